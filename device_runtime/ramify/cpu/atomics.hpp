@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// CUDA's atomic functions on std::atomic_ref. Each returns the old value.
+
+#include <atomic>
+#include <type_traits>
+
+namespace ramify::cpu::words {
+
+#if defined(__SANITIZE_THREAD__)
+// ThreadSanitizer does not model fences, so there the order that __threadfence() adds in CUDA rides
+// on the atomics themselves.
+inline constexpr std::memory_order atomic_order = std::memory_order_acq_rel;
+inline void __threadfence() {}
+#else
+inline constexpr std::memory_order atomic_order = std::memory_order_relaxed;
+inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+#endif
+
+template <class T>
+T atomicAdd(T* address, std::type_identity_t<T> value) {
+  return std::atomic_ref<T>(*address).fetch_add(value, atomic_order);
+}
+
+template <class T>
+T atomicSub(T* address, std::type_identity_t<T> value) {
+  return std::atomic_ref<T>(*address).fetch_sub(value, atomic_order);
+}
+
+template <class T>
+T atomicOr(T* address, std::type_identity_t<T> value) {
+  return std::atomic_ref<T>(*address).fetch_or(value, atomic_order);
+}
+
+template <class T>
+T atomicExch(T* address, std::type_identity_t<T> value) {
+  return std::atomic_ref<T>(*address).exchange(value, atomic_order);
+}
+
+template <class T>
+T atomicCAS(T* address, std::type_identity_t<T> expected, std::type_identity_t<T> desired) {
+  std::atomic_ref<T>(*address).compare_exchange_strong(expected, desired, atomic_order,
+                                                       std::memory_order_acquire);
+  return expected;
+}
+
+template <class T>
+T atomicMax(T* address, std::type_identity_t<T> value) {
+  std::atomic_ref<T> cell(*address);
+  T old = cell.load(std::memory_order_relaxed);
+  while (old < value &&
+         !cell.compare_exchange_weak(old, value, atomic_order, std::memory_order_relaxed)) {
+  }
+  return old;
+}
+
+template <class T>
+T atomicMin(T* address, std::type_identity_t<T> value) {
+  std::atomic_ref<T> cell(*address);
+  T old = cell.load(std::memory_order_relaxed);
+  while (value < old &&
+         !cell.compare_exchange_weak(old, value, atomic_order, std::memory_order_relaxed)) {
+  }
+  return old;
+}
+
+}  // namespace ramify::cpu::words

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Block-wide algorithms for the CPU executor, with the names and the rules of CUB's: every thread of
+/// the block takes part, and a `__syncthreads()` comes before the temporary storage is used again.
+/// The first thread does the work with the standard library; that is as fast as a core goes.
+
+#include <algorithm>
+#include <cstddef>
+#include <ramify/cpu/words.hpp>
+#include <type_traits>
+#include <vector>
+
+namespace ramify::cpu {
+
+/// "No values": sort keys only.
+struct no_value {};
+
+[[nodiscard]] inline unsigned linear_thread() {
+  using namespace words;
+  return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+}
+
+/// CUB's BlockScan, as far as it is used.
+template <class T, int threads>
+class block_scan {
+ public:
+  struct TempStorage {
+    T values[threads];
+    T total;
+  };
+
+  explicit block_scan(TempStorage& storage) : storage_(storage) {}
+
+  /// data  <-- [1, 3, 0, 2]  by thread;  output --> [0, 1, 4, 4];  total --> 6
+  void ExclusiveSum(T input, T& output, T& total) {
+    storage_.values[linear_thread()] = input;
+    words::__syncthreads();
+    if (linear_thread() == 0) {
+      T sum{};
+      for (T& value : storage_.values) {
+        const T here = value;
+        value = sum;
+        sum += here;
+      }
+      storage_.total = sum;
+    }
+    words::__syncthreads();
+    output = storage_.values[linear_thread()];
+    total = storage_.total;
+  }
+
+ private:
+  TempStorage& storage_;
+};
+
+/// CUB's BlockMergeSort: a stable sort of `threads * items` keys, thread t holding the keys
+/// t * items to (t + 1) * items, before and after.
+template <class Key, int threads, int items, class Value = no_value>
+class block_merge_sort {
+  static constexpr bool has_values = !std::is_same_v<Value, no_value>;
+  struct element {
+    Key key;
+    Value value;
+  };
+  using stored = std::conditional_t<has_values, element, Key>;
+
+ public:
+  struct TempStorage {
+    alignas(stored) std::byte elements[sizeof(stored) * threads * items];
+  };
+
+  explicit block_merge_sort(TempStorage& storage)
+      : elements_(reinterpret_cast<stored*>(storage.elements)) {}
+
+  template <class Compare>
+  void Sort(Key (&keys)[items], Compare compare) {
+    Sort(keys, compare, threads * items, keys[0]);
+  }
+
+  /// Sorts the first `valid` keys of the block; what comes behind them is unspecified.
+  template <class Compare>
+  void Sort(Key (&keys)[items], Compare compare, int valid, const Key& /*out_of_bounds*/) {
+    stored* mine = elements_ + linear_thread() * items;
+    std::copy_n(keys, items, mine);
+    sort_all(compare, valid);
+    std::copy_n(mine, items, keys);
+  }
+
+  template <class Compare>
+  void Sort(Key (&keys)[items], Value (&values)[items], Compare compare, int valid,
+            const Key& /*out_of_bounds*/) {
+    stored* mine = elements_ + linear_thread() * items;
+    for (int i = 0; i < items; ++i) mine[i] = {keys[i], values[i]};
+    sort_all(compare, valid);
+    for (int i = 0; i < items; ++i) {
+      keys[i] = mine[i].key;
+      values[i] = mine[i].value;
+    }
+  }
+
+ private:
+  template <class Compare>
+  void sort_all(Compare& compare, int valid) {
+    words::__syncthreads();
+    if (linear_thread() == 0) {
+      const auto by_key = [&](const stored& a, const stored& b) {
+        if constexpr (has_values) {
+          return compare(a.key, b.key);
+        } else {
+          return compare(a, b);
+        }
+      };
+      std::stable_sort(elements_, elements_ + valid, by_key);
+    }
+    words::__syncthreads();
+  }
+
+  stored* elements_;
+};
+
+}  // namespace ramify::cpu

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// CUDA's warp shuffles for values of up to eight bytes.
+
+#include <cstring>
+#include <type_traits>
+
+namespace ramify::cpu {
+
+/// This thread's lane in its warp.
+[[nodiscard]] unsigned lane_index();
+
+template <class T>
+  requires(std::is_arithmetic_v<T>)
+T shuffle(unsigned mask, T value, unsigned source_lane, const char* word, words::site site) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(T));
+  std::uint64_t all[32];
+  warp_exchange(mask, bits, all, word, site);
+  std::memcpy(&value, &all[source_lane], sizeof(T));
+  return value;
+}
+
+namespace words {
+
+template <class T>
+T __shfl_sync(unsigned mask, T value, int source, int width = warpSize, site s = site::current()) {
+  const unsigned first = lane_index() & ~unsigned(width - 1);
+  return shuffle(mask, value, first + (unsigned(source) & unsigned(width - 1)), "__shfl_sync", s);
+}
+
+template <class T>
+T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
+                 site s = site::current()) {
+  const unsigned lane = lane_index();
+  const unsigned within = lane & unsigned(width - 1);
+  return shuffle(mask, value, within < delta ? lane : lane - delta, "__shfl_up_sync", s);
+}
+
+template <class T>
+T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
+                   site s = site::current()) {
+  const unsigned lane = lane_index();
+  const unsigned within = lane & unsigned(width - 1);
+  return shuffle(mask, value, within + delta >= unsigned(width) ? lane : lane + delta,
+                 "__shfl_down_sync", s);
+}
+
+template <class T>
+T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
+                  site s = site::current()) {
+  const unsigned lane = lane_index();
+  const unsigned source = lane ^ unsigned(lane_mask);
+  const bool inside = source / unsigned(width) <= lane / unsigned(width);
+  return shuffle(mask, value, inside ? source : lane, "__shfl_xor_sync", s);
+}
+
+/// The lanes of `mask` whose value has the same bits as this lane's.
+template <class T>
+unsigned __match_any_sync(unsigned mask, T value, site s = site::current()) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(T));
+  std::uint64_t all[32];
+  warp_exchange(mask, bits, all, "__match_any_sync", s);
+  unsigned same = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if ((mask >> lane & 1u) != 0 && all[lane] == bits) same |= 1u << lane;
+  }
+  return same;
+}
+
+}  // namespace words
+}  // namespace ramify::cpu

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Which of Ramify's builds this translation unit belongs to.
+///
+/// Every kernel source is compiled by nvcc for the GPU, and by a plain C++ compiler for the CPU
+/// executor. All that depends on the compiler lives in one of three inline namespaces, so a program
+/// may hold several builds side by side and the linker never mixes them up:
+///
+///   ramify::on_cuda        nvcc -rdc=true    kernels may launch child grids
+///   ramify::on_cuda_flat   nvcc              no launches from the device: the flat route only
+///   ramify::on_cpu         g++ or clang++    the CPU executor plays the device
+///
+/// What all builds share (configurations, reports, errors) lives in `ramify` itself.
+
+#if __cplusplus < 202002L
+#error "Ramify needs C++20: compile with -std=c++20"
+#endif
+
+#if defined(__CUDACC__)
+#define RAMIFY_ON_CUDA 1
+#if defined(__CUDACC_RDC__)
+#define RAMIFY_DEVICE_LAUNCH 1
+#define RAMIFY_BUILD on_cuda
+#else
+#define RAMIFY_DEVICE_LAUNCH 0
+#define RAMIFY_BUILD on_cuda_flat
+#endif
+#else
+#define RAMIFY_ON_CUDA 0
+#define RAMIFY_DEVICE_LAUNCH 1
+#define RAMIFY_BUILD on_cpu
+#endif
+
+#if !RAMIFY_ON_CUDA && defined(__CUDA_RUNTIME_API_H__)
+#error \
+    "A Ramify kernel header after cuda_runtime.h needs nvcc. For plain C++ include the facade, for example <ramify/quicksort.hpp>."
+#endif
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// Whether kernels of this build can launch child grids.
+inline constexpr bool device_launch_available = RAMIFY_DEVICE_LAUNCH != 0;
+
+}  // namespace ramify::inline RAMIFY_BUILD

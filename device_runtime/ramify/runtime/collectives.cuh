@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// What the threads of a block do together. Under nvcc these *are* CUB's classes; on the CPU executor
+/// they are classes with CUB's names, members and rules (ramify/cpu/collectives.hpp).
+
+#include <ramify/runtime/cuda.hpp>
+
+#if RAMIFY_ON_CUDA
+#include <cub/block/block_merge_sort.cuh>
+#include <cub/block/block_scan.cuh>
+#else
+#include <ramify/cpu/collectives.hpp>
+#endif
+
+namespace ramify::inline RAMIFY_BUILD {
+
+#if RAMIFY_ON_CUDA
+
+template <class T, int threads>
+using block_scan = cub::BlockScan<T, threads>;
+
+using no_value = cub::NullType;
+
+template <class Key, int threads, int items, class Value = no_value>
+using block_merge_sort = cub::BlockMergeSort<Key, threads, items, Value>;
+
+#else
+
+template <class T, int threads>
+using block_scan = cpu::block_scan<T, threads>;
+
+using no_value = cpu::no_value;
+
+template <class Key, int threads, int items, class Value = no_value>
+using block_merge_sort = cpu::block_merge_sort<Key, threads, items, Value>;
+
+#endif
+
+}  // namespace ramify::inline RAMIFY_BUILD

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// launch(): one spelling for a launch from the host, from a kernel, and on the CPU executor.
+///
+///     if (auto status = launch(kernel, {blocks, threads}, fire_and_forget(), arguments...); !status)
+///       ...  // status.code() says why; the grid will never run
+///
+/// From the host the launch is asynchronous (on the CPU executor: complete on return). From a kernel
+/// the child may begin at once or much later, sees all that the launching thread wrote before the
+/// launch, and must be given no pointer to local or shared memory. No kernel can wait for its
+/// children: what needs their results belongs in a tail launch.
+
+#include <cstddef>
+#include <ramify/runtime/cuda.hpp>
+#include <type_traits>
+#include <utility>
+
+#if !RAMIFY_ON_CUDA
+#include <array>
+#include <exception>
+#include <memory>
+#include <tuple>
+#endif
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// The shape of a grid: blocks, threads a block, bytes of dynamic shared memory a block.
+struct launch_shape {
+  dim3 grid;
+  dim3 block;
+  std::size_t dynamic_shared;
+#if RAMIFY_ON_CUDA
+  __host__ __device__ launch_shape(dim3 grid, dim3 block, std::size_t dynamic_shared = 0)
+      : grid(grid), block(block), dynamic_shared(dynamic_shared) {}
+#else
+  site written_at;  // for the rule checker's messages
+  launch_shape(dim3 grid, dim3 block, std::size_t dynamic_shared = 0,
+               site written_at = site::current())
+      : grid(grid), block(block), dynamic_shared(dynamic_shared), written_at(written_at) {}
+#endif
+};
+
+/// How a launch went. It cannot be dropped silently: the compiler warns, and on the CPU executor a
+/// failure that nobody looked at ends the run with a rule_violation.
+class [[nodiscard("a launch can fail; look at its status")]] launch_status {
+ public:
+  /// True if the grid was launched.
+  __host__ __device__ explicit operator bool() const {
+    inspect();
+    return code_ == cudaSuccess;
+  }
+  __host__ __device__ cudaError_t code() const {
+    inspect();
+    return code_;
+  }
+
+#if RAMIFY_ON_CUDA
+  __host__ __device__ explicit launch_status(cudaError_t code) : code_(code) {}
+
+ private:
+  __host__ __device__ void inspect() const {}
+#else
+  launch_status(cudaError_t code, const void* kernel, site written_at)
+      : kernel_(kernel), written_at_(written_at), code_(code) {}
+  launch_status(const launch_status&) = delete;
+  launch_status& operator=(const launch_status&) = delete;
+  ~launch_status() noexcept(false) {
+    if (code_ != cudaSuccess && !inspected_ && std::uncaught_exceptions() == 0) {
+      cpu::report_ignored_failure(code_, kernel_, written_at_);
+    }
+  }
+
+ private:
+  void inspect() const { inspected_ = true; }
+  const void* kernel_;
+  site written_at_;
+  mutable bool inspected_ = false;
+#endif
+  cudaError_t code_;
+};
+
+/// Launches `kernel` into `stream`.
+///
+/// Arguments are copied bit by bit. Errors: cudaErrorInvalidConfiguration for an impossible shape;
+/// from a kernel also cudaErrorLaunchPendingCountExceeded when the pending-launch pool is used up
+/// (launch_slots keeps that from happening), and cudaErrorNotSupported in a build without
+/// -rdc=true. From the host, a sticky error of earlier work shows up here too.
+template <class... Parameters, class... Arguments>
+__host__ __device__ launch_status launch(void (*kernel)(Parameters...), const launch_shape& shape,
+                                         cudaStream_t stream, Arguments&&... arguments) {
+  static_assert((std::is_trivially_copyable_v<Parameters> && ...),
+                "kernel arguments are copied bit by bit");
+#if !RAMIFY_ON_CUDA
+  std::tuple<Parameters...> copies(std::forward<Arguments>(arguments)...);
+  const auto bytes = std::apply(
+      [](const auto&... a) {
+        return std::array<std::span<const std::byte>, sizeof...(Parameters)>{
+            std::span(reinterpret_cast<const std::byte*>(&a), sizeof a)...};
+      },
+      copies);
+  const void* name = reinterpret_cast<const void*>(kernel);
+  return launch_status(cpu::submit({[=] { std::apply(kernel, copies); }, name, shape.grid,
+                                    shape.block, shape.dynamic_shared, shape.written_at},
+                                   stream, bytes),
+                       name, shape.written_at);
+#elif defined(__CUDA_ARCH__) && !RAMIFY_DEVICE_LAUNCH
+  return launch_status(cudaErrorNotSupported);
+#else
+  kernel<<<shape.grid, shape.block, shape.dynamic_shared, stream>>>(
+      std::forward<Arguments>(arguments)...);
+  return launch_status(cudaGetLastError());
+#endif
+}
+
+}  // namespace ramify::inline RAMIFY_BUILD

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// launch_limits: the device runtime's limits, set from the host for a scope.
+
+#include <cstddef>
+#include <optional>
+#include <ramify/runtime/check.cuh>
+#include <stdexcept>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// Limits of the current device. A field without a value leaves its limit alone.
+struct launch_limit_values {
+  /// Launches from the device that have not begun yet (cudaLimitDevRuntimePendingLaunchCount),
+  /// 2048 unless set. A slot costs about 9 KB of device memory on an H200.
+  std::optional<std::size_t> pending_launches;
+  /// Bytes for malloc() in kernels (cudaLimitMallocHeapSize). To be set before the first kernel that
+  /// uses malloc() is launched.
+  std::optional<std::size_t> malloc_heap_bytes;
+  /// Bytes of stack a thread (cudaLimitStackSize).
+  std::optional<std::size_t> stack_bytes;
+  /// Always refused: the device runtime of CUDA 12 and later (CDP2) has no such limit, because a
+  /// kernel can no longer wait for its children. Join through a tail launch.
+  std::optional<std::size_t> sync_depth;
+};
+
+/// The limits of the current device, all fields with values but sync_depth.
+/// \throws cuda_error
+inline launch_limit_values current_launch_limits() {
+  const auto read = [](cudaLimit which, const char* doing) {
+    std::size_t value = 0;
+    check(cudaDeviceGetLimit(&value, which), doing);
+    return value;
+  };
+  launch_limit_values values;
+  values.pending_launches =
+      read(cudaLimitDevRuntimePendingLaunchCount, "reading the pending-launch limit");
+  values.malloc_heap_bytes = read(cudaLimitMallocHeapSize, "reading the malloc heap limit");
+  values.stack_bytes = read(cudaLimitStackSize, "reading the stack limit");
+  return values;
+}
+
+/// Sets limits for a scope and puts the former ones back at its end.
+///
+///     const launch_limits limits({.pending_launches = 16'384});
+///     limits.granted().pending_launches;  // what the driver really gave: it clamps silently
+///
+/// Waits for the device, on construction and at the end. For the whole device: not while another
+/// thread of the process launches.
+class [[nodiscard]] launch_limits {
+ public:
+  /// \throws std::invalid_argument for sync_depth or a zero; cuda_error if the driver refuses one.
+  ///         Either way no limit is changed.
+  explicit launch_limits(const launch_limit_values& wanted) : former_(current_launch_limits()) {
+    if (wanted.sync_depth) {
+      throw std::invalid_argument(
+          "launch_limits.sync_depth (cudaLimitDevRuntimeSyncDepth) does not exist since CUDA 12: a "
+          "kernel cannot wait for its children; use a tail launch for what follows them");
+    }
+    if (wanted.pending_launches == std::size_t{0}) {
+      throw std::invalid_argument("launch_limits.pending_launches must be at least 1");
+    }
+    const std::size_t free_before = free_memory();
+    try {
+      apply(wanted);
+      granted_ = current_launch_limits();
+    } catch (...) {
+      restore_quietly();
+      throw;
+    }
+    reserved_bytes_ = static_cast<std::ptrdiff_t>(free_before) -
+                      static_cast<std::ptrdiff_t>(free_memory());
+  }
+  ~launch_limits() { restore_quietly(); }
+  launch_limits(const launch_limits&) = delete;
+  launch_limits& operator=(const launch_limits&) = delete;
+
+  /// What is in force now.
+  [[nodiscard]] const launch_limit_values& granted() const { return granted_; }
+
+  /// Device memory that the change took, in bytes; negative if it gave some back. The driver
+  /// reserves the launch pool with the first launch after the change or earlier, so this is a lower
+  /// bound. Always 0 on the CPU executor, whose pool is a number.
+  [[nodiscard]] std::ptrdiff_t reserved_bytes() const { return reserved_bytes_; }
+
+ private:
+  static void apply(const launch_limit_values& values) {
+    check(cudaDeviceSynchronize(), "waiting for the device before setting its limits");
+    const auto set = [](cudaLimit which, std::optional<std::size_t> value, const char* doing) {
+      if (value) check(cudaDeviceSetLimit(which, *value), doing);
+    };
+    set(cudaLimitDevRuntimePendingLaunchCount, values.pending_launches,
+        "setting launch_limits.pending_launches");
+    set(cudaLimitMallocHeapSize, values.malloc_heap_bytes,
+        "setting launch_limits.malloc_heap_bytes");
+    set(cudaLimitStackSize, values.stack_bytes, "setting launch_limits.stack_bytes");
+  }
+
+  void restore_quietly() noexcept {
+    try {
+      apply(former_);
+    } catch (const cuda_error&) {
+      // Only a broken device refuses its own former limits, and the next call will say so.
+    }
+  }
+
+  static std::size_t free_memory() {
+#if RAMIFY_ON_CUDA
+    std::size_t free = 0;
+    std::size_t total = 0;
+    check(cudaMemGetInfo(&free, &total), "asking for free device memory");
+    return free;
+#else
+    return 0;
+#endif
+  }
+
+  launch_limit_values former_;
+  launch_limit_values granted_;
+  std::ptrdiff_t reserved_bytes_ = 0;
+};
+
+}  // namespace ramify::inline RAMIFY_BUILD

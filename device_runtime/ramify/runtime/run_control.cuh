@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The host's side of one run: its route, its slots, its status, its report.
+
+#include <algorithm>
+#include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/limits.cuh>
+#include <ramify/runtime/report.hpp>
+#include <ramify/runtime/slots.cuh>
+#include <ramify/runtime/status.cuh>
+#include <stdexcept>
+#include <string>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// A route and why it was chosen.
+struct route_choice {
+  route taken;
+  std::string reason;
+};
+
+/// What becomes of the route that was asked for; `preferred` decides when that is automatic.
+/// \throws unavailable if the device route is asked for in a build without -rdc=true
+inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
+                                 const route_choice& preferred) {
+  if (wanted == route::flat) return {route::flat, "asked for"};
+  if (!device_launch_available) {
+    if (wanted == route::device) {
+      throw unavailable("the device route needs a build with -rdc=true");
+    }
+    return {route::flat, "built without -rdc=true, so kernels cannot launch"};
+  }
+  if (pending_launch_limit < least_pending_launches) {
+    return {route::flat, "the pending-launch limit of " + std::to_string(pending_launch_limit) +
+                             " leaves no launch slots (the device route needs " +
+                             std::to_string(least_pending_launches) + ")"};
+  }
+  if (wanted == route::device) return {route::device, "asked for"};
+  return preferred;
+}
+
+/// One run on one stream. Movable; moved-from it may only be destroyed.
+class run_control {
+ public:
+  /// Device memory that the run needs for itself, in bytes.
+  static constexpr std::size_t scratch_bytes = sizeof(run_status);
+
+  /// Puts the clearing of the status into `stream`. `scratch` stays until wait() has returned.
+  /// \throws cuda_error
+  run_control(void* scratch, const route_choice& choice, std::size_t pending_launch_limit,
+              cudaStream_t stream)
+      : status_(static_cast<run_status*>(scratch)), stream_(stream) {
+    report_.taken = choice.taken;
+    report_.route_reason = choice.reason;
+    report_.pending_launch_limit = pending_launch_limit;
+    if (choice.taken == route::device) slots_ = device_launch_slots(pending_launch_limit);
+    check(cudaMemsetAsync(status_, 0, sizeof(run_status), stream), "clearing the run's status");
+  }
+
+  [[nodiscard]] cudaStream_t stream() const { return stream_; }
+  [[nodiscard]] run_status* status() const { return status_; }
+  /// None on the flat route.
+  [[nodiscard]] launch_slots slots() const { return slots_; }
+  [[nodiscard]] bool on_device_route() const { return report_.taken == route::device; }
+
+  /// Looks at a launch of the host and counts it. \throws cuda_error with `doing` in its message
+  void launched(const launch_status& status, const char* doing, unsigned level = 0) {
+    check(status.code(), doing);
+    count_grids(1, level);
+  }
+
+  /// Counts grids that the host launched for a level. The root's level is 0.
+  void count_grids(unsigned count, unsigned level) {
+    report_.host_grids += count;
+    if (count > 0 && level > report_.deepest_level) report_.deepest_level = level;
+  }
+
+  /// Waits for the stream and looks at the status.
+  /// \throws device_launch_error for the first launch in a kernel that failed; std::length_error if
+  ///         a task list was too short; cuda_error
+  void wait() {
+    run_status seen{};
+    check(cudaMemcpyAsync(&seen, status_, sizeof seen, cudaMemcpyDeviceToHost, stream_),
+          "reading the run's status");
+    check(cudaStreamSynchronize(stream_), "waiting for the run");
+    if (seen.error != 0) {
+      const auto code = static_cast<cudaError_t>(seen.error);
+      throw device_launch_error(seen.error, seen.error_kernel, seen.error_depth,
+                                std::string("a launch in kernel ") + seen.error_kernel +
+                                    " at depth " + std::to_string(seen.error_depth) +
+                                    " failed: " + cudaGetErrorString(code) + " (" +
+                                    cudaGetErrorName(code) + ")");
+    }
+    if (seen.dropped != 0) {
+      throw std::length_error(std::to_string(seen.dropped) +
+                              " tasks found no room in the task list; give it more capacity");
+    }
+    report_.child_grids = seen.child_grids;
+    report_.spilled_tasks = seen.spilled;
+    report_.peak_slots = seen.peak_slots;
+    report_.deepest_level = std::max(report_.deepest_level, seen.deepest);
+  }
+
+  /// Complete after the last wait().
+  [[nodiscard]] run_report& report() { return report_; }
+
+ private:
+  run_status* status_;
+  cudaStream_t stream_;
+  launch_slots slots_;
+  run_report report_;
+};
+
+}  // namespace ramify::inline RAMIFY_BUILD

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "block.hpp"
+
+#include <link.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <ranges>
+#include <sstream>
+#include <utility>
+
+#include "device.hpp"
+
+namespace ramify::cpu {
+namespace {
+
+using namespace words;
+
+thread_local block* running_block = nullptr;
+
+// Thrown through the threads of a block whose run has failed. Not an error of its own.
+struct block_abandoned {};
+
+// The fibers of this operating-system thread that have nothing to do. Blocks come one after another
+// here, so the pool grows to the largest block and stays there.
+struct fiber_pool {
+  std::vector<std::unique_ptr<fiber>> idle;
+  std::size_t stack_bytes = 0;
+
+  fiber* take(std::size_t bytes) {
+    if (bytes != stack_bytes) {
+      idle.clear();
+      stack_bytes = bytes;
+    }
+    if (idle.empty()) return new fiber(bytes);
+    fiber* taken = idle.back().release();
+    idle.pop_back();
+    return taken;
+  }
+  void give_back(fiber* f) { idle.emplace_back(f); }
+};
+thread_local fiber_pool fibers;
+
+// Shared memory holds no promise about its first contents, so it starts as this and not as zeros.
+constexpr int shared_fill = 0xA5;
+
+std::byte* allocate_shared(std::size_t bytes) {
+  if (bytes == 0) return nullptr;
+  // aligned_alloc wants a multiple of the alignment; the rounding hides an overrun of < 128 bytes.
+  void* memory = nullptr;
+  if (posix_memalign(&memory, 128, bytes) != 0) throw std::bad_alloc();
+  std::memset(memory, shared_fill, bytes);
+  return static_cast<std::byte*>(memory);
+}
+
+// `__shared__` variables are thread-local: is `address` in some module's thread-local storage?
+bool in_thread_local_storage(const void* address) {
+  struct query {
+    const char* address;
+    bool found;
+  } q{static_cast<const char*>(address), false};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        auto& q = *static_cast<query*>(data);
+        if (info->dlpi_tls_data == nullptr) return 0;
+        const char* begin = static_cast<const char*>(info->dlpi_tls_data);
+        for (const auto& header : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
+          if (header.p_type == PT_TLS && q.address >= begin && q.address < begin + header.p_memsz) {
+            q.found = true;
+          }
+        }
+        return q.found ? 1 : 0;
+      },
+      &q);
+  return q.found;
+}
+
+bool same(const site& a, const site& b) {
+  return a.line() == b.line() && a.column() == b.column() &&
+         std::strcmp(a.file_name(), b.file_name()) == 0;
+}
+
+std::string to_text(const uint3& i) {
+  std::ostringstream text;
+  text << '(' << i.x << ',' << i.y << ',' << i.z << ')';
+  return text.str();
+}
+
+uint3 unravel(std::uint64_t linear, const dim3& extent) {
+  return {unsigned(linear % extent.x), unsigned(linear / extent.x % extent.y),
+          unsigned(linear / extent.x / extent.y)};
+}
+
+}  // namespace
+
+block* block::current() { return running_block; }
+
+block::block(grid_ptr g, std::uint64_t index)
+    : grid_(std::move(g)),
+      linear_index_(index),
+      thread_body_([this] { run_thread(); }),
+      dynamic_shared_(allocate_shared(grid_->request.dynamic_shared),
+                      [](std::byte* memory) { std::free(memory); }) {
+  const launch_request& request = grid_->request;
+  threads_.resize(request.block.volume());
+  runnable_.reserve(threads_.size());
+  at_barrier_.reserve(threads_.size());
+  for (std::size_t i = 0; i < threads_.size(); ++i) {
+    threads_[i].linear = unsigned(i);
+    threads_[i].index = unravel(i, request.block);
+  }
+  for (auto& t : threads_ | std::views::reverse) runnable_.push_back(&t);
+}
+
+void block::execute() {
+  running_block = this;
+  gridDim = grid_->request.grid;
+  blockDim = grid_->request.block;
+  blockIdx = unravel(linear_index_, gridDim);
+
+  while (ended_ < threads_.size()) {
+    if (grid_->owner->cancelled()) {
+      unwind();
+      break;
+    }
+    if (runnable_.empty()) {
+      release_barrier_or_complain();
+      continue;
+    }
+    const auto choice = grid_->owner->draw(runnable_.size());
+    std::swap(runnable_.back(), runnable_[runnable_.size() - 1 - choice]);
+    thread* next = runnable_.back();
+    runnable_.pop_back();
+    step(*next);
+  }
+  running_block = nullptr;
+}
+
+void block::step(thread& t) {
+  if (t.on == nullptr) {
+    t.on = fibers.take(device::instance().fiber_stack_bytes());
+    t.on->assign(thread_body_);
+  }
+  running_ = &t;
+  threadIdx = t.index;
+  t.on->resume();
+  if (t.on->idle()) {
+    fibers.give_back(std::exchange(t.on, nullptr));
+    ++ended_;
+  }
+}
+
+void block::run_thread() {
+  try {
+    grid_->request.thread();
+  } catch (const block_abandoned&) {
+  } catch (...) {
+    grid_->owner->fail(std::current_exception());
+  }
+}
+
+void block::wait(const char* word, site s) {
+  thread& self = *running_;
+  self.waits_in = word;
+  self.waits_at = s;
+  self.on->suspend();
+  self.waits_in = nullptr;
+  if (grid_->owner->cancelled()) throw block_abandoned{};
+}
+
+void block::scheduling_point() {
+  grid_->owner->scheduling_point();
+  if (grid_->owner->cancelled()) throw block_abandoned{};
+}
+
+void block::barrier(site s) {
+  if (grid_->owner->cancelled()) throw block_abandoned{};
+  at_barrier_.push_back(running_);
+  wait("__syncthreads", s);
+}
+
+void block::exchange(unsigned mask, std::uint64_t value, std::uint64_t (&all)[32], const char* word,
+                     site s) {
+  if (grid_->owner->cancelled()) throw block_abandoned{};
+  const unsigned warp = running_->linear / 32;
+  const unsigned bit = 1u << running_->linear % 32;
+  if ((mask & bit) == 0) violate(rule::divergent_barrier, "calls " + std::string(word) +
+                                 " with a mask that leaves the calling lane out");
+  // Lanes beyond the end of the block count as arrived.
+  const std::size_t lanes = std::min<std::size_t>(32, threads_.size() - warp * 32);
+  if (lanes < 32) mask &= (1u << lanes) - 1;
+
+  auto found = std::ranges::find_if(meetings_, [&](const auto& m) {
+    return m->warp == warp && m->mask == mask && (m->arrived & bit) == 0;
+  });
+  if (found == meetings_.end()) {
+    meetings_.push_back(std::make_unique<meeting>(warp, mask, 0u, 0u, word, s));
+    found = std::prev(meetings_.end());
+  }
+  meeting& here = **found;
+  if (std::strcmp(here.word, word) != 0 || !same(here.site, s)) {
+    violate(rule::divergent_barrier, "calls " + std::string(word) + " at line " +
+            std::to_string(s.line()) + " while other lanes of its mask wait in " + here.word +
+            " at line " + std::to_string(here.site.line()));
+  }
+  here.values[running_->linear % 32] = value;
+  here.arrived |= bit;
+  if (here.arrived == mask) {
+    for (unsigned lane = 32; lane-- > 0;) {
+      if ((mask & ~bit) >> lane & 1u) runnable_.push_back(&threads_[warp * 32 + lane]);
+    }
+  } else {
+    wait(word, s);
+  }
+  std::ranges::copy(here.values, all);
+  here.left |= bit;
+  if (here.left == mask) {
+    std::erase_if(meetings_, [&](const auto& m) { return m.get() == &here; });
+  }
+}
+
+void block::release_barrier_or_complain() {
+  std::string complaint;
+  const thread* culprit = nullptr;
+  if (at_barrier_.size() == threads_.size()) {
+    const thread& first = *at_barrier_.front();
+    for (const thread* t : at_barrier_) {
+      if (same(t->waits_at, first.waits_at)) continue;
+      culprit = t;
+      complaint = "waits at another __syncthreads() (line " + std::to_string(t->waits_at.line()) +
+                  ") than thread " + to_text(first.index) + " (line " +
+                  std::to_string(first.waits_at.line()) + ")";
+      break;
+    }
+    if (culprit == nullptr) {
+      for (thread* t : at_barrier_ | std::views::reverse) runnable_.push_back(t);
+      at_barrier_.clear();
+      grid_->owner->scheduling_point();
+      return;
+    }
+  } else {
+    // Somebody waits, and somebody whom it waits for has ended or waits elsewhere.
+    const auto waits = [](const thread& t) { return t.waits_in != nullptr; };
+    const thread& waiting = *std::ranges::find_if(threads_, waits);
+    const auto missing = std::ranges::find_if(threads_, [&](const thread& t) {
+      return !waits(t) || std::strcmp(t.waits_in, waiting.waits_in) != 0;
+    });
+    culprit = &waiting;
+    complaint = "waits in " + std::string(waiting.waits_in) + " at line " +
+                std::to_string(waiting.waits_at.line());
+    if (missing != threads_.end()) {
+      complaint += ", which thread " + to_text(missing->index) + " never reaches: it ";
+      complaint += waits(*missing) ? "waits in " + std::string(missing->waits_in) + " at line " +
+                                         std::to_string(missing->waits_at.line())
+                                   : "has ended";
+    } else {
+      complaint += " for lanes of its mask that never come";
+    }
+  }
+  grid_->owner->fail(std::make_exception_ptr(rule_violation(
+      rule::divergent_barrier, kernel_name(grid_->request.kernel), where(*culprit), complaint)));
+}
+
+void block::unwind() {
+  for (thread& t : threads_) {
+    if (t.on == nullptr) continue;
+    step(t);  // its wait() throws
+    if (t.on != nullptr) std::abort();  // a destructor in the kernel waits: nothing safe is left
+  }
+}
+
+std::string block::where(const thread& t) const {
+  return "block " + to_text(unravel(linear_index_, grid_->request.grid)) + ", thread " +
+         to_text(t.index);
+}
+
+void block::violate(rule broken, const std::string& what) const {
+  throw rule_violation(broken, kernel_name(grid_->request.kernel), where(*running_), what);
+}
+
+void block::check_argument(std::size_t position, std::span<const std::byte> bytes) const {
+  for (std::size_t at = 0; at + sizeof(void*) <= bytes.size(); at += sizeof(void*)) {
+    const void* address = nullptr;
+    std::memcpy(&address, bytes.data() + at, sizeof address);
+    if (address == nullptr) continue;
+    const std::byte* shared = dynamic_shared_.get();
+    const std::string argument = "argument " + std::to_string(position + 1);
+    if ((shared != nullptr && address >= shared &&
+         address < shared + grid_->request.dynamic_shared) ||
+        in_thread_local_storage(address)) {
+      violate(rule::shared_pointer,
+              "hands its child a pointer to shared memory in " + argument);
+    }
+    for (const thread& t : threads_) {
+      if (t.on != nullptr && t.on->holds(address)) {
+        violate(rule::local_pointer, "hands its child a pointer to local memory in " + argument);
+      }
+    }
+  }
+}
+
+stream_state& block::null_stream() {
+  if (null_stream_ == nullptr) null_stream_ = &device::instance().make_stream(*grid_);
+  return *null_stream_;
+}
+
+void run_block(const grid_ptr& g, std::uint64_t index) {
+  block(g, index).execute();
+  device::instance().block_ended(g);
+}
+
+}  // namespace ramify::cpu

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// One block while it runs: its threads, its barriers, its memory.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fiber.hpp"
+#include "grid.hpp"
+
+namespace ramify::cpu {
+
+class block {
+ public:
+  /// The block on this operating-system thread; null on the host.
+  [[nodiscard]] static block* current();
+
+  block(grid_ptr, std::uint64_t index);
+
+  /// Runs every thread to its end. A broken rule goes to the run, and the rest is unwound.
+  void execute();
+
+  // For the threads of the block.
+  void barrier(words::site);
+  void exchange(unsigned mask, std::uint64_t value, std::uint64_t (&all)[32], const char* word,
+                words::site);
+  /// Another block may take over here.
+  void scheduling_point();
+  [[nodiscard]] std::byte* dynamic_shared() { return dynamic_shared_.get(); }
+  [[nodiscard]] unsigned linear_thread() const { return running_->linear; }
+  [[nodiscard]] const grid_ptr& owner() const { return grid_; }
+  [[nodiscard]] words::stream_state& null_stream();
+
+  /// Throws if the bytes of an argument hold a pointer that a child must not be given.
+  void check_argument(std::size_t position, std::span<const std::byte> bytes) const;
+
+  /// Breaks a rule off in the running thread.
+  [[noreturn]] void violate(rule, const std::string& what) const;
+
+ private:
+  struct thread {
+    fiber* on = nullptr;  // null until it starts and after it ended
+    unsigned linear = 0;
+    words::uint3 index{};
+    const char* waits_in = nullptr;  // null: does not wait
+    words::site waits_at;
+  };
+
+  // A meeting of the lanes in a mask; it goes when the last of them has read the values.
+  struct meeting {
+    unsigned warp;
+    unsigned mask;
+    unsigned arrived = 0;
+    unsigned left = 0;
+    const char* word;
+    words::site site;
+    std::array<std::uint64_t, 32> values{};
+  };
+
+  void run_thread();
+  void step(thread&);
+  void wait(const char* word, words::site);
+  void release_barrier_or_complain();
+  void unwind();
+  [[nodiscard]] std::string describe(const thread&) const;
+  [[nodiscard]] std::string where(const thread&) const;
+
+  grid_ptr grid_;
+  std::uint64_t linear_index_;
+  std::function<void()> thread_body_;
+  std::vector<thread> threads_;
+  std::vector<thread*> runnable_;  // taken from the back
+  std::vector<thread*> at_barrier_;
+  std::vector<std::unique_ptr<meeting>> meetings_;
+  std::size_t ended_ = 0;
+  thread* running_ = nullptr;
+  std::unique_ptr<std::byte[], void (*)(std::byte*)> dynamic_shared_;
+  words::stream_state* null_stream_ = nullptr;
+};
+
+}  // namespace ramify::cpu

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <ramify/cpu/executor.hpp>
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <memory>
+#include <sstream>
+#include <utility>
+
+#include "device.hpp"
+
+namespace ramify::cpu {
+
+namespace {
+
+template <class T>
+T parse_number(std::string_view digits, std::string_view what) {
+  T value{};
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc{} || end != digits.data() + digits.size() || digits.empty()) {
+    throw std::invalid_argument("CPU schedule: " + std::string(what) + " '" + std::string(digits) +
+                                "' is not a number in range");
+  }
+  return value;
+}
+
+}  // namespace
+
+executor_config parse_executor_config(std::string_view text) {
+  const auto colon = text.find(':');
+  const std::string_view name = text.substr(0, colon);
+  const bool has_number = colon != std::string_view::npos;
+  const std::string_view number = has_number ? text.substr(colon + 1) : std::string_view{};
+
+  executor_config config;
+  if (name == "parallel") {
+    config.order = schedule::parallel;
+    if (has_number) config.workers = parse_number<unsigned>(number, "worker count");
+  } else if (name == "random") {
+    config.order = schedule::random;
+    if (has_number) config.seed = parse_number<std::uint64_t>(number, "seed");
+  } else if (name == "eager" && !has_number) {
+    config.order = schedule::eager;
+  } else if (name == "late" && !has_number) {
+    config.order = schedule::late;
+  } else {
+    throw std::invalid_argument("CPU schedule: '" + std::string(text) +
+                                "' is none of parallel[:workers], eager, late, random[:seed]");
+  }
+  return config;
+}
+
+executor_config current_executor_config() { return device::instance().config(); }
+
+scoped_executor_config::scoped_executor_config(const executor_config& config)
+    : former_(device::instance().config()) {
+  if (config.live_blocks == 0) {
+    throw std::invalid_argument("executor_config.live_blocks must be at least 1");
+  }
+  device::instance().set_config(config);
+}
+
+scoped_executor_config::~scoped_executor_config() { device::instance().set_config(former_); }
+
+executor_counts current_executor_counts() { return device::instance().counts(); }
+
+std::string_view to_string(rule r) {
+  switch (r) {
+    case rule::local_pointer: return "local pointer handed to a child";
+    case rule::shared_pointer: return "shared pointer handed to a child";
+    case rule::foreign_stream: return "stream or event used outside its grid";
+    case rule::divergent_barrier: return "barrier that not all reach";
+    case rule::ignored_launch_failure: return "failed launch ignored";
+  }
+  return "unknown rule";
+}
+
+rule_violation::rule_violation(rule broken, std::string kernel, std::string where,
+                               const std::string& what)
+    : std::logic_error(std::string(to_string(broken)) + ": kernel " + kernel + ", " + where + ": " +
+                       what),
+      broken_(broken),
+      kernel_(std::move(kernel)),
+      where_(std::move(where)) {}
+
+std::string kernel_name(const void* kernel) {
+  Dl_info info{};
+  if (dladdr(kernel, &info) != 0 && info.dli_sname != nullptr && info.dli_saddr == kernel) {
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> readable(
+        abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status), &std::free);
+    return status == 0 ? readable.get() : info.dli_sname;
+  }
+  std::ostringstream address;
+  address << "at " << kernel;
+  return address.str();
+}
+
+}  // namespace ramify::cpu

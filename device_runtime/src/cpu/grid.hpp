@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// What the executor keeps of a grid, of its streams and of its events.
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <ramify/cpu/executor.hpp>
+#include <ramify/cpu/words.hpp>
+#include <variant>
+#include <vector>
+
+namespace ramify::cpu {
+
+struct grid;
+class run;
+using grid_ptr = std::shared_ptr<grid>;
+
+/// "The work before this record is complete", set once.
+struct signal {
+  bool set = false;
+  std::vector<words::cudaStream_t> waiting;
+};
+
+struct grid {
+  launch_request request;
+  run* owner = nullptr;
+  grid_ptr parent;  // dropped at completion, so that a deep tree is not freed recursively
+  std::uint64_t block_count = 0;
+  std::uint64_t pool_slots = 0;  // 1 while a launch from the device waits to begin
+
+  std::atomic<std::uint64_t> next_block{0};
+  std::atomic<std::uint64_t> blocks_ended{0};
+
+  // Guarded by the device's mutex.
+  words::cudaStream_t stream = nullptr;  // in which it was launched; null: in none that orders
+  bool is_tail = false;
+  bool own_work_done = false;
+  std::uint64_t children_open = 0;  // launched and not complete; tail launches apart
+  std::deque<grid_ptr> tail;        // launched into the tail stream, the front one running or next
+
+  /// Takes the next block that nobody runs yet.
+  [[nodiscard]] bool take_block(std::uint64_t& index) {
+    index = next_block.fetch_add(1, std::memory_order_relaxed);
+    return index < block_count;
+  }
+};
+
+namespace words {
+
+struct stream_state {
+  struct record {
+    std::shared_ptr<signal> done;
+  };
+  struct wait {
+    std::shared_ptr<signal> until;
+  };
+  using entry = std::variant<grid_ptr, record, wait>;
+
+  const grid* owner = nullptr;  // null: made by the host
+  bool busy = false;            // its front grid is running
+  std::deque<entry> queue;
+};
+
+struct event_state {
+  const grid* owner = nullptr;
+  std::shared_ptr<signal> last_record;  // null: never recorded
+};
+
+}  // namespace words
+
+/// One launch from the host and all that comes of it.
+class run {
+ public:
+  virtual ~run() = default;
+
+  /// Runs `root` and everything below it to completion, or until a rule is broken.
+  virtual void execute(const grid_ptr& root) = 0;
+
+  /// These grids may begin. Called without the device's mutex, from inside execute().
+  virtual void ready(const std::vector<grid_ptr>& grids) = 0;
+
+  /// A moment at which another block may take over.
+  virtual void scheduling_point() {}
+
+  /// Which of `count` candidates goes first; 0 unless the schedule draws.
+  virtual std::uint64_t draw(std::uint64_t /*count*/) { return 0; }
+
+  /// Keeps the first failure and stops the run.
+  void fail(std::exception_ptr);
+  [[nodiscard]] bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }
+  [[nodiscard]] std::exception_ptr failure() const { return failure_; }
+
+  // All streams and events of the run; they stay until its end, so that a handle that is used
+  // outside its grid can still be told from a good one. Guarded by the device's mutex.
+  std::deque<words::stream_state> streams;
+  std::deque<words::event_state> events;
+  std::uint64_t slots_held = 0;
+
+ private:
+  std::atomic<bool> cancelled_{false};
+  std::exception_ptr failure_;
+};
+
+[[nodiscard]] std::unique_ptr<run> make_parallel_run(const executor_config&);
+[[nodiscard]] std::unique_ptr<run> make_baton_run(const executor_config&);
+
+/// Runs one block of `g` to its end on the calling thread; at the grid's last block, tells the device.
+void run_block(const grid_ptr& g, std::uint64_t index);
+
+}  // namespace ramify::cpu

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_group.h>
+
+#include <algorithm>
+
+#include "device.hpp"
+#include "grid.hpp"
+
+namespace ramify::cpu {
+namespace {
+
+/// schedule::parallel: every grid that is ready becomes a few oneTBB tasks, each of which takes one
+/// block of it after another. A block never waits for another grid, so no task ever waits, and the
+/// one-block-per-thread promise of the words header holds.
+class parallel_run final : public run {
+ public:
+  explicit parallel_run(unsigned workers)
+      : arena_(workers == 0 ? tbb::task_arena::automatic : static_cast<int>(workers)) {}
+
+  ~parallel_run() noexcept override = default;  // a task group's destructor may throw; no task does
+
+  void execute(const grid_ptr& root) override {
+    arena_.execute([&] {
+      ready({root});
+      group_.wait();
+    });
+    // What the workers' last blocks wrote becomes visible here; the task group orders it too, but a
+    // sanitizer cannot see into the library.
+    (void)root->blocks_ended.load(std::memory_order_acquire);
+  }
+
+  void ready(const std::vector<grid_ptr>& grids) override {
+    const auto workers = static_cast<std::uint64_t>(arena_.max_concurrency());
+    for (const grid_ptr& g : grids) {
+      if (cancelled()) return;
+      device::instance().begun(*g);
+      for (std::uint64_t i = std::min(workers, g->block_count); i > 0; --i) {
+        group_.run([g] {
+          std::uint64_t index = 0;
+          while (!g->owner->cancelled() && g->take_block(index)) run_block(g, index);
+        });
+      }
+    }
+  }
+
+ private:
+  tbb::task_arena arena_;
+  tbb::task_group group_;
+};
+
+}  // namespace
+
+std::unique_ptr<run> make_parallel_run(const executor_config& config) {
+  return std::make_unique<parallel_run>(config.workers);
+}
+
+}  // namespace ramify::cpu

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <ramify/cpu/words.hpp>
+
+#include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "block.hpp"
+#include "device.hpp"
+
+namespace ramify::cpu {
+
+using namespace words;
+
+namespace {
+
+bool reserved(cudaStream_t stream) {
+  return stream == cudaStreamTailLaunch || stream == cudaStreamFireAndForget;
+}
+
+// The stream that `handle` means in `here`; a handle of another grid breaks a rule.
+stream_state& resolve(block& here, cudaStream_t handle) {
+  if (handle == nullptr) return here.null_stream();
+  if (handle->owner != here.owner().get()) {
+    here.violate(rule::foreign_stream, handle->owner == nullptr
+                                           ? "uses a stream that the host created"
+                                           : "uses a stream that another grid created");
+  }
+  return *handle;
+}
+
+event_state& resolve(block& here, cudaEvent_t handle) {
+  if (handle->owner != here.owner().get()) {
+    here.violate(rule::foreign_stream, "uses an event that another grid or the host created");
+  }
+  return *handle;
+}
+
+// Device-side copies and fills are grids of one thread, as they are on a GPU.
+cudaError_t submit_memory_operation(std::function<void()> operation, cudaStream_t stream,
+                                    const void* name) {
+  if (block::current() == nullptr) {
+    operation();
+    return cudaSuccess;
+  }
+  return submit({std::move(operation), name, dim3(1), dim3(1), 0, site::current()}, stream, {});
+}
+
+}  // namespace
+
+cudaError_t submit(launch_request request, cudaStream_t stream,
+                   std::span<const std::span<const std::byte>> arguments) {
+  block* here = block::current();
+  device& d = device::instance();
+  if (here == nullptr) return d.launch_from_host(std::move(request), stream);
+
+  for (std::size_t i = 0; i < arguments.size(); ++i) here->check_argument(i, arguments[i]);
+  const cudaStream_t target = reserved(stream) ? stream : &resolve(*here, stream);
+  const cudaError_t error = d.launch_from_block(*here, std::move(request), target);
+  if (error == cudaSuccess) here->scheduling_point();
+  return error;
+}
+
+std::byte* dynamic_shared_memory() { return block::current()->dynamic_shared(); }
+
+void warp_exchange(unsigned mask, std::uint64_t value, std::uint64_t (&all)[32], const char* word,
+                   site s) {
+  block::current()->exchange(mask, value, all, word, s);
+}
+
+unsigned lane_index() { return block::current()->linear_thread() % 32; }
+
+void* heap_allocate(std::size_t bytes) { return device::instance().heap_allocate(bytes); }
+void heap_free(void* memory) { device::instance().heap_free(memory); }
+
+void report_ignored_failure(cudaError_t error, const void* kernel, site s) {
+  const std::string what = "nobody looked at the launch of " + kernel_name(kernel) + " at line " +
+                           std::to_string(s.line()) + ", which failed with " +
+                           cudaGetErrorName(error);
+  if (block* here = block::current()) here->violate(rule::ignored_launch_failure, what);
+  throw rule_violation(rule::ignored_launch_failure, s.function_name(), "host", what);
+}
+
+namespace words {
+
+const char* cudaGetErrorName(cudaError_t error) {
+  switch (error) {
+    case cudaSuccess: return "cudaSuccess";
+    case cudaErrorInvalidValue: return "cudaErrorInvalidValue";
+    case cudaErrorMemoryAllocation: return "cudaErrorMemoryAllocation";
+    case cudaErrorInvalidConfiguration: return "cudaErrorInvalidConfiguration";
+    case cudaErrorLaunchPendingCountExceeded: return "cudaErrorLaunchPendingCountExceeded";
+    case cudaErrorUnsupportedLimit: return "cudaErrorUnsupportedLimit";
+    case cudaErrorInvalidResourceHandle: return "cudaErrorInvalidResourceHandle";
+    case cudaErrorNotSupported: return "cudaErrorNotSupported";
+  }
+  return "unrecognized error code";
+}
+
+const char* cudaGetErrorString(cudaError_t error) {
+  switch (error) {
+    case cudaSuccess: return "no error";
+    case cudaErrorInvalidValue: return "invalid argument";
+    case cudaErrorMemoryAllocation: return "out of memory";
+    case cudaErrorInvalidConfiguration: return "invalid configuration argument";
+    case cudaErrorLaunchPendingCountExceeded:
+      return "the pending-launch pool of the device runtime is used up";
+    case cudaErrorUnsupportedLimit: return "limit is not supported on this architecture";
+    case cudaErrorInvalidResourceHandle: return "invalid resource handle";
+    case cudaErrorNotSupported: return "operation not supported";
+  }
+  return "unrecognized error code";
+}
+
+// ---- barriers and votes ----
+
+void __syncthreads(site s) { block::current()->barrier(s); }
+
+void __syncwarp(unsigned mask, site s) {
+  std::uint64_t unused[32];
+  warp_exchange(mask, 0, unused, "__syncwarp", s);
+}
+
+namespace {
+
+unsigned ballot(unsigned mask, int predicate, const char* word, site s) {
+  std::uint64_t all[32];
+  warp_exchange(mask, predicate != 0 ? 1 : 0, all, word, s);
+  unsigned votes = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if ((mask >> lane & 1u) != 0 && all[lane] != 0) votes |= 1u << lane;
+  }
+  return votes;
+}
+
+}  // namespace
+
+unsigned __ballot_sync(unsigned mask, int predicate, site s) {
+  return ballot(mask, predicate, "__ballot_sync", s);
+}
+
+int __any_sync(unsigned mask, int predicate, site s) {
+  return ballot(mask, predicate, "__any_sync", s) != 0 ? 1 : 0;
+}
+
+int __all_sync(unsigned mask, int predicate, site s) {
+  return ballot(mask, predicate == 0 ? 1 : 0, "__all_sync", s) == 0 ? 1 : 0;
+}
+
+// ---- streams and events ----
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  block* here = block::current();
+  if (here == nullptr) {
+    *stream = new stream_state{};
+    return cudaSuccess;
+  }
+  if (flags != cudaStreamNonBlocking) return cudaErrorInvalidValue;
+  *stream = &device::instance().make_stream(*here->owner());
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  if (stream == nullptr || reserved(stream)) return cudaErrorInvalidResourceHandle;
+  if (block* here = block::current()) {
+    resolve(*here, stream);  // its work goes on; the run frees it
+  } else {
+    delete stream;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  block* here = block::current();
+  if (here == nullptr) return cudaSuccess;
+  if (reserved(stream)) return cudaErrorInvalidResourceHandle;
+  device::instance().wait(resolve(*here, stream), resolve(*here, event));
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  block* here = block::current();
+  if (here == nullptr) {
+    *event = new event_state{};
+    return cudaSuccess;
+  }
+  if (flags != cudaEventDisableTiming) return cudaErrorInvalidValue;
+  *event = &device::instance().make_event(*here->owner());
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  block* here = block::current();
+  if (here == nullptr) return cudaSuccess;
+  if (reserved(stream)) return cudaErrorInvalidResourceHandle;
+  device::instance().record(resolve(*here, event), resolve(*here, stream));
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  if (event == nullptr) return cudaErrorInvalidResourceHandle;
+  if (block* here = block::current()) {
+    resolve(*here, event);
+  } else {
+    delete event;
+  }
+  return cudaSuccess;
+}
+
+// ---- memory ----
+
+namespace {
+
+constexpr std::align_val_t device_alignment{256};
+
+cudaError_t allocate(void** memory, std::size_t bytes) {
+  *memory = bytes == 0 ? nullptr : ::operator new(bytes, device_alignment, std::nothrow);
+  return *memory != nullptr || bytes == 0 ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+cudaError_t release(void* memory) {
+  ::operator delete(memory, device_alignment);
+  return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t cudaMalloc(void** memory, std::size_t bytes) { return allocate(memory, bytes); }
+cudaError_t cudaFree(void* memory) { return release(memory); }
+cudaError_t cudaMallocHost(void** memory, std::size_t bytes) { return allocate(memory, bytes); }
+cudaError_t cudaFreeHost(void* memory) { return release(memory); }
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
+                            cudaStream_t stream) {
+  if (bytes == 0) return cudaSuccess;
+  return submit_memory_operation([=] { std::memmove(to, from, bytes); }, stream,
+                                 reinterpret_cast<const void*>(&cudaMemcpyAsync));
+}
+
+cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream) {
+  if (bytes == 0) return cudaSuccess;
+  return submit_memory_operation([=] { std::memset(memory, value, bytes); }, stream,
+                                 reinterpret_cast<const void*>(&cudaMemsetAsync));
+}
+
+// ---- devices and limits ----
+
+cudaError_t cudaGetDevice(int* device) {
+  *device = 0;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+
+cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit which) {
+  return device::instance().limit(which, *value);
+}
+
+cudaError_t cudaDeviceSetLimit(cudaLimit which, std::size_t value) {
+  return device::instance().set_limit(which, value);
+}
+
+}  // namespace words
+}  // namespace ramify::cpu
