@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// quicksort() for CUDA code: device pointers, any comparator, a stream.
+///
+///     keys   <-- [8, 6, 7, 5, 3, 0, 9]                values <-- [0, 1, 2, 3, 4, 5, 6]
+///     ramify::quicksort(keys, 7);                     ramify::quicksort_pairs(keys, values, 7);
+///     keys   --> [0, 3, 5, 6, 7, 8, 9]                values --> [5, 4, 3, 1, 2, 0, 6]
+///
+/// Compiled by nvcc it runs on the GPU, with grids that launch grids if -rdc=true is given and flat
+/// otherwise; compiled by a C++ compiler it runs on the CPU executor. For host memory, or for code
+/// that never sees nvcc, there is the facade <ramify/quicksort.hpp>.
+///
+/// Keys, values   n elements each, any trivially copyable and default-constructible types, in place.
+///                Device, managed or pinned memory; keys and values must not overlap.
+/// Order          any strict weak order, as a device functor copied bit by bit. The default orders
+///                NaN after all numbers. Not stable: values of equal keys come in any order. A
+///                comparator that is no strict weak order gives some permutation of the input.
+/// Scratch        n elements again, and about a tenth of that; from Ramify's stream-ordered pool, or
+///                handed in. quicksort_scratch_bytes() says how much.
+/// Stream         work before and after in the stream is ordered with the sort. quicksort_async()
+///                returns at once on the device route, and once a level is read back on the flat one.
+///                get() waits for the stream.
+/// Launches       multiway: at most 5 grids a level, log(n) levels of base 256 and a few. binary: a
+///                grid for each segment longer than a leaf; those that find no launch slot run in
+///                flat grids.
+/// Errors         std::invalid_argument for a bad argument, before anything is touched; unavailable
+///                if the device route is asked for without -rdc=true; cuda_error,
+///                device_launch_error. After the latter two the keys are some mixture.
+/// Complexity     O(n log n) comparisons for any input: what partitions badly for too long is merge
+///                sorted. Expected: n log2(n) comparisons, and for multiway two reads and one write of
+///                the keys a level.
+/// Not for        integer or floating-point keys in their natural order on a GPU, where
+///                cub::DeviceRadixSort is faster; stable sorting; inputs of a few thousand keys.
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <ramify/quicksort/binary_run.cuh>
+#include <ramify/quicksort/config.hpp>
+#include <ramify/quicksort/multiway.cuh>
+#include <ramify/quicksort/order.cuh>
+#include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/limits.cuh>
+#include <ramify/runtime/run_control.cuh>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// Scratch memory of the caller's: device memory, aligned to 256 bytes.
+struct scratch_memory {
+  void* data = nullptr;  ///< null: none, take it from the pool
+  std::size_t bytes = 0;
+};
+
+/// A quicksort under way. Movable; moved-from it may only be destroyed. Destroying it before get()
+/// neither waits nor checks.
+template <class Key, class Value, class Compare>
+class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
+ public:
+  /// Waits for the sort and tells what it did. Once.
+  /// \throws cuda_error, device_launch_error
+  quicksort_report get() {
+    quicksort_report report;
+    if (state_ != nullptr) {
+      const auto finish = [&](auto& run) {
+        run.finish(state_->control);
+        report.merge_sorted_segments = run.merge_sorted();
+      };
+      if (state_->parts.multiway) finish(*state_->parts.multiway);
+      if (state_->parts.binary) finish(*state_->parts.binary);
+      static_cast<run_report&>(report) = state_->control.report();
+      report.scratch_bytes = state_->scratch_bytes;
+      state_.reset();
+    } else {
+      report.taken = route::flat;
+      report.route_reason = "fewer than two keys are sorted already";
+    }
+    report.ran_on = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;
+    report.backend_reason = RAMIFY_ON_CUDA ? "compiled by nvcc" : "compiled by a C++ compiler";
+    report.strategy = strategy_;
+    report.keys = n_;
+    return report;
+  }
+
+  /// Device memory that a run takes, in bytes.
+  static std::size_t scratch_bytes(std::size_t n, const quicksort_config& config) {
+    memory_layout sizing(nullptr);
+    pieces measured(sizing, n, config);
+    return sizing.size();
+  }
+
+  /// Starts a run; see quicksort_pairs_async().
+  quicksort_run(columns<Key, Value> data, std::size_t n, Compare compare, cudaStream_t stream,
+                const quicksort_config& config, scratch_memory scratch)
+      : strategy_(config.strategy), n_(n) {
+    check_arguments(data, n, config, scratch);
+    const std::size_t limit = *current_launch_limits().pending_launches;
+    const route_choice choice = choose_route(config.route, limit, preferred_route());
+    if (n < 2) return;
+    state_ = std::make_unique<state>(n, config, scratch, choice, limit, stream);
+    if (state_->parts.multiway) {
+      state_->parts.multiway->start(state_->control, data, state_->parts.elements, compare);
+    } else {
+      state_->parts.binary->start(state_->control, data, state_->parts.elements, compare,
+                                  config.streams);
+    }
+  }
+
+ private:
+  // The pieces of the scratch memory, laid out by constructing them.
+  struct pieces {
+    pieces(memory_layout& memory, std::size_t n, const quicksort_config& config) {
+      control = memory.take<std::byte>(run_control::scratch_bytes);
+      elements.keys = memory.take<Key>(n);
+      if constexpr (columns<Key, Value>::has_values) elements.values = memory.take<Value>(n);
+      const auto depth_limit = [&](unsigned chosen) {
+        return config.depth_limit == 0 ? chosen : config.depth_limit;
+      };
+      using multiway_type = multiway_run<Key, Value, Compare>;
+      using binary_type = binary_run<Key, Value, Compare>;
+      if (config.strategy == quicksort_strategy::multiway) {
+        multiway.emplace(memory, n, depth_limit(multiway_type::default_depth_limit(n)));
+      } else {
+        binary.emplace(memory, n, depth_limit(binary_type::default_depth_limit(n)));
+      }
+    }
+
+    void* control;
+    columns<Key, Value> elements;
+    std::optional<multiway_run<Key, Value, Compare>> multiway;
+    std::optional<binary_run<Key, Value, Compare>> binary;
+  };
+
+  struct state {
+    state(std::size_t n, const quicksort_config& config, scratch_memory given,
+          const route_choice& choice, std::size_t limit, cudaStream_t stream)
+        : scratch_bytes(quicksort_run::scratch_bytes(n, config)),
+          own(given.data == nullptr ? scratch_bytes : 0, stream),
+          memory(given.data == nullptr ? own.data() : given.data),
+          parts(memory, n, config),
+          control(parts.control, choice, limit, stream) {}
+
+    std::size_t scratch_bytes;
+    device_buffer<std::byte> own;
+    memory_layout memory;
+    pieces parts;
+    run_control control;
+  };
+
+  static route_choice preferred_route() {
+    return {route::device, "the host is asked nothing between levels"};
+  }
+
+  static void check_arguments(const columns<Key, Value>& data, std::size_t n,
+                              const quicksort_config& config, const scratch_memory& scratch) {
+    validate(config);
+    if (n >> 40 != 0) throw std::invalid_argument("quicksort: n must be less than 2^40");
+    if (n == 0) return;
+    check_pointer(data.keys, "keys");
+    if constexpr (columns<Key, Value>::has_values) {
+      check_pointer(data.values, "values");
+      const void* keys_end = data.keys + n;
+      const void* values_end = data.values + n;
+      const std::less<const void*> before;
+      if (before(data.keys, values_end) && before(data.values, keys_end)) {
+        throw std::invalid_argument("quicksort: keys and values overlap");
+      }
+    }
+    if (scratch.data == nullptr) return;
+    const std::size_t needed = scratch_bytes(n, config);
+    if (scratch.bytes < needed) {
+      throw std::invalid_argument("quicksort: scratch.bytes is " + std::to_string(scratch.bytes) +
+                                  "; this sort needs " + std::to_string(needed));
+    }
+    if (reinterpret_cast<std::uintptr_t>(scratch.data) % memory_layout::alignment != 0) {
+      throw std::invalid_argument("quicksort: scratch.data must be aligned to " +
+                                  std::to_string(memory_layout::alignment) + " bytes");
+    }
+  }
+
+  static void check_pointer(const void* pointer, const char* name) {
+    if (pointer == nullptr) {
+      throw std::invalid_argument(std::string("quicksort: ") + name + " is null");
+    }
+#if RAMIFY_ON_CUDA
+    cudaPointerAttributes attributes{};
+    check(cudaPointerGetAttributes(&attributes, pointer), "looking at a pointer");
+    if (attributes.type == cudaMemoryTypeUnregistered) {
+      throw std::invalid_argument(std::string("quicksort: ") + name +
+                                  " is ordinary host memory; a kernel needs device, managed or "
+                                  "pinned memory (the facade <ramify/quicksort.hpp> takes any)");
+    }
+#endif
+  }
+
+  quicksort_strategy strategy_;
+  std::size_t n_;
+  std::unique_ptr<state> state_;
+};
+
+/// Starts sorting n keys in place, in `stream`.
+template <class Key, class Compare = ascending>
+quicksort_run<Key, no_value, Compare> quicksort_async(Key* keys, std::size_t n,
+                                                      Compare compare = {},
+                                                      cudaStream_t stream = nullptr,
+                                                      const quicksort_config& config = {},
+                                                      scratch_memory scratch = {}) {
+  return {columns<Key, no_value>{keys, nullptr}, n, compare, stream, config, scratch};
+}
+
+/// Starts sorting n keys in place, in `stream`; each value goes where its key goes.
+template <class Key, class Value, class Compare = ascending>
+quicksort_run<Key, Value, Compare> quicksort_pairs_async(Key* keys, Value* values, std::size_t n,
+                                                         Compare compare = {},
+                                                         cudaStream_t stream = nullptr,
+                                                         const quicksort_config& config = {},
+                                                         scratch_memory scratch = {}) {
+  return {columns<Key, Value>{keys, values}, n, compare, stream, config, scratch};
+}
+
+/// Sorts n keys in place and waits for `stream`.
+template <class Key, class Compare = ascending>
+quicksort_report quicksort(Key* keys, std::size_t n, Compare compare = {},
+                           cudaStream_t stream = nullptr, const quicksort_config& config = {},
+                           scratch_memory scratch = {}) {
+  return quicksort_async(keys, n, compare, stream, config, scratch).get();
+}
+
+/// Sorts n keys in place, each value with its key, and waits for `stream`.
+template <class Key, class Value, class Compare = ascending>
+quicksort_report quicksort_pairs(Key* keys, Value* values, std::size_t n, Compare compare = {},
+                                 cudaStream_t stream = nullptr,
+                                 const quicksort_config& config = {},
+                                 scratch_memory scratch = {}) {
+  return quicksort_pairs_async(keys, values, n, compare, stream, config, scratch).get();
+}
+
+/// Device memory that a sort of n elements takes, in bytes. Value is no_value for keys alone.
+template <class Key, class Value = no_value, class Compare = ascending>
+[[nodiscard]] std::size_t quicksort_scratch_bytes(std::size_t n,
+                                                  const quicksort_config& config = {}) {
+  validate(config);
+  return quicksort_run<Key, Value, Compare>::scratch_bytes(n, config);
+}
+
+}  // namespace ramify::inline RAMIFY_BUILD

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Quicksort as everybody knows it: split in two around a pivot, then sort both parts.
+///
+///     [5 2 8 | 1 9 3]   two tiles, pivot 4          reserve room from both ends, scatter
+///     [2 1 3 | 9 8 5]   left part < 4 <= right part  the last block launches a grid for each
+///
+/// A segment is a task: a team of blocks partitions it, one tile each, from one buffer into the other.
+/// Elements equal to the pivot go right, so a segment of nothing but equal keys would never shrink.
+/// The cure is pattern-defeating quicksort's (Peters, 2021): no element of a segment is smaller than
+/// the pivot that once cut it off on the left (its fence), so if the new pivot is not greater than the
+/// fence, it is the minimum. The partition then sends what equals it left, and that part is sorted.
+
+#include <ramify/quicksort/block_sort.cuh>
+#include <ramify/runtime/tasks.cuh>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// What the blocks of a team share. A segment of more than leaf_size elements has the slot
+/// begin / leaf_size for itself: no other segment that is alive at the same time begins so near.
+template <class Key>
+struct binary_slot {
+  position left;      ///< elements of the left part so far
+  position right;     ///< elements of the right part so far
+  unsigned arrived;   ///< blocks that are done
+  unsigned has_fence;
+  Key fence;
+};
+
+template <class Key, class Value, class Compare>
+struct binary_context;
+
+template <class Key, class Value, class Compare>
+__global__ void quicksort_binary(task_source<segment> source, spawner<segment> spawn,
+                                 binary_context<Key, Value, Compare> context);
+
+/// What all grids share.
+template <class Key, class Value, class Compare>
+struct binary_context {
+  __host__ __device__ static auto kernel() { return quicksort_binary<Key, Value, Compare>; }
+
+  columns<Key, Value> buffers[2];
+  binary_slot<Key>* slots;  ///< n / leaf_size + 1 of them, zeros at first
+  unsigned long long* merge_sorted;
+  Compare compare;
+  unsigned depth_limit;
+};
+
+template <class Key, class Value>
+struct binary_shared {
+  using tuning = quicksort_tuning<Key, Value>;
+  using scan = block_scan<unsigned, tuning::threads>;
+
+  union {
+    typename block_sorter<Key, Value>::storage sort;
+    typename scan::TempStorage scan_storage;
+    uninitialized_array<Key, tuning::pivot_sample> sample;
+  };
+  position left_base;   ///< where this block's elements go in the left part
+  position right_base;  ///< and in the right part, counted from its end
+  unsigned pivot;       ///< which of the sample it is
+};
+
+/// The pivot: the median of a sample. Every block of the team finds the same one.
+template <class Key, class Value, class Compare>
+__device__ Key choose_pivot(binary_shared<Key, Value>& shared, const Key* keys, const segment& s,
+                            Compare compare) {
+  constexpr unsigned count = binary_shared<Key, Value>::tuning::pivot_sample;
+  const unsigned me = threadIdx.x;
+  if (me < count) shared.sample[me] = keys[sample_position(s, me, count)];
+  if (me == 0) shared.pivot = 0;  // stays so only if the comparator contradicts itself
+  __syncthreads();
+  if (me < count) {
+    // The median is what has half of the others before it; equal ones count by their place.
+    const Key mine = shared.sample[me];
+    unsigned rank = 0;
+    for (unsigned i = 0; i < count; ++i) {
+      const Key& other = shared.sample[i];
+      if (compare(other, mine) || (i < me && !compare(mine, other))) ++rank;
+    }
+    if (rank == count / 2) shared.pivot = me;
+  }
+  __syncthreads();
+  const Key pivot = shared.sample[shared.pivot];
+  __syncthreads();
+  return pivot;
+}
+
+/// Blocks that work on a segment together.
+template <class Key, class Value>
+__host__ __device__ unsigned binary_team(const segment& s) {
+  using tuning = quicksort_tuning<Key, Value>;
+  return s.size() <= tuning::leaf_size ? 1 : tiles(s, tuning::tile_size);
+}
+
+/// Whether a segment is partitioned, or copied, by a grid of its own.
+template <class Key, class Value, class Compare>
+__device__ bool worth_a_grid(const segment& s, const binary_context<Key, Value, Compare>& context) {
+  if (s.size() <= quicksort_tuning<Key, Value>::leaf_size) return false;
+  return s.sorted ? s.buffer != 0 : s.depth < context.depth_limit;
+}
+
+/// Finishes a segment that is not worth a grid. Every thread of the block.
+template <class Key, class Value, class Compare>
+__device__ void finish_in_place(binary_shared<Key, Value>& shared, const segment& s,
+                                const binary_context<Key, Value, Compare>& context) {
+  using sorter = block_sorter<Key, Value>;
+  if (s.sorted) {
+    if (s.buffer != 0) sorter::copy_home(context.buffers, s.begin, s.end);
+  } else if (s.size() > sorter::tuning::leaf_size) {
+    sorter::sort_long(shared.sort, context.buffers, s, context.compare);
+    if (threadIdx.x == 0) atomicAdd(context.merge_sorted, 1ull);
+  } else if (s.size() > 0) {
+    sorter::sort_leaf(shared.sort, context.buffers[s.buffer], context.buffers[0], s.begin,
+                      static_cast<unsigned>(s.size()), context.compare);
+  }
+}
+
+template <class Key, class Value, class Compare>
+__global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads)
+    quicksort_binary(task_source<segment> source, spawner<segment> spawn,
+                     binary_context<Key, Value, Compare> context) {
+  using tuning = quicksort_tuning<Key, Value>;
+  constexpr int items = tuning::tile_items;
+  auto& shared = dynamic_shared<binary_shared<Key, Value>>();
+  const auto [mine, tile] = source.mine();
+  const unsigned team = binary_team<Key, Value>(mine);
+  const columns<Key, Value> from = context.buffers[mine.buffer];
+  const columns<Key, Value> to = context.buffers[1 - mine.buffer];
+  binary_slot<Key>& slot = context.slots[mine.begin / tuning::leaf_size];
+
+  const position tile_begin = mine.begin + position{tile} * tuning::tile_size;
+  const position left_over = mine.end - tile_begin;
+  const auto count = static_cast<unsigned>(left_over < tuning::tile_size ? left_over
+                                                                         : tuning::tile_size);
+
+  // 1. Base cases. A small segment comes here only as the root; a sorted one only wants to go home.
+  if (!worth_a_grid(mine, context)) {
+    finish_in_place(shared, mine, context);
+    if (threadIdx.x == 0) spawn.grid_ends();
+    return;
+  }
+  if (mine.sorted) {
+    block_sorter<Key, Value>::copy_home(context.buffers, tile_begin, tile_begin + count);
+    if (last_to_arrive(slot.arrived, team) && threadIdx.x == 0) spawn.grid_ends();
+    return;
+  }
+
+  // 2. Split the work: which side of the pivot is each element of this tile on?
+  const Compare compare = context.compare;
+  const Key pivot = choose_pivot(shared, from.keys, mine, compare);
+  const bool pivot_is_minimum = slot.has_fence != 0 && !compare(slot.fence, pivot);
+  const auto goes_left = [&](const Key& key) {
+    return pivot_is_minimum ? !compare(pivot, key) : compare(key, pivot);
+  };
+  const thread_share<items> share(count);
+  Key keys[items];
+  unsigned my_left = 0;
+  for (int i = 0; i < items; ++i) {
+    if (i >= share.count()) continue;
+    keys[i] = from.keys[tile_begin + share.at(i)];
+    if (goes_left(keys[i])) ++my_left;
+  }
+
+  // 3. Reserve room: the left part grows from the front, the right part from the back.
+  unsigned left_before = 0;
+  unsigned tile_left = 0;
+  typename binary_shared<Key, Value>::scan(shared.scan_storage)
+      .ExclusiveSum(my_left, left_before, tile_left);
+  if (threadIdx.x == 0) {
+    shared.left_base = mine.begin + atomicAdd(&slot.left, position{tile_left});
+    shared.right_base = mine.end - 1 - atomicAdd(&slot.right, position{count - tile_left});
+  }
+  __syncthreads();
+  position next_left = shared.left_base + left_before;
+  position next_right = shared.right_base - (share.before() - left_before);
+  for (int i = 0; i < items; ++i) {
+    if (i >= share.count()) continue;
+    const position target = goes_left(keys[i]) ? next_left++ : next_right--;
+    to.keys[target] = keys[i];
+    if constexpr (tuning::has_values) to.values[target] = from.values[tile_begin + share.at(i)];
+  }
+  if (!last_to_arrive(slot.arrived, team)) return;
+
+  // 4. Recurse: the team's last block settles both parts. Join: nobody needs one. A child touches
+  //    its own part only, and the caller's stream waits for the whole tree of grids.
+  const position middle = mine.begin + slot.left;
+  const auto buffer = static_cast<unsigned short>(1 - mine.buffer);
+  const segment left{mine.begin, middle, mine.depth + 1, buffer, pivot_is_minimum};
+  const segment right{middle, mine.end, mine.depth + 1, buffer, false};
+  const bool grid_for_left = worth_a_grid(left, context);
+  const bool grid_for_right = worth_a_grid(right, context);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    slot.left = 0;  // the left child may use this slot next, and keeps its fence
+    slot.right = 0;
+    if (grid_for_right) {
+      binary_slot<Key>& right_slot = context.slots[middle / tuning::leaf_size];
+      right_slot.fence = pivot;
+      right_slot.has_fence = 1;
+    }
+    if (grid_for_left) {
+      const device_stream left_stream(spawn.streams);
+      spawn(quicksort_binary<Key, Value, Compare>, left, binary_team<Key, Value>(left),
+            left_stream.get(), context, __func__);
+    }
+    if (grid_for_right) {
+      const device_stream right_stream(spawn.streams);
+      spawn(quicksort_binary<Key, Value, Compare>, right, binary_team<Key, Value>(right),
+            right_stream.get(), context, __func__);
+    }
+  }
+  if (!grid_for_left) finish_in_place(shared, left, context);
+  if (!grid_for_right) finish_in_place(shared, right, context);
+  if (threadIdx.x == 0) spawn.grid_ends();
+}
+
+}  // namespace ramify::inline RAMIFY_BUILD

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The host's side of the binary strategy.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <ramify/quicksort/binary.cuh>
+#include <ramify/runtime/recursion.cuh>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// One run of the binary strategy.
+template <class Key, class Value, class Compare>
+class binary_run {
+  using tuning = quicksort_tuning<Key, Value>;
+  using context = binary_context<Key, Value, Compare>;
+  using tree = recursion<segment, context>;
+
+ public:
+  /// Introsort's depth limit, 2 log2(n) (Musser, 1997).
+  [[nodiscard]] static unsigned default_depth_limit(std::size_t n) {
+    return 2 * static_cast<unsigned>(std::bit_width(n));
+  }
+
+  /// Takes this run's part of the scratch memory; with a null base, only measures it.
+  binary_run(memory_layout& memory, std::size_t n, unsigned depth_limit)
+      : n_(n), depth_limit_(depth_limit), slot_count_(n / tuning::leaf_size + 1) {
+    slots_ = memory.take<binary_slot<Key>>(slot_count_);
+    merge_sorted_on_device_ = memory.take<unsigned long long>(1);
+    // A spawned segment is longer than a leaf, so a level has no more of them than there are slots.
+    tree_memory_ = memory.take<std::byte>(tree::scratch_bytes(slot_count_));
+  }
+
+  /// Puts the run into the control's stream. Asynchronous on the device route; on the flat route it
+  /// waits between levels. The memory must be there.
+  /// \throws cuda_error, std::length_error
+  void start(run_control& control, columns<Key, Value> data, columns<Key, Value> scratch,
+             Compare compare, child_streams streams) {
+    const auto clear = [&](void* memory, std::size_t bytes) {
+      check(cudaMemsetAsync(memory, 0, bytes, control.stream()), "clearing the segments' slots");
+    };
+    clear(slots_, slot_count_ * sizeof(binary_slot<Key>));
+    clear(merge_sorted_on_device_, sizeof(unsigned long long));
+    const context shared{{data, scratch}, slots_, merge_sorted_on_device_, compare, depth_limit_};
+    tree_.emplace(tree_memory_, slot_count_, control, tuning::threads,
+                  sizeof(binary_shared<Key, Value>),
+                  control.on_device_route() ? streams : child_streams::fire_and_forget, shared);
+    const segment root{0, n_};
+    tree_->start(root, binary_team<Key, Value>(root));
+  }
+
+  /// Waits for the run. What kernels could not launch, the host launches here.
+  /// \throws cuda_error, device_launch_error, std::length_error
+  void finish(run_control& control) {
+    tree_->finish();
+    check(cudaMemcpyAsync(&merge_sorted_, merge_sorted_on_device_, sizeof merge_sorted_,
+                          cudaMemcpyDeviceToHost, control.stream()),
+          "reading the count of merge-sorted segments");
+    check(cudaStreamSynchronize(control.stream()), "waiting for the run");
+  }
+
+  /// Segments that had reached the depth limit; after finish().
+  [[nodiscard]] std::uint64_t merge_sorted() const { return merge_sorted_; }
+
+ private:
+  std::size_t n_;
+  unsigned depth_limit_;
+  std::size_t slot_count_;
+  binary_slot<Key>* slots_;
+  unsigned long long* merge_sorted_on_device_;
+  std::byte* tree_memory_;
+  std::optional<tree> tree_;
+  unsigned long long merge_sorted_ = 0;
+};
+
+}  // namespace ramify::inline RAMIFY_BUILD

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <ramify/quicksort.hpp>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "facade.hpp"
+
+namespace ramify {
+namespace facade {
+namespace {
+
+struct backend_choice {
+  backend taken;
+  std::string reason;
+};
+
+// \throws unavailable
+backend_choice choose_backend(backend wanted) {
+  if (wanted == backend::cpu) return {backend::cpu, "asked for"};
+  const cuda_device device = find_cuda_device();
+  if (device.usable) {
+    return {backend::cuda,
+            (wanted == backend::cuda ? "asked for: " : "found ") + device.description};
+  }
+  if (wanted == backend::cuda) {
+    throw unavailable("the cuda backend cannot run: " + device.description);
+  }
+  return {backend::cpu, device.description};
+}
+
+template <class Key, class Value>
+quicksort_report sort(Key* keys, Value* values, std::size_t n, const quicksort_options& options) {
+  validate(options);
+  if (to_string(options.backend) == "?") {
+    throw std::invalid_argument("quicksort_options.backend is none of the enumerators");
+  }
+  backend_choice choice = choose_backend(options.backend);
+  quicksort_report report;
+#if RAMIFY_FACADE_HAS_CUDA
+  if (choice.taken == backend::cuda) {
+    report = sort_on<backend::cuda, Key, Value>(keys, values, n, options);
+  }
+#endif
+  if (choice.taken == backend::cpu) {
+    report = sort_on<backend::cpu, Key, Value>(keys, values, n, options);
+  }
+  report.backend_reason = std::move(choice.reason);
+  return report;
+}
+
+}  // namespace
+
+#if !RAMIFY_FACADE_HAS_CUDA
+cuda_device find_cuda_device() { return {false, "built without CUDA"}; }
+#endif
+
+}  // namespace facade
+
+template <class Key>
+quicksort_report quicksort(std::span<Key> keys, const quicksort_options& options) {
+  return facade::sort<Key, void>(keys.data(), nullptr, keys.size(), options);
+}
+
+template <class Key, class Value>
+quicksort_report quicksort_pairs(std::span<Key> keys, std::span<Value> values,
+                                 const quicksort_options& options) {
+  if (keys.size() != values.size()) {
+    throw std::invalid_argument("quicksort_pairs: " + std::to_string(keys.size()) + " keys, but " +
+                                std::to_string(values.size()) + " values");
+  }
+  return facade::sort<Key, Value>(keys.data(), values.data(), keys.size(), options);
+}
+
+// The types that sort_on.in is generated for, and no others.
+#define RAMIFY_INSTANTIATE(Key)                                                                 \
+  template quicksort_report quicksort(std::span<Key>, const quicksort_options&);                \
+  template quicksort_report quicksort_pairs(std::span<Key>, std::span<std::uint32_t>,           \
+                                            const quicksort_options&);                          \
+  template quicksort_report quicksort_pairs(std::span<Key>, std::span<std::uint64_t>,           \
+                                            const quicksort_options&);
+RAMIFY_INSTANTIATE(std::int32_t)
+RAMIFY_INSTANTIATE(std::uint32_t)
+RAMIFY_INSTANTIATE(std::int64_t)
+RAMIFY_INSTANTIATE(std::uint64_t)
+RAMIFY_INSTANTIATE(float)
+RAMIFY_INSTANTIATE(double)
+#undef RAMIFY_INSTANTIATE
+
+}  // namespace ramify
