@@ -34,7 +34,9 @@
 /// Not for        integer or floating-point keys in their natural order on a GPU, where
 ///                cub::DeviceRadixSort is faster; stable sorting; inputs of a few thousand keys.
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -246,6 +248,20 @@ template <class Key, class Value = no_value, class Compare = ascending>
                                                   const quicksort_config& config = {}) {
   validate(config);
   return quicksort_run<Key, Value, Compare>::scratch_bytes(n, config);
+}
+
+/// The limits under which a sort of n elements spills nothing, as far as can be foreseen: multiway is
+/// content with the default, binary may have a launch pending for each two leaves.
+///
+///     const ramify::launch_limits limits(ramify::quicksort_recommended_limits<float>(n, config));
+template <class Key, class Value = no_value>
+[[nodiscard]] launch_limit_values quicksort_recommended_limits(std::size_t n,
+                                                               const quicksort_config& config = {}) {
+  constexpr std::size_t usual = 2048;
+  constexpr std::size_t most = 65'536;  // a slot takes device memory
+  if (config.strategy == quicksort_strategy::multiway) return {.pending_launches = usual};
+  const std::size_t leaves = n / quicksort_tuning<Key, Value>::leaf_size;
+  return {.pending_launches = std::clamp(leaves, usual, most)};
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

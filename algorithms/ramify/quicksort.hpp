@@ -20,6 +20,7 @@
 ///           device_launch_error. Host memory is only written once the sort has gone well.
 /// Cost      as <ramify/quicksort.cuh>; on the CUDA backend host memory adds both copies.
 
+#include <cstddef>
 #include <cstdint>
 #include <ramify/quicksort/config.hpp>
 #include <ramify/runtime/error.hpp>
@@ -30,6 +31,9 @@ namespace ramify {
 struct quicksort_options : quicksort_config {
   ramify::backend backend = ramify::backend::automatic;
   bool descending = false;
+  /// Sets the backend's pending-launch limit for the time of the call; 0 leaves it alone. The report
+  /// tells what was granted. Not while another thread launches.
+  std::size_t pending_launches = 0;
 };
 
 /// Sorts keys in place.

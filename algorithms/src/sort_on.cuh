@@ -4,6 +4,7 @@
 /// \file
 /// The facade's sort on the backend of whichever compiler reads this.
 
+#include <optional>
 #include <ramify/quicksort.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <type_traits>
@@ -65,6 +66,8 @@ class on_device {
 template <class Key, class Value>
 quicksort_report sort_here(Key* keys, Value* values, std::size_t n,
                            const quicksort_options& options) {
+  std::optional<launch_limits> limits;
+  if (options.pending_launches != 0) limits.emplace(launch_limit_values{.pending_launches = options.pending_launches});
   const directed order{options.descending};
   // The stream goes after the buffers that are freed in it.
   const host_stream stream;

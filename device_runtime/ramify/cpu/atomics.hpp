@@ -13,9 +13,11 @@ namespace ramify::cpu::words {
 // ThreadSanitizer does not model fences, so there the order that __threadfence() adds in CUDA rides
 // on the atomics themselves.
 inline constexpr std::memory_order atomic_order = std::memory_order_acq_rel;
+inline constexpr std::memory_order atomic_load_order = std::memory_order_acquire;
 inline void __threadfence() {}
 #else
 inline constexpr std::memory_order atomic_order = std::memory_order_relaxed;
+inline constexpr std::memory_order atomic_load_order = std::memory_order_relaxed;
 inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 #endif
 
@@ -42,16 +44,16 @@ T atomicExch(T* address, std::type_identity_t<T> value) {
 template <class T>
 T atomicCAS(T* address, std::type_identity_t<T> expected, std::type_identity_t<T> desired) {
   std::atomic_ref<T>(*address).compare_exchange_strong(expected, desired, atomic_order,
-                                                       std::memory_order_acquire);
+                                                       atomic_load_order);
   return expected;
 }
 
 template <class T>
 T atomicMax(T* address, std::type_identity_t<T> value) {
   std::atomic_ref<T> cell(*address);
-  T old = cell.load(std::memory_order_relaxed);
+  T old = cell.load(atomic_load_order);
   while (old < value &&
-         !cell.compare_exchange_weak(old, value, atomic_order, std::memory_order_relaxed)) {
+         !cell.compare_exchange_weak(old, value, atomic_order, atomic_load_order)) {
   }
   return old;
 }
@@ -59,9 +61,9 @@ T atomicMax(T* address, std::type_identity_t<T> value) {
 template <class T>
 T atomicMin(T* address, std::type_identity_t<T> value) {
   std::atomic_ref<T> cell(*address);
-  T old = cell.load(std::memory_order_relaxed);
+  T old = cell.load(atomic_load_order);
   while (value < old &&
-         !cell.compare_exchange_weak(old, value, atomic_order, std::memory_order_relaxed)) {
+         !cell.compare_exchange_weak(old, value, atomic_order, atomic_load_order)) {
   }
   return old;
 }

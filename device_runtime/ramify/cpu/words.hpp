@@ -57,7 +57,7 @@ enum cudaError_t : int {
 [[nodiscard]] const char* cudaGetErrorName(cudaError_t);
 [[nodiscard]] const char* cudaGetErrorString(cudaError_t);
 
-// ---- barriers, fences, warp votes and shuffles -------------------------------------------------
+// ---- barriers, fences, warp votes, arithmetic -------------------------------------------------
 
 using site = std::source_location;
 
@@ -73,6 +73,15 @@ void __syncwarp(unsigned mask = 0xffffffffu, site = site::current());
 
 void __threadfence();
 inline void __threadfence_block() { __threadfence(); }
+
+template <class T>
+[[nodiscard]] constexpr T min(T a, T b) {
+  return b < a ? b : a;
+}
+template <class T>
+[[nodiscard]] constexpr T max(T a, T b) {
+  return a < b ? b : a;
+}
 
 [[nodiscard]] inline int __popc(unsigned v) { return __builtin_popcount(v); }
 [[nodiscard]] inline int __ffs(int v) { return __builtin_ffs(v); }

@@ -15,15 +15,15 @@ namespace ramify::inline RAMIFY_BUILD {
 struct launch_limit_values {
   /// Launches from the device that have not begun yet (cudaLimitDevRuntimePendingLaunchCount),
   /// 2048 unless set. A slot costs about 9 KB of device memory on an H200.
-  std::optional<std::size_t> pending_launches;
+  std::optional<std::size_t> pending_launches = std::nullopt;
   /// Bytes for malloc() in kernels (cudaLimitMallocHeapSize). To be set before the first kernel that
   /// uses malloc() is launched.
-  std::optional<std::size_t> malloc_heap_bytes;
+  std::optional<std::size_t> malloc_heap_bytes = std::nullopt;
   /// Bytes of stack a thread (cudaLimitStackSize).
-  std::optional<std::size_t> stack_bytes;
+  std::optional<std::size_t> stack_bytes = std::nullopt;
   /// Always refused: the device runtime of CUDA 12 and later (CDP2) has no such limit, because a
   /// kernel can no longer wait for its children. Join through a tail launch.
-  std::optional<std::size_t> sync_depth;
+  std::optional<std::size_t> sync_depth = std::nullopt;
 };
 
 /// The limits of the current device, all fields with values but sync_depth.
@@ -80,9 +80,9 @@ class [[nodiscard]] launch_limits {
   /// What is in force now.
   [[nodiscard]] const launch_limit_values& granted() const { return granted_; }
 
-  /// Device memory that the change took, in bytes; negative if it gave some back. The driver
-  /// reserves the launch pool with the first launch after the change or earlier, so this is a lower
-  /// bound. Always 0 on the CPU executor, whose pool is a number.
+  /// Device memory that the change took, in bytes; negative if it gave some back. The driver makes
+  /// the first pool with the first kernel that can launch: until then a change takes nothing.
+  /// Always 0 on the CPU executor, whose pool is a number.
   [[nodiscard]] std::ptrdiff_t reserved_bytes() const { return reserved_bytes_; }
 
  private:

@@ -58,7 +58,8 @@ inline constexpr std::size_t least_pending_launches = 2 * (must_launch + 2);
 /// \throws cuda_error
 inline launch_slots device_launch_slots(std::size_t pending_launch_limit) {
   static std::mutex mutex;
-  static std::map<int, unsigned*> counters;  // for the life of the process: kernels may hold them
+  // Never freed: kernels may use the counters until the process ends.
+  static auto& counters = *new std::map<int, unsigned*>;
   int device = 0;
   check(cudaGetDevice(&device), "asking for the current device");
   const std::lock_guard lock(mutex);

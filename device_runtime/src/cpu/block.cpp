@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "device.hpp"
+#include "sanitizer.hpp"
 
 namespace ramify::cpu {
 namespace {
@@ -309,6 +310,25 @@ stream_state& block::null_stream() {
 void run_block(const grid_ptr& g, std::uint64_t index) {
   block(g, index).execute();
   device::instance().block_ended(g);
+}
+
+struct grid_share {
+  grid_ptr held;
+};
+
+grid_share* share_grid(const grid_ptr& g) {
+  auto* share = new grid_share{g};
+  release_order(share);
+  return share;
+}
+
+void run_share(grid_share* share) {
+  acquire_order(share);
+  run& the_run = *share->held->owner;
+  std::uint64_t index = 0;
+  while (!the_run.cancelled() && share->held->take_block(index)) run_block(share->held, index);
+  delete share;
+  release_order(&the_run);
 }
 
 }  // namespace ramify::cpu

@@ -6,7 +6,7 @@
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
 #endif
-#if defined(__SANITIZE_THREAD__)
+#if defined(RAMIFY_TSAN)  // this file itself is not instrumented: see CMakeLists.txt
 #include <sanitizer/tsan_interface.h>
 #endif
 
@@ -33,7 +33,7 @@ void finish_switch([[maybe_unused]] void* saved, [[maybe_unused]] const void** b
 // ThreadSanitizer sees a fiber as a thread of its own. A switch orders what came before it before
 // what comes after it, which is what sharing one operating-system thread means.
 void switch_tsan_fiber([[maybe_unused]] void* to) {
-#if defined(__SANITIZE_THREAD__)
+#if defined(RAMIFY_TSAN)
   __tsan_switch_to_fiber(to, 0);
 #endif
 }
@@ -41,7 +41,7 @@ void switch_tsan_fiber([[maybe_unused]] void* to) {
 }  // namespace
 
 fiber::fiber(std::size_t stack_bytes) : allocator_(stack_bytes), stack_(allocator_.allocate()) {
-#if defined(__SANITIZE_THREAD__)
+#if defined(RAMIFY_TSAN)
   tsan_fiber_ = __tsan_create_fiber(0);
 #endif
   inside_ = boost::context::fiber(
@@ -52,7 +52,7 @@ fiber::fiber(std::size_t stack_bytes) : allocator_(stack_bytes), stack_(allocato
 fiber::~fiber() {
   quit_ = true;
   if (inside_) resume();  // serve() returns, which frees the stack
-#if defined(__SANITIZE_THREAD__)
+#if defined(RAMIFY_TSAN)
   __tsan_destroy_fiber(tsan_fiber_);
 #endif
 }
@@ -60,7 +60,7 @@ fiber::~fiber() {
 void fiber::assign(const std::function<void()>& job) { job_ = &job; }
 
 void fiber::resume() {
-#if defined(__SANITIZE_THREAD__)
+#if defined(RAMIFY_TSAN)
   tsan_caller_ = __tsan_get_current_fiber();
 #endif
   void* fake_stack = nullptr;

@@ -6,11 +6,12 @@
 
 #include "device.hpp"
 #include "grid.hpp"
+#include "sanitizer.hpp"
 
 namespace ramify::cpu {
 namespace {
 
-/// schedule::parallel: every grid that is ready becomes a few oneTBB tasks, each of which takes one
+/// schedule::parallel: every grid that is ready becomes a few oneTBB tasks, each of which runs one
 /// block of it after another. A block never waits for another grid, so no task ever waits, and the
 /// one-block-per-thread promise of the words header holds.
 class parallel_run final : public run {
@@ -25,9 +26,7 @@ class parallel_run final : public run {
       ready({root});
       group_.wait();
     });
-    // What the workers' last blocks wrote becomes visible here; the task group orders it too, but a
-    // sanitizer cannot see into the library.
-    (void)root->blocks_ended.load(std::memory_order_acquire);
+    acquire_order(this);
   }
 
   void ready(const std::vector<grid_ptr>& grids) override {
@@ -36,10 +35,8 @@ class parallel_run final : public run {
       if (cancelled()) return;
       device::instance().begun(*g);
       for (std::uint64_t i = std::min(workers, g->block_count); i > 0; --i) {
-        group_.run([g] {
-          std::uint64_t index = 0;
-          while (!g->owner->cancelled() && g->take_block(index)) run_block(g, index);
-        });
+        grid_share* share = share_grid(g);
+        group_.run([share] { run_share(share); });
       }
     }
   }

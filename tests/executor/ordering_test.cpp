@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The order of grids: streams, events, tail launches, nested completion; and the schedules.
+#include <algorithm>
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <ramify/cpu/executor.hpp>
+#include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/stream.cuh>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace ramify;
+namespace data = boost::unit_test::data;
+
+namespace order_kernels {
+
+/// Grids write their names into a log in the order in which they run.
+struct grid_log {
+  unsigned size;
+  char names[4096];
+};
+
+__global__ void note(grid_log* log, char name) { log->names[atomicAdd(&log->size, 1u)] = name; }
+
+// Notes itself, after a child of its own has noted itself.
+__global__ void note_after_child(grid_log* log, char name) {
+  if (!launch(note, {1, 1}, tail_launch(), log, name)) log->size = 0;
+  if (!launch(note, {1, 1}, fire_and_forget(), log, char(name + 32))) log->size = 0;
+}
+
+__global__ void null_stream_in_order(grid_log* log) {
+  for (char name = 'A'; name <= 'H'; ++name) {
+    if (!launch(note_after_child, {1, 1}, null_stream(), log, name)) log->size = 0;
+  }
+}
+
+__global__ void named_stream_in_order(grid_log* log) {
+  const device_stream stream;
+  for (char name = 'A'; name <= 'H'; ++name) {
+    if (!launch(note_after_child, {1, 1}, stream.get(), log, name)) log->size = 0;
+  }
+}
+
+// A is recorded in one stream; B, in another, waits for it. C, in the second, does not.
+__global__ void event_between_streams(grid_log* log) {
+  const device_stream first;
+  const device_stream second;
+  const device_event after_a;
+  if (!launch(note_after_child, {1, 1}, first.get(), log, 'A')) log->size = 0;
+  if (after_a.record(first) != cudaSuccess) log->size = 0;
+  if (!launch(note, {1, 1}, second.get(), log, 'C')) log->size = 0;
+  if (second.wait(after_a.get()) != cudaSuccess) log->size = 0;
+  if (!launch(note, {1, 1}, second.get(), log, 'B')) log->size = 0;
+}
+
+__global__ void waits_for_unrecorded_event(grid_log* log) {
+  const device_stream stream;
+  const device_event never;
+  if (stream.wait(never.get()) != cudaSuccess) log->size = 0;
+  if (!launch(note, {1, 1}, stream.get(), log, 'A')) log->size = 0;
+}
+
+__global__ void tails_after_everything(grid_log* log) {
+  if (!launch(note_after_child, {1, 1}, tail_launch(), log, 'Y')) log->size = 0;
+  if (!launch(note, {1, 1}, tail_launch(), log, 'Z')) log->size = 0;
+  for (int i = 0; i < 3; ++i) {
+    if (!launch(note_after_child, {1, 1}, fire_and_forget(), log, 'A')) log->size = 0;
+  }
+  const device_stream stream;
+  if (!launch(note_after_child, {1, 1}, stream.get(), log, 'B')) log->size = 0;
+}
+
+__global__ void memory_operations(unsigned* memory) {
+  const device_stream stream;
+  bool good = cudaMemsetAsync(memory, 0xff, 4 * sizeof(unsigned), stream.get()) == cudaSuccess;
+  good = good && cudaMemcpyAsync(memory + 4, memory, 4 * sizeof(unsigned), cudaMemcpyDeviceToDevice,
+                                 stream.get()) == cudaSuccess;
+  good = good && cudaMemsetAsync(memory, 0, 2 * sizeof(unsigned), stream.get()) == cudaSuccess;
+  if (!good) memory[8] = 1;
+}
+
+// A chain of grids as deep as it is told.
+__global__ void chain(unsigned* deepest, unsigned depth, unsigned levels) {
+  atomicMax(deepest, depth);
+  if (depth == levels) return;
+  if (!launch(chain, {1, 1}, depth % 2 == 0 ? fire_and_forget() : tail_launch(), deepest, depth + 1,
+              levels)) {
+    atomicMax(deepest, ~0u);
+  }
+}
+
+__global__ void parent_of_one(grid_log* log) {
+  if (!launch(note, {1, 1}, fire_and_forget(), log, 'c')) log->size = 0;
+  note(log, 'P');
+}
+
+__global__ void parent_of_two_blocks(grid_log* log) {
+  note(log, 'P');
+  if (!launch(note, {1, 1}, fire_and_forget(), log, 'c')) log->size = 0;
+  __syncthreads();
+  note(log, 'p');
+}
+
+__global__ void children_without_order(grid_log* log) {
+  for (char name = 'a'; name < 'e'; ++name) {
+    if (!launch(note, {1, 1}, fire_and_forget(), log, name)) log->size = 0;
+  }
+}
+
+}  // namespace order_kernels
+
+namespace {
+
+const char* const schedules[] = {"parallel", "eager",    "late",     "random:1", "random:2",
+                                 "random:3", "random:4", "random:5", "random:6", "random:7"};
+
+std::string run(void (*kernel)(order_kernels::grid_log*), const std::string& schedule,
+                unsigned blocks = 1) {
+  const cpu::scoped_executor_config config(cpu::parse_executor_config(schedule));
+  order_kernels::grid_log log{};
+  BOOST_REQUIRE(bool(launch(kernel, {blocks, 1}, null_stream(), &log)));
+  return {log.names, log.names + log.size};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(ordering)
+
+BOOST_DATA_TEST_CASE(the_null_stream_runs_grids_one_after_another, data::make(schedules), s) {
+  BOOST_TEST(run(order_kernels::null_stream_in_order, s) == "aAbBcCdDeEfFgGhH");
+}
+
+BOOST_DATA_TEST_CASE(so_does_a_named_stream, data::make(schedules), s) {
+  BOOST_TEST(run(order_kernels::named_stream_in_order, s) == "aAbBcCdDeEfFgGhH");
+}
+
+BOOST_DATA_TEST_CASE(an_event_orders_two_streams, data::make(schedules), s) {
+  const std::string log = run(order_kernels::event_between_streams, s);
+  BOOST_TEST(log.size() == 4u);
+  BOOST_TEST(log.find('A') < log.find('B'));
+  BOOST_TEST(log.find('a') < log.find('A'));
+}
+
+BOOST_DATA_TEST_CASE(an_event_never_recorded_is_not_waited_for, data::make(schedules), s) {
+  BOOST_TEST(run(order_kernels::waits_for_unrecorded_event, s) == "A");
+}
+
+BOOST_DATA_TEST_CASE(tail_launches_come_last_and_in_order, data::make(schedules), s) {
+  const std::string log = run(order_kernels::tails_after_everything, s);
+  BOOST_TEST(log.size() == 11u);
+  BOOST_TEST(log.substr(8) == "yYZ");
+}
+
+BOOST_DATA_TEST_CASE(copies_and_fills_keep_their_place_in_a_stream, data::make(schedules), s) {
+  const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
+  std::vector<unsigned> memory(9, 5u);
+  BOOST_REQUIRE(bool(launch(order_kernels::memory_operations, {1, 1}, null_stream(), memory.data())));
+  const std::vector<unsigned> expected{0, 0, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, 5};
+  BOOST_TEST(memory == expected, boost::test_tools::per_element());
+}
+
+BOOST_DATA_TEST_CASE(nesting_has_no_limit,
+                     data::make({"parallel", "eager", "late", "random:1"}), s) {
+  const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
+  unsigned deepest = 0;
+  BOOST_REQUIRE(bool(launch(order_kernels::chain, {1, 1}, null_stream(), &deepest, 0u, 20'000u)));
+  BOOST_TEST(deepest == 20'000u);
+}
+
+BOOST_AUTO_TEST_CASE(eager_runs_a_child_before_its_parent_goes_on) {
+  BOOST_TEST(run(order_kernels::parent_of_one, "eager") == "cP");
+  BOOST_TEST(run(order_kernels::parent_of_two_blocks, "eager", 2) == "PcpPcp");
+}
+
+BOOST_AUTO_TEST_CASE(late_runs_a_child_after_all_older_blocks) {
+  BOOST_TEST(run(order_kernels::parent_of_one, "late") == "Pc");
+  BOOST_TEST(run(order_kernels::parent_of_two_blocks, "late", 2) == "PpPpcc");
+}
+
+BOOST_AUTO_TEST_CASE(random_reaches_many_orders_and_the_same_one_for_a_seed) {
+  std::set<std::string> seen;
+  constexpr int seeds = 2000;
+  for (int seed = 0; seed < seeds; ++seed) {
+    const std::string schedule = "random:" + std::to_string(seed);
+    const std::string log = run(order_kernels::children_without_order, schedule);
+    BOOST_TEST(log == run(order_kernels::children_without_order, schedule));
+    seen.insert(log);
+  }
+  BOOST_TEST(seen.size() == 24u);  // all orders of four
+
+  std::set<std::string> interleavings;
+  for (int seed = 0; seed < seeds; ++seed) {
+    interleavings.insert(run(order_kernels::parent_of_two_blocks, "random:" + std::to_string(seed), 2));
+  }
+  // Both blocks may be half-run at a time, and children may come at any point after their launch.
+  BOOST_TEST(interleavings.count("PPppcc") == 1u);
+  BOOST_TEST(interleavings.count("PcpPcp") == 1u);
+  BOOST_TEST(interleavings.count("PpPpcc") == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(schedules_are_read_from_text) {
+  BOOST_TEST(cpu::parse_executor_config("random:42").seed == 42u);
+  BOOST_TEST(cpu::parse_executor_config("parallel:3").workers == 3u);
+  for (const char* bad : {"", "sometimes", "eager:1", "random:", "random:x", "parallel:-1"}) {
+    BOOST_CHECK_THROW(static_cast<void>(cpu::parse_executor_config(bad)), std::invalid_argument);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every rule that the executor checks, kept and broken.
+#include <boost/test/unit_test.hpp>
+#include <ramify/cpu/executor.hpp>
+#include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/shared.cuh>
+#include <ramify/runtime/stream.cuh>
+#include <string>
+#include <vector>
+
+using namespace ramify;
+using cpu::rule;
+using cpu::rule_violation;
+
+namespace rule_kernels {
+
+struct wrapped_pointer {
+  int tag;
+  int* target;
+};
+
+__global__ void write_through(int* target) { *target = 1; }
+__global__ void write_through_wrapped(wrapped_pointer w) { *w.target = 1; }
+__global__ void nothing() {}
+
+__global__ void hands_global(int* target) {
+  if (auto s = launch(write_through, {1, 1}, fire_and_forget(), target); !s) *target = -1;
+}
+__global__ void hands_local() {
+  int mine = 0;
+  if (auto s = launch(write_through, {1, 1}, fire_and_forget(), &mine); !s) mine = -1;
+}
+__global__ void hands_local_in_struct() {
+  int mine = 0;
+  const wrapped_pointer w{7, &mine};
+  if (auto s = launch(write_through_wrapped, {1, 1}, fire_and_forget(), w); !s) mine = -1;
+}
+__global__ void hands_shared() {
+  __shared__ int mine;
+  if (threadIdx.x == 3) {
+    if (auto s = launch(write_through, {1, 1}, fire_and_forget(), &mine); !s) mine = -1;
+  }
+}
+__global__ void hands_dynamic_shared() {
+  int& mine = dynamic_shared<int>();
+  if (auto s = launch(write_through, {1, 1}, fire_and_forget(), &mine); !s) mine = -1;
+}
+
+__global__ void launches_into(cudaStream_t stream) {
+  if (auto s = launch(nothing, {1, 1}, stream); !s) return;
+}
+__global__ void passes_its_stream_on() {
+  const device_stream mine;
+  if (auto s = launch(launches_into, {1, 1}, fire_and_forget(), mine.get()); !s) return;
+}
+__global__ void shares_stream_within_grid(cudaStream_t* slot) {
+  if (threadIdx.x == 0) static_cast<void>(cudaStreamCreateWithFlags(slot, cudaStreamNonBlocking));
+  __syncthreads();
+  if (threadIdx.x == 1) {
+    if (auto s = launch(nothing, {1, 1}, *slot); !s) *slot = nullptr;
+  }
+}
+__global__ void records_event_of(cudaEvent_t event) {
+  static_cast<void>(cudaEventRecord(event, nullptr));
+}
+__global__ void passes_its_event_on() {
+  const device_event mine;
+  if (auto s = launch(records_event_of, {1, 1}, fire_and_forget(), mine.get()); !s) return;
+}
+
+__global__ void barrier_for_all(int* sum) {
+  atomicAdd(sum, 1);
+  __syncthreads();
+  atomicAdd(sum, 1);
+}
+__global__ void barrier_after_return() {
+  if (threadIdx.x >= 20) return;
+  __syncthreads();
+}
+__global__ void barrier_in_one_branch() {
+  if (threadIdx.x < 20) {
+    __syncthreads();
+  } else {
+    __syncwarp(threadIdx.x / 32 == 0 ? 0xfff00000u : 0xffffffffu);
+    __syncthreads();
+  }
+}
+__global__ void two_barriers_at_once() {
+  if (threadIdx.x % 2 == 0) {
+    __syncthreads();
+  } else {
+    __syncthreads();
+  }
+}
+__global__ void shuffle_with_absent_lane(int* out) {
+  if (threadIdx.x == 5) return;
+  out[threadIdx.x] = __shfl_sync(0xffffffffu, int(threadIdx.x), 0);
+}
+__global__ void vote_outside_its_mask() { static_cast<void>(__any_sync(0xfffffffeu, 1)); }
+
+__global__ void looks_at_failure(int* code) {
+  const auto s = launch(nothing, {1, 2000}, fire_and_forget());
+  *code = s.code();
+}
+__global__ void ignores_failure() {
+  static_cast<void>(launch(nothing, {1, 2000}, fire_and_forget()));
+}
+__global__ void ignores_success() { static_cast<void>(launch(nothing, {1, 1}, fire_and_forget())); }
+
+}  // namespace rule_kernels
+
+namespace {
+
+// Runs a kernel that breaks a rule, and checks what the report says of it.
+template <class... Arguments>
+void expect_violation(rule broken, const std::string& kernel, const std::string& where,
+                      void (*entry)(Arguments...), unsigned threads,
+                      std::type_identity_t<Arguments>... arguments) {
+  for (const char* schedule : {"parallel", "eager", "late", "random:3"}) {
+    BOOST_TEST_CONTEXT(kernel << " under schedule " << schedule) {
+      const cpu::scoped_executor_config config(cpu::parse_executor_config(schedule));
+      try {
+        const auto status = launch(entry, {1, threads, 64}, null_stream(), arguments...);
+        BOOST_ERROR("nothing was reported; the launch gave " << status.code());
+      } catch (const rule_violation& v) {
+        BOOST_TEST(cpu::to_string(v.broken()) == cpu::to_string(broken));
+        BOOST_TEST(v.kernel().find(kernel) != std::string::npos, v.kernel());
+        BOOST_TEST(v.where().find(where) != std::string::npos, v.where());
+        BOOST_TEST_MESSAGE(v.what());
+      }
+    }
+  }
+}
+
+template <class... Arguments>
+void expect_no_violation(void (*entry)(Arguments...), unsigned threads,
+                         std::type_identity_t<Arguments>... arguments) {
+  for (const char* schedule : {"parallel", "eager", "late", "random:3"}) {
+    const cpu::scoped_executor_config config(cpu::parse_executor_config(schedule));
+    BOOST_TEST(bool(launch(entry, {1, threads, 64}, null_stream(), arguments...)));
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(rules)
+
+BOOST_AUTO_TEST_CASE(a_child_may_have_global_memory) {
+  int target = 0;
+  expect_no_violation(rule_kernels::hands_global, 1, &target);
+  BOOST_TEST(target == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_child_must_not_have_local_memory) {
+  expect_violation(rule::local_pointer, "hands_local", "thread (0,0,0)", rule_kernels::hands_local, 1);
+  expect_violation(rule::local_pointer, "hands_local_in_struct", "block (0,0,0)",
+                   rule_kernels::hands_local_in_struct, 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_child_must_not_have_shared_memory) {
+  expect_violation(rule::shared_pointer, "hands_shared", "thread (3,0,0)", rule_kernels::hands_shared,
+                   32);
+  expect_violation(rule::shared_pointer, "hands_dynamic_shared", "thread (0,0,0)",
+                   rule_kernels::hands_dynamic_shared, 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_stream_belongs_to_its_grid) {
+  cudaStream_t slot = nullptr;
+  expect_no_violation(rule_kernels::shares_stream_within_grid, 2, &slot);
+  BOOST_TEST(slot != nullptr);
+  expect_violation(rule::foreign_stream, "launches_into", "thread (0,0,0)",
+                   rule_kernels::passes_its_stream_on, 1);
+  const host_stream of_host;
+  expect_violation(rule::foreign_stream, "launches_into", "thread (0,0,0)", rule_kernels::launches_into,
+                   1, of_host.get());
+}
+
+BOOST_AUTO_TEST_CASE(an_event_belongs_to_its_grid) {
+  expect_violation(rule::foreign_stream, "records_event_of", "thread (0,0,0)",
+                   rule_kernels::passes_its_event_on, 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_barrier_is_for_the_whole_block) {
+  int sum = 0;
+  expect_no_violation(rule_kernels::barrier_for_all, 64, &sum);
+  BOOST_TEST(sum == 4 * 128);
+  expect_violation(rule::divergent_barrier, "barrier_after_return", "thread",
+                   rule_kernels::barrier_after_return, 64);
+  expect_violation(rule::divergent_barrier, "barrier_in_one_branch", "thread",
+                   rule_kernels::barrier_in_one_branch, 64);
+  expect_violation(rule::divergent_barrier, "two_barriers_at_once", "thread",
+                   rule_kernels::two_barriers_at_once, 64);
+}
+
+BOOST_AUTO_TEST_CASE(a_warp_operation_is_for_its_mask) {
+  std::vector<int> out(32);
+  expect_violation(rule::divergent_barrier, "shuffle_with_absent_lane", "thread",
+                   rule_kernels::shuffle_with_absent_lane, 32, out.data());
+  expect_violation(rule::divergent_barrier, "vote_outside_its_mask", "thread (0,0,0)",
+                   rule_kernels::vote_outside_its_mask, 32);
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_launch_wants_to_be_looked_at) {
+  int code = 0;
+  expect_no_violation(rule_kernels::looks_at_failure, 1, &code);
+  BOOST_TEST(code == cudaErrorInvalidConfiguration);
+  expect_no_violation(rule_kernels::ignores_success, 1);
+  expect_violation(rule::ignored_launch_failure, "ignores_failure", "thread (0,0,0)",
+                   rule_kernels::ignores_failure, 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_launch_of_the_host_wants_to_be_looked_at) {
+  BOOST_CHECK_EXCEPTION(static_cast<void>(launch(rule_kernels::nothing, {1, 2000}, null_stream())),
+                        rule_violation, [](const rule_violation& v) {
+                          return v.broken() == rule::ignored_launch_failure && v.where() == "host";
+                        });
+}
+
+BOOST_AUTO_TEST_CASE(the_executor_goes_on_after_a_broken_rule) {
+  expect_violation(rule::divergent_barrier, "barrier_after_return", "thread",
+                   rule_kernels::barrier_after_return, 64);
+  int target = 0;
+  expect_no_violation(rule_kernels::hands_global, 1, &target);
+  BOOST_TEST(target == 1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

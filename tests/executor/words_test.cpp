@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// CUDA's words on the executor: indices, shared memory, barriers, warps, atomics, collectives, the
+// launch pool and the heap.
+#include <algorithm>
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <numeric>
+#include <ramify/cpu/executor.hpp>
+#include <ramify/runtime/collectives.cuh>
+#include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/limits.cuh>
+#include <ramify/runtime/shared.cuh>
+#include <ramify/runtime/stream.cuh>
+#include <vector>
+
+using namespace ramify;
+namespace data = boost::unit_test::data;
+
+namespace word_kernels {
+
+__global__ void mark_indices(int* hits) {
+  const unsigned block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+  const unsigned thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+  atomicAdd(&hits[block * blockDim.x * blockDim.y * blockDim.z + thread], 1);
+}
+
+__global__ void reverse_in_shared_memory(int* data) {
+  __shared__ int copy[128];
+  copy[threadIdx.x] = data[blockIdx.x * 128 + threadIdx.x];
+  __syncthreads();
+  data[blockIdx.x * 128 + threadIdx.x] = copy[127 - threadIdx.x];
+}
+
+// Without the barrier the result depends on which thread runs first.
+__global__ void reverse_without_barrier(int* data) {
+  int* copy = &dynamic_shared<int>();
+  copy[threadIdx.x] = data[threadIdx.x];
+  data[threadIdx.x] = copy[blockDim.x - 1 - threadIdx.x];
+}
+
+__global__ void shared_memory_starts_as_rubbish(int* zeros) {
+  if (dynamic_shared<int>() == 0) atomicAdd(zeros, 1);
+}
+
+__global__ void warp_words(unsigned* out) {
+  const unsigned lane = threadIdx.x % 32;
+  unsigned* mine = out + threadIdx.x * 8;
+  mine[0] = __ballot_sync(0xffffffffu, lane % 3 == 0);
+  mine[1] = unsigned(__any_sync(0xffffffffu, lane == 31)) + 2u * unsigned(__all_sync(0xffffffffu, 1));
+  mine[2] = __shfl_sync(0xffffffffu, threadIdx.x, 5);
+  mine[3] = __shfl_up_sync(0xffffffffu, lane, 1);
+  mine[4] = __shfl_down_sync(0xffffffffu, lane, 2, 8);
+  mine[5] = __shfl_xor_sync(0xffffffffu, lane, 1);
+  mine[6] = __match_any_sync(0xffffffffu, lane / 8);
+  if (lane < 16) mine[7] = unsigned(__shfl_sync(0xffffu, double(lane), 3, 16));
+  __syncwarp();
+}
+
+__global__ void atomics(unsigned* cells) {
+  atomicAdd(&cells[0], 2u);
+  atomicSub(&cells[1], 1u);
+  atomicMax(&cells[2], threadIdx.x);
+  atomicMin(&cells[3], threadIdx.x);
+  atomicOr(&cells[4], 1u << threadIdx.x % 32);
+  if (atomicExch(&cells[5], 1u) == 0) atomicAdd(&cells[6], 1u);
+  unsigned seen = atomicAdd(&cells[7], 0u);
+  while (true) {
+    const unsigned before = atomicCAS(&cells[7], seen, seen + 1);
+    if (before == seen) break;
+    seen = before;
+  }
+}
+
+__global__ void scan_block(unsigned* data, unsigned* total) {
+  using scan = block_scan<unsigned, 96>;
+  __shared__ scan::TempStorage storage;
+  unsigned before = 0;
+  unsigned sum = 0;
+  scan(storage).ExclusiveSum(data[threadIdx.x], before, sum);
+  data[threadIdx.x] = before;
+  if (threadIdx.x == 0) *total = sum;
+}
+
+__global__ void sort_block(int* keys, char* values, int valid) {
+  using sort = block_merge_sort<int, 32, 4, char>;
+  __shared__ sort::TempStorage storage;
+  int k[4];
+  char v[4];
+  for (int i = 0; i < 4; ++i) {
+    k[i] = keys[threadIdx.x * 4 + i];
+    v[i] = values[threadIdx.x * 4 + i];
+  }
+  sort(storage).Sort(k, v, [](int a, int b) { return a < b; }, valid, k[0]);
+  for (int i = 0; i < 4; ++i) {
+    keys[threadIdx.x * 4 + i] = k[i];
+    values[threadIdx.x * 4 + i] = v[i];
+  }
+}
+
+__global__ void nothing() {}
+
+// One thread launches `count` children and counts how it went.
+__global__ void flood(int count, int* launched, int* refused, int* other) {
+  for (int i = 0; i < count; ++i) {
+    const auto status = launch(nothing, {1, 1}, fire_and_forget());
+    ++*(status ? launched
+               : status.code() == cudaErrorLaunchPendingCountExceeded ? refused : other);
+  }
+}
+
+__global__ void allocate(void** out, std::size_t bytes) { *out = device_malloc(bytes); }
+__global__ void release(void* memory) { device_free(memory); }
+
+}  // namespace word_kernels
+
+namespace {
+
+const char* const schedules[] = {"parallel", "eager", "late", "random:1", "random:2"};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(words)
+
+BOOST_DATA_TEST_CASE(every_thread_runs_once, data::make(schedules), s) {
+  const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
+  std::vector<int> hits(3 * 4 * 2 * 5 * 2 * 3);
+  BOOST_REQUIRE(
+      bool(launch(word_kernels::mark_indices, {dim3(3, 4, 2), dim3(5, 2, 3)}, null_stream(), hits.data())));
+  BOOST_TEST(std::ranges::count(hits, 1) == std::ssize(hits));
+}
+
+BOOST_DATA_TEST_CASE(shared_memory_belongs_to_a_block, data::make(schedules), s) {
+  const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
+  std::vector<int> values(128 * 20);
+  std::iota(values.begin(), values.end(), 0);
+  BOOST_REQUIRE(bool(
+      launch(word_kernels::reverse_in_shared_memory, {20, 128}, null_stream(), values.data())));
+  for (int i = 0; i < 128 * 20; ++i) {
+    BOOST_REQUIRE(values[std::size_t(i)] == i / 128 * 128 + 127 - i % 128);
+  }
+}
+
+// The negative control of the barrier: some schedule shows that it is missing.
+BOOST_AUTO_TEST_CASE(a_missing_barrier_shows) {
+  bool wrong = false;
+  for (int seed = 0; seed < 10 && !wrong; ++seed) {
+    const cpu::scoped_executor_config config(
+        {.order = cpu::schedule::random, .seed = std::uint64_t(seed)});
+    std::vector<int> values(64);
+    std::iota(values.begin(), values.end(), 0);
+    BOOST_REQUIRE(bool(launch(word_kernels::reverse_without_barrier, {1, 64, 64 * sizeof(int)},
+                              null_stream(), values.data())));
+    wrong = values[0] != 63 || values[63] != 0;
+  }
+  BOOST_TEST(wrong);
+}
+
+BOOST_AUTO_TEST_CASE(shared_memory_is_not_cleared) {
+  int zeros = 0;
+  BOOST_REQUIRE(bool(launch(word_kernels::shared_memory_starts_as_rubbish, {4, 32, sizeof(int)},
+                            null_stream(), &zeros)));
+  BOOST_TEST(zeros == 0);
+}
+
+BOOST_DATA_TEST_CASE(warps_vote_and_shuffle, data::make(schedules), s) {
+  const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
+  std::vector<unsigned> out(64 * 8);
+  BOOST_REQUIRE(bool(launch(word_kernels::warp_words, {1, 64}, null_stream(), out.data())));
+  for (unsigned t = 0; t < 64; ++t) {
+    const unsigned lane = t % 32;
+    const unsigned* mine = &out[t * 8];
+    BOOST_TEST_CONTEXT("thread " << t) {
+      BOOST_TEST(mine[0] == 0x49249249u);
+      BOOST_TEST(mine[1] == 3u);
+      BOOST_TEST(mine[2] == t / 32 * 32 + 5);
+      BOOST_TEST(mine[3] == (lane == 0 ? 0 : lane - 1));
+      BOOST_TEST(mine[4] == (lane % 8 < 6 ? lane + 2 : lane));
+      BOOST_TEST(mine[5] == (lane ^ 1u));
+      BOOST_TEST(mine[6] == 0xffu << lane / 8 * 8);
+      if (lane < 16) BOOST_TEST(mine[7] == 3u);
+    }
+  }
+}
+
+BOOST_DATA_TEST_CASE(atomics_do_not_lose_updates, data::make(schedules), s) {
+  const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
+  std::vector<unsigned> cells{0, 10'000, 0, 1'000, 0, 0, 0, 0};
+  BOOST_REQUIRE(bool(launch(word_kernels::atomics, {50, 64}, null_stream(), cells.data())));
+  const std::vector<unsigned> expected{6'400, 6'800, 63, 0, ~0u, 1, 1, 3'200};
+  BOOST_TEST(cells == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_block_scans) {
+  std::vector<unsigned> values(96);
+  std::iota(values.begin(), values.end(), 1u);
+  unsigned total = 0;
+  BOOST_REQUIRE(bool(launch(word_kernels::scan_block, {1, 96}, null_stream(), values.data(), &total)));
+  BOOST_TEST(total == 96u * 97 / 2);
+  for (unsigned i = 0; i < 96; ++i) BOOST_TEST(values[i] == i * (i + 1) / 2);
+}
+
+BOOST_AUTO_TEST_CASE(a_block_sorts_stably) {
+  std::vector<int> keys(128);
+  std::vector<char> values(128);
+  for (int i = 0; i < 128; ++i) {
+    keys[std::size_t(i)] = i * 37 % 10;
+    values[std::size_t(i)] = char(i);
+  }
+  BOOST_REQUIRE(bool(
+      launch(word_kernels::sort_block, {1, 32}, null_stream(), keys.data(), values.data(), 101)));
+  for (std::size_t i = 1; i < 101; ++i) {
+    BOOST_TEST(keys[i - 1] <= keys[i]);
+    if (keys[i - 1] == keys[i]) BOOST_TEST(values[i - 1] < values[i]);
+    BOOST_TEST(keys[i] == int(values[i]) * 37 % 10);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_launch_pool_is_finite) {
+  const launch_limits limits({.pending_launches = 100});
+  int launched = 0;
+  int refused = 0;
+  int other = 0;
+  const auto run = [&](const char* schedule) {
+    launched = refused = other = 0;
+    const cpu::scoped_executor_config config(cpu::parse_executor_config(schedule));
+    BOOST_REQUIRE(bool(launch(word_kernels::flood, {1, 1}, null_stream(), 300, &launched, &refused,
+                              &other)));
+    BOOST_TEST(other == 0);
+    BOOST_TEST(launched + refused == 300);
+  };
+  run("late");  // no child begins while its parent launches: the pool fills up
+  BOOST_TEST(launched == 100);
+  run("eager");  // each child begins at once: the pool never fills up
+  BOOST_TEST(launched == 300);
+  run("late");  // all slots have come back
+  BOOST_TEST(launched == 100);
+}
+
+BOOST_AUTO_TEST_CASE(the_heap_is_finite) {
+  const launch_limits limits({.malloc_heap_bytes = 1'000'000});
+  const auto allocate = [](std::size_t bytes) {
+    void* memory = nullptr;
+    BOOST_REQUIRE(bool(launch(word_kernels::allocate, {1, 1}, null_stream(), &memory, bytes)));
+    return memory;
+  };
+  void* first = allocate(600'000);
+  BOOST_TEST(first != nullptr);
+  BOOST_TEST(allocate(600'000) == nullptr);
+  BOOST_REQUIRE(bool(launch(word_kernels::release, {1, 1}, null_stream(), first)));
+  void* second = allocate(600'000);
+  BOOST_TEST(second != nullptr);
+  BOOST_REQUIRE(bool(launch(word_kernels::release, {1, 1}, null_stream(), second)));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+#include <ramify/quicksort.cuh>
+#include <ramify/runtime/stream.cuh>
+
+#include "cases.hpp"
+
+namespace tests::inline RAMIFY_BUILD {
+
+using namespace ramify;
+
+template <class T>
+device_buffer<T> upload(const std::vector<T>& host, cudaStream_t stream = nullptr) {
+  device_buffer<T> buffer(host.size(), stream);
+  check(cudaMemcpyAsync(buffer.data(), host.data(), host.size() * sizeof(T),
+                        cudaMemcpyHostToDevice, stream),
+        "uploading");
+  return buffer;
+}
+
+template <class T>
+void download(const device_buffer<T>& buffer, std::vector<T>& host, cudaStream_t stream = nullptr) {
+  check(cudaMemcpyAsync(host.data(), buffer.data(), host.size() * sizeof(T),
+                        cudaMemcpyDeviceToHost, stream),
+        "downloading");
+  check(cudaStreamSynchronize(stream), "waiting for a download");
+}
+
+template <class Key>
+using device_order =
+    std::conditional_t<std::is_arithmetic_v<Key>, ascending, typename order_of<Key>::type>;
+
+inline std::optional<launch_limits> limits_of(const quicksort_options& options) {
+  if (options.pending_launches == 0) return std::nullopt;
+  return std::optional<launch_limits>(std::in_place,
+                                      launch_limit_values{.pending_launches =
+                                                              options.pending_launches});
+}
+
+template <class Key>
+quicksort_report sort_keys(std::vector<Key>& keys, const quicksort_options& options) {
+  const auto limits = limits_of(options);
+  const auto device_keys = upload(keys);
+  const auto report =
+      quicksort(device_keys.data(), keys.size(), device_order<Key>{}, nullptr, options);
+  download(device_keys, keys);
+  return report;
+}
+
+template <class Key>
+quicksort_report sort_pairs(std::vector<Key>& keys, std::vector<std::uint32_t>& values,
+                            const quicksort_options& options) {
+  const auto limits = limits_of(options);
+  const auto device_keys = upload(keys);
+  const auto device_values = upload(values);
+  const auto report = quicksort_pairs(device_keys.data(), device_values.data(), keys.size(),
+                                      device_order<Key>{}, nullptr, options);
+  download(device_keys, keys);
+  download(device_values, values);
+  return report;
+}
+
+struct hostile {
+  hostile_order order;
+  __host__ __device__ bool operator()(unsigned a, unsigned b) const {
+    switch (order) {
+      case hostile_order::less_or_equal: return a <= b;
+      case hostile_order::always_true: return true;
+      case hostile_order::always_false: return false;
+      case hostile_order::not_transitive: return (a - b) % 3 == 1;
+    }
+    return false;
+  }
+};
+
+inline void sort_hostile(std::vector<std::uint32_t>& keys, hostile_order order,
+                         const quicksort_options& options) {
+  const auto device_keys = upload(keys);
+  (void)quicksort(device_keys.data(), keys.size(), hostile{order}, nullptr, options);
+  download(device_keys, keys);
+}
+
+inline void provoke(bad_argument argument) {
+  using key = std::uint32_t;
+  const device_buffer<key> keys(100, nullptr);
+  const device_buffer<std::byte> scratch(100'000, nullptr);
+  quicksort_config config;
+  const auto with_scratch = [&](scratch_memory memory) {
+    (void)quicksort(keys.data(), 100, ascending{}, nullptr, config, memory);
+  };
+  switch (argument) {
+    case bad_argument::null_keys: (void)quicksort<key>(nullptr, 5); break;
+    case bad_argument::null_values: (void)quicksort_pairs<key, key>(keys.data(), nullptr, 5); break;
+    case bad_argument::overlap: (void)quicksort_pairs(keys.data(), keys.data() + 49, 50); break;
+    case bad_argument::scratch_too_small: with_scratch({scratch.data(), 300}); break;
+    case bad_argument::scratch_misaligned: with_scratch({scratch.data() + 8, 90'000}); break;
+    case bad_argument::depth_limit:
+      config.depth_limit = 256;
+      (void)quicksort(keys.data(), 100, ascending{}, nullptr, config);
+      break;
+    case bad_argument::host_memory: {
+      std::vector<key> on_host(100);
+      (void)quicksort(on_host.data(), on_host.size());
+      break;
+    }
+  }
+}
+
+inline void two_at_once(std::vector<std::uint32_t>& first, std::vector<std::uint32_t>& second,
+                        const quicksort_options& options) {
+  const host_stream streams[2];
+  std::vector<std::uint32_t>* const keys[2] = {&first, &second};
+  const std::size_t bytes[2] = {quicksort_scratch_bytes<std::uint32_t>(first.size(), options),
+                                quicksort_scratch_bytes<std::uint32_t>(second.size(), options)};
+  const device_buffer<std::uint32_t> device_keys[2] = {upload(first, streams[0].get()),
+                                                       upload(second, streams[1].get())};
+  const device_buffer<std::byte> scratch[2] = {{bytes[0], streams[0].get()},
+                                               {bytes[1], streams[1].get()}};
+  const auto start = [&](int i) {
+    return quicksort_async(device_keys[i].data(), keys[i]->size(), ascending{}, streams[i].get(),
+                           options, {scratch[i].data(), bytes[i]});
+  };
+  auto run_of_first = start(0);
+  auto run_of_second = start(1);
+  (void)run_of_second.get();
+  (void)run_of_first.get();
+  for (int i = 0; i < 2; ++i) download(device_keys[i], *keys[i], streams[i].get());
+}
+
+/// Sizes around a warp, a block, a tile and a leaf.
+template <class Key>
+std::vector<std::size_t> interesting_sizes() {
+  using tuning = quicksort_tuning<Key, std::uint32_t>;
+  std::vector<std::size_t> sizes;
+  for (const std::size_t size : {std::size_t{32}, std::size_t{tuning::threads},
+                                 std::size_t{tuning::tile_size}, std::size_t{tuning::leaf_size},
+                                 std::size_t{2 * tuning::leaf_size}}) {
+    for (const std::size_t near : {size - 1, size, size + 1}) sizes.push_back(near);
+  }
+  return sizes;
+}
+
+template <class Key>
+custom_sorts<Key> sorts_of() {
+  return {sort_keys<Key>, sort_pairs<Key>, interesting_sizes<Key>()};
+}
+
+inline const quicksort_cases& cases() {
+  static const quicksort_cases all{
+      sorts_of<particle>(),
+      sorts_of<record>(),
+      sorts_of<std::uint32_t>(),
+      sort_hostile,
+      provoke,
+      two_at_once,
+      [](std::size_t n, const quicksort_config& config) {
+        return quicksort_scratch_bytes<std::uint32_t>(n, config);
+      },
+      [](std::size_t n, const quicksort_config& config) {
+        return *quicksort_recommended_limits<std::uint32_t>(n, config).pending_launches;
+      },
+  };
+  return all;
+}
+
+}  // namespace tests::inline RAMIFY_BUILD

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Quicksort on the backend under test: every type, input, strategy and route against std::sort.
+#include <boost/mpl/list.hpp>
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <limits>
+#include <ramify/cpu/executor.hpp>
+#include <stdexcept>
+
+#include "backend_under_test.hpp"
+#include "cases.hpp"
+#include "distributions.hpp"
+#include "printing.hpp"
+#include "sort_oracle.hpp"
+
+namespace data = boost::unit_test::data;
+using ramify::quicksort_options;
+using ramify::quicksort_report;
+using ramify::quicksort_strategy;
+using ramify::route;
+using tests::distribution;
+
+namespace {
+
+constexpr quicksort_strategy strategies[] = {quicksort_strategy::multiway,
+                                             quicksort_strategy::binary};
+constexpr route routes[] = {route::device, route::flat};
+
+bool on_cpu() { return tests::backend_under_test() == ramify::backend::cpu; }
+
+const tests::quicksort_cases& cases() {
+  return on_cpu() ? *tests::quicksort_cases_on_cpu() : *tests::quicksort_cases_on_cuda();
+}
+
+quicksort_options options_for(quicksort_strategy strategy, route taken) {
+  quicksort_options options;
+  options.backend = tests::backend_under_test();
+  options.strategy = strategy;
+  options.route = taken;
+  return options;
+}
+
+/// How a key type is sorted: the facade for those that it has, else the header template.
+template <class Key>
+struct sorts {
+  static quicksort_report keys(std::vector<Key>& k, const quicksort_options& o) {
+    return ramify::quicksort(std::span(k), o);
+  }
+  static quicksort_report pairs(std::vector<Key>& k, std::vector<std::uint32_t>& v,
+                                const quicksort_options& o) {
+    return ramify::quicksort_pairs(std::span(k), std::span(v), o);
+  }
+  static std::vector<std::size_t> interesting_sizes() {
+    return cases().integers.interesting_sizes;
+  }
+};
+
+template <class Key, tests::custom_sorts<Key> tests::quicksort_cases::*member>
+struct custom {
+  static quicksort_report keys(std::vector<Key>& k, const quicksort_options& o) {
+    return (cases().*member).keys(k, o);
+  }
+  static quicksort_report pairs(std::vector<Key>& k, std::vector<std::uint32_t>& v,
+                                const quicksort_options& o) {
+    return (cases().*member).pairs(k, v, o);
+  }
+  static std::vector<std::size_t> interesting_sizes() {
+    return (cases().*member).interesting_sizes;
+  }
+};
+template <>
+struct sorts<tests::particle> : custom<tests::particle, &tests::quicksort_cases::particles> {};
+template <>
+struct sorts<tests::record> : custom<tests::record, &tests::quicksort_cases::records> {};
+
+template <class Key>
+using oracle = tests::sort_oracle<Key, typename tests::order_of<Key>::type>;
+
+template <class Key>
+oracle<Key> make_input(distribution d, std::size_t n, std::uint64_t seed) {
+  const auto ranks = tests::make_ranks(d, n, seed);
+  std::vector<Key> keys(n);
+  for (std::size_t i = 0; i < n; ++i) keys[i] = tests::make_key<Key>(ranks[i], i);
+  return oracle<Key>(std::move(keys));
+}
+
+/// Sorts keys, and the same keys as pairs, and checks both.
+template <class Key>
+void expect_sorted(const oracle<Key>& input, const quicksort_options& options) {
+  BOOST_TEST_CONTEXT(ramify::to_string(options.strategy)
+                     << ", " << ramify::to_string(options.route) << ", n = "
+                     << input.input().size()) {
+    std::vector<Key> keys = input.input();
+    const quicksort_report report = sorts<Key>::keys(keys, options);
+    BOOST_TEST(input.check(keys) == "");
+    BOOST_TEST(report.keys == keys.size());
+    BOOST_TEST(report.merge_sorted_segments == 0u);  // no input that is meant here is deep
+
+    keys = input.input();
+    auto values = tests::count_up<std::uint32_t>(keys.size());
+    (void)sorts<Key>::pairs(keys, values, options);
+    BOOST_TEST(input.check(keys, values) == "");
+  }
+}
+
+template <class Key>
+void expect_sorted_every_way(const oracle<Key>& input) {
+  for (const auto strategy : strategies) {
+    for (const auto taken : routes) expect_sorted(input, options_for(strategy, taken));
+  }
+}
+
+template <class Key>
+std::vector<std::size_t> sizes() {
+  std::vector<std::size_t> all{0, 1, 2, 3};
+  const auto interesting = sorts<Key>::interesting_sizes();
+  all.insert(all.end(), interesting.begin(), interesting.end());
+  for (int k = 10; k <= 12 + tests::cut_down(4, 0); k += 2) {
+    for (const int off : {-1, 0, 1}) all.push_back((std::size_t{1} << k) + std::size_t(off));
+  }
+  return all;
+}
+
+using all_types = boost::mpl::list<std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, float,
+                                   double, tests::particle, tests::record>;
+using types_of_large_sorts = boost::mpl::list<std::uint32_t, double, tests::particle>;
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(quicksort)
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(every_size_and_input, Key, all_types) {
+  int pair = 0;
+  for (const auto d : tests::all_distributions()) {
+    for (const std::size_t n : sizes<Key>()) {
+      // A sanitizer sees the same code with every input, so some of the pairs will do.
+      if (++pair % int(1 / tests::effort()) != 0) continue;
+      BOOST_TEST_CONTEXT(tests::to_string(d)) {
+        expect_sorted_every_way(make_input<Key>(d, n, n));
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_million_keys, Key, types_of_large_sorts) {
+  const auto n = static_cast<std::size_t>(tests::cut_down(1'000'000));
+  for (const auto d : tests::all_distributions()) {
+    BOOST_TEST_CONTEXT(tests::to_string(d)) { expect_sorted_every_way(make_input<Key>(d, n, 1)); }
+  }
+}
+
+BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::cut_down(100, 5)), seed) {
+  if (!on_cpu()) return;
+  const ramify::cpu::scoped_executor_config config(
+      {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
+  const auto d = tests::all_distributions()[std::size_t(seed) % tests::all_distributions().size()];
+  BOOST_TEST_CONTEXT(tests::to_string(d)) {
+    // About thirty leaves, and about twelve.
+    expect_sorted_every_way(make_input<tests::record>(d, 10'000, std::uint64_t(seed)));
+    expect_sorted_every_way(make_input<std::uint32_t>(d, 50'000, std::uint64_t(seed)));
+  }
+}
+
+BOOST_DATA_TEST_CASE(the_extreme_schedules, data::make({"eager", "late"}), s) {
+  if (!on_cpu()) return;
+  const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(s));
+  for (const auto d : tests::all_distributions()) {
+    BOOST_TEST_CONTEXT(tests::to_string(d)) {
+      expect_sorted_every_way(
+          make_input<tests::record>(d, std::size_t(tests::cut_down(20'000, 3'000)), 3));
+    }
+  }
+}
+
+BOOST_DATA_TEST_CASE(no_key_is_lost_whatever_the_limit, data::make({1, 2, 16, 2048}),
+                     pending_launches) {
+  const auto n = static_cast<std::size_t>(tests::cut_down(60'000, 6'000));
+  for (const auto d : tests::all_distributions()) {
+    const auto records = make_input<tests::record>(d, n, 5);
+    const auto numbers = make_input<double>(d, n, 5);
+    for (const auto strategy : strategies) {
+      for (const auto taken : routes) {
+        auto options = options_for(strategy, taken);
+        options.pending_launches = std::size_t(pending_launches);
+        BOOST_TEST_CONTEXT(tests::to_string(d)) {
+          expect_sorted(records, options);
+          expect_sorted(numbers, options);
+        }
+      }
+    }
+  }
+}
+
+BOOST_DATA_TEST_CASE(a_full_pool_makes_binary_spill, data::make({16, 2048}), pending_launches) {
+  if (!on_cpu()) return;  // whether launches pile up on a GPU is up to the GPU
+  const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config("late"));
+  auto options = options_for(quicksort_strategy::binary, route::device);
+  options.pending_launches = std::size_t(pending_launches);
+  const auto input = make_input<tests::record>(distribution::uniform, 60'000, 5);
+  auto keys = input.input();
+  const auto report = sorts<tests::record>::keys(keys, options);
+  BOOST_TEST(input.check(keys) == "");
+  BOOST_TEST((report.spilled_tasks > 0) == (pending_launches == 16));
+  BOOST_TEST(report.pending_launch_limit == std::uint64_t(pending_launches));
+}
+
+BOOST_DATA_TEST_CASE(nan_comes_after_all_numbers, data::make(strategies) * data::make(routes),
+                     strategy, taken) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const double special[] = {nan, -infinity, infinity, -0.0, 0.0, -nan, 5e-324, 1e308, -1.0};
+  std::vector<double> keys = make_input<double>(distribution::uniform, 50'000, 9).input();
+  for (std::size_t i = 0; i < keys.size(); i += 3) keys[i] = special[i / 3 % std::size(special)];
+  expect_sorted(oracle<double>(keys), options_for(strategy, taken));
+
+  const auto mirrored = [](double a, double b) { return tests::host_ascending{}(b, a); };
+  const tests::sort_oracle input(keys, mirrored);
+  auto options = options_for(strategy, taken);
+  options.descending = true;
+  (void)ramify::quicksort(std::span(keys), options);
+  BOOST_TEST(input.check(keys) == "");
+  BOOST_TEST(std::isnan(keys.front()));
+  BOOST_TEST(keys.back() == -infinity);
+}
+
+BOOST_DATA_TEST_CASE(what_is_too_deep_is_merge_sorted, data::make(strategies) * data::make(routes),
+                     strategy, taken) {
+  for (const auto d : tests::all_distributions()) {
+    auto options = options_for(strategy, taken);
+    options.depth_limit = 1;
+    const auto input =
+        make_input<tests::record>(d, std::size_t(tests::cut_down(40'000, 4'000)), 2);
+    auto keys = input.input();
+    auto values = tests::count_up<std::uint32_t>(keys.size());
+    const auto report = sorts<tests::record>::pairs(keys, values, options);
+    BOOST_TEST_CONTEXT(tests::to_string(d)) {
+      BOOST_TEST(input.check(keys, values) == "");
+      // Two halves of uniform keys are still longer than a leaf. (64 buckets need not be.)
+      if (strategy == quicksort_strategy::binary && d == distribution::uniform) {
+        BOOST_TEST(report.merge_sorted_segments == 2u);
+      }
+    }
+  }
+}
+
+BOOST_DATA_TEST_CASE(a_comparator_that_lies_loses_nothing,
+                     data::make(strategies) * data::make(routes), strategy, taken) {
+  for (const auto order : {tests::hostile_order::less_or_equal, tests::hostile_order::always_true,
+                           tests::hostile_order::always_false,
+                           tests::hostile_order::not_transitive}) {
+    const auto input = make_input<std::uint32_t>(distribution::uniform, 60'000, 4);
+    auto keys = input.input();
+    cases().hostile(keys, order, options_for(strategy, taken));
+    std::ranges::sort(keys);
+    BOOST_TEST(input.check(keys) == "");
+  }
+}
+
+BOOST_DATA_TEST_CASE(two_sorts_at_once, data::make(strategies) * data::make(routes), strategy,
+                     taken) {
+  const auto first = make_input<std::uint32_t>(distribution::uniform, 300'000, 1);
+  const auto second = make_input<std::uint32_t>(distribution::organ_pipe, 200'000, 2);
+  auto first_keys = first.input();
+  auto second_keys = second.input();
+  cases().two_at_once(first_keys, second_keys, options_for(strategy, taken));
+  BOOST_TEST(first.check(first_keys) == "");
+  BOOST_TEST(second.check(second_keys) == "");
+}
+
+BOOST_DATA_TEST_CASE(the_report_tells_the_route, data::make(strategies), strategy) {
+  const auto input = make_input<std::uint32_t>(distribution::uniform, 300'000, 1).input();
+  auto keys = input;
+  const auto on_device =
+      ramify::quicksort(std::span(keys), options_for(strategy, route::device));
+  BOOST_TEST(on_device.taken == route::device);
+  BOOST_TEST(on_device.route_reason == "asked for");
+  BOOST_TEST(on_device.child_grids > 0u);
+  BOOST_TEST(on_device.host_grids <= 3u);
+  BOOST_TEST(on_device.peak_slots > 0u);
+  BOOST_TEST(on_device.ran_on == tests::backend_under_test());
+
+  keys = input;
+  const auto flat = ramify::quicksort(std::span(keys), options_for(strategy, route::flat));
+  BOOST_TEST(flat.taken == route::flat);
+  BOOST_TEST(flat.child_grids == 0u);
+  BOOST_TEST(flat.host_grids > 3u);
+  BOOST_TEST(flat.scratch_bytes == cases().scratch_bytes(input.size(),
+                                                         options_for(strategy, route::flat)));
+
+  keys = input;
+  const auto chosen = ramify::quicksort(std::span(keys), options_for(strategy, route::automatic));
+  BOOST_TEST(chosen.taken != route::automatic);
+  BOOST_TEST(!chosen.route_reason.empty());
+}
+
+BOOST_DATA_TEST_CASE(scratch_is_little_more_than_the_keys, data::make(strategies), strategy) {
+  const std::size_t n = std::size_t{1} << 28;
+  const std::size_t bytes = cases().scratch_bytes(n, options_for(strategy, route::device));
+  BOOST_TEST(bytes >= n * 4);
+  BOOST_TEST(double(bytes) <= 1.1 * double(n) * 4);
+}
+
+BOOST_AUTO_TEST_CASE(recommended_limits_follow_the_strategy) {
+  const auto multiway = options_for(quicksort_strategy::multiway, route::device);
+  const auto binary = options_for(quicksort_strategy::binary, route::device);
+  BOOST_TEST(cases().recommended_pending_launches(1'000'000'000, multiway) == 2048u);
+  BOOST_TEST(cases().recommended_pending_launches(1'000, binary) == 2048u);
+  BOOST_TEST(cases().recommended_pending_launches(100'000'000, binary) > 2048u);
+  BOOST_TEST(cases().recommended_pending_launches(100'000'000'000, binary) == 65'536u);
+}
+
+BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
+  using tests::bad_argument;
+  const auto names = [](const char* what) {
+    return [what](const std::exception& e) {
+      return std::string(e.what()).find(what) != std::string::npos;
+    };
+  };
+  const auto expect = [&](bad_argument argument, const char* what) {
+    BOOST_CHECK_EXCEPTION(cases().provoke(argument), std::invalid_argument, names(what));
+  };
+  expect(bad_argument::null_keys, "keys is null");
+  expect(bad_argument::null_values, "values is null");
+  expect(bad_argument::overlap, "keys and values overlap");
+  expect(bad_argument::scratch_too_small, "scratch.bytes is 300");
+  expect(bad_argument::scratch_misaligned, "scratch.data must be aligned");
+  expect(bad_argument::depth_limit, "depth_limit is 256");
+  if (!on_cpu()) expect(bad_argument::host_memory, "keys is ordinary host memory");
+
+  std::vector<int> three(3);
+  std::vector<std::uint32_t> two(2);
+  BOOST_CHECK_EXCEPTION(ramify::quicksort_pairs(std::span(three), std::span(two)),
+                        std::invalid_argument, names("3 keys, but 2 values"));
+  auto options = options_for(quicksort_strategy::multiway, route::device);
+  options.strategy = static_cast<quicksort_strategy>(7);
+  BOOST_CHECK_EXCEPTION(ramify::quicksort(std::span(three), options), std::invalid_argument,
+                        names("strategy"));
+}
+
+BOOST_AUTO_TEST_CASE(names_of_strategies_are_read_back) {
+  for (const auto s : strategies) {
+    BOOST_TEST((ramify::parse_quicksort_strategy(ramify::to_string(s)) == s));
+  }
+  BOOST_CHECK_THROW(static_cast<void>(ramify::parse_quicksort_strategy("bubble")),
+                    std::invalid_argument);
+}
+
+// The negative control of every test above: the oracle sees what is wrong.
+BOOST_AUTO_TEST_CASE(the_oracle_can_say_no) {
+  const tests::sort_oracle<int, std::less<>> ints({3, 1, 2, 2});
+  BOOST_TEST(ints.check({1, 2, 2, 3}) == "");
+  BOOST_TEST(ints.check({1, 2, 3, 2}) != "");
+  BOOST_TEST(ints.check({1, 2, 3}) != "");
+  BOOST_TEST(ints.check<unsigned>({1, 2, 2, 3}, {1, 3, 2, 0}) == "");
+  BOOST_TEST(ints.check<unsigned>({1, 2, 2, 3}, {1, 2, 2, 0}) != "");
+  BOOST_TEST(ints.check<unsigned>({1, 2, 2, 3}, {0, 2, 3, 1}) != "");
+  const tests::sort_oracle<double, std::less<>> doubles({0.0, 1.0});
+  BOOST_TEST(doubles.check({-0.0, 1.0}) != "");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

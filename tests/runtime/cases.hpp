@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// What the device runtime layer is asked to do in tests; compiled for both backends (cases.cuh).
+
+#include <cstddef>
+#include <ramify/runtime/report.hpp>
+#include <string>
+#include <vector>
+
+namespace tests {
+
+struct flood_request {
+  unsigned tasks = 1000;  ///< in all
+  unsigned fan = 10;      ///< the root spawns this many, each of which spawns its share of the rest
+  ramify::route route = ramify::route::device;
+  unsigned threads = 32;      ///< a block
+  unsigned blocks = 1;        ///< a task
+  std::size_t capacity = 0;   ///< of the task lists; 0: enough
+  bool bad_launch = false;    ///< a task asks for an impossible number of blocks
+};
+
+struct flood_result {
+  std::vector<unsigned> runs;  ///< of each task: blocks that have run
+  ramify::run_report report;
+};
+
+struct limits_seen {
+  std::size_t before, inside, after;  ///< pending-launch limit
+};
+
+struct runtime_cases {
+  flood_result (*flood)(const flood_request&, std::size_t pending_launches);
+  limits_seen (*pending_launches)(std::size_t wanted);
+  void (*sync_depth)();
+  void (*no_pending_launches)();
+  std::string (*order_of_streams)();  ///< names of grids in the order in which they ran
+  std::vector<int> (*warp_and_shared)();
+  bool (*heap_is_finite)();
+  std::vector<int> (*memory_operations)();
+  std::string (*route_reason)(ramify::route wanted, std::size_t pending_launches);
+};
+
+/// Null if the backend was not built.
+[[nodiscard]] const runtime_cases* runtime_cases_on_cpu();
+[[nodiscard]] const runtime_cases* runtime_cases_on_cuda();
+
+}  // namespace tests

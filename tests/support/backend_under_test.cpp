@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backend_under_test.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <ramify/quicksort.hpp>
+
+namespace tests {
+
+ramify::backend backend_under_test() {
+  const char* wanted = std::getenv("RAMIFY_TEST_BACKEND");
+  return wanted == nullptr ? ramify::backend::cpu : ramify::parse_backend(wanted);
+}
+
+std::string why_backend_cannot_run() {
+  try {
+    std::array<int, 2> keys{2, 1};
+    ramify::quicksort_options options;
+    options.backend = backend_under_test();
+    (void)ramify::quicksort(std::span<int>(keys), options);
+    return {};
+  } catch (const ramify::unavailable& e) {
+    return e.what();
+  }
+}
+
+}  // namespace tests

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <ramify/runtime/report.hpp>
+#include <string>
+
+namespace tests {
+
+/// Where tests run kernels: RAMIFY_TEST_BACKEND, or the CPU.
+[[nodiscard]] ramify::backend backend_under_test();
+
+/// Empty if that backend can run here, else why not.
+[[nodiscard]] std::string why_backend_cannot_run();
+
+/// How much of the work a test may cut its cases down to: 1, or less under a slow sanitizer. The kinds
+/// of cases stay the same.
+[[nodiscard]] constexpr double effort() {
+#if defined(__SANITIZE_THREAD__)
+  return 0.05;
+#elif defined(__SANITIZE_ADDRESS__)
+  return 0.2;
+#else
+  return 1.0;
+#endif
+}
+
+/// `full` cut down, but not below `least`.
+[[nodiscard]] constexpr int cut_down(int full, int least = 1) {
+  const int cut = static_cast<int>(full * effort());
+  return cut < least ? least : cut;
+}
+
+}  // namespace tests

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The main function of every test program. RAMIFY_TEST_BACKEND (cpu, or cuda) says where tests that
+// run kernels run them; without a GPU the cuda ones are skipped, with CTest's agreed exit status.
+#include <boost/test/unit_test.hpp>
+#include <iostream>
+
+#include "backend_under_test.hpp"
+
+int main(int argc, char** argv) {
+  if (const std::string obstacle = tests::why_backend_cannot_run(); !obstacle.empty()) {
+    std::cout << "SKIPPED: needs a GPU (" << obstacle << ")\n";
+    return 77;
+  }
+  return boost::unit_test::unit_test_main([] { return true; }, argc, argv);
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// How Boost.Test prints enumerators.
+
+#include <ostream>
+#include <ramify/quicksort/config.hpp>
+#include <ramify/runtime/report.hpp>
+
+#include "distributions.hpp"
+
+namespace ramify {
+
+inline std::ostream& boost_test_print_type(std::ostream& out, route r) { return out << to_string(r); }
+inline std::ostream& boost_test_print_type(std::ostream& out, backend b) {
+  return out << to_string(b);
+}
+inline std::ostream& boost_test_print_type(std::ostream& out, quicksort_strategy s) {
+  return out << to_string(s);
+}
+
+}  // namespace ramify
+
+namespace tests {
+
+inline std::ostream& boost_test_print_type(std::ostream& out, distribution d) {
+  return out << to_string(d);
+}
+
+}  // namespace tests
