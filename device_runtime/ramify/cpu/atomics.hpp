@@ -52,8 +52,7 @@ template <class T>
 T atomicMax(T* address, std::type_identity_t<T> value) {
   std::atomic_ref<T> cell(*address);
   T old = cell.load(atomic_load_order);
-  while (old < value &&
-         !cell.compare_exchange_weak(old, value, atomic_order, atomic_load_order)) {
+  while (old < value && !cell.compare_exchange_weak(old, value, atomic_order, atomic_load_order)) {
   }
   return old;
 }
@@ -62,8 +61,7 @@ template <class T>
 T atomicMin(T* address, std::type_identity_t<T> value) {
   std::atomic_ref<T> cell(*address);
   T old = cell.load(atomic_load_order);
-  while (value < old &&
-         !cell.compare_exchange_weak(old, value, atomic_order, atomic_load_order)) {
+  while (value < old && !cell.compare_exchange_weak(old, value, atomic_order, atomic_load_order)) {
   }
   return old;
 }

@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// Block-wide algorithms for the CPU executor, with the names and the rules of CUB's: every thread of
-/// the block takes part, and a `__syncthreads()` comes before the temporary storage is used again.
-/// The first thread does the work with the standard library; that is as fast as a core goes.
+/// Block-wide algorithms for the CPU executor, with the names and the rules of CUB's: every thread
+/// of the block takes part, and a `__syncthreads()` comes before the temporary storage is used
+/// again. The first thread does the work with the standard library; that is as fast as a core goes.
 
 #include <algorithm>
 #include <cstddef>

@@ -27,8 +27,8 @@ enum class schedule {
   parallel,  ///< blocks spread over the cores; a child may begin at once
   eager,     ///< a child runs before its parent's launch returns
   late,      ///< a child begins when no older grid has a block left to run
-  random,    ///< whose turn it is, is drawn at each launch, barrier and block end, as is the order of
-             ///< a block's threads
+  random,  ///< whose turn it is, is drawn at each launch, barrier and block end, as is the order of
+           ///< a block's threads
 };
 
 struct executor_config {
@@ -61,10 +61,10 @@ class [[nodiscard]] scoped_executor_config {
 
 /// What the executor has done since the process began.
 struct executor_counts {
-  std::uint64_t grids = 0;              ///< begun, from host and device
-  std::uint64_t blocks = 0;             ///< run
-  std::uint64_t peak_pending = 0;       ///< most slots of the pending-launch pool in use at a time
-  std::uint64_t refused_launches = 0;   ///< answered cudaErrorLaunchPendingCountExceeded
+  std::uint64_t grids = 0;             ///< begun, from host and device
+  std::uint64_t blocks = 0;            ///< run
+  std::uint64_t peak_pending = 0;      ///< most slots of the pending-launch pool in use at a time
+  std::uint64_t refused_launches = 0;  ///< answered cudaErrorLaunchPendingCountExceeded
 };
 [[nodiscard]] executor_counts current_executor_counts();
 
@@ -78,8 +78,8 @@ enum class rule {
 };
 [[nodiscard]] std::string_view to_string(rule);
 
-/// Thrown by the host call that launched the grid in which a rule was broken. The grids of that call
-/// are abandoned; the executor is ready for the next one.
+/// Thrown by the host call that launched the grid in which a rule was broken. The grids of that
+/// call are abandoned; the executor is ready for the next one.
 class rule_violation : public std::logic_error {
  public:
   rule_violation(rule broken, std::string kernel, std::string where, const std::string& what);

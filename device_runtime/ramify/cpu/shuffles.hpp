@@ -5,6 +5,7 @@
 /// CUDA's warp shuffles for values of up to eight bytes.
 
 #include <cstring>
+#include <ramify/cpu/words.hpp>
 #include <type_traits>
 
 namespace ramify::cpu {
@@ -13,8 +14,8 @@ namespace ramify::cpu {
 [[nodiscard]] unsigned lane_index();
 
 template <class T>
-  requires(std::is_arithmetic_v<T>)
-T shuffle(unsigned mask, T value, unsigned source_lane, const char* word, words::site site) {
+requires(std::is_arithmetic_v<T>) T
+    shuffle(unsigned mask, T value, unsigned source_lane, const char* word, words::site site) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof(T));
   std::uint64_t all[32];

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// CUDA's words for a C++ compiler: what a kernel and its host code spell, as far as Ramify uses it.
+/// CUDA's words for a C++ compiler: what a kernel and its host code spell, as far as Ramify uses
+/// it.
 ///
 /// Each word does what the CUDA C++ Programming Guide says of it; the executor (executor.hpp) plays
 /// the device. A block's threads are fibers on one operating-system thread, so `__shared__`
@@ -162,8 +163,8 @@ struct launch_request {
   words::site site;            ///< where the launch was written
 };
 
-/// Launches a grid: from the host, runs it and all that it launches to the end; from a kernel, hands
-/// it to the executor. `arguments` are looked through for pointers that a child must not get.
+/// Launches a grid: from the host, runs it and all that it launches to the end; from a kernel,
+/// hands it to the executor. `arguments` are looked through for pointers that a child must not get.
 /// \throws rule_violation
 words::cudaError_t submit(launch_request, words::cudaStream_t,
                           std::span<const std::span<const std::byte>> arguments);

@@ -20,8 +20,8 @@ namespace ramify::inline RAMIFY_BUILD {
 
 #if RAMIFY_ON_CUDA
 
-/// Ramify's own stream-ordered memory pool on the current device. It keeps what is freed for the next
-/// allocation; release_scratch() gives it back to the driver. Other pools are left alone.
+/// Ramify's own stream-ordered memory pool on the current device. It keeps what is freed for the
+/// next allocation; release_scratch() gives it back to the driver. Other pools are left alone.
 inline cudaMemPool_t scratch_pool() {
   static std::mutex mutex;
   static std::map<int, cudaMemPool_t> pools;
@@ -55,8 +55,8 @@ inline void release_scratch() {}
 
 #endif
 
-/// `size()` uninitialised objects in device memory, usable by work that comes later in `stream`, and
-/// freed after the work that is in it at destruction. Moved-from it is empty.
+/// `size()` uninitialised objects in device memory, usable by work that comes later in `stream`,
+/// and freed after the work that is in it at destruction. Moved-from it is empty.
 template <class T>
 class device_buffer {
   static_assert(std::is_trivially_copyable_v<T>, "device memory holds plain bits");

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What the threads of a block do together. Under nvcc these *are* CUB's classes; on the CPU executor
-/// they are classes with CUB's names, members and rules (ramify/cpu/collectives.hpp).
+/// What the threads of a block do together. Under nvcc these *are* CUB's classes; on the CPU
+/// executor they are classes with CUB's names, members and rules (ramify/cpu/collectives.hpp).
 
 #include <ramify/runtime/cuda.hpp>
 

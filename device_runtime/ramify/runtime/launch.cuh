@@ -4,13 +4,14 @@
 /// \file
 /// launch(): one spelling for a launch from the host, from a kernel, and on the CPU executor.
 ///
-///     if (auto status = launch(kernel, {blocks, threads}, fire_and_forget(), arguments...); !status)
+///     if (auto status = launch(kernel, {blocks, threads}, fire_and_forget(), arguments...);
+///     !status)
 ///       ...  // status.code() says why; the grid will never run
 ///
-/// From the host the launch is asynchronous (on the CPU executor: complete on return). From a kernel
-/// the child may begin at once or much later, sees all that the launching thread wrote before the
-/// launch, and must be given no pointer to local or shared memory. No kernel can wait for its
-/// children: what needs their results belongs in a tail launch.
+/// From the host the launch is asynchronous (on the CPU executor: complete on return). From a
+/// kernel the child may begin at once or much later, sees all that the launching thread wrote
+/// before the launch, and must be given no pointer to local or shared memory. No kernel can wait
+/// for its children: what needs their results belongs in a tail launch.
 
 #include <cstddef>
 #include <ramify/runtime/cuda.hpp>

@@ -16,8 +16,8 @@ struct launch_limit_values {
   /// Launches from the device that have not begun yet (cudaLimitDevRuntimePendingLaunchCount),
   /// 2048 unless set. A slot costs about 9 KB of device memory on an H200.
   std::optional<std::size_t> pending_launches = std::nullopt;
-  /// Bytes for malloc() in kernels (cudaLimitMallocHeapSize). To be set before the first kernel that
-  /// uses malloc() is launched.
+  /// Bytes for malloc() in kernels (cudaLimitMallocHeapSize). To be set before the first kernel
+  /// that uses malloc() is launched.
   std::optional<std::size_t> malloc_heap_bytes = std::nullopt;
   /// Bytes of stack a thread (cudaLimitStackSize).
   std::optional<std::size_t> stack_bytes = std::nullopt;
@@ -70,8 +70,8 @@ class [[nodiscard]] launch_limits {
       restore_quietly();
       throw;
     }
-    reserved_bytes_ = static_cast<std::ptrdiff_t>(free_before) -
-                      static_cast<std::ptrdiff_t>(free_memory());
+    reserved_bytes_ =
+        static_cast<std::ptrdiff_t>(free_before) - static_cast<std::ptrdiff_t>(free_memory());
   }
   ~launch_limits() { restore_quietly(); }
   launch_limits(const launch_limits&) = delete;

@@ -32,8 +32,8 @@ struct task_lists {
   list_heads* heads;
 };
 
-/// Runs the list `filled` on a grid of its own and then, when all that comes of it is complete, looks
-/// at the other list. One thread.
+/// Runs the list `filled` on a grid of its own and then, when all that comes of it is complete,
+/// looks at the other list. One thread.
 template <class Task, class Context>
 __global__ void drain(task_lists<Task> lists, unsigned filled, spawner<Task> spawn,
                       Context context) {
@@ -76,9 +76,9 @@ class recursion {
     return sizing.size();
   }
 
-  /// Prepares a run. `scratch` is device memory of scratch_bytes(capacity), aligned to 256 bytes; it
-  /// and `control` must stay until finish() has returned.
-  /// \throws std::invalid_argument if `capacity` is not in [1, 2^32 - 1]
+  /// Prepares a run. `scratch` is device memory of scratch_bytes(capacity), aligned to 256 bytes;
+  /// it and `control` must stay until finish() has returned. \throws std::invalid_argument if
+  /// `capacity` is not in [1, 2^32 - 1]
   recursion(void* scratch, std::size_t capacity, run_control& control, unsigned threads,
             unsigned dynamic_shared, child_streams streams, const Context& context)
       : control_(&control), context_(context) {
@@ -103,9 +103,9 @@ class recursion {
     if (!control_->on_device_route()) {
       run_levels();
     } else if constexpr (device_launch_available) {
-      control_->launched(launch(drain<Task, Context>, {1, 1}, control_->stream(), lists_,
-                                0u, spawn_, context_),
-                         "launching the drain");
+      control_->launched(
+          launch(drain<Task, Context>, {1, 1}, control_->stream(), lists_, 0u, spawn_, context_),
+          "launching the drain");
     }
   }
 
@@ -157,9 +157,10 @@ class recursion {
       flat.next = lists_.list[other];
       flat.depth = level;
       const auto blocks = static_cast<unsigned>(heads.count_and_blocks[filled]);
-      control_->launched(launch(Context::kernel(), {blocks, flat.threads, flat.dynamic_shared}, stream,
-                                task_source<Task>{{}, lists_.list[filled], true}, flat, context_),
-                         "launching a level", level);
+      control_->launched(
+          launch(Context::kernel(), {blocks, flat.threads, flat.dynamic_shared}, stream,
+                 task_source<Task>{{}, lists_.list[filled], true}, flat, context_),
+          "launching a level", level);
       check(cudaMemsetAsync(&lists_.heads->count_and_blocks[filled], 0, sizeof(unsigned long long),
                             stream),
             "clearing a task list");

@@ -6,7 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iosfwd>
+#include <ostream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -32,29 +33,68 @@ enum class child_streams {
   named,            ///< a named non-blocking stream for each, the classic form
 };
 
-[[nodiscard]] std::string_view to_string(backend);
-[[nodiscard]] std::string_view to_string(route);
+[[nodiscard]] constexpr std::string_view to_string(backend b) {
+  switch (b) {
+    case backend::automatic: return "automatic";
+    case backend::cuda: return "cuda";
+    case backend::cpu: return "cpu";
+  }
+  return "?";
+}
+
+[[nodiscard]] constexpr std::string_view to_string(route r) {
+  switch (r) {
+    case route::automatic: return "automatic";
+    case route::device: return "device";
+    case route::flat: return "flat";
+  }
+  return "?";
+}
 
 /// The inverse of to_string. \throws std::invalid_argument naming the choices
-[[nodiscard]] backend parse_backend(std::string_view);
-[[nodiscard]] route parse_route(std::string_view);
+[[nodiscard]] inline backend parse_backend(std::string_view text) {
+  for (const backend b : {backend::automatic, backend::cuda, backend::cpu}) {
+    if (text == to_string(b)) return b;
+  }
+  throw std::invalid_argument("backend '" + std::string(text) +
+                              "' is none of automatic, cuda, cpu");
+}
+
+/// The inverse of to_string. \throws std::invalid_argument naming the choices
+[[nodiscard]] inline route parse_route(std::string_view text) {
+  for (const route r : {route::automatic, route::device, route::flat}) {
+    if (text == to_string(r)) return r;
+  }
+  throw std::invalid_argument("route '" + std::string(text) +
+                              "' is none of automatic, device, flat");
+}
 
 /// What a run did.
 struct run_report {
   backend ran_on = backend::automatic;
   std::string backend_reason;  ///< why it ran there
   route taken = route::automatic;
-  std::string route_reason;                 ///< why this route
-  std::uint64_t host_grids = 0;             ///< launched by the host
-  std::uint64_t child_grids = 0;            ///< launched by kernels
-  std::uint32_t deepest_level = 0;          ///< of the launch tree, or of the levels; the root is 0
-  std::uint64_t spilled_tasks = 0;          ///< found no launch slot and ran in a flat grid
-  std::uint32_t peak_slots = 0;             ///< most launch slots in use at a time, of all runs
-  std::uint64_t pending_launch_limit = 0;   ///< the device's, in launches
-  std::size_t scratch_bytes = 0;            ///< temporary device memory
+  std::string route_reason;                ///< why this route
+  std::uint64_t host_grids = 0;            ///< launched by the host
+  std::uint64_t child_grids = 0;           ///< launched by kernels
+  std::uint32_t deepest_level = 0;         ///< of the launch tree, or of the levels; the root is 0
+  std::uint64_t spilled_tasks = 0;         ///< found no launch slot and ran in a flat grid
+  std::uint32_t peak_slots = 0;            ///< most launch slots in use at a time, of all runs
+  std::uint64_t pending_launch_limit = 0;  ///< the device's, in launches
+  std::size_t scratch_bytes = 0;           ///< temporary device memory
 };
 
 /// One "name: value" line a field.
-std::ostream& operator<<(std::ostream&, const run_report&);
+inline std::ostream& operator<<(std::ostream& out, const run_report& r) {
+  return out << "backend: " << to_string(r.ran_on) << " (" << r.backend_reason << ")\n"
+             << "route: " << to_string(r.taken) << " (" << r.route_reason << ")\n"
+             << "grids launched by the host: " << r.host_grids << '\n'
+             << "grids launched by kernels: " << r.child_grids << '\n'
+             << "deepest level: " << r.deepest_level << '\n'
+             << "tasks spilled to flat grids: " << r.spilled_tasks << '\n'
+             << "peak launch slots in use: " << r.peak_slots << '\n'
+             << "pending-launch limit: " << r.pending_launch_limit << '\n'
+             << "scratch bytes: " << r.scratch_bytes << '\n';
+}
 
 }  // namespace ramify

@@ -90,9 +90,8 @@ class run_control {
       const auto code = static_cast<cudaError_t>(seen.error);
       throw device_launch_error(seen.error, seen.error_kernel, seen.error_depth,
                                 std::string("a launch in kernel ") + seen.error_kernel +
-                                    " at depth " + std::to_string(seen.error_depth) +
-                                    " failed: " + cudaGetErrorString(code) + " (" +
-                                    cudaGetErrorName(code) + ")");
+                                    " at depth " + std::to_string(seen.error_depth) + " failed: " +
+                                    cudaGetErrorString(code) + " (" + cudaGetErrorName(code) + ")");
     }
     if (seen.dropped != 0) {
       throw std::length_error(std::to_string(seen.dropped) +

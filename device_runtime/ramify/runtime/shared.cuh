@@ -24,8 +24,8 @@ __device__ T& dynamic_shared() {
 #endif
 }
 
-/// malloc() in a kernel: null when the heap (cudaLimitMallocHeapSize, see launch_limits) is used up.
-/// Memory outlives the grid; any later kernel may free it.
+/// malloc() in a kernel: null when the heap (cudaLimitMallocHeapSize, see launch_limits) is used
+/// up. Memory outlives the grid; any later kernel may free it.
 __device__ inline void* device_malloc(std::size_t bytes) {
 #if RAMIFY_ON_CUDA
   return malloc(bytes);

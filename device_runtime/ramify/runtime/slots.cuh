@@ -4,10 +4,10 @@
 /// \file
 /// The launch quota: the pending-launch pool is never used up.
 ///
-/// A launch that finds the pool empty fails, and a flood of such launches hangs the GPU. So a launch
-/// from the device first takes a slot here, of which there are half as many as the pool has, and the
-/// child gives it back. The slots are counted per device for the whole process, so runs
-/// side by side share them. The other half of the pool is for the few launches that a run cannot do
+/// A launch that finds the pool empty fails, and a flood of such launches hangs the GPU. So a
+/// launch from the device first takes a slot here, of which there are fewer than the pool has, and
+/// the child gives it back. The slots are counted per device for the whole process, so runs side by
+/// side share them. What the quota leaves of the pool is for the few launches that a run cannot do
 /// without (at most `must_launch` of them pending at a time).
 
 #include <cstddef>
@@ -42,7 +42,8 @@ struct launch_slots {
 
   __device__ void release(unsigned count = 1) const { atomicSub(in_use, count); }
 
-  /// For every thread of a grid that was launched on a slot, as its first step: gives the slot back.
+  /// For every thread of a grid that was launched on a slot, as its first step: gives the slot
+  /// back.
   __device__ void release_at_start() const {
     if (blockIdx.x == 0 && threadIdx.x == 0) release();
   }
@@ -51,8 +52,17 @@ struct launch_slots {
 /// Most launches a run may have pending without a slot.
 inline constexpr unsigned must_launch = 6;
 
-/// The smallest pending-launch limit with which the device route is taken: half of it is the quota.
-inline constexpr std::size_t least_pending_launches = 2 * (must_launch + 2);
+/// The smallest pending-launch limit with which the device route is taken.
+inline constexpr std::size_t least_pending_launches = 16;
+
+/// Slots under a pending-launch limit: half of it, but of a small pool far less. On an H200 trees
+/// of grids with up to all of the pool in use ran hundreds of times without fault at limits of 128
+/// and more, while at 32 to 64 a quarter of the pool in use was enough to hang the GPU, and an
+/// eighth was not.
+[[nodiscard]] constexpr unsigned launch_quota(std::size_t pending_launch_limit) {
+  const std::size_t share = pending_launch_limit >= 256 ? 2 : 16;
+  return static_cast<unsigned>(pending_launch_limit / share);
+}
 
 /// The slots of the current device under its pending-launch limit.
 /// \throws cuda_error
@@ -71,7 +81,7 @@ inline launch_slots device_launch_slots(std::size_t pending_launch_limit) {
     check(cudaDeviceSynchronize(), "clearing the launch-slot counter");
     counter = static_cast<unsigned*>(memory);
   }
-  return {counter, static_cast<unsigned>(pending_launch_limit / 2)};
+  return {counter, launch_quota(pending_launch_limit)};
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

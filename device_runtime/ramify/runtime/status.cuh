@@ -15,11 +15,11 @@ struct run_status {
   int error;             ///< first code that a launch from the device gave, or 0
   unsigned error_depth;  ///< depth of the grid that launched
   char error_kernel[name_capacity];
-  unsigned deepest;                 ///< level
-  unsigned peak_slots;              ///< launch slots in use, of all runs
-  unsigned long long child_grids;   ///< launched from the device
-  unsigned long long spilled;       ///< tasks that found no slot
-  unsigned long long dropped;       ///< tasks that found no room in a list; none may be
+  unsigned deepest;                ///< level
+  unsigned peak_slots;             ///< launch slots in use, of all runs
+  unsigned long long child_grids;  ///< launched from the device
+  unsigned long long spilled;      ///< tasks that found no slot
+  unsigned long long dropped;      ///< tasks that found no room in a list; none may be
 
   /// Keeps the error if it is the first one. `kernel` is the launching kernel's __func__.
   __device__ void record_error(cudaError_t code, const char* kernel, unsigned depth) {

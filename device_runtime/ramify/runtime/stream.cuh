@@ -85,7 +85,8 @@ class device_event {
   cudaEvent_t event_ = nullptr;
 };
 
-/// A non-blocking stream of the host. Moved-from, it is empty and may only be assigned or destroyed.
+/// A non-blocking stream of the host. Moved-from, it is empty and may only be assigned or
+/// destroyed.
 class host_stream {
  public:
   host_stream() {

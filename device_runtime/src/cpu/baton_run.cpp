@@ -45,7 +45,8 @@ class carrier {
 
 thread_local carrier* this_carrier = nullptr;
 
-/// Carriers live as long as the process: their fibers are worth keeping. One run uses them at a time.
+/// Carriers live as long as the process: their fibers are worth keeping. One run uses them at a
+/// time.
 std::vector<std::unique_ptr<carrier>>& idle_carriers() {
   static std::vector<std::unique_ptr<carrier>> all;
   return all;

@@ -187,8 +187,9 @@ void block::exchange(unsigned mask, std::uint64_t value, std::uint64_t (&all)[32
   if (grid_->owner->cancelled()) throw block_abandoned{};
   const unsigned warp = running_->linear / 32;
   const unsigned bit = 1u << running_->linear % 32;
-  if ((mask & bit) == 0) violate(rule::divergent_barrier, "calls " + std::string(word) +
-                                 " with a mask that leaves the calling lane out");
+  if ((mask & bit) == 0)
+    violate(rule::divergent_barrier,
+            "calls " + std::string(word) + " with a mask that leaves the calling lane out");
   // Lanes beyond the end of the block count as arrived.
   const std::size_t lanes = std::min<std::size_t>(32, threads_.size() - warp * 32);
   if (lanes < 32) mask &= (1u << lanes) - 1;
@@ -203,8 +204,9 @@ void block::exchange(unsigned mask, std::uint64_t value, std::uint64_t (&all)[32
   meeting& here = **found;
   if (std::strcmp(here.word, word) != 0 || !same(here.site, s)) {
     violate(rule::divergent_barrier, "calls " + std::string(word) + " at line " +
-            std::to_string(s.line()) + " while other lanes of its mask wait in " + here.word +
-            " at line " + std::to_string(here.site.line()));
+                                         std::to_string(s.line()) +
+                                         " while other lanes of its mask wait in " + here.word +
+                                         " at line " + std::to_string(here.site.line()));
   }
   here.values[running_->linear % 32] = value;
   here.arrived |= bit;
@@ -267,7 +269,7 @@ void block::release_barrier_or_complain() {
 void block::unwind() {
   for (thread& t : threads_) {
     if (t.on == nullptr) continue;
-    step(t);  // its wait() throws
+    step(t);                            // its wait() throws
     if (t.on != nullptr) std::abort();  // a destructor in the kernel waits: nothing safe is left
   }
 }
@@ -291,8 +293,7 @@ void block::check_argument(std::size_t position, std::span<const std::byte> byte
     if ((shared != nullptr && address >= shared &&
          address < shared + grid_->request.dynamic_shared) ||
         in_thread_local_storage(address)) {
-      violate(rule::shared_pointer,
-              "hands its child a pointer to shared memory in " + argument);
+      violate(rule::shared_pointer, "hands its child a pointer to shared memory in " + argument);
     }
     for (const thread& t : threads_) {
       if (t.on != nullptr && t.on->holds(address)) {

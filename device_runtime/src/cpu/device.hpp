@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// The device that the executor plays: its limits, its launch pool, its heap, and the order of grids.
+/// The device that the executor plays: its limits, its launch pool, its heap, and the order of
+/// grids.
 
 #include <atomic>
 #include <cstddef>

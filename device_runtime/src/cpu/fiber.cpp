@@ -13,9 +13,9 @@
 namespace ramify::cpu {
 namespace {
 
-// AddressSanitizer keeps a shadow ("fake") stack beside each stack: it is told before a switch which
-// stack comes next, and after it that the switch is done. `saved` is null when the stack that is
-// left will not be used again.
+// AddressSanitizer keeps a shadow ("fake") stack beside each stack: it is told before a switch
+// which stack comes next, and after it that the switch is done. `saved` is null when the stack that
+// is left will not be used again.
 void announce_switch([[maybe_unused]] void** saved, [[maybe_unused]] const void* bottom,
                      [[maybe_unused]] std::size_t bytes) {
 #if defined(__SANITIZE_ADDRESS__)

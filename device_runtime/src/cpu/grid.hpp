@@ -109,11 +109,12 @@ class run {
 [[nodiscard]] std::unique_ptr<run> make_parallel_run(const executor_config&);
 [[nodiscard]] std::unique_ptr<run> make_baton_run(const executor_config&);
 
-/// Runs one block of `g` to its end on the calling thread; at the grid's last block, tells the device.
+/// Runs one block of `g` to its end on the calling thread; at the grid's last block, tells the
+/// device.
 void run_block(const grid_ptr& g, std::uint64_t index);
 
-/// A task's hold on a grid. Made and used outside the file that talks to oneTBB, which is hidden from
-/// ThreadSanitizer.
+/// A task's hold on a grid. Made and used outside the file that talks to oneTBB, which is hidden
+/// from ThreadSanitizer.
 struct grid_share;
 [[nodiscard]] grid_share* share_grid(const grid_ptr& g);
 /// Runs blocks of the grid until none is left or the run is cancelled, and ends the hold.
