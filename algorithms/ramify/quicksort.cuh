@@ -17,11 +17,12 @@
 /// Order          any strict weak order, as a device functor copied bit by bit. The default orders
 ///                NaN after all numbers. Not stable: values of equal keys come in any order. A
 ///                comparator that is no strict weak order gives some permutation of the input.
-/// Scratch        n elements again, and about a tenth of that; from Ramify's stream-ordered pool, or
-///                handed in. quicksort_scratch_bytes() says how much.
+/// Scratch        n elements again and a few per cent; from Ramify's stream-ordered pool, or handed
+///                in. quicksort_scratch_bytes() says how much.
 /// Stream         work before and after in the stream is ordered with the sort. quicksort_async()
-///                returns at once on the device route, and once a level is read back on the flat one.
-///                get() waits for the stream.
+///                returns at once on the device route, and after reading each level back on the
+///                flat one. get() waits for the stream. (Should launches outside Ramify have used
+///                up the launch pool, the sort is only complete after get().)
 /// Launches       multiway: at most 5 grids a level, log(n) levels of base 256 and a few. binary: a
 ///                grid for each segment longer than a leaf; those that find no launch slot run in
 ///                flat grids.
@@ -29,8 +30,8 @@
 ///                if the device route is asked for without -rdc=true; cuda_error,
 ///                device_launch_error. After the latter two the keys are some mixture.
 /// Complexity     O(n log n) comparisons for any input: what partitions badly for too long is merge
-///                sorted. Expected: n log2(n) comparisons, and for multiway two reads and one write of
-///                the keys a level.
+///                sorted. Expected: n log2(n) comparisons, and for multiway two reads and one write
+///                of the keys a level.
 /// Not for        integer or floating-point keys in their natural order on a GPU, where
 ///                cub::DeviceRadixSort is faster; stable sorting; inputs of a few thousand keys.
 
@@ -236,8 +237,7 @@ quicksort_report quicksort(Key* keys, std::size_t n, Compare compare = {},
 /// Sorts n keys in place, each value with its key, and waits for `stream`.
 template <class Key, class Value, class Compare = ascending>
 quicksort_report quicksort_pairs(Key* keys, Value* values, std::size_t n, Compare compare = {},
-                                 cudaStream_t stream = nullptr,
-                                 const quicksort_config& config = {},
+                                 cudaStream_t stream = nullptr, const quicksort_config& config = {},
                                  scratch_memory scratch = {}) {
   return quicksort_pairs_async(keys, values, n, compare, stream, config, scratch).get();
 }
@@ -250,13 +250,13 @@ template <class Key, class Value = no_value, class Compare = ascending>
   return quicksort_run<Key, Value, Compare>::scratch_bytes(n, config);
 }
 
-/// The limits under which a sort of n elements spills nothing, as far as can be foreseen: multiway is
-/// content with the default, binary may have a launch pending for each two leaves.
+/// The limits under which a sort of n elements spills nothing, as far as can be foreseen: multiway
+/// is content with the default, binary may have a launch pending for each two leaves.
 ///
 ///     const ramify::launch_limits limits(ramify::quicksort_recommended_limits<float>(n, config));
 template <class Key, class Value = no_value>
-[[nodiscard]] launch_limit_values quicksort_recommended_limits(std::size_t n,
-                                                               const quicksort_config& config = {}) {
+[[nodiscard]] launch_limit_values quicksort_recommended_limits(
+    std::size_t n, const quicksort_config& config = {}) {
   constexpr std::size_t usual = 2048;
   constexpr std::size_t most = 65'536;  // a slot takes device memory
   if (config.strategy == quicksort_strategy::multiway) return {.pending_launches = usual};

@@ -9,15 +9,16 @@
 ///     std::cout << report;  // on which backend, by which route, and why
 ///
 /// Keys      int32, uint32, int64, uint64, float or double; values std::uint32_t or std::uint64_t.
-///           For other types, and other orders, there is the header template <ramify/quicksort.cuh>.
+///           For other types and other orders there is the header template <ramify/quicksort.cuh>.
 /// Memory    ordinary host memory; on the CUDA backend also pinned, managed or device memory. Host
 ///           memory is copied to the device and back, device and managed memory is sorted in place.
 ///           Keys and values must not overlap.
 /// Order     ascending or descending; a NaN counts as greater than every number. Not stable.
 /// Waits     until the keys are sorted.
-/// Errors    std::invalid_argument for a bad argument, and unavailable for a backend or a route that
-///           this machine or this build cannot run, both before anything is touched; cuda_error,
-///           device_launch_error. Host memory is only written once the sort has gone well.
+/// Errors    std::invalid_argument for a bad argument, and unavailable for a backend or a route
+///           that this machine or this build cannot run, both before anything is touched;
+///           cuda_error, device_launch_error. Host memory that was copied is only written once the
+///           sort has gone well.
 /// Cost      as <ramify/quicksort.cuh>; on the CUDA backend host memory adds both copies.
 
 #include <cstddef>
@@ -31,8 +32,8 @@ namespace ramify {
 struct quicksort_options : quicksort_config {
   ramify::backend backend = ramify::backend::automatic;
   bool descending = false;
-  /// Sets the backend's pending-launch limit for the time of the call; 0 leaves it alone. The report
-  /// tells what was granted. Not while another thread launches.
+  /// Sets the backend's pending-launch limit for the time of the call; 0 leaves it alone. The
+  /// report tells what was granted. Not while another thread launches.
   std::size_t pending_launches = 0;
 };
 

@@ -74,11 +74,11 @@ quicksort_report quicksort_pairs(std::span<Key> keys, std::span<Value> values,
 }
 
 // The types that sort_on.in is generated for, and no others.
-#define RAMIFY_INSTANTIATE(Key)                                                                 \
-  template quicksort_report quicksort(std::span<Key>, const quicksort_options&);                \
-  template quicksort_report quicksort_pairs(std::span<Key>, std::span<std::uint32_t>,           \
-                                            const quicksort_options&);                          \
-  template quicksort_report quicksort_pairs(std::span<Key>, std::span<std::uint64_t>,           \
+#define RAMIFY_INSTANTIATE(Key)                                                       \
+  template quicksort_report quicksort(std::span<Key>, const quicksort_options&);      \
+  template quicksort_report quicksort_pairs(std::span<Key>, std::span<std::uint32_t>, \
+                                            const quicksort_options&);                \
+  template quicksort_report quicksort_pairs(std::span<Key>, std::span<std::uint64_t>, \
                                             const quicksort_options&);
 RAMIFY_INSTANTIATE(std::int32_t)
 RAMIFY_INSTANTIATE(std::uint32_t)

@@ -67,7 +67,8 @@ template <class Key, class Value>
 quicksort_report sort_here(Key* keys, Value* values, std::size_t n,
                            const quicksort_options& options) {
   std::optional<launch_limits> limits;
-  if (options.pending_launches != 0) limits.emplace(launch_limit_values{.pending_launches = options.pending_launches});
+  if (options.pending_launches != 0)
+    limits.emplace(launch_limit_values{.pending_launches = options.pending_launches});
   const directed order{options.descending};
   // The stream goes after the buffers that are freed in it.
   const host_stream stream;
@@ -77,8 +78,8 @@ quicksort_report sort_here(Key* keys, Value* values, std::size_t n,
     report = quicksort(device_keys.data(), n, order, stream.get(), options);
   } else {
     const on_device<Value> device_values(values, n, stream.get(), "values");
-    report = quicksort_pairs(device_keys.data(), device_values.data(), n, order, stream.get(),
-                             options);
+    report =
+        quicksort_pairs(device_keys.data(), device_values.data(), n, order, stream.get(), options);
     device_values.copy_back(stream.get());
   }
   device_keys.copy_back(stream.get());

@@ -7,11 +7,12 @@
 ///     [5 2 8 | 1 9 3]   two tiles, pivot 4          reserve room from both ends, scatter
 ///     [2 1 3 | 9 8 5]   left part < 4 <= right part  the last block launches a grid for each
 ///
-/// A segment is a task: a team of blocks partitions it, one tile each, from one buffer into the other.
-/// Elements equal to the pivot go right, so a segment of nothing but equal keys would never shrink.
-/// The cure is pattern-defeating quicksort's (Peters, 2021): no element of a segment is smaller than
-/// the pivot that once cut it off on the left (its fence), so if the new pivot is not greater than the
-/// fence, it is the minimum. The partition then sends what equals it left, and that part is sorted.
+/// A segment is a task: a team of blocks partitions it, one tile each, from one buffer into the
+/// other. Elements equal to the pivot go right, so a segment of nothing but equal keys would never
+/// shrink. The cure is pattern-defeating quicksort's (Peters, 2021): no element of a segment is
+/// smaller than the pivot that once cut it off on the left (its fence), so if the new pivot is not
+/// greater than the fence, it is the minimum. The partition then sends what equals it left, and
+/// that part is sorted.
 
 #include <ramify/quicksort/block_sort.cuh>
 #include <ramify/runtime/tasks.cuh>
@@ -22,9 +23,9 @@ namespace ramify::inline RAMIFY_BUILD {
 /// begin / leaf_size for itself: no other segment that is alive at the same time begins so near.
 template <class Key>
 struct binary_slot {
-  position left;      ///< elements of the left part so far
-  position right;     ///< elements of the right part so far
-  unsigned arrived;   ///< blocks that are done
+  position left;     ///< elements of the left part so far
+  position right;    ///< elements of the right part so far
+  unsigned arrived;  ///< blocks that are done
   unsigned has_fence;
   Key fence;
 };
@@ -133,8 +134,8 @@ __global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads)
 
   const position tile_begin = mine.begin + position{tile} * tuning::tile_size;
   const position left_over = mine.end - tile_begin;
-  const auto count = static_cast<unsigned>(left_over < tuning::tile_size ? left_over
-                                                                         : tuning::tile_size);
+  const auto count =
+      static_cast<unsigned>(left_over < tuning::tile_size ? left_over : tuning::tile_size);
 
   // 1. Base cases. A small segment comes here only as the root; a sorted one only wants to go home.
   if (!worth_a_grid(mine, context)) {

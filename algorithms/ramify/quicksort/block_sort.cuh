@@ -24,8 +24,8 @@ struct block_sorter {
     uninitialized_array<Value, has_values ? tuning::leaf_size : 1> values;
   };
 
-  /// Sorts `count` <= leaf_size elements of `from`, beginning at `begin`, into the same positions of
-  /// `to`, which may be `from`. Every thread of the block calls this.
+  /// Sorts `count` <= leaf_size elements of `from`, beginning at `begin`, into the same positions
+  /// of `to`, which may be `from`. Every thread of the block calls this.
   template <class Compare>
   __device__ static void sort_leaf(storage& shared, columns<Key, Value> from,
                                    columns<Key, Value> to, position begin, unsigned count,
@@ -94,8 +94,9 @@ struct block_sorter {
     for (unsigned i = threadIdx.x; i < count; i += threads) to[i] = staged[i];
   }
 
-  /// One pass of a bottom-up merge sort. Each thread writes `items` elements at a time; where in the
-  /// two runs they begin, it finds on its diagonal of the merge path (Green, McColl and Bader, 2012).
+  /// One pass of a bottom-up merge sort. Each thread writes `items` elements at a time; where in
+  /// the two runs they begin, it finds on its diagonal of the merge path (Green, McColl and Bader,
+  /// 2012).
   template <class Compare>
   __device__ static void merge_runs(columns<Key, Value> from, columns<Key, Value> to,
                                     const segment& s, position run, Compare compare) {

@@ -5,8 +5,10 @@
 /// What a quicksort can be told, and what it tells; plain C++.
 
 #include <cstdint>
-#include <iosfwd>
+#include <ostream>
 #include <ramify/runtime/report.hpp>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 
 namespace ramify {
@@ -16,9 +18,22 @@ enum class quicksort_strategy {
   binary,    ///< two-way partition; a segment is a grid, its two children go to two named streams
 };
 
-[[nodiscard]] std::string_view to_string(quicksort_strategy);
+[[nodiscard]] constexpr std::string_view to_string(quicksort_strategy s) {
+  switch (s) {
+    case quicksort_strategy::multiway: return "multiway";
+    case quicksort_strategy::binary: return "binary";
+  }
+  return "?";
+}
+
 /// \throws std::invalid_argument naming the choices
-[[nodiscard]] quicksort_strategy parse_quicksort_strategy(std::string_view);
+[[nodiscard]] inline quicksort_strategy parse_quicksort_strategy(std::string_view text) {
+  for (const auto s : {quicksort_strategy::multiway, quicksort_strategy::binary}) {
+    if (text == to_string(s)) return s;
+  }
+  throw std::invalid_argument("strategy '" + std::string(text) +
+                              "' is neither multiway nor binary");
+}
 
 struct quicksort_config {
   quicksort_strategy strategy = quicksort_strategy::multiway;
@@ -31,7 +46,22 @@ struct quicksort_config {
 };
 
 /// \throws std::invalid_argument naming the field and its range
-void validate(const quicksort_config&);
+inline void validate(const quicksort_config& config) {
+  if (to_string(config.strategy) == "?") {
+    throw std::invalid_argument("quicksort_config.strategy is none of the enumerators");
+  }
+  if (to_string(config.route) == "?") {
+    throw std::invalid_argument("quicksort_config.route is none of the enumerators");
+  }
+  if (config.streams != child_streams::named && config.streams != child_streams::fire_and_forget) {
+    throw std::invalid_argument("quicksort_config.streams is none of the enumerators");
+  }
+  if (config.depth_limit > 255) {
+    throw std::invalid_argument("quicksort_config.depth_limit is " +
+                                std::to_string(config.depth_limit) +
+                                "; it must be 0 (automatic) or in [1, 255]");
+  }
+}
 
 struct quicksort_report : run_report {
   quicksort_strategy strategy = quicksort_strategy::multiway;
@@ -40,6 +70,10 @@ struct quicksort_report : run_report {
 };
 
 /// One "name: value" line a field.
-std::ostream& operator<<(std::ostream&, const quicksort_report&);
+inline std::ostream& operator<<(std::ostream& out, const quicksort_report& r) {
+  return out << "strategy: " << to_string(r.strategy) << "\nkeys: " << r.keys << '\n'
+             << static_cast<const run_report&>(r)
+             << "segments merge-sorted at the depth limit: " << r.merge_sorted_segments << '\n';
+}
 
 }  // namespace ramify

@@ -28,8 +28,8 @@ inline constexpr unsigned multiway_level_grids = 5;
 static_assert(multiway_level_grids <= must_launch);
 
 /// Launches what `found` has and `launched` has not: copies and leaves into the stream `aside`, and
-/// the level's partition into `in_order`. From the host or from one thread of a kernel. Stops at the
-/// first launch that fails, with its error; what was not launched can be launched later.
+/// the level's partition into `in_order`. From the host or from one thread of a kernel. Stops at
+/// the first launch that fails, with its error; what was not launched can be launched later.
 template <class Key, class Value, class Compare>
 __host__ __device__ cudaError_t launch_level(const multiway_context<Key, Value, Compare>& context,
                                              const multiway_found& found,

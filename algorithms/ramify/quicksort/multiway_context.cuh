@@ -13,8 +13,8 @@ namespace ramify::inline RAMIFY_BUILD {
 /// begin / half_leaf on for itself, for it has at most size / half_leaf buckets.
 struct multiway_plan {
   unsigned splitters;
-  unsigned equality;         ///< whether equality buckets are used
-  unsigned tiles_counted;    ///< blocks that are done
+  unsigned equality;       ///< whether equality buckets are used
+  unsigned tiles_counted;  ///< blocks that are done
   unsigned tiles_scattered;
 };
 
@@ -40,7 +40,7 @@ struct multiway_context {
   columns<Key, Value> buffers[2];
   multiway_plan* plans;
   Key* splitters;
-  position* counts;            ///< two a splitter: keys of each bucket, later where the bucket ends
+  position* counts;  ///< two a splitter: keys of each bucket, later where the bucket ends
   task_list<segment> lists[2];  ///< the level's segments, and the next one's
   task_list<segment> copies;    ///< sorted segments on their way home
   segment* leaves;
@@ -60,8 +60,8 @@ struct multiway_tuning : quicksort_tuning<Key, Value> {
   static constexpr int most_counts = 2 * base::bucket_limit;
 };
 
-/// Buckets that a segment of more than leaf_size elements is cut into, equality buckets apart: half a
-/// leaf in each if all goes well, so that few are larger than a leaf.
+/// Buckets that a segment of more than leaf_size elements is cut into, equality buckets apart: half
+/// a leaf in each if all goes well, so that few are larger than a leaf.
 template <class Key, class Value>
 __host__ __device__ unsigned bucket_count(position size) {
   using tuning = multiway_tuning<Key, Value>;

@@ -8,7 +8,8 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-// ---- sample --------------------------------------------------------------------------------------
+// ---- sample
+// --------------------------------------------------------------------------------------
 
 template <class Key, class Value>
 struct sample_shared {
@@ -26,8 +27,7 @@ struct sample_shared {
 /// Takes the splitters of one segment from a sorted sample as large as a leaf.
 template <class Key, class Value, class Compare>
 __global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads)
-    multiway_sample(multiway_context<Key, Value, Compare> context, unsigned level,
-                    bool on_slot) {
+    multiway_sample(multiway_context<Key, Value, Compare> context, unsigned level, bool on_slot) {
   using tuning = multiway_tuning<Key, Value>;
   using storage = sample_shared<Key, Value>;
   constexpr int items = tuning::leaf_items;
@@ -76,7 +76,8 @@ __global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads)
   }
 }
 
-// ---- count and scatter ---------------------------------------------------------------------------
+// ---- count and scatter
+// ---------------------------------------------------------------------------
 
 /// One block's tile of one segment.
 template <class Key, class Value>
@@ -130,8 +131,7 @@ struct count_shared {
 /// Counts the keys of each bucket; the last block of a segment turns counts into places.
 template <class Key, class Value, class Compare>
 __global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads)
-    multiway_count(multiway_context<Key, Value, Compare> context, unsigned level,
-                    bool on_slot) {
+    multiway_count(multiway_context<Key, Value, Compare> context, unsigned level, bool on_slot) {
   using tuning = multiway_tuning<Key, Value>;
   using storage = count_shared<Key, Value>;
   auto& shared = dynamic_shared<storage>();
@@ -240,8 +240,7 @@ __device__ void hand_on_buckets(const multiway_context<Key, Value, Compare>& con
 /// Moves the keys of a tile to their buckets in the other buffer.
 template <class Key, class Value, class Compare>
 __global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads)
-    multiway_scatter(multiway_context<Key, Value, Compare> context, unsigned level,
-                    bool on_slot) {
+    multiway_scatter(multiway_context<Key, Value, Compare> context, unsigned level, bool on_slot) {
   using tuning = multiway_tuning<Key, Value>;
   using storage = scatter_shared<Key, Value>;
   constexpr int items = tuning::tile_items;
@@ -316,7 +315,8 @@ __global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads)
     }
   }
 
-  // 4. Recurse: the last block of a segment hands its buckets on, the last one of the level launches
+  // 4. Recurse: the last block of a segment hands its buckets on, the last one of the level
+  // launches
   //    the grids for them. Join: nobody needs one; the grids of the next level stand in one stream.
   if (!last_to_arrive(plan.tiles_scattered, tile.segment_tiles)) return;
   hand_on_buckets(context, tile.of, places, buckets, context.lists[(level + 1) % 2]);

@@ -18,8 +18,8 @@ using position = unsigned long long;
 struct segment {
   position begin = 0;
   position end = 0;
-  unsigned depth = 0;           ///< partitions behind it
-  unsigned short buffer = 0;    ///< where it is: 0 the caller's arrays, 1 the scratch arrays
+  unsigned depth = 0;             ///< partitions behind it
+  unsigned short buffer = 0;      ///< where it is: 0 the caller's arrays, 1 the scratch arrays
   unsigned short sorted = false;  ///< all equal: it only has to get to the caller's arrays
 
   [[nodiscard]] __host__ __device__ position size() const { return end - begin; }
@@ -50,8 +50,9 @@ struct columns {
 };
 
 /// Which elements of a block's piece a thread loads. The order of elements to be sorted means
-/// nothing, so neighbours read neighbours, and still a thread's elements are a run of `items` in the
-/// arrangement that collectives expect: thread t counts as holding [t * items, (t + 1) * items).
+/// nothing, so neighbours read neighbours, and still a thread's elements are a run of `items` in
+/// the arrangement that collectives expect: thread t counts as holding [t * items, (t + 1) *
+/// items).
 ///
 ///     7 elements, 2 items, threads 0 to 3  -->  [0 3] [1 4] [2 5] [6 -]
 template <int items>
@@ -76,8 +77,8 @@ struct thread_share {
   }
 };
 
-/// Whether this block is the last of `blocks` to come here, told to all its threads. What the others
-/// wrote before is then visible. `counter` starts at 0 and is 0 again afterwards.
+/// Whether this block is the last of `blocks` to come here, told to all its threads. What the
+/// others wrote before is then visible. `counter` starts at 0 and is 0 again afterwards.
 __device__ inline bool last_to_arrive(unsigned& counter, unsigned blocks) {
   __shared__ bool last;
   __threadfence();
