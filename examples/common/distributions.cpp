@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "distributions.hpp"
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace common {
+
+std::string_view to_string(distribution d) {
+  switch (d) {
+    case distribution::uniform: return "uniform";
+    case distribution::sorted: return "sorted";
+    case distribution::reversed: return "reversed";
+    case distribution::organ_pipe: return "organ-pipe";
+    case distribution::all_equal: return "all-equal";
+    case distribution::few_distinct: return "few-distinct";
+    case distribution::almost_sorted: return "almost-sorted";
+    case distribution::median_of_three_killer: return "median-of-three-killer";
+  }
+  return "?";
+}
+
+distribution parse_distribution(std::string_view text) {
+  std::string choices;
+  for (const distribution d : all_distributions()) {
+    if (text == to_string(d)) return d;
+    choices += (choices.empty() ? "" : ", ") + std::string(to_string(d));
+  }
+  throw std::invalid_argument("distribution '" + std::string(text) + "' is none of " + choices);
+}
+
+std::span<const distribution> all_distributions() {
+  static constexpr std::array all{
+      distribution::uniform,       distribution::sorted,
+      distribution::reversed,      distribution::organ_pipe,
+      distribution::all_equal,     distribution::few_distinct,
+      distribution::almost_sorted, distribution::median_of_three_killer};
+  return all;
+}
+
+std::vector<std::uint32_t> make_ranks(distribution d, std::size_t n, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::uint32_t> ranks(n);
+  const auto spread = [n](std::size_t i) {  // i of n, over the whole range
+    return static_cast<std::uint32_t>((std::uint64_t{i} << 32) / std::max<std::size_t>(n, 1));
+  };
+  for (std::size_t i = 0; i < n; ++i) {
+    switch (d) {
+      case distribution::uniform: ranks[i] = static_cast<std::uint32_t>(random()); break;
+      case distribution::sorted:
+      case distribution::almost_sorted: ranks[i] = spread(i); break;
+      case distribution::reversed: ranks[i] = spread(n - 1 - i); break;
+      case distribution::organ_pipe: ranks[i] = spread(i < n / 2 ? i : n - 1 - i); break;
+      case distribution::all_equal: ranks[i] = 0x9e3779b9u; break;
+      case distribution::few_distinct: ranks[i] = std::uint32_t(random() % 16) << 28; break;
+      case distribution::median_of_three_killer: {
+        // For n = 2k: 1, k+1, 3, k+3, ..., then 2, 4, ..., 2k.
+        const std::size_t k = n / 2;
+        if (i >= k) {
+          ranks[i] = spread(std::min(2 * (i - k) + 1, n - 1));
+        } else {
+          ranks[i] = spread(i % 2 == 0 ? i : k + i - 1);
+        }
+        break;
+      }
+    }
+  }
+  if (d == distribution::almost_sorted && n > 1) {
+    for (std::size_t swaps = n / 100 + 1; swaps > 0; --swaps) {
+      std::swap(ranks[random() % n], ranks[random() % n]);
+    }
+  }
+  return ranks;
+}
+
+}  // namespace common

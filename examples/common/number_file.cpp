@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "number_file.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace common {
+namespace {
+
+constexpr std::array<std::string_view, 6> names{"i32", "u32", "i64", "u64", "f32", "f64"};
+
+template <std::size_t... i>
+keys_of_any_type alternative(std::size_t index, std::index_sequence<i...>) {
+  keys_of_any_type keys;
+  ((index == i ? void(keys.emplace<i>()) : void()), ...);
+  return keys;
+}
+
+std::string read_whole_file(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    throw bad_input(path.string() + " is a directory");
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    throw bad_input("cannot read " + path.string() + ": " +
+                    std::error_code(errno, std::generic_category()).message());
+  }
+  std::string content(std::istreambuf_iterator<char>(file), {});
+  if (file.bad()) throw bad_input("reading " + path.string() + " failed");
+  return content;
+}
+
+template <class Number>
+std::optional<Number> parse(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blank = " \t\r";
+  const auto first = text.find_first_not_of(blank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+
+// Keys of one type so far; gives up at the first line that is none.
+template <class Number>
+struct column {
+  std::vector<Number> keys;
+  bool good = true;
+
+  void add(std::string_view text) {
+    if (!good) return;
+    if (const auto number = parse<Number>(text)) {
+      keys.push_back(*number);
+    } else {
+      good = false;
+      keys = {};
+    }
+  }
+};
+
+}  // namespace
+
+keys_of_any_type keys_of_type(std::string_view name) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (name == names[i]) return alternative(i, std::make_index_sequence<names.size()>());
+  }
+  throw std::invalid_argument("type '" + std::string(name) +
+                              "' is none of i32, u32, i64, u64, f32, f64");
+}
+
+std::string_view type_name(const keys_of_any_type& keys) { return names[keys.index()]; }
+
+numbers read_text(const std::filesystem::path& path, bool pairs) {
+  const std::string content = read_whole_file(path);
+  column<std::int64_t> as_signed;
+  column<std::uint64_t> as_unsigned;
+  column<double> as_double;
+  numbers result;
+
+  std::string_view rest = content;
+  for (std::size_t line_number = 1; !rest.empty(); ++line_number) {
+    const auto end = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = trimmed(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const auto complain = [&](const std::string& what) {
+      throw bad_input(path.string() + ", line " + std::to_string(line_number) + ": '" +
+                      std::string(line.substr(0, 60)) + "' " + what);
+    };
+
+    std::string_view key = line;
+    if (pairs) {
+      const auto gap = line.find_first_of(" \t");
+      if (gap == std::string_view::npos) complain("is not a key and a value");
+      key = line.substr(0, gap);
+      const auto value = parse<std::uint64_t>(trimmed(line.substr(gap)));
+      if (!value) complain("does not end in an unsigned value");
+      result.values.push_back(*value);
+    }
+    as_signed.add(key);
+    as_unsigned.add(key);
+    as_double.add(key);
+    if (!as_double.good) complain(pairs ? "does not begin with a number" : "is not a number");
+  }
+
+  if (as_signed.good) {
+    result.keys = std::move(as_signed.keys);
+  } else if (as_unsigned.good) {
+    result.keys = std::move(as_unsigned.keys);
+  } else {
+    result.keys = std::move(as_double.keys);
+  }
+  return result;
+}
+
+numbers read_raw(const std::filesystem::path& path, std::string_view type, bool pairs) {
+  numbers result;
+  result.keys = keys_of_type(type);
+  const std::string content = read_whole_file(path);
+  std::visit(
+      [&](auto& keys) {
+        using key = typename std::decay_t<decltype(keys)>::value_type;
+        const std::size_t element = sizeof(key) + (pairs ? sizeof(std::uint64_t) : 0);
+        if (content.size() % element != 0) {
+          throw bad_input(path.string() + " has " + std::to_string(content.size()) +
+                          " bytes, which is no multiple of " + std::to_string(element) + " (" +
+                          std::string(type) + (pairs ? " key and u64 value)" : ")"));
+        }
+        const std::size_t n = content.size() / element;
+        keys.resize(n);
+        if (pairs) result.values.resize(n);
+        for (std::size_t i = 0; i < n; ++i) {
+          const char* from = content.data() + i * element;
+          std::memcpy(&keys[i], from, sizeof(key));
+          if (pairs) std::memcpy(&result.values[i], from + sizeof(key), sizeof(std::uint64_t));
+        }
+      },
+      result.keys);
+  return result;
+}
+
+void write_text(std::ostream& out, const numbers& all) {
+  std::visit(
+      [&](const auto& keys) {
+        std::array<char, 64> text{};
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+          char* end = std::to_chars(text.data(), text.data() + text.size(), keys[i]).ptr;
+          if (!all.values.empty()) {
+            *end++ = ' ';
+            end = std::to_chars(end, text.data() + text.size(), all.values[i]).ptr;
+          }
+          *end++ = '\n';
+          out.write(text.data(), end - text.data());
+        }
+      },
+      all.keys);
+}
+
+void write_raw(std::ostream& out, const numbers& all) {
+  std::visit(
+      [&](const auto& keys) {
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+          out.write(reinterpret_cast<const char*>(&keys[i]), sizeof keys[i]);
+          if (!all.values.empty()) {
+            out.write(reinterpret_cast<const char*>(&all.values[i]), sizeof all.values[i]);
+          }
+        }
+      },
+      all.keys);
+}
+
+}  // namespace common

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "output_file.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <string>
+#include <system_error>
+
+namespace common {
+
+void write_file(const std::filesystem::path& path,
+                const std::function<void(std::ostream&)>& write) {
+  const auto complain = [&](const std::error_code& why) {
+    throw bad_output("cannot write " + path.string() + ": " + why.message());
+  };
+  const auto last_error = [] { return std::error_code(errno, std::generic_category()); };
+
+  std::filesystem::path temporary = path;
+  temporary += ".part" + std::to_string(::getpid());
+  struct removed_at_end {
+    const std::filesystem::path& file;
+    ~removed_at_end() {
+      std::error_code ignored;  // after the rename there is nothing to remove
+      std::filesystem::remove(file, ignored);
+    }
+  } const cleanup{temporary};
+
+  std::ofstream out(temporary, std::ios::binary);
+  if (!out) complain(last_error());
+  errno = 0;
+  write(out);
+  out.close();
+  if (!out) complain(errno != 0 ? last_error() : std::make_error_code(std::errc::io_error));
+  std::error_code error;
+  std::filesystem::rename(temporary, path, error);
+  if (error) complain(error);
+}
+
+}  // namespace common

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Reports as JSON.
+
+#include <nlohmann/json.hpp>
+#include <ramify/quicksort/config.hpp>
+
+namespace common {
+
+[[nodiscard]] inline nlohmann::ordered_json to_json(const ramify::run_report& r) {
+  return {
+      {"backend", ramify::to_string(r.ran_on)},
+      {"backend_reason", r.backend_reason},
+      {"route", ramify::to_string(r.taken)},
+      {"route_reason", r.route_reason},
+      {"host_grids", r.host_grids},
+      {"child_grids", r.child_grids},
+      {"deepest_level", r.deepest_level},
+      {"spilled_tasks", r.spilled_tasks},
+      {"peak_slots", r.peak_slots},
+      {"pending_launch_limit", r.pending_launch_limit},
+      {"scratch_bytes", r.scratch_bytes},
+  };
+}
+
+[[nodiscard]] inline nlohmann::ordered_json to_json(const ramify::quicksort_report& r) {
+  nlohmann::ordered_json json{{"strategy", ramify::to_string(r.strategy)}, {"keys", r.keys}};
+  json.update(to_json(static_cast<const ramify::run_report&>(r)));
+  json["merge_sorted_segments"] = r.merge_sorted_segments;
+  return json;
+}
+
+}  // namespace common

@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The example program quicksort from outside: quicksort_cli.sh <program> <work folder>
+set -euo pipefail
+program=$1
+work=$2
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work"
+
+fail() { echo "FAILED: $*"; exit 1; }
+
+# expect <exit status> <what stderr must hold, or - for nothing at all> <arguments...>
+expect() {
+  local status=0 wanted=$1 text=$2
+  shift 2
+  "$program" "$@" >out 2>err || status=$?
+  [ $status -eq "$wanted" ] || fail "$* ended with status $status instead of $wanted: $(cat err)"
+  if [ "$text" = - ]; then
+    [ ! -s err ] || fail "$* wrote to stderr: $(cat err)"
+  else
+    [ "$(wc -l <err)" -eq 1 ] || fail "$* wrote not one line to stderr: $(cat err)"
+    grep -qF -- "$text" err || fail "$* says '$(cat err)', not '$text'"
+    [ ! -e o ] || fail "$* left an output file"
+    [ -z "$(ls | grep part || true)" ] || fail "$* left a temporary file"
+  fi
+}
+
+# Text: integers, floating-point numbers, Windows line ends, no last newline, nothing at all.
+printf '3\n-1\n  20\r\n7' >i
+expect 0 - --input i --output o --backend cpu --verify
+[ "$(cat o)" = "$(printf '%s\n' -1 3 7 20)" ] || fail "integers: $(cat o)"
+expect 0 - --input i --output o --backend cpu --descending
+[ "$(cat o)" = "$(printf '%s\n' 20 7 3 -1)" ] || fail "descending: $(cat o)"
+printf '1e3\nnan\n-inf\n0.5\n18446744073709551615\n' >i
+expect 0 - --input i --output o --backend cpu --verify
+[ "$(cat o)" = "$(printf '%s\n' -inf 0.5 1000 18446744073709551616 nan)" ] || fail "doubles: $(cat o)"
+printf '18446744073709551615\n9223372036854775808\n' >i
+expect 0 - --input i --output o --backend cpu
+[ "$(cat o)" = "$(printf '%s\n' 9223372036854775808 18446744073709551615)" ] || fail "u64: $(cat o)"
+printf '5 50\n1\t10\n3 30\n' >i
+expect 0 - --input i --output o --backend cpu --pairs --verify
+[ "$(cat o)" = "$(printf '%s\n' '1 10' '3 30' '5 50')" ] || fail "pairs: $(cat o)"
+: >i
+expect 0 - --input i --output o --backend cpu --verify
+[ ! -s o ] || fail "an empty file gave $(cat o)"
+
+# Raw binary is sorted in place of itself, and the input is not touched.
+printf '\3\0\0\0\1\0\0\0\377\377\377\377' >i
+cp i i.before
+expect 0 - --input i --type i32 --output o --backend cpu
+[ "$(od -An -tx1 o | tr -d ' \n')" = "ffffffff0100000003000000" ] || fail "raw i32: $(od -tx1 o)"
+expect 0 - --input i --type u32 --output o --backend cpu
+[ "$(od -An -tx1 o | tr -d ' \n')" = "0100000003000000ffffffff" ] || fail "raw u32: $(od -tx1 o)"
+cmp -s i i.before || fail "the input was touched"
+
+# Every backend-independent choice, on generated numbers, against sort(1).
+for strategy in multiway binary; do
+  for route in device flat automatic; do
+    expect 0 - --generate few-distinct --n 20000 --type i64 --output o --backend cpu --verify \
+      --strategy $strategy --route $route --pending-launches 64
+    sort -n -c o || fail "$strategy $route: out of order"
+    [ "$(wc -l <o)" -eq 20000 ] || fail "$strategy $route: lines lost"
+  done
+done
+
+# Reports.
+expect 0 - --generate uniform --n 50000 --backend cpu --route device --strategy binary
+grep -q '^backend: cpu (asked for)$' out || fail "no backend in $(cat out)"
+grep -q '^route: device (asked for)$' out || fail "no route in $(cat out)"
+grep -Eq '^grids launched by kernels: [1-9]' out || fail "no child grids in $(cat out)"
+expect 0 - --generate uniform --n 50000 --report json --verify
+python3 -c 'import json, sys; r = json.load(open("out")); assert r["keys"] == 50000 and r["verified"] and r["route_reason"]' ||
+  fail "json: $(cat out)"
+expect 0 - --help
+
+# What goes wrong, says so in one line and leaves nothing behind.
+rm -f o
+expect 2 'give --input or --generate'
+expect 2 '--bogus' --bogus
+expect 2 "none of uniform, sorted" --generate unsorted --n 3
+expect 2 '--n' --generate uniform
+expect 2 "'-5' is not a whole number" --generate uniform --n -5
+expect 2 "'0' is not a whole number" --generate uniform --n 5 --pending-launches 0
+expect 2 "backend 'gpu' is none of" --generate uniform --n 5 --backend gpu
+expect 2 "route 'scenic' is none of" --generate uniform --n 5 --route scenic
+expect 2 "strategy 'bubble' is neither" --generate uniform --n 5 --strategy bubble
+expect 2 "type 'u8' is none of" --input i --type u8 --output o
+expect 2 'which is never touched' --input i --type u32 --output ./i
+cmp -s i i.before || fail "the input was touched"
+expect 3 'No such file' --input nowhere --output o
+expect 3 'is a directory' --input . --output o
+expect 3 'no multiple of 8' --input i --type f64 --output o
+printf '1\n2\nthree\n4\n' >j
+expect 3 "line 3: 'three' is not a number" --input j --output o
+printf '1\n\n2\n' >j
+expect 3 "line 2" --input j --output o
+printf '1 1\n2\n' >j
+expect 3 "line 2: '2' is not a key and a value" --input j --pairs --output o
+printf '1 1\n2 x\n' >j
+expect 3 "line 2: '2 x' does not end in an unsigned value" --input j --pairs --output o
+expect 5 'cannot write nowhere/o' --generate uniform --n 5 --output nowhere/o
+if ! "$program" --generate uniform --n 5 --backend cuda >out 2>err; then
+  expect 4 'the cuda backend cannot run' --generate uniform --n 5 --backend cuda --output o
+fi
+echo "all as expected"
