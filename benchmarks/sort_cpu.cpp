@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Quicksort on the CPU executor against std::sort on one core, in one run. Prints a Markdown table.
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <ramify/quicksort.hpp>
+#include <random>
+#include <thread>
+
+#include "measure.hpp"
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+using key = std::uint32_t;
+
+template <class Sort>
+benchmark::timing time_of(const std::vector<key>& input, Sort sort) {
+  std::vector<double> times;
+  for (int i = 0; i < 7; ++i) {
+    std::vector<key> keys = input;
+    const auto begin = clock::now();
+    sort(keys);
+    times.push_back(std::chrono::duration<double, std::milli>(clock::now() - begin).count());
+    if (!std::ranges::is_sorted(keys)) throw std::runtime_error("the keys are not sorted");
+  }
+  return benchmark::summarize(times);
+}
+
+}  // namespace
+
+int main() {
+  constexpr std::size_t n = std::size_t{1} << 22;
+  std::mt19937 random(1);
+  std::vector<key> input(n);
+  for (key& k : input) k = static_cast<key>(random());
+
+  std::cout << "2^22 uniform u32 keys, " << std::thread::hardware_concurrency()
+            << " cores, medians of 7\n\n";
+  const auto reference = time_of(input, [](auto& keys) { std::ranges::sort(keys); });
+  benchmark::print_header({"sort", "route", "ms", "least–most", "of std::sort's time"});
+  const auto row = [&](std::string_view name, std::string_view route, const benchmark::timing& t) {
+    benchmark::print_row({std::string(name), std::string(route), benchmark::number(t.median_ms),
+                          benchmark::spread(t),
+                          benchmark::number(t.median_ms / reference.median_ms)});
+  };
+  row("std::sort, one core", "", reference);
+  for (const auto strategy :
+       {ramify::quicksort_strategy::multiway, ramify::quicksort_strategy::binary}) {
+    for (const auto route : {ramify::route::device, ramify::route::flat}) {
+      ramify::quicksort_options options;
+      options.backend = ramify::backend::cpu;
+      options.strategy = strategy;
+      options.route = route;
+      row(ramify::to_string(strategy), ramify::to_string(route),
+          time_of(input, [&](auto& keys) { (void)ramify::quicksort(std::span(keys), options); }));
+    }
+  }
+}
