@@ -156,13 +156,14 @@ BOOST_DATA_TEST_CASE(tail_launches_come_last_and_in_order, data::make(schedules)
 BOOST_DATA_TEST_CASE(copies_and_fills_keep_their_place_in_a_stream, data::make(schedules), s) {
   const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
   std::vector<unsigned> memory(9, 5u);
-  BOOST_REQUIRE(bool(launch(order_kernels::memory_operations, {1, 1}, null_stream(), memory.data())));
+  BOOST_REQUIRE(
+      bool(launch(order_kernels::memory_operations, {1, 1}, null_stream(), memory.data())));
   const std::vector<unsigned> expected{0, 0, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, 5};
   BOOST_TEST(memory == expected, boost::test_tools::per_element());
 }
 
-BOOST_DATA_TEST_CASE(nesting_has_no_limit,
-                     data::make({"parallel", "eager", "late", "random:1"}), s) {
+BOOST_DATA_TEST_CASE(nesting_has_no_limit, data::make({"parallel", "eager", "late", "random:1"}),
+                     s) {
   const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
   unsigned deepest = 0;
   BOOST_REQUIRE(bool(launch(order_kernels::chain, {1, 1}, null_stream(), &deepest, 0u, 20'000u)));
@@ -192,7 +193,8 @@ BOOST_AUTO_TEST_CASE(random_reaches_many_orders_and_the_same_one_for_a_seed) {
 
   std::set<std::string> interleavings;
   for (int seed = 0; seed < seeds; ++seed) {
-    interleavings.insert(run(order_kernels::parent_of_two_blocks, "random:" + std::to_string(seed), 2));
+    interleavings.insert(
+        run(order_kernels::parent_of_two_blocks, "random:" + std::to_string(seed), 2));
   }
   // Both blocks may be half-run at a time, and children may come at any point after their launch.
   BOOST_TEST(interleavings.count("PPppcc") == 1u);

@@ -152,14 +152,15 @@ BOOST_AUTO_TEST_CASE(a_child_may_have_global_memory) {
 }
 
 BOOST_AUTO_TEST_CASE(a_child_must_not_have_local_memory) {
-  expect_violation(rule::local_pointer, "hands_local", "thread (0,0,0)", rule_kernels::hands_local, 1);
+  expect_violation(rule::local_pointer, "hands_local", "thread (0,0,0)", rule_kernels::hands_local,
+                   1);
   expect_violation(rule::local_pointer, "hands_local_in_struct", "block (0,0,0)",
                    rule_kernels::hands_local_in_struct, 1);
 }
 
 BOOST_AUTO_TEST_CASE(a_child_must_not_have_shared_memory) {
-  expect_violation(rule::shared_pointer, "hands_shared", "thread (3,0,0)", rule_kernels::hands_shared,
-                   32);
+  expect_violation(rule::shared_pointer, "hands_shared", "thread (3,0,0)",
+                   rule_kernels::hands_shared, 32);
   expect_violation(rule::shared_pointer, "hands_dynamic_shared", "thread (0,0,0)",
                    rule_kernels::hands_dynamic_shared, 1);
 }
@@ -171,8 +172,8 @@ BOOST_AUTO_TEST_CASE(a_stream_belongs_to_its_grid) {
   expect_violation(rule::foreign_stream, "launches_into", "thread (0,0,0)",
                    rule_kernels::passes_its_stream_on, 1);
   const host_stream of_host;
-  expect_violation(rule::foreign_stream, "launches_into", "thread (0,0,0)", rule_kernels::launches_into,
-                   1, of_host.get());
+  expect_violation(rule::foreign_stream, "launches_into", "thread (0,0,0)",
+                   rule_kernels::launches_into, 1, of_host.get());
 }
 
 BOOST_AUTO_TEST_CASE(an_event_belongs_to_its_grid) {

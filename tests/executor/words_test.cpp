@@ -47,7 +47,8 @@ __global__ void warp_words(unsigned* out) {
   const unsigned lane = threadIdx.x % 32;
   unsigned* mine = out + threadIdx.x * 8;
   mine[0] = __ballot_sync(0xffffffffu, lane % 3 == 0);
-  mine[1] = unsigned(__any_sync(0xffffffffu, lane == 31)) + 2u * unsigned(__all_sync(0xffffffffu, 1));
+  mine[1] =
+      unsigned(__any_sync(0xffffffffu, lane == 31)) + 2u * unsigned(__all_sync(0xffffffffu, 1));
   mine[2] = __shfl_sync(0xffffffffu, threadIdx.x, 5);
   mine[3] = __shfl_up_sync(0xffffffffu, lane, 1);
   mine[4] = __shfl_down_sync(0xffffffffu, lane, 2, 8);
@@ -91,7 +92,8 @@ __global__ void sort_block(int* keys, char* values, int valid) {
     k[i] = keys[threadIdx.x * 4 + i];
     v[i] = values[threadIdx.x * 4 + i];
   }
-  sort(storage).Sort(k, v, [](int a, int b) { return a < b; }, valid, k[0]);
+  sort(storage).Sort(
+      k, v, [](int a, int b) { return a < b; }, valid, k[0]);
   for (int i = 0; i < 4; ++i) {
     keys[threadIdx.x * 4 + i] = k[i];
     values[threadIdx.x * 4 + i] = v[i];
@@ -104,8 +106,7 @@ __global__ void nothing() {}
 __global__ void flood(int count, int* launched, int* refused, int* other) {
   for (int i = 0; i < count; ++i) {
     const auto status = launch(nothing, {1, 1}, fire_and_forget());
-    ++*(status ? launched
-               : status.code() == cudaErrorLaunchPendingCountExceeded ? refused : other);
+    ++*(status ? launched : status.code() == cudaErrorLaunchPendingCountExceeded ? refused : other);
   }
 }
 
@@ -125,8 +126,8 @@ BOOST_AUTO_TEST_SUITE(words)
 BOOST_DATA_TEST_CASE(every_thread_runs_once, data::make(schedules), s) {
   const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
   std::vector<int> hits(3 * 4 * 2 * 5 * 2 * 3);
-  BOOST_REQUIRE(
-      bool(launch(word_kernels::mark_indices, {dim3(3, 4, 2), dim3(5, 2, 3)}, null_stream(), hits.data())));
+  BOOST_REQUIRE(bool(launch(word_kernels::mark_indices, {dim3(3, 4, 2), dim3(5, 2, 3)},
+                            null_stream(), hits.data())));
   BOOST_TEST(std::ranges::count(hits, 1) == std::ssize(hits));
 }
 
@@ -195,7 +196,8 @@ BOOST_AUTO_TEST_CASE(a_block_scans) {
   std::vector<unsigned> values(96);
   std::iota(values.begin(), values.end(), 1u);
   unsigned total = 0;
-  BOOST_REQUIRE(bool(launch(word_kernels::scan_block, {1, 96}, null_stream(), values.data(), &total)));
+  BOOST_REQUIRE(
+      bool(launch(word_kernels::scan_block, {1, 96}, null_stream(), values.data(), &total)));
   BOOST_TEST(total == 96u * 97 / 2);
   for (unsigned i = 0; i < 96; ++i) BOOST_TEST(values[i] == i * (i + 1) / 2);
 }
@@ -224,8 +226,8 @@ BOOST_AUTO_TEST_CASE(the_launch_pool_is_finite) {
   const auto run = [&](const char* schedule) {
     launched = refused = other = 0;
     const cpu::scoped_executor_config config(cpu::parse_executor_config(schedule));
-    BOOST_REQUIRE(bool(launch(word_kernels::flood, {1, 1}, null_stream(), 300, &launched, &refused,
-                              &other)));
+    BOOST_REQUIRE(
+        bool(launch(word_kernels::flood, {1, 1}, null_stream(), 300, &launched, &refused, &other)));
     BOOST_TEST(other == 0);
     BOOST_TEST(launched + refused == 300);
   };

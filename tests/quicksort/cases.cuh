@@ -14,16 +14,16 @@ using namespace ramify;
 template <class T>
 device_buffer<T> upload(const std::vector<T>& host, cudaStream_t stream = nullptr) {
   device_buffer<T> buffer(host.size(), stream);
-  check(cudaMemcpyAsync(buffer.data(), host.data(), host.size() * sizeof(T),
-                        cudaMemcpyHostToDevice, stream),
+  check(cudaMemcpyAsync(buffer.data(), host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice,
+                        stream),
         "uploading");
   return buffer;
 }
 
 template <class T>
 void download(const device_buffer<T>& buffer, std::vector<T>& host, cudaStream_t stream = nullptr) {
-  check(cudaMemcpyAsync(host.data(), buffer.data(), host.size() * sizeof(T),
-                        cudaMemcpyDeviceToHost, stream),
+  check(cudaMemcpyAsync(host.data(), buffer.data(), host.size() * sizeof(T), cudaMemcpyDeviceToHost,
+                        stream),
         "downloading");
   check(cudaStreamSynchronize(stream), "waiting for a download");
 }
@@ -34,9 +34,8 @@ using device_order =
 
 inline std::optional<launch_limits> limits_of(const quicksort_options& options) {
   if (options.pending_launches == 0) return std::nullopt;
-  return std::optional<launch_limits>(std::in_place,
-                                      launch_limit_values{.pending_launches =
-                                                              options.pending_launches});
+  return std::optional<launch_limits>(
+      std::in_place, launch_limit_values{.pending_launches = options.pending_launches});
 }
 
 template <class Key>
@@ -134,9 +133,9 @@ template <class Key>
 std::vector<std::size_t> interesting_sizes() {
   using tuning = quicksort_tuning<Key, std::uint32_t>;
   std::vector<std::size_t> sizes;
-  for (const std::size_t size : {std::size_t{32}, std::size_t{tuning::threads},
-                                 std::size_t{tuning::tile_size}, std::size_t{tuning::leaf_size},
-                                 std::size_t{2 * tuning::leaf_size}}) {
+  for (const std::size_t size :
+       {std::size_t{32}, std::size_t{tuning::threads}, std::size_t{tuning::tile_size},
+        std::size_t{tuning::leaf_size}, std::size_t{2 * tuning::leaf_size}}) {
     for (const std::size_t near : {size - 1, size, size + 1}) sizes.push_back(near);
   }
   return sizes;

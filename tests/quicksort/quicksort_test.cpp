@@ -16,11 +16,11 @@
 #include "sort_oracle.hpp"
 
 namespace data = boost::unit_test::data;
+using common::distribution;
 using ramify::quicksort_options;
 using ramify::quicksort_report;
 using ramify::quicksort_strategy;
 using ramify::route;
-using tests::distribution;
 
 namespace {
 
@@ -52,9 +52,7 @@ struct sorts {
                                 const quicksort_options& o) {
     return ramify::quicksort_pairs(std::span(k), std::span(v), o);
   }
-  static std::vector<std::size_t> interesting_sizes() {
-    return cases().integers.interesting_sizes;
-  }
+  static std::vector<std::size_t> interesting_sizes() { return cases().integers.interesting_sizes; }
 };
 
 template <class Key, tests::custom_sorts<Key> tests::quicksort_cases::*member>
@@ -80,7 +78,7 @@ using oracle = tests::sort_oracle<Key, typename tests::order_of<Key>::type>;
 
 template <class Key>
 oracle<Key> make_input(distribution d, std::size_t n, std::uint64_t seed) {
-  const auto ranks = tests::make_ranks(d, n, seed);
+  const auto ranks = common::make_ranks(d, n, seed);
   std::vector<Key> keys(n);
   for (std::size_t i = 0; i < n; ++i) keys[i] = tests::make_key<Key>(ranks[i], i);
   return oracle<Key>(std::move(keys));
@@ -89,9 +87,8 @@ oracle<Key> make_input(distribution d, std::size_t n, std::uint64_t seed) {
 /// Sorts keys, and the same keys as pairs, and checks both.
 template <class Key>
 void expect_sorted(const oracle<Key>& input, const quicksort_options& options) {
-  BOOST_TEST_CONTEXT(ramify::to_string(options.strategy)
-                     << ", " << ramify::to_string(options.route) << ", n = "
-                     << input.input().size()) {
+  BOOST_TEST_CONTEXT(ramify::to_string(options.strategy) << ", " << ramify::to_string(options.route)
+                                                         << ", n = " << input.input().size()) {
     std::vector<Key> keys = input.input();
     const quicksort_report report = sorts<Key>::keys(keys, options);
     BOOST_TEST(input.check(keys) == "");
@@ -133,11 +130,11 @@ BOOST_AUTO_TEST_SUITE(quicksort)
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(every_size_and_input, Key, all_types) {
   int pair = 0;
-  for (const auto d : tests::all_distributions()) {
+  for (const auto d : common::all_distributions()) {
     for (const std::size_t n : sizes<Key>()) {
       // A sanitizer sees the same code with every input, so some of the pairs will do.
       if (++pair % int(1 / tests::effort()) != 0) continue;
-      BOOST_TEST_CONTEXT(tests::to_string(d)) {
+      BOOST_TEST_CONTEXT(common::to_string(d)) {
         expect_sorted_every_way(make_input<Key>(d, n, n));
       }
     }
@@ -146,8 +143,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(every_size_and_input, Key, all_types) {
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_million_keys, Key, types_of_large_sorts) {
   const auto n = static_cast<std::size_t>(tests::cut_down(1'000'000));
-  for (const auto d : tests::all_distributions()) {
-    BOOST_TEST_CONTEXT(tests::to_string(d)) { expect_sorted_every_way(make_input<Key>(d, n, 1)); }
+  for (const auto d : common::all_distributions()) {
+    BOOST_TEST_CONTEXT(common::to_string(d)) { expect_sorted_every_way(make_input<Key>(d, n, 1)); }
   }
 }
 
@@ -155,8 +152,9 @@ BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::cut_down(100, 5)
   if (!on_cpu()) return;
   const ramify::cpu::scoped_executor_config config(
       {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
-  const auto d = tests::all_distributions()[std::size_t(seed) % tests::all_distributions().size()];
-  BOOST_TEST_CONTEXT(tests::to_string(d)) {
+  const auto d =
+      common::all_distributions()[std::size_t(seed) % common::all_distributions().size()];
+  BOOST_TEST_CONTEXT(common::to_string(d)) {
     // About thirty leaves, and about twelve.
     expect_sorted_every_way(make_input<tests::record>(d, 10'000, std::uint64_t(seed)));
     expect_sorted_every_way(make_input<std::uint32_t>(d, 50'000, std::uint64_t(seed)));
@@ -166,8 +164,8 @@ BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::cut_down(100, 5)
 BOOST_DATA_TEST_CASE(the_extreme_schedules, data::make({"eager", "late"}), s) {
   if (!on_cpu()) return;
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(s));
-  for (const auto d : tests::all_distributions()) {
-    BOOST_TEST_CONTEXT(tests::to_string(d)) {
+  for (const auto d : common::all_distributions()) {
+    BOOST_TEST_CONTEXT(common::to_string(d)) {
       expect_sorted_every_way(
           make_input<tests::record>(d, std::size_t(tests::cut_down(20'000, 3'000)), 3));
     }
@@ -177,14 +175,14 @@ BOOST_DATA_TEST_CASE(the_extreme_schedules, data::make({"eager", "late"}), s) {
 BOOST_DATA_TEST_CASE(no_key_is_lost_whatever_the_limit, data::make({1, 2, 16, 2048}),
                      pending_launches) {
   const auto n = static_cast<std::size_t>(tests::cut_down(60'000, 6'000));
-  for (const auto d : tests::all_distributions()) {
+  for (const auto d : common::all_distributions()) {
     const auto records = make_input<tests::record>(d, n, 5);
     const auto numbers = make_input<double>(d, n, 5);
     for (const auto strategy : strategies) {
       for (const auto taken : routes) {
         auto options = options_for(strategy, taken);
         options.pending_launches = std::size_t(pending_launches);
-        BOOST_TEST_CONTEXT(tests::to_string(d)) {
+        BOOST_TEST_CONTEXT(common::to_string(d)) {
           expect_sorted(records, options);
           expect_sorted(numbers, options);
         }
@@ -227,15 +225,14 @@ BOOST_DATA_TEST_CASE(nan_comes_after_all_numbers, data::make(strategies) * data:
 
 BOOST_DATA_TEST_CASE(what_is_too_deep_is_merge_sorted, data::make(strategies) * data::make(routes),
                      strategy, taken) {
-  for (const auto d : tests::all_distributions()) {
+  for (const auto d : common::all_distributions()) {
     auto options = options_for(strategy, taken);
     options.depth_limit = 1;
-    const auto input =
-        make_input<tests::record>(d, std::size_t(tests::cut_down(40'000, 4'000)), 2);
+    const auto input = make_input<tests::record>(d, std::size_t(tests::cut_down(40'000, 4'000)), 2);
     auto keys = input.input();
     auto values = tests::count_up<std::uint32_t>(keys.size());
     const auto report = sorts<tests::record>::pairs(keys, values, options);
-    BOOST_TEST_CONTEXT(tests::to_string(d)) {
+    BOOST_TEST_CONTEXT(common::to_string(d)) {
       BOOST_TEST(input.check(keys, values) == "");
       // Two halves of uniform keys are still longer than a leaf. (64 buckets need not be.)
       if (strategy == quicksort_strategy::binary && d == distribution::uniform) {
@@ -247,9 +244,9 @@ BOOST_DATA_TEST_CASE(what_is_too_deep_is_merge_sorted, data::make(strategies) * 
 
 BOOST_DATA_TEST_CASE(a_comparator_that_lies_loses_nothing,
                      data::make(strategies) * data::make(routes), strategy, taken) {
-  for (const auto order : {tests::hostile_order::less_or_equal, tests::hostile_order::always_true,
-                           tests::hostile_order::always_false,
-                           tests::hostile_order::not_transitive}) {
+  for (const auto order :
+       {tests::hostile_order::less_or_equal, tests::hostile_order::always_true,
+        tests::hostile_order::always_false, tests::hostile_order::not_transitive}) {
     const auto input = make_input<std::uint32_t>(distribution::uniform, 60'000, 4);
     auto keys = input.input();
     cases().hostile(keys, order, options_for(strategy, taken));
@@ -272,8 +269,7 @@ BOOST_DATA_TEST_CASE(two_sorts_at_once, data::make(strategies) * data::make(rout
 BOOST_DATA_TEST_CASE(the_report_tells_the_route, data::make(strategies), strategy) {
   const auto input = make_input<std::uint32_t>(distribution::uniform, 300'000, 1).input();
   auto keys = input;
-  const auto on_device =
-      ramify::quicksort(std::span(keys), options_for(strategy, route::device));
+  const auto on_device = ramify::quicksort(std::span(keys), options_for(strategy, route::device));
   BOOST_TEST(on_device.taken == route::device);
   BOOST_TEST(on_device.route_reason == "asked for");
   BOOST_TEST(on_device.child_grids > 0u);
@@ -286,8 +282,8 @@ BOOST_DATA_TEST_CASE(the_report_tells_the_route, data::make(strategies), strateg
   BOOST_TEST(flat.taken == route::flat);
   BOOST_TEST(flat.child_grids == 0u);
   BOOST_TEST(flat.host_grids > 3u);
-  BOOST_TEST(flat.scratch_bytes == cases().scratch_bytes(input.size(),
-                                                         options_for(strategy, route::flat)));
+  BOOST_TEST(flat.scratch_bytes ==
+             cases().scratch_bytes(input.size(), options_for(strategy, route::flat)));
 
   keys = input;
   const auto chosen = ramify::quicksort(std::span(keys), options_for(strategy, route::automatic));

@@ -15,10 +15,10 @@ struct flood_request {
   unsigned tasks = 1000;  ///< in all
   unsigned fan = 10;      ///< the root spawns this many, each of which spawns its share of the rest
   ramify::route route = ramify::route::device;
-  unsigned threads = 32;      ///< a block
-  unsigned blocks = 1;        ///< a task
-  std::size_t capacity = 0;   ///< of the task lists; 0: enough
-  bool bad_launch = false;    ///< a task asks for an impossible number of blocks
+  unsigned threads = 32;     ///< a block
+  unsigned blocks = 1;       ///< a task
+  std::size_t capacity = 0;  ///< of the task lists; 0: enough
+  bool bad_launch = false;   ///< a task asks for an impossible number of blocks
 };
 
 struct flood_result {

@@ -12,8 +12,8 @@ namespace tests {
 /// Empty if that backend can run here, else why not.
 [[nodiscard]] std::string why_backend_cannot_run();
 
-/// How much of the work a test may cut its cases down to: 1, or less under a slow sanitizer. The kinds
-/// of cases stay the same.
+/// How much of the work a test may cut its cases down to: 1, or less under a slow sanitizer. The
+/// kinds of cases stay the same.
 [[nodiscard]] constexpr double effort() {
 #if defined(__SANITIZE_THREAD__)
   return 0.05;

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// The key types that sorts are tested with: how to make a key of a rank, and in which order they go.
+/// The key types that sorts are tested with: how to make a key of a rank, and in which order they
+/// go.
 
 #include <array>
 #include <cmath>
@@ -10,6 +11,8 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+
+#include "distributions.hpp"
 
 #if defined(__CUDACC__)
 #define TESTS_HOST_DEVICE __host__ __device__
@@ -77,8 +80,8 @@ struct order_of<record> {
   using type = by_key_bytes;
 };
 
-/// A key of a rank; ranks of different size give keys that are not out of order. `index` goes where it
-/// does not count in the order.
+/// A key of a rank; ranks of different size give keys that are not out of order. `index` goes where
+/// it does not count in the order.
 template <class Key>
 Key make_key(std::uint32_t rank, std::size_t index) {
   Key key{};
@@ -92,14 +95,8 @@ Key make_key(std::uint32_t rank, std::size_t index) {
     }
     std::memcpy(key.payload.data(), &index, sizeof index);
     key.payload.back() = static_cast<unsigned char>(index);
-  } else if constexpr (std::is_floating_point_v<Key>) {
-    key = (static_cast<Key>(rank) - static_cast<Key>(2147483648.0)) / static_cast<Key>(1024);
-  } else if constexpr (std::is_signed_v<Key>) {
-    const auto centred = static_cast<std::int64_t>(rank) - (std::int64_t{1} << 31);
-    key = static_cast<Key>(sizeof(Key) == 8 ? centred * (std::int64_t{1} << 31) : centred);
   } else {
-    key = sizeof(Key) == 8 ? static_cast<Key>(static_cast<std::uint64_t>(rank) << 31)
-                           : static_cast<Key>(rank);
+    key = common::number_of_rank<Key>(rank);
   }
   return key;
 }

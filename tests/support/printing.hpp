@@ -12,7 +12,9 @@
 
 namespace ramify {
 
-inline std::ostream& boost_test_print_type(std::ostream& out, route r) { return out << to_string(r); }
+inline std::ostream& boost_test_print_type(std::ostream& out, route r) {
+  return out << to_string(r);
+}
 inline std::ostream& boost_test_print_type(std::ostream& out, backend b) {
   return out << to_string(b);
 }
@@ -22,10 +24,10 @@ inline std::ostream& boost_test_print_type(std::ostream& out, quicksort_strategy
 
 }  // namespace ramify
 
-namespace tests {
+namespace common {
 
 inline std::ostream& boost_test_print_type(std::ostream& out, distribution d) {
   return out << to_string(d);
 }
 
-}  // namespace tests
+}  // namespace common

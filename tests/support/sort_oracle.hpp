@@ -29,9 +29,9 @@ class sort_oracle {
 
   [[nodiscard]] const std::vector<Key>& input() const { return input_; }
 
-  /// Empty if `output` is the input in order, else what is wrong: each key must be equivalent to the
-  /// one that std::sort puts there, and the keys must be those of the input, bit by bit. (Equal keys
-  /// need not be the same: -0.0 and 0.0, or records that differ in their payload.)
+  /// Empty if `output` is the input in order, else what is wrong: each key must be equivalent to
+  /// the one that std::sort puts there, and the keys must be those of the input, bit by bit. (Equal
+  /// keys need not be the same: -0.0 and 0.0, or records that differ in their payload.)
   [[nodiscard]] std::string check(const std::vector<Key>& output) const {
     if (output.size() != expected_.size()) return "the size has changed";
     for (std::size_t i = 0; i < output.size(); ++i) {

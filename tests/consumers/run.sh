@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Builds a consumer of Ramify in one of the forms that README.md offers, and runs what can run here.
+#   run.sh install       <source> <work> <nvcc or none> <architecture> <build tree>
+#   run.sh subdirectory  <source> <work> <nvcc or none> <architecture>
+#   run.sh nvcc          <source> <work> <nvcc>         <architecture>
+set -euo pipefail
+form=$1 source=$2 work=$3 nvcc=$4 architecture=$5
+rm -rf "$work"
+mkdir -p "$work"
+
+try() { # a program; 77 is "needs a GPU"
+  echo "-- running $(basename "$1")"
+  local status=0
+  "$1" || status=$?
+  [ $status -eq 0 ] || [ $status -eq 77 ] || { echo "$1 ended with status $status"; exit 1; }
+}
+
+build() { # cmake arguments...
+  local cuda=(-DCONSUMER_CUDA=OFF -DRAMIFY_CUDA=OFF)
+  [ "$nvcc" = none ] || cuda=(-DCONSUMER_CUDA=ON "-DCMAKE_CUDA_COMPILER=$nvcc"
+                              "-DCMAKE_CUDA_ARCHITECTURES=$architecture")
+  cmake -S "$source/tests/consumers/project" -B "$work/build" -G Ninja "${cuda[@]}" "$@"
+  cmake --build "$work/build"
+}
+
+case $form in
+  install)
+    cmake --install "$6" --prefix "$work/installed" >/dev/null
+    build "-DCMAKE_PREFIX_PATH=$work/installed"
+    if [ "$nvcc" != none ]; then
+      echo "-- linking wrong_mix, which must fail"
+      if cmake --build "$work/build" --target wrong_mix >"$work/wrong_mix.log" 2>&1; then
+        echo "wrong_mix links"
+        exit 1
+      fi
+      grep -q 'multiple definition\|nvlink error\|Multiple definition' "$work/wrong_mix.log" ||
+        { cat "$work/wrong_mix.log"; exit 1; }
+    fi
+    ;;
+  subdirectory) build "-DRAMIFY_SOURCE=$source" ;;
+  nvcc)
+    mkdir "$work/build"
+    common=(-std=c++20 "-arch=sm_${architecture%%-*}" -I "$source/device_runtime"
+            -I "$source/algorithms" "$source/tests/consumers/project/kernel_user.cu")
+    "$nvcc" -rdc=true "${common[@]}" -o "$work/build/device_user" -lcudadevrt
+    "$nvcc" "${common[@]}" -o "$work/build/flat_user"
+    ;;
+esac
+for program in facade_user executor_user device_user flat_user both_user; do
+  [ ! -x "$work/build/$program" ] || try "$work/build/$program"
+done

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Builds and runs every test that this machine can run, then the tests of the CPU executor again under
+# AddressSanitizer with UBSan and under ThreadSanitizer. Says at the end what needs a GPU and did not
+# run. A failing test makes the exit status 1.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+cmake/install_packages.sh
+jobs=$(nproc)
+mkdir -p build
+
+# One architecture is enough to test with: this machine's, or Hopper's.
+architecture=90-real
+nvidia-smi -L >/dev/null 2>&1 && architecture=native
+
+failed=()
+skipped=()
+run() { # preset, cmake arguments...
+  local preset=$1 log=build/$1.log
+  shift
+  echo "== $preset: building"
+  cmake --preset "$preset" -G Ninja "$@" >"$log" 2>&1 || { cat "$log"; exit 1; }
+  grep 'Ramify:' "$log" || true
+  cmake --build --preset "$preset" >>"$log" 2>&1 || { tail -n 60 "$log"; exit 1; }
+  echo "== $preset: testing"
+  ctest --preset "$preset" -j "$jobs" 2>&1 | tee -a "$log" || failed+=("$preset")
+  while read -r name; do skipped+=("$name"); done < <(
+    sed -n 's/^.*Test *#[0-9]*: \([^ ]*\) .*\*\*\*Skipped.*$/\1/p' "$log" | sort -u)
+}
+
+run ci "-DCMAKE_CUDA_ARCHITECTURES=$architecture"
+run asan
+run tsan
+
+echo
+if [ ${#skipped[@]} -gt 0 ]; then
+  echo "Skipped, because they need a GPU: ${skipped[*]}"
+fi
+if [ ${#failed[@]} -gt 0 ]; then
+  echo "FAILED: ${failed[*]}"
+  exit 1
+fi
+echo "All tests that this machine can run have passed."
