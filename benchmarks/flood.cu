@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A million spawned tasks against small pending-launch limits: the flood of the tests, timed. Prints a
-// Markdown table.
+// A million spawned tasks against small pending-launch limits: the flood of the tests, timed. Prints
+// a Markdown table.
 #include <chrono>
 #include <iostream>
 

@@ -42,10 +42,10 @@ measure() { # NAME, seconds, machine
   { machine "$3"; echo "$out"; echo; } | put "$1"
 }
 
-cpu=$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)
+cpu=$(sed -n '/^model name/{s/.*: //p;q}' /proc/cpuinfo)
 measure sort_cpu 300 "${cpu:-CPU}"
 if nvidia-smi -L >/dev/null 2>&1; then
-  gpu=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | head -n 1)
+  gpu=$(nvidia-smi --id=0 --query-gpu=name,driver_version --format=csv,noheader)
   measure sort_cuda 300 "$gpu"
   measure flood_cuda 120 "$gpu"
 else

@@ -49,7 +49,6 @@ class bench {
           "uploading");
   }
 
-  [[nodiscard]] std::size_t n() const { return n_; }
   [[nodiscard]] key* keys() const { return keys_.data(); }
   [[nodiscard]] key* alternate() const { return alternate_.data(); }
 
@@ -167,8 +166,8 @@ int main() {
     benchmark::print_header({"n", "sort", "route", "ms", "least–most", "Mkeys/s",
                              "speed / merge sort", "speed / radix sort", "host grids",
                              "child grids", "spilled"});
-    for (const std::size_t n : {std::size_t{1'000'000}, std::size_t{1} << 20, std::size_t{1} << 24,
-                                std::size_t{1} << 28}) {
+    for (const std::size_t n :
+         {100'000u, 1'000'000u, 1u << 20, 1u << 22, 1u << 24, 1u << 26, 1u << 28}) {
       print_rows(n);
     }
   } catch (const std::exception& e) {

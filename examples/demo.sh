@@ -7,20 +7,30 @@ cd "$(dirname "$0")/.."
 
 cmake/install_packages.sh
 build=build/demo
+mkdir -p $build
 cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release \
-  -DRAMIFY_TESTS=OFF -DRAMIFY_BENCHMARKS=OFF >$build.log 2>&1 || { cat $build.log; exit 1; }
-grep 'Ramify:' $build.log || true
+  -DRAMIFY_TESTS=OFF -DRAMIFY_BENCHMARKS=OFF >$build/configure.log 2>&1 || { cat $build/configure.log; exit 1; }
+grep 'Ramify:' $build/configure.log || true
 cmake --build $build --target quicksort
 
 find /usr -xdev -type f -printf '%s\n' >$build/file_sizes.txt
-echo
-echo "\$ quicksort --input file_sizes.txt --output file_sizes.sorted.txt --verify $*"
-$build/examples/quicksort --input $build/file_sizes.txt --output $build/file_sizes.sorted.txt \
-  --verify "$@"
+sort_sizes() { # output, arguments...
+  local output=$1
+  shift
+  echo
+  echo "\$ quicksort --input file_sizes.txt --output $output --verify $*"
+  $build/examples/quicksort --input $build/file_sizes.txt --output $build/"$output" --verify "$@"
+}
+sort_sizes sorted.txt "$@"
+if [ $# -eq 0 ]; then
+  # Once more by the route on which grids launch grids, one for each segment.
+  sort_sizes sorted_again.txt --route device --strategy binary
+  cmp $build/sorted.txt $build/sorted_again.txt
+fi
 
-lines=$(wc -l <$build/file_sizes.sorted.txt)
+lines=$(wc -l <$build/sorted.txt)
 echo
-echo "The sizes in bytes of the $lines files under /usr, sorted, are in $build/file_sizes.sorted.txt:"
-echo "  first  $(head -n 1 $build/file_sizes.sorted.txt)"
-echo "  middle $(sed -n "$((lines / 2 + 1))p" $build/file_sizes.sorted.txt)"
-echo "  last   $(tail -n 1 $build/file_sizes.sorted.txt)"
+echo "The sizes in bytes of the $lines files under /usr, sorted, are in $build/sorted.txt:"
+echo "  first  $(head -n 1 $build/sorted.txt)"
+echo "  middle $(sed -n "$((lines / 2 + 1))p" $build/sorted.txt)"
+echo "  last   $(tail -n 1 $build/sorted.txt)"

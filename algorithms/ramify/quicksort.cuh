@@ -12,8 +12,8 @@
 /// otherwise; compiled by a C++ compiler it runs on the CPU executor. For host memory, or for code
 /// that never sees nvcc, there is the facade <ramify/quicksort.hpp>.
 ///
-/// Keys, values   n elements each, any trivially copyable and default-constructible types, in place.
-///                Device, managed or pinned memory; keys and values must not overlap.
+/// Keys, values   n elements each, of any trivially copyable and default-constructible types, in
+///                place. Device, managed or pinned memory; keys and values must not overlap.
 /// Order          any strict weak order, as a device functor copied bit by bit. The default orders
 ///                NaN after all numbers. Not stable: values of equal keys come in any order. A
 ///                comparator that is no strict weak order gives some permutation of the input.
@@ -21,8 +21,9 @@
 ///                in. quicksort_scratch_bytes() says how much.
 /// Stream         work before and after in the stream is ordered with the sort. quicksort_async()
 ///                returns at once on the device route, and after reading each level back on the
-///                flat one. get() waits for the stream. (Should launches outside Ramify have used
-///                up the launch pool, the sort is only complete after get().)
+///                flat one, which on a GPU is the automatic choice for multiway from 16 MiB on.
+///                get() waits for the stream. (Should launches outside Ramify have used up the
+///                launch pool, the sort is only complete after get().)
 /// Launches       multiway: at most 5 grids a level, log(n) levels of base 256 and a few. binary: a
 ///                grid for each segment longer than a leaf; those that find no launch slot run in
 ///                flat grids.
@@ -103,7 +104,8 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
       : strategy_(config.strategy), n_(n) {
     check_arguments(data, n, config, scratch);
     const std::size_t limit = *current_launch_limits().pending_launches;
-    const route_choice choice = choose_route(config.route, limit, preferred_route());
+    const route_choice choice = choose_route(config.route, limit, slots_needed(config.strategy),
+                                             preferred_route(config.strategy, n));
     if (n < 2) return;
     state_ = std::make_unique<state>(n, config, scratch, choice, limit, stream);
     if (state_->parts.multiway) {
@@ -155,8 +157,21 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
     run_control control;
   };
 
-  static route_choice preferred_route() {
-    return {route::device, "the host is asked nothing between levels"};
+  static unsigned slots_needed(quicksort_strategy strategy) {
+    return strategy == quicksort_strategy::multiway ? multiway_level_grids : 1;
+  }
+
+  // As measured: see flat_from_bytes.
+  static route_choice preferred_route(quicksort_strategy strategy, std::size_t n) {
+    if (!RAMIFY_ON_CUDA) return {route::device, "as quick as flat on the CPU executor"};
+    if (strategy == quicksort_strategy::binary) {
+      return {route::device, "as quick as flat or quicker, for binary"};
+    }
+    using tuning = quicksort_tuning<Key, Value>;
+    const bool large = n * tuning::element_bytes >= tuning::flat_from_bytes;
+    return {large ? route::flat : route::device,
+            std::string("the quicker one for multiway ") + (large ? "from " : "below ") +
+                std::to_string(tuning::flat_from_bytes >> 20) + " MiB"};
   }
 
   static void check_arguments(const columns<Key, Value>& data, std::size_t n,

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -70,6 +71,20 @@ struct column {
   }
 };
 
+// Whether a double holds the number in `text` as well as anybody could wish: a whole number must
+// not be rounded.
+bool fits_double(std::string_view text) {
+  const auto exact = [](auto whole) {
+    using integer = decltype(whole);
+    const auto rounded = static_cast<double>(whole);
+    return rounded < static_cast<double>(std::numeric_limits<integer>::max()) &&
+           static_cast<integer>(rounded) == whole;
+  };
+  if (const auto number = parse<std::int64_t>(text)) return exact(*number);
+  if (const auto number = parse<std::uint64_t>(text)) return exact(*number);
+  return text.find_first_not_of("-0123456789") != std::string_view::npos;
+}
+
 }  // namespace
 
 keys_of_any_type keys_of_type(std::string_view name) {
@@ -87,6 +102,7 @@ numbers read_text(const std::filesystem::path& path, bool pairs) {
   column<std::int64_t> as_signed;
   column<std::uint64_t> as_unsigned;
   column<double> as_double;
+  std::string would_be_rounded;  // the complaint about the first number that as_double rounds
   numbers result;
 
   std::string_view rest = content;
@@ -94,10 +110,11 @@ numbers read_text(const std::filesystem::path& path, bool pairs) {
     const auto end = std::min(rest.find('\n'), rest.size());
     const std::string_view line = trimmed(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
-    const auto complain = [&](const std::string& what) {
-      throw bad_input(path.string() + ", line " + std::to_string(line_number) + ": '" +
-                      std::string(line.substr(0, 60)) + "' " + what);
+    const auto complaint = [&](const std::string& what) {
+      return path.string() + ", line " + std::to_string(line_number) + ": '" +
+             std::string(line.substr(0, 60)) + "' " + what;
     };
+    const auto complain = [&](const std::string& what) { throw bad_input(complaint(what)); };
 
     std::string_view key = line;
     if (pairs) {
@@ -112,6 +129,9 @@ numbers read_text(const std::filesystem::path& path, bool pairs) {
     as_unsigned.add(key);
     as_double.add(key);
     if (!as_double.good) complain(pairs ? "does not begin with a number" : "is not a number");
+    if (would_be_rounded.empty() && !fits_double(key)) {
+      would_be_rounded = complaint("would be rounded: not all numbers of the file are i64 or u64");
+    }
   }
 
   if (as_signed.good) {
@@ -119,6 +139,7 @@ numbers read_text(const std::filesystem::path& path, bool pairs) {
   } else if (as_unsigned.good) {
     result.keys = std::move(as_unsigned.keys);
   } else {
+    if (!would_be_rounded.empty()) throw bad_input(would_be_rounded);
     result.keys = std::move(as_double.keys);
   }
   return result;

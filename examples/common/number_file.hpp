@@ -36,7 +36,8 @@ struct numbers {
 
 /// Reads one number a line, or with `pairs` a number and, after a space or tab, an unsigned value.
 /// The keys become int64 if all are integers in its range, else uint64 if they are in that one's,
-/// else double. \throws bad_input with the number of the first malformed line
+/// else double. \throws bad_input with the number of the first line that is malformed, or that holds
+/// a whole number which becoming a double would round
 [[nodiscard]] numbers read_text(const std::filesystem::path&, bool pairs);
 
 /// Reads keys of a type in the machine's byte order, with `pairs` each followed by a uint64 value.

@@ -32,9 +32,9 @@ expect 0 - --input i --output o --backend cpu --verify
 [ "$(cat o)" = "$(printf '%s\n' -1 3 7 20)" ] || fail "integers: $(cat o)"
 expect 0 - --input i --output o --backend cpu --descending
 [ "$(cat o)" = "$(printf '%s\n' 20 7 3 -1)" ] || fail "descending: $(cat o)"
-printf '1e3\nnan\n-inf\n0.5\n18446744073709551615\n' >i
+printf '1e3\nnan\n-inf\n0.5\n9007199254740992\n' >i
 expect 0 - --input i --output o --backend cpu --verify
-[ "$(cat o)" = "$(printf '%s\n' -inf 0.5 1000 18446744073709551616 nan)" ] || fail "doubles: $(cat o)"
+[ "$(cat o)" = "$(printf '%s\n' -inf 0.5 1000 9007199254740992 nan)" ] || fail "doubles: $(cat o)"
 printf '18446744073709551615\n9223372036854775808\n' >i
 expect 0 - --input i --output o --backend cpu
 [ "$(cat o)" = "$(printf '%s\n' 9223372036854775808 18446744073709551615)" ] || fail "u64: $(cat o)"
@@ -70,8 +70,9 @@ grep -q '^backend: cpu (asked for)$' out || fail "no backend in $(cat out)"
 grep -q '^route: device (asked for)$' out || fail "no route in $(cat out)"
 grep -Eq '^grids launched by kernels: [1-9]' out || fail "no child grids in $(cat out)"
 expect 0 - --generate uniform --n 50000 --report json --verify
-python3 -c 'import json, sys; r = json.load(open("out")); assert r["keys"] == 50000 and r["verified"] and r["route_reason"]' ||
-  fail "json: $(cat out)"
+for line in '"keys": 50000,' '"verified": true' '"backend_reason": "'; do
+  grep -qF "$line" out || fail "no $line in $(cat out)"
+done
 expect 0 - --help
 
 # What goes wrong, says so in one line and leaves nothing behind.
@@ -95,6 +96,10 @@ printf '1\n2\nthree\n4\n' >j
 expect 3 "line 3: 'three' is not a number" --input j --output o
 printf '1\n\n2\n' >j
 expect 3 "line 2" --input j --output o
+for whole in 9007199254740993 -9007199254740993 18446744073709551615 99999999999999999999; do
+  printf '0.5\n%s\n' $whole >j
+  expect 3 "line 2: '$whole' would be rounded" --input j --output o
+done
 printf '1 1\n2\n' >j
 expect 3 "line 2: '2' is not a key and a value" --input j --pairs --output o
 printf '1 1\n2 x\n' >j

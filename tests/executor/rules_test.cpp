@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every rule that the executor checks, kept and broken.
 #include <boost/test/unit_test.hpp>
+#include <cstring>
 #include <ramify/cpu/executor.hpp>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/shared.cuh>
@@ -15,12 +16,16 @@ using cpu::rule_violation;
 namespace rule_kernels {
 
 struct wrapped_pointer {
-  int tag;
+  long tag;
   int* target;
+};
+struct alignas(16) padded {
+  long tag;
 };
 
 __global__ void write_through(int* target) { *target = 1; }
 __global__ void write_through_wrapped(wrapped_pointer w) { *w.target = 1; }
+__global__ void take_padded(padded) {}
 __global__ void nothing() {}
 
 __global__ void hands_global(int* target) {
@@ -35,6 +40,14 @@ __global__ void hands_local_in_struct() {
   const wrapped_pointer w{7, &mine};
   if (auto s = launch(write_through_wrapped, {1, 1}, fire_and_forget(), w); !s) mine = -1;
 }
+__global__ void hands_local_in_padding() {
+  int mine = 0;
+  const int* const words[2] = {&mine, &mine};
+  padded p;
+  std::memcpy(&p, words, sizeof p);
+  p.tag = 7;
+  if (auto s = launch(take_padded, {1, 1}, fire_and_forget(), p); !s) mine = -1;
+}
 __global__ void hands_shared() {
   __shared__ int mine;
   if (threadIdx.x == 3) {
@@ -44,6 +57,30 @@ __global__ void hands_shared() {
 __global__ void hands_dynamic_shared() {
   int& mine = dynamic_shared<int>();
   if (auto s = launch(write_through, {1, 1}, fire_and_forget(), &mine); !s) mine = -1;
+}
+
+__global__ void fills_local() {
+  int mine = 0;
+  if (cudaMemsetAsync(&mine, 0, sizeof mine) != cudaSuccess) mine = -1;
+}
+__global__ void copies_from_local(int* target) {
+  const int mine = 0;
+  const auto error =
+      cudaMemcpyAsync(target, &mine, sizeof mine, cudaMemcpyDeviceToDevice, fire_and_forget());
+  if (error != cudaSuccess) *target = -1;
+}
+// The last thread of the last block is the one to blame.
+__global__ void hands_local_in_one_thread() {
+  int mine = 0;
+  if (blockIdx.x != gridDim.x - 1 || threadIdx.x != blockDim.x - 1) return;
+  if (auto s = launch(write_through, {1, 1}, fire_and_forget(), &mine); !s) mine = -1;
+}
+__global__ void hands_local_after_launches(int* target) {
+  int mine = 0;
+  bool good = bool(launch(write_through, {1, 1}, tail_launch(), target));
+  good = good && launch(write_through, {1, 1}, null_stream(), target);
+  good = good && launch(write_through, {1, 1}, null_stream(), target);
+  if (!good || !launch(write_through, {1, 1}, fire_and_forget(), &mine)) mine = -1;
 }
 
 __global__ void launches_into(cudaStream_t stream) {
@@ -59,6 +96,20 @@ __global__ void shares_stream_within_grid(cudaStream_t* slot) {
   if (threadIdx.x == 1) {
     if (auto s = launch(nothing, {1, 1}, *slot); !s) *slot = nullptr;
   }
+}
+__global__ void uses_destroyed_stream() {
+  cudaStream_t stream = nullptr;
+  if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess) return;
+  if (cudaStreamDestroy(stream) != cudaSuccess) return;
+  if (auto s = launch(nothing, {1, 1}, stream); !s) return;
+}
+__global__ void waits_for_event_of(cudaEvent_t event) {
+  const device_stream mine;
+  static_cast<void>(mine.wait(event));
+}
+__global__ void has_event_waited_for() {
+  const device_event mine;
+  if (auto s = launch(waits_for_event_of, {1, 1}, fire_and_forget(), mine.get()); !s) return;
 }
 __global__ void records_event_of(cudaEvent_t event) {
   static_cast<void>(cudaEventRecord(event, nullptr));
@@ -101,6 +152,9 @@ __global__ void vote_outside_its_mask() { static_cast<void>(__any_sync(0xfffffff
 __global__ void looks_at_failure(int* code) {
   const auto s = launch(nothing, {1, 2000}, fire_and_forget());
   *code = s.code();
+}
+__global__ void too_much_shared_memory(int* code) {
+  *code = launch(nothing, {1, 1, 48 * 1024 + 1}, fire_and_forget()).code();
 }
 __global__ void ignores_failure() {
   static_cast<void>(launch(nothing, {1, 2000}, fire_and_forget()));
@@ -156,6 +210,30 @@ BOOST_AUTO_TEST_CASE(a_child_must_not_have_local_memory) {
                    1);
   expect_violation(rule::local_pointer, "hands_local_in_struct", "block (0,0,0)",
                    rule_kernels::hands_local_in_struct, 1);
+  expect_no_violation(rule_kernels::hands_local_in_padding, 1);
+  expect_violation(rule::local_pointer, "fills_local", "thread (0,0,0)", rule_kernels::fills_local,
+                   1);
+  int target = 0;
+  expect_violation(rule::local_pointer, "copies_from_local", "thread (0,0,0)",
+                   rule_kernels::copies_from_local, 1, &target);
+}
+
+BOOST_AUTO_TEST_CASE(a_report_names_block_and_thread) {
+  BOOST_CHECK_EXCEPTION(static_cast<void>(launch(rule_kernels::hands_local_in_one_thread,
+                                                 {{2, 3}, {4, 2}}, null_stream())),
+                        rule_violation, [](const rule_violation& v) {
+                          return v.where() == "block (1,0,0), thread (3,0,0)";
+                        });
+}
+
+BOOST_AUTO_TEST_CASE(a_broken_rule_leaves_nothing_behind) {
+  int target = 0;
+  for (int i = 0; i < 2000; ++i) {  // leaked slots would use the pool up
+    BOOST_CHECK_THROW(static_cast<void>(launch(rule_kernels::hands_local_after_launches, {1, 1},
+                                               null_stream(), &target)),
+                      rule_violation);
+  }
+  expect_no_violation(rule_kernels::hands_global, 1, &target);
 }
 
 BOOST_AUTO_TEST_CASE(a_child_must_not_have_shared_memory) {
@@ -171,6 +249,11 @@ BOOST_AUTO_TEST_CASE(a_stream_belongs_to_its_grid) {
   BOOST_TEST(slot != nullptr);
   expect_violation(rule::foreign_stream, "launches_into", "thread (0,0,0)",
                    rule_kernels::passes_its_stream_on, 1);
+  expect_violation(rule::foreign_stream, "launches_into", "thread (0,0,0)",
+                   rule_kernels::launches_into, 1, slot);  // of a grid that is long complete
+  BOOST_TEST(launch(rule_kernels::nothing, {1, 1}, slot).code() == cudaErrorInvalidResourceHandle);
+  expect_violation(rule::foreign_stream, "uses_destroyed_stream", "thread (0,0,0)",
+                   rule_kernels::uses_destroyed_stream, 1);
   const host_stream of_host;
   expect_violation(rule::foreign_stream, "launches_into", "thread (0,0,0)",
                    rule_kernels::launches_into, 1, of_host.get());
@@ -179,6 +262,8 @@ BOOST_AUTO_TEST_CASE(a_stream_belongs_to_its_grid) {
 BOOST_AUTO_TEST_CASE(an_event_belongs_to_its_grid) {
   expect_violation(rule::foreign_stream, "records_event_of", "thread (0,0,0)",
                    rule_kernels::passes_its_event_on, 1);
+  expect_violation(rule::foreign_stream, "waits_for_event_of", "thread (0,0,0)",
+                   rule_kernels::has_event_waited_for, 1);
 }
 
 BOOST_AUTO_TEST_CASE(a_barrier_is_for_the_whole_block) {
@@ -204,6 +289,9 @@ BOOST_AUTO_TEST_CASE(a_warp_operation_is_for_its_mask) {
 BOOST_AUTO_TEST_CASE(a_failed_launch_wants_to_be_looked_at) {
   int code = 0;
   expect_no_violation(rule_kernels::looks_at_failure, 1, &code);
+  BOOST_TEST(code == cudaErrorInvalidConfiguration);
+  code = 0;
+  expect_no_violation(rule_kernels::too_much_shared_memory, 1, &code);
   BOOST_TEST(code == cudaErrorInvalidConfiguration);
   expect_no_violation(rule_kernels::ignores_success, 1);
   expect_violation(rule::ignored_launch_failure, "ignores_failure", "thread (0,0,0)",

@@ -42,8 +42,7 @@ template <class Key>
 quicksort_report sort_keys(std::vector<Key>& keys, const quicksort_options& options) {
   const auto limits = limits_of(options);
   const auto device_keys = upload(keys);
-  const auto report =
-      quicksort(device_keys.data(), keys.size(), device_order<Key>{}, nullptr, options);
+  auto report = quicksort(device_keys.data(), keys.size(), device_order<Key>{}, nullptr, options);
   download(device_keys, keys);
   return report;
 }
@@ -54,8 +53,8 @@ quicksort_report sort_pairs(std::vector<Key>& keys, std::vector<std::uint32_t>& 
   const auto limits = limits_of(options);
   const auto device_keys = upload(keys);
   const auto device_values = upload(values);
-  const auto report = quicksort_pairs(device_keys.data(), device_values.data(), keys.size(),
-                                      device_order<Key>{}, nullptr, options);
+  auto report = quicksort_pairs(device_keys.data(), device_values.data(), keys.size(),
+                                device_order<Key>{}, nullptr, options);
   download(device_keys, keys);
   download(device_values, values);
   return report;

@@ -8,6 +8,7 @@
 #include <ramify/runtime/recursion.cuh>
 #include <ramify/runtime/shared.cuh>
 #include <ramify/runtime/stream.cuh>
+#include <utility>
 
 #include "cases.hpp"
 
@@ -32,8 +33,7 @@ device_buffer<T> zeros(std::size_t n) {
   return buffer;
 }
 
-// ---- a flood of tasks
-// ------------------------------------------------------------------------------
+// ---- a flood of tasks ------------------------------------------------------------------------------
 
 struct flood_context;
 __global__ void flood_kernel(task_source<unsigned> source, spawner<unsigned> spawn,
@@ -48,7 +48,12 @@ struct flood_context {
   unsigned fan;
   unsigned blocks;
   bool bad_launch;
+  bool break_a_rule;
 };
+
+#if !RAMIFY_ON_CUDA
+__global__ void take_pointer(unsigned*) {}
+#endif
 
 // Task 0 spawns tasks 1 to fan; task t of those spawns t + fan, t + 2 fan, ...
 __global__ void flood_kernel(task_source<unsigned> source, spawner<unsigned> spawn,
@@ -65,6 +70,12 @@ __global__ void flood_kernel(task_source<unsigned> source, spawner<unsigned> spa
       spawn(flood_kernel, child, blocks, fire_and_forget(), context, __func__);
     }
   }
+#if !RAMIFY_ON_CUDA  // nvcc sees through it
+  if (context.break_a_rule && task == 0) {
+    unsigned local = 0;
+    if (!launch(take_pointer, {1, 1}, fire_and_forget(), &local)) return;
+  }
+#endif
   spawn.grid_ends();
 }
 
@@ -77,33 +88,58 @@ inline flood_result run_flood(const flood_request& request, std::size_t pending_
   const device_buffer<std::byte> status(run_control::scratch_bytes, nullptr);
   const device_buffer<std::byte> lists(tree::scratch_bytes(capacity), nullptr);
 
-  const std::size_t granted = *limits.granted().pending_launches;
-  run_control control(status.data(), choose_route(request.route, granted, {route::flat, ""}),
-                      granted, nullptr);
+  const std::size_t limit =
+      request.believed_limit == 0 ? *limits.granted().pending_launches : request.believed_limit;
+  const slot_lease all_slots(limit);
+  const auto set_slots_in_use = [&](unsigned count) {
+    check(cudaMemcpyAsync(all_slots.slots().in_use, &count, sizeof count, cudaMemcpyHostToDevice,
+                          nullptr),
+          "setting the slots in use");
+  };
+  if (request.slots_taken) set_slots_in_use(all_slots.slots().allowed);
+  run_control control(status.data(), choose_route(request.route, limit, 1, {route::flat, ""}),
+                      limit, nullptr);
   tree flood(lists.data(), capacity, control, request.threads, 0, child_streams::fire_and_forget,
              flood_context{runs.data(), arrived.data(), request.tasks, request.fan, request.blocks,
-                           request.bad_launch});
+                           request.bad_launch, request.break_a_rule});
   flood.start(0u, request.blocks);
   flood.finish();
-  return {read(runs), control.report()};
+  if (request.slots_taken) set_slots_in_use(0);
+  unsigned left = 0;
+  check(cudaMemcpyAsync(&left, all_slots.slots().in_use, sizeof left, cudaMemcpyDeviceToHost,
+                        nullptr),
+        "reading the slots in use");
+  check(cudaStreamSynchronize(nullptr), "reading the slots in use");
+  return {read(runs), control.report(), left};
 }
 
-// ---- limits
-// --------------------------------------------------------------------------------------
+// ---- limits ----------------------------------------------------------------------------------------
 
-inline limits_seen see_pending_launches(std::size_t wanted) {
+inline limits_seen see_limits(limit which, std::size_t wanted) {
+  const auto pick = [&](const launch_limit_values& values) {
+    switch (which) {
+      case limit::pending_launches: return *values.pending_launches;
+      case limit::malloc_heap_bytes: return *values.malloc_heap_bytes;
+      default: return *values.stack_bytes;
+    }
+  };
+  launch_limit_values values;
+  if (which == limit::pending_launches) values.pending_launches = wanted;
+  if (which == limit::malloc_heap_bytes) values.malloc_heap_bytes = wanted;
+  if (which == limit::stack_bytes) values.stack_bytes = wanted;
+
   limits_seen seen{};
-  seen.before = *current_launch_limits().pending_launches;
+  seen.before = pick(current_launch_limits());
   {
-    const launch_limits limits({.pending_launches = wanted});
-    seen.inside = *limits.granted().pending_launches;
+    const launch_limits limits(values);
+    seen.inside = pick(limits.granted());
+    seen.reserved_bytes = limits.reserved_bytes();
   }
-  seen.after = *current_launch_limits().pending_launches;
+  seen.after = pick(current_launch_limits());
   return seen;
 }
 
-// ---- streams
-// -------------------------------------------------------------------------------------
+// ---- streams ---------------------------------------------------------------------------------------
 
 struct grid_log {
   unsigned size;
@@ -122,7 +158,7 @@ __global__ void note_after_child(grid_log* log, char name) {
   if (!launched) write_down(log, '!');
 }
 
-// A and B in the NULL stream; C after B's end, by an event, in a named one; Z last of all.
+// A and B in a named stream; C after B's end, by an event, in another one; Z last of all.
 __global__ void note_in_streams(grid_log* log) {
   const device_stream first;
   const device_stream second;
@@ -136,15 +172,67 @@ __global__ void note_in_streams(grid_log* log) {
   if (!good) write_down(log, '!');
 }
 
-inline std::string order_of_streams() {
+__global__ void note_in_null_stream(grid_log* log) {
+  for (char name = 'A'; name < 'F'; ++name) {
+    if (!launch(note_after_child, {1, 1}, null_stream(), log, name)) write_down(log, '!');
+  }
+}
+
+inline std::string order_after(void (*kernel)(grid_log*)) {
   const auto log = zeros<grid_log>(1);
-  check(launch(note_in_streams, {1, 1}, nullptr, log.data()).code(), "launching");
+  check(launch(kernel, {1, 1}, nullptr, log.data()).code(), "launching");
   const grid_log seen = read(log)[0];
   return {seen.names, seen.names + seen.size};
 }
 
-// ---- words
-// ---------------------------------------------------------------------------------------
+// ---- objects that own something ------------------------------------------------------------------
+
+inline std::string handles() {
+  // Move-only, empty when moved from, and usable all along.
+  host_stream first;
+  host_stream second = std::move(first);
+  if (first.get() != nullptr) return "a moved-from stream is not empty";
+  first = std::move(second);
+  if (second.get() != nullptr) return "a stream that was assigned from is not empty";
+
+  pinned_buffer<int> source(3);
+  for (int i = 0; i < 3; ++i) source[i] = i + 5;
+  pinned_buffer<int> target(3);
+  device_buffer<int> memory(3, first.get());
+  host_event copied;
+  check(cudaMemcpyAsync(memory.data(), source.data(), 3 * sizeof(int), cudaMemcpyHostToDevice,
+                        first.get()),
+        "copying");
+  check(cudaMemcpyAsync(target.data(), memory.data(), 3 * sizeof(int), cudaMemcpyDeviceToHost,
+                        first.get()),
+        "copying back");
+  copied.record(first.get());
+  const host_event moved = std::move(copied);
+  moved.synchronize();
+  if (target[0] != 5 || target[2] != 7) return "pinned memory did not come back";
+
+  device_buffer<int> elsewhere(1, first.get());
+  elsewhere = std::move(memory);
+  if (memory.data() != nullptr || memory.size() != 0) return "a moved-from buffer is not empty";
+  if (elsewhere.size() != 3) return "a buffer was not moved";
+  source = std::move(target);
+  if (target.data() != nullptr || source[1] != 6) return "a pinned buffer was not moved";
+  elsewhere = {};
+  release_scratch();
+  return {};
+}
+
+inline bool launch_after_failed_call() {
+  try {
+    const device_buffer<std::byte> too_much(std::size_t{1} << 50, nullptr);
+    return false;
+  } catch (const cuda_error&) {
+  }
+  const auto log = zeros<grid_log>(1);
+  return bool(launch(note, {1, 1}, nullptr, log.data(), 'A')) && read(log)[0].size == 1;
+}
+
+// ---- words -----------------------------------------------------------------------------------------
 
 // Sums of 64 numbers: in a warp by shuffles, across warps in dynamic shared memory.
 __global__ void sum_numbers(int* out) {
@@ -199,16 +287,20 @@ inline std::vector<int> memory_operations() {
 }
 
 inline std::string route_reason(route wanted, std::size_t pending_launches) {
-  const route_choice choice = choose_route(wanted, pending_launches, {route::device, "preferred"});
+  const route_choice choice =
+      choose_route(wanted, pending_launches, 3, {route::device, "preferred"});
   return std::string(to_string(choice.taken)) + ": " + choice.reason;
 }
 
 inline constexpr runtime_cases cases{
     run_flood,
-    see_pending_launches,
+    see_limits,
     [] { const launch_limits limits({.sync_depth = 2}); },
     [] { const launch_limits limits({.pending_launches = 0}); },
-    order_of_streams,
+    [] { return order_after(note_in_streams); },
+    [] { return order_after(note_in_null_stream); },
+    handles,
+    launch_after_failed_call,
     warp_and_shared,
     heap_is_finite,
     memory_operations,

@@ -19,23 +19,33 @@ struct flood_request {
   unsigned blocks = 1;       ///< a task
   std::size_t capacity = 0;  ///< of the task lists; 0: enough
   bool bad_launch = false;   ///< a task asks for an impossible number of blocks
+  /// The pending-launch limit that the run believes in, if it is not to be the real one.
+  std::size_t believed_limit = 0;
+  bool break_a_rule = false;  ///< task 0 hands a child a local pointer
+  bool slots_taken = false;   ///< by somebody else, all of them
 };
 
 struct flood_result {
   std::vector<unsigned> runs;  ///< of each task: blocks that have run
   ramify::run_report report;
+  unsigned slots_left_in_use = 0;
 };
 
 struct limits_seen {
-  std::size_t before, inside, after;  ///< pending-launch limit
+  std::size_t before, inside, after;
+  std::ptrdiff_t reserved_bytes;
 };
+enum class limit { pending_launches, malloc_heap_bytes, stack_bytes };
 
 struct runtime_cases {
   flood_result (*flood)(const flood_request&, std::size_t pending_launches);
-  limits_seen (*pending_launches)(std::size_t wanted);
+  limits_seen (*limits)(limit which, std::size_t wanted);
   void (*sync_depth)();
   void (*no_pending_launches)();
   std::string (*order_of_streams)();  ///< names of grids in the order in which they ran
+  std::string (*order_in_null_stream)();
+  std::string (*handles)();            ///< what is wrong with owning objects, if anything
+  bool (*launch_after_failed_call)();  ///< whether a launch is blamed for an error before it
   std::vector<int> (*warp_and_shared)();
   bool (*heap_is_finite)();
   std::vector<int> (*memory_operations)();

@@ -15,9 +15,9 @@ namespace tests {
 /// How much of the work a test may cut its cases down to: 1, or less under a slow sanitizer. The
 /// kinds of cases stay the same.
 [[nodiscard]] constexpr double effort() {
-#if defined(__SANITIZE_THREAD__)
+#if RAMIFY_THREAD_SANITIZER
   return 0.05;
-#elif defined(__SANITIZE_ADDRESS__)
+#elif RAMIFY_ADDRESS_SANITIZER
   return 0.2;
 #else
   return 1.0;

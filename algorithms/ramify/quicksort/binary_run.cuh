@@ -45,6 +45,7 @@ class binary_run {
     };
     clear(slots_, slot_count_ * sizeof(binary_slot<Key>));
     clear(merge_sorted_on_device_, sizeof(unsigned long long));
+    static_assert(sizeof(binary_shared<Key, Value>) <= most_shared_bytes);
     const context shared{{data, scratch}, slots_, merge_sorted_on_device_, compare, depth_limit_};
     tree_.emplace(tree_memory_, slot_count_, control, tuning::threads,
                   sizeof(binary_shared<Key, Value>),

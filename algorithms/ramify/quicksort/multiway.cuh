@@ -17,85 +17,102 @@
 /// The last block of a segment's scatter hands its buckets on: large ones to the next level, small
 /// ones, several neighbours together, to the leaf grid. The last block of a level launches both.
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <ramify/quicksort/multiway_leaves.cuh>
 #include <ramify/quicksort/multiway_partition.cuh>
+#include <ramify/quicksort/multiway_sample.cuh>
 #include <ramify/runtime/run_control.cuh>
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// Grids that launch_level() launches at most.
+/// Grids that launch_level() launches at most; so many slots the device route needs.
 inline constexpr unsigned multiway_level_grids = 5;
-static_assert(multiway_level_grids <= must_launch);
+
+/// What launch_level() did.
+struct level_launch {
+  cudaError_t error;  ///< of the first launch that failed
+  unsigned grids;     ///< that were launched
+};
 
 /// Launches what `found` has and `launched` has not: copies and leaves into the stream `aside`, and
 /// the level's partition into `in_order`. From the host or from one thread of a kernel. Stops at
-/// the first launch that fails, with its error; what was not launched can be launched later.
+/// the first launch that fails; what was not launched can be launched later.
 template <class Key, class Value, class Compare>
-__host__ __device__ cudaError_t launch_level(const multiway_context<Key, Value, Compare>& context,
-                                             const multiway_found& found,
-                                             multiway_launched& launched, unsigned level,
-                                             bool on_slots, cudaStream_t in_order,
-                                             cudaStream_t aside) {
+__host__ __device__ level_launch launch_level(const multiway_context<Key, Value, Compare>& context,
+                                              const multiway_found& found,
+                                              multiway_launched& launched, unsigned level,
+                                              bool on_slots, cudaStream_t in_order,
+                                              cudaStream_t aside) {
   constexpr unsigned threads = quicksort_tuning<Key, Value>::threads;
+  unsigned grids = 0;
 
+  // 1. Runs of equal keys that lie in the wrong buffer.
   if (const auto blocks = static_cast<unsigned>(found.copies); blocks > launched.copy_blocks) {
     const unsigned first = launched.copy_blocks;
+    const auto count = static_cast<unsigned>(found.copies >> 32);
     const auto status = launch(multiway_copies<Key, Value, Compare>, {blocks - first, threads},
-                               aside, context, first, on_slots);
-    if (!status) return status.code();
+                               aside, context, first, count, on_slots);
+    if (!status) return {status.code(), grids};
     launched.copy_blocks = blocks;
-    ++launched.grids;
+    ++grids;
   }
+  // 2. Leaves.
   if (found.leaves > launched.leaves) {
     const position first = launched.leaves;
     const auto blocks = static_cast<unsigned>(found.leaves - first);
-    const auto status =
-        launch(multiway_leaves<Key, Value, Compare>,
-               {blocks, threads, sizeof(typename block_sorter<Key, Value>::storage)}, aside,
-               context, first, on_slots);
-    if (!status) return status.code();
+    constexpr std::size_t shared = sizeof(typename block_sorter<Key, Value>::storage);
+    static_assert(shared <= most_shared_bytes);
+    const auto status = launch(multiway_leaves<Key, Value, Compare>, {blocks, threads, shared},
+                               aside, context, first, on_slots);
+    if (!status) return {status.code(), grids};
     launched.leaves = found.leaves;
-    ++launched.grids;
+    ++grids;
   }
+  // 3. The level. Until scatter is launched it has changed nothing that cannot be done again; once
+  //    it is, the next level's launches may be under way, and `launched` is theirs.
   const auto segments = static_cast<unsigned>(found.segments[level % 2] >> 32);
   const auto tiles = static_cast<unsigned>(found.segments[level % 2]);
   if (segments > 0) {
-    const auto sample = launch(multiway_sample<Key, Value, Compare>,
-                               {segments, threads, sizeof(sample_shared<Key, Value>)}, in_order,
-                               context, level, on_slots);
-    if (!sample) return sample.code();
-    ++launched.grids;
-    const auto count = launch(multiway_count<Key, Value, Compare>,
-                              {tiles, threads, sizeof(count_shared<Key, Value>)}, in_order, context,
-                              level, on_slots);
-    if (!count) return count.code();
-    ++launched.grids;
-    // Until this one is launched the level has changed nothing that cannot be done again.
-    const auto scatter = launch(multiway_scatter<Key, Value, Compare>,
-                                {tiles, threads, sizeof(scatter_shared<Key, Value>)}, in_order,
-                                context, level, on_slots);
-    if (!scatter) return scatter.code();
-    ++launched.grids;
+    const auto launch_one = [&](auto kernel, unsigned blocks, std::size_t shared) {
+      const auto status =
+          launch(kernel, {blocks, threads, shared}, in_order, context, level, on_slots);
+      if (status) ++grids;
+      return status.code();
+    };
+    static_assert(sizeof(sample_shared<Key, Value>) <= most_shared_bytes &&
+                  sizeof(count_shared<Key, Value>) <= most_shared_bytes &&
+                  sizeof(scatter_shared<Key, Value>) <= most_shared_bytes);
+    cudaError_t error = launch_one(multiway_sample<Key, Value, Compare>, segments,
+                                   sizeof(sample_shared<Key, Value>));
+    if (error == cudaSuccess) {
+      error =
+          launch_one(multiway_count<Key, Value, Compare>, tiles, sizeof(count_shared<Key, Value>));
+    }
+    if (error == cudaSuccess) {
+      error = launch_one(multiway_scatter<Key, Value, Compare>, tiles,
+                         sizeof(scatter_shared<Key, Value>));
+    }
+    return {error, grids};
   }
-  return cudaSuccess;
+  return {cudaSuccess, grids};
 }
 
 template <class Key, class Value, class Compare>
 __device__ void launch_from_device(const multiway_context<Key, Value, Compare>& context,
                                    unsigned level, const char* name) {
 #if RAMIFY_DEVICE_LAUNCH
-  if (context.slots.allowed == 0) return;
-  context.slots.take(multiway_level_grids, *context.status);
-  const unsigned before = context.launched->grids;
+  // Without slots, as on the flat route, the host launches.
+  if (!context.slots.acquire(*context.status, multiway_level_grids)) return;
   const device_stream in_order;
-  const cudaError_t error = launch_level(context, *context.found, *context.launched, level, true,
+  const level_launch done = launch_level(context, *context.found, *context.launched, level, true,
                                          in_order.get(), fire_and_forget());
-  const unsigned grids = context.launched->grids - before;
-  context.slots.release(multiway_level_grids - grids);
-  context.status->count_children(grids, level);
+  context.slots.release(multiway_level_grids - done.grids);
+  context.status->count_children(done.grids, level);
   // An empty pool is no error here: the host launches the rest.
-  if (error != cudaSuccess && error != cudaErrorLaunchPendingCountExceeded) {
-    context.status->record_error(error, name, level - 1);
+  if (done.error != cudaSuccess && done.error != cudaErrorLaunchPendingCountExceeded) {
+    context.status->record_error(done.error, name, level - 1);
   }
 #endif
 }
@@ -118,16 +135,16 @@ class multiway_run {
   multiway_run(memory_layout& memory, std::size_t n, unsigned depth_limit)
       : n_(n), depth_limit_(depth_limit) {
     const std::size_t halves = n / tuning::half_leaf + 1;
-    context_.plans = memory.take<multiway_plan>(halves);
-    context_.splitters = memory.take<Key>(halves);
-    context_.counts = memory.take<position>(2 * halves);
+    memory_.plans = memory.take<multiway_plan>(halves);
+    memory_.splitters = memory.take<Key>(halves);
+    memory_.counts = memory.take<position>(2 * halves);
     // A segment in a list is longer than a leaf, one in the copy list than half a leaf.
-    for (auto& list : context_.lists) list = take_list(memory, n / tuning::leaf_size + 1);
-    context_.copies = take_list(memory, halves);
+    for (auto& list : memory_.lists) list = take_list(memory, n / tuning::leaf_size + 1);
+    memory_.copies = take_list(memory, halves);
     // On each level at most two leaves begin in a stretch of half a leaf, and one more may follow
     // each bucket that is longer.
-    context_.leaf_capacity = halves * (2 + 2 * depth_limit);
-    context_.leaves = memory.take<segment>(context_.leaf_capacity);
+    memory_.leaf_capacity = halves * (2 + 2 * depth_limit);
+    memory_.leaves = memory.take<segment>(memory_.leaf_capacity);
     state_ = memory.take<state>(1);
   }
 
@@ -136,17 +153,13 @@ class multiway_run {
   /// \throws cuda_error, std::length_error
   void start(run_control& control, columns<Key, Value> data, columns<Key, Value> scratch,
              Compare compare) {
-    context_.buffers[0] = data;
-    context_.buffers[1] = scratch;
-    context_.found = &state_->found;
-    context_.launched = &state_->launched;
-    context_.lists[0].count_and_blocks = &state_->found.segments[0];
-    context_.lists[1].count_and_blocks = &state_->found.segments[1];
-    context_.copies.count_and_blocks = &state_->found.copies;
-    context_.status = control.status();
-    context_.slots = control.slots();
-    context_.compare = compare;
-    context_.depth_limit = depth_limit_;
+    memory_.found = &state_->found;
+    memory_.launched = &state_->launched;
+    memory_.lists[0].count_and_blocks = &state_->found.segments[0];
+    memory_.lists[1].count_and_blocks = &state_->found.segments[1];
+    memory_.copies.count_and_blocks = &state_->found.copies;
+    context_.emplace(multiway_context<Key, Value, Compare>{
+        memory_, {data, scratch}, control.status(), control.slots(), compare, depth_limit_});
 
     // The root is a leaf, or the only segment of level 0. The host launches it.
     const segment root{0, n_};
@@ -161,8 +174,8 @@ class multiway_run {
       check(cudaMemcpyAsync(to, &from, sizeof from, cudaMemcpyHostToDevice, control.stream()),
             "writing the first segment");
     };
-    write(is_leaf ? context_.leaves : context_.lists[0].tasks, root);
-    write(context_.lists[0].first_block, 0u);
+    write(is_leaf ? memory_.leaves : memory_.lists[0].tasks, root);
+    write(memory_.lists[0].first_block, 0u);
     write(state_, first);
     launch_from_host(control, first.found, launched);
     if (!control.on_device_route()) run_levels(control, launched);
@@ -173,6 +186,7 @@ class multiway_run {
   void finish(run_control& control) {
     if (control.on_device_route()) {
       multiway_launched launched = read(control).launched;
+      context_->slots = {};  // from here on kernels launch nothing
       run_levels(control, launched);
     }
     merge_sorted_ = read(control).found.merge_sorted;
@@ -206,11 +220,10 @@ class multiway_run {
 
   void launch_from_host(run_control& control, const multiway_found& found,
                         multiway_launched& launched) {
-    const unsigned before = launched.grids;
-    check(launch_level(context_, found, launched, found.level, false, control.stream(),
-                       control.stream()),
-          "launching a level");
-    control.count_grids(launched.grids - before, found.level);
+    const level_launch done = launch_level(*context_, found, launched, found.level, false,
+                                           control.stream(), control.stream());
+    control.count_grids(done.grids, found.level);
+    check(done.error, "launching a level");
   }
 
   /// Launches level after level until one has no segments.
@@ -224,7 +237,8 @@ class multiway_run {
 
   std::size_t n_;
   unsigned depth_limit_;
-  multiway_context<Key, Value, Compare> context_{};
+  multiway_memory<Key> memory_{};
+  std::optional<multiway_context<Key, Value, Compare>> context_;
   state* state_ = nullptr;
   std::uint64_t merge_sorted_ = 0;
 };

@@ -32,12 +32,11 @@ struct multiway_found {
 struct multiway_launched {
   unsigned long long leaves;
   unsigned copy_blocks;
-  unsigned grids;
 };
 
-template <class Key, class Value, class Compare>
-struct multiway_context {
-  columns<Key, Value> buffers[2];
+/// The scratch memory of a run.
+template <class Key>
+struct multiway_memory {
   multiway_plan* plans;
   Key* splitters;
   position* counts;  ///< two a splitter: keys of each bucket, later where the bucket ends
@@ -47,6 +46,12 @@ struct multiway_context {
   position leaf_capacity;
   multiway_found* found;
   multiway_launched* launched;  ///< by kernels
+};
+
+/// What all grids share.
+template <class Key, class Value, class Compare>
+struct multiway_context : multiway_memory<Key> {
+  columns<Key, Value> buffers[2];
   run_status* status;
   launch_slots slots;
   Compare compare;
@@ -65,11 +70,8 @@ struct multiway_tuning : quicksort_tuning<Key, Value> {
 template <class Key, class Value>
 __host__ __device__ unsigned bucket_count(position size) {
   using tuning = multiway_tuning<Key, Value>;
-  unsigned buckets = 2;
-  while (buckets < tuning::bucket_limit && position{buckets} * 2 * tuning::half_leaf <= size) {
-    buckets *= 2;
-  }
-  return buckets;
+  const position wanted = size / tuning::half_leaf;
+  return wanted < tuning::bucket_limit ? static_cast<unsigned>(wanted) : tuning::bucket_limit;
 }
 
 /// Launches what the level before `level` left to do. On the flat route it does nothing: the host

@@ -26,15 +26,17 @@ __global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads)
   }
 }
 
-/// Brings sorted segments home, from block `first` of the copy list on.
+/// Brings sorted segments home: what the first `count` of the copy list say, from block `first` on.
+/// Later levels may append to the list meanwhile.
 template <class Key, class Value, class Compare>
 __global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads)
-    multiway_copies(multiway_context<Key, Value, Compare> context, unsigned first, bool on_slot) {
+    multiway_copies(multiway_context<Key, Value, Compare> context, unsigned first, unsigned count,
+                    bool on_slot) {
   using tuning = multiway_tuning<Key, Value>;
   if (on_slot) context.slots.release_at_start();
 
   const unsigned block = first + blockIdx.x;
-  const unsigned index = context.copies.owner_of(block);
+  const unsigned index = context.copies.owner_of(block, count);
   const segment mine = context.copies.tasks[index];
   const position begin =
       mine.begin + position{block - context.copies.first_block[index]} * tuning::tile_size;

@@ -50,9 +50,8 @@ struct columns {
 };
 
 /// Which elements of a block's piece a thread loads. The order of elements to be sorted means
-/// nothing, so neighbours read neighbours, and still a thread's elements are a run of `items` in
-/// the arrangement that collectives expect: thread t counts as holding [t * items, (t + 1) *
-/// items).
+/// nothing, so neighbours read neighbours. And still a thread's elements are a run in the
+/// arrangement that collectives expect: thread t counts as holding [t * items, (t + 1) * items).
 ///
 ///     7 elements, 2 items, threads 0 to 3  -->  [0 3] [1 4] [2 5] [6 -]
 template <int items>
@@ -77,20 +76,21 @@ struct thread_share {
   }
 };
 
-/// Whether this block is the last of `blocks` to come here, told to all its threads. What the
-/// others wrote before is then visible. `counter` starts at 0 and is 0 again afterwards.
-__device__ inline bool last_to_arrive(unsigned& counter, unsigned blocks) {
-  __shared__ bool last;
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    last = atomicAdd(&counter, 1u) == blocks - 1;
-    if (last) counter = 0;
-    __threadfence();
+/// A thread's run of `count` things that a block of `threads` shares out: neighbours, so that a scan
+/// over the threads keeps the things in order.
+///
+///     5 things, 4 threads  -->  [0 1] [2 3] [4] []
+template <int threads>
+struct thread_run {
+  unsigned begin;
+  unsigned end;
+
+  __device__ explicit thread_run(unsigned count) {
+    const unsigned each = (count + threads - 1) / threads;
+    begin = min(threadIdx.x * each, count);
+    end = min(begin + each, count);
   }
-  __syncthreads();
-  return last;
-}
+};
 
 /// A well-mixed number: the last steps of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
 __host__ __device__ inline unsigned long long mix(unsigned long long x) {

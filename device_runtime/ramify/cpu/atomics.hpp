@@ -5,11 +5,12 @@
 /// CUDA's atomic functions on std::atomic_ref. Each returns the old value.
 
 #include <atomic>
+#include <ramify/cpu/sanitizers.hpp>
 #include <type_traits>
 
 namespace ramify::cpu::words {
 
-#if defined(__SANITIZE_THREAD__)
+#if RAMIFY_THREAD_SANITIZER
 // ThreadSanitizer does not model fences, so there the order that __threadfence() adds in CUDA rides
 // on the atomics themselves.
 inline constexpr std::memory_order atomic_order = std::memory_order_acq_rel;

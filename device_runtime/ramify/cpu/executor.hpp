@@ -59,15 +59,6 @@ class [[nodiscard]] scoped_executor_config {
   executor_config former_;
 };
 
-/// What the executor has done since the process began.
-struct executor_counts {
-  std::uint64_t grids = 0;             ///< begun, from host and device
-  std::uint64_t blocks = 0;            ///< run
-  std::uint64_t peak_pending = 0;      ///< most slots of the pending-launch pool in use at a time
-  std::uint64_t refused_launches = 0;  ///< answered cudaErrorLaunchPendingCountExceeded
-};
-[[nodiscard]] executor_counts current_executor_counts();
-
 /// The rules of dynamic parallelism that the executor checks.
 enum class rule {
   local_pointer,           ///< a child was handed a pointer to its parent's local memory

@@ -93,8 +93,8 @@ template <class T>
 
 // ---- streams and events ------------------------------------------------------------------------
 
-using cudaStream_t = struct stream_state*;
-using cudaEvent_t = struct event_state*;
+using cudaStream_t = struct stream_handle*;
+using cudaEvent_t = struct event_handle*;
 
 /// The handles that the device runtime reserves; the NULL stream is the block's own.
 inline const cudaStream_t cudaStreamTailLaunch = reinterpret_cast<cudaStream_t>(0x3);
@@ -131,9 +131,10 @@ enum cudaMemcpyKind {
 
 /// In a kernel these two are launches: they take a slot of the pending-launch pool.
 [[nodiscard]] cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes,
-                                          cudaMemcpyKind, cudaStream_t = nullptr);
+                                          cudaMemcpyKind, cudaStream_t = nullptr,
+                                          site = site::current());
 [[nodiscard]] cudaError_t cudaMemsetAsync(void*, int value, std::size_t bytes,
-                                          cudaStream_t = nullptr);
+                                          cudaStream_t = nullptr, site = site::current());
 
 // ---- devices and limits ------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <ramify/runtime/check.cuh>
 #include <span>
 #include <type_traits>
@@ -76,7 +77,7 @@ class device_buffer {
     data_ = static_cast<T*>(memory);
   }
   ~device_buffer() {
-    // A destructor cannot throw; a failure here shows in the next call that is checked.
+    // A destructor cannot throw. Only a broken device fails here, and the next call says so.
     if (data_ == nullptr) return;
 #if RAMIFY_ON_CUDA
     static_cast<void>(cudaFreeAsync(data_, stream_));
@@ -85,7 +86,7 @@ class device_buffer {
 #endif
   }
   device_buffer(device_buffer&& other) noexcept { swap(other); }
-  device_buffer& operator=(device_buffer&& other) noexcept {
+  device_buffer& operator=(device_buffer other) noexcept {
     swap(other);
     return *this;
   }
@@ -124,7 +125,7 @@ class pinned_buffer {
     if (data_ != nullptr) static_cast<void>(cudaFreeHost(data_));
   }
   pinned_buffer(pinned_buffer&& other) noexcept { swap(other); }
-  pinned_buffer& operator=(pinned_buffer&& other) noexcept {
+  pinned_buffer& operator=(pinned_buffer other) noexcept {
     swap(other);
     return *this;
   }

@@ -34,8 +34,7 @@
 #endif
 
 #if !RAMIFY_ON_CUDA && defined(__CUDA_RUNTIME_API_H__)
-#error \
-    "A Ramify kernel header after cuda_runtime.h needs nvcc. For plain C++ include the facade, for example <ramify/quicksort.hpp>."
+#error "Ramify's kernel headers after cuda_runtime.h need nvcc; plain C++ includes a facade (.hpp)"
 #endif
 
 namespace ramify::inline RAMIFY_BUILD {

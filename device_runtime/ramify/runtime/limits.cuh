@@ -51,9 +51,9 @@ inline launch_limit_values current_launch_limits() {
 /// thread of the process launches.
 class [[nodiscard]] launch_limits {
  public:
-  /// \throws std::invalid_argument for sync_depth or a zero; cuda_error if the driver refuses one.
-  ///         Either way no limit is changed.
-  explicit launch_limits(const launch_limit_values& wanted) : former_(current_launch_limits()) {
+  /// \throws std::invalid_argument for sync_depth or for no pending launches; cuda_error if the
+  ///         driver refuses one. Either way no limit is changed.
+  explicit launch_limits(const launch_limit_values& wanted) {
     if (wanted.sync_depth) {
       throw std::invalid_argument(
           "launch_limits.sync_depth (cudaLimitDevRuntimeSyncDepth) does not exist since CUDA 12: a "
@@ -62,16 +62,26 @@ class [[nodiscard]] launch_limits {
     if (wanted.pending_launches == std::size_t{0}) {
       throw std::invalid_argument("launch_limits.pending_launches must be at least 1");
     }
+    // What was not asked for is not put back either: some limits cannot be set at any time.
+    const launch_limit_values now = current_launch_limits();
+    if (wanted.pending_launches) former_.pending_launches = now.pending_launches;
+    if (wanted.malloc_heap_bytes) former_.malloc_heap_bytes = now.malloc_heap_bytes;
+    if (wanted.stack_bytes) former_.stack_bytes = now.stack_bytes;
     const std::size_t free_before = free_memory();
     try {
-      apply(wanted);
+      check(cudaDeviceSynchronize(), "waiting for the device before setting its limits");
+      set(cudaLimitDevRuntimePendingLaunchCount, wanted.pending_launches,
+          "setting launch_limits.pending_launches");
+      set(cudaLimitMallocHeapSize, wanted.malloc_heap_bytes,
+          "setting launch_limits.malloc_heap_bytes");
+      set(cudaLimitStackSize, wanted.stack_bytes, "setting launch_limits.stack_bytes");
       granted_ = current_launch_limits();
+      reserved_bytes_ =
+          static_cast<std::ptrdiff_t>(free_before) - static_cast<std::ptrdiff_t>(free_memory());
     } catch (...) {
       restore_quietly();
       throw;
     }
-    reserved_bytes_ =
-        static_cast<std::ptrdiff_t>(free_before) - static_cast<std::ptrdiff_t>(free_memory());
   }
   ~launch_limits() { restore_quietly(); }
   launch_limits(const launch_limits&) = delete;
@@ -86,24 +96,23 @@ class [[nodiscard]] launch_limits {
   [[nodiscard]] std::ptrdiff_t reserved_bytes() const { return reserved_bytes_; }
 
  private:
-  static void apply(const launch_limit_values& values) {
-    check(cudaDeviceSynchronize(), "waiting for the device before setting its limits");
-    const auto set = [](cudaLimit which, std::optional<std::size_t> value, const char* doing) {
-      if (value) check(cudaDeviceSetLimit(which, *value), doing);
-    };
-    set(cudaLimitDevRuntimePendingLaunchCount, values.pending_launches,
-        "setting launch_limits.pending_launches");
-    set(cudaLimitMallocHeapSize, values.malloc_heap_bytes,
-        "setting launch_limits.malloc_heap_bytes");
-    set(cudaLimitStackSize, values.stack_bytes, "setting launch_limits.stack_bytes");
+  static void set(cudaLimit which, std::optional<std::size_t> value, const char* doing) {
+    if (value) check(cudaDeviceSetLimit(which, *value), doing);
   }
 
+  /// Each limit for itself: one that the driver refuses must not keep the next from being restored.
+  /// It refuses the malloc heap once a kernel has used it.
   void restore_quietly() noexcept {
-    try {
-      apply(former_);
-    } catch (const cuda_error&) {
-      // Only a broken device refuses its own former limits, and the next call will say so.
-    }
+    const auto put_back = [](cudaLimit which, std::optional<std::size_t> value) {
+      try {
+        set(which, value, "restoring a limit");
+      } catch (const cuda_error&) {  // a destructor has nobody to tell
+      }
+    };
+    static_cast<void>(cudaDeviceSynchronize());
+    put_back(cudaLimitDevRuntimePendingLaunchCount, former_.pending_launches);
+    put_back(cudaLimitMallocHeapSize, former_.malloc_heap_bytes);
+    put_back(cudaLimitStackSize, former_.stack_bytes);
   }
 
   static std::size_t free_memory() {
@@ -117,7 +126,7 @@ class [[nodiscard]] launch_limits {
 #endif
   }
 
-  launch_limit_values former_;
+  launch_limit_values former_;  // of the limits that were set
   launch_limit_values granted_;
   std::ptrdiff_t reserved_bytes_ = 0;
 };

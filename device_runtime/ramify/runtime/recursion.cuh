@@ -33,11 +33,12 @@ struct task_lists {
 };
 
 /// Runs the list `filled` on a grid of its own and then, when all that comes of it is complete,
-/// looks at the other list. One thread.
+/// looks at the other list. One thread. `held` slots were taken for this launch and the last one.
 template <class Task, class Context>
-__global__ void drain(task_lists<Task> lists, unsigned filled, spawner<Task> spawn,
+__global__ void drain(task_lists<Task> lists, unsigned filled, unsigned held, spawner<Task> spawn,
                       Context context) {
   // 1. If a grid worked on the other list, it is complete: the list is free again.
+  if (held > 0) spawn.slots.release(held);
   const unsigned other = 1 - filled;
   if (lists.heads->taken[other] != 0) {
     lists.heads->count_and_blocks[other] = 0;
@@ -46,19 +47,29 @@ __global__ void drain(task_lists<Task> lists, unsigned filled, spawner<Task> spa
   // 2. Base case: nothing was spilled, or something was lost and the host must tell.
   const task_list<Task> list = lists.list[filled];
   if (list.size() == 0 || spawn.status->dropped > 0) return;
-  // 3. Run the list. If the launch fails, the list stays as it is and the host runs it.
+  // 3. Run the list, if there are slots for its grid and for the next drain. Else, and if a launch
+  //    fails, it stays as it is and the host runs it.
+  constexpr unsigned slots = 2;
+  if (!spawn.slots.acquire(*spawn.status, slots)) return;
   spawn.next = lists.list[other];
   spawn.depth += 1;
   const auto launched =
       launch(Context::kernel(), {list.blocks(), spawn.threads, spawn.dynamic_shared},
              fire_and_forget(), task_source<Task>{{}, list, true}, spawn, context);
-  if (!launched) return;
+  if (!launched) {
+    spawn.slots.release(slots);
+    return;
+  }
   lists.heads->taken[filled] = 1;
   spawn.status->count_children(1, spawn.depth);
   // 4. Recurse. Join: a tail launch begins when the grid above and everything below it is complete.
   const auto again =
-      launch(drain<Task, Context>, {1, 1}, tail_launch(), lists, other, spawn, context);
-  if (again) spawn.status->count_children(1, spawn.depth);
+      launch(drain<Task, Context>, {1, 1}, tail_launch(), lists, other, slots, spawn, context);
+  if (again) {
+    spawn.status->count_children(1, spawn.depth);
+  } else {
+    spawn.slots.release(slots);
+  }
 }
 
 /// One run of a kernel(task_source<Task>, spawner<Task>, Context) over a root task. Context is what
@@ -69,7 +80,9 @@ __global__ void drain(task_lists<Task> lists, unsigned filled, spawner<Task> spa
 template <class Task, class Context>
 class recursion {
  public:
-  /// Device memory for a run whose levels have at most `capacity` tasks, in bytes.
+  /// Device memory for a run, in bytes. `capacity` is how many tasks may wait at a time: on the
+  /// flat route the largest level; on the device route, where tasks of several levels that found no
+  /// slot wait together, the most tasks of which none descends from another.
   [[nodiscard]] static std::size_t scratch_bytes(std::size_t capacity) {
     memory_layout sizing(nullptr);
     lay_out(sizing, capacity);
@@ -103,9 +116,9 @@ class recursion {
     if (!control_->on_device_route()) {
       run_levels();
     } else if constexpr (device_launch_available) {
-      control_->launched(
-          launch(drain<Task, Context>, {1, 1}, control_->stream(), lists_, 0u, spawn_, context_),
-          "launching the drain");
+      control_->launched(launch(drain<Task, Context>, {1, 1}, control_->stream(), lists_, 0u, 0u,
+                                spawn_, context_),
+                         "launching the drain");
     }
   }
 
@@ -135,8 +148,9 @@ class recursion {
   void run_levels() {
     const cudaStream_t stream = control_->stream();
     spawner<Task> flat = spawn_;
-    flat.slots = {};
-    for (unsigned level = control_->report().deepest_level + 1;; ++level) {
+    flat.slots.allowed = 0;
+    flat.streams = child_streams::fire_and_forget;  // no stream is made for what is not launched
+    for (;;) {
       list_heads heads{};
       check(cudaMemcpyAsync(&heads, lists_.heads, sizeof heads, cudaMemcpyDeviceToHost, stream),
             "reading the size of the next level");
@@ -145,6 +159,7 @@ class recursion {
         return heads.count_and_blocks[i] != 0 && heads.taken[i] == 0;
       };
       if (!open(0) && !open(1)) return;
+      const unsigned level = control_->report().deepest_level + 1;
 
       // Only one list is open: the other was emptied by the last round, or its grid is complete.
       const unsigned filled = open(0) ? 0 : 1;

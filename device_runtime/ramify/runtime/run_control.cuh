@@ -23,9 +23,10 @@ struct route_choice {
 };
 
 /// What becomes of the route that was asked for; `preferred` decides when that is automatic.
+/// `slots_needed` is how many launch slots the device route must have to be worth its name.
 /// \throws unavailable if the device route is asked for in a build without -rdc=true
 inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
-                                 const route_choice& preferred) {
+                                 unsigned slots_needed, const route_choice& preferred) {
   if (wanted == route::flat) return {route::flat, "asked for"};
   if (!device_launch_available) {
     if (wanted == route::device) {
@@ -33,10 +34,12 @@ inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
     }
     return {route::flat, "built without -rdc=true, so kernels cannot launch"};
   }
-  if (pending_launch_limit < least_pending_launches) {
+  const unsigned quota = launch_quota(pending_launch_limit);
+  if (quota < slots_needed) {
     return {route::flat, "the pending-launch limit of " + std::to_string(pending_launch_limit) +
-                             " leaves no launch slots (the device route needs " +
-                             std::to_string(least_pending_launches) + ")"};
+                             " gives " + std::to_string(quota) +
+                             " launch slots, and the device route needs " +
+                             std::to_string(slots_needed)};
   }
   if (wanted == route::device) return {route::device, "asked for"};
   return preferred;
@@ -56,14 +59,14 @@ class run_control {
     report_.taken = choice.taken;
     report_.route_reason = choice.reason;
     report_.pending_launch_limit = pending_launch_limit;
-    if (choice.taken == route::device) slots_ = device_launch_slots(pending_launch_limit);
+    if (choice.taken == route::device) lease_ = slot_lease(pending_launch_limit);
     check(cudaMemsetAsync(status_, 0, sizeof(run_status), stream), "clearing the run's status");
   }
 
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
   [[nodiscard]] run_status* status() const { return status_; }
   /// None on the flat route.
-  [[nodiscard]] launch_slots slots() const { return slots_; }
+  [[nodiscard]] launch_slots slots() const { return lease_.slots(); }
   [[nodiscard]] bool on_device_route() const { return report_.taken == route::device; }
 
   /// Looks at a launch of the host and counts it. \throws cuda_error with `doing` in its message
@@ -109,7 +112,7 @@ class run_control {
  private:
   run_status* status_;
   cudaStream_t stream_;
-  launch_slots slots_;
+  slot_lease lease_;
   run_report report_;
 };
 

@@ -4,40 +4,36 @@
 /// \file
 /// The launch quota: the pending-launch pool is never used up.
 ///
-/// A launch that finds the pool empty fails, and a flood of such launches hangs the GPU. So a
+/// A launch that finds the pool empty fails, and a flood of such launches hangs the GPU. So every
 /// launch from the device first takes a slot here, of which there are fewer than the pool has, and
 /// the child gives it back. The slots are counted per device for the whole process, so runs side by
-/// side share them. What the quota leaves of the pool is for the few launches that a run cannot do
-/// without (at most `must_launch` of them pending at a time).
+/// side share them. What finds no slot is launched by the host, or waits in a list.
 
 #include <cstddef>
 #include <map>
 #include <mutex>
 #include <ramify/runtime/check.cuh>
 #include <ramify/runtime/status.cuh>
+#include <utility>
 
 namespace ramify::inline RAMIFY_BUILD {
 
 /// A kernel's view of the quota; a flat run has no slots at all.
 struct launch_slots {
-  unsigned* in_use = nullptr;  ///< device memory, one count for all runs
+  unsigned* in_use = nullptr;  ///< device memory, one count for all runs; null on the flat route
   unsigned allowed = 0;
 
-  /// Takes a slot if one is free. By one elected thread: the count is a single word.
-  __device__ bool acquire(run_status& status) const {
-    if (allowed == 0) return false;
-    const unsigned before = atomicAdd(in_use, 1u);
-    if (before >= allowed) {
-      atomicSub(in_use, 1u);
+  /// Takes `count` slots, or none if there are not so many. By one elected thread: the count is a
+  /// single word.
+  [[nodiscard]] __device__ bool acquire(run_status& status, unsigned count = 1) const {
+    if (allowed < count) return false;
+    const unsigned before = atomicAdd(in_use, count);
+    if (before > allowed - count) {
+      atomicSub(in_use, count);
       return false;
     }
-    atomicMax(&status.peak_slots, before + 1);
+    atomicMax(&status.peak_slots, before + count);
     return true;
-  }
-
-  /// Takes `count` slots whether or not they are free: for launches that a run cannot do without.
-  __device__ void take(unsigned count, run_status& status) const {
-    atomicMax(&status.peak_slots, atomicAdd(in_use, count) + count);
   }
 
   __device__ void release(unsigned count = 1) const { atomicSub(in_use, count); }
@@ -49,12 +45,6 @@ struct launch_slots {
   }
 };
 
-/// Most launches a run may have pending without a slot.
-inline constexpr unsigned must_launch = 6;
-
-/// The smallest pending-launch limit with which the device route is taken.
-inline constexpr std::size_t least_pending_launches = 16;
-
 /// Slots under a pending-launch limit: half of it, but of a small pool far less. On an H200 trees
 /// of grids with up to all of the pool in use ran hundreds of times without fault at limits of 128
 /// and more, while at 32 to 64 a quarter of the pool in use was enough to hang the GPU, and an
@@ -64,24 +54,63 @@ inline constexpr std::size_t least_pending_launches = 16;
   return static_cast<unsigned>(pending_launch_limit / share);
 }
 
-/// The slots of the current device under its pending-launch limit.
-/// \throws cuda_error
-inline launch_slots device_launch_slots(std::size_t pending_launch_limit) {
-  static std::mutex mutex;
-  // Never freed: kernels may use the counters until the process ends.
-  static auto& counters = *new std::map<int, unsigned*>;
-  int device = 0;
-  check(cudaGetDevice(&device), "asking for the current device");
-  const std::lock_guard lock(mutex);
-  unsigned*& counter = counters[device];
-  if (counter == nullptr) {
-    void* memory = nullptr;
-    check(cudaMalloc(&memory, sizeof(unsigned)), "allocating the launch-slot counter");
-    check(cudaMemsetAsync(memory, 0, sizeof(unsigned)), "clearing the launch-slot counter");
-    check(cudaDeviceSynchronize(), "clearing the launch-slot counter");
-    counter = static_cast<unsigned*>(memory);
+/// Holds the slots of the current device for a run. Move-only.
+class slot_lease {
+ public:
+  slot_lease() = default;
+  /// \throws cuda_error
+  explicit slot_lease(std::size_t pending_launch_limit) {
+    int device = 0;
+    check(cudaGetDevice(&device), "asking for the current device");
+    const std::lock_guard lock(mutex());
+    counter_ = &counters()[device];
+    if (counter_->in_use == nullptr) {
+      void* memory = nullptr;
+      check(cudaMalloc(&memory, sizeof(unsigned)), "allocating the launch-slot counter");
+      check(cudaMemsetAsync(memory, 0, sizeof(unsigned)), "clearing the launch-slot counter");
+      check(cudaDeviceSynchronize(), "clearing the launch-slot counter");
+      counter_->in_use = static_cast<unsigned*>(memory);
+    }
+    ++counter_->leases;
+    slots_ = {counter_->in_use, launch_quota(pending_launch_limit)};
   }
-  return {counter, launch_quota(pending_launch_limit)};
-}
+  ~slot_lease() {
+    if (counter_ == nullptr) return;
+    const std::lock_guard lock(mutex());
+    --counter_->leases;
+#if !RAMIFY_ON_CUDA
+    // A run that broke a rule was abandoned with slots in its hands. No grid outlives the host call
+    // that launched it, so without a run there is none that could give a slot back.
+    if (counter_->leases == 0) *counter_->in_use = 0;
+#endif
+  }
+  slot_lease(slot_lease&& other) noexcept
+      : counter_(std::exchange(other.counter_, nullptr)), slots_(std::exchange(other.slots_, {})) {}
+  slot_lease& operator=(slot_lease other) noexcept {
+    std::swap(counter_, other.counter_);
+    std::swap(slots_, other.slots_);
+    return *this;
+  }
+
+  /// None at all without a lease.
+  [[nodiscard]] launch_slots slots() const { return slots_; }
+
+ private:
+  struct counter {
+    unsigned* in_use = nullptr;  // never freed: kernels may use it until the process ends
+    unsigned leases = 0;
+  };
+  static std::mutex& mutex() {
+    static std::mutex m;
+    return m;
+  }
+  static std::map<int, counter>& counters() {
+    static auto& all = *new std::map<int, counter>;
+    return all;
+  }
+
+  counter* counter_ = nullptr;
+  launch_slots slots_;
+};
 
 }  // namespace ramify::inline RAMIFY_BUILD

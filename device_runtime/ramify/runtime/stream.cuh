@@ -38,7 +38,12 @@ class device_stream {
       stream_ = cudaStreamFireAndForget;
     } else {
       made_ = cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking) == cudaSuccess;
-      if (!made_) stream_ = nullptr;
+      if (!made_) {
+        stream_ = nullptr;
+#if RAMIFY_ON_CUDA
+        static_cast<void>(cudaGetLastError());  // or the next launch would seem to have failed
+#endif
+      }
     }
 #endif
   }
@@ -53,7 +58,7 @@ class device_stream {
 
   __device__ cudaStream_t get() const { return stream_; }
   /// What follows in this stream waits for the work before the event's last record.
-  __device__ cudaError_t wait(cudaEvent_t event) const {
+  [[nodiscard]] __device__ cudaError_t wait(cudaEvent_t event) const {
     return cudaStreamWaitEvent(stream_, event, 0);
   }
 
@@ -77,7 +82,7 @@ class device_event {
   __device__ explicit operator bool() const { return event_ != nullptr; }
   __device__ cudaEvent_t get() const { return event_; }
   /// Marks what has been put into `stream` so far.
-  __device__ cudaError_t record(const device_stream& stream) const {
+  [[nodiscard]] __device__ cudaError_t record(const device_stream& stream) const {
     return cudaEventRecord(event_, stream.get());
   }
 
@@ -96,7 +101,7 @@ class host_stream {
     if (stream_ != nullptr) static_cast<void>(cudaStreamDestroy(stream_));
   }
   host_stream(host_stream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
-  host_stream& operator=(host_stream&& other) noexcept {
+  host_stream& operator=(host_stream other) noexcept {
     std::swap(stream_, other.stream_);
     return *this;
   }
@@ -119,7 +124,7 @@ class host_event {
     if (event_ != nullptr) static_cast<void>(cudaEventDestroy(event_));
   }
   host_event(host_event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
-  host_event& operator=(host_event&& other) noexcept {
+  host_event& operator=(host_event other) noexcept {
     std::swap(event_, other.event_);
     return *this;
   }

@@ -38,10 +38,11 @@ struct task_list {
   __device__ unsigned size() const { return static_cast<unsigned>(*count_and_blocks >> 32); }
   __device__ unsigned blocks() const { return static_cast<unsigned>(*count_and_blocks); }
 
-  /// The task that block `block` of a grid over the list belongs to.
-  __device__ unsigned owner_of(unsigned block) const {
+  /// The task, of the first `count`, that block `block` of a grid over the list belongs to. While
+  /// other grids may append, `count` is what the list held when this grid was launched.
+  __device__ unsigned owner_of(unsigned block, unsigned count) const {
     unsigned low = 0;
-    unsigned high = size();
+    unsigned high = count;
     while (high - low > 1) {
       const unsigned middle = low + (high - low) / 2;
       if (first_block[middle] <= block) {
@@ -61,6 +62,21 @@ struct team_member {
   unsigned rank;  ///< of this block in the task's team
 };
 
+/// Whether this block is the last of `blocks` to come here, told to all its threads. What the
+/// others wrote before is then visible. `counter` starts at 0 and is 0 again afterwards.
+__device__ inline bool last_to_arrive(unsigned& counter, unsigned blocks) {
+  __shared__ bool last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    last = atomicAdd(&counter, 1u) == blocks - 1;
+    if (last) counter = 0;
+    __threadfence();
+  }
+  __syncthreads();
+  return last;
+}
+
 /// Where the blocks of a grid find their tasks: all in one, or each in a list.
 template <class Task>
 struct task_source {
@@ -70,7 +86,7 @@ struct task_source {
 
   [[nodiscard]] __device__ team_member<Task> mine() const {
     if (!from_list) return {single, blockIdx.x};
-    const unsigned index = list.owner_of(blockIdx.x);
+    const unsigned index = list.owner_of(blockIdx.x, list.size());
     return {list.tasks[index], blockIdx.x - list.first_block[index]};
   }
 };
@@ -109,7 +125,7 @@ struct spawner {
         status->record_error(launched.code(), name, depth);
       }
     }
-    if (slots.allowed > 0) atomicAdd(&status->spilled, 1ull);
+    if (slots.in_use != nullptr) atomicAdd(&status->spilled, 1ull);
     if (!next.push(task, blocks)) atomicAdd(&status->dropped, 1ull);
   }
 

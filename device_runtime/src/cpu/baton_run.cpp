@@ -146,7 +146,6 @@ class baton_run final : public run {
     const grid_ptr g = fresh_[which].grid;
     std::uint64_t index = 0;
     (void)g->take_block(index);
-    if (index == 0) device::instance().begun(*g);
     if (index + 1 == g->block_count) {
       fresh_.erase(fresh_.begin() + static_cast<std::ptrdiff_t>(which));
     }

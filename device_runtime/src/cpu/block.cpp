@@ -30,12 +30,17 @@ struct fiber_pool {
   std::vector<std::unique_ptr<fiber>> idle;
   std::size_t stack_bytes = 0;
 
+  std::size_t made = 0;
+
   fiber* take(std::size_t bytes) {
     if (bytes != stack_bytes) {
       idle.clear();
       stack_bytes = bytes;
     }
-    if (idle.empty()) return new fiber(bytes);
+    if (idle.empty()) {
+      idle.reserve(++made);  // so that giving it back cannot fail
+      return new fiber(bytes);
+    }
     fiber* taken = idle.back().release();
     idle.pop_back();
     return taken;
@@ -56,26 +61,27 @@ std::byte* allocate_shared(std::size_t bytes) {
   return static_cast<std::byte*>(memory);
 }
 
-// `__shared__` variables are thread-local: is `address` in some module's thread-local storage?
-bool in_thread_local_storage(const void* address) {
-  struct query {
-    const char* address;
-    bool found;
-  } q{static_cast<const char*>(address), false};
+// `__shared__` variables are thread-local. Where the calling thread has such storage, in any module:
+using byte_range = std::span<const std::byte>;
+std::vector<byte_range> thread_local_storage() {
+  std::vector<byte_range> ranges;
   dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* data) {
-        auto& q = *static_cast<query*>(data);
+      [](dl_phdr_info* info, std::size_t, void* to) {
         if (info->dlpi_tls_data == nullptr) return 0;
-        const char* begin = static_cast<const char*>(info->dlpi_tls_data);
         for (const auto& header : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
-          if (header.p_type == PT_TLS && q.address >= begin && q.address < begin + header.p_memsz) {
-            q.found = true;
-          }
+          if (header.p_type != PT_TLS) continue;
+          static_cast<std::vector<byte_range>*>(to)->emplace_back(
+              static_cast<const std::byte*>(info->dlpi_tls_data), header.p_memsz);
         }
-        return q.found ? 1 : 0;
+        return 0;
       },
-      &q);
-  return q.found;
+      &ranges);
+  return ranges;
+}
+
+bool holds(byte_range range, const void* address) {
+  const auto* a = static_cast<const std::byte*>(address);
+  return a >= range.data() && a < range.data() + range.size();
 }
 
 bool same(const site& a, const site& b) {
@@ -116,16 +122,23 @@ block::block(grid_ptr g, std::uint64_t index)
 }
 
 void block::execute() {
-  running_block = this;
+  struct running {
+    explicit running(block* b) { running_block = b; }
+    ~running() { running_block = nullptr; }
+  } const now(this);
   gridDim = grid_->request.grid;
   blockDim = grid_->request.block;
   blockIdx = unravel(linear_index_, gridDim);
+  try {
+    run_threads();
+  } catch (...) {
+    grid_->owner->fail(std::current_exception());
+  }
+  if (grid_->owner->cancelled()) unwind();
+}
 
-  while (ended_ < threads_.size()) {
-    if (grid_->owner->cancelled()) {
-      unwind();
-      break;
-    }
+void block::run_threads() {
+  while (ended_ < threads_.size() && !grid_->owner->cancelled()) {
     if (runnable_.empty()) {
       release_barrier_or_complain();
       continue;
@@ -136,7 +149,6 @@ void block::execute() {
     runnable_.pop_back();
     step(*next);
   }
-  running_block = nullptr;
 }
 
 void block::step(thread& t) {
@@ -283,34 +295,42 @@ void block::violate(rule broken, const std::string& what) const {
   throw rule_violation(broken, kernel_name(grid_->request.kernel), where(*running_), what);
 }
 
-void block::check_argument(std::size_t position, std::span<const std::byte> bytes) const {
-  for (std::size_t at = 0; at + sizeof(void*) <= bytes.size(); at += sizeof(void*)) {
-    const void* address = nullptr;
-    std::memcpy(&address, bytes.data() + at, sizeof address);
-    if (address == nullptr) continue;
-    const std::byte* shared = dynamic_shared_.get();
-    const std::string argument = "argument " + std::to_string(position + 1);
-    if ((shared != nullptr && address >= shared &&
-         address < shared + grid_->request.dynamic_shared) ||
-        in_thread_local_storage(address)) {
-      violate(rule::shared_pointer, "hands its child a pointer to shared memory in " + argument);
-    }
-    for (const thread& t : threads_) {
-      if (t.on != nullptr && t.on->holds(address)) {
-        violate(rule::local_pointer, "hands its child a pointer to local memory in " + argument);
+void block::check_arguments(std::span<const byte_range> arguments) const {
+  std::vector<byte_range> shared = thread_local_storage();
+  shared.emplace_back(dynamic_shared_.get(), grid_->request.dynamic_shared);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const byte_range bytes = arguments[i];
+    for (std::size_t at = 0; at + sizeof(void*) <= bytes.size(); at += sizeof(void*)) {
+      const void* address = nullptr;
+      std::memcpy(&address, bytes.data() + at, sizeof address);
+      if (address == nullptr) continue;
+      const auto complain = [&](rule broken, const char* memory) {
+        violate(broken, std::string("hands its child a pointer to ") + memory +
+                            " memory in argument " + std::to_string(i + 1));
+      };
+      if (std::ranges::any_of(shared, [&](byte_range r) { return holds(r, address); })) {
+        complain(rule::shared_pointer, "shared");
+      }
+      for (const thread& t : threads_) {
+        if (t.on != nullptr && t.on->holds(address)) complain(rule::local_pointer, "local");
       }
     }
   }
 }
 
-stream_state& block::null_stream() {
-  if (null_stream_ == nullptr) null_stream_ = &device::instance().make_stream(*grid_);
-  return *null_stream_;
+cudaStream_t block::null_stream() {
+  if (null_stream_ == nullptr) null_stream_ = device::instance().make_stream(grid_.get());
+  return null_stream_;
 }
 
 void run_block(const grid_ptr& g, std::uint64_t index) {
-  block(g, index).execute();
-  device::instance().block_ended(g);
+  try {
+    device::instance().block_begins(*g);
+    block(g, index).execute();
+    device::instance().block_ended(g);
+  } catch (...) {  // of the executor's own, such as no memory for a stack
+    g->owner->fail(std::current_exception());
+  }
 }
 
 struct grid_share {

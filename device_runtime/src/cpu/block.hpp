@@ -35,10 +35,10 @@ class block {
   [[nodiscard]] std::byte* dynamic_shared() { return dynamic_shared_.get(); }
   [[nodiscard]] unsigned linear_thread() const { return running_->linear; }
   [[nodiscard]] const grid_ptr& owner() const { return grid_; }
-  [[nodiscard]] words::stream_state& null_stream();
+  [[nodiscard]] words::cudaStream_t null_stream();
 
   /// Throws if the bytes of an argument hold a pointer that a child must not be given.
-  void check_argument(std::size_t position, std::span<const std::byte> bytes) const;
+  void check_arguments(std::span<const std::span<const std::byte>> arguments) const;
 
   /// Breaks a rule off in the running thread.
   [[noreturn]] void violate(rule, const std::string& what) const;
@@ -63,6 +63,7 @@ class block {
     std::array<std::uint64_t, 32> values{};
   };
 
+  void run_threads();
   void run_thread();
   void step(thread&);
   void wait(const char* word, words::site);
@@ -81,7 +82,7 @@ class block {
   std::size_t ended_ = 0;
   thread* running_ = nullptr;
   std::unique_ptr<std::byte[], void (*)(std::byte*)> dynamic_shared_;
-  words::stream_state* null_stream_ = nullptr;
+  words::cudaStream_t null_stream_ = nullptr;
 };
 
 }  // namespace ramify::cpu

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ramify/cpu/sanitizers.hpp>
 #include <utility>
 
 #include "block.hpp"
@@ -16,7 +17,7 @@ namespace {
 // What a real device clamps the pending-launch limit to, silently: read back on an H200.
 constexpr std::size_t most_pending_launches = 599'186;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if RAMIFY_ADDRESS_SANITIZER || RAMIFY_THREAD_SANITIZER
 constexpr std::size_t least_fiber_stack = std::size_t{512} << 10;
 #else
 constexpr std::size_t least_fiber_stack = std::size_t{128} << 10;
@@ -26,15 +27,15 @@ bool valid_shape(const launch_request& r) {
   const auto fits = [](const dim3& d, unsigned x, unsigned y, unsigned z) {
     return d.x >= 1 && d.y >= 1 && d.z >= 1 && d.x <= x && d.y <= y && d.z <= z;
   };
+  // More shared memory than that a kernel must be allowed by cudaFuncSetAttribute, which is no word
+  // of the executor.
   return fits(r.grid, 2'147'483'647u, 65'535u, 65'535u) && fits(r.block, 1024u, 1024u, 64u) &&
-         r.block.volume() <= 1024 && r.dynamic_shared <= (std::size_t{227} << 10);
+         r.block.volume() <= 1024 && r.dynamic_shared <= (std::size_t{48} << 10);
 }
 
-grid_ptr make_grid(launch_request request) {
-  auto g = std::make_shared<grid>();
-  g->block_count = request.grid.volume();
-  g->request = std::move(request);
-  return g;
+template <class Handle>
+std::uintptr_t number_of(Handle handle) {
+  return reinterpret_cast<std::uintptr_t>(handle);
 }
 
 executor_config config_from_environment() {
@@ -60,10 +61,19 @@ void run::fail(std::exception_ptr failure) {
 
 // ---- launches ----------------------------------------------------------------------------------
 
+grid_ptr device::make_grid(launch_request request) {
+  auto g = std::make_shared<grid>();
+  g->block_count = request.grid.volume();
+  g->request = std::move(request);
+  g->id = next_grid_++;
+  return g;
+}
+
 cudaError_t device::launch_from_host(launch_request request, cudaStream_t stream) {
   if (!valid_shape(request)) return cudaErrorInvalidConfiguration;
-  if (stream == cudaStreamTailLaunch || stream == cudaStreamFireAndForget) {
-    return cudaErrorInvalidResourceHandle;  // they exist on the device only
+  if (stream != nullptr) {  // the host's own: a grid's, and the reserved ones, are none here
+    const stream_state* known = find(stream);
+    if (known == nullptr || known->of_run != nullptr) return cudaErrorInvalidResourceHandle;
   }
   const executor_config config = this->config();
   std::unique_lock<std::mutex> alone(one_run_at_a_time_, std::defer_lock);
@@ -71,42 +81,47 @@ cudaError_t device::launch_from_host(launch_request request, cudaStream_t stream
 
   const auto the_run =
       config.order == schedule::parallel ? make_parallel_run(config) : make_baton_run(config);
-  const grid_ptr root = make_grid(std::move(request));
-  root->owner = the_run.get();
-  the_run->execute(root);
-
+  grid_ptr root;
   {
     const std::lock_guard lock(mutex_);
-    pending_ -= the_run->slots_held;  // of grids that a broken rule kept from beginning
+    root = make_grid(std::move(request));
   }
-  if (the_run->failure() != nullptr) std::rethrow_exception(the_run->failure());
-  return cudaSuccess;
+  root->owner = the_run.get();
+  the_run->execute(root);
+  if (the_run->failure() == nullptr) return cudaSuccess;
+
+  // A broken rule kept grids from beginning: their pool slots, streams and events must go.
+  {
+    const std::lock_guard lock(mutex_);
+    pending_ -= the_run->slots_held;
+    const auto of_this_run = [&](const auto& pair) { return pair.second.of_run == the_run.get(); };
+    std::erase_if(streams_, of_this_run);
+    std::erase_if(events_, of_this_run);
+  }
+  std::rethrow_exception(the_run->failure());
 }
 
-cudaError_t device::launch_from_block(block& parent, launch_request request, cudaStream_t stream) {
+cudaError_t device::launch_from_block(block& parent, launch_request request, stream_state* stream,
+                                      bool tail) {
   if (!valid_shape(request)) return cudaErrorInvalidConfiguration;
   run& the_run = *parent.owner()->owner;
   std::vector<grid_ptr> ready;
   {
     const std::lock_guard lock(mutex_);
-    if (pending_ >= pending_limit_) {
-      ++counts_.refused_launches;
-      return cudaErrorLaunchPendingCountExceeded;
-    }
+    if (pending_ >= pending_limit_) return cudaErrorLaunchPendingCountExceeded;
     ++pending_;
     ++the_run.slots_held;
-    counts_.peak_pending = std::max<std::uint64_t>(counts_.peak_pending, pending_);
 
     grid_ptr child = make_grid(std::move(request));
     child->owner = &the_run;
-    child->parent = parent.owner();
     child->pool_slots = 1;
-    if (stream == cudaStreamTailLaunch) {
+    if (tail) {
       child->is_tail = true;
-      child->parent->tail.push_back(std::move(child));
+      parent.owner()->tail.push_back(std::move(child));  // learns its parent when it begins
     } else {
+      child->parent = parent.owner();
       ++child->parent->children_open;
-      if (stream == cudaStreamFireAndForget) {
+      if (stream == nullptr) {
         ready.push_back(std::move(child));
       } else {
         child->stream = stream;
@@ -119,12 +134,12 @@ cudaError_t device::launch_from_block(block& parent, launch_request request, cud
   return cudaSuccess;
 }
 
-void device::begun(grid& g) {
+void device::block_begins(grid& g) {
+  if (g.has_begun.exchange(true, std::memory_order_relaxed)) return;
   const std::lock_guard lock(mutex_);
   pending_ -= g.pool_slots;
   g.owner->slots_held -= g.pool_slots;
   g.pool_slots = 0;
-  ++counts_.grids;
 }
 
 void device::block_ended(const grid_ptr& g) {
@@ -135,7 +150,6 @@ void device::block_ended(const grid_ptr& g) {
   std::vector<grid_ptr> ready;
   {
     const std::lock_guard lock(mutex_);
-    counts_.blocks += g->block_count;
     g->own_work_done = true;
     if (g->children_open == 0) completed(g, ready);
   }
@@ -147,9 +161,11 @@ void device::block_ended(const grid_ptr& g) {
 void device::completed(grid_ptr g, std::vector<grid_ptr>& ready) {
   while (g != nullptr) {
     if (!g->tail.empty()) {
-      ready.push_back(g->tail.front());
+      g->tail.front()->parent = g;
+      ready.push_back(std::move(g->tail.front()));
       return;
     }
+    forget_handles(*g);
     if (g->stream != nullptr) {
       g->stream->busy = false;
       advance(*g->stream, ready);
@@ -194,23 +210,64 @@ void device::advance(stream_state& first, std::vector<grid_ptr>& ready) {
 
 // ---- streams and events ------------------------------------------------------------------------
 
-stream_state& device::make_stream(const grid& owner) {
+cudaStream_t device::make_stream(grid* owner) {
   const std::lock_guard lock(mutex_);
-  auto& stream = owner.owner->streams.emplace_back();
-  stream.owner = &owner;
-  return stream;
+  const auto handle = reinterpret_cast<cudaStream_t>(next_handle_);
+  auto& made = streams_[next_handle_++];
+  if (owner != nullptr) {
+    made.owner = owner->id;
+    made.of_run = owner->owner;
+    owner->streams.push_back(handle);
+  }
+  return handle;
 }
 
-event_state& device::make_event(const grid& owner) {
+cudaEvent_t device::make_event(grid* owner) {
   const std::lock_guard lock(mutex_);
-  auto& event = owner.owner->events.emplace_back();
-  event.owner = &owner;
-  return event;
+  const auto handle = reinterpret_cast<cudaEvent_t>(next_handle_);
+  auto& made = events_[next_handle_++];
+  if (owner != nullptr) {
+    made.owner = owner->id;
+    made.of_run = owner->owner;
+    owner->events.push_back(handle);
+  }
+  return handle;
+}
+
+stream_state* device::find(cudaStream_t handle) {
+  const std::lock_guard lock(mutex_);
+  const auto found = streams_.find(number_of(handle));
+  return found == streams_.end() ? nullptr : &found->second;
+}
+
+event_state* device::find(cudaEvent_t handle) {
+  const std::lock_guard lock(mutex_);
+  const auto found = events_.find(number_of(handle));
+  return found == events_.end() ? nullptr : &found->second;
+}
+
+void device::destroy(cudaStream_t handle) {
+  const std::lock_guard lock(mutex_);
+  auto& stream = streams_.at(number_of(handle));
+  stream.destroyed = true;
+  if (stream.of_run == nullptr) streams_.erase(number_of(handle));
+}
+
+void device::destroy(cudaEvent_t handle) {
+  const std::lock_guard lock(mutex_);
+  auto& event = events_.at(number_of(handle));
+  event.destroyed = true;
+  if (event.of_run == nullptr) events_.erase(number_of(handle));
+}
+
+void device::forget_handles(const grid& g) {
+  for (const cudaStream_t handle : g.streams) streams_.erase(number_of(handle));
+  for (const cudaEvent_t handle : g.events) events_.erase(number_of(handle));
 }
 
 void device::record(event_state& event, stream_state& stream) {
   std::vector<grid_ptr> ready;
-  run& the_run = *event.owner->owner;
+  run& the_run = *event.of_run;
   {
     const std::lock_guard lock(mutex_);
     event.last_record = std::make_shared<signal>();
@@ -264,7 +321,8 @@ constexpr std::size_t heap_header = alignof(std::max_align_t);
 void* device::heap_allocate(std::size_t bytes) {
   {
     const std::lock_guard lock(mutex_);
-    if (bytes + heap_header > heap_limit_ - std::min(heap_used_, heap_limit_)) return nullptr;
+    const std::size_t room = heap_limit_ - std::min(heap_used_, heap_limit_);
+    if (room < heap_header || bytes > room - heap_header) return nullptr;
     heap_used_ += bytes + heap_header;
   }
   auto* piece = static_cast<std::byte*>(::operator new(bytes + heap_header));
@@ -292,11 +350,6 @@ executor_config device::config() const {
 void device::set_config(const executor_config& config) {
   const std::lock_guard lock(mutex_);
   config_ = config;
-}
-
-executor_counts device::counts() const {
-  const std::lock_guard lock(mutex_);
-  return counts_;
 }
 
 }  // namespace ramify::cpu

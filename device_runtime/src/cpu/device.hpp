@@ -11,6 +11,7 @@
 #include <ramify/cpu/executor.hpp>
 #include <ramify/cpu/words.hpp>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "grid.hpp"
@@ -25,18 +26,26 @@ class device {
 
   // ---- launches ----
   words::cudaError_t launch_from_host(launch_request, words::cudaStream_t);
-  words::cudaError_t launch_from_block(block&, launch_request, words::cudaStream_t);
+  /// `stream` is null for a launch that no stream orders: fire-and-forget, or tail.
+  words::cudaError_t launch_from_block(block&, launch_request, stream_state* stream, bool tail);
 
-  /// The first block of `g` is about to run: its pool slot is free again.
-  void begun(grid& g);
+  /// A block of `g` is about to run. At the first one, its pool slot is free again.
+  void block_begins(grid& g);
   /// One block of `g` ended; at the last one, what waited for it may begin.
   void block_ended(const grid_ptr& g);
 
-  // ---- streams and events of a grid; a handle from elsewhere breaks a rule ----
-  [[nodiscard]] words::stream_state& make_stream(const grid& owner);
-  [[nodiscard]] words::event_state& make_event(const grid& owner);
-  void record(words::event_state&, words::stream_state&);
-  void wait(words::stream_state&, const words::event_state&);
+  // ---- streams and events; a handle is a number that is never given twice ----
+  /// `owner` is null for the host. A grid's streams and events go when it is complete.
+  [[nodiscard]] words::cudaStream_t make_stream(grid* owner);
+  [[nodiscard]] words::cudaEvent_t make_event(grid* owner);
+  /// Null if there is no such stream (any more).
+  [[nodiscard]] stream_state* find(words::cudaStream_t);
+  [[nodiscard]] event_state* find(words::cudaEvent_t);
+  /// For a grid's: from now on the handle is no good. For the host's: it goes.
+  void destroy(words::cudaStream_t);
+  void destroy(words::cudaEvent_t);
+  void record(event_state&, stream_state&);
+  void wait(stream_state&, const event_state&);
 
   // ---- limits and memory ----
   [[nodiscard]] words::cudaError_t limit(words::cudaLimit, std::size_t& value) const;
@@ -48,19 +57,23 @@ class device {
   // ---- configuration ----
   [[nodiscard]] executor_config config() const;
   void set_config(const executor_config&);
-  [[nodiscard]] executor_counts counts() const;
 
  private:
   device();
 
   // With the mutex held; the grids that may begin now are added to `ready`.
-  void advance(words::stream_state&, std::vector<grid_ptr>& ready);
+  void advance(stream_state&, std::vector<grid_ptr>& ready);
   void completed(grid_ptr, std::vector<grid_ptr>& ready);
+  void forget_handles(const grid&);
+  grid_ptr make_grid(launch_request);
 
   mutable std::mutex mutex_;
   std::mutex one_run_at_a_time_;  // for the schedules that are reproducible
   executor_config config_;
-  executor_counts counts_;
+  std::unordered_map<std::uintptr_t, stream_state> streams_;
+  std::unordered_map<std::uintptr_t, event_state> events_;
+  std::uintptr_t next_handle_ = 16;  // past the reserved ones
+  std::uint64_t next_grid_ = 1;
   std::size_t pending_limit_ = 2048;
   std::size_t pending_ = 0;
   std::size_t heap_limit_ = std::size_t{8} << 20;

@@ -65,7 +65,6 @@ scoped_executor_config::scoped_executor_config(const executor_config& config)
 
 scoped_executor_config::~scoped_executor_config() { device::instance().set_config(former_); }
 
-executor_counts current_executor_counts() { return device::instance().counts(); }
 
 std::string_view to_string(rule r) {
   switch (r) {

@@ -1,31 +1,37 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fiber.hpp"
 
+#include <atomic>
+#include <ramify/cpu/sanitizers.hpp>
 #include <utility>
 
-#if defined(__SANITIZE_ADDRESS__)
+#if RAMIFY_ADDRESS_SANITIZER
 #include <sanitizer/common_interface_defs.h>
 #endif
-#if defined(RAMIFY_TSAN)  // this file itself is not instrumented: see CMakeLists.txt
+#if RAMIFY_THREAD_SANITIZER  // this file itself is not instrumented: see CMakeLists.txt
 #include <sanitizer/tsan_interface.h>
 #endif
 
 namespace ramify::cpu {
 namespace {
 
+// A guard page makes a stack two mappings, of which Linux gives a process 65,530.
+constexpr int most_guarded_stacks = 16'384;
+std::atomic<int> live_stacks{0};
+
 // AddressSanitizer keeps a shadow ("fake") stack beside each stack: it is told before a switch
 // which stack comes next, and after it that the switch is done. `saved` is null when the stack that
 // is left will not be used again.
 void announce_switch([[maybe_unused]] void** saved, [[maybe_unused]] const void* bottom,
                      [[maybe_unused]] std::size_t bytes) {
-#if defined(__SANITIZE_ADDRESS__)
+#if RAMIFY_ADDRESS_SANITIZER
   __sanitizer_start_switch_fiber(saved, bottom, bytes);
 #endif
 }
 
 void finish_switch([[maybe_unused]] void* saved, [[maybe_unused]] const void** bottom,
                    [[maybe_unused]] std::size_t* bytes) {
-#if defined(__SANITIZE_ADDRESS__)
+#if RAMIFY_ADDRESS_SANITIZER
   __sanitizer_finish_switch_fiber(saved, bottom, bytes);
 #endif
 }
@@ -33,15 +39,35 @@ void finish_switch([[maybe_unused]] void* saved, [[maybe_unused]] const void** b
 // ThreadSanitizer sees a fiber as a thread of its own. A switch orders what came before it before
 // what comes after it, which is what sharing one operating-system thread means.
 void switch_tsan_fiber([[maybe_unused]] void* to) {
-#if defined(RAMIFY_TSAN)
+#if RAMIFY_THREAD_SANITIZER
   __tsan_switch_to_fiber(to, 0);
 #endif
 }
 
 }  // namespace
 
+boost::context::stack_context fiber_stack::allocate() {
+  guarded_ = live_stacks.fetch_add(1, std::memory_order_relaxed) < most_guarded_stacks;
+  try {
+    return guarded_ ? boost::context::protected_fixedsize_stack(bytes_).allocate()
+                    : boost::context::fixedsize_stack(bytes_).allocate();
+  } catch (...) {
+    live_stacks.fetch_sub(1, std::memory_order_relaxed);
+    throw;
+  }
+}
+
+void fiber_stack::deallocate(boost::context::stack_context& stack) noexcept {
+  if (guarded_) {
+    boost::context::protected_fixedsize_stack(bytes_).deallocate(stack);
+  } else {
+    boost::context::fixedsize_stack(bytes_).deallocate(stack);
+  }
+  live_stacks.fetch_sub(1, std::memory_order_relaxed);
+}
+
 fiber::fiber(std::size_t stack_bytes) : allocator_(stack_bytes), stack_(allocator_.allocate()) {
-#if defined(RAMIFY_TSAN)
+#if RAMIFY_THREAD_SANITIZER
   tsan_fiber_ = __tsan_create_fiber(0);
 #endif
   inside_ = boost::context::fiber(
@@ -52,7 +78,7 @@ fiber::fiber(std::size_t stack_bytes) : allocator_(stack_bytes), stack_(allocato
 fiber::~fiber() {
   quit_ = true;
   if (inside_) resume();  // serve() returns, which frees the stack
-#if defined(RAMIFY_TSAN)
+#if RAMIFY_THREAD_SANITIZER
   __tsan_destroy_fiber(tsan_fiber_);
 #endif
 }
@@ -60,7 +86,7 @@ fiber::~fiber() {
 void fiber::assign(const std::function<void()>& job) { job_ = &job; }
 
 void fiber::resume() {
-#if defined(RAMIFY_TSAN)
+#if RAMIFY_THREAD_SANITIZER
   tsan_caller_ = __tsan_get_current_fiber();
 #endif
   void* fake_stack = nullptr;

@@ -5,11 +5,24 @@
 /// A thread of a block: Boost.Context's fiber, made reusable and known to the sanitizers.
 
 #include <boost/context/fiber.hpp>
+#include <boost/context/fixedsize_stack.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
 #include <cstddef>
 #include <functional>
 
 namespace ramify::cpu {
+
+/// Memory for a fiber's stack, with a guard page against overflow while there are not too many.
+class fiber_stack {
+ public:
+  explicit fiber_stack(std::size_t bytes) : bytes_(bytes) {}
+  boost::context::stack_context allocate();
+  void deallocate(boost::context::stack_context&) noexcept;
+
+ private:
+  std::size_t bytes_;
+  bool guarded_ = false;
+};
 
 /// Runs one job after another on a stack of its own, always on the operating-system thread that
 /// made it. Creating one costs more than running it, so blocks keep theirs in a pool.
@@ -37,7 +50,7 @@ class fiber {
  private:
   boost::context::fiber serve(boost::context::fiber&& caller);
 
-  boost::context::protected_fixedsize_stack allocator_;
+  fiber_stack allocator_;
   boost::context::stack_context stack_;
   boost::context::fiber inside_;  // the suspended fiber, while its caller runs
   boost::context::fiber caller_;  // the suspended caller, while the fiber runs

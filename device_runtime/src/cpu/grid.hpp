@@ -17,31 +17,38 @@
 namespace ramify::cpu {
 
 struct grid;
+struct stream_state;
 class run;
 using grid_ptr = std::shared_ptr<grid>;
 
 /// "The work before this record is complete", set once.
 struct signal {
   bool set = false;
-  std::vector<words::cudaStream_t> waiting;
+  std::vector<stream_state*> waiting;
 };
 
 struct grid {
   launch_request request;
+  std::uint64_t id = 0;  // never given twice; 0 means the host
   run* owner = nullptr;
   grid_ptr parent;  // dropped at completion, so that a deep tree is not freed recursively
   std::uint64_t block_count = 0;
-  std::uint64_t pool_slots = 0;  // 1 while a launch from the device waits to begin
 
   std::atomic<std::uint64_t> next_block{0};
   std::atomic<std::uint64_t> blocks_ended{0};
+  std::atomic<bool> has_begun{false};
 
   // Guarded by the device's mutex.
-  words::cudaStream_t stream = nullptr;  // in which it was launched; null: in none that orders
+  std::uint64_t pool_slots = 0;    // 1 while a launch from the device waits to begin
+  stream_state* stream = nullptr;  // in which it was launched; null: in none that orders
   bool is_tail = false;
   bool own_work_done = false;
   std::uint64_t children_open = 0;  // launched and not complete; tail launches apart
-  std::deque<grid_ptr> tail;        // launched into the tail stream, the front one running or next
+  // Launched into the tail stream. The front one is null while it runs: it holds on to this grid,
+  // and this one must not hold on to it.
+  std::deque<grid_ptr> tail;
+  std::vector<words::cudaStream_t> streams;  // made by this grid
+  std::vector<words::cudaEvent_t> events;
 
   /// Takes the next block that nobody runs yet.
   [[nodiscard]] bool take_block(std::uint64_t& index) {
@@ -49,8 +56,6 @@ struct grid {
     return index < block_count;
   }
 };
-
-namespace words {
 
 struct stream_state {
   struct record {
@@ -61,17 +66,19 @@ struct stream_state {
   };
   using entry = std::variant<grid_ptr, record, wait>;
 
-  const grid* owner = nullptr;  // null: made by the host
-  bool busy = false;            // its front grid is running
+  std::uint64_t owner = 0;  // id of the grid that made it
+  run* of_run = nullptr;    // null: made by the host
+  bool destroyed = false;   // the handle is; the work goes on
+  bool busy = false;        // its front grid is running
   std::deque<entry> queue;
 };
 
 struct event_state {
-  const grid* owner = nullptr;
+  std::uint64_t owner = 0;
+  run* of_run = nullptr;
+  bool destroyed = false;
   std::shared_ptr<signal> last_record;  // null: never recorded
 };
-
-}  // namespace words
 
 /// One launch from the host and all that comes of it.
 class run {
@@ -95,11 +102,7 @@ class run {
   [[nodiscard]] bool cancelled() const { return cancelled_.load(std::memory_order_acquire); }
   [[nodiscard]] std::exception_ptr failure() const { return failure_; }
 
-  // All streams and events of the run; they stay until its end, so that a handle that is used
-  // outside its grid can still be told from a good one. Guarded by the device's mutex.
-  std::deque<words::stream_state> streams;
-  std::deque<words::event_state> events;
-  std::uint64_t slots_held = 0;
+  std::uint64_t slots_held = 0;  // of the launch pool; guarded by the device's mutex
 
  private:
   std::atomic<bool> cancelled_{false};
@@ -109,8 +112,8 @@ class run {
 [[nodiscard]] std::unique_ptr<run> make_parallel_run(const executor_config&);
 [[nodiscard]] std::unique_ptr<run> make_baton_run(const executor_config&);
 
-/// Runs one block of `g` to its end on the calling thread; at the grid's last block, tells the
-/// device.
+/// Runs one block of `g` to its end on the calling thread, and tells the device when the grid begins
+/// and ends. What goes wrong goes to the run.
 void run_block(const grid_ptr& g, std::uint64_t index);
 
 /// A task's hold on a grid. Made and used outside the file that talks to oneTBB, which is hidden

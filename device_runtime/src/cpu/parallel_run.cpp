@@ -33,7 +33,6 @@ class parallel_run final : public run {
     const auto workers = static_cast<std::uint64_t>(arena_.max_concurrency());
     for (const grid_ptr& g : grids) {
       if (cancelled()) return;
-      device::instance().begun(*g);
       for (std::uint64_t i = std::min(workers, g->block_count); i > 0; --i) {
         grid_share* share = share_grid(g);
         group_.run([share] { run_share(share); });

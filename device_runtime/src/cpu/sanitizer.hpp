@@ -5,7 +5,9 @@
 /// Tells ThreadSanitizer of an order that it cannot see, because a library that is not instrumented
 /// makes it. Nothing at all in other builds.
 
-#if defined(RAMIFY_TSAN)
+#include <ramify/cpu/sanitizers.hpp>
+
+#if RAMIFY_THREAD_SANITIZER
 #include <sanitizer/tsan_interface.h>
 #endif
 
@@ -13,13 +15,13 @@ namespace ramify::cpu {
 
 /// What this thread did so far comes before what follows acquire_order() of the same address.
 inline void release_order([[maybe_unused]] void* address) {
-#if defined(RAMIFY_TSAN)
+#if RAMIFY_THREAD_SANITIZER
   __tsan_release(address);
 #endif
 }
 
 inline void acquire_order([[maybe_unused]] void* address) {
-#if defined(RAMIFY_TSAN)
+#if RAMIFY_THREAD_SANITIZER
   __tsan_acquire(address);
 #endif
 }

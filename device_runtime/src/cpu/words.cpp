@@ -19,32 +19,39 @@ bool reserved(cudaStream_t stream) {
   return stream == cudaStreamTailLaunch || stream == cudaStreamFireAndForget;
 }
 
-// The stream that `handle` means in `here`; a handle of another grid breaks a rule.
-stream_state& resolve(block& here, cudaStream_t handle) {
-  if (handle == nullptr) return here.null_stream();
-  if (handle->owner != here.owner().get()) {
-    here.violate(rule::foreign_stream, handle->owner == nullptr
-                                           ? "uses a stream that the host created"
-                                           : "uses a stream that another grid created");
-  }
-  return *handle;
+// What `handle` means in `here`; a handle of another grid breaks a rule.
+template <class Handle>
+auto& resolve(block& here, Handle handle, const char* kind) {
+  auto* const state = device::instance().find(handle);
+  const auto complain = [&](const char* whose) {
+    here.violate(rule::foreign_stream, std::string("uses ") + kind + whose);
+  };
+  if (state == nullptr) complain(" that is none, or none any more");
+  if (state->of_run == nullptr) complain(" that the host created");
+  if (state->owner != here.owner()->id) complain(" that another grid created");
+  if (state->destroyed) complain(" that was destroyed");
+  return *state;
 }
 
-event_state& resolve(block& here, cudaEvent_t handle) {
-  if (handle->owner != here.owner().get()) {
-    here.violate(rule::foreign_stream, "uses an event that another grid or the host created");
-  }
-  return *handle;
+stream_state& resolve(block& here, cudaStream_t handle) {
+  return resolve(here, handle == nullptr ? here.null_stream() : handle, "a stream");
 }
+
+event_state& resolve(block& here, cudaEvent_t handle) { return resolve(here, handle, "an event"); }
 
 // Device-side copies and fills are grids of one thread, as they are on a GPU.
 cudaError_t submit_memory_operation(std::function<void()> operation, cudaStream_t stream,
-                                    const void* name) {
+                                    const void* name, site written_at,
+                                    std::initializer_list<const void*> pointers) {
   if (block::current() == nullptr) {
     operation();
     return cudaSuccess;
   }
-  return submit({std::move(operation), name, dim3(1), dim3(1), 0, site::current()}, stream, {});
+  std::vector<std::span<const std::byte>> arguments;
+  for (const void* const& pointer : pointers) {
+    arguments.push_back(std::as_bytes(std::span(&pointer, 1)));
+  }
+  return submit({std::move(operation), name, dim3(1), dim3(1), 0, written_at}, stream, arguments);
 }
 
 }  // namespace
@@ -55,9 +62,10 @@ cudaError_t submit(launch_request request, cudaStream_t stream,
   device& d = device::instance();
   if (here == nullptr) return d.launch_from_host(std::move(request), stream);
 
-  for (std::size_t i = 0; i < arguments.size(); ++i) here->check_argument(i, arguments[i]);
-  const cudaStream_t target = reserved(stream) ? stream : &resolve(*here, stream);
-  const cudaError_t error = d.launch_from_block(*here, std::move(request), target);
+  here->check_arguments(arguments);
+  stream_state* const target = reserved(stream) ? nullptr : &resolve(*here, stream);
+  const cudaError_t error =
+      d.launch_from_block(*here, std::move(request), target, stream == cudaStreamTailLaunch);
   if (error == cudaSuccess) here->scheduling_point();
   return error;
 }
@@ -81,6 +89,23 @@ void report_ignored_failure(cudaError_t error, const void* kernel, site s) {
   if (block* here = block::current()) here->violate(rule::ignored_launch_failure, what);
   throw rule_violation(rule::ignored_launch_failure, s.function_name(), "host", what);
 }
+
+namespace {
+
+template <class Handle>
+cudaError_t destroy(Handle handle) {
+  device& d = device::instance();
+  if (block* here = block::current()) {
+    resolve(*here, handle);
+  } else {
+    const auto* state = d.find(handle);
+    if (state == nullptr || state->of_run != nullptr) return cudaErrorInvalidResourceHandle;
+  }
+  d.destroy(handle);
+  return cudaSuccess;
+}
+
+}  // namespace
 
 namespace words {
 
@@ -152,23 +177,14 @@ int __all_sync(unsigned mask, int predicate, site s) {
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   block* here = block::current();
-  if (here == nullptr) {
-    *stream = new stream_state{};
-    return cudaSuccess;
-  }
-  if (flags != cudaStreamNonBlocking) return cudaErrorInvalidValue;
-  *stream = &device::instance().make_stream(*here->owner());
+  if (here != nullptr && flags != cudaStreamNonBlocking) return cudaErrorInvalidValue;
+  *stream = device::instance().make_stream(here == nullptr ? nullptr : here->owner().get());
   return cudaSuccess;
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   if (stream == nullptr || reserved(stream)) return cudaErrorInvalidResourceHandle;
-  if (block* here = block::current()) {
-    resolve(*here, stream);  // its work goes on; the run frees it
-  } else {
-    delete stream;
-  }
-  return cudaSuccess;
+  return destroy(stream);
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
@@ -176,26 +192,22 @@ cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   block* here = block::current();
   if (here == nullptr) return cudaSuccess;
-  if (reserved(stream)) return cudaErrorInvalidResourceHandle;
+  if (reserved(stream) || event == nullptr) return cudaErrorInvalidResourceHandle;
   device::instance().wait(resolve(*here, stream), resolve(*here, event));
   return cudaSuccess;
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   block* here = block::current();
-  if (here == nullptr) {
-    *event = new event_state{};
-    return cudaSuccess;
-  }
-  if (flags != cudaEventDisableTiming) return cudaErrorInvalidValue;
-  *event = &device::instance().make_event(*here->owner());
+  if (here != nullptr && flags != cudaEventDisableTiming) return cudaErrorInvalidValue;
+  *event = device::instance().make_event(here == nullptr ? nullptr : here->owner().get());
   return cudaSuccess;
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   block* here = block::current();
   if (here == nullptr) return cudaSuccess;
-  if (reserved(stream)) return cudaErrorInvalidResourceHandle;
+  if (reserved(stream) || event == nullptr) return cudaErrorInvalidResourceHandle;
   device::instance().record(resolve(*here, event), resolve(*here, stream));
   return cudaSuccess;
 }
@@ -204,12 +216,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   if (event == nullptr) return cudaErrorInvalidResourceHandle;
-  if (block* here = block::current()) {
-    resolve(*here, event);
-  } else {
-    delete event;
-  }
-  return cudaSuccess;
+  return destroy(event);
 }
 
 // ---- memory ----
@@ -236,16 +243,19 @@ cudaError_t cudaMallocHost(void** memory, std::size_t bytes) { return allocate(m
 cudaError_t cudaFreeHost(void* memory) { return release(memory); }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
-                            cudaStream_t stream) {
+                            cudaStream_t stream, site written_at) {
   if (bytes == 0) return cudaSuccess;
   return submit_memory_operation([=] { std::memmove(to, from, bytes); }, stream,
-                                 reinterpret_cast<const void*>(&cudaMemcpyAsync));
+                                 reinterpret_cast<const void*>(&cudaMemcpyAsync), written_at,
+                                 {to, from});
 }
 
-cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream) {
+cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream,
+                            site written_at) {
   if (bytes == 0) return cudaSuccess;
   return submit_memory_operation([=] { std::memset(memory, value, bytes); }, stream,
-                                 reinterpret_cast<const void*>(&cudaMemsetAsync));
+                                 reinterpret_cast<const void*>(&cudaMemsetAsync), written_at,
+                                 {memory});
 }
 
 // ---- devices and limits ----
