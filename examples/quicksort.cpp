@@ -70,7 +70,7 @@ void declare(CLI::App& app, options& o) {
   auto* generate =
       app.add_option("--generate", o.distribution,
                      "Sort generated numbers: uniform, sorted, reversed, organ-pipe, all-equal, "
-                     "few-distinct, almost-sorted, median-of-three-killer");
+                     "few-distinct, zipf, almost-sorted, median-of-three-killer");
   input->excludes(generate);
   app.add_option("--output", o.output, "File for the sorted numbers, in the form of the input");
   app.add_option("--type", o.type,
@@ -104,7 +104,9 @@ common::numbers read(const options& o) {
   }
   common::numbers all;
   all.keys = common::keys_of_type(o.type.empty() ? "u32" : o.type);
-  const auto ranks = common::make_ranks(common::parse_distribution(o.distribution), o.n, o.seed);
+  std::vector<std::uint32_t> ranks;
+  if (o.n > ranks.max_size()) throw std::bad_alloc();
+  ranks = common::make_ranks(common::parse_distribution(o.distribution), o.n, o.seed);
   std::visit(
       [&](auto& keys) {
         using key = typename std::decay_t<decltype(keys)>::value_type;
@@ -239,8 +241,6 @@ int main(int argc, char** argv) {
     return complain(bad_output, e.what());
   } catch (const std::bad_alloc&) {
     return complain(failed, "not enough memory");
-  } catch (const std::length_error&) {
-    return complain(failed, "so many numbers do not fit into memory");
   } catch (const std::exception& e) {
     return complain(failed, e.what());
   }

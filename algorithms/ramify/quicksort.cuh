@@ -182,12 +182,7 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
     check_pointer(data.keys, "keys");
     if constexpr (columns<Key, Value>::has_values) {
       check_pointer(data.values, "values");
-      const void* keys_end = data.keys + n;
-      const void* values_end = data.values + n;
-      const std::less<const void*> before;
-      if (before(data.keys, values_end) && before(data.values, keys_end)) {
-        throw std::invalid_argument("quicksort: keys and values overlap");
-      }
+      quicksort_check_overlap(data.keys, data.values, n);
     }
     if (scratch.data == nullptr) return;
     const std::size_t needed = scratch_bytes(n, config);
@@ -206,9 +201,7 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
       throw std::invalid_argument(std::string("quicksort: ") + name + " is null");
     }
 #if RAMIFY_ON_CUDA
-    cudaPointerAttributes attributes{};
-    check(cudaPointerGetAttributes(&attributes, pointer), "looking at a pointer");
-    if (attributes.type == cudaMemoryTypeUnregistered) {
+    if (memory_of(pointer, name) == cudaMemoryTypeUnregistered) {
       throw std::invalid_argument(std::string("quicksort: ") + name +
                                   " is ordinary host memory; a kernel needs device, managed or "
                                   "pinned memory (the facade <ramify/quicksort.hpp> takes any)");

@@ -21,6 +21,7 @@
 ///           sort has gone well.
 /// Cost      as <ramify/quicksort.cuh>; on the CUDA backend host memory adds both copies.
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <ramify/quicksort/config.hpp>
@@ -37,13 +38,21 @@ struct quicksort_options : quicksort_config {
   std::size_t pending_launches = 0;
 };
 
+/// The types that the facade is compiled for.
+template <class T>
+concept quicksort_facade_key = std::same_as<T, std::int32_t> || std::same_as<T, std::uint32_t> ||
+    std::same_as<T, std::int64_t> || std::same_as<T, std::uint64_t> || std::same_as<T, float> ||
+    std::same_as<T, double>;
+template <class T>
+concept quicksort_facade_value = std::same_as<T, std::uint32_t> || std::same_as<T, std::uint64_t>;
+
 /// Sorts keys in place.
-template <class Key>
+template <quicksort_facade_key Key>
 quicksort_report quicksort(std::span<Key> keys, const quicksort_options& options = {});
 
 /// Sorts keys in place; each value goes where its key goes. \throws std::invalid_argument if the
 /// sizes differ
-template <class Key, class Value>
+template <quicksort_facade_key Key, quicksort_facade_value Value>
 quicksort_report quicksort_pairs(std::span<Key> keys, std::span<Value> values,
                                  const quicksort_options& options = {});
 

@@ -4,6 +4,12 @@
 #include "facade.hpp"
 
 namespace ramify::facade {
+namespace {
+
+// Stands for all kernels of the program: they are compiled for the same architectures.
+__global__ void any_kernel() {}
+
+}  // namespace
 
 cuda_device find_cuda_device() {
   int count = 0;
@@ -17,6 +23,13 @@ cuda_device find_cuda_device() {
   if (cudaGetDevice(&current) != cudaSuccess ||
       cudaGetDeviceProperties(&properties, current) != cudaSuccess) {
     return {false, "the CUDA device does not answer"};
+  }
+  cudaFuncAttributes attributes{};
+  if (cudaFuncGetAttributes(&attributes, any_kernel) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return {false, std::string(properties.name) + " (compute capability " +
+                       std::to_string(properties.major) + '.' + std::to_string(properties.minor) +
+                       ") is none that this program was compiled for"};
   }
   return {true, properties.name};
 }

@@ -58,18 +58,19 @@ cuda_device find_cuda_device() { return {false, "built without CUDA"}; }
 
 }  // namespace facade
 
-template <class Key>
+template <quicksort_facade_key Key>
 quicksort_report quicksort(std::span<Key> keys, const quicksort_options& options) {
   return facade::sort<Key, void>(keys.data(), nullptr, keys.size(), options);
 }
 
-template <class Key, class Value>
+template <quicksort_facade_key Key, quicksort_facade_value Value>
 quicksort_report quicksort_pairs(std::span<Key> keys, std::span<Value> values,
                                  const quicksort_options& options) {
   if (keys.size() != values.size()) {
     throw std::invalid_argument("quicksort_pairs: " + std::to_string(keys.size()) + " keys, but " +
                                 std::to_string(values.size()) + " values");
   }
+  quicksort_check_overlap(keys.data(), values.data(), keys.size());
   return facade::sort<Key, Value>(keys.data(), values.data(), keys.size(), options);
 }
 

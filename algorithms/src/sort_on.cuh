@@ -30,18 +30,8 @@ class on_device {
             [[maybe_unused]] const char* name)
       : caller_(data), n_(n) {
 #if RAMIFY_ON_CUDA
-    cudaPointerAttributes attributes{};
-    check(cudaPointerGetAttributes(&attributes, data), "looking at a pointer");
-    if (attributes.type == cudaMemoryTypeDevice) {
-      int current = 0;
-      check(cudaGetDevice(&current), "asking for the current device");
-      if (attributes.device != current) {
-        throw std::invalid_argument(std::string("quicksort: ") + name + " are on device " +
-                                    std::to_string(attributes.device) +
-                                    ", but the current device is " + std::to_string(current));
-      }
-    }
-    if (attributes.type == cudaMemoryTypeUnregistered || attributes.type == cudaMemoryTypeHost) {
+    const cudaMemoryType kind = memory_of(data, name);
+    if (kind == cudaMemoryTypeUnregistered || kind == cudaMemoryTypeHost) {
       copy_ = device_buffer<T>(n, stream);
       check(cudaMemcpyAsync(copy_.data(), data, n * sizeof(T), cudaMemcpyHostToDevice, stream),
             "copying to the device");

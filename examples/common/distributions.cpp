@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -18,6 +19,7 @@ std::string_view to_string(distribution d) {
     case distribution::organ_pipe: return "organ-pipe";
     case distribution::all_equal: return "all-equal";
     case distribution::few_distinct: return "few-distinct";
+    case distribution::zipf: return "zipf";
     case distribution::almost_sorted: return "almost-sorted";
     case distribution::median_of_three_killer: return "median-of-three-killer";
   }
@@ -35,10 +37,9 @@ distribution parse_distribution(std::string_view text) {
 
 std::span<const distribution> all_distributions() {
   static constexpr std::array all{
-      distribution::uniform,       distribution::sorted,
-      distribution::reversed,      distribution::organ_pipe,
-      distribution::all_equal,     distribution::few_distinct,
-      distribution::almost_sorted, distribution::median_of_three_killer};
+      distribution::uniform,    distribution::sorted,        distribution::reversed,
+      distribution::organ_pipe, distribution::all_equal,     distribution::few_distinct,
+      distribution::zipf,       distribution::almost_sorted, distribution::median_of_three_killer};
   return all;
 }
 
@@ -57,6 +58,14 @@ std::vector<std::uint32_t> make_ranks(distribution d, std::size_t n, std::uint64
       case distribution::organ_pipe: ranks[i] = spread(i < n / 2 ? i : n - 1 - i); break;
       case distribution::all_equal: ranks[i] = 0x9e3779b9u; break;
       case distribution::few_distinct: ranks[i] = std::uint32_t(random() % 16) << 28; break;
+      case distribution::zipf: {
+        // n to a power that is uniform in [0, 1) is k with a share of about 1 / (k ln n). The
+        // frequent values lie anywhere among the others.
+        const double power = static_cast<double>(random() >> 11) * 0x1p-53;
+        const auto k = static_cast<std::uint32_t>(std::pow(static_cast<double>(n), power));
+        ranks[i] = k * 0x9e3779b1u;
+        break;
+      }
       case distribution::median_of_three_killer: {
         // For n = 2k: 1, k+1, 3, k+3, ..., then 2, 4, ..., 2k.
         const std::size_t k = n / 2;

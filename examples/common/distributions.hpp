@@ -20,6 +20,7 @@ enum class distribution {
   organ_pipe,  ///< up, then down again
   all_equal,
   few_distinct,            ///< 16 values
+  zipf,                    ///< the k-th most frequent of n values has a share of about 1 / (k ln n)
   almost_sorted,           ///< one in a hundred elements swapped with another
   median_of_three_killer,  ///< drives median-of-three quicksort to quadratic time (Musser, 1997)
 };
@@ -37,13 +38,17 @@ enum class distribution {
 /// floating-point numbers lie evenly around 0. Greater ranks give numbers that are not smaller.
 template <class Number>
 [[nodiscard]] Number number_of_rank(std::uint32_t rank) {
-  if constexpr (std::is_floating_point_v<Number>) {
-    return (static_cast<Number>(rank) - static_cast<Number>(2147483648.0)) / 1024;
-  } else if constexpr (std::is_signed_v<Number>) {
-    const std::int64_t centred = static_cast<std::int64_t>(rank) - (std::int64_t{1} << 31);
-    return static_cast<Number>(sizeof(Number) == 8 ? centred * (std::int64_t{1} << 32) : centred);
+  // 64-bit numbers get lower bits too, the same for the same rank.
+  const std::uint32_t low = rank * 0x9e3779b9u;
+  if constexpr (std::is_same_v<Number, float>) {
+    return (static_cast<float>(rank) - 2147483648.0f) / 1024;
+  } else if constexpr (std::is_same_v<Number, double>) {
+    return (static_cast<double>(rank) - 2147483648.0) / 1024 + (low >> 12) * 0x1p-31;
+  } else if constexpr (sizeof(Number) == 8) {
+    const std::uint64_t bits = std::uint64_t{rank} << 32 | low;
+    return static_cast<Number>(std::is_signed_v<Number> ? bits ^ std::uint64_t{1} << 63 : bits);
   } else {
-    return static_cast<Number>(sizeof(Number) == 8 ? std::uint64_t{rank} << 32 : rank);
+    return static_cast<Number>(std::is_signed_v<Number> ? rank ^ 1u << 31 : rank);
   }
 }
 

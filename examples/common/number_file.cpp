@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -34,7 +33,11 @@ std::string read_whole_file(const std::filesystem::path& path) {
     throw bad_input("cannot read " + path.string() + ": " +
                     std::error_code(errno, std::generic_category()).message());
   }
-  std::string content(std::istreambuf_iterator<char>(file), {});
+  std::string content;
+  std::array<char, 65536> piece;
+  while (file.read(piece.data(), piece.size()), file.gcount() > 0) {
+    content.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+  }
   if (file.bad()) throw bad_input("reading " + path.string() + " failed");
   return content;
 }
@@ -128,7 +131,10 @@ numbers read_text(const std::filesystem::path& path, bool pairs) {
     as_signed.add(key);
     as_unsigned.add(key);
     as_double.add(key);
-    if (!as_double.good) complain(pairs ? "does not begin with a number" : "is not a number");
+    if (!as_double.good) {
+      complain(std::string(pairs ? "does not begin with" : "is not") +
+               " a number that f64 can hold");
+    }
     if (would_be_rounded.empty() && !fits_double(key)) {
       would_be_rounded = complaint("would be rounded: not all numbers of the file are i64 or u64");
     }

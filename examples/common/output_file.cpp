@@ -17,7 +17,15 @@ void write_file(const std::filesystem::path& path,
   };
   const auto last_error = [] { return std::error_code(errno, std::generic_category()); };
 
-  std::filesystem::path temporary = path;
+  std::error_code unknown;
+  const auto kind = std::filesystem::status(path, unknown).type();
+  const bool exists = kind != std::filesystem::file_type::not_found;
+  if (exists && kind != std::filesystem::file_type::regular) {
+    throw bad_output("cannot write " + path.string() + ": it is not a regular file");
+  }
+  // What a link points to is replaced, and not the link.
+  const std::filesystem::path target = exists ? std::filesystem::canonical(path) : path;
+  std::filesystem::path temporary = target;
   temporary += ".part" + std::to_string(::getpid());
   struct removed_at_end {
     const std::filesystem::path& file;
@@ -34,7 +42,7 @@ void write_file(const std::filesystem::path& path,
   out.close();
   if (!out) complain(errno != 0 ? last_error() : std::make_error_code(std::errc::io_error));
   std::error_code error;
-  std::filesystem::rename(temporary, path, error);
+  std::filesystem::rename(temporary, target, error);
   if (error) complain(error);
 }
 

@@ -45,6 +45,11 @@ expect 0 - --input i --output o --backend cpu --pairs --verify
 expect 0 - --input i --output o --backend cpu --verify
 [ ! -s o ] || fail "an empty file gave $(cat o)"
 
+# A link is followed.
+touch real && ln -s real link
+expect 0 - --generate sorted --n 3 --type i32 --output link --backend cpu
+[ -L link ] && [ "$(wc -l <real)" -eq 3 ] || fail "a link was not followed"
+
 # Raw binary is sorted in place of itself, and the input is not touched.
 printf '\3\0\0\0\1\0\0\0\377\377\377\377' >i
 cp i i.before
@@ -93,7 +98,7 @@ expect 3 'No such file' --input nowhere --output o
 expect 3 'is a directory' --input . --output o
 expect 3 'no multiple of 8' --input i --type f64 --output o
 printf '1\n2\nthree\n4\n' >j
-expect 3 "line 3: 'three' is not a number" --input j --output o
+expect 3 "line 3: 'three' is not a number that f64 can hold" --input j --output o
 printf '1\n\n2\n' >j
 expect 3 "line 2" --input j --output o
 for whole in 9007199254740993 -9007199254740993 18446744073709551615 99999999999999999999; do
@@ -104,6 +109,12 @@ printf '1 1\n2\n' >j
 expect 3 "line 2: '2' is not a key and a value" --input j --pairs --output o
 printf '1 1\n2 x\n' >j
 expect 3 "line 2: '2 x' does not end in an unsigned value" --input j --pairs --output o
+printf '1\n1e400\n' >j
+expect 3 "line 2: '1e400' is not a number that f64 can hold" --input j --output o
+mkfifo pipe
+expect 5 'pipe: it is not a regular file' --generate uniform --n 5 --output pipe
+[ -p pipe ] || fail "the pipe was replaced"
+expect 1 'not enough memory' --generate uniform --n 18446744073709551615 --output o
 expect 5 'cannot write nowhere/o' --generate uniform --n 5 --output nowhere/o
 if ! "$program" --generate uniform --n 5 --backend cuda >out 2>err; then
   expect 4 'the cuda backend cannot run' --generate uniform --n 5 --backend cuda --output o

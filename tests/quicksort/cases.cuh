@@ -60,8 +60,10 @@ quicksort_report sort_pairs(std::vector<Key>& keys, std::vector<std::uint32_t>& 
   return report;
 }
 
+/// Neither default-constructible nor assignable: a comparator need only be copied.
 struct hostile {
-  hostile_order order;
+  const hostile_order order;
+  explicit hostile(hostile_order o) : order(o) {}
   __host__ __device__ bool operator()(unsigned a, unsigned b) const {
     switch (order) {
       case hostile_order::less_or_equal: return a <= b;
@@ -127,6 +129,83 @@ inline void two_at_once(std::vector<std::uint32_t>& first, std::vector<std::uint
   for (int i = 0; i < 2; ++i) download(device_keys[i], *keys[i], streams[i].get());
 }
 
+inline unsigned* slot_counter() {
+  static const slot_lease lease(2048);
+  return lease.slots().in_use;
+}
+
+inline unsigned slots_in_use() {
+  unsigned count = 0;
+  check(cudaMemcpyAsync(&count, slot_counter(), sizeof count, cudaMemcpyDeviceToHost, nullptr),
+        "reading the slots in use");
+  check(cudaStreamSynchronize(nullptr), "reading the slots in use");
+  return count;
+}
+
+inline quicksort_report without_slots(std::vector<std::uint32_t>& keys,
+                                      const quicksort_options& options) {
+  const auto set_slots_in_use = [](unsigned count) {
+    check(cudaMemcpyAsync(slot_counter(), &count, sizeof count, cudaMemcpyHostToDevice, nullptr),
+          "setting the slots in use");
+    check(cudaStreamSynchronize(nullptr), "setting the slots in use");
+  };
+  set_slots_in_use(launch_quota(*current_launch_limits().pending_launches));
+  auto report = sort_keys(keys, options);
+  set_slots_in_use(0);
+  return report;
+}
+
+inline std::string memory_kinds() {
+  constexpr int n = 20'000;
+  const auto fill = [](std::span<int> keys) {
+    for (int i = 0; i < n; ++i) keys[std::size_t(i)] = i * 7919 % n;
+  };
+  const auto sorted = [](std::span<const int> keys) {
+    for (int i = 0; i < n; ++i) {
+      if (keys[std::size_t(i)] != i) return false;
+    }
+    return true;
+  };
+  const std::vector<int> input = [&] {
+    std::vector<int> keys(n);
+    fill(keys);
+    return keys;
+  }();
+  quicksort_options options;
+  options.backend = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;
+
+  pinned_buffer<int> pinned(n);
+  const std::span<int> in_pinned(pinned.data(), n);
+  fill(in_pinned);
+  (void)quicksort(pinned.data(), n);
+  if (!sorted(in_pinned)) return "pinned memory, header";
+  fill(in_pinned);
+  (void)ramify::quicksort(in_pinned, options);
+  if (!sorted(in_pinned)) return "pinned memory, facade";
+
+  const device_buffer<int> device = upload(input);
+  (void)ramify::quicksort(std::span<int>(device.data(), n), options);
+  std::vector<int> result(n);
+  download(device, result);
+  if (!sorted(result)) return "device memory, facade";
+
+#if RAMIFY_ON_CUDA
+  int* managed = nullptr;
+  check(cudaMallocManaged(&managed, n * sizeof(int)), "allocating managed memory");
+  const std::span<int> in_managed(managed, n);
+  fill(in_managed);
+  (void)quicksort(managed, n);
+  const bool header_is_right = sorted(in_managed);
+  fill(in_managed);
+  (void)ramify::quicksort(in_managed, options);
+  const bool facade_is_right = sorted(in_managed);
+  check(cudaFree(managed), "freeing managed memory");
+  if (!header_is_right) return "managed memory, header";
+  if (!facade_is_right) return "managed memory, facade";
+#endif
+  return {};
+}
+
 /// Sizes around a warp, a block, a tile and a leaf.
 template <class Key>
 std::vector<std::size_t> interesting_sizes() {
@@ -149,10 +228,15 @@ inline const quicksort_cases& cases() {
   static const quicksort_cases all{
       sorts_of<particle>(),
       sorts_of<record>(),
-      sorts_of<std::uint32_t>(),
+      sorts_of<page>(),
+      interesting_sizes<std::uint32_t>(),
+      interesting_sizes<std::uint64_t>(),
       sort_hostile,
       provoke,
       two_at_once,
+      slots_in_use,
+      without_slots,
+      memory_kinds,
       [](std::size_t n, const quicksort_config& config) {
         return quicksort_scratch_bytes<std::uint32_t>(n, config);
       },

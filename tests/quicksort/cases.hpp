@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <ramify/quicksort.hpp>
+#include <string>
 #include <vector>
 
 #include "key_types.hpp"
@@ -37,12 +38,21 @@ struct custom_sorts {
 struct quicksort_cases {
   custom_sorts<particle> particles;
   custom_sorts<record> records;
-  custom_sorts<std::uint32_t> integers;
+  custom_sorts<page> pages;
+  std::vector<std::size_t> sizes_of_words;         ///< of 4 bytes, as above
+  std::vector<std::size_t> sizes_of_double_words;  ///< of 8 bytes
   void (*hostile)(std::vector<std::uint32_t>&, hostile_order, const ramify::quicksort_options&);
   void (*provoke)(bad_argument);
   /// Sorts both on streams of their own, at the same time, with scratch memory of the caller's.
   void (*two_at_once)(std::vector<std::uint32_t>&, std::vector<std::uint32_t>&,
                       const ramify::quicksort_options&);
+  /// Launch slots in use when nothing runs.
+  unsigned (*slots_in_use)();
+  /// Sorts while somebody else has all launch slots.
+  ramify::quicksort_report (*without_slots)(std::vector<std::uint32_t>&,
+                                            const ramify::quicksort_options&);
+  /// Sorts in each kind of memory, by either door; what went wrong, if anything.
+  std::string (*memory_kinds)();
   std::size_t (*scratch_bytes)(std::size_t n, const ramify::quicksort_config&);
   std::size_t (*recommended_pending_launches)(std::size_t n, const ramify::quicksort_config&);
 };

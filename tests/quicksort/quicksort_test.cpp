@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <ramify/cpu/executor.hpp>
+#include <set>
 #include <stdexcept>
 
 #include "backend_under_test.hpp"
@@ -52,7 +53,9 @@ struct sorts {
                                 const quicksort_options& o) {
     return ramify::quicksort_pairs(std::span(k), std::span(v), o);
   }
-  static std::vector<std::size_t> interesting_sizes() { return cases().integers.interesting_sizes; }
+  static std::vector<std::size_t> interesting_sizes() {
+    return sizeof(Key) == 4 ? cases().sizes_of_words : cases().sizes_of_double_words;
+  }
 };
 
 template <class Key, tests::custom_sorts<Key> tests::quicksort_cases::*member>
@@ -73,6 +76,9 @@ struct sorts<tests::particle> : custom<tests::particle, &tests::quicksort_cases:
 template <>
 struct sorts<tests::record> : custom<tests::record, &tests::quicksort_cases::records> {};
 
+template <>
+struct sorts<tests::page> : custom<tests::page, &tests::quicksort_cases::pages> {};
+
 template <class Key>
 using oracle = tests::sort_oracle<Key, typename tests::order_of<Key>::type>;
 
@@ -90,7 +96,12 @@ void expect_sorted(const oracle<Key>& input, const quicksort_options& options) {
   BOOST_TEST_CONTEXT(ramify::to_string(options.strategy) << ", " << ramify::to_string(options.route)
                                                          << ", n = " << input.input().size()) {
     std::vector<Key> keys = input.input();
+    const std::uint64_t grids_before = ramify::cpu::grids_begun();
     const quicksort_report report = sorts<Key>::keys(keys, options);
+    if (on_cpu()) {
+      const std::uint64_t grids = ramify::cpu::grids_begun() - grids_before;
+      BOOST_TEST(report.host_grids + report.child_grids == grids);
+    }
     BOOST_TEST(input.check(keys) == "");
     BOOST_TEST(report.keys == keys.size());
     BOOST_TEST(report.merge_sorted_segments == 0u);  // no input that is meant here is deep
@@ -99,6 +110,7 @@ void expect_sorted(const oracle<Key>& input, const quicksort_options& options) {
     auto values = tests::count_up<std::uint32_t>(keys.size());
     (void)sorts<Key>::pairs(keys, values, options);
     BOOST_TEST(input.check(keys, values) == "");
+    BOOST_TEST(cases().slots_in_use() == 0u);
   }
 }
 
@@ -115,13 +127,14 @@ std::vector<std::size_t> sizes() {
   const auto interesting = sorts<Key>::interesting_sizes();
   all.insert(all.end(), interesting.begin(), interesting.end());
   for (int k = 10; k <= 12 + tests::cut_down(4, 0); k += 2) {
+    if (sizeof(Key) << k > std::size_t{8} << 20) break;
     for (const int off : {-1, 0, 1}) all.push_back((std::size_t{1} << k) + std::size_t(off));
   }
   return all;
 }
 
 using all_types = boost::mpl::list<std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, float,
-                                   double, tests::particle, tests::record>;
+                                   double, tests::particle, tests::record, tests::page>;
 using types_of_large_sorts = boost::mpl::list<std::uint32_t, double, tests::particle>;
 
 }  // namespace
@@ -155,9 +168,10 @@ BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::cut_down(100, 5)
   const auto d =
       common::all_distributions()[std::size_t(seed) % common::all_distributions().size()];
   BOOST_TEST_CONTEXT(common::to_string(d)) {
-    // About thirty leaves, and about twelve.
-    expect_sorted_every_way(make_input<tests::record>(d, 10'000, std::uint64_t(seed)));
-    expect_sorted_every_way(make_input<std::uint32_t>(d, 50'000, std::uint64_t(seed)));
+    // Up to three levels, about fifteen leaves, and about eight.
+    expect_sorted_every_way(make_input<tests::page>(d, 1'000, std::uint64_t(seed)));
+    expect_sorted_every_way(make_input<tests::record>(d, 5'000, std::uint64_t(seed)));
+    expect_sorted_every_way(make_input<std::uint32_t>(d, 30'000, std::uint64_t(seed)));
   }
 }
 
@@ -228,15 +242,16 @@ BOOST_DATA_TEST_CASE(what_is_too_deep_is_merge_sorted, data::make(strategies) * 
   for (const auto d : common::all_distributions()) {
     auto options = options_for(strategy, taken);
     options.depth_limit = 1;
-    const auto input = make_input<tests::record>(d, std::size_t(tests::cut_down(40'000, 4'000)), 2);
+    const auto input = make_input<tests::page>(d, 4'000, 2);
     auto keys = input.input();
     auto values = tests::count_up<std::uint32_t>(keys.size());
-    const auto report = sorts<tests::record>::pairs(keys, values, options);
+    const auto report = sorts<tests::page>::pairs(keys, values, options);
     BOOST_TEST_CONTEXT(common::to_string(d)) {
       BOOST_TEST(input.check(keys, values) == "");
-      // Two halves of uniform keys are still longer than a leaf. (64 buckets need not be.)
-      if (strategy == quicksort_strategy::binary && d == distribution::uniform) {
-        BOOST_TEST(report.merge_sorted_segments == 2u);
+      // What one partition makes of uniform keys is longer than a leaf.
+      if (d == distribution::uniform) {
+        const unsigned parts = strategy == quicksort_strategy::binary ? 2 : 8;
+        BOOST_TEST(report.merge_sorted_segments == parts);
       }
     }
   }
@@ -266,6 +281,21 @@ BOOST_DATA_TEST_CASE(two_sorts_at_once, data::make(strategies) * data::make(rout
   BOOST_TEST(second.check(second_keys) == "");
 }
 
+BOOST_DATA_TEST_CASE(without_launch_slots_the_host_takes_over,
+                     data::make(strategies) *
+                         data::make({distribution::uniform, distribution::zipf}),
+                     strategy, d) {
+  const auto input = make_input<std::uint32_t>(d, 300'000, 6);
+  auto keys = input.input();
+  const auto report = cases().without_slots(keys, options_for(strategy, route::device));
+  BOOST_TEST(input.check(keys) == "");
+  BOOST_TEST(report.taken == route::device);
+  BOOST_TEST(report.child_grids == 0u);
+  BOOST_TEST(report.host_grids > 3u);
+}
+
+BOOST_AUTO_TEST_CASE(every_kind_of_memory) { BOOST_TEST(cases().memory_kinds() == ""); }
+
 BOOST_DATA_TEST_CASE(the_report_tells_the_route, data::make(strategies), strategy) {
   const auto input = make_input<std::uint32_t>(distribution::uniform, 300'000, 1).input();
   auto keys = input;
@@ -287,8 +317,18 @@ BOOST_DATA_TEST_CASE(the_report_tells_the_route, data::make(strategies), strateg
 
   keys = input;
   const auto chosen = ramify::quicksort(std::span(keys), options_for(strategy, route::automatic));
-  BOOST_TEST(chosen.taken != route::automatic);
+  BOOST_TEST(chosen.taken == route::device);
   BOOST_TEST(!chosen.route_reason.empty());
+}
+
+BOOST_AUTO_TEST_CASE(the_automatic_route_depends_on_the_size_on_a_gpu) {
+  for (const std::size_t n : {(std::size_t{1} << 22) - 1, std::size_t{1} << 22}) {
+    std::vector<std::uint32_t> keys(on_cpu() ? 1000 : n);
+    const auto report = ramify::quicksort(
+        std::span(keys), options_for(quicksort_strategy::multiway, route::automatic));
+    const bool flat = !on_cpu() && n == std::size_t{1} << 22;
+    BOOST_TEST(report.taken == (flat ? route::flat : route::device));
+  }
 }
 
 BOOST_DATA_TEST_CASE(scratch_is_little_more_than_the_keys, data::make(strategies), strategy) {
@@ -329,6 +369,11 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   std::vector<std::uint32_t> two(2);
   BOOST_CHECK_EXCEPTION(ramify::quicksort_pairs(std::span(three), std::span(two)),
                         std::invalid_argument, names("3 keys, but 2 values"));
+  std::vector<std::uint32_t> both(10);
+  BOOST_CHECK_EXCEPTION(
+      ramify::quicksort_pairs(std::span(both).first(6), std::span(both).last(6),
+                              options_for(quicksort_strategy::multiway, route::automatic)),
+      std::invalid_argument, names("keys and values overlap"));
   auto options = options_for(quicksort_strategy::multiway, route::device);
   options.strategy = static_cast<quicksort_strategy>(7);
   BOOST_CHECK_EXCEPTION(ramify::quicksort(std::span(three), options), std::invalid_argument,

@@ -55,6 +55,17 @@ struct by_key_bytes {
   }
 };
 
+/// As large as an element may be: of these a leaf holds few, so that a small input has many levels.
+struct alignas(16) page {
+  std::uint32_t key;
+  std::uint32_t payload[255];
+};
+static_assert(sizeof(page) == 1024);
+
+struct by_page_key {
+  TESTS_HOST_DEVICE bool operator()(const page& a, const page& b) const { return a.key < b.key; }
+};
+
 /// The host's idea of ascending order, written apart from the library's: NaN after all numbers.
 struct host_ascending {
   template <class T>
@@ -79,6 +90,10 @@ template <>
 struct order_of<record> {
   using type = by_key_bytes;
 };
+template <>
+struct order_of<page> {
+  using type = by_page_key;
+};
 
 /// A key of a rank; ranks of different size give keys that are not out of order. `index` goes where
 /// it does not count in the order.
@@ -95,6 +110,9 @@ Key make_key(std::uint32_t rank, std::size_t index) {
     }
     std::memcpy(key.payload.data(), &index, sizeof index);
     key.payload.back() = static_cast<unsigned char>(index);
+  } else if constexpr (std::is_same_v<Key, page>) {
+    key.key = rank;
+    key.payload[200] = static_cast<std::uint32_t>(index);
   } else {
     key = common::number_of_rank<Key>(rank);
   }

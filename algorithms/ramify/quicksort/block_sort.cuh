@@ -30,7 +30,7 @@ struct block_sorter {
   __device__ static void sort_leaf(storage& shared, columns<Key, Value> from,
                                    columns<Key, Value> to, position begin, unsigned count,
                                    Compare compare) {
-    // 1. Load. What lies beyond the end needs a value, any value: the sort is told the count.
+    // 1. Load. What lies beyond the end needs a value, any value.
     const thread_share<items> share(count);
     Key keys[items];
     Value values[items];
@@ -40,7 +40,10 @@ struct block_sorter {
       if constexpr (has_values) values[i] = from.values[at];
     }
 
-    // 2. Sort.
+    // 2. Sort. CUB asks for a key that no other follows, to fill the rest of a thread's items with,
+    //    and nobody knows one of a type of the user's. The thread's own first key does: CUB fills
+    //    with the largest of it and the thread's valid keys, and merges valid keys only (read in
+    //    the sources of CUB 2.0 and 3.0).
     if constexpr (has_values) {
       merge_sort(shared.sort).Sort(keys, values, compare, static_cast<int>(count), keys[0]);
     } else {

@@ -4,7 +4,9 @@
 /// \file
 /// What a quicksort can be told, and what it tells; plain C++.
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <ostream>
 #include <ramify/runtime/report.hpp>
 #include <stdexcept>
@@ -60,6 +62,15 @@ inline void validate(const quicksort_config& config) {
     throw std::invalid_argument("quicksort_config.depth_limit is " +
                                 std::to_string(config.depth_limit) +
                                 "; it must be 0 (automatic) or in [1, 255]");
+  }
+}
+
+/// \throws std::invalid_argument if n keys and n values share memory
+template <class Key, class Value>
+void quicksort_check_overlap(const Key* keys, const Value* values, std::size_t n) {
+  const std::less<const void*> before;
+  if (before(keys, values + n) && before(values, keys + n)) {
+    throw std::invalid_argument("quicksort: keys and values overlap");
   }
 }
 

@@ -59,6 +59,9 @@ class [[nodiscard]] scoped_executor_config {
   executor_config former_;
 };
 
+/// Grids that have begun since the process did, launched from the host or from kernels.
+[[nodiscard]] std::uint64_t grids_begun();
+
 /// The rules of dynamic parallelism that the executor checks.
 enum class rule {
   local_pointer,           ///< a child was handed a pointer to its parent's local memory

@@ -15,6 +15,8 @@
 #if RAMIFY_ON_CUDA
 #include <map>
 #include <mutex>
+#include <stdexcept>
+#include <string>
 #endif
 
 namespace ramify::inline RAMIFY_BUILD {
@@ -47,6 +49,21 @@ inline cudaMemPool_t scratch_pool() {
 inline void release_scratch() {
   check(cudaDeviceSynchronize(), "waiting for the device before giving scratch memory back");
   check(cudaMemPoolTrimTo(scratch_pool(), 0), "giving scratch memory back");
+}
+
+/// What kind of memory a pointer points to. `name` is for the message.
+/// \throws std::invalid_argument if it is another device's than the current one
+inline cudaMemoryType memory_of(const void* pointer, const char* name) {
+  cudaPointerAttributes attributes{};
+  check(cudaPointerGetAttributes(&attributes, pointer), "looking at a pointer");
+  int current = 0;
+  check(cudaGetDevice(&current), "asking for the current device");
+  if (attributes.type == cudaMemoryTypeDevice && attributes.device != current) {
+    throw std::invalid_argument(std::string(name) + " is on device " +
+                                std::to_string(attributes.device) + ", but the current device is " +
+                                std::to_string(current));
+  }
+  return attributes.type;
 }
 
 #else

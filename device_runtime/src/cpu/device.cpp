@@ -140,6 +140,12 @@ void device::block_begins(grid& g) {
   pending_ -= g.pool_slots;
   g.owner->slots_held -= g.pool_slots;
   g.pool_slots = 0;
+  ++grids_begun_;
+}
+
+std::uint64_t device::grids_begun() const {
+  const std::lock_guard lock(mutex_);
+  return grids_begun_;
 }
 
 void device::block_ended(const grid_ptr& g) {

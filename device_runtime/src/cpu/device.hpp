@@ -34,6 +34,8 @@ class device {
   /// One block of `g` ended; at the last one, what waited for it may begin.
   void block_ended(const grid_ptr& g);
 
+  [[nodiscard]] std::uint64_t grids_begun() const;
+
   // ---- streams and events; a handle is a number that is never given twice ----
   /// `owner` is null for the host. A grid's streams and events go when it is complete.
   [[nodiscard]] words::cudaStream_t make_stream(grid* owner);
@@ -74,6 +76,7 @@ class device {
   std::unordered_map<std::uintptr_t, event_state> events_;
   std::uintptr_t next_handle_ = 16;  // past the reserved ones
   std::uint64_t next_grid_ = 1;
+  std::uint64_t grids_begun_ = 0;
   std::size_t pending_limit_ = 2048;
   std::size_t pending_ = 0;
   std::size_t heap_limit_ = std::size_t{8} << 20;

@@ -65,6 +65,7 @@ scoped_executor_config::scoped_executor_config(const executor_config& config)
 
 scoped_executor_config::~scoped_executor_config() { device::instance().set_config(former_); }
 
+std::uint64_t grids_begun() { return device::instance().grids_begun(); }
 
 std::string_view to_string(rule r) {
   switch (r) {
