@@ -165,7 +165,7 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
   static route_choice preferred_route(quicksort_strategy strategy, std::size_t n) {
     if (!RAMIFY_ON_CUDA) return {route::device, "as quick as flat on the CPU executor"};
     if (strategy == quicksort_strategy::binary) {
-      return {route::device, "as quick as flat or quicker, for binary"};
+      return {route::device, "for binary quicker than flat, or within 5 %"};
     }
     using tuning = quicksort_tuning<Key, Value>;
     const bool large = n * tuning::element_bytes >= tuning::flat_from_bytes;

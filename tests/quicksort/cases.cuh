@@ -6,6 +6,7 @@
 #include <ramify/runtime/stream.cuh>
 
 #include "cases.hpp"
+#include "slot_checks.cuh"
 
 namespace tests::inline RAMIFY_BUILD {
 
@@ -129,30 +130,10 @@ inline void two_at_once(std::vector<std::uint32_t>& first, std::vector<std::uint
   for (int i = 0; i < 2; ++i) download(device_keys[i], *keys[i], streams[i].get());
 }
 
-inline unsigned* slot_counter() {
-  static const slot_lease lease(2048);
-  return lease.slots().in_use;
-}
-
-inline unsigned slots_in_use() {
-  unsigned count = 0;
-  check(cudaMemcpyAsync(&count, slot_counter(), sizeof count, cudaMemcpyDeviceToHost, nullptr),
-        "reading the slots in use");
-  check(cudaStreamSynchronize(nullptr), "reading the slots in use");
-  return count;
-}
-
 inline quicksort_report without_slots(std::vector<std::uint32_t>& keys,
                                       const quicksort_options& options) {
-  const auto set_slots_in_use = [](unsigned count) {
-    check(cudaMemcpyAsync(slot_counter(), &count, sizeof count, cudaMemcpyHostToDevice, nullptr),
-          "setting the slots in use");
-    check(cudaStreamSynchronize(nullptr), "setting the slots in use");
-  };
-  set_slots_in_use(launch_quota(*current_launch_limits().pending_launches));
-  auto report = sort_keys(keys, options);
-  set_slots_in_use(0);
-  return report;
+  const all_slots_taken by_somebody_else(*current_launch_limits().pending_launches);
+  return sort_keys(keys, options);
 }
 
 inline std::string memory_kinds() {

@@ -161,8 +161,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_million_keys, Key, types_of_large_sorts) {
   }
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
 BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::cut_down(100, 5)), seed) {
-  if (!on_cpu()) return;
   const ramify::cpu::scoped_executor_config config(
       {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
   const auto d =
@@ -175,8 +175,8 @@ BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::cut_down(100, 5)
   }
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
 BOOST_DATA_TEST_CASE(the_extreme_schedules, data::make({"eager", "late"}), s) {
-  if (!on_cpu()) return;
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(s));
   for (const auto d : common::all_distributions()) {
     BOOST_TEST_CONTEXT(common::to_string(d)) {
@@ -205,8 +205,8 @@ BOOST_DATA_TEST_CASE(no_key_is_lost_whatever_the_limit, data::make({1, 2, 16, 20
   }
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
 BOOST_DATA_TEST_CASE(a_full_pool_makes_binary_spill, data::make({16, 2048}), pending_launches) {
-  if (!on_cpu()) return;  // whether launches pile up on a GPU is up to the GPU
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config("late"));
   auto options = options_for(quicksort_strategy::binary, route::device);
   options.pending_launches = std::size_t(pending_launches);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/limits.cuh>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "cases.hpp"
+#include "slot_checks.cuh"
 
 namespace tests::inline RAMIFY_BUILD {
 
@@ -33,7 +35,7 @@ device_buffer<T> zeros(std::size_t n) {
   return buffer;
 }
 
-// ---- a flood of tasks ------------------------------------------------------------------------------
+// ---- a flood of tasks ---------------------------------------------------------------------------
 
 struct flood_context;
 __global__ void flood_kernel(task_source<unsigned> source, spawner<unsigned> spawn,
@@ -90,13 +92,8 @@ inline flood_result run_flood(const flood_request& request, std::size_t pending_
 
   const std::size_t limit =
       request.believed_limit == 0 ? *limits.granted().pending_launches : request.believed_limit;
-  const slot_lease all_slots(limit);
-  const auto set_slots_in_use = [&](unsigned count) {
-    check(cudaMemcpyAsync(all_slots.slots().in_use, &count, sizeof count, cudaMemcpyHostToDevice,
-                          nullptr),
-          "setting the slots in use");
-  };
-  if (request.slots_taken) set_slots_in_use(all_slots.slots().allowed);
+  std::optional<all_slots_taken> somebody_else;
+  if (request.slots_taken) somebody_else.emplace(limit);
   run_control control(status.data(), choose_route(request.route, limit, 1, {route::flat, ""}),
                       limit, nullptr);
   tree flood(lists.data(), capacity, control, request.threads, 0, child_streams::fire_and_forget,
@@ -104,16 +101,11 @@ inline flood_result run_flood(const flood_request& request, std::size_t pending_
                            request.bad_launch, request.break_a_rule});
   flood.start(0u, request.blocks);
   flood.finish();
-  if (request.slots_taken) set_slots_in_use(0);
-  unsigned left = 0;
-  check(cudaMemcpyAsync(&left, all_slots.slots().in_use, sizeof left, cudaMemcpyDeviceToHost,
-                        nullptr),
-        "reading the slots in use");
-  check(cudaStreamSynchronize(nullptr), "reading the slots in use");
-  return {read(runs), control.report(), left};
+  somebody_else.reset();
+  return {read(runs), control.report(), slots_in_use()};
 }
 
-// ---- limits ----------------------------------------------------------------------------------------
+// ---- limits -------------------------------------------------------------------------------------
 
 inline limits_seen see_limits(limit which, std::size_t wanted) {
   const auto pick = [&](const launch_limit_values& values) {
@@ -139,7 +131,7 @@ inline limits_seen see_limits(limit which, std::size_t wanted) {
   return seen;
 }
 
-// ---- streams ---------------------------------------------------------------------------------------
+// ---- streams ------------------------------------------------------------------------------------
 
 struct grid_log {
   unsigned size;
@@ -185,7 +177,7 @@ inline std::string order_after(void (*kernel)(grid_log*)) {
   return {seen.names, seen.names + seen.size};
 }
 
-// ---- objects that own something ------------------------------------------------------------------
+// ---- objects that own something -----------------------------------------------------------------
 
 inline std::string handles() {
   // Move-only, empty when moved from, and usable all along.
@@ -232,7 +224,7 @@ inline bool launch_after_failed_call() {
   return bool(launch(note, {1, 1}, nullptr, log.data(), 'A')) && read(log)[0].size == 1;
 }
 
-// ---- words -----------------------------------------------------------------------------------------
+// ---- words --------------------------------------------------------------------------------------
 
 // Sums of 64 numbers: in a warp by shuffles, across warps in dynamic shared memory.
 __global__ void sum_numbers(int* out) {

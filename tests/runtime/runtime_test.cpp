@@ -54,17 +54,17 @@ BOOST_DATA_TEST_CASE(no_task_is_lost_whatever_the_limit,
                          std::size_t(pending_launches));
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
 BOOST_DATA_TEST_CASE(no_task_is_lost_under_any_schedule,
                      data::make({16, 2048}) * data::xrange(tests::cut_down(100, 10)),
                      pending_launches, seed) {
-  if (!on_cpu()) return;
   const ramify::cpu::scoped_executor_config config(
       {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
   expect_every_task_once({.tasks = 300, .fan = 20}, std::size_t(pending_launches));
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
 BOOST_DATA_TEST_CASE(the_extreme_schedules_lose_nothing_either, data::make({"eager", "late"}), s) {
-  if (!on_cpu()) return;
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(s));
   expect_every_task_once({.tasks = 3000, .fan = 20}, 16);
   expect_every_task_once({.tasks = 3000, .fan = 20}, 2048);
@@ -72,10 +72,10 @@ BOOST_DATA_TEST_CASE(the_extreme_schedules_lose_nothing_either, data::make({"eag
 
 // A pool that is smaller than the quota believes: launches fail, and their tasks go to the list. On
 // the executor alone, because that hangs a GPU.
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
 BOOST_DATA_TEST_CASE(no_task_is_lost_when_launches_fail,
                      data::make({1, 2, 5}) * data::make({"parallel", "eager", "late", "random:1"}),
                      pending_launches, s) {
-  if (!on_cpu()) return;
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(s));
   const flood_request request{.tasks = 3000, .fan = 20, .believed_limit = 2048};
   expect_every_task_once(request, std::size_t(pending_launches));
@@ -91,8 +91,8 @@ BOOST_AUTO_TEST_CASE(no_task_is_lost_without_a_single_slot) {
   BOOST_TEST(result.report.deepest_level == 2u);
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
 BOOST_AUTO_TEST_CASE(an_abandoned_run_gives_its_slots_back) {
-  if (!on_cpu()) return;
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config("late"));
   for (int i = 0; i < 5; ++i) {
     BOOST_CHECK_THROW(cases().flood({.tasks = 100, .fan = 99, .break_a_rule = true}, 32),
@@ -112,8 +112,8 @@ BOOST_AUTO_TEST_CASE(a_flood_of_a_million_tasks_ends) {
   }
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
 BOOST_AUTO_TEST_CASE(the_late_schedule_makes_tasks_spill) {
-  if (!on_cpu()) return;
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config("late"));
   const auto few = cases().flood({.tasks = 3000, .fan = 2999}, 16);
   BOOST_TEST(few.report.spilled_tasks == 2999u - 1);
@@ -123,9 +123,9 @@ BOOST_AUTO_TEST_CASE(the_late_schedule_makes_tasks_spill) {
 
 BOOST_DATA_TEST_CASE(a_short_list_is_an_error_that_says_so,
                      data::make({route::device, route::flat}), taken) {
-  const flood_request request{.tasks = 3000, .fan = 2999, .route = taken, .capacity = 100};
-  if (taken == route::device && !on_cpu()) return;  // whether anything spills is up to the GPU
-  BOOST_CHECK_EXCEPTION(cases().flood(request, 16), std::length_error, [](const auto& e) {
+  const flood_request request{
+      .tasks = 3000, .fan = 2999, .route = taken, .capacity = 100, .slots_taken = true};
+  BOOST_CHECK_EXCEPTION(cases().flood(request, 2048), std::length_error, [](const auto& e) {
     return std::string(e.what()).find("task list") != std::string::npos;
   });
 }

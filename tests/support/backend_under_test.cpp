@@ -24,4 +24,10 @@ std::string why_backend_cannot_run() {
   }
 }
 
+boost::test_tools::assertion_result on_the_executor(boost::unit_test::test_unit_id) {
+  boost::test_tools::assertion_result result(backend_under_test() == ramify::backend::cpu);
+  result.message() << "it needs the CPU executor";
+  return result;
+}
+
 }  // namespace tests

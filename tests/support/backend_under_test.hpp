@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <boost/test/unit_test.hpp>
+#include <ramify/cpu/sanitizers.hpp>
 #include <ramify/runtime/report.hpp>
 #include <string>
 
@@ -11,6 +13,9 @@ namespace tests {
 
 /// Empty if that backend can run here, else why not.
 [[nodiscard]] std::string why_backend_cannot_run();
+
+/// Of tests that make something happen which is up to a GPU there: they are skipped.
+[[nodiscard]] boost::test_tools::assertion_result on_the_executor(boost::unit_test::test_unit_id);
 
 /// How much of the work a test may cut its cases down to: 1, or less under a slow sanitizer. The
 /// kinds of cases stay the same.
