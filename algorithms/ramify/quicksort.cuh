@@ -17,8 +17,8 @@
 /// Order          any strict weak order, as a device functor copied bit by bit. The default orders
 ///                NaN after all numbers. Not stable: values of equal keys come in any order. A
 ///                comparator that is no strict weak order gives some permutation of the input.
-/// Scratch        n elements again and a few per cent; from Ramify's stream-ordered pool, or handed
-///                in. quicksort_scratch_bytes() says how much.
+/// Scratch        n elements again and a few per cent (more with a large depth_limit); from Ramify's
+///                stream-ordered pool, or handed in. quicksort_scratch_bytes() says how much.
 /// Stream         work before and after in the stream is ordered with the sort. quicksort_async()
 ///                returns at once on the device route, and after reading each level back on the
 ///                flat one, which on a GPU is the automatic choice for multiway from 16 MiB on.

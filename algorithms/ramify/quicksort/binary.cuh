@@ -119,19 +119,55 @@ __device__ void finish_in_place(binary_shared<Key, Value>& shared, const segment
   }
 }
 
+/// Moves `count` elements from `tile_begin` on to their side of the pivot, in the other buffer. The
+/// left part of the segment grows from its front, the right part from its back.
+template <class Key, class Value, class GoesLeft>
+__device__ void partition_tile(binary_shared<Key, Value>& shared, binary_slot<Key>& slot,
+                               const segment& s, const columns<Key, Value>& from,
+                               const columns<Key, Value>& to, position tile_begin, unsigned count,
+                               GoesLeft goes_left) {
+  constexpr int items = quicksort_tuning<Key, Value>::tile_items;
+  // 1. Count this thread's elements on the left.
+  const thread_share<items> share(count);
+  Key keys[items];
+  unsigned my_left = 0;
+  for (int i = 0; i < items; ++i) {
+    if (i >= share.count()) continue;
+    keys[i] = from.keys[tile_begin + share.at(i)];
+    if (goes_left(keys[i])) ++my_left;
+  }
+  // 2. Reserve room for the tile, and find this thread's place in it.
+  unsigned left_before = 0;
+  unsigned tile_left = 0;
+  typename binary_shared<Key, Value>::scan(shared.scan_storage)
+      .ExclusiveSum(my_left, left_before, tile_left);
+  if (threadIdx.x == 0) {
+    shared.left_base = s.begin + atomicAdd(&slot.left, position{tile_left});
+    shared.right_base = s.end - 1 - atomicAdd(&slot.right, position{count - tile_left});
+  }
+  __syncthreads();
+  // 3. Scatter.
+  position next_left = shared.left_base + left_before;
+  position next_right = shared.right_base - (share.before() - left_before);
+  for (int i = 0; i < items; ++i) {
+    if (i >= share.count()) continue;
+    const position target = goes_left(keys[i]) ? next_left++ : next_right--;
+    to.keys[target] = keys[i];
+    if constexpr (columns<Key, Value>::has_values) {
+      to.values[target] = from.values[tile_begin + share.at(i)];
+    }
+  }
+}
+
 template <class Key, class Value, class Compare>
 __global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads)
     quicksort_binary(task_source<segment> source, spawner<segment> spawn,
                      binary_context<Key, Value, Compare> context) {
   using tuning = quicksort_tuning<Key, Value>;
-  constexpr int items = tuning::tile_items;
   auto& shared = dynamic_shared<binary_shared<Key, Value>>();
   const auto [mine, tile] = source.mine();
   const unsigned team = binary_team<Key, Value>(mine);
-  const columns<Key, Value> from = context.buffers[mine.buffer];
-  const columns<Key, Value> to = context.buffers[1 - mine.buffer];
   binary_slot<Key>& slot = context.slots[mine.begin / tuning::leaf_size];
-
   const position tile_begin = mine.begin + position{tile} * tuning::tile_size;
   const position left_over = mine.end - tile_begin;
   const auto count =
@@ -149,46 +185,22 @@ __global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads)
     return;
   }
 
-  // 2. Split the work: which side of the pivot is each element of this tile on?
+  // 2. Split the work at a pivot. Each block of the team does a tile; the last one goes on.
   const Compare compare = context.compare;
-  const Key pivot = choose_pivot(shared, from.keys, mine, compare);
+  const Key pivot = choose_pivot(shared, context.buffers[mine.buffer].keys, mine, context.compare);
   const bool pivot_is_minimum = slot.has_fence != 0 && !compare(slot.fence, pivot);
   const auto goes_left = [&](const Key& key) {
     return pivot_is_minimum ? !compare(pivot, key) : compare(key, pivot);
   };
-  const thread_share<items> share(count);
-  Key keys[items];
-  unsigned my_left = 0;
-  for (int i = 0; i < items; ++i) {
-    if (i >= share.count()) continue;
-    keys[i] = from.keys[tile_begin + share.at(i)];
-    if (goes_left(keys[i])) ++my_left;
-  }
-
-  // 3. Reserve room: the left part grows from the front, the right part from the back.
-  unsigned left_before = 0;
-  unsigned tile_left = 0;
-  typename binary_shared<Key, Value>::scan(shared.scan_storage)
-      .ExclusiveSum(my_left, left_before, tile_left);
-  if (threadIdx.x == 0) {
-    shared.left_base = mine.begin + atomicAdd(&slot.left, position{tile_left});
-    shared.right_base = mine.end - 1 - atomicAdd(&slot.right, position{count - tile_left});
-  }
-  __syncthreads();
-  position next_left = shared.left_base + left_before;
-  position next_right = shared.right_base - (share.before() - left_before);
-  for (int i = 0; i < items; ++i) {
-    if (i >= share.count()) continue;
-    const position target = goes_left(keys[i]) ? next_left++ : next_right--;
-    to.keys[target] = keys[i];
-    if constexpr (tuning::has_values) to.values[target] = from.values[tile_begin + share.at(i)];
-  }
+  const auto buffer = static_cast<unsigned short>(1 - mine.buffer);
+  partition_tile(shared, slot, mine, context.buffers[mine.buffer], context.buffers[buffer],
+                 tile_begin, count, goes_left);
   if (!last_to_arrive(slot.arrived, team)) return;
 
-  // 4. Recurse: the team's last block settles both parts. Join: nobody needs one. A child touches
-  //    its own part only, and the caller's stream waits for the whole tree of grids.
+  // 3. Recurse: a grid for each part that is worth one, in a stream of its own. Join: nobody needs
+  //    one. A child touches its own part only, and the caller's stream waits for the whole tree of
+  //    grids.
   const position middle = mine.begin + slot.left;
-  const auto buffer = static_cast<unsigned short>(1 - mine.buffer);
   const segment left{mine.begin, middle, mine.depth + 1, buffer, pivot_is_minimum};
   const segment right{middle, mine.end, mine.depth + 1, buffer, false};
   const bool grid_for_left = worth_a_grid(left, context);
@@ -197,17 +209,15 @@ __global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads)
   if (threadIdx.x == 0) {
     slot.left = 0;  // the left child may use this slot next, and keeps its fence
     slot.right = 0;
-    if (grid_for_right) {
-      binary_slot<Key>& right_slot = context.slots[middle / tuning::leaf_size];
-      right_slot.fence = pivot;
-      right_slot.has_fence = 1;
-    }
     if (grid_for_left) {
       const device_stream left_stream(spawn.streams);
       spawn(quicksort_binary<Key, Value, Compare>, left, binary_team<Key, Value>(left),
             left_stream.get(), context, __func__);
     }
     if (grid_for_right) {
+      binary_slot<Key>& right_slot = context.slots[middle / tuning::leaf_size];
+      right_slot.fence = pivot;
+      right_slot.has_fence = 1;
       const device_stream right_stream(spawn.streams);
       spawn(quicksort_binary<Key, Value, Compare>, right, binary_team<Key, Value>(right),
             right_stream.get(), context, __func__);
