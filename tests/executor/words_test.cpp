@@ -5,6 +5,7 @@
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
+#include <new>
 #include <numeric>
 #include <ramify/cpu/executor.hpp>
 #include <ramify/runtime/collectives.cuh>
@@ -184,6 +185,19 @@ BOOST_DATA_TEST_CASE(warps_vote_and_shuffle, data::make(schedules), s) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(bits_are_counted_as_on_a_gpu) {
+  BOOST_TEST(__popc(0xf0f00001u) == 9);
+  BOOST_TEST(__ffs(0) == 0);
+  BOOST_TEST(__ffs(0x50) == 5);
+  BOOST_TEST(__clz(0) == 32);
+  BOOST_TEST(__clz(1) == 31);
+  BOOST_TEST(__clz(-1) == 0);
+  BOOST_TEST(__clzll(0) == 64);
+  BOOST_TEST(__clzll(1LL << 40) == 23);
+  BOOST_TEST(min(3, -2) == -2);
+  BOOST_TEST(max(3u, 7u) == 7u);
+}
+
 BOOST_DATA_TEST_CASE(atomics_do_not_lose_updates, data::make(schedules), s) {
   const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
   std::vector<unsigned> cells{0, 10'000, 0, 1'000, 0, 0, 0, 0};
@@ -237,6 +251,22 @@ BOOST_AUTO_TEST_CASE(the_launch_pool_is_finite) {
   BOOST_TEST(launched == 300);
   run("late");  // all slots have come back
   BOOST_TEST(launched == 100);
+  run("parallel:1");  // the only worker is busy with the parent
+  BOOST_TEST(launched == 100);
+}
+
+BOOST_DATA_TEST_CASE(a_stack_that_does_not_fit_is_an_exception, data::make(schedules), s) {
+  const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
+  std::vector<int> runs(8);
+  const auto run = [&] {
+    return bool(launch(word_kernels::mark_indices, {2, 4}, null_stream(), runs.data()));
+  };
+  {
+    const launch_limits limits({.stack_bytes = std::size_t{1} << 50});
+    BOOST_CHECK_THROW(static_cast<void>(run()), std::bad_alloc);
+  }
+  BOOST_TEST(run());
+  BOOST_TEST(runs == std::vector<int>(8, 1), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(the_heap_is_finite) {
@@ -249,6 +279,7 @@ BOOST_AUTO_TEST_CASE(the_heap_is_finite) {
   void* first = allocate(600'000);
   BOOST_TEST(first != nullptr);
   BOOST_TEST(allocate(600'000) == nullptr);
+  BOOST_TEST(allocate(~std::size_t{0}) == nullptr);
   BOOST_REQUIRE(bool(launch(word_kernels::release, {1, 1}, null_stream(), first)));
   void* second = allocate(600'000);
   BOOST_TEST(second != nullptr);

@@ -168,10 +168,10 @@ BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::cut_down(100, 5)
   const auto d =
       common::all_distributions()[std::size_t(seed) % common::all_distributions().size()];
   BOOST_TEST_CONTEXT(common::to_string(d)) {
-    // Up to three levels, about fifteen leaves, and about eight.
-    expect_sorted_every_way(make_input<tests::page>(d, 1'000, std::uint64_t(seed)));
-    expect_sorted_every_way(make_input<tests::record>(d, 5'000, std::uint64_t(seed)));
-    expect_sorted_every_way(make_input<std::uint32_t>(d, 30'000, std::uint64_t(seed)));
+    // Up to three levels, about ten leaves, and about five.
+    expect_sorted_every_way(make_input<tests::page>(d, 600, std::uint64_t(seed)));
+    expect_sorted_every_way(make_input<tests::record>(d, 3'000, std::uint64_t(seed)));
+    expect_sorted_every_way(make_input<std::uint32_t>(d, 20'000, std::uint64_t(seed)));
   }
 }
 

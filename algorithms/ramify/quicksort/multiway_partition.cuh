@@ -128,9 +128,10 @@ struct scatter_shared {
   typename scan::TempStorage scan_storage;
 };
 
-/// Moves the keys of a tile to their buckets in the other buffer.
+/// Moves the keys of a tile to their buckets in the other buffer. Bound to registers for two blocks
+/// an SM: with one it waits (H200, 2^28 u32 keys, the whole sort: 19.4 ms with two, 23.7 with one).
 template <class Key, class Value, class Compare>
-__global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads)
+__global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads, 2)
     multiway_scatter(multiway_context<Key, Value, Compare> context, unsigned level, bool on_slot) {
   using tuning = multiway_tuning<Key, Value>;
   using storage = scatter_shared<Key, Value>;
