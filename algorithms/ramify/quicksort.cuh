@@ -81,11 +81,10 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
       report.scratch_bytes = state_->scratch_bytes;
       state_.reset();
     } else {
+      static_cast<run_report&>(report) = report_of_this_build();
       report.taken = route::flat;
       report.route_reason = "fewer than two keys are sorted already";
     }
-    report.ran_on = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;
-    report.backend_reason = RAMIFY_ON_CUDA ? "compiled by nvcc" : "compiled by a C++ compiler";
     report.strategy = strategy_;
     report.keys = n_;
     return report;

@@ -45,6 +45,14 @@ inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
   return preferred;
 }
 
+/// A report that knows which build it is of, and nothing yet of a run.
+[[nodiscard]] inline run_report report_of_this_build() {
+  run_report report;
+  report.ran_on = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;
+  report.backend_reason = RAMIFY_ON_CUDA ? "compiled by nvcc" : "compiled by a C++ compiler";
+  return report;
+}
+
 /// One run on one stream. Movable; moved-from it may only be destroyed.
 class run_control {
  public:
@@ -106,14 +114,14 @@ class run_control {
     report_.deepest_level = std::max(report_.deepest_level, seen.deepest);
   }
 
-  /// Complete after the last wait().
+  /// Complete after the last wait(), but for the scratch memory, which only the caller knows.
   [[nodiscard]] run_report& report() { return report_; }
 
  private:
   run_status* status_;
   cudaStream_t stream_;
   slot_lease lease_;
-  run_report report_;
+  run_report report_ = report_of_this_build();
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD
