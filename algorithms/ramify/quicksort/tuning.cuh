@@ -53,8 +53,8 @@ struct quicksort_tuning {
       std::min<int>(most_buckets, std::bit_floor(8u * 1024u / sizeof(Key)));
   static constexpr std::size_t element_bytes = sizeof(Key) + (has_values ? sizeof(Value) : 0);
   /// Where multiway's automatic route changes. On an H200, u32 keys: at 4 MiB device takes 0.97 of
-  /// flat's time (no wait for the host between levels), at 16 MiB 1.13, at 1 GiB 1.31 (fewer blocks
-  /// of a large grid are resident if a kernel launched it).
+  /// flat's time (no wait for the host between levels), at 16 MiB 1.13, at 1 GiB 1.31 (most likely
+  /// fewer blocks of a large grid are resident if a kernel launched it).
   static constexpr std::size_t flat_from_bytes = std::size_t{16} << 20;
   /// Keys of which the binary partition takes the median: odd, one for each of the first threads.
   static constexpr int pivot_sample = std::min(threads, 128) - 1;
