@@ -26,5 +26,5 @@ for strategy in multiway binary; do
   checked "$program" --backend cuda --strategy $strategy --route device --n 300000 --verify \
     --generate zipf --pending-launches 100
 done
-# Elements as large as may be, three levels deep.
+# Elements as large as may be, one partition and the long merge sort.
 RAMIFY_TEST_BACKEND=cuda checked "$tests" --run_test='quicksort/what_is_too_deep*'

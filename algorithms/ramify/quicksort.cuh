@@ -22,8 +22,9 @@
 /// Stream         work before and after in the stream is ordered with the sort. quicksort_async()
 ///                returns at once on the device route, and after reading each level back on the
 ///                flat one, which on a GPU is the automatic choice for multiway from 16 MiB on.
-///                get() waits for the stream. (Should launches outside Ramify have used up the
-///                launch pool, the sort is only complete after get().)
+///                get() waits for the stream. What finds no launch slot, because runs beside this
+///                one hold them, or none in the pool, get() launches: only with the device to
+///                itself is an asynchronous sort sure to be complete before get().
 /// Launches       multiway: at most 5 grids a level, log(n) levels of base 256 and a few. binary: a
 ///                grid for each segment longer than a leaf; those that find no launch slot run in
 ///                flat grids.

@@ -62,8 +62,8 @@ std::vector<std::uint32_t> make_ranks(distribution d, std::size_t n, std::uint64
         // n to a power that is uniform in [0, 1) is k with a share of about 1 / (k ln n). The
         // frequent values lie anywhere among the others.
         const double power = static_cast<double>(random() >> 11) * 0x1p-53;
-        const auto k = static_cast<std::uint32_t>(std::pow(static_cast<double>(n), power));
-        ranks[i] = k * 0x9e3779b1u;
+        const auto k = static_cast<std::uint64_t>(std::pow(static_cast<double>(n), power));
+        ranks[i] = static_cast<std::uint32_t>(k * 0x9e3779b1u);
         break;
       }
       case distribution::median_of_three_killer: {

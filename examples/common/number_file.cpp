@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "number_file.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <fstream>
-#include <limits>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -77,15 +79,14 @@ struct column {
 // Whether a double holds the number in `text` as well as anybody could wish: a whole number must
 // not be rounded.
 bool fits_double(std::string_view text) {
-  const auto exact = [](auto whole) {
-    using integer = decltype(whole);
-    const auto rounded = static_cast<double>(whole);
-    return rounded < static_cast<double>(std::numeric_limits<integer>::max()) &&
-           static_cast<integer>(rounded) == whole;
-  };
-  if (const auto number = parse<std::int64_t>(text)) return exact(*number);
-  if (const auto number = parse<std::uint64_t>(text)) return exact(*number);
-  return text.find_first_not_of("-0123456789") != std::string_view::npos;
+  if (text.find_first_not_of("-0123456789") != std::string_view::npos) return true;
+  if (text.starts_with('-')) text.remove_prefix(1);
+  text.remove_prefix(std::min(text.find_first_not_of('0'), text.size() - 1));
+  const auto number = parse<double>(text);
+  std::array<char, 512> digits;
+  const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), number.value(),
+                                     std::chars_format::fixed, 0);
+  return text == std::string_view(digits.data(), written.ptr);
 }
 
 }  // namespace

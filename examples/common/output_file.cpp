@@ -17,16 +17,22 @@ void write_file(const std::filesystem::path& path,
   };
   const auto last_error = [] { return std::error_code(errno, std::generic_category()); };
 
-  std::error_code unknown;
-  const auto kind = std::filesystem::status(path, unknown).type();
+  std::error_code why;
+  const auto kind = std::filesystem::status(path, why).type();
+  if (kind == std::filesystem::file_type::none) complain(why);
   const bool exists = kind != std::filesystem::file_type::not_found;
   if (exists && kind != std::filesystem::file_type::regular) {
     throw bad_output("cannot write " + path.string() + ": it is not a regular file");
+  }
+  if (!exists && std::filesystem::is_symlink(path, why)) {
+    throw bad_output("cannot write " + path.string() + ": it is a link to nothing");
   }
   // What a link points to is replaced, and not the link.
   const std::filesystem::path target = exists ? std::filesystem::canonical(path) : path;
   std::filesystem::path temporary = target;
   temporary += ".part" + std::to_string(::getpid());
+  std::ofstream out(temporary, std::ios::binary);
+  if (!out) complain(last_error());
   struct removed_at_end {
     const std::filesystem::path& file;
     ~removed_at_end() {
@@ -35,8 +41,6 @@ void write_file(const std::filesystem::path& path,
     }
   } const cleanup{temporary};
 
-  std::ofstream out(temporary, std::ios::binary);
-  if (!out) complain(last_error());
   errno = 0;
   write(out);
   out.close();

@@ -35,6 +35,9 @@ expect 0 - --input i --output o --backend cpu --descending
 printf '1e3\nnan\n-inf\n0.5\n9007199254740992\n' >i
 expect 0 - --input i --output o --backend cpu --verify
 [ "$(cat o)" = "$(printf '%s\n' -inf 0.5 1000 9007199254740992 nan)" ] || fail "doubles: $(cat o)"
+printf '1180591620717411303424\n-007\n0\n0.5\n' >i
+expect 0 - --input i --output o --backend cpu
+[ "$(cat o)" = "$(printf '%s\n' -7 0 0.5 1180591620717411303424)" ] || fail "large doubles: $(cat o)"
 printf '18446744073709551615\n9223372036854775808\n' >i
 expect 0 - --input i --output o --backend cpu
 [ "$(cat o)" = "$(printf '%s\n' 9223372036854775808 18446744073709551615)" ] || fail "u64: $(cat o)"
@@ -113,6 +116,8 @@ printf '1\n1e400\n' >j
 expect 3 "line 2: '1e400' is not a number that f64 can hold" --input j --output o
 mkfifo pipe
 expect 5 'pipe: it is not a regular file' --generate uniform --n 5 --output pipe
+ln -s nothing dangling
+expect 5 'dangling: it is a link to nothing' --generate uniform --n 5 --output dangling
 [ -p pipe ] || fail "the pipe was replaced"
 expect 1 'not enough memory' --generate uniform --n 18446744073709551615 --output o
 expect 5 'cannot write nowhere/o' --generate uniform --n 5 --output nowhere/o

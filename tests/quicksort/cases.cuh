@@ -206,6 +206,8 @@ custom_sorts<Key> sorts_of() {
 }
 
 inline const quicksort_cases& cases() {
+  // While a lease is held, nothing but the runs themselves gives slots back.
+  static const slot_lease kept(2048);
   static const quicksort_cases all{
       sorts_of<particle>(),
       sorts_of<record>(),

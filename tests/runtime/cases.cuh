@@ -144,6 +144,8 @@ __device__ inline void write_down(grid_log* log, char name) {
 
 __global__ void note(grid_log* log, char name) { write_down(log, name); }
 
+__global__ void nothing() {}
+
 __global__ void note_after_child(grid_log* log, char name) {
   const bool launched = launch(note, {1, 1}, tail_launch(), log, name) &&
                         launch(note, {1, 1}, fire_and_forget(), log, char(name + 32));
@@ -220,6 +222,7 @@ inline bool launch_after_failed_call() {
     return false;
   } catch (const cuda_error&) {
   }
+  if (!launch(nothing, {1, 1}, nullptr)) return false;
   const auto log = zeros<grid_log>(1);
   return bool(launch(note, {1, 1}, nullptr, log.data(), 'A')) && read(log)[0].size == 1;
 }

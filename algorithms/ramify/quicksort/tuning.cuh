@@ -37,8 +37,8 @@ struct quicksort_tuning {
 #else
   // A block is one core's work. Few fibers with many keys each, and a leaf that stays in the
   // level-1 cache: there, keys and values are sorted as pairs.
-  static constexpr int threads = 32;
   static constexpr int sorted_bytes = has_values ? 2 * staged_bytes : staged_bytes;
+  static constexpr int threads = sorted_bytes <= 1024 ? 32 : 16;
   static constexpr int leaf_items = std::clamp(32 * 1024 / (threads * sorted_bytes), 1, 128);
   static constexpr int tile_items = std::clamp(24 * 1024 / (threads * staged_bytes), 1, 128);
   static constexpr int most_buckets = 512;

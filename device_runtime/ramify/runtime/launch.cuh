@@ -86,8 +86,7 @@ class [[nodiscard("a launch can fail; look at its status")]] launch_status {
 /// Arguments are copied bit by bit. Errors: cudaErrorInvalidConfiguration for an impossible shape;
 /// from a kernel also cudaErrorLaunchPendingCountExceeded when the pending-launch pool is used up
 /// (launch_slots keeps that from happening), and cudaErrorNotSupported in a build without
-/// -rdc=true. From the host, an error that broke the device earlier shows up here too. From a
-/// kernel, so does an error of the thread's earlier calls that nobody took with cudaGetLastError().
+/// -rdc=true. From the host, an error that broke the device earlier shows up here too.
 template <class... Parameters, class... Arguments>
 __host__ __device__ launch_status launch(void (*kernel)(Parameters...), const launch_shape& shape,
                                          cudaStream_t stream, Arguments&&... arguments) {
@@ -127,6 +126,7 @@ __host__ __device__ launch_status launch(void (*kernel)(Parameters...), const la
   if (error != cudaSuccess) static_cast<void>(cudaGetLastError());  // told here, and nowhere else
   return launch_status(error);
 #elif RAMIFY_DEVICE_LAUNCH
+  static_cast<void>(cudaGetLastError());  // of an earlier call: this launch is not to blame
   kernel<<<shape.grid, shape.block, shape.dynamic_shared, stream>>>(
       std::forward<Arguments>(arguments)...);
   return launch_status(cudaGetLastError());

@@ -6,7 +6,8 @@
 ///
 /// device   The host launches the first grid; grids launch their children. Tasks that found no slot
 ///          wait in a list, and a drain kernel behind the first grid in the stream runs them: it is
-///          asynchronous, and its loop is a tail launch, the only join that a kernel has.
+///          asynchronous, and its loop is a tail launch, the only join that a kernel has. Where the
+///          drain finds no slot either, finish() runs the list from the host.
 /// flat     The host launches one grid for each level's list and reads the next level's size back.
 
 #include <cstddef>
@@ -58,6 +59,7 @@ __global__ void drain(task_lists<Task> lists, unsigned filled, unsigned held, sp
              fire_and_forget(), task_source<Task>{{}, list, true}, spawn, context);
   if (!launched) {
     spawn.slots.release(slots);
+    spawn.report_failure(launched.code(), __func__);
     return;
   }
   lists.heads->taken[filled] = 1;
@@ -69,6 +71,7 @@ __global__ void drain(task_lists<Task> lists, unsigned filled, unsigned held, sp
     spawn.status->count_children(1, spawn.depth);
   } else {
     spawn.slots.release(slots);
+    spawn.report_failure(again.code(), __func__);
   }
 }
 

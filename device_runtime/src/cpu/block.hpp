@@ -69,7 +69,6 @@ class block {
   void wait(const char* word, words::site);
   void release_barrier_or_complain();
   void unwind();
-  [[nodiscard]] std::string describe(const thread&) const;
   [[nodiscard]] std::string where(const thread&) const;
 
   grid_ptr grid_;

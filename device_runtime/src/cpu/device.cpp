@@ -72,8 +72,7 @@ grid_ptr device::make_grid(launch_request request) {
 cudaError_t device::launch_from_host(launch_request request, cudaStream_t stream) {
   if (!valid_shape(request)) return cudaErrorInvalidConfiguration;
   if (stream != nullptr) {  // the host's own: a grid's, and the reserved ones, are none here
-    const stream_state* known = find(stream);
-    if (known == nullptr || known->of_run != nullptr) return cudaErrorInvalidResourceHandle;
+    if (look_up(stream, 0).state == nullptr) return cudaErrorInvalidResourceHandle;
   }
   const executor_config config = this->config();
   std::unique_lock<std::mutex> alone(one_run_at_a_time_, std::defer_lock);
@@ -240,30 +239,54 @@ cudaEvent_t device::make_event(grid* owner) {
   return handle;
 }
 
-stream_state* device::find(cudaStream_t handle) {
-  const std::lock_guard lock(mutex_);
-  const auto found = streams_.find(number_of(handle));
-  return found == streams_.end() ? nullptr : &found->second;
+namespace {
+
+/// What keeps a grid, or the host as grid 0, from using a stream or event; null if nothing does.
+template <class State>
+const char* fault_of(const State& state, std::uint64_t user) {
+  if (user != 0 && state.of_run == nullptr) return "that the host created";
+  if (state.owner != user) return "that another grid created";
+  return state.destroyed ? "that was destroyed" : nullptr;
 }
 
-event_state* device::find(cudaEvent_t handle) {
-  const std::lock_guard lock(mutex_);
-  const auto found = events_.find(number_of(handle));
-  return found == events_.end() ? nullptr : &found->second;
+template <class Map, class Handle>
+auto look_up_in(Map& map, Handle handle, std::uint64_t user) {
+  const auto entry = map.find(number_of(handle));
+  using state = typename Map::mapped_type;
+  if (entry == map.end()) return looked_up<state>{nullptr, "that is none, or none any more"};
+  const char* const fault = fault_of(entry->second, user);
+  return looked_up<state>{fault == nullptr ? &entry->second : nullptr, fault};
 }
 
-void device::destroy(cudaStream_t handle) {
-  const std::lock_guard lock(mutex_);
-  auto& stream = streams_.at(number_of(handle));
-  stream.destroyed = true;
-  if (stream.of_run == nullptr) streams_.erase(number_of(handle));
+template <class Map, class Handle>
+bool destroy_in(Map& map, Handle handle, std::uint64_t user) {
+  const looked_up found = look_up_in(map, handle, user);
+  if (found.state == nullptr) return false;
+  found.state->destroyed = true;
+  if (user == 0) map.erase(number_of(handle));
+  return true;
 }
 
-void device::destroy(cudaEvent_t handle) {
+}  // namespace
+
+looked_up<stream_state> device::look_up(cudaStream_t handle, std::uint64_t user) {
   const std::lock_guard lock(mutex_);
-  auto& event = events_.at(number_of(handle));
-  event.destroyed = true;
-  if (event.of_run == nullptr) events_.erase(number_of(handle));
+  return look_up_in(streams_, handle, user);
+}
+
+looked_up<event_state> device::look_up(cudaEvent_t handle, std::uint64_t user) {
+  const std::lock_guard lock(mutex_);
+  return look_up_in(events_, handle, user);
+}
+
+bool device::destroy(cudaStream_t handle, std::uint64_t user) {
+  const std::lock_guard lock(mutex_);
+  return destroy_in(streams_, handle, user);
+}
+
+bool device::destroy(cudaEvent_t handle, std::uint64_t user) {
+  const std::lock_guard lock(mutex_);
+  return destroy_in(events_, handle, user);
 }
 
 void device::forget_handles(const grid& g) {
@@ -331,7 +354,12 @@ void* device::heap_allocate(std::size_t bytes) {
     if (room < heap_header || bytes > room - heap_header) return nullptr;
     heap_used_ += bytes + heap_header;
   }
-  auto* piece = static_cast<std::byte*>(::operator new(bytes + heap_header));
+  auto* piece = static_cast<std::byte*>(::operator new(bytes + heap_header, std::nothrow));
+  if (piece == nullptr) {
+    const std::lock_guard lock(mutex_);
+    heap_used_ -= bytes + heap_header;
+    return nullptr;
+  }
   new (piece) std::size_t(bytes);
   return piece + heap_header;
 }

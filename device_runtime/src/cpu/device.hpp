@@ -20,6 +20,13 @@ namespace ramify::cpu {
 
 class block;
 
+/// What a handle stands for, or why it may not be used.
+template <class State>
+struct looked_up {
+  State* state;
+  const char* fault;
+};
+
 class device {
  public:
   [[nodiscard]] static device& instance();
@@ -40,12 +47,12 @@ class device {
   /// `owner` is null for the host. A grid's streams and events go when it is complete.
   [[nodiscard]] words::cudaStream_t make_stream(grid* owner);
   [[nodiscard]] words::cudaEvent_t make_event(grid* owner);
-  /// Null if there is no such stream (any more).
-  [[nodiscard]] stream_state* find(words::cudaStream_t);
-  [[nodiscard]] event_state* find(words::cudaEvent_t);
-  /// For a grid's: from now on the handle is no good. For the host's: it goes.
-  void destroy(words::cudaStream_t);
-  void destroy(words::cudaEvent_t);
+  /// For the use of the grid `user`, or with 0 of the host.
+  [[nodiscard]] looked_up<stream_state> look_up(words::cudaStream_t, std::uint64_t user);
+  [[nodiscard]] looked_up<event_state> look_up(words::cudaEvent_t, std::uint64_t user);
+  /// From now on the handle is no good; the work goes on. False if it was none of the user's.
+  [[nodiscard]] bool destroy(words::cudaStream_t, std::uint64_t user);
+  [[nodiscard]] bool destroy(words::cudaEvent_t, std::uint64_t user);
   void record(event_state&, stream_state&);
   void wait(stream_state&, const event_state&);
 

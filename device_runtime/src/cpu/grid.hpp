@@ -11,6 +11,7 @@
 #include <memory>
 #include <ramify/cpu/executor.hpp>
 #include <ramify/cpu/words.hpp>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -28,6 +29,16 @@ struct signal {
 };
 
 struct grid {
+  grid() = default;
+  ~grid() {
+    // An abandoned chain of grids is as deep as it got: its links go one by one, not recursively.
+    for (grid_ptr up = std::move(parent); up != nullptr && up.use_count() == 1;) {
+      up = std::exchange(up->parent, nullptr);
+    }
+  }
+  grid(const grid&) = delete;
+  grid& operator=(const grid&) = delete;
+
   launch_request request;
   std::uint64_t id = 0;  // never given twice; 0 means the host
   run* owner = nullptr;

@@ -22,14 +22,9 @@ bool reserved(cudaStream_t stream) {
 // What `handle` means in `here`; a handle of another grid breaks a rule.
 template <class Handle>
 auto& resolve(block& here, Handle handle, const char* kind) {
-  auto* const state = device::instance().find(handle);
-  const auto complain = [&](const char* whose) {
-    here.violate(rule::foreign_stream, std::string("uses ") + kind + whose);
-  };
-  if (state == nullptr) complain(" that is none, or none any more");
-  if (state->of_run == nullptr) complain(" that the host created");
-  if (state->owner != here.owner()->id) complain(" that another grid created");
-  if (state->destroyed) complain(" that was destroyed");
+  const auto [state, fault] = device::instance().look_up(handle, here.owner()->id);
+  if (state == nullptr)
+    here.violate(rule::foreign_stream, std::string("uses ") + kind + ' ' + fault);
   return *state;
 }
 
@@ -94,15 +89,10 @@ namespace {
 
 template <class Handle>
 cudaError_t destroy(Handle handle) {
-  device& d = device::instance();
-  if (block* here = block::current()) {
-    resolve(*here, handle);
-  } else {
-    const auto* state = d.find(handle);
-    if (state == nullptr || state->of_run != nullptr) return cudaErrorInvalidResourceHandle;
-  }
-  d.destroy(handle);
-  return cudaSuccess;
+  block* here = block::current();
+  if (here != nullptr) resolve(*here, handle);
+  const std::uint64_t user = here == nullptr ? 0 : here->owner()->id;
+  return device::instance().destroy(handle, user) ? cudaSuccess : cudaErrorInvalidResourceHandle;
 }
 
 }  // namespace
