@@ -215,7 +215,11 @@ namespace {
 
 constexpr std::align_val_t device_alignment{256};
 
+// No device has that much, and a sanitizer ends the program when it is asked for more.
+constexpr std::size_t most_memory = std::size_t{1} << 39;
+
 cudaError_t allocate(void** memory, std::size_t bytes) {
+  if (bytes > most_memory) return cudaErrorMemoryAllocation;
   *memory = bytes == 0 ? nullptr : ::operator new(bytes, device_alignment, std::nothrow);
   return *memory != nullptr || bytes == 0 ? cudaSuccess : cudaErrorMemoryAllocation;
 }
