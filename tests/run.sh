@@ -35,7 +35,7 @@ run tsan
 
 echo
 if [ ${#skipped[@]} -gt 0 ]; then
-  echo "Skipped, because they need a GPU: ${skipped[*]}"
+  echo "Skipped, because they need a GPU:" $(printf '%s\n' "${skipped[@]}" | sort -u)
 fi
 if [ ${#failed[@]} -gt 0 ]; then
   echo "FAILED: ${failed[*]}"
