@@ -46,7 +46,7 @@ __global__ void shared_memory_starts_as_rubbish(int* zeros) {
 
 __global__ void warp_words(unsigned* out) {
   const unsigned lane = threadIdx.x % 32;
-  unsigned* mine = out + threadIdx.x * 8;
+  unsigned* mine = out + threadIdx.x * 9;
   mine[0] = __ballot_sync(0xffffffffu, lane % 3 == 0);
   mine[1] =
       unsigned(__any_sync(0xffffffffu, lane == 31)) + 2u * unsigned(__all_sync(0xffffffffu, 1));
@@ -56,6 +56,7 @@ __global__ void warp_words(unsigned* out) {
   mine[5] = __shfl_xor_sync(0xffffffffu, lane, 1);
   mine[6] = __match_any_sync(0xffffffffu, lane / 8);
   if (lane < 16) mine[7] = unsigned(__shfl_sync(0xffffu, double(lane), 3, 16));
+  mine[8] = __reduce_or_sync(0xffffffffu, threadIdx.x % 3 == 0 ? threadIdx.x : 0);
   __syncwarp();
 }
 
@@ -82,6 +83,25 @@ __global__ void scan_block(unsigned* data, unsigned* total) {
   scan(storage).ExclusiveSum(data[threadIdx.x], before, sum);
   data[threadIdx.x] = before;
   if (threadIdx.x == 0) *total = sum;
+}
+
+__global__ void scan_warps(unsigned* data, unsigned* totals) {
+  using scan = warp_scan<unsigned>;
+  __shared__ scan::TempStorage storage[2];
+  unsigned before = 0;
+  unsigned sum = 0;
+  scan(storage[threadIdx.x / 32]).ExclusiveSum(data[threadIdx.x], before, sum);
+  data[threadIdx.x] = before;
+  totals[threadIdx.x] = sum;
+}
+
+// Joins words in the order of the threads: no commutative operator.
+__global__ void reduce_block(const unsigned* digits, unsigned long long* number, int valid) {
+  using reduce = block_reduce<unsigned long long, 32>;
+  __shared__ reduce::TempStorage storage;
+  const auto join = [](unsigned long long a, unsigned long long b) { return a * 10 + b; };
+  const unsigned long long joined = reduce(storage).Reduce(digits[threadIdx.x], join, valid);
+  if (threadIdx.x == 0) *number = joined;
 }
 
 __global__ void sort_block(int* keys, char* values, int valid) {
@@ -167,11 +187,11 @@ BOOST_AUTO_TEST_CASE(shared_memory_is_not_cleared) {
 
 BOOST_DATA_TEST_CASE(warps_vote_and_shuffle, data::make(schedules), s) {
   const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
-  std::vector<unsigned> out(64 * 8);
+  std::vector<unsigned> out(64 * 9);
   BOOST_REQUIRE(bool(launch(word_kernels::warp_words, {1, 64}, null_stream(), out.data())));
   for (unsigned t = 0; t < 64; ++t) {
     const unsigned lane = t % 32;
-    const unsigned* mine = &out[t * 8];
+    const unsigned* mine = &out[t * 9];
     BOOST_TEST_CONTEXT("thread " << t) {
       BOOST_TEST(mine[0] == 0x49249249u);
       BOOST_TEST(mine[1] == 3u);
@@ -181,8 +201,32 @@ BOOST_DATA_TEST_CASE(warps_vote_and_shuffle, data::make(schedules), s) {
       BOOST_TEST(mine[5] == (lane ^ 1u));
       BOOST_TEST(mine[6] == 0xffu << lane / 8 * 8);
       if (lane < 16) BOOST_TEST(mine[7] == 3u);
+      BOOST_TEST(mine[8] == (t < 32 ? 31u : 63u));  // 3 | ... | 30, and 33 | ... | 63
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_warp_scan_sums_its_own_lanes) {
+  std::vector<unsigned> data(64);
+  std::vector<unsigned> totals(64);
+  std::iota(data.begin(), data.end(), 1u);
+  BOOST_REQUIRE(
+      bool(launch(word_kernels::scan_warps, {1, 64}, null_stream(), data.data(), totals.data())));
+  for (unsigned i = 0; i < 64; ++i) {
+    const unsigned lane = i % 32;
+    const unsigned first = i - lane + 1;
+    BOOST_TEST(data[i] == lane * first + lane * (lane - 1) / 2);
+    BOOST_TEST(totals[i] == 32 * first + 31 * 16);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_block_reduction_keeps_the_order_of_the_threads) {
+  std::vector<unsigned> digits(32);
+  for (unsigned i = 0; i < 32; ++i) digits[i] = (i + 1) % 10;
+  unsigned long long number = 0;
+  BOOST_REQUIRE(
+      bool(launch(word_kernels::reduce_block, {1, 32}, null_stream(), digits.data(), &number, 12)));
+  BOOST_TEST(number == 123456789012ull);
 }
 
 BOOST_AUTO_TEST_CASE(bits_are_counted_as_on_a_gpu) {
@@ -194,6 +238,8 @@ BOOST_AUTO_TEST_CASE(bits_are_counted_as_on_a_gpu) {
   BOOST_TEST(__clz(-1) == 0);
   BOOST_TEST(__clzll(0) == 64);
   BOOST_TEST(__clzll(1LL << 40) == 23);
+  BOOST_TEST(__funnelshift_l(0x80000001u, 0x12345678u, 4) == 0x23456788u);
+  BOOST_TEST(__funnelshift_l(1u, 2u, 0) == 2u);
   BOOST_TEST(min(3, -2) == -2);
   BOOST_TEST(max(3u, 7u) == 7u);
 }

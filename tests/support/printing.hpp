@@ -9,6 +9,7 @@
 #include <ramify/runtime/report.hpp>
 
 #include "distributions.hpp"
+#include "forests.hpp"
 
 namespace ramify {
 
@@ -28,6 +29,9 @@ namespace common {
 
 inline std::ostream& boost_test_print_type(std::ostream& out, distribution d) {
   return out << to_string(d);
+}
+inline std::ostream& boost_test_print_type(std::ostream& out, forest_kind k) {
+  return out << to_string(k);
 }
 
 }  // namespace common

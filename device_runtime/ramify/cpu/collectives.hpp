@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <ramify/cpu/words.hpp>
 #include <type_traits>
 #include <vector>
@@ -53,6 +54,53 @@ class block_scan {
 
  private:
   TempStorage& storage_;
+};
+
+/// CUB's BlockReduce, as far as it is used.
+template <class T, int threads>
+class block_reduce {
+ public:
+  struct TempStorage {
+    alignas(T) std::byte values[sizeof(T) * threads];
+  };
+
+  explicit block_reduce(TempStorage& storage) : values_(reinterpret_cast<T*>(storage.values)) {}
+
+  /// The fold of the first `valid` threads' inputs, in their order; for the first thread alone.
+  template <class Combine>
+  T Reduce(T input, Combine combine, int valid = threads) {
+    values_[linear_thread()] = input;
+    words::__syncthreads();
+    if (linear_thread() != 0) return input;
+    T folded = values_[0];
+    for (int i = 1; i < valid; ++i) folded = combine(folded, values_[i]);
+    return folded;
+  }
+
+ private:
+  T* values_;
+};
+
+/// CUB's WarpScan over all 32 lanes, as far as it is used.
+template <class T>
+class warp_scan {
+ public:
+  struct TempStorage {};
+
+  explicit warp_scan(TempStorage& /*storage*/) {}
+
+  /// As block_scan's, of a warp.
+  void ExclusiveSum(T input, T& output, T& total, words::site s = words::site::current()) {
+    static_assert(sizeof(T) <= 8);
+    const warp_values& all =
+        warp_exchange(0xffffffffu, static_cast<std::uint64_t>(input), "warp_scan", s);
+    T sum{};
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if (lane == linear_thread() % 32) output = sum;
+      sum += static_cast<T>(all.of_lane[lane]);
+    }
+    total = sum;
+  }
 };
 
 /// CUB's BlockMergeSort: a stable sort of `threads * items` keys, thread t holding the keys

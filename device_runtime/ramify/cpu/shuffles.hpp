@@ -18,9 +18,8 @@ requires(std::is_arithmetic_v<T>) T
     shuffle(unsigned mask, T value, unsigned source_lane, const char* word, words::site site) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof(T));
-  std::uint64_t all[32];
-  warp_exchange(mask, bits, all, word, site);
-  std::memcpy(&value, &all[source_lane], sizeof(T));
+  const warp_values& all = warp_exchange(mask, bits, word, site);
+  std::memcpy(&value, &all.of_lane[source_lane], sizeof(T));
   return value;
 }
 
@@ -63,13 +62,22 @@ template <class T>
 unsigned __match_any_sync(unsigned mask, T value, site s = site::current()) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof(T));
-  std::uint64_t all[32];
-  warp_exchange(mask, bits, all, "__match_any_sync", s);
+  const warp_values& all = warp_exchange(mask, bits, "__match_any_sync", s);
   unsigned same = 0;
   for (unsigned lane = 0; lane < 32; ++lane) {
-    if ((mask >> lane & 1u) != 0 && all[lane] == bits) same |= 1u << lane;
+    if ((mask >> lane & 1u) != 0 && all.of_lane[lane] == bits) same |= 1u << lane;
   }
   return same;
+}
+
+/// The bits that are set in the value of any lane of `mask`.
+inline unsigned __reduce_or_sync(unsigned mask, unsigned value, site s = site::current()) {
+  const warp_values& all = warp_exchange(mask, value, "__reduce_or_sync", s);
+  unsigned any = 0;
+  for (unsigned lanes = all.not_zero & mask; lanes != 0; lanes &= lanes - 1) {
+    any |= static_cast<unsigned>(all.of_lane[__builtin_ctz(lanes)]);
+  }
+  return any;
 }
 
 }  // namespace words

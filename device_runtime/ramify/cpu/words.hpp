@@ -84,6 +84,12 @@ template <class T>
   return a < b ? b : a;
 }
 
+/// The upper word of (high:low) shifted left by `shift` mod 32.
+[[nodiscard]] inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
+  const std::uint64_t both = std::uint64_t{high} << 32 | low;
+  return static_cast<unsigned>(both << (shift & 31) >> 32);
+}
+
 [[nodiscard]] inline int __popc(unsigned v) { return __builtin_popcount(v); }
 [[nodiscard]] inline int __ffs(int v) { return __builtin_ffs(v); }
 [[nodiscard]] inline int __clz(int v) { return v == 0 ? 32 : __builtin_clz(unsigned(v)); }
@@ -173,9 +179,15 @@ words::cudaError_t submit(launch_request, words::cudaStream_t,
 /// The running block's dynamic shared memory.
 std::byte* dynamic_shared_memory();
 
-/// A warp-wide exchange: waits for the lanes in `mask`, then copies what each put in to `all`.
-void warp_exchange(unsigned mask, std::uint64_t value, std::uint64_t (&all)[32], const char* word,
-                   words::site);
+/// What the lanes of a warp put into an exchange.
+struct warp_values {
+  std::uint64_t of_lane[32];
+  unsigned not_zero;  ///< the lanes whose value is not
+};
+
+/// A warp-wide exchange: waits for the lanes in `mask`, then shows what each put in. To be read
+/// before the thread waits anywhere else.
+const warp_values& warp_exchange(unsigned mask, std::uint64_t value, const char* word, words::site);
 
 /// Device-side heap of cudaLimitMallocHeapSize bytes; null when it is used up.
 void* heap_allocate(std::size_t bytes);

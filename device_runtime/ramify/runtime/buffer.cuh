@@ -9,14 +9,14 @@
 #include <cstdint>
 #include <ramify/runtime/check.cuh>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <utility>
 
 #if RAMIFY_ON_CUDA
 #include <map>
 #include <mutex>
-#include <stdexcept>
-#include <string>
 #endif
 
 namespace ramify::inline RAMIFY_BUILD {
@@ -162,6 +162,19 @@ class pinned_buffer {
   std::size_t size_ = 0;
 };
 
+/// That kernels can reach what `pointer` points to. `name` is for the message.
+/// \throws std::invalid_argument if it is null, or in ordinary host memory while kernels run on a GPU
+inline void check_device_access(const void* pointer, const char* name) {
+  if (pointer == nullptr) throw std::invalid_argument(std::string(name) + " is null");
+#if RAMIFY_ON_CUDA
+  if (memory_of(pointer, name) == cudaMemoryTypeUnregistered) {
+    throw std::invalid_argument(std::string(name) +
+                                " is ordinary host memory; a kernel needs device, managed or "
+                                "pinned memory (the facades, ramify/*.hpp, take any)");
+  }
+#endif
+}
+
 /// Lays arrays of different types out in one piece of memory. Used twice: with a null base to learn
 /// size(), then with memory of that size.
 class memory_layout {
@@ -183,5 +196,26 @@ class memory_layout {
   std::byte* base_;
   std::size_t size_ = 0;
 };
+
+/// Scratch memory of the caller's: device memory, aligned to 256 bytes.
+struct scratch_memory {
+  void* data = nullptr;  ///< null: none, take it from the pool
+  std::size_t bytes = 0;
+};
+
+/// \throws std::invalid_argument naming `algorithm`, if there is scratch memory and it will not do
+inline void check_scratch(const scratch_memory& scratch, std::size_t needed,
+                          const char* algorithm) {
+  if (scratch.data == nullptr) return;
+  if (scratch.bytes < needed) {
+    throw std::invalid_argument(std::string(algorithm) + ": scratch.bytes is " +
+                                std::to_string(scratch.bytes) + "; this run needs " +
+                                std::to_string(needed));
+  }
+  if (reinterpret_cast<std::uintptr_t>(scratch.data) % memory_layout::alignment != 0) {
+    throw std::invalid_argument(std::string(algorithm) + ": scratch.data must be aligned to " +
+                                std::to_string(memory_layout::alignment) + " bytes");
+  }
+}
 
 }  // namespace ramify::inline RAMIFY_BUILD

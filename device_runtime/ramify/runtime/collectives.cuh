@@ -2,14 +2,16 @@
 #pragma once
 
 /// \file
-/// What the threads of a block do together. Under nvcc these *are* CUB's classes; on the CPU
+/// What the threads of a block, or of a warp, do together. Under nvcc these *are* CUB's classes; on the CPU
 /// executor they are classes with CUB's names, members and rules (ramify/cpu/collectives.hpp).
 
 #include <ramify/runtime/cuda.hpp>
 
 #if RAMIFY_ON_CUDA
 #include <cub/block/block_merge_sort.cuh>
+#include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
+#include <cub/warp/warp_scan.cuh>
 #else
 #include <ramify/cpu/collectives.hpp>
 #endif
@@ -21,6 +23,12 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class T, int threads>
 using block_scan = cub::BlockScan<T, threads>;
 
+template <class T, int threads>
+using block_reduce = cub::BlockReduce<T, threads>;
+
+template <class T>
+using warp_scan = cub::WarpScan<T>;
+
 using no_value = cub::NullType;
 
 template <class Key, int threads, int items, class Value = no_value>
@@ -30,6 +38,12 @@ using block_merge_sort = cub::BlockMergeSort<Key, threads, items, Value>;
 
 template <class T, int threads>
 using block_scan = cpu::block_scan<T, threads>;
+
+template <class T, int threads>
+using block_reduce = cpu::block_reduce<T, threads>;
+
+template <class T>
+using warp_scan = cpu::warp_scan<T>;
 
 using no_value = cpu::no_value;
 

@@ -93,14 +93,18 @@ __host__ __device__ launch_status launch(void (*kernel)(Parameters...), const la
   static_assert((std::is_trivially_copyable_v<Parameters> && ...),
                 "kernel arguments are copied bit by bit");
 #if !RAMIFY_ON_CUDA
-  std::tuple<Parameters...> copies(std::forward<Arguments>(arguments)...);
-  // An old pointer in padding is nobody's; the rule checker must not find it. Where the compiler
-  // cannot clear padding (clang 16), arguments that may have some are not looked through.
+  const std::tuple<Parameters...> copies(std::forward<Arguments>(arguments)...);
+  // An old pointer in padding is nobody's; the rule checker must not find it, so it looks through
+  // copies whose padding is cleared. (Not those that the kernel gets: GCC 12 clears too much where
+  // an array of structs is in a struct.) Where the compiler cannot clear padding (clang 16),
+  // arguments that may have some are not looked through.
 #if __has_builtin(__builtin_clear_padding)
   [[maybe_unused]] constexpr bool padding_is_cleared = true;
-  std::apply([](auto&... a) { (__builtin_clear_padding(&a), ...); }, copies);
+  std::tuple<Parameters...> looked_through = copies;
+  std::apply([](auto&... a) { (__builtin_clear_padding(&a), ...); }, looked_through);
 #else
   [[maybe_unused]] constexpr bool padding_is_cleared = false;
+  const std::tuple<Parameters...>& looked_through = copies;
 #endif
   const auto bytes = std::apply(
       []<class... T>(const T&... a) {
@@ -108,7 +112,7 @@ __host__ __device__ launch_status launch(void (*kernel)(Parameters...), const la
             reinterpret_cast<const std::byte*>(std::addressof(a)),
             padding_is_cleared || std::has_unique_object_representations_v<T> ? sizeof(T) : 0)...};
       },
-      copies);
+      looked_through);
   const void* name = reinterpret_cast<const void*>(kernel);
   return launch_status(cpu::submit({[=] { std::apply(kernel, copies); }, name, shape.grid,
                                     shape.block, shape.dynamic_shared, shape.written_at},

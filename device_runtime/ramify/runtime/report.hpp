@@ -4,6 +4,7 @@
 /// \file
 /// Where a run may go, and what it tells about itself afterwards.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
@@ -83,6 +84,24 @@ struct run_report {
   std::uint64_t pending_launch_limit = 0;  ///< the device's, in launches
   std::size_t scratch_bytes = 0;           ///< temporary device memory
 };
+
+/// Counts the grids and the slots of a part of a run in the report of the whole. Where the whole ran,
+/// by which route, and its scratch memory stay as they are.
+inline void add_part(run_report& whole, const run_report& part) {
+  whole.host_grids += part.host_grids;
+  whole.child_grids += part.child_grids;
+  whole.deepest_level = std::max(whole.deepest_level, part.deepest_level);
+  whole.spilled_tasks += part.spilled_tasks;
+  whole.peak_slots = std::max(whole.peak_slots, part.peak_slots);
+}
+
+/// The same for a part that may have chosen another route; the reason then says so.
+inline void add_part(run_report& whole, const run_report& part, std::string_view name) {
+  add_part(whole, part);
+  if (part.host_grids > 0 && part.taken != whole.taken) {
+    whole.route_reason += "; " + std::string(name) + " chose " + std::string(to_string(part.taken));
+  }
+}
 
 /// One "name: value" line a field.
 inline std::ostream& operator<<(std::ostream& out, const run_report& r) {

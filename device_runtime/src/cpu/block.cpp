@@ -84,9 +84,12 @@ bool holds(byte_range range, const void* address) {
   return a >= range.data() && a < range.data() + range.size();
 }
 
+// Two literals of the same text are most often one.
+bool same_text(const char* a, const char* b) { return a == b || std::strcmp(a, b) == 0; }
+
 bool same(const site& a, const site& b) {
   return a.line() == b.line() && a.column() == b.column() &&
-         std::strcmp(a.file_name(), b.file_name()) == 0;
+         same_text(a.file_name(), b.file_name());
 }
 
 std::string to_text(const uint3& i) {
@@ -114,6 +117,7 @@ block::block(grid_ptr g, std::uint64_t index)
   threads_.resize(request.block.volume());
   runnable_.reserve(threads_.size());
   at_barrier_.reserve(threads_.size());
+  meetings_.resize((threads_.size() + 31) / 32);
   for (std::size_t i = 0; i < threads_.size(); ++i) {
     threads_[i].linear = unsigned(i);
     threads_[i].index = unravel(i, request.block);
@@ -194,8 +198,24 @@ void block::barrier(site s) {
   wait("__syncthreads", s);
 }
 
-void block::exchange(unsigned mask, std::uint64_t value, std::uint64_t (&all)[32], const char* word,
-                     site s) {
+block::meeting& block::join_meeting(unsigned warp, unsigned mask, unsigned bit, const char* word,
+                                    site s) {
+  meeting* free = nullptr;
+  for (const auto& m : meetings_[warp]) {
+    if (m->left == m->mask) {
+      free = m.get();
+    } else if (m->mask == mask && (m->arrived & bit) == 0) {
+      return *m;
+    }
+  }
+  if (free == nullptr) {
+    free = meetings_[warp].emplace_back(std::make_unique<meeting>()).get();
+  }
+  *free = {mask, 0, 0, word, s, {}};
+  return *free;
+}
+
+const warp_values& block::exchange(unsigned mask, std::uint64_t value, const char* word, site s) {
   if (grid_->owner->cancelled()) throw block_abandoned{};
   const unsigned warp = running_->linear / 32;
   const unsigned bit = 1u << running_->linear % 32;
@@ -206,21 +226,15 @@ void block::exchange(unsigned mask, std::uint64_t value, std::uint64_t (&all)[32
   const std::size_t lanes = std::min<std::size_t>(32, threads_.size() - warp * 32);
   if (lanes < 32) mask &= (1u << lanes) - 1;
 
-  auto found = std::ranges::find_if(meetings_, [&](const auto& m) {
-    return m->warp == warp && m->mask == mask && (m->arrived & bit) == 0;
-  });
-  if (found == meetings_.end()) {
-    meetings_.push_back(std::make_unique<meeting>(warp, mask, 0u, 0u, word, s));
-    found = std::prev(meetings_.end());
-  }
-  meeting& here = **found;
-  if (std::strcmp(here.word, word) != 0 || !same(here.site, s)) {
+  meeting& here = join_meeting(warp, mask, bit, word, s);
+  if (!same_text(here.word, word) || !same(here.site, s)) {
     violate(rule::divergent_barrier, "calls " + std::string(word) + " at line " +
                                          std::to_string(s.line()) +
                                          " while other lanes of its mask wait in " + here.word +
                                          " at line " + std::to_string(here.site.line()));
   }
-  here.values[running_->linear % 32] = value;
+  here.values.of_lane[running_->linear % 32] = value;
+  if (value != 0) here.values.not_zero |= bit;
   here.arrived |= bit;
   if (here.arrived == mask) {
     for (unsigned lane = 32; lane-- > 0;) {
@@ -229,11 +243,8 @@ void block::exchange(unsigned mask, std::uint64_t value, std::uint64_t (&all)[32
   } else {
     wait(word, s);
   }
-  std::ranges::copy(here.values, all);
   here.left |= bit;
-  if (here.left == mask) {
-    std::erase_if(meetings_, [&](const auto& m) { return m.get() == &here; });
-  }
+  return here.values;  // which stay until another thread of the warp has run
 }
 
 void block::release_barrier_or_complain() {

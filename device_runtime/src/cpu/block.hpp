@@ -4,7 +4,6 @@
 /// \file
 /// One block while it runs: its threads, its barriers, its memory.
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -28,8 +27,7 @@ class block {
 
   // For the threads of the block.
   void barrier(words::site);
-  void exchange(unsigned mask, std::uint64_t value, std::uint64_t (&all)[32], const char* word,
-                words::site);
+  const warp_values& exchange(unsigned mask, std::uint64_t value, const char* word, words::site);
   /// Another block may take over here.
   void scheduling_point();
   [[nodiscard]] std::byte* dynamic_shared() { return dynamic_shared_.get(); }
@@ -52,20 +50,21 @@ class block {
     words::site waits_at;
   };
 
-  // A meeting of the lanes in a mask; it goes when the last of them has read the values.
+  // A meeting of the lanes in a mask. When the last of them has left, it may serve for another one.
   struct meeting {
-    unsigned warp;
     unsigned mask;
-    unsigned arrived = 0;
-    unsigned left = 0;
+    unsigned arrived;
+    unsigned left;
     const char* word;
     words::site site;
-    std::array<std::uint64_t, 32> values{};
+    warp_values values;
   };
 
   void run_threads();
   void run_thread();
   void step(thread&);
+  [[nodiscard]] meeting& join_meeting(unsigned warp, unsigned mask, unsigned bit, const char* word,
+                                      words::site);
   void wait(const char* word, words::site);
   void release_barrier_or_complain();
   void unwind();
@@ -77,7 +76,7 @@ class block {
   std::vector<thread> threads_;
   std::vector<thread*> runnable_;  // taken from the back
   std::vector<thread*> at_barrier_;
-  std::vector<std::unique_ptr<meeting>> meetings_;
+  std::vector<std::vector<std::unique_ptr<meeting>>> meetings_;  // of each warp
   std::size_t ended_ = 0;
   thread* running_ = nullptr;
   std::unique_ptr<std::byte[], void (*)(std::byte*)> dynamic_shared_;

@@ -215,31 +215,20 @@ void device::advance(stream_state& first, std::vector<grid_ptr>& ready) {
 
 // ---- streams and events ------------------------------------------------------------------------
 
-cudaStream_t device::make_stream(grid* owner) {
-  const std::lock_guard lock(mutex_);
-  const auto handle = reinterpret_cast<cudaStream_t>(next_handle_);
-  auto& made = streams_[next_handle_++];
-  if (owner != nullptr) {
-    made.owner = owner->id;
-    made.of_run = owner->owner;
-    owner->streams.push_back(handle);
-  }
-  return handle;
-}
-
-cudaEvent_t device::make_event(grid* owner) {
-  const std::lock_guard lock(mutex_);
-  const auto handle = reinterpret_cast<cudaEvent_t>(next_handle_);
-  auto& made = events_[next_handle_++];
-  if (owner != nullptr) {
-    made.owner = owner->id;
-    made.of_run = owner->owner;
-    owner->events.push_back(handle);
-  }
-  return handle;
-}
-
 namespace {
+
+/// A new entry with a handle of that number, which the grid `owner` (null: the host) keeps in `handles`.
+template <class Handle, class Map>
+Handle make_in(Map& map, std::uintptr_t number, grid* owner, std::vector<Handle> grid::*handles) {
+  const auto handle = reinterpret_cast<Handle>(number);
+  auto& made = map[number];
+  if (owner != nullptr) {
+    made.owner = owner->id;
+    made.of_run = owner->owner;
+    (owner->*handles).push_back(handle);
+  }
+  return handle;
+}
 
 /// What keeps a grid, or the host as grid 0, from using a stream or event; null if nothing does.
 template <class State>
@@ -268,6 +257,16 @@ bool destroy_in(Map& map, Handle handle, std::uint64_t user) {
 }
 
 }  // namespace
+
+cudaStream_t device::make_stream(grid* owner) {
+  const std::lock_guard lock(mutex_);
+  return make_in(streams_, next_handle_++, owner, &grid::streams);
+}
+
+cudaEvent_t device::make_event(grid* owner) {
+  const std::lock_guard lock(mutex_);
+  return make_in(events_, next_handle_++, owner, &grid::events);
+}
 
 looked_up<stream_state> device::look_up(cudaStream_t handle, std::uint64_t user) {
   const std::lock_guard lock(mutex_);

@@ -3,6 +3,8 @@
 #include <oneapi/tbb/task_group.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 
 #include "device.hpp"
 #include "grid.hpp"
@@ -11,13 +13,22 @@
 namespace ramify::cpu {
 namespace {
 
+/// The arena with so many workers, or one per core. Kept for all runs: oneTBB 2021.8 takes longer with
+/// every arena that a process has made, and a program may launch a hundred thousand grids.
+tbb::task_arena& arena_of(unsigned workers) {
+  static std::mutex mutex;
+  static auto& arenas = *new std::map<unsigned, tbb::task_arena>;  // worker threads outlive main
+  const std::lock_guard lock(mutex);
+  const int most = workers == 0 ? tbb::task_arena::automatic : static_cast<int>(workers);
+  return arenas.try_emplace(workers, most).first->second;
+}
+
 /// schedule::parallel: every grid that is ready becomes a few oneTBB tasks, each of which runs one
 /// block of it after another. A block never waits for another grid, so no task ever waits, and the
 /// one-block-per-thread promise of the words header holds.
 class parallel_run final : public run {
  public:
-  explicit parallel_run(unsigned workers)
-      : arena_(workers == 0 ? tbb::task_arena::automatic : static_cast<int>(workers)) {}
+  explicit parallel_run(unsigned workers) : arena_(arena_of(workers)) {}
 
   ~parallel_run() noexcept override = default;  // a task group's destructor may throw; no task does
 
@@ -41,7 +52,7 @@ class parallel_run final : public run {
   }
 
  private:
-  tbb::task_arena arena_;
+  tbb::task_arena& arena_;
   tbb::task_group group_;
 };
 

@@ -67,9 +67,8 @@ cudaError_t submit(launch_request request, cudaStream_t stream,
 
 std::byte* dynamic_shared_memory() { return block::current()->dynamic_shared(); }
 
-void warp_exchange(unsigned mask, std::uint64_t value, std::uint64_t (&all)[32], const char* word,
-                   site s) {
-  block::current()->exchange(mask, value, all, word, s);
+const warp_values& warp_exchange(unsigned mask, std::uint64_t value, const char* word, site s) {
+  return block::current()->exchange(mask, value, word, s);
 }
 
 unsigned lane_index() { return block::current()->linear_thread() % 32; }
@@ -133,20 +132,13 @@ const char* cudaGetErrorString(cudaError_t error) {
 void __syncthreads(site s) { block::current()->barrier(s); }
 
 void __syncwarp(unsigned mask, site s) {
-  std::uint64_t unused[32];
-  warp_exchange(mask, 0, unused, "__syncwarp", s);
+  static_cast<void>(warp_exchange(mask, 0, "__syncwarp", s));
 }
 
 namespace {
 
 unsigned ballot(unsigned mask, int predicate, const char* word, site s) {
-  std::uint64_t all[32];
-  warp_exchange(mask, predicate != 0 ? 1 : 0, all, word, s);
-  unsigned votes = 0;
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    if ((mask >> lane & 1u) != 0 && all[lane] != 0) votes |= 1u << lane;
-  }
-  return votes;
+  return warp_exchange(mask, predicate != 0 ? 1 : 0, word, s).not_zero;
 }
 
 }  // namespace

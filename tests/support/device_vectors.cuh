@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Vectors to and from the device under test, and its pending-launch limit.
+
+#include <cstddef>
+#include <optional>
+#include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/limits.cuh>
+#include <vector>
+
+namespace tests::inline RAMIFY_BUILD {
+
+using namespace ramify;
+
+template <class T>
+device_buffer<T> upload(const std::vector<T>& host, cudaStream_t stream = nullptr) {
+  device_buffer<T> buffer(host.size(), stream);
+  check(cudaMemcpyAsync(buffer.data(), host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice,
+                        stream),
+        "uploading");
+  return buffer;
+}
+
+template <class T>
+void download(const device_buffer<T>& buffer, std::vector<T>& host, cudaStream_t stream = nullptr) {
+  check(cudaMemcpyAsync(host.data(), buffer.data(), host.size() * sizeof(T), cudaMemcpyDeviceToHost,
+                        stream),
+        "downloading");
+  check(cudaStreamSynchronize(stream), "waiting for a download");
+}
+
+/// That pending-launch limit while it lives; 0 leaves the limit alone.
+inline std::optional<launch_limits> scoped_limit(std::size_t pending_launches) {
+  if (pending_launches == 0) return std::nullopt;
+  return std::optional<launch_limits>(std::in_place,
+                                      launch_limit_values{.pending_launches = pending_launches});
+}
+
+}  // namespace tests::inline RAMIFY_BUILD
