@@ -56,12 +56,6 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// Scratch memory of the caller's: device memory, aligned to 256 bytes.
-struct scratch_memory {
-  void* data = nullptr;  ///< null: none, take it from the pool
-  std::size_t bytes = 0;
-};
-
 /// A quicksort under way. Movable; moved-from it may only be destroyed. Destroying it before get()
 /// neither waits nor checks.
 template <class Key, class Value, class Compare>
@@ -179,34 +173,12 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
     validate(config);
     if (n >> 40 != 0) throw std::invalid_argument("quicksort: n must be less than 2^40");
     if (n == 0) return;
-    check_pointer(data.keys, "keys");
+    check_device_access(data.keys, "quicksort: keys");
     if constexpr (columns<Key, Value>::has_values) {
-      check_pointer(data.values, "values");
+      check_device_access(data.values, "quicksort: values");
       quicksort_check_overlap(data.keys, data.values, n);
     }
-    if (scratch.data == nullptr) return;
-    const std::size_t needed = scratch_bytes(n, config);
-    if (scratch.bytes < needed) {
-      throw std::invalid_argument("quicksort: scratch.bytes is " + std::to_string(scratch.bytes) +
-                                  "; this sort needs " + std::to_string(needed));
-    }
-    if (reinterpret_cast<std::uintptr_t>(scratch.data) % memory_layout::alignment != 0) {
-      throw std::invalid_argument("quicksort: scratch.data must be aligned to " +
-                                  std::to_string(memory_layout::alignment) + " bytes");
-    }
-  }
-
-  static void check_pointer(const void* pointer, const char* name) {
-    if (pointer == nullptr) {
-      throw std::invalid_argument(std::string("quicksort: ") + name + " is null");
-    }
-#if RAMIFY_ON_CUDA
-    if (memory_of(pointer, name) == cudaMemoryTypeUnregistered) {
-      throw std::invalid_argument(std::string("quicksort: ") + name +
-                                  " is ordinary host memory; a kernel needs device, managed or "
-                                  "pinned memory (the facade <ramify/quicksort.hpp> takes any)");
-    }
-#endif
+    check_scratch(scratch, scratch_bytes(n, config), "quicksort");
   }
 
   quicksort_strategy strategy_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cuda_runtime.h>
 
-#include "facade.hpp"
+#include "backend_choice.hpp"
 
 namespace ramify::facade {
 namespace {

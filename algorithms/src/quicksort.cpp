@@ -3,32 +3,12 @@
 
 #include <stdexcept>
 #include <string>
-#include <utility>
 
-#include "facade.hpp"
+#include "backend_choice.hpp"
+#include "sort_on.hpp"
 
 namespace ramify {
-namespace facade {
 namespace {
-
-struct backend_choice {
-  backend taken;
-  std::string reason;
-};
-
-// \throws unavailable
-backend_choice choose_backend(backend wanted) {
-  if (wanted == backend::cpu) return {backend::cpu, "asked for"};
-  const cuda_device device = find_cuda_device();
-  if (device.usable) {
-    return {backend::cuda,
-            (wanted == backend::cuda ? "asked for: " : "found ") + device.description};
-  }
-  if (wanted == backend::cuda) {
-    throw unavailable("the cuda backend cannot run: " + device.description);
-  }
-  return {backend::cpu, device.description};
-}
 
 template <class Key, class Value>
 quicksort_report sort(Key* keys, Value* values, std::size_t n, const quicksort_options& options) {
@@ -36,31 +16,16 @@ quicksort_report sort(Key* keys, Value* values, std::size_t n, const quicksort_o
   if (to_string(options.backend) == "?") {
     throw std::invalid_argument("quicksort_options.backend is none of the enumerators");
   }
-  backend_choice choice = choose_backend(options.backend);
-  quicksort_report report;
-#if RAMIFY_FACADE_HAS_CUDA
-  if (choice.taken == backend::cuda) {
-    report = sort_on<backend::cuda, Key, Value>(keys, values, n, options);
-  }
-#endif
-  if (choice.taken == backend::cpu) {
-    report = sort_on<backend::cpu, Key, Value>(keys, values, n, options);
-  }
-  report.backend_reason = std::move(choice.reason);
-  return report;
+  return facade::on_backend(options.backend, [&](auto where) {
+    return facade::sort_on<where, Key, Value>(keys, values, n, options);
+  });
 }
 
 }  // namespace
 
-#if !RAMIFY_FACADE_HAS_CUDA
-cuda_device find_cuda_device() { return {false, "built without CUDA"}; }
-#endif
-
-}  // namespace facade
-
 template <quicksort_facade_key Key>
 quicksort_report quicksort(std::span<Key> keys, const quicksort_options& options) {
-  return facade::sort<Key, void>(keys.data(), nullptr, keys.size(), options);
+  return sort<Key, void>(keys.data(), nullptr, keys.size(), options);
 }
 
 template <quicksort_facade_key Key, quicksort_facade_value Value>
@@ -71,7 +36,7 @@ quicksort_report quicksort_pairs(std::span<Key> keys, std::span<Value> values,
                                 std::to_string(values.size()) + " values");
   }
   quicksort_check_overlap(keys.data(), values.data(), keys.size());
-  return facade::sort<Key, Value>(keys.data(), values.data(), keys.size(), options);
+  return sort<Key, Value>(keys.data(), values.data(), keys.size(), options);
 }
 
 // The types that sort_on.in is generated for, and no others.

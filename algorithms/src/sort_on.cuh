@@ -4,12 +4,12 @@
 /// \file
 /// The facade's sort on the backend of whichever compiler reads this.
 
-#include <optional>
 #include <ramify/quicksort.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <type_traits>
 
-#include "facade.hpp"
+#include "device_arrays.cuh"
+#include "sort_on.hpp"
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -22,43 +22,10 @@ struct directed {
   }
 };
 
-/// An array that kernels can work on: the caller's own, or a copy of it on the device.
-template <class T>
-class on_device {
- public:
-  on_device(T* data, std::size_t n, [[maybe_unused]] cudaStream_t stream,
-            [[maybe_unused]] const char* name)
-      : caller_(data), n_(n) {
-#if RAMIFY_ON_CUDA
-    const cudaMemoryType kind = memory_of(data, name);
-    if (kind == cudaMemoryTypeUnregistered || kind == cudaMemoryTypeHost) {
-      copy_ = device_buffer<T>(n, stream);
-      check(cudaMemcpyAsync(copy_.data(), data, n * sizeof(T), cudaMemcpyHostToDevice, stream),
-            "copying to the device");
-    }
-#endif
-  }
-
-  [[nodiscard]] T* data() const { return copy_.data() == nullptr ? caller_ : copy_.data(); }
-
-  void copy_back([[maybe_unused]] cudaStream_t stream) const {
-    if (copy_.data() == nullptr) return;
-    check(cudaMemcpyAsync(caller_, copy_.data(), n_ * sizeof(T), cudaMemcpyDeviceToHost, stream),
-          "copying from the device");
-  }
-
- private:
-  T* caller_;
-  std::size_t n_;
-  device_buffer<T> copy_;
-};
-
 template <class Key, class Value>
 quicksort_report sort_here(Key* keys, Value* values, std::size_t n,
                            const quicksort_options& options) {
-  std::optional<launch_limits> limits;
-  if (options.pending_launches != 0)
-    limits.emplace(launch_limit_values{.pending_launches = options.pending_launches});
+  const auto limits = scoped_pending_launches(options.pending_launches);
   const directed order{options.descending};
   // The stream goes after the buffers that are freed in it.
   const host_stream stream;

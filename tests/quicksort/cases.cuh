@@ -1,47 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <optional>
 #include <ramify/quicksort.cuh>
 #include <ramify/runtime/stream.cuh>
 
 #include "cases.hpp"
+#include "device_vectors.cuh"
 #include "slot_checks.cuh"
 
 namespace tests::inline RAMIFY_BUILD {
-
-using namespace ramify;
-
-template <class T>
-device_buffer<T> upload(const std::vector<T>& host, cudaStream_t stream = nullptr) {
-  device_buffer<T> buffer(host.size(), stream);
-  check(cudaMemcpyAsync(buffer.data(), host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice,
-                        stream),
-        "uploading");
-  return buffer;
-}
-
-template <class T>
-void download(const device_buffer<T>& buffer, std::vector<T>& host, cudaStream_t stream = nullptr) {
-  check(cudaMemcpyAsync(host.data(), buffer.data(), host.size() * sizeof(T), cudaMemcpyDeviceToHost,
-                        stream),
-        "downloading");
-  check(cudaStreamSynchronize(stream), "waiting for a download");
-}
 
 template <class Key>
 using device_order =
     std::conditional_t<std::is_arithmetic_v<Key>, ascending, typename order_of<Key>::type>;
 
-inline std::optional<launch_limits> limits_of(const quicksort_options& options) {
-  if (options.pending_launches == 0) return std::nullopt;
-  return std::optional<launch_limits>(
-      std::in_place, launch_limit_values{.pending_launches = options.pending_launches});
-}
-
 template <class Key>
 quicksort_report sort_keys(std::vector<Key>& keys, const quicksort_options& options) {
-  const auto limits = limits_of(options);
+  const auto limits = scoped_limit(options.pending_launches);
   const auto device_keys = upload(keys);
   auto report = quicksort(device_keys.data(), keys.size(), device_order<Key>{}, nullptr, options);
   download(device_keys, keys);
@@ -51,7 +26,7 @@ quicksort_report sort_keys(std::vector<Key>& keys, const quicksort_options& opti
 template <class Key>
 quicksort_report sort_pairs(std::vector<Key>& keys, std::vector<std::uint32_t>& values,
                             const quicksort_options& options) {
-  const auto limits = limits_of(options);
+  const auto limits = scoped_limit(options.pending_launches);
   const auto device_keys = upload(keys);
   const auto device_values = upload(values);
   auto report = quicksort_pairs(device_keys.data(), device_values.data(), keys.size(),

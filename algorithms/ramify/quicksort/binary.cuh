@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads)
 
   // 2. Split the work at a pivot. Each block of the team does a tile; the last one goes on.
   const Compare compare = context.compare;
-  const Key pivot = choose_pivot(shared, context.buffers[mine.buffer].keys, mine, context.compare);
+  const Key pivot = choose_pivot(shared, context.buffers[mine.buffer].keys, mine, compare);
   const bool pivot_is_minimum = slot.has_fence != 0 && !compare(slot.fence, pivot);
   const auto goes_left = [&](const Key& key) {
     return pivot_is_minimum ? !compare(pivot, key) : compare(key, pivot);

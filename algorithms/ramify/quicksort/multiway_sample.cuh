@@ -11,7 +11,6 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class Key, class Value>
 struct sample_shared {
   using tuning = quicksort_tuning<Key, Value>;
-  using sorter = block_sorter<Key, no_value>;
   using sort = block_merge_sort<Key, tuning::threads, tuning::leaf_items>;
   using scan = block_scan<unsigned, tuning::threads>;
   union {
