@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The kernels of a traversal: plant the root, walk in rounds, fold the totals.
+///
+/// A round is a grid of walkers, each a warp with a stack of its own. The list of open nodes is
+/// shared out among them, and each walks depth first below its share, 32 children a step. Who runs
+/// out takes another share, and when there is none, is idle. When too many are, the others hand
+/// their stacks out into the next round's list, in pieces, and the last block of the grid launches
+/// the next round. So a launch comes with a shift in the balance of the tree, not with a level of
+/// it; nobody waits for anybody, and the memory is that of the stacks.
+
+#include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/residency.cuh>
+#include <ramify/runtime/shared.cuh>
+#include <ramify/runtime/slots.cuh>
+#include <ramify/runtime/stream.cuh>
+#include <ramify/runtime/tasks.cuh>
+#include <ramify/traverse/open_nodes.cuh>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// What the rounds of a run hand over to one another; starts as zeros.
+struct walk_state {
+  unsigned count[2];  ///< open nodes in either list
+  unsigned filled;    ///< which list the next round takes from
+  unsigned taken;     ///< open nodes of this round's list that walkers have come back for
+  unsigned idle;      ///< walkers that found none left
+  unsigned arrived;   ///< blocks that are done
+  unsigned rounds;
+  unsigned peak;     ///< most open nodes in a list
+  unsigned held;     ///< launch slots in the hands of the chain of grids
+  unsigned stopped;  ///< a launch failed: the host goes on
+};
+
+/// What a round works on.
+struct walk_round {
+  unsigned filled;  ///< the list
+  unsigned count;   ///< open nodes in it
+  unsigned share;   ///< how many a walker takes at a time
+  unsigned blocks;
+};
+
+/// The round over `count` open nodes. There are walkers for all shares unless the device is full, so
+/// one that gives up early leaves no share behind.
+template <class Node>
+__host__ __device__ walk_round make_round(unsigned filled, unsigned count, unsigned most_blocks,
+                                          unsigned stack_size) {
+  using tuning = walk_tuning<Node>;
+  const auto divided_up = [](unsigned a, unsigned b) { return (a + b - 1) / b; };
+  unsigned share = divided_up(count, most_blocks * tuning::warps);
+  if (share < tuning::least_share) share = tuning::least_share;
+  if (share > stack_size / 2) share = stack_size / 2;
+  const unsigned shares = divided_up(count, share);  // few of them are spread over many blocks
+  return {filled, count, share, shares < most_blocks ? shares : most_blocks};
+}
+
+/// What all grids of a run share.
+template <class Node, class Expand, class Visit, class Reduce, class Value>
+struct walk_context {
+  open_node<Node>* lists[2];
+  unsigned capacity;  ///< of either list
+  walk_state* state;
+  Value* totals;         ///< one a thread of the largest grid
+  unsigned most_blocks;  ///< of a round
+  unsigned stack_size;   ///< of a warp
+  Expand expand;
+  Visit visit;
+  Reduce reduce;
+  Value identity;
+  launch_slots slots;
+  run_status* status;
+
+  [[nodiscard]] __host__ __device__ unsigned threads() const {
+    return most_blocks * walk_tuning<Node>::threads;
+  }
+  /// Of a block.
+  [[nodiscard]] __host__ __device__ unsigned shared_bytes() const {
+    return walk_tuning<Node>::warps * stack_size * sizeof(open_node<Node>);
+  }
+  /// Whether there are open nodes to go on with; not if some were lost, which the host tells.
+  [[nodiscard]] __device__ bool has_work() const {
+    const unsigned count = state->count[state->filled];
+    return count > 0 && count <= capacity;
+  }
+};
+
+template <class Node, class Expand, class Visit, class Reduce, class Value>
+__global__ void walk(walk_round, walk_context<Node, Expand, Visit, Reduce, Value>);
+
+/// Launches the round over the list `state->filled` on a slot that is there for it. One thread.
+/// False if that failed: then the host goes on.
+template <class Node, class Expand, class Visit, class Reduce, class Value>
+__device__ bool launch_round(const walk_context<Node, Expand, Visit, Reduce, Value>& context,
+                             const char* launching_kernel) {
+  walk_state& state = *context.state;
+  run_status& status = *context.status;
+  const walk_round round = make_round<Node>(state.filled, state.count[state.filled],
+                                            context.most_blocks, context.stack_size);
+  const unsigned depth = state.rounds + 1;
+  // From the launch on, the state is the child's.
+  const auto launched = launch(walk<Node, Expand, Visit, Reduce, Value>,
+                               {round.blocks, walk_tuning<Node>::threads, context.shared_bytes()},
+                               fire_and_forget(), round, context);
+  if (launched) {
+    status.count_children(1, depth);
+    return true;
+  }
+  if (launched.code() != cudaErrorLaunchPendingCountExceeded) {
+    status.record_error(launched.code(), launching_kernel, depth - 1);
+  }
+  state.stopped = 1;
+  return false;
+}
+
+/// Goes on with the list `state->filled`, if there is work in it and a slot for it. One thread.
+///
+/// The slot is kept: a grid has its place in the pending-launch pool until all that is nested in it
+/// is complete, so a chain of nested grids uses the pool up link by link.
+template <class Context>
+__device__ void next_round(const Context& context, const char* launching_kernel) {
+  walk_state& state = *context.state;
+  if (state.count[state.filled] > state.peak) state.peak = state.count[state.filled];
+  if (!context.has_work() || state.stopped != 0) return;
+  if (!context.slots.acquire(*context.status)) {
+    if (context.slots.in_use != nullptr) atomicAdd(&context.status->spilled, 1ull);
+    return;
+  }
+  ++state.held;
+  static_cast<void>(launch_round(context, launching_kernel));
+}
+
+/// Gives the slots of a chain that is complete back and, if it ended for want of slots, begins the
+/// next one. One thread, in the stream behind the first grid.
+template <class Context>
+__global__ void resume(Context context) {
+  walk_state& state = *context.state;
+  context.slots.release(state.held);
+  state.held = 0;
+  constexpr unsigned slots = 2;
+  if (!context.has_work() || state.stopped != 0) return;
+  if (!context.slots.acquire(*context.status, slots)) return;
+  state.held = slots;
+  // Join: a tail launch begins when this grid and the chain below it is complete.
+  const auto again = launch(resume<Context>, {1, 1}, tail_launch(), context);
+  if (!again) {
+    context.slots.release(slots);
+    state.held = 0;
+    state.stopped = 1;
+    if (again.code() != cudaErrorLaunchPendingCountExceeded) {
+      context.status->record_error(again.code(), __func__, state.rounds);
+    }
+    return;
+  }
+  context.status->count_children(1, state.rounds + 1);
+  static_cast<void>(launch_round(context, __func__));
+}
+
+/// Sets the totals, one a thread.
+template <class Node, class Expand, class Visit, class Reduce, class Value>
+__global__ void clear_totals(walk_context<Node, Expand, Visit, Reduce, Value> context) {
+  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+  if (thread < context.threads()) context.totals[thread] = context.identity;
+}
+
+/// Visits the root and starts the first round. One thread.
+template <class Node, class Expand, class Visit, class Reduce, class Value>
+__global__ void plant(Node root, walk_context<Node, Expand, Visit, Reduce, Value> context) {
+  const unsigned degree = context.expand.degree(root);
+  context.totals[0] = context.reduce(context.totals[0], context.visit(root, degree));
+  if (degree == 0) return;
+  context.lists[0][0] = {root, 0, degree};
+  context.state->count[0] = 1;
+  next_round(context, __func__);
+}
+
+/// Folds all totals into the first one. One block.
+template <class Node, class Expand, class Visit, class Reduce, class Value>
+__global__ void fold_totals(walk_context<Node, Expand, Visit, Reduce, Value> context) {
+  using fold = block_reduce<Value, walk_tuning<Node>::threads>;
+  __shared__ typename fold::TempStorage storage;
+  Value total = context.totals[threadIdx.x];
+  for (unsigned i = threadIdx.x + blockDim.x; i < context.threads(); i += blockDim.x) {
+    total = context.reduce(total, context.totals[i]);
+  }
+  total = fold(storage).Reduce(total, context.reduce);
+  if (threadIdx.x == 0) context.totals[0] = total;
+}
+
+/// A warp's place in its round: how it gets work and hands it on.
+template <class Node, class Context>
+struct walker {
+  using tuning = walk_tuning<Node>;
+  static constexpr unsigned all_lanes = 0xffffffffu;
+
+  open_node<Node>* stack;  ///< in shared memory
+  const walk_round& round;
+  const Context& context;
+  unsigned lane;
+  bool fresh = true;  ///< its own share is not taken yet
+  unsigned size = 0;  ///< of the stack; the same in all lanes
+
+  [[nodiscard]] __device__ open_list<Node> next_list() const {
+    const unsigned next = 1 - round.filled;
+    return {context.lists[next], &context.state->count[next], context.capacity};
+  }
+
+  /// Puts a share of this round's list on the empty stack; false if nothing is left of it.
+  __device__ bool take() {
+    // The first shares are dealt out over the blocks, so that few shares get many SMs; who comes
+    // back takes one of those behind.
+    unsigned first = (threadIdx.x / tuning::lanes * round.blocks + blockIdx.x) * round.share;
+    if (!fresh) {
+      if (lane == 0) {
+        first = round.blocks * tuning::warps * round.share +
+                atomicAdd(&context.state->taken, round.share);
+      }
+      first = __shfl_sync(all_lanes, first, 0);
+    }
+    fresh = false;
+    if (first >= round.count) return false;
+    size = min(round.share, round.count - first);
+    const open_node<Node>* list = context.lists[round.filled] + first;
+    for (unsigned i = lane; i < size; i += tuning::lanes) stack[i] = list[i];
+    __syncwarp();
+    return true;
+  }
+
+  /// Hands the lowest `n` entries, the nearest to the root, to the next round. False if there was
+  /// no room for them: then the run is lost, and the host says so.
+  __device__ bool give(unsigned n) {
+    const bool fits = hand_out(stack, n, next_list());
+    __syncwarp();
+    for (unsigned begin = n; begin < size; begin += tuning::lanes) {
+      const unsigned i = begin + lane;
+      open_node<Node> moved;
+      if (i < size) moved = stack[i];
+      __syncwarp();
+      if (i < size) stack[i - n] = moved;
+      __syncwarp();
+    }
+    size -= n;
+    return fits;
+  }
+
+  /// How many children the next step may visit without filling the stack. A stack that is nearly
+  /// full is relieved of its lower half; if the next round's list is filling up too, the walk gets
+  /// narrower instead, down to a plain depth-first walk, which needs a place a level. 0 if all is
+  /// full: the run is lost.
+  __device__ unsigned width() {
+    if (size <= context.stack_size - tuning::lanes) return tuning::lanes;
+    bool filling = false;
+    if (size < context.stack_size) {
+      if (lane == 0) filling = next_list().is_filling();
+      filling = __shfl_sync(all_lanes, static_cast<int>(filling), 0) != 0;
+    }
+    if (filling) return max((context.stack_size - size) / 4, 1u);
+    return give(size / 2) ? tuning::lanes : 0;
+  }
+
+  /// Whether the open nodes should be shared out anew: many walkers are idle, and this one has more
+  /// than a step's work, or others have handed theirs out already. A path has neither, and is walked
+  /// to its end in one round.
+  __device__ bool should_share(bool has_spare) const {
+    bool share = false;
+    if (lane == 0) {
+      const unsigned active = round.blocks * tuning::warps - peek(context.state->idle);
+      share = 4 * active < 3 * context.most_blocks * tuning::warps &&
+              (has_spare || peek(*next_list().count) > 0);
+    }
+    return __shfl_sync(all_lanes, static_cast<int>(share), 0) != 0;
+  }
+
+  /// Visits up to `width` children of the topmost entries, one a lane. Whether there were more than
+  /// a warp has lanes.
+  template <class Value>
+  __device__ bool step(unsigned width, Value& total) {
+    __shared__ typename warp_scan<unsigned>::TempStorage scan_storage[tuning::warps];
+    __shared__ unsigned first_lanes[tuning::threads];
+    const unsigned warp = threadIdx.x / tuning::lanes;
+    unsigned* first_lane = first_lanes + warp * tuning::lanes;
+    // 1. Lane i looks at the i-th entry from the top; its children go to the lanes from `first` on.
+    const bool has_entry = lane < size;
+    // (More than 32 counts as 33, so that no sum overflows.)
+    const unsigned remaining =
+        has_entry ? min(stack[size - 1 - lane].remaining(), tuning::lanes + 1) : 0;
+    unsigned first = 0;
+    unsigned children = 0;
+    warp_scan<unsigned>(scan_storage[warp]).ExclusiveSum(remaining, first, children);
+    first_lane[lane] = first;
+    __syncwarp();
+
+    // 2. Each lane finds the entry that its child belongs to, and visits the child.
+    Node child;
+    unsigned degree = 0;
+    if (lane < min(children, width)) {
+      unsigned owner = 0;
+      for (unsigned half = tuning::lanes / 2; half > 0; half /= 2) {
+        // An empty place begins where the last entry ends, which is beyond this lane.
+        if (first_lane[owner + half] <= lane) owner += half;
+      }
+      const open_node<Node>& parent = stack[size - 1 - owner];
+      child = context.expand.child(parent.node, parent.next + lane - first_lane[owner]);
+      degree = context.expand.degree(child);
+      total = context.reduce(total, context.visit(child, degree));
+    }
+    __syncwarp();  // all have read the entries that some now change
+
+    // 3. Entries with no child left go from the stack; one may have some left.
+    const bool used_up = has_entry && first + remaining <= width;
+    const unsigned gone = __popc(__ballot_sync(all_lanes, used_up));
+    if (has_entry && !used_up && first < width) {
+      stack[size - 1 - lane].next += width - first;
+    }
+    size -= gone;
+
+    // 4. Children that have children become entries.
+    const unsigned open = __ballot_sync(all_lanes, degree > 0);
+    if (degree > 0) stack[size + __popc(open & ((1u << lane) - 1))] = {child, 0, degree};
+    size += __popc(open);
+    __syncwarp();
+    return children > tuning::lanes;
+  }
+};
+
+/// One round.
+template <class Node, class Expand, class Visit, class Reduce, class Value>
+__global__ void __launch_bounds__(walk_tuning<Node>::threads)
+    walk(walk_round round, walk_context<Node, Expand, Visit, Reduce, Value> context) {
+  using tuning = walk_tuning<Node>;
+  const unsigned thread = blockIdx.x * tuning::threads + threadIdx.x;
+  using walker_type = walker<Node, walk_context<Node, Expand, Visit, Reduce, Value>>;
+  const unsigned warp = threadIdx.x / tuning::lanes;
+  walker_type self{&dynamic_shared<open_node<Node>>() + warp * context.stack_size, round, context,
+                   threadIdx.x % tuning::lanes};
+
+  // 1. Base case of the recursion: as long as most walkers have work, it is done in place, step by
+  //    step and share by share.
+  Value total = context.totals[thread];
+  for (unsigned steps = 0; self.size > 0 || self.take(); ++steps) {
+    const unsigned width = self.width();
+    if (width == 0) break;
+    const bool has_spare = self.step(width, total);
+    // 2. Split the work: if many have none, all of it goes to the next round. No share is left
+    //    behind: either the first deal covered them all, or who is idle found none left.
+    const bool looks = steps % tuning::look_every == 0 && steps >= tuning::least_steps;
+    if (looks && self.should_share(has_spare)) {
+      static_cast<void>(self.give(self.size));
+      break;
+    }
+  }
+  context.totals[thread] = total;
+  if (self.lane == 0) atomicAdd(&context.state->idle, 1u);
+  if (!last_to_arrive(context.state->arrived, round.blocks)) return;
+
+  // 3. Recurse: the last block launches the next round over all that was handed out. Join: nobody
+  //    needs one; this grid is done, and the caller's stream waits for the chain of grids.
+  if (threadIdx.x == 0) {
+    walk_state& state = *context.state;
+    state.count[round.filled] = 0;
+    state.filled = 1 - round.filled;
+    state.taken = 0;
+    state.idle = 0;
+    ++state.rounds;
+    next_round(context, __func__);
+  }
+}
+
+}  // namespace ramify::inline RAMIFY_BUILD

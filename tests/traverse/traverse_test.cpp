@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Traversal of implicit trees on the backend under test: published trees, extreme shapes, schedules,
+// limits.
+#include <algorithm>
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <boost/uuid/detail/sha1.hpp>
+#include <limits>
+#include <ramify/cpu/executor.hpp>
+#include <ramify/tree_search.hpp>
+#include <random>
+#include <set>
+#include <stdexcept>
+
+#include "backend_under_test.hpp"
+#include "cases.hpp"
+#include "printing.hpp"
+
+namespace data = boost::unit_test::data;
+using ramify::route;
+using ramify::traverse_report;
+using ramify::uts_counts;
+using ramify::uts_parameters;
+using tests::numbered_tree;
+using tests::traverse_setting;
+using enum numbered_tree::shape;
+
+namespace {
+
+constexpr route routes[] = {route::device, route::flat};
+
+bool on_cpu() { return tests::backend_under_test() == ramify::backend::cpu; }
+
+const tests::traverse_cases& cases() {
+  return on_cpu() ? *tests::traverse_cases_on_cpu() : *tests::traverse_cases_on_cuda();
+}
+
+/// The grids that the executor began are those that the report tells of.
+template <class Run>
+traverse_report with_grids_counted(Run run) {
+  const std::uint64_t before = ramify::cpu::grids_begun();
+  const traverse_report report = run();
+  if (on_cpu()) {
+    BOOST_TEST(report.host_grids + report.child_grids == ramify::cpu::grids_begun() - before);
+  }
+  BOOST_TEST(cases().slots_in_use() == 0u);
+  return report;
+}
+
+void expect_counts(const uts_counts& found, const uts_counts& expected) {
+  BOOST_TEST(found.nodes == expected.nodes);
+  BOOST_TEST(found.leaves == expected.leaves);
+  BOOST_TEST(found.depth == expected.depth);
+}
+
+traverse_report expect_published(const ramify::uts_named_tree& tree,
+                                 const traverse_setting& setting) {
+  uts_counts found{};
+  const traverse_report report =
+      with_grids_counted([&] { return cases().search(tree.parameters, setting, found); });
+  expect_counts(found, tree.counts);
+  return report;
+}
+
+const ramify::uts_named_tree& named(std::string_view name) {
+  return *std::ranges::find(ramify::uts_trees(), name, &ramify::uts_named_tree::name);
+}
+
+traverse_report expect_each_visited_once(const numbered_tree& tree,
+                                         const traverse_setting& setting) {
+  std::vector<unsigned> visits;
+  const traverse_report report =
+      with_grids_counted([&] { return cases().mark(tree, setting, visits); });
+  BOOST_TEST(visits.size() == tree.nodes());
+  BOOST_TEST(std::ranges::all_of(visits, [](unsigned v) { return v == 1; }));
+  return report;
+}
+
+/// A tree of a few thousand nodes that is deep for its size.
+const uts_parameters thin{.type = ramify::uts_type::binomial,
+                          .root_branches = 40,
+                          .probability = 0.1985,
+                          .branches = 5,
+                          .seed = 38};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(traverse)
+
+// ---- SHA-1, against Boost's and the standard's examples ----------------------------------------
+
+BOOST_AUTO_TEST_CASE(sha1_is_that_of_boost) {
+  std::mt19937 random(1);
+  for (int i = 0; i < (on_cpu() ? 1000 : 100); ++i) {
+    std::array<std::uint32_t, 6> message{};
+    boost::uuids::detail::sha1 reference;
+    for (std::uint32_t& word : message) {
+      word = static_cast<std::uint32_t>(random());
+      for (int byte = 3; byte >= 0; --byte) {
+        reference.process_byte(static_cast<unsigned char>(word >> 8 * byte));
+      }
+    }
+    boost::uuids::detail::sha1::digest_type digest;
+    reference.get_digest(digest);
+    const auto found = cases().sha1(message);
+    BOOST_REQUIRE(std::equal(found.begin(), found.end(), digest));
+  }
+}
+
+// ---- Unbalanced Tree Search, against the published counts --------------------------------------
+
+BOOST_DATA_TEST_CASE(published_trees_have_the_published_counts, data::make(routes), taken) {
+  for (const auto& tree : ramify::uts_trees()) {
+    // Of the large ones, what the backend does in a second or two.
+    const double most = on_cpu() ? 5e6 * tests::effort() : 2e8;
+    if (double(tree.counts.nodes) > most) continue;
+    if (on_cpu() && tree.name != "small" && tree.name != "T1" && tree.name != "T3") continue;
+    BOOST_TEST_CONTEXT(tree.name) { expect_published(tree, {.config = {.route = taken}}); }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_thin_tree_takes_no_launch_a_level) {
+  const auto& tree = tests::effort() < 1 ? named("small") : named("T3");
+  const traverse_report report = expect_published(tree, {.config = {.route = route::device}});
+  BOOST_TEST(report.rounds < std::max<std::uint64_t>(tree.counts.depth / 5, 5));
+  BOOST_TEST(report.taken == route::device);
+}
+
+// The negative control of the counts: other parameters give others.
+BOOST_AUTO_TEST_CASE(another_seed_is_another_tree) {
+  uts_parameters tree = named("small").parameters;
+  tree.seed += 1;
+  uts_counts found{};
+  (void)cases().search(tree, {}, found);
+  BOOST_TEST(found.nodes != named("small").counts.nodes);
+}
+
+BOOST_DATA_TEST_CASE(degenerate_trees, data::make(routes), taken) {
+  const auto search = [&](const uts_parameters& tree) {
+    uts_counts found{};
+    with_grids_counted([&] { return cases().search(tree, {.config = {.route = taken}}, found); });
+    return found;
+  };
+  uts_parameters tree{.type = ramify::uts_type::binomial, .root_branches = 0};
+  expect_counts(search(tree), {1, 1, 0});
+  tree.root_branches = 100'000;
+  tree.probability = 0;
+  expect_counts(search(tree), {100'001, 100'000, 1});
+  tree = {.type = ramify::uts_type::geometric, .root_branches = 0};
+  expect_counts(search(tree), {1, 1, 0});
+  // A binomial path.
+  tree = {.type = ramify::uts_type::binomial, .root_branches = 1, .probability = 1, .branches = 0};
+  expect_counts(search(tree), {2, 1, 1});
+}
+
+// ---- shapes ------------------------------------------------------------------------------------
+
+BOOST_DATA_TEST_CASE(every_node_is_visited_once, data::make(routes), taken) {
+  const traverse_setting setting{.config = {.route = taken}};
+  const unsigned large = on_cpu() ? unsigned(tests::cut_down(200'000, 20'000)) : 2'000'000;
+  for (const unsigned n : {1u, 2u, 31u, 32u, 33u, 1000u, large}) {
+    for (const auto& tree :
+         {numbered_tree{star, n}, numbered_tree{complete, n, 2}, numbered_tree{complete, n, 7},
+          numbered_tree{complete, n, 1000}, numbered_tree{caterpillar, n}}) {
+      BOOST_TEST_CONTEXT("shape " << int(tree.kind) << ", n = " << n << ", arity " << tree.arity) {
+        expect_each_visited_once(tree, setting);
+      }
+    }
+  }
+  expect_each_visited_once({combs, 50, unsigned(tests::cut_down(300, 15))}, setting);
+  // Wide nodes below a wide node: each makes many pieces.
+  const unsigned wide = unsigned(tests::cut_down(400'000, 70'000));
+  expect_each_visited_once({complete, wide, 33'000}, setting);
+}
+
+BOOST_DATA_TEST_CASE(a_long_path_is_one_round, data::make(routes), taken) {
+  const unsigned n = on_cpu() ? unsigned(tests::cut_down(200'000, 10'000)) : 1'000'000;
+  const traverse_report report = expect_each_visited_once({path, n}, {.config = {.route = taken}});
+  BOOST_TEST(report.rounds == 1u);  // nobody could help
+}
+
+BOOST_DATA_TEST_CASE(nodes_may_be_large, data::make(routes), taken) {
+  for (const auto& tree : {numbered_tree{complete, 5000, 3}, numbered_tree{star, 3000},
+                           numbered_tree{path, 300}, numbered_tree{combs, 30, 20}}) {
+    std::uint64_t sound = 0;
+    with_grids_counted(
+        [&] { return cases().count_pages(tree, {.config = {.route = taken}}, sound); });
+    BOOST_TEST(sound == tree.nodes());
+  }
+}
+
+// ---- memory ------------------------------------------------------------------------------------
+
+// With lists as short as may be, the walk gets narrow and visits everything all the same.
+BOOST_DATA_TEST_CASE(short_lists_make_the_walk_narrow, data::make(routes), taken) {
+  const traverse_setting setting{.config = {.route = taken, .capacity = cases().least_capacity()}};
+  for (const auto& tree : {numbered_tree{complete, unsigned(tests::cut_down(500'000)), 6},
+                           numbered_tree{combs, 100, unsigned(tests::cut_down(100, 5))},
+                           numbered_tree{star, 100'000}, numbered_tree{complete, 100'000, 9'000}}) {
+    const traverse_report report = expect_each_visited_once(tree, setting);
+    BOOST_TEST(report.peak_open_nodes <= setting.config.capacity);
+  }
+}
+
+// Where even that is too much, nothing is dropped in silence.
+BOOST_AUTO_TEST_CASE(too_many_open_nodes_are_an_error,
+                     *boost::unit_test::precondition(tests::on_the_executor)) {
+  const numbered_tree tree{combs, 5000, 40};
+  for (const route taken : routes) {
+    traverse_setting setting{.config = {.route = taken, .capacity = cases().least_capacity()}};
+    std::vector<unsigned> visits;
+    BOOST_CHECK_EXCEPTION((void)cases().mark(tree, setting, visits), std::length_error,
+                          [](const std::length_error& e) {
+                            return std::string(e.what()).find("raise traverse_config.capacity") !=
+                                   std::string::npos;
+                          });
+    BOOST_TEST(cases().slots_in_use() == 0u);
+  }
+}
+
+// ---- launch limits -----------------------------------------------------------------------------
+
+BOOST_DATA_TEST_CASE(no_limit_loses_a_node,
+                     data::make({1u, 2u, 16u, 32u, 64u, 2048u}) * data::make(routes), limit,
+                     taken) {
+  const traverse_setting setting{.config = {.route = taken}, .pending_launches = limit};
+  for (const auto& tree : {numbered_tree{complete, unsigned(tests::cut_down(20'000)), 5},
+                           numbered_tree{path, unsigned(tests::cut_down(5000))},
+                           numbered_tree{combs, 100, unsigned(tests::cut_down(20, 2))}}) {
+    const traverse_report report = expect_each_visited_once(tree, setting);
+    // Two slots are the least that the device route can do with.
+    if (taken == route::device && limit <= 16 && on_cpu()) BOOST_TEST(report.taken == route::flat);
+    if (taken == route::device && limit >= 32) BOOST_TEST(report.taken == route::device);
+  }
+}
+
+// A chain of nested grids uses up the slots; the next one is begun behind it.
+BOOST_AUTO_TEST_CASE(a_long_chain_is_resumed) {
+  const traverse_report report =
+      expect_each_visited_once({complete, unsigned(tests::cut_down(100'000, 10'000)), 3},
+                               {.config = {.route = route::device}, .pending_launches = 32});
+  BOOST_TEST(report.taken == route::device);
+  BOOST_TEST(report.peak_slots <= 2u);
+  BOOST_TEST(report.child_grids > report.rounds);  // tail launches of the resuming kernel
+}
+
+BOOST_AUTO_TEST_CASE(without_a_slot_the_host_launches_the_rounds) {
+  uts_counts found{};
+  const traverse_report report = cases().search_without_slots(named("small").parameters, found);
+  expect_counts(found, named("small").counts);
+  BOOST_TEST(report.child_grids == 0u);
+  BOOST_TEST(report.spilled_tasks > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(two_searches_at_once) {
+  const auto found = cases().search_two(named("small").parameters, thin);
+  expect_counts(found[0], named("small").counts);
+  uts_counts alone{};
+  (void)cases().search(thin, {}, alone);
+  expect_counts(found[1], alone);
+}
+
+// ---- schedules of the executor -----------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(every_schedule_finds_the_same_tree,
+                     *boost::unit_test::precondition(tests::on_the_executor)) {
+  uts_counts expected{};
+  (void)cases().search(thin, {}, expected);
+  BOOST_TEST(expected.nodes == 6286u);
+  const auto check = [&](const std::string& schedule) {
+    const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(schedule));
+    BOOST_TEST_CONTEXT(schedule) {
+      for (const route taken : routes) {
+        uts_counts found{};
+        (void)cases().search(thin, {.config = {.route = taken}}, found);
+        expect_counts(found, expected);
+      }
+    }
+  };
+  check("eager");
+  check("late");
+  for (int seed = 0; seed < tests::cut_down(100, 3); ++seed) {
+    check("random:" + std::to_string(seed));
+  }
+}
+
+// The negative control: the schedules do visit in different orders, so a reduction for which order
+// matters, against the rules, shows it.
+BOOST_AUTO_TEST_CASE(a_reduction_that_does_not_commute_shows,
+                     *boost::unit_test::precondition(tests::on_the_executor)) {
+  std::set<std::uint64_t> results;
+  for (int seed = 0; seed < 20 && results.size() < 2; ++seed) {
+    const ramify::cpu::scoped_executor_config config(
+        {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
+    results.insert(cases().fold_in_order_of_visits(20'000, {}));
+  }
+  BOOST_TEST(results.size() > 1u);
+}
+
+// ---- arguments ---------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
+  const auto expect = [](auto call, const std::string& text) {
+    BOOST_CHECK_EXCEPTION(call(), std::invalid_argument, [&](const std::invalid_argument& e) {
+      BOOST_TEST_MESSAGE(e.what());
+      return std::string(e.what()).find(text) != std::string::npos;
+    });
+  };
+  using tests::bad_traversal;
+  const auto provoke = [&](bad_traversal what, const std::string& text) {
+    expect([&] { cases().provoke(what); }, text);
+  };
+  provoke(bad_traversal::scratch_too_small, "scratch.bytes is 1000");
+  provoke(bad_traversal::scratch_misaligned, "scratch.data must be aligned");
+  provoke(bad_traversal::capacity_too_small, "traverse_config.capacity is 10;");
+
+  const auto search = [&](const uts_parameters& tree, const std::string& text) {
+    expect([&] { (void)ramify::tree_search(tree, {{.backend = tests::backend_under_test()}}); },
+           text);
+  };
+  using enum ramify::uts_type;
+  search({.depth = 0}, "depth is 0; it must be in [1, 1000000]");
+  search({.root_branches = -1}, "root_branches is -1; it must be in [0, 100]");
+  search({.type = binomial, .probability = 1.5}, "probability is 1.5");
+  search({.type = binomial, .probability = 0.5, .branches = 3}, "the tree would not end");
+  search({.type = binomial, .probability = 1, .branches = 1}, "the tree would not end");
+  search({.root_branches = std::numeric_limits<double>::infinity()}, "root_branches is inf");
+  search({.root_branches = std::numeric_limits<double>::quiet_NaN()}, "root_branches is");
+  search({.type = hybrid, .shift = 2}, "shift is 2");
+  search({.shape = ramify::uts_shape::exponential, .depth = 1}, "depth is 1");
+  search({.type = static_cast<ramify::uts_type>(7)}, "type is none");
+  expect([] { (void)ramify::parse_uts_tree("T9"); }, "none of small, T1");
+  expect(
+      [&] {
+        ramify::tree_search_options options{{.backend = tests::backend_under_test()}};
+        options.capacity = std::size_t{1} << 31;
+        (void)ramify::tree_search({}, options);
+      },
+      "capacity");
+}
+
+BOOST_AUTO_TEST_CASE(the_facade_searches_and_says_where) {
+  ramify::tree_search_options options{{.backend = tests::backend_under_test()}};
+  for (const route taken : {route::automatic, route::device, route::flat}) {
+    options.route = taken;
+    options.pending_launches = 100;
+    const auto found = ramify::tree_search(named("small").parameters, options);
+    expect_counts(found.counts, named("small").counts);
+    BOOST_TEST(found.report.ran_on == tests::backend_under_test());
+    BOOST_TEST(found.report.pending_launch_limit == 100u);
+    BOOST_TEST(!found.report.backend_reason.empty());
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
