@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The facade's rooted trees on the backend of whichever compiler reads this.
+
+#include <ramify/rooted_tree.cuh>
+#include <ramify/runtime/stream.cuh>
+#include <type_traits>
+
+#include "device_arrays.cuh"
+#include "tree_on.hpp"
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// An operator chosen at run time: a third as many kernels for a few more instructions.
+template <class T>
+struct chosen_operator {
+  tree_operator chosen;
+  __host__ __device__ T operator()(T a, T b) const {
+    switch (chosen) {
+      case tree_operator::minimum: return b < a ? b : a;
+      case tree_operator::maximum: return a < b ? b : a;
+      default: break;
+    }
+    if constexpr (std::is_integral_v<T>) {
+      using wraps_around = std::make_unsigned_t<T>;
+      return static_cast<T>(static_cast<wraps_around>(a) + static_cast<wraps_around>(b));
+    } else {
+      return a + b;
+    }
+  }
+};
+
+/// An array of the caller's where kernels reach it: an input if T is const, else an output, which is
+/// not copied to the device first.
+template <class T>
+class tree_array {
+  using element = std::remove_const_t<T>;
+
+ public:
+  tree_array(std::span<T> data, [[maybe_unused]] cudaStream_t stream,
+             [[maybe_unused]] const char* name)
+      : caller_(data) {
+#if RAMIFY_ON_CUDA
+    if (data.empty()) return;
+    const cudaMemoryType kind = memory_of(data.data(), name);
+    if (kind != cudaMemoryTypeUnregistered && kind != cudaMemoryTypeHost) return;
+    copy_ = device_buffer<element>(data.size(), stream);
+    if constexpr (std::is_const_v<T>) {
+      check(cudaMemcpyAsync(copy_.data(), data.data(), data.size_bytes(), cudaMemcpyHostToDevice,
+                            stream),
+            "copying to the device");
+    }
+#endif
+  }
+  [[nodiscard]] std::span<T> get() const {
+    return copy_.data() == nullptr ? caller_ : std::span<T>(copy_.data(), copy_.size());
+  }
+  /// Null if it is empty.
+  [[nodiscard]] T* data() const { return caller_.empty() ? nullptr : get().data(); }
+
+  void copy_back(cudaStream_t stream) const {
+    if (copy_.data() == nullptr) return;
+    check(cudaMemcpyAsync(caller_.data(), copy_.data(), caller_.size_bytes(),
+                          cudaMemcpyDeviceToHost, stream),
+          "copying from the device");
+  }
+
+ private:
+  std::span<T> caller_;
+  device_buffer<element> copy_;
+};
+
+/// A forest where kernels can read it.
+class tree_input_shape {
+ public:
+  tree_input_shape(const tree_shape& shape, cudaStream_t stream)
+      : nodes_(shape.nodes),
+        parents_(shape.parents, stream, "parents"),
+        offsets_(shape.offsets, stream, "offsets"),
+        children_(shape.children, stream, "children") {}
+  [[nodiscard]] tree_shape get() const {
+    return {nodes_, parents_.get(), offsets_.get(), children_.get()};
+  }
+
+ private:
+  std::size_t nodes_;
+  tree_array<const std::int32_t> parents_, offsets_, children_;
+};
+
+inline rooted_tree_report number_tree_here(const tree_shape& shape,
+                                           const tree_number_spans& numbers,
+                                           const rooted_tree_options& options) {
+  const auto limits = scoped_pending_launches(options.pending_launches);
+  // The stream goes after the buffers that are freed in it.
+  const host_stream stream;
+  const tree_input_shape input(shape, stream.get());
+  const tree_array levels(numbers.levels, stream.get(), "levels");
+  const tree_array sizes(numbers.subtree_sizes, stream.get(), "subtree_sizes");
+  const tree_array preorder(numbers.preorder, stream.get(), "preorder");
+  const tree_array postorder(numbers.postorder, stream.get(), "postorder");
+  const auto report =
+      rooted_tree(input.get(), {levels.data(), sizes.data(), preorder.data(), postorder.data()},
+                  stream.get(), {options.route, options.single_root});
+  for (const auto* output : {&levels, &sizes, &preorder, &postorder}) {
+    output->copy_back(stream.get());
+  }
+  stream.synchronize();
+  return report;
+}
+
+template <class T>
+rooted_tree_report fold_tree_here(const tree_shape& shape, std::span<const T> values,
+                                  std::span<T> leaffix, std::span<T> rootfix, tree_operator combine,
+                                  const rooted_tree_options& options) {
+  const auto limits = scoped_pending_launches(options.pending_launches);
+  const host_stream stream;
+  const tree_input_shape input(shape, stream.get());
+  const tree_array device_values(values, stream.get(), "values");
+  const tree_array from_leaves(leaffix, stream.get(), "leaffix");
+  const tree_array from_roots(rootfix, stream.get(), "rootfix");
+  const tree_folds<T, chosen_operator<T>> folds{
+      device_values.data(), {combine}, from_leaves.data(), from_roots.data()};
+  const auto report =
+      rooted_tree(input.get(), {}, folds, stream.get(), {options.route, options.single_root});
+  from_leaves.copy_back(stream.get());
+  from_roots.copy_back(stream.get());
+  stream.synchronize();
+  return report;
+}
+
+}  // namespace ramify::inline RAMIFY_BUILD
+
+namespace ramify::facade {
+
+constexpr backend tree_backend = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;
+
+template <>
+rooted_tree_report number_tree_on<tree_backend>(const tree_shape& shape,
+                                                const tree_number_spans& numbers,
+                                                const rooted_tree_options& options) {
+  return number_tree_here(shape, numbers, options);
+}
+
+template <backend where, class T>
+rooted_tree_report fold_tree_on(const tree_shape& shape, std::span<const T> values,
+                                std::span<T> leaffix, std::span<T> rootfix, tree_operator combine,
+                                const rooted_tree_options& options) {
+  static_assert(where == tree_backend);
+  return fold_tree_here(shape, values, leaffix, rootfix, combine, options);
+}
+
+#define RAMIFY_INSTANTIATE(T)                                                           \
+  template rooted_tree_report fold_tree_on<tree_backend, T>(                            \
+      const tree_shape&, std::span<const T>, std::span<T>, std::span<T>, tree_operator, \
+      const rooted_tree_options&);
+RAMIFY_INSTANTIATE(double)
+RAMIFY_INSTANTIATE(std::int64_t)
+#undef RAMIFY_INSTANTIATE
+
+}  // namespace ramify::facade

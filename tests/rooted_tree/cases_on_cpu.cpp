@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cases.cuh"
+
+const tests::rooted_tree_cases* tests::rooted_tree_cases_on_cpu() {
+  return &tests::on_cpu::cases();
+}
+
+#if !TESTS_HAVE_CUDA
+const tests::rooted_tree_cases* tests::rooted_tree_cases_on_cuda() { return nullptr; }
+#endif
