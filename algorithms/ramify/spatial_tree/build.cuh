@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The nodes of a spatial tree, by grids that launch grids.
+///
+///     places of a node's points   0012 0013 0100 0101 0132 0200      the first digit that differs is
+///     its children                [0012 0013][0100 0101 0132][0200]   the second: three stretches
+///
+/// A task is the children of a node. Its grid has a block for each child. A block that finds few
+/// points builds all of the child's subtree; one that finds many splits the child and spawns a grid
+/// over the grandchildren. Digits that all points of a node have in common are passed over, so every
+/// inner node has two children or more. Points that lie in one cell of the curve are shared out by
+/// number instead: depth stays bounded, and a million copies of a point give a balanced tree.
+
+#include <cstdint>
+#include <ramify/runtime/tasks.cuh>
+#include <ramify/spatial_tree/z_curve.cuh>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// Nodes that one task is about: neighbours in the array of nodes, with one parent.
+struct siblings {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
+template <class Real, int dim>
+struct build_context;
+
+template <class Real, int dim>
+__global__ void build_subtrees(task_source<siblings> source, spawner<siblings> spawn,
+                               build_context<Real, dim> context);
+
+/// What all grids share.
+template <class Real, int dim>
+struct build_context {
+  __host__ __device__ static auto kernel() { return build_subtrees<Real, dim>; }
+
+#if RAMIFY_ON_CUDA
+  static constexpr unsigned threads = 128;
+#else
+  static constexpr unsigned threads = 32;
+#endif
+  /// Nodes that a block may have to split on one level of a subtree.
+  static constexpr unsigned queue_size = 256;
+
+  const z_place* places;
+  spatial_node<Real, dim>* nodes;  ///< their boxes come later
+  std::uint32_t* parents;
+  unsigned* arrived;               ///< blocks of a task that are done, at its first node
+  unsigned long long* node_count;  ///< beyond `capacity` if there was no room
+  unsigned long long capacity;
+  unsigned leaf_size;
+  unsigned block_points;  ///< at most queue_size * (leaf_size + 1)
+};
+
+/// How a node's points are shared out among its children.
+template <int dim>
+struct node_split {
+  static constexpr unsigned arity = spatial_shape<dim>::arity;
+  const z_place* places;
+  std::uint32_t begin;
+  std::uint32_t end;
+  unsigned shift = 0;  ///< of the digit that decides
+  unsigned parts = 0;  ///< or, if not 0, into how many equal parts
+
+  __device__ node_split(const z_place* places, std::uint32_t begin, std::uint32_t end,
+                        unsigned leaf_size)
+      : places(places), begin(begin), end(end) {
+    const std::uint64_t differ = places[begin].code ^ places[end - 1].code;
+    if (differ != 0) {
+      shift = static_cast<unsigned>(63 - __clzll(static_cast<long long>(differ))) / dim * dim;
+    } else {
+      const std::uint32_t leaves = (end - begin - 1) / leaf_size + 1;
+      parts = leaves < arity ? leaves : arity;
+    }
+  }
+
+  /// Where child `digit` begins; empty ones begin where the next one does.
+  [[nodiscard]] __device__ std::uint32_t begin_of(unsigned digit) const {
+    if (parts != 0) {
+      if (digit >= parts) return end;
+      return begin + static_cast<std::uint32_t>(std::uint64_t{end - begin} * digit / parts);
+    }
+    std::uint32_t low = begin;
+    for (std::uint32_t high = end; digit != 0 && low < high;) {
+      const std::uint32_t middle = low + (high - low) / 2;
+      if ((places[middle].code >> shift & (arity - 1)) < digit) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+};
+
+/// Makes the children of `count` nodes, and puts those that are to be split in their turn into
+/// `next`, if it is there. A thread for each child that a node may have. Every thread of the block.
+template <class Real, int dim>
+__device__ void split_nodes(const build_context<Real, dim>& context, const std::uint32_t* nodes,
+                            unsigned count, std::uint32_t* next, unsigned* next_count) {
+  constexpr unsigned arity = spatial_shape<dim>::arity;
+  constexpr unsigned all = 0xffffffffu;
+  const unsigned digit = threadIdx.x % arity;
+  const unsigned group = threadIdx.x % 32 / arity * arity;  // the lane of the node's first thread
+
+  // The warps go round together, also with threads that have no child to look for.
+  for (unsigned base = 0; base < count; base += context.threads / arity) {
+    // 1. Where does this thread's child begin, where does it end?
+    const unsigned at = base + threadIdx.x / arity;
+    const bool mine = at < count;
+    const std::uint32_t node = nodes[mine ? at : base];
+    const std::uint32_t node_end = context.nodes[node].end;
+    std::uint32_t begin = node_end;
+    if (mine) {
+      begin =
+          node_split<dim>(context.places, context.nodes[node].begin, node_end, context.leaf_size)
+              .begin_of(digit);
+    }
+    const std::uint32_t next_begin = __shfl_down_sync(all, begin, 1, int{arity});
+    const std::uint32_t end = digit == arity - 1 ? node_end : next_begin;
+
+    // 2. Room for the children that have points, side by side.
+    const unsigned present = __ballot_sync(all, mine && begin < end) >> group & ((1u << arity) - 1);
+    const auto children = static_cast<unsigned>(__popc(static_cast<int>(present)));
+    unsigned long long first = 0;
+    if (mine && digit == 0) {
+      first = atomicAdd(context.node_count, static_cast<unsigned long long>(children));
+      if (first + children <= context.capacity) {
+        context.nodes[node].first_child = static_cast<std::uint32_t>(first);
+        context.nodes[node].children = static_cast<std::uint16_t>(children);
+      }
+    }
+    first = __shfl_sync(all, first, static_cast<int>(group));
+
+    // 3. This thread's child. Without room the node stays a leaf, and the host sees the count.
+    if (!mine || begin >= end || first + children > context.capacity) continue;
+    const auto child =
+        static_cast<std::uint32_t>(first) + __popc(static_cast<int>(present & ((1u << digit) - 1)));
+    auto& made = context.nodes[child];
+    made.begin = begin;
+    made.end = end;
+    made.first_child = 0;
+    made.children = 0;
+    made.level = static_cast<std::uint16_t>(context.nodes[node].level + 1);
+    context.parents[child] = node;
+    if (next != nullptr && end - begin > context.leaf_size) next[atomicAdd(next_count, 1u)] = child;
+  }
+}
+
+template <class Real, int dim>
+__global__ void __launch_bounds__(build_context<Real, dim>::threads)
+    build_subtrees(task_source<siblings> source, spawner<siblings> spawn,
+                   build_context<Real, dim> context) {
+  __shared__ std::uint32_t queue[2][build_context<Real, dim>::queue_size];
+  __shared__ unsigned queued[2];
+  const auto [mine, rank] = source.mine();
+  const std::uint32_t node = mine.first + rank;
+  const std::uint32_t size = context.nodes[node].size();
+
+  // 1. Base case: a leaf is done.
+  if (size > context.leaf_size) {
+    if (threadIdx.x == 0) {
+      queue[0][0] = node;
+      queued[0] = 1;
+      queued[1] = 0;
+    }
+    __syncthreads();
+    if (size <= context.block_points) {
+      // 2. Few points: the whole subtree, level by level.
+      for (unsigned from = 0; queued[from] > 0; from = 1 - from) {
+        split_nodes(context, queue[from], queued[from], queue[1 - from], &queued[1 - from]);
+        __syncthreads();
+        if (threadIdx.x == 0) queued[from] = 0;
+        __syncthreads();
+      }
+    } else {
+      // 3. Recurse: split the node, and spawn a grid over its children. Join: nobody needs one. A
+      //    child touches its own part only, and the boxes come when all grids are complete.
+      split_nodes<Real, dim>(context, queue[0], 1, nullptr, nullptr);
+      __threadfence();
+      __syncthreads();
+      const unsigned children = context.nodes[node].children;
+      if (threadIdx.x == 0 && children > 0) {
+        const device_stream stream(spawn.streams);
+        spawn(build_subtrees<Real, dim>, {context.nodes[node].first_child, children}, children,
+              stream.get(), context, __func__);
+      }
+    }
+  }
+  // 4. The last block of the task gives its slot back.
+  if (threadIdx.x == 0 && atomicAdd(&context.arrived[mine.first], 1u) == mine.count - 1) {
+    spawn.grid_ends();
+  }
+}
+
+}  // namespace ramify::inline RAMIFY_BUILD

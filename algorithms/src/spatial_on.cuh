@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// A spatial_index on the backend of whichever compiler reads this.
+
+#include <ramify/runtime/stream.cuh>
+#include <ramify/spatial_queries.cuh>
+
+#include "device_arrays.cuh"
+#include "spatial_on.hpp"
+
+namespace ramify::inline RAMIFY_BUILD {
+
+template <class Real, int dim>
+class spatial_here : public facade::spatial_backend<Real, dim> {
+  using host_point = std::array<Real, dim>;
+  using device_point = point<Real, dim>;
+  static_assert(sizeof(host_point) == sizeof(device_point));
+
+ public:
+  spatial_here(std::span<const host_point> points, const spatial_options& options) {
+    const auto limits = scoped_pending_launches(options.pending_launches);
+    const auto on_device = copy_in(points);
+    tree_ = spatial_tree<Real, dim>(on_device.data(), points.size(), stream_.get(),
+                                    {.route = options.route,
+                                     .leaf_size = options.leaf_size,
+                                     .block_points = options.block_points});
+    this->report = tree_.report();
+  }
+
+  run_report radius_count(std::span<const host_point> queries, Real radius,
+                          std::uint32_t* counts) const override {
+    const auto on_device = copy_in(queries);
+    const device_buffer<std::uint32_t> result(queries.size(), stream_.get());
+    auto report = ramify::radius_count(tree_.view(), data(on_device), queries.size(), radius,
+                                       result.data(), stream_.get());
+    copy_out(result, counts);
+    return report;
+  }
+
+  neighbour_lists radius_list(std::span<const host_point> queries, Real radius) const override {
+    const auto on_device = copy_in(queries);
+    const radius_lists found =
+        ramify::radius_list(tree_.view(), data(on_device), queries.size(), radius, stream_.get());
+    neighbour_lists lists;
+    lists.offsets.resize(found.offsets.size());
+    lists.ids.resize(found.ids.size());
+    copy_out(found.offsets, lists.offsets.data());
+    copy_out(found.ids, lists.ids.data());
+    lists.report = found.report;
+    return lists;
+  }
+
+  run_report nearest(std::span<const host_point> queries, std::size_t k, std::uint32_t* ids,
+                     Real* distances2) const override {
+    const auto on_device = copy_in(queries);
+    return rows(queries.size(), k, ids, distances2, [&](std::uint32_t* to_ids, Real* to_distances) {
+      return ramify::nearest(tree_.view(), data(on_device), queries.size(), k, to_ids, to_distances,
+                             stream_.get());
+    });
+  }
+
+  run_report nearest_of_own_points(std::size_t k, bool except_self, std::uint32_t* ids,
+                                   Real* distances2) const override {
+    return rows(tree_.report().points, k, ids, distances2,
+                [&](std::uint32_t* to_ids, Real* to_distances) {
+                  return ramify::nearest_of_own_points(tree_.view(), k, except_self, to_ids,
+                                                       to_distances, stream_.get());
+                });
+  }
+
+ private:
+  // cudaMemcpyDefault: the caller's memory may be of any kind.
+  device_buffer<device_point> copy_in(std::span<const host_point> points) const {
+    device_buffer<device_point> copy(points.size(), stream_.get());
+    if (points.empty()) return copy;
+    check(cudaMemcpyAsync(copy.data(), points.data(), points.size_bytes(), cudaMemcpyDefault,
+                          stream_.get()),
+          "copying points to the device");
+    return copy;
+  }
+  template <class T>
+  void copy_out(const device_buffer<T>& result, T* to) const {
+    if (result.size() == 0) return;
+    check(cudaMemcpyAsync(to, result.data(), result.size() * sizeof(T), cudaMemcpyDefault,
+                          stream_.get()),
+          "copying results from the device");
+    stream_.synchronize();
+  }
+  static const device_point* data(const device_buffer<device_point>& points) {
+    return points.data();
+  }
+  template <class Ask>
+  run_report rows(std::size_t n, std::size_t k, std::uint32_t* ids, Real* distances2,
+                  Ask ask) const {
+    const device_buffer<std::uint32_t> to_ids(n * k, stream_.get());
+    const device_buffer<Real> to_distances(n * k, stream_.get());
+    auto report = ask(to_ids.data(), to_distances.data());
+    copy_out(to_ids, ids);
+    copy_out(to_distances, distances2);
+    return report;
+  }
+
+  host_stream stream_;  // first: the tree is freed in it
+  spatial_tree<Real, dim> tree_;
+};
+
+}  // namespace ramify::inline RAMIFY_BUILD
+
+namespace ramify::facade {
+
+template <backend where, class Real, int dim>
+std::unique_ptr<spatial_backend<Real, dim>> make_spatial_on(
+    std::span<const std::array<Real, dim>> points, const spatial_options& options) {
+  static_assert(where == (RAMIFY_ON_CUDA ? backend::cuda : backend::cpu));
+  return std::make_unique<spatial_here<Real, dim>>(points, options);
+}
+
+#define RAMIFY_INSTANTIATE(Real, dim)                                        \
+  template std::unique_ptr<spatial_backend<Real, dim>>                       \
+  make_spatial_on<RAMIFY_ON_CUDA ? backend::cuda : backend::cpu, Real, dim>( \
+      std::span<const std::array<Real, dim>>, const spatial_options&);
+RAMIFY_INSTANTIATE(float, 2)
+RAMIFY_INSTANTIATE(float, 3)
+RAMIFY_INSTANTIATE(double, 2)
+RAMIFY_INSTANTIATE(double, 3)
+#undef RAMIFY_INSTANTIATE
+
+}  // namespace ramify::facade

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Balls and nearest neighbours on the backend under test, through the facade, against brute force.
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <limits>
+#include <ramify/cpu/executor.hpp>
+#include <stdexcept>
+
+#include "brute_force.hpp"
+#include "spatial_types.hpp"
+
+namespace data = boost::unit_test::data;
+using ramify::route;
+using tests::all_clouds;
+using tests::cloud;
+using tests::left_out;
+using tests::names;
+using tests::on_cpu;
+
+namespace {
+
+ramify::spatial_options options_for(route taken = route::automatic) {
+  ramify::spatial_options options;
+  options.backend = tests::backend_under_test();
+  options.route = taken;
+  options.leaf_size = 6;
+  options.block_points = 40;
+  return options;
+}
+
+/// An index, the points that it is over, and whether its answers are brute force's.
+template <class Type>
+class checked_index {
+ public:
+  using real = typename Type::real;
+  static constexpr int dim = Type::dim;
+  using list = tests::point_list<real, dim>;
+
+  explicit checked_index(list points, const ramify::spatial_options& options = options_for())
+      : points_(std::move(points)), index_(points_, options) {}
+
+  void expect_nearest(const list& queries, std::size_t k) const {
+    std::vector<std::uint32_t> ids(queries.size() * k);
+    std::vector<real> distances2(ids.size());
+    expect_grids([&] { return index_.nearest(queries, k, ids, distances2); });
+    BOOST_TEST((tests::check_nearest<real, dim>(points_, queries, k, false, ids, distances2)) ==
+               "");
+  }
+
+  void expect_nearest_of_own(std::size_t k, bool except_self) const {
+    std::vector<std::uint32_t> ids(points_.size() * k);
+    std::vector<real> distances2(ids.size());
+    expect_grids([&] { return index_.nearest_of_own_points(k, except_self, ids, distances2); });
+    BOOST_TEST(
+        (tests::check_nearest<real, dim>(points_, points_, k, except_self, ids, distances2)) == "");
+  }
+
+  void expect_within(const list& queries, real radius) const {
+    std::vector<std::uint32_t> counts(queries.size());
+    expect_grids([&] { return index_.radius_count(queries, radius, counts); });
+    ramify::neighbour_lists lists;
+    expect_grids([&] {
+      lists = index_.radius_list(queries, radius);
+      return lists.report;
+    });
+    BOOST_TEST((tests::check_within<real, dim>(points_, queries, radius, counts, lists)) == "");
+  }
+
+  [[nodiscard]] const ramify::spatial_index<real, dim>& index() const { return index_; }
+
+ private:
+  template <class Ask>
+  static void expect_grids(Ask ask) {
+    const std::uint64_t before = ramify::cpu::grids_begun();
+    const ramify::run_report report = ask();
+    if (on_cpu()) BOOST_TEST(report.host_grids == ramify::cpu::grids_begun() - before);
+    BOOST_TEST(report.child_grids == 0u);
+    BOOST_TEST(report.ran_on == tests::backend_under_test());
+  }
+
+  list points_;
+  ramify::spatial_index<real, dim> index_;
+};
+
+/// Points in and around a cloud.
+template <class Type>
+tests::point_list<typename Type::real, Type::dim> queries_near(
+    const tests::point_list<typename Type::real, Type::dim>& points, std::size_t n) {
+  auto queries = tests::make_cloud<typename Type::real, Type::dim>(cloud::filled_box, n, 77);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i % 3 == 0 && !points.empty()) queries[i] = points[i * 7 % points.size()];
+    if (i % 3 == 1) {
+      for (auto& x : queries[i]) x *= 1000;
+    }
+  }
+  return queries;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(spatial_queries)
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(nearest_neighbours_are_brute_force_s, Type, tests::spatial_types) {
+  int piece = 0;
+  for (const cloud c : all_clouds) {
+    for (const std::size_t n : {0, 1, 7, 40, 1'000}) {
+      if (left_out(piece)) continue;
+      const auto points = tests::make_cloud<typename Type::real, Type::dim>(c, n, n);
+      const checked_index<Type> index(points);
+      const auto queries = queries_near<Type>(points, 60);
+      BOOST_TEST_CONTEXT(c << ", n = " << n) {
+        for (const std::size_t k : {1, 2, 10, 16, 17, 50}) {
+          index.expect_nearest(queries, k);
+        }
+        index.expect_nearest({}, 3);
+        index.expect_nearest_of_own(10, true);
+        index.expect_nearest_of_own(5, false);
+        index.expect_nearest_of_own(20, true);
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(points_in_balls_are_brute_force_s, Type, tests::spatial_types) {
+  using real = typename Type::real;
+  int piece = 0;
+  for (const cloud c : all_clouds) {
+    for (const std::size_t n : {0, 1, 7, 40, 1'000}) {
+      if (left_out(piece)) continue;
+      const auto points = tests::make_cloud<real, Type::dim>(c, n, n);
+      const checked_index<Type> index(points);
+      const auto queries = queries_near<Type>(points, 90);
+      BOOST_TEST_CONTEXT(c << ", n = " << n) {
+        // Of lattices, radii 1, 2, 3 and 5 meet points on the sphere.
+        for (const real radius : {real{0}, real{0.05}, real{0.3}, real{1}, real{2}, real{3},
+                                  real{5}, real{1e9}, std::numeric_limits<real>::infinity()}) {
+          index.expect_within(queries, radius);
+        }
+        index.expect_within({}, 1);
+      }
+    }
+  }
+}
+
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
+BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::cut_down(100, 5)), seed) {
+  const ramify::cpu::scoped_executor_config config(
+      {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
+  const cloud c = all_clouds[std::size_t(seed) % std::size(all_clouds)];
+  const auto points = tests::make_cloud<float, 3>(c, 300, std::uint64_t(seed));
+  const auto queries = queries_near<tests::f3>(points, 50);
+  BOOST_TEST_CONTEXT(c) {
+    for (const route taken : {route::device, route::flat}) {
+      const checked_index<tests::f3> index(points, options_for(taken));
+      index.expect_nearest(queries, 10);
+      index.expect_nearest(queries, 20);
+      index.expect_within(queries, 0.5f);
+    }
+  }
+}
+
+BOOST_DATA_TEST_CASE(nothing_is_lost_whatever_the_limit, data::make({1, 16, 2048}),
+                     pending_launches) {
+  const auto points = tests::make_cloud<double, 2>(cloud::hollow_sphere, 1'500, 3);
+  auto options = options_for(route::device);
+  options.pending_launches = std::size_t(pending_launches);
+  const checked_index<tests::d2> index(points, options);
+  index.expect_nearest(queries_near<tests::d2>(points, 200), 10);
+  index.expect_within(queries_near<tests::d2>(points, 200), 0.1);
+}
+
+BOOST_AUTO_TEST_CASE(distances_beyond_the_scale_are_infinite_and_in_order) {
+  using limits = std::numeric_limits<float>;
+  for (const float scale : {limits::max(), limits::min() * 100}) {
+    auto points = tests::make_cloud<float, 3>(cloud::filled_box, 200, 4);
+    for (auto& p : points) {
+      for (float& x : p) x *= scale;
+    }
+    const checked_index<tests::f3> index(points);
+    index.expect_nearest_of_own(10, true);
+    index.expect_nearest_of_own(250, false);
+    index.expect_within(points, scale / 10);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(lists_are_in_the_same_order_every_time) {
+  const auto points = tests::make_cloud<float, 3>(cloud::duplicates, 3'000, 5);
+  const auto queries = queries_near<tests::f3>(points, 100);
+  const checked_index<tests::f3> on_device(points, options_for(route::device));
+  const checked_index<tests::f3> flat(points, options_for(route::flat));
+  const auto lists = on_device.index().radius_list(queries, 0.6f);
+  BOOST_TEST((lists.ids == flat.index().radius_list(queries, 0.6f).ids));
+  auto on_executor = options_for(route::device);
+  on_executor.backend = ramify::backend::cpu;
+  BOOST_TEST((lists.ids ==
+              ramify::spatial_index<float, 3>(points, on_executor).radius_list(queries, 0.6f).ids));
+}
+
+BOOST_AUTO_TEST_CASE(an_index_can_be_moved) {
+  const auto points = tests::make_cloud<float, 2>(cloud::filled_box, 100, 6);
+  ramify::spatial_index<float, 2> first(points, options_for());
+  ramify::spatial_index<float, 2> second(std::move(first));
+  first = ramify::spatial_index<float, 2>(std::span(points).first(10), options_for());
+  std::vector<std::uint32_t> counts(1);
+  (void)second.radius_count(std::span(points).first(1), 10, counts);
+  BOOST_TEST(counts[0] == 100u);
+  (void)first.radius_count(std::span(points).first(1), 10, counts);
+  BOOST_TEST(counts[0] == 10u);
+  BOOST_TEST(second.report().points == 100u);
+  BOOST_TEST(!second.report().backend_reason.empty());
+}
+
+BOOST_AUTO_TEST_CASE(bad_arguments_are_named_before_anything_is_written) {
+  const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 100, 7);
+  const ramify::spatial_index<float, 3> index(points, options_for());
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  auto queries = points;
+  queries[42][2] = nan;
+  std::vector<std::uint32_t> ids(200, 7);
+  std::vector<float> distances2(200, 7);
+  const std::span<std::uint32_t> hundred = std::span(ids).first(100);
+  const auto expect = [&](auto ask, const char* what) {
+    BOOST_CHECK_EXCEPTION((void)ask(), std::invalid_argument, names(what));
+  };
+  expect([&] { return index.radius_count(queries, 1, hundred); }, "queries[42]");
+  expect([&] { return index.radius_list(queries, 1).report; }, "queries[42]");
+  expect([&] { return index.nearest(queries, 2, ids, distances2); }, "queries[42]");
+  expect([&] { return index.radius_count(points, -1, hundred); }, "radius is -1");
+  expect([&] { return index.radius_count(points, nan, hundred); }, "radius is nan");
+  expect([&] { return index.radius_list(points, nan).report; }, "radius is nan");
+  expect([&] { return index.radius_count(points, 1, ids); }, "counts has 200");
+  expect([&] { return index.nearest(points, 3, ids, distances2); }, "ids has 200");
+  expect([&] { return index.nearest(points, 0, ids, distances2); }, "k is 0");
+  expect(
+      [&] { return index.nearest_of_own_points(2, true, ids, std::span(distances2).first(100)); },
+      "distances2 has 100");
+  BOOST_TEST((ids == std::vector<std::uint32_t>(200, 7)));
+  BOOST_TEST((distances2 == std::vector<float>(200, 7)));
+
+  auto options = options_for();
+  options.leaf_size = 2000;
+  expect([&] { return ramify::spatial_index<float, 3>(points, options).report(); }, "leaf_size");
+  options = options_for(static_cast<route>(8));
+  expect([&] { return ramify::spatial_index<float, 3>(points, options).report(); }, "route");
+  expect([&] { return ramify::spatial_index<float, 3>(queries, options_for()).report(); },
+         "points[42]");
+}
+
+// The negative control: brute force disagrees with wrong answers.
+BOOST_AUTO_TEST_CASE(brute_force_can_say_no) {
+  const auto points = tests::make_cloud<float, 2>(cloud::lattice, 25, 8);
+  const ramify::spatial_index<float, 2> index(points, options_for());
+  std::vector<std::uint32_t> ids(75);
+  std::vector<float> distances2(75);
+  (void)index.nearest_of_own_points(3, true, ids, distances2);
+  const auto check = [&] {
+    return tests::check_nearest<float, 2>(points, points, 3, true, ids, distances2);
+  };
+  BOOST_TEST(check() == "");
+  std::swap(ids[0], ids[1]);  // equally near: the order of ids decides
+  BOOST_TEST(check() != "");
+  std::swap(ids[0], ids[1]);
+  distances2[74] = std::nextafter(distances2[74], 10.0f);
+  BOOST_TEST(check() != "");
+
+  auto lists = index.radius_list(points, 1);
+  std::vector<std::uint32_t> counts(25);
+  (void)index.radius_count(points, 1, counts);
+  BOOST_TEST((tests::check_within<float, 2>(points, points, 1, counts, lists)) == "");
+  lists.ids[4] = lists.ids[3];
+  BOOST_TEST((tests::check_within<float, 2>(points, points, 1, counts, lists)) != "");
+  ++counts[0];
+  BOOST_TEST((tests::check_within<float, 2>(points, points, 1, counts, lists)) ==
+             "the count of query 0");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// What the tests of spatial trees have in common: their types, and the backend under test.
+
+#include <boost/mpl/list.hpp>
+#include <string>
+
+#include "backend_under_test.hpp"
+#include "cases.hpp"
+#include "printing.hpp"
+
+namespace tests {
+
+inline bool on_cpu() { return backend_under_test() == ramify::backend::cpu; }
+
+inline const spatial_cases& cases() {
+  return on_cpu() ? *spatial_cases_on_cpu() : *spatial_cases_on_cuda();
+}
+
+/// Whether to leave this one of many similar pieces of work out: a sanitizer sees the same code with
+/// every cloud, so some of them will do. `piece` counts them.
+inline bool left_out(int& piece) { return ++piece % int(1 / effort()) != 0; }
+
+/// A predicate: an exception's message holds `what`.
+inline auto names(const std::string& what) {
+  return [what](const std::exception& e) {
+    BOOST_TEST_MESSAGE(e.what());
+    return std::string(e.what()).find(what) != std::string::npos;
+  };
+}
+
+template <class Real, int dimensions, tree_builder<Real, dimensions> spatial_cases::*member>
+struct spatial_type {
+  using real = Real;
+  static constexpr int dim = dimensions;
+  static const tree_builder<Real, dimensions>& builder() { return cases().*member; }
+};
+using f2 = spatial_type<float, 2, &spatial_cases::f2>;
+using f3 = spatial_type<float, 3, &spatial_cases::f3>;
+using d2 = spatial_type<double, 2, &spatial_cases::d2>;
+using d3 = spatial_type<double, 3, &spatial_cases::d3>;
+using spatial_types = boost::mpl::list<f2, f3, d2, d3>;
+
+}  // namespace tests
