@@ -7,9 +7,7 @@
 // Exit status: 0 sorted; 1 the sort failed; 2 a bad option; 3 the input cannot be read or is
 // malformed; 4 this machine or build cannot run the backend or the route; 5 the output cannot be
 // written.
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <filesystem>
 #include <iostream>
@@ -17,21 +15,13 @@
 #include <ramify/quicksort.hpp>
 #include <string>
 
+#include "common/cli.hpp"
 #include "common/distributions.hpp"
 #include "common/number_file.hpp"
 #include "common/output_file.hpp"
 #include "common/report_json.hpp"
 
 namespace {
-
-enum exit_status {
-  sorted = 0,
-  failed = 1,
-  bad_option = 2,
-  bad_input = 3,
-  cannot_run = 4,
-  bad_output = 5
-};
 
 struct options {
   std::string input, output, type, distribution, report = "text";
@@ -41,28 +31,6 @@ struct options {
   bool verify = false;
   ramify::quicksort_options sort;
 };
-
-// Makes CLI11 read an enumerator through a parse function, whose message names the choices.
-template <class T>
-CLI::callback_t parsed_by(T (*parse)(std::string_view), T& target) {
-  return [parse, &target](const CLI::results_t& words) {
-    try {
-      target = parse(words.at(0));
-    } catch (const std::invalid_argument& e) {
-      throw CLI::ValidationError(e.what());
-    }
-    return true;
-  };
-}
-
-// Empty if the word is a whole number, at least `least`, else a complaint.
-template <int least>
-std::string whole_number(const std::string& word) {
-  const bool digits =
-      !word.empty() && std::ranges::all_of(word, [](unsigned char c) { return std::isdigit(c); });
-  if (digits && (least == 0 || word.find_first_not_of('0') != std::string::npos)) return {};
-  return "'" + word + "' is not a whole number of at least " + std::to_string(least);
-}
 
 void declare(CLI::App& app, options& o) {
   auto* input = app.add_option("--input", o.input,
@@ -75,24 +43,25 @@ void declare(CLI::App& app, options& o) {
   app.add_option("--output", o.output, "File for the sorted numbers, in the form of the input");
   app.add_option("--type", o.type,
                  "i32, u32, i64, u64, f32 or f64: of a raw input, or of generated numbers (u32)");
-  auto* n = app.add_option("--n", o.n, "How many numbers to generate")->check(whole_number<0>);
+  auto* n =
+      app.add_option("--n", o.n, "How many numbers to generate")->check(common::whole_number<0>);
   auto* seed = app.add_option("--seed", o.seed, "Of the generator")
-                   ->check(whole_number<0>)
+                   ->check(common::whole_number<0>)
                    ->capture_default_str();
   n->needs(generate);
   seed->needs(generate);
   generate->needs(n);
   app.add_flag("--pairs", o.pairs, "Sort pairs: a number and an unsigned 64-bit value");
   app.add_flag("--descending", o.sort.descending, "Largest first");
-  app.add_option("--backend", parsed_by(ramify::parse_backend, o.sort.backend),
+  app.add_option("--backend", common::parsed_by(ramify::parse_backend, o.sort.backend),
                  "automatic, cuda or cpu");
-  app.add_option("--route", parsed_by(ramify::parse_route, o.sort.route),
+  app.add_option("--route", common::parsed_by(ramify::parse_route, o.sort.route),
                  "automatic, device or flat");
-  app.add_option("--strategy", parsed_by(ramify::parse_quicksort_strategy, o.sort.strategy),
+  app.add_option("--strategy", common::parsed_by(ramify::parse_quicksort_strategy, o.sort.strategy),
                  "multiway or binary");
   app.add_option("--pending-launches", o.sort.pending_launches,
                  "Pending-launch limit of the device runtime")
-      ->check(whole_number<1>);
+      ->check(common::whole_number<1>);
   app.add_flag("--verify", o.verify, "Compare with std::sort");
   app.add_option("--report", o.report, "text or json")->check(CLI::IsMember({"text", "json"}));
 }
@@ -180,7 +149,7 @@ void print(const ramify::quicksort_report& report, const common::numbers& all, c
   if (o.verify) std::cout << "verified: equal to std::sort\n";
 }
 
-exit_status run(const options& o) {
+void run(const options& o) {
   common::numbers all = read(o);
   const common::numbers before = o.verify ? all : common::numbers{};
 
@@ -198,7 +167,6 @@ exit_status run(const options& o) {
         o.output, [&](std::ostream& out) { raw ? write_raw(out, all) : write_text(out, all); });
   }
   print(report, all, o, taken.count());
-  return sorted;
 }
 
 void check(const options& o) {
@@ -212,36 +180,14 @@ void check(const options& o) {
   }
 }
 
-int complain(exit_status status, const std::string& what) {
-  std::cerr << "quicksort: " << what << '\n';
-  return status;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Sorts numbers with a quicksort whose kernels launch child grids.");
   options o;
   declare(app, o);
-  try {
-    app.parse(argc, argv);
+  return common::run_program("quicksort", app, argc, argv, [&] {
     check(o);
-    return run(o);
-  } catch (const CLI::Success& e) {  // --help
-    return app.exit(e);
-  } catch (const CLI::ParseError& e) {
-    return complain(bad_option, e.what());
-  } catch (const std::invalid_argument& e) {
-    return complain(bad_option, e.what());
-  } catch (const common::bad_input& e) {
-    return complain(bad_input, e.what());
-  } catch (const ramify::unavailable& e) {
-    return complain(cannot_run, e.what());
-  } catch (const common::bad_output& e) {
-    return complain(bad_output, e.what());
-  } catch (const std::bad_alloc&) {
-    return complain(failed, "not enough memory");
-  } catch (const std::exception& e) {
-    return complain(failed, e.what());
-  }
+    run(o);
+  });
 }

@@ -3,14 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <fstream>
-#include <optional>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <utility>
 
 namespace common {
@@ -23,40 +19,6 @@ keys_of_any_type alternative(std::size_t index, std::index_sequence<i...>) {
   keys_of_any_type keys;
   ((index == i ? void(keys.emplace<i>()) : void()), ...);
   return keys;
-}
-
-std::string read_whole_file(const std::filesystem::path& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    throw bad_input(path.string() + " is a directory");
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    throw bad_input("cannot read " + path.string() + ": " +
-                    std::error_code(errno, std::generic_category()).message());
-  }
-  std::string content;
-  std::array<char, 65536> piece;
-  while (file.read(piece.data(), piece.size()), file.gcount() > 0) {
-    content.append(piece.data(), static_cast<std::size_t>(file.gcount()));
-  }
-  if (file.bad()) throw bad_input("reading " + path.string() + " failed");
-  return content;
-}
-
-template <class Number>
-std::optional<Number> parse(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blank = " \t\r";
-  const auto first = text.find_first_not_of(blank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
 // Keys of one type so far; gives up at the first line that is none.
@@ -102,44 +64,34 @@ keys_of_any_type keys_of_type(std::string_view name) {
 std::string_view type_name(const keys_of_any_type& keys) { return names[keys.index()]; }
 
 numbers read_text(const std::filesystem::path& path, bool pairs) {
-  const std::string content = read_whole_file(path);
   column<std::int64_t> as_signed;
   column<std::uint64_t> as_unsigned;
   column<double> as_double;
   std::string would_be_rounded;  // the complaint about the first number that as_double rounds
   numbers result;
 
-  std::string_view rest = content;
-  for (std::size_t line_number = 1; !rest.empty(); ++line_number) {
-    const auto end = std::min(rest.find('\n'), rest.size());
-    const std::string_view line = trimmed(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    const auto complaint = [&](const std::string& what) {
-      return path.string() + ", line " + std::to_string(line_number) + ": '" +
-             std::string(line.substr(0, 60)) + "' " + what;
-    };
-    const auto complain = [&](const std::string& what) { throw bad_input(complaint(what)); };
-
-    std::string_view key = line;
+  for_each_line(path, [&](const text_line& line) {
+    std::string_view key = line.text;
     if (pairs) {
-      const auto gap = line.find_first_of(" \t");
-      if (gap == std::string_view::npos) complain("is not a key and a value");
-      key = line.substr(0, gap);
-      const auto value = parse<std::uint64_t>(trimmed(line.substr(gap)));
-      if (!value) complain("does not end in an unsigned value");
+      const auto gap = line.text.find_first_of(" \t");
+      if (gap == std::string_view::npos) line.reject("is not a key and a value");
+      key = line.text.substr(0, gap);
+      const auto value = parse<std::uint64_t>(trimmed(line.text.substr(gap)));
+      if (!value) line.reject("does not end in an unsigned value");
       result.values.push_back(*value);
     }
     as_signed.add(key);
     as_unsigned.add(key);
     as_double.add(key);
     if (!as_double.good) {
-      complain(std::string(pairs ? "does not begin with" : "is not") +
-               " a number that f64 can hold");
+      line.reject(std::string(pairs ? "does not begin with" : "is not") +
+                  " a number that f64 can hold");
     }
     if (would_be_rounded.empty() && !fits_double(key)) {
-      would_be_rounded = complaint("would be rounded: not all numbers of the file are i64 or u64");
+      would_be_rounded =
+          line.complaint("would be rounded: not all numbers of the file are i64 or u64");
     }
-  }
+  });
 
   if (as_signed.good) {
     result.keys = std::move(as_signed.keys);

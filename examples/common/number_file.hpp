@@ -7,18 +7,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <ostream>
-#include <stdexcept>
 #include <string_view>
 #include <variant>
 #include <vector>
 
-namespace common {
+#include "text_file.hpp"
 
-/// The file cannot be read, or does not hold what it should; the message says where.
-class bad_input : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+namespace common {
 
 using keys_of_any_type =
     std::variant<std::vector<std::int32_t>, std::vector<std::uint32_t>, std::vector<std::int64_t>,

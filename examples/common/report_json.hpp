@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 #include <ramify/quicksort/config.hpp>
+#include <ramify/rooted_tree/config.hpp>
 
 namespace common {
 
@@ -29,6 +30,14 @@ namespace common {
   nlohmann::ordered_json json{{"strategy", ramify::to_string(r.strategy)}, {"keys", r.keys}};
   json.update(to_json(static_cast<const ramify::run_report&>(r)));
   json["merge_sorted_segments"] = r.merge_sorted_segments;
+  return json;
+}
+
+[[nodiscard]] inline nlohmann::ordered_json to_json(const ramify::rooted_tree_report& r) {
+  nlohmann::ordered_json json{{"nodes", r.nodes}};
+  json.update(to_json(static_cast<const ramify::run_report&>(r)));
+  json["ranking_levels"] = r.ranking_levels;
+  json["rootfix_rounds"] = r.rootfix_rounds;
   return json;
 }
 

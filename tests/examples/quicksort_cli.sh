@@ -1,30 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The example program quicksort from outside: quicksort_cli.sh <program> <work folder>
-set -euo pipefail
-program=$1
-work=$2
-rm -rf "$work"
-mkdir -p "$work"
-cd "$work"
-
-fail() { echo "FAILED: $*"; exit 1; }
-
-# expect <exit status> <what stderr must hold, or - for nothing at all> <arguments...>
-expect() {
-  local status=0 wanted=$1 text=$2
-  shift 2
-  "$program" "$@" >out 2>err || status=$?
-  [ $status -eq "$wanted" ] || fail "$* ended with status $status instead of $wanted: $(cat err)"
-  if [ "$text" = - ]; then
-    [ ! -s err ] || fail "$* wrote to stderr: $(cat err)"
-  else
-    [ "$(wc -l <err)" -eq 1 ] || fail "$* wrote not one line to stderr: $(cat err)"
-    grep -qF -- "$text" err || fail "$* says '$(cat err)', not '$text'"
-    [ ! -e o ] || fail "$* left an output file"
-    [ -z "$(ls | grep part || true)" ] || fail "$* left a temporary file"
-  fi
-}
+. "$(dirname "$0")/cli_checks.sh"
 
 # Text: integers, floating-point numbers, Windows line ends, no last newline, nothing at all.
 printf '3\n-1\n  20\r\n7' >i

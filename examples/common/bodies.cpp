@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bodies.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <new>
+#include <numbers>
+#include <random>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "text_file.hpp"
+
+namespace common {
+namespace {
+
+using row = std::array<double, 7>;
+constexpr std::array<std::string_view, 7> names{"x", "y", "z", "vx", "vy", "vz", "m"};
+
+// Cuts a line at its commas. False if there are not seven fields.
+bool split(std::string_view line, std::array<std::string_view, 7>& fields) {
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const auto comma = line.find(',');
+    if ((comma == std::string_view::npos) != (i + 1 == fields.size())) return false;
+    fields[i] = trimmed(line.substr(0, comma));
+    if (comma != std::string_view::npos) line.remove_prefix(comma + 1);
+  }
+  return true;
+}
+
+// What is wrong with a line; empty if nothing is.
+std::string parse(std::string_view line, row& numbers) {
+  std::array<std::string_view, 7> fields;
+  if (!split(line, fields)) return "is not seven numbers x,y,z,vx,vy,vz,m";
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const std::string_view f = fields[i];
+    const auto [end, error] = std::from_chars(f.data(), f.data() + f.size(), numbers[i]);
+    if (error != std::errc{} || end != f.data() + f.size() || !std::isfinite(numbers[i])) {
+      return "has a " + std::string(names[i]) + " of '" + std::string(f) +
+             "', which is no finite number";
+    }
+  }
+  return {};
+}
+
+bool is_header(std::string_view line) {
+  std::array<std::string_view, 7> fields;
+  return split(line, fields) && fields == names;
+}
+
+void append(bodies& all, const row& r) {
+  all.positions.push_back({r[0], r[1], r[2]});
+  all.velocities.push_back({r[3], r[4], r[5]});
+  all.masses.push_back(r[6]);
+}
+
+class plummer_sampler {
+ public:
+  explicit plummer_sampler(std::uint64_t seed) : random_(seed) {}
+
+  // A star around the origin, in units in which G, all mass and the scale radius are 1.
+  row star() {
+    constexpr double farthest = 10;
+    double r = 0;
+    do {  // the radius inside which a share of the mass lies
+      r = 1 / std::sqrt(std::pow(1 - uniform(), -2.0 / 3) - 1);
+    } while (!(r <= farthest));
+    // The speed, as a share q of the speed of escape, has the density q^2 (1 - q^2)^(7/2), which is
+    // less than 0.1: drawn by rejection.
+    double q = 0;
+    double height = 0;
+    do {
+      q = uniform();
+      height = 0.1 * uniform();
+    } while (height > q * q * std::pow(1 - q * q, 3.5));
+    const double v = q * std::numbers::sqrt2 * std::pow(1 + r * r, -0.25);
+    const auto x = direction();
+    const auto to = direction();
+    return {r * x[0], r * x[1], r * x[2], v * to[0], v * to[1], v * to[2], 0};
+  }
+
+ private:
+  // In [0, 1). The standard's distributions differ from library to library.
+  double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
+
+  bodies::vector direction() {
+    const double z = 1 - 2 * uniform();
+    const double around = 2 * std::numbers::pi * uniform();
+    const double rest = std::sqrt(1 - z * z);
+    return {rest * std::cos(around), rest * std::sin(around), z};
+  }
+
+  std::mt19937_64 random_;
+};
+
+// Moves the mean of equal masses' vectors to the origin.
+void center(std::vector<bodies::vector>& vectors) {
+  bodies::vector mean{};
+  for (const auto& v : vectors) {
+    for (std::size_t axis = 0; axis < 3; ++axis) mean[axis] += v[axis];
+  }
+  for (auto& v : vectors) {
+    for (std::size_t axis = 0; axis < 3; ++axis) v[axis] -= mean[axis] / double(vectors.size());
+  }
+}
+
+}  // namespace
+
+bodies make_plummer_sphere(std::size_t n, std::uint64_t seed) {
+  // In standard units the scale radius is this, and speeds follow from G M = 1.
+  constexpr double scale = 3 * std::numbers::pi / 16;
+  const double speed = 1 / std::sqrt(scale);
+  plummer_sampler sampler(seed);
+  bodies all;
+  if (n > all.positions.max_size()) throw std::bad_alloc();
+  all.positions.reserve(n);
+  all.velocities.reserve(n);
+  all.masses.reserve(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    row star = sampler.star();
+    for (std::size_t k = 0; k < 3; ++k) star[k] *= scale;
+    for (std::size_t k = 3; k < 6; ++k) star[k] *= speed;
+    star[6] = 1 / double(n);
+    append(all, star);
+  }
+  center(all.positions);
+  center(all.velocities);
+  return all;
+}
+
+bodies read_bodies(const std::filesystem::path& path) {
+  bodies all;
+  for_each_line(path, [&](const text_line& line) {
+    if (line.number == 1 && is_header(line.text)) return;
+    row numbers{};
+    if (const std::string fault = parse(line.text, numbers); !fault.empty()) line.reject(fault);
+    append(all, numbers);
+  });
+  return all;
+}
+
+void write_bodies(std::ostream& out, const bodies& all) {
+  for (std::size_t k = 0; k < names.size(); ++k) out << (k == 0 ? "" : ",") << names[k];
+  out << '\n';
+  std::string line;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& x = all.positions[i];
+    const auto& v = all.velocities[i];
+    line.clear();
+    for (const double number : {x[0], x[1], x[2], v[0], v[1], v[2], all.masses[i]}) {
+      std::array<char, 32> digits;
+      const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+      line.append(digits.data(), end).push_back(',');
+    }
+    line.back() = '\n';
+    out << line;
+  }
+}
+
+}  // namespace common

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// What the command lines of all example programs have in common: options that are checked where they
+/// are read, one line of complaint on stderr, and the same exit statuses.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <iostream>
+#include <new>
+#include <ramify/runtime/error.hpp>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "output_file.hpp"
+#include "text_file.hpp"
+
+namespace common {
+
+enum class exit_status {
+  done = 0,
+  failed = 1,
+  bad_option = 2,
+  bad_input = 3,   ///< it cannot be read or is malformed
+  cannot_run = 4,  ///< this machine or build cannot run the backend or the route
+  bad_output = 5,  ///< it cannot be written
+};
+
+/// Makes CLI11 read an enumerator through a parse function, whose message names the choices.
+template <class T>
+CLI::callback_t parsed_by(T (*parse)(std::string_view), T& target) {
+  return [parse, &target](const CLI::results_t& words) {
+    try {
+      target = parse(words.at(0));
+    } catch (const std::invalid_argument& e) {
+      throw CLI::ValidationError(e.what());
+    }
+    return true;
+  };
+}
+
+/// Empty if the word is a whole number, at least `least`, else a complaint.
+template <int least>
+std::string whole_number(const std::string& word) {
+  const bool digits =
+      !word.empty() && std::ranges::all_of(word, [](unsigned char c) { return std::isdigit(c); });
+  if (digits && (least == 0 || word.find_first_not_of('0') != std::string::npos)) return {};
+  return "'" + word + "' is not a whole number of at least " + std::to_string(least);
+}
+
+/// The main function of a program whose options are declared: reads them, calls `body`, and turns
+/// what is thrown into a line on stderr. The exit status.
+template <class Body>
+int run_program(const char* name, CLI::App& app, int argc, char** argv, Body body) {
+  const auto complain = [name](exit_status status, const char* what) {
+    std::cerr << name << ": " << what << '\n';
+    return static_cast<int>(status);
+  };
+  try {
+    app.parse(argc, argv);
+    body();
+    return static_cast<int>(exit_status::done);
+  } catch (const CLI::Success& e) {  // --help
+    return app.exit(e);
+  } catch (const CLI::ParseError& e) {
+    return complain(exit_status::bad_option, e.what());
+  } catch (const std::invalid_argument& e) {
+    return complain(exit_status::bad_option, e.what());
+  } catch (const bad_input& e) {
+    return complain(exit_status::bad_input, e.what());
+  } catch (const ramify::unavailable& e) {
+    return complain(exit_status::cannot_run, e.what());
+  } catch (const bad_output& e) {
+    return complain(exit_status::bad_output, e.what());
+  } catch (const std::bad_alloc&) {
+    return complain(exit_status::failed, "not enough memory");
+  } catch (const std::exception& e) {
+    return complain(exit_status::failed, e.what());
+  }
+}
+
+}  // namespace common

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "forest_file.hpp"
+
+#include <array>
+#include <charconv>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "text_file.hpp"
+
+namespace common {
+namespace {
+
+// So that the number of nodes is one that ramify::rooted_tree takes.
+constexpr std::int32_t largest_node = std::numeric_limits<std::int32_t>::max() - 2;
+
+std::vector<std::int32_t> read_parents(const std::filesystem::path& path) {
+  std::vector<std::int32_t> parents;
+  for_each_line(path, [&](const text_line& line) {
+    const auto parent = parse<std::int32_t>(line.text);
+    if (!parent) line.reject("is neither a node nor -1");
+    parents.push_back(*parent);
+  });
+  return parents;
+}
+
+std::vector<std::int32_t> read_edges(const std::filesystem::path& path) {
+  std::vector<std::int32_t> parents;
+  for_each_line(path, [&](const text_line& line) {
+    const auto gap = std::min(line.text.find_first_of(" \t"), line.text.size());
+    const auto parent = parse<std::int32_t>(line.text.substr(0, gap));
+    const auto child = parse<std::int32_t>(trimmed(line.text.substr(gap)));
+    const auto is_node = [](const auto& v) { return v && *v >= 0 && *v <= largest_node; };
+    if (!is_node(parent) || !is_node(child)) line.reject("is not a parent and a child");
+    const auto nodes = static_cast<std::size_t>(std::max(*parent, *child)) + 1;
+    if (parents.size() < nodes) parents.resize(nodes, -1);
+    auto& place = parents[static_cast<std::size_t>(*child)];
+    if (place != -1) {
+      line.reject("gives node " + std::to_string(*child) + " a second parent; it has " +
+                  std::to_string(place));
+    }
+    place = *parent;
+  });
+  return parents;
+}
+
+}  // namespace
+
+std::string_view to_string(forest_format format) {
+  return format == forest_format::parents ? "parents" : "edges";
+}
+
+forest_format parse_forest_format(std::string_view text) {
+  for (const forest_format format : {forest_format::parents, forest_format::edges}) {
+    if (text == to_string(format)) return format;
+  }
+  throw std::invalid_argument("format '" + std::string(text) + "' is neither parents nor edges");
+}
+
+std::vector<std::int32_t> read_forest(const std::filesystem::path& path, forest_format format) {
+  return format == forest_format::parents ? read_parents(path) : read_edges(path);
+}
+
+void write_forest_table(std::ostream& out, std::span<const std::int32_t> parents,
+                        const forest_numbers& numbers) {
+  out << "node,parent,level,size,preorder,postorder\n";
+  std::array<char, 128> text{};
+  for (std::size_t v = 0; v < parents.size(); ++v) {
+    char* end = std::to_chars(text.data(), text.data() + text.size(), v).ptr;
+    for (const std::int32_t number : {parents[v], numbers.levels[v], numbers.subtree_sizes[v],
+                                      numbers.preorder[v], numbers.postorder[v]}) {
+      *end++ = ',';
+      end = std::to_chars(end, text.data() + text.size(), number).ptr;
+    }
+    *end++ = '\n';
+    out.write(text.data(), end - text.data());
+  }
+}
+
+}  // namespace common

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "forests.hpp"
+
+#include <array>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace common {
+
+std::string_view to_string(forest_kind kind) {
+  switch (kind) {
+    case forest_kind::random: return "random";
+    case forest_kind::path: return "path";
+    case forest_kind::star: return "star";
+    case forest_kind::caterpillar: return "caterpillar";
+    case forest_kind::complete: return "complete";
+    case forest_kind::forest: return "forest";
+  }
+  return "?";
+}
+
+forest_kind parse_forest_kind(std::string_view text) {
+  std::string choices;
+  for (const forest_kind kind : all_forest_kinds()) {
+    if (text == to_string(kind)) return kind;
+    choices += (choices.empty() ? "" : ", ") + std::string(to_string(kind));
+  }
+  throw std::invalid_argument("tree '" + std::string(text) + "' is none of " + choices);
+}
+
+std::span<const forest_kind> all_forest_kinds() {
+  static constexpr std::array all{forest_kind::random,   forest_kind::path,
+                                  forest_kind::star,     forest_kind::caterpillar,
+                                  forest_kind::complete, forest_kind::forest};
+  return all;
+}
+
+std::vector<std::int32_t> make_parents(forest_kind kind, std::size_t n, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::int32_t> parents(n);
+  const auto parent_of = [&](std::size_t v) -> std::size_t {
+    switch (kind) {
+      case forest_kind::random:
+      case forest_kind::forest: return random() % v;
+      case forest_kind::path: return v - 1;
+      case forest_kind::star: return 0;
+      case forest_kind::caterpillar: return v % 2 == 1 ? v - 1 : v - 2;
+      case forest_kind::complete: return (v - 1) / 2;
+    }
+    return 0;
+  };
+  for (std::size_t v = 0; v < n; ++v) {
+    const bool is_root = v == 0 || (kind == forest_kind::forest && random() % 100 == 0);
+    parents[v] = is_root ? -1 : static_cast<std::int32_t>(parent_of(v));
+  }
+  return parents;
+}
+
+std::vector<std::int32_t> relabelled(std::span<const std::int32_t> parents, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::int32_t> name(parents.size());
+  std::iota(name.begin(), name.end(), 0);
+  for (std::size_t i = name.size(); i > 1; --i) std::swap(name[i - 1], name[random() % i]);
+  std::vector<std::int32_t> result(parents.size());
+  for (std::size_t v = 0; v < parents.size(); ++v) {
+    const std::int32_t parent = parents[v];
+    result[static_cast<std::size_t>(name[v])] =
+        parent == -1 ? -1 : name[static_cast<std::size_t>(parent)];
+  }
+  return result;
+}
+
+child_lists lists_of(std::span<const std::int32_t> parents) {
+  child_lists lists{std::vector<std::int32_t>(parents.size() + 1), {}};
+  for (const std::int32_t parent : parents) {
+    if (parent != -1) ++lists.offsets[static_cast<std::size_t>(parent) + 1];
+  }
+  std::partial_sum(lists.offsets.begin(), lists.offsets.end(), lists.offsets.begin());
+  lists.children.resize(static_cast<std::size_t>(lists.offsets.back()));
+  std::vector<std::int32_t> next(lists.offsets);
+  for (std::size_t v = 0; v < parents.size(); ++v) {
+    if (parents[v] == -1) continue;
+    auto& place = next[static_cast<std::size_t>(parents[v])];
+    lists.children[static_cast<std::size_t>(place++)] = static_cast<std::int32_t>(v);
+  }
+  return lists;
+}
+
+forest_numbers serial_numbers(const child_lists& lists, std::span<const std::int32_t> parents) {
+  const std::vector<std::int32_t> none(parents.size());
+  forest_numbers all{none, none, none, none};
+  std::int32_t entered = 0;
+  std::int32_t exited = 0;
+  walk_depth_first(
+      lists, parents,
+      [&](std::size_t v) {
+        all.levels[v] = entered - exited;
+        all.preorder[v] = entered++;
+      },
+      [&](std::size_t v) {
+        all.subtree_sizes[v] = entered - all.preorder[v];
+        all.postorder[v] = exited++;
+      });
+  return all;
+}
+
+}  // namespace common

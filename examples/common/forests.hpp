@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Rooted forests of every shape as parent arrays, and what a plain loop makes of them.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace common {
+
+enum class forest_kind {
+  random,       ///< uniform recursive: a node's parent is any before it; height about e ln n
+  path,         ///< each node the only child of the one before
+  star,         ///< all nodes children of the first
+  caterpillar,  ///< a path of every other node, with a leaf at each
+  complete,     ///< binary, level by level
+  forest,       ///< as random, but about one node in a hundred is a root
+};
+
+[[nodiscard]] std::string_view to_string(forest_kind);
+/// \throws std::invalid_argument naming the choices
+[[nodiscard]] forest_kind parse_forest_kind(std::string_view);
+[[nodiscard]] std::span<const forest_kind> all_forest_kinds();
+
+/// The parents of `n` nodes, -1 for a root; the same for the same seed on every machine.
+[[nodiscard]] std::vector<std::int32_t> make_parents(forest_kind, std::size_t n,
+                                                     std::uint64_t seed);
+
+/// The same forest with its nodes numbered anew at random.
+[[nodiscard]] std::vector<std::int32_t> relabelled(std::span<const std::int32_t> parents,
+                                                   std::uint64_t seed);
+
+/// Node v has the children [offsets[v], offsets[v + 1]) of `children`.
+struct child_lists {
+  std::vector<std::int32_t> offsets, children;
+};
+
+/// The children of each node in order of their index.
+[[nodiscard]] child_lists lists_of(std::span<const std::int32_t> parents);
+
+struct forest_numbers {
+  std::vector<std::int32_t> levels, subtree_sizes, preorder, postorder;
+  friend bool operator==(const forest_numbers&, const forest_numbers&) = default;
+};
+
+/// Calls enter(v) and exit(v) for each node of a forest, depth first, roots in order of their
+/// index. On a stack of its own, for a path would be too deep for the program's.
+template <class Enter, class Exit>
+void walk_depth_first(const child_lists& lists, std::span<const std::int32_t> parents, Enter enter,
+                      Exit exit) {
+  std::vector<std::int32_t> next(lists.offsets.begin(), lists.offsets.end());
+  for (std::size_t root = 0; root < parents.size(); ++root) {
+    if (parents[root] != -1) continue;
+    auto at = static_cast<std::int32_t>(root);
+    enter(root);
+    while (at != -1) {
+      const auto v = static_cast<std::size_t>(at);
+      if (next[v] < lists.offsets[v + 1]) {
+        at = lists.children[static_cast<std::size_t>(next[v]++)];
+        enter(static_cast<std::size_t>(at));
+      } else {
+        exit(v);
+        at = parents[v];
+      }
+    }
+  }
+}
+
+/// What a plain walk makes of a forest without cycles.
+[[nodiscard]] forest_numbers serial_numbers(const child_lists& lists,
+                                            std::span<const std::int32_t> parents);
+
+/// Each node's value, then the folds of its children in their order.
+template <class T, class Combine>
+[[nodiscard]] std::vector<T> serial_leaffix(const child_lists& lists,
+                                            std::span<const std::int32_t> parents,
+                                            std::vector<T> values, Combine combine) {
+  walk_depth_first(
+      lists, parents, [](std::size_t) {},
+      [&](std::size_t v) {
+        if (parents[v] == -1) return;
+        T& above = values[static_cast<std::size_t>(parents[v])];
+        above = combine(above, values[v]);
+      });
+  return values;
+}
+
+/// The values from the root down to each node.
+template <class T, class Combine>
+[[nodiscard]] std::vector<T> serial_rootfix(const child_lists& lists,
+                                            std::span<const std::int32_t> parents,
+                                            std::vector<T> values, Combine combine) {
+  walk_depth_first(
+      lists, parents,
+      [&](std::size_t v) {
+        if (parents[v] == -1) return;
+        values[v] = combine(values[static_cast<std::size_t>(parents[v])], values[v]);
+      },
+      [](std::size_t) {});
+  return values;
+}
+
+}  // namespace common

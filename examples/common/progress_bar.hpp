@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// A bar on stderr that grows while a program works.
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+namespace common {
+
+/// Shows nothing unless stderr is a terminal; gone without a trace at the end of its scope.
+class progress_bar {
+  using clock = std::chrono::steady_clock;
+
+ public:
+  progress_bar(std::uint64_t total, const char* unit, bool quiet)
+      : total_(total), unit_(unit), shown_(!quiet && total > 0 && ::isatty(STDERR_FILENO) == 1) {}
+  ~progress_bar() { clear(); }
+  progress_bar(const progress_bar&) = delete;
+  progress_bar& operator=(const progress_bar&) = delete;
+
+  /// `done` of all; drawn ten times a second at most.
+  void show(std::uint64_t done) {
+    const auto now = clock::now();
+    if (!shown_ || now - drawn_ < std::chrono::milliseconds(100)) return;
+    drawn_ = now;
+    constexpr std::size_t width = 40;
+    const double share = double(done) / double(total_);
+    const double seconds = std::chrono::duration<double>(now - begin_).count();
+    const auto filled = static_cast<std::size_t>(share * double(width));
+    const std::string bar = std::string(filled, '#') + std::string(width - filled, '.');
+    std::fprintf(stderr, "\r[%s] %3.0f %%  %.1f %s/s  %.0f s left \033[K", bar.c_str(), 100 * share,
+                 double(done) / seconds, unit_, done == 0 ? 0 : seconds / share - seconds);
+  }
+
+  /// Makes way for a line of output.
+  void clear() {
+    if (shown_ && drawn_ != clock::time_point{}) std::fputs("\r\033[K", stderr);
+    drawn_ = {};
+  }
+
+ private:
+  std::uint64_t total_;
+  const char* unit_;
+  bool shown_;
+  clock::time_point begin_ = clock::now();
+  clock::time_point drawn_{};
+};
+
+}  // namespace common

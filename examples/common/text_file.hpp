@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Text files, a line at a time.
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace common {
+
+/// The file cannot be read, or does not hold what it should; the message says where.
+class bad_input : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// \throws bad_input
+[[nodiscard]] std::string read_whole_file(const std::filesystem::path&);
+
+/// Without blanks at either end, a carriage return among them.
+[[nodiscard]] std::string_view trimmed(std::string_view text);
+
+/// The number that `text` is, if all of it is one that the type can hold.
+template <class Number>
+[[nodiscard]] std::optional<Number> parse(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// One line of a file.
+struct text_line {
+  const std::filesystem::path& path;
+  std::size_t number;     ///< from 1 on
+  std::string_view text;  ///< trimmed
+
+  /// A message about this line: "file, line 3: 'text' what".
+  [[nodiscard]] std::string complaint(const std::string& what) const {
+    return path.string() + ", line " + std::to_string(number) + ": '" +
+           std::string(text.substr(0, 60)) + "' " + what;
+  }
+  /// \throws bad_input
+  [[noreturn]] void reject(const std::string& what) const { throw bad_input(complaint(what)); }
+};
+
+/// Calls `visit` for each line of a file. \throws bad_input
+template <class Visit>
+void for_each_line(const std::filesystem::path& path, Visit visit) {
+  const std::string content = read_whole_file(path);
+  std::string_view rest = content;
+  for (std::size_t number = 1; !rest.empty(); ++number) {
+    const auto end = std::min(rest.find('\n'), rest.size());
+    visit(text_line{path, number, trimmed(rest.substr(0, end))});
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+}
+
+}  // namespace common

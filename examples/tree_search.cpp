@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Searches an unbalanced tree that is grown as it is visited, and counts its nodes.
+//
+//   tree_search --tree T1 --verify
+//   tree_search --type binomial --root-branches 2000 --branches 8 --probability 0.124 --report json
+//
+// Exit status: 0 searched; 1 the search failed; 2 a bad option; 4 this machine or build cannot run the
+// backend or the route.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <iostream>
+#include <ramify/tree_search.hpp>
+#include <string>
+
+#include "common/cli.hpp"
+#include "common/report_json.hpp"
+
+namespace {
+
+struct options {
+  std::string name, report = "text";
+  ramify::uts_parameters tree;
+  ramify::tree_search_options search;
+  bool verify = false;
+};
+
+void declare(CLI::App& app, options& o) {
+  using common::parsed_by;
+  using common::whole_number;
+  std::string names;
+  for (const auto& tree : ramify::uts_trees()) {
+    names += (names.empty() ? "" : ", ") + std::string(tree.name);
+  }
+  auto* named = app.add_option("--tree", o.name, "A published tree: " + names);
+  const auto parameter = [&](CLI::Option* option) {
+    option->excludes(named);
+    return option;
+  };
+  parameter(app.add_option("--type", parsed_by(ramify::parse_uts_type, o.tree.type),
+                           "binomial, geometric (the default) or hybrid"));
+  parameter(
+      app.add_option("--shape", parsed_by(ramify::parse_uts_shape, o.tree.shape),
+                     "of a geometric tree: linear (the default), exponential, cyclic, fixed"));
+  parameter(app.add_option("--depth", o.tree.depth, "Of a geometric tree (its shape's parameter)"))
+      ->check(whole_number<1>)
+      ->capture_default_str();
+  parameter(app.add_option("--root-branches", o.tree.root_branches,
+                           "Children of a binomial root; their average, of a geometric one"))
+      ->capture_default_str();
+  parameter(
+      app.add_option("--probability", o.tree.probability, "That a binomial node has children"))
+      ->capture_default_str();
+  parameter(app.add_option("--branches", o.tree.branches, "Children of a binomial node"))
+      ->check(whole_number<0>)
+      ->capture_default_str();
+  parameter(app.add_option("--shift", o.tree.shift,
+                           "Share of the depth above which a hybrid tree is geometric"))
+      ->capture_default_str();
+  parameter(app.add_option("--seed", o.tree.seed, "Of the root"))
+      ->check(whole_number<0>)
+      ->capture_default_str();
+  app.add_option("--backend", parsed_by(ramify::parse_backend, o.search.backend),
+                 "automatic, cuda or cpu");
+  app.add_option("--route", parsed_by(ramify::parse_route, o.search.route),
+                 "automatic, device or flat");
+  app.add_option("--pending-launches", o.search.pending_launches,
+                 "Pending-launch limit of the device runtime")
+      ->check(whole_number<1>);
+  app.add_option("--capacity", o.search.capacity,
+                 "Most open nodes that may wait at a time; 0 chooses")
+      ->check(whole_number<0>)
+      ->capture_default_str();
+  app.add_flag("--verify", o.verify, "Compare with the published counts")->needs(named);
+  app.add_option("--report", o.report, "text or json")->check(CLI::IsMember({"text", "json"}));
+}
+
+// Throws if the tree is one of the published and something else was counted in it.
+void compare_with_published(const std::string& name, const ramify::uts_counts& found) {
+  for (const auto& tree : ramify::uts_trees()) {
+    if (tree.name != name || tree.counts == found) continue;
+    throw std::runtime_error(
+        "verification failed: " + name + " has " + std::to_string(tree.counts.nodes) + " nodes, " +
+        std::to_string(tree.counts.leaves) + " leaves and depth " +
+        std::to_string(tree.counts.depth) + ", but " + std::to_string(found.nodes) + ", " +
+        std::to_string(found.leaves) + " and " + std::to_string(found.depth) + " were found");
+  }
+}
+
+void print(const ramify::tree_search_result& found, const options& o, double seconds) {
+  const auto& [nodes, leaves, depth] = found.counts;
+  const double rate = static_cast<double>(nodes) / seconds;
+  if (o.report == "json") {
+    nlohmann::ordered_json json{{"nodes", nodes}, {"leaves", leaves}, {"depth", depth}};
+    json.update(common::to_json(found.report));
+    json["rounds"] = found.report.rounds;
+    json["peak_open_nodes"] = found.report.peak_open_nodes;
+    json["seconds"] = seconds;
+    json["nodes_per_second"] = rate;
+    if (o.verify) json["verified"] = true;
+    std::cout << json.dump(2) << '\n';
+    return;
+  }
+  std::cout << "nodes: " << nodes << "\nleaves: " << leaves << "\ndepth: " << depth << '\n'
+            << found.report << "seconds: " << seconds << "\nnodes per second: " << rate << '\n';
+  if (o.verify) std::cout << "verified: as published\n";
+}
+
+void run(options o) {
+  if (!o.name.empty()) o.tree = ramify::parse_uts_tree(o.name);
+  const auto begin = std::chrono::steady_clock::now();
+  const ramify::tree_search_result found = ramify::tree_search(o.tree, o.search);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  if (o.verify) compare_with_published(o.name, found.counts);
+  print(found, o, taken.count());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Counts the nodes of an unbalanced tree with grids that launch grids.");
+  options o;
+  declare(app, o);
+  return common::run_program("tree_search", app, argc, argv, [&] { run(o); });
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tells what a rooted tree, or a forest, is like: read from a file, or generated.
+//
+//   tree_stats --input parents.txt --output nodes.csv
+//   tree_stats --input edges.txt --format edges --single-root
+//   tree_stats --generate random --n 1000000 --route device --report json
+//
+// Exit status: 0 done; 1 it failed; 2 a bad option; 3 the input cannot be read, is malformed or is no
+// forest; 4 this machine or build cannot run the backend or the route; 5 the output cannot be
+// written.
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <iostream>
+#include <ramify/rooted_tree.hpp>
+#include <string>
+#include <vector>
+
+#include "common/cli.hpp"
+#include "common/forest_file.hpp"
+#include "common/forests.hpp"
+#include "common/report_json.hpp"
+
+namespace {
+
+using node_numbers = std::vector<std::int32_t>;
+
+struct options {
+  std::string input, output, report = "text";
+  std::optional<common::forest_kind> kind;
+  common::forest_format format = common::forest_format::parents;
+  std::size_t n = 0;
+  std::uint64_t seed = 1;
+  bool shuffle = false;
+  bool verify = false;
+  ramify::rooted_tree_options tree;
+};
+
+void declare(CLI::App& app, options& o) {
+  auto* input = app.add_option("--input", o.input, "File of a forest, a line a node or an edge");
+  auto* format =
+      app.add_option("--format", common::parsed_by(common::parse_forest_format, o.format),
+                     "Of the input: parents (the parent of each node, -1 for a root) or "
+                     "edges (parent and child)");
+  auto* generate = app.add_option(
+      "--generate",
+      [&o](const CLI::results_t& words) {
+        common::forest_kind kind{};
+        common::parsed_by(common::parse_forest_kind, kind)(words);
+        o.kind = kind;
+        return true;
+      },
+      "A generated forest: random, path, star, caterpillar, complete, forest");
+  input->excludes(generate);
+  format->needs(input);
+  auto* n =
+      app.add_option("--n", o.n, "How many nodes to generate")->check(common::whole_number<0>);
+  auto* seed = app.add_option("--seed", o.seed, "Of the generator")
+                   ->check(common::whole_number<0>)
+                   ->capture_default_str();
+  auto* shuffle = app.add_flag("--shuffle", o.shuffle, "Number the generated nodes at random");
+  n->needs(generate);
+  seed->needs(generate);
+  shuffle->needs(generate);
+  generate->needs(n);
+  app.add_flag("--single-root", o.tree.single_root, "Refuse a forest of several trees");
+  app.add_option("--output", o.output,
+                 "File for a table: node,parent,level,size,preorder,postorder");
+  app.add_option("--backend", common::parsed_by(ramify::parse_backend, o.tree.backend),
+                 "automatic, cuda or cpu");
+  app.add_option("--route", common::parsed_by(ramify::parse_route, o.tree.route),
+                 "automatic, device or flat");
+  app.add_option("--pending-launches", o.tree.pending_launches,
+                 "Pending-launch limit of the device runtime")
+      ->check(common::whole_number<1>);
+  app.add_flag("--verify", o.verify, "Compare with a plain walk");
+  app.add_option("--report", o.report, "text or json")->check(CLI::IsMember({"text", "json"}));
+}
+
+node_numbers read(const options& o) {
+  if (!o.kind) return common::read_forest(o.input, o.format);
+  if (o.n > ramify::most_tree_nodes) {
+    throw std::invalid_argument("--n is " + std::to_string(o.n) + "; there can be at most " +
+                                std::to_string(ramify::most_tree_nodes) + " nodes");
+  }
+  const node_numbers parents = common::make_parents(*o.kind, o.n, o.seed);
+  return o.shuffle ? common::relabelled(parents, o.seed) : parents;
+}
+
+/// Numbers the forest. Levels and sizes always, orders only for those who look at them.
+ramify::rooted_tree_report number(const node_numbers& parents, common::forest_numbers& numbers,
+                                  const options& o) {
+  const std::size_t n = parents.size();
+  numbers.levels.resize(n);
+  numbers.subtree_sizes.resize(n);
+  if (o.verify || !o.output.empty()) {
+    numbers.preorder.resize(n);
+    numbers.postorder.resize(n);
+  }
+  try {
+    return ramify::rooted_tree(
+        ramify::tree_shape::of_parents(parents),
+        {numbers.levels, numbers.subtree_sizes, numbers.preorder, numbers.postorder}, o.tree);
+  } catch (const std::invalid_argument& e) {
+    if (o.input.empty()) throw;  // what was generated was asked for
+    throw common::bad_input(o.input + ": " + e.what());
+  }
+}
+
+struct statistics {
+  std::size_t nodes = 0, roots = 0, leaves = 0;
+  std::vector<std::size_t> width;  ///< nodes of each level
+  double mean_level = 0;
+  std::size_t widest_level = 0;
+  std::size_t largest_degree = 0, most_children = 0;  ///< of node `most_children`
+  std::size_t largest_proper = 0, heaviest = 0;       ///< subtree of a node that is no root
+
+  [[nodiscard]] std::size_t height() const { return width.empty() ? 0 : width.size() - 1; }
+};
+
+statistics look_at(const node_numbers& parents, const common::forest_numbers& numbers) {
+  statistics s;
+  s.nodes = parents.size();
+  std::vector<std::size_t> degree(parents.size());
+  double sum = 0;
+  for (std::size_t v = 0; v < parents.size(); ++v) {
+    const auto level = static_cast<std::size_t>(numbers.levels[v]);
+    const auto size = static_cast<std::size_t>(numbers.subtree_sizes[v]);
+    if (s.width.size() <= level) s.width.resize(level + 1);
+    ++s.width[level];
+    sum += static_cast<double>(level);
+    if (size == 1) ++s.leaves;
+    if (parents[v] == -1) {
+      ++s.roots;
+      continue;
+    }
+    ++degree[static_cast<std::size_t>(parents[v])];
+    if (size > s.largest_proper) {
+      s.largest_proper = size;
+      s.heaviest = v;
+    }
+  }
+  if (s.nodes == 0) return s;
+  s.mean_level = sum / static_cast<double>(s.nodes);
+  s.widest_level = static_cast<std::size_t>(std::ranges::max_element(s.width) - s.width.begin());
+  const auto most = std::ranges::max_element(degree);
+  s.largest_degree = *most;
+  s.most_children = static_cast<std::size_t>(most - degree.begin());
+  return s;
+}
+
+void print_histogram(const statistics& s) {
+  constexpr std::size_t lines = 10;
+  constexpr std::size_t bar = 40;
+  const std::size_t levels = s.width.size();
+  const std::size_t each = std::max<std::size_t>(1, (levels + lines - 1) / lines);
+  std::vector<std::size_t> nodes((levels + each - 1) / each);
+  for (std::size_t level = 0; level < levels; ++level) nodes[level / each] += s.width[level];
+  const std::size_t most = *std::ranges::max_element(nodes);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const std::size_t last = std::min((i + 1) * each, levels) - 1;
+    std::cout << "  level " << i * each;
+    if (last > i * each) std::cout << " to " << last;
+    const auto share = static_cast<double>(nodes[i]) / static_cast<double>(most);
+    const auto length = static_cast<std::size_t>(share * static_cast<double>(bar) + 0.5);
+    std::cout << ": " << nodes[i] << ' ' << std::string(length, '#') << '\n';
+  }
+}
+
+void print(const statistics& s, const ramify::rooted_tree_report& report, const options& o,
+           double milliseconds) {
+  if (o.report == "json") {
+    nlohmann::ordered_json json{
+        {"roots", s.roots},
+        {"leaves", s.leaves},
+        {"height", s.height()},
+        {"mean_level", s.mean_level},
+        {"widest_level", s.widest_level},
+        {"width", s.width.empty() ? 0 : s.width[s.widest_level]},
+        {"largest_degree", s.largest_degree},
+        {"largest_proper_subtree", s.largest_proper},
+        {"report", common::to_json(report)},
+        {"milliseconds", milliseconds},
+    };
+    if (o.verify) json["verified"] = true;
+    std::cout << json.dump(2) << '\n';
+    return;
+  }
+  std::cout << "roots: " << s.roots << "\nleaves: " << s.leaves << "\nheight: " << s.height()
+            << "\nmean level: " << s.mean_level << '\n';
+  if (s.nodes > 0) {
+    std::cout << "widest level: " << s.widest_level << " (" << s.width[s.widest_level]
+              << " nodes)\nlargest degree: " << s.largest_degree << " (node " << s.most_children
+              << ")\nlargest proper subtree: " << s.largest_proper;
+    if (s.largest_proper > 0) std::cout << " (node " << s.heaviest << ')';
+    std::cout << "\nnodes by level:\n";
+    print_histogram(s);
+  }
+  std::cout << report << "milliseconds: " << milliseconds << '\n';
+  if (o.verify) std::cout << "verified: equal to a plain walk\n";
+}
+
+void check(const options& o) {
+  if (o.input.empty() && !o.kind) throw std::invalid_argument("give --input or --generate");
+  std::error_code no_such_file;
+  if (!o.output.empty() && std::filesystem::equivalent(o.input, o.output, no_such_file)) {
+    throw std::invalid_argument("--output is the input file, which is never touched");
+  }
+}
+
+void run(const options& o) {
+  const node_numbers parents = read(o);
+  common::forest_numbers numbers;
+  const auto begin = std::chrono::steady_clock::now();
+  const ramify::rooted_tree_report report = number(parents, numbers, o);
+  const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
+
+  if (o.verify && numbers != common::serial_numbers(common::lists_of(parents), parents)) {
+    throw std::runtime_error("verification failed: a plain walk numbers the nodes differently");
+  }
+  if (!o.output.empty()) {
+    common::write_file(
+        o.output, [&](std::ostream& out) { common::write_forest_table(out, parents, numbers); });
+  }
+  print(look_at(parents, numbers), report, o, taken.count());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Tells what a rooted tree is like, of any shape and depth.");
+  options o;
+  declare(app, o);
+  return common::run_program("tree_stats", app, argc, argv, [&] {
+    check(o);
+    run(o);
+  });
+}

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# For tests of example programs from outside: source it in a script that was called with
+# <program> <work folder>. Goes to an empty work folder.
+set -euo pipefail
+program=$1
+work=$2
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work"
+
+fail() { echo "FAILED: $*"; exit 1; }
+
+# expect <exit status> <what stderr must hold, or - for nothing at all> <arguments...>
+# What the program says is then in the files out and err. One that complains must do so in one line,
+# and leave no output behind: neither o nor p.png, nor part of one.
+expect() {
+  local status=0 wanted=$1 text=$2
+  shift 2
+  "$program" "$@" >out 2>err || status=$?
+  [ $status -eq "$wanted" ] || fail "$* ended with status $status instead of $wanted: $(cat err)"
+  if [ "$text" = - ]; then
+    [ ! -s err ] || fail "$* wrote to stderr: $(cat err)"
+  else
+    [ "$(wc -l <err)" -eq 1 ] || fail "$* wrote not one line to stderr: $(cat err)"
+    grep -qF -- "$text" err || fail "$* says '$(cat err)', not '$text'"
+    [ ! -e o ] || fail "$* left an output file"
+    [ ! -e p.png ] || fail "$* left a picture"
+    [ -z "$(ls | grep part || true)" ] || fail "$* left a temporary file"
+  fi
+}
+
+# told <text>: whether the last program said so.
+told() { grep -qF -- "$1" out || fail "no '$1' in $(cat out)"; }

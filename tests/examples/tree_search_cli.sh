@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The example program tree_search from outside: tree_search_cli.sh <program> <work folder>
+. "$(dirname "$0")/cli_checks.sh"
+says() { grep -Eq -- "$1" out || fail "no '$1' in $(cat out)"; }
+
+for route in automatic device flat; do
+  expect 0 - --tree small --backend cpu --route $route --verify --pending-launches 64
+  says '^nodes: 1732$'
+  says '^leaves: 1050$'
+  says '^depth: 6$'
+  says '^backend: cpu \(asked for\)$'
+  says '^verified: as published$'
+  says '^nodes per second: [0-9]'
+done
+# The same tree by its parameters, and a binomial one whose size is plain.
+expect 0 - --type geometric --shape linear --depth 6 --root-branches 4 --seed 0 --backend cpu
+says '^nodes: 1732$'
+expect 0 - --type binomial --root-branches 70 --probability 0 --report json --backend cpu --route device
+says '"nodes": 71,'
+says '"leaves": 70,'
+says '"depth": 1,'
+says '"route": "device",'
+says '"nodes_per_second": '
+expect 0 - --help
+says 'T3L'
+
+expect 2 '--bogus' --bogus
+expect 2 "tree 'T9' is none of small, T1," --tree T9
+expect 2 'excludes' --tree T1 --seed 3
+expect 2 '--verify' --verify
+expect 2 "type 'oak' is none of binomial" --type oak
+expect 2 "shape 'round' is none of linear" --shape round
+expect 2 "'-5' is not a whole number" --seed -5
+expect 2 "'0' is not a whole number" --depth 0
+expect 2 'the tree would not end' --type binomial --probability 0.9
+expect 2 'capacity is 5; on this device' --tree small --backend cpu --capacity 5
+expect 2 "backend 'gpu' is none of" --tree small --backend gpu
+if ! "$program" --tree small --backend cuda >out 2>err; then
+  expect 4 'the cuda backend cannot run' --tree small --backend cuda
+fi
+echo "all as expected"

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The example program tree_stats from outside: tree_stats_cli.sh <program> <work folder>
+. "$(dirname "$0")/cli_checks.sh"
+
+# 0 - 1 - 3, 0 - 2, and 4 alone; Windows line ends, no last newline.
+printf -- '-1\n0\n 0\r\n1\n-1' >i
+cp i i.before
+expect 0 - --input i --output o --backend cpu --verify
+printf '%s\n' node,parent,level,size,preorder,postorder \
+  0,-1,0,4,0,3 1,0,1,2,1,1 2,0,1,1,3,2 3,1,2,1,2,0 4,-1,0,1,4,4 >expected
+cmp -s o expected || fail "table: $(cat o)"
+cmp -s i i.before || fail "the input was touched"
+for line in 'nodes: 5' 'roots: 2' 'leaves: 3' 'height: 2' 'mean level: 0.8' \
+  'widest level: 0 (2 nodes)' 'largest degree: 2 (node 0)' 'largest proper subtree: 2 (node 1)' \
+  '  level 1: 2 ###' 'verified: equal to a plain walk' 'backend: cpu (asked for)'; do
+  told "$line"
+done
+printf '1 3\n0\t1\n0  2\n' >e
+expect 0 - --input e --format edges --output o --backend cpu --single-root
+printf '%s\n' node,parent,level,size,preorder,postorder \
+  0,-1,0,4,0,3 1,0,1,2,1,1 2,0,1,1,3,2 3,1,2,1,2,0 >expected
+cmp -s o expected || fail "table of edges: $(cat o)"
+: >i
+expect 0 - --input i --output o --backend cpu --verify
+[ "$(wc -l <o)" -eq 1 ] || fail "an empty file gave $(cat o)"
+told 'nodes: 0'
+
+# Every kind, route and limit.
+for kind in random path star caterpillar complete forest; do
+  for route in device flat automatic; do
+    expect 0 - --generate $kind --n 20000 --backend cpu --route $route --verify --shuffle
+    expect 0 - --generate $kind --n 20000 --backend cpu --route $route --verify \
+      --pending-launches 16
+  done
+done
+expect 0 - --generate path --n 100000 --backend cpu --route device --output o
+told 'height: 99999'
+[ "$(tail -n 1 o)" = "99999,99998,99999,1,99999,0" ] || fail "path: $(tail -n 1 o)"
+grep -Eq '^grids launched by kernels: [1-9]' out || fail "no child grids in $(cat out)"
+expect 0 - --generate star --n 1000 --seed 3 --report json --verify
+for line in '"leaves": 999,' '"largest_degree": 999,' '"verified": true' '"backend_reason": "'; do
+  told "$line"
+done
+expect 0 - --generate random --n 1 --backend cpu --single-root
+expect 0 - --help
+
+# What goes wrong, says so in one line and leaves nothing behind.
+rm -f o
+expect 2 'give --input or --generate'
+expect 2 '--bogus' --bogus
+expect 2 "none of random, path" --generate bush --n 3
+expect 2 '--n' --generate path
+expect 2 "'-5' is not a whole number" --generate path --n -5
+expect 2 'there can be at most 2147483646 nodes' --generate path --n 3000000000 --output o
+expect 2 "'0' is not a whole number" --generate path --n 5 --pending-launches 0
+expect 2 "format 'csv' is neither parents nor edges" --input i --format csv
+expect 2 "backend 'gpu' is none of" --generate path --n 5 --backend gpu
+expect 2 "route 'scenic' is none of" --generate path --n 5 --route scenic
+expect 2 'which is never touched' --input i --output ./i
+expect 3 'No such file' --input nowhere --output o
+expect 3 'is a directory' --input . --output o
+bad() { # what the file holds, the complaint, arguments...
+  printf -- "$1" >j
+  shift
+  expect 3 "$1" --input j --output o --backend cpu "${@:2}"
+}
+bad '-1\n0\nthree\n' "line 3: 'three' is neither a node nor -1"
+bad '-1\n\n0\n' "line 2: '' is neither a node nor -1"
+bad '-1\n99999999999\n' "line 2"
+bad '-1\n0\n3\n' "j: rooted_tree: the parent of node 2 is 3; it must be -1 or in [0, 3)"
+bad '-1\n-2\n' "the parent of node 1 is -2"
+bad '-1\n2\n1\n' "node 1 never reaches a root: its ancestors form a cycle"
+bad '-1\n0\n-1\n' "node 2 is a second root, and single_root is set" --single-root
+bad '0 1\n0 2\n1 2\n' "line 3: '1 2' gives node 2 a second parent; it has 0" --format edges
+bad '0 1\n2\n' "line 2: '2' is not a parent and a child" --format edges
+bad '0 1\n-1 2\n' "line 2: '-1 2' is not a parent and a child" --format edges
+bad '0 1 2\n' "line 1: '0 1 2' is not a parent and a child" --format edges
+bad '0 2147483647\n' "line 1" --format edges
+bad '0 1\n1 0\n' "node 0 never reaches a root" --format edges
+mkfifo pipe
+expect 5 'pipe: it is not a regular file' --generate path --n 5 --output pipe
+expect 5 'cannot write nowhere/o' --generate path --n 5 --output nowhere/o
+if ! "$program" --generate path --n 5 --backend cuda >out 2>err; then
+  expect 4 'the cuda backend cannot run' --generate path --n 5 --backend cuda --output o
+fi
+echo "all as expected"
