@@ -44,10 +44,15 @@ measure() { # NAME, seconds, machine
 
 cpu=$(sed -n '/^model name/{s/.*: //p;q}' /proc/cpuinfo)
 measure sort_cpu 300 "${cpu:-CPU}"
+measure tree_search_cpu 300 "${cpu:-CPU}"
 if nvidia-smi -L >/dev/null 2>&1; then
   gpu=$(nvidia-smi --id=0 --query-gpu=name,driver_version --format=csv,noheader)
   measure sort_cuda 300 "$gpu"
+  measure spatial_cuda 300 "$gpu"
+  measure gravity_cuda 300 "$gpu"
   measure flood_cuda 120 "$gpu"
+  measure tree_search_cuda 120 "$gpu"
+  measure rooted_tree_cuda 300 "$gpu"
 else
   echo "no GPU: its tables stay as they are"
 fi

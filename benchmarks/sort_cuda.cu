@@ -9,32 +9,15 @@
 #include <stdexcept>
 
 #include "cub_peers.hpp"
-#include "measure.hpp"
+#include "measure_cuda.cuh"
 
 namespace {
 
 using namespace ramify;
+using benchmark::event;
 using key = std::uint32_t;
 
 constexpr int repeats = 11;
-
-class event {
- public:
-  event() { check(cudaEventCreate(&event_), "making an event"); }
-  ~event() { static_cast<void>(cudaEventDestroy(event_)); }
-  event(const event&) = delete;
-  event& operator=(const event&) = delete;
-  void record() { check(cudaEventRecord(event_), "recording an event"); }
-  [[nodiscard]] double milliseconds_since(const event& begin) const {
-    float ms = 0;
-    check(cudaEventSynchronize(event_), "waiting for an event");
-    check(cudaEventElapsedTime(&ms, begin.event_, event_), "reading a time");
-    return ms;
-  }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
 
 /// One input on the device, and what its sorted form must be.
 class bench {

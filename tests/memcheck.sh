@@ -1,30 +1,57 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Small sorts by every strategy and route under compute-sanitizer's memcheck.
-#   memcheck.sh <quicksort program> <quicksort_test program>
+# Small runs of every algorithm, by every strategy and route, under compute-sanitizer's memcheck.
+#   memcheck.sh <folder with the example programs> <folder with the test programs>
 set -euo pipefail
-program=$1
+examples=$1
 tests=$2
 nvidia-smi -L >/dev/null 2>&1 || { echo "needs a GPU"; exit 77; }
 export PATH=$PATH:${CUDA_PATH:-/usr/local/cuda}/bin
 command -v compute-sanitizer >/dev/null || { echo "needs compute-sanitizer"; exit 77; }
 
-checked() {
+checked() { # program, arguments...
   echo "-- $*"
   compute-sanitizer --tool memcheck --error-exitcode 9 "$@"
+}
+example() { # name, arguments...
+  local name=$1
+  shift
+  checked "$examples/$name" --backend cuda "$@"
+}
+cases() { # name of the test program, which cases
+  RAMIFY_TEST_BACKEND=cuda checked "$tests/$1_test" --run_test="$2"
 }
 
 for strategy in multiway binary; do
   for route in device flat; do
-    for input in "uniform --type u32" "zipf --type f64 --pairs"; do
-      # shellcheck disable=SC2086
-      checked "$program" --backend cuda --strategy $strategy --route $route --n 200000 --verify \
-        --generate $input
-    done
+    example quicksort --strategy $strategy --route $route --n 200000 --verify --generate uniform
+    example quicksort --strategy $strategy --route $route --n 200000 --verify --generate zipf \
+      --type f64 --pairs
   done
   # Few launch slots: the list, the drain and the host's part.
-  checked "$program" --backend cuda --strategy $strategy --route device --n 300000 --verify \
-    --generate zipf --pending-launches 100
+  example quicksort --strategy $strategy --route device --n 300000 --verify --generate zipf \
+    --pending-launches 100
 done
 # Elements as large as may be, one partition and the long merge sort.
-RAMIFY_TEST_BACKEND=cuda checked "$tests" --run_test='quicksort/what_is_too_deep*'
+cases quicksort 'quicksort/what_is_too_deep*'
+
+for route in device flat; do
+  example tree_search --tree small --verify --route $route
+  example tree_search --tree T3 --verify --route $route
+  for shape in random path star forest; do
+    example tree_stats --route $route --generate $shape --n 100000 --shuffle --verify
+  done
+  for precision in float double; do
+    example nbody --plummer 10000 --steps 2 --precision $precision --route $route
+  done
+done
+# Chains that are resumed, nodes as large as may be, lists as short as may be.
+cases traverse 'traverse/a_long_chain*,nodes_may*,short_lists*'
+# What is asked for alone, folds among it; by child lists; what is refused.
+cases rooted_tree 'rooted_tree/only_what*,children_in*,cycles_of*,faulty_child*'
+cases spatial_tree 'spatial_tree/every_cloud_and_size*'
+cases spatial_tree 'spatial_queries/nearest*'
+for precision in float double; do
+  example nbody --plummer 1000 --steps 2 --precision $precision --method direct
+done
+example nbody --plummer 30000 --steps 2 --route device --pending-launches 100

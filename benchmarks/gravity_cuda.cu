@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Barnes-Hut gravity on the GPU, by precision, route, leaf size and theta, with its error against the
+// direct sum, in one run. Prints Markdown tables. Times are of the calls, by the host's clock: they
+// wait for their results.
+//   benchmark_gravity_cuda [bodies, 10^6 unless told]
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iostream>
+#include <ramify/barnes_hut.cuh>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "bodies.hpp"
+#include "measure_cuda.cuh"
+
+namespace {
+
+using namespace ramify;
+using benchmark::download;
+using benchmark::upload;
+
+constexpr int repeats = 7;
+constexpr std::uint32_t checked_bodies = 4096;
+
+/// The median of some calls.
+template <class Call>
+benchmark::timing time_of(Call call) {
+  return benchmark::host_time_of(repeats, call);
+}
+
+template <class Real>
+const char* name_of() {
+  return sizeof(Real) == 4 ? "float" : "double";
+}
+
+/// Stars on the device, and the true accelerations of the first of them.
+template <class Real>
+class bench {
+  using vector = point<Real, 3>;
+
+ public:
+  explicit bench(std::size_t n) : n_(n), accelerations_(n, nullptr), potentials_(n, nullptr) {
+    const common::bodies sphere = common::make_plummer_sphere(n, 1);
+    std::vector<vector> positions(n);
+    std::vector<point<double, 3>> exact(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      for (int axis = 0; axis < 3; ++axis) {
+        positions[i].x[axis] = static_cast<Real>(sphere.positions[i][std::size_t(axis)]);
+        exact[i].x[axis] = positions[i].x[axis];
+      }
+    }
+    positions_ = upload(positions);
+    masses_ = upload(std::vector<Real>(sphere.masses.begin(), sphere.masses.end()));
+    const auto all = upload(exact);
+    const auto masses = upload(sphere.masses);
+    const device_buffer<point<double, 3>> truth(n, nullptr);
+    (void)direct_gravity(all.data(), masses.data(), n, truth.data(), static_cast<double*>(nullptr),
+                         nullptr, {}, {0, checked_bodies});
+    truth_ = download(truth.data(), std::min<std::size_t>(n, checked_bodies));
+  }
+
+  /// One row of the table: a whole call, and its three steps.
+  void print_tree_row(const gravity_config& config) {
+    barnes_hut<Real> gravity(config);
+    gravity_report report;
+    const auto whole = time_of([&] {
+      report = gravity.accelerations(positions_.data(), masses_.data(), n_, accelerations_.data(),
+                                     potentials_.data());
+    });
+    const double error = rms_error();
+    if (!(error < 0.03)) throw std::runtime_error("wrong accelerations");
+    const auto build = time_of([&] { gravity.build(positions_.data(), n_, nullptr); });
+    const auto summarize = time_of([&] { gravity.summarize_masses(masses_.data(), nullptr); });
+    const auto walk =
+        time_of([&] { gravity.walk(accelerations_.data(), potentials_.data(), nullptr); });
+    const double a_body = static_cast<double>(report.interactions) / static_cast<double>(n_);
+    const std::string wanted(to_string(config.route));
+    const std::string taken(to_string(report.taken));
+    benchmark::print_row(
+        {name_of<Real>(), benchmark::number(config.theta), std::to_string(config.leaf_size),
+         wanted == taken ? taken : wanted + ": " + taken, benchmark::number(build.median_ms),
+         benchmark::number(summarize.median_ms), benchmark::number(walk.median_ms),
+         benchmark::number(whole.median_ms), benchmark::spread(whole),
+         benchmark::number(static_cast<double>(n_) / whole.median_ms / 1e3),
+         benchmark::number(a_body), giga_interactions(report.interactions, walk),
+         benchmark::number(100 * error), std::to_string(report.host_grids),
+         std::to_string(report.child_grids), std::to_string(report.spilled_tasks)});
+  }
+
+  /// Both methods on all bodies.
+  void print_crossing_row() {
+    barnes_hut<Real> gravity;
+    const auto tree = time_of([&] {
+      (void)gravity.accelerations(positions_.data(), masses_.data(), n_, accelerations_.data(),
+                                  potentials_.data());
+    });
+    gravity_report report;
+    const auto direct = time_of([&] {
+      report = direct_gravity(positions_.data(), masses_.data(), n_, accelerations_.data(),
+                              potentials_.data());
+    });
+    benchmark::print_row({name_of<Real>(), std::to_string(n_), benchmark::number(tree.median_ms),
+                          benchmark::number(direct.median_ms),
+                          giga_interactions(report.interactions, direct)});
+  }
+
+ private:
+  static std::string giga_interactions(std::uint64_t count, const benchmark::timing& t) {
+    return benchmark::number(static_cast<double>(count) / t.median_ms / 1e6);
+  }
+
+  [[nodiscard]] double rms_error() const {
+    const auto found = download(accelerations_.data(), truth_.size());
+    double sum = 0;
+    for (std::size_t i = 0; i < truth_.size(); ++i) {
+      double off = 0;
+      double all = 0;
+      for (int axis = 0; axis < 3; ++axis) {
+        const double d = static_cast<double>(found[i].x[axis]) - truth_[i].x[axis];
+        off += d * d;
+        all += truth_[i].x[axis] * truth_[i].x[axis];
+      }
+      sum += off / all;
+    }
+    return std::sqrt(sum / static_cast<double>(truth_.size()));
+  }
+
+  std::size_t n_;
+  device_buffer<vector> positions_, accelerations_;
+  device_buffer<Real> masses_, potentials_;
+  std::vector<point<double, 3>> truth_;
+};
+
+template <class Real>
+void print_tree_rows(std::size_t n) {
+  bench<Real> b(n);
+  gravity_config config;
+  for (const auto taken : {route::device, route::flat, route::automatic}) {
+    config.route = taken;
+    b.print_tree_row(config);
+  }
+  for (const unsigned leaf_size : {4u, 8u, 32u, 64u}) {
+    config.leaf_size = leaf_size;
+    b.print_tree_row(config);
+  }
+  config = {};
+  for (const double theta : {0.3, 0.7, 0.9}) {
+    config.theta = theta;
+    b.print_tree_row(config);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const std::size_t n = argc > 1 ? std::stoul(argv[1]) : 1'000'000;
+    std::cout << n << " bodies, medians of " << repeats << "; times in ms\n\n";
+    benchmark::print_header({"precision", "theta", "leaf", "route", "build", "summarize", "walk",
+                             "whole call", "least–most", "Mbodies/s", "interactions / body",
+                             "10^9 interactions/s of the walk", "rms error, %", "host grids",
+                             "child grids", "spilled"});
+    print_tree_rows<float>(n);
+    print_tree_rows<double>(n);
+    std::cout << "\nThe tree (theta 0.5) and the direct sum:\n\n";
+    benchmark::print_header(
+        {"precision", "bodies", "tree ms", "direct ms", "10^9 interactions/s of the direct sum"});
+    for (const std::size_t bodies : {1'000u, 4'000u, 16'000u, 64'000u, 256'000u}) {
+      bench<float>(bodies).print_crossing_row();
+      bench<double>(bodies).print_crossing_row();
+    }
+  } catch (const std::exception& e) {
+    std::cerr << "gravity_cuda: " << e.what() << '\n';
+    return 1;
+  }
+}

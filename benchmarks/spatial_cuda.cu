@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Spatial trees on the GPU, route by route and leaf size by leaf size, in one run. Prints Markdown
+// tables. Times are of the calls, by the host's clock: they wait for their results.
+//   benchmark_spatial_cuda [points, 10^7 unless told]
+#include <chrono>
+#include <cmath>
+#include <iostream>
+#include <ramify/spatial_queries.cuh>
+#include <random>
+#include <stdexcept>
+#include <utility>
+
+#include "measure_cuda.cuh"
+
+namespace {
+
+using namespace ramify;
+using benchmark::download;
+using position = point<float, 3>;
+using tree_type = spatial_tree<float, 3>;
+
+constexpr int repeats = 7;
+constexpr std::size_t k = 10;
+constexpr std::size_t checked_queries = 100;
+constexpr double expected_in_ball = 30;
+
+/// The median of some calls.
+template <class Call>
+benchmark::timing time_of(Call call) {
+  return benchmark::host_time_of(repeats, call);
+}
+
+/// Uniform points in the unit cube, and for some of them the right answers.
+class bench {
+ public:
+  explicit bench(std::size_t n)
+      : points_(n),
+        on_device_(n, nullptr),
+        ids_(n * k, nullptr),
+        distances2_(n * k, nullptr),
+        counts_(n, nullptr) {
+    std::mt19937_64 random(n);
+    for (position& p : points_) {
+      for (float& x : p.x) x = float(random() >> 40) * 0x1p-24f;
+    }
+    check(
+        cudaMemcpy(on_device_.data(), points_.data(), n * sizeof(position), cudaMemcpyHostToDevice),
+        "uploading");
+    radius_ = float(std::cbrt(expected_in_ball * 3 / (4 * 3.14159265 * double(n))));
+  }
+
+  [[nodiscard]] std::size_t size() const { return points_.size(); }
+
+  [[nodiscard]] tree_type build(const spatial_tree_config& config) const {
+    return {on_device_.data(), size(), nullptr, config};
+  }
+  void ask_nearest(const tree_type& tree) const {
+    (void)nearest_of_own_points(tree.view(), k, true, ids_.data(), distances2_.data());
+  }
+  void ask_within(const tree_type& tree) const {
+    // The points in the tree's order, so that threads of a warp walk nearly the same way.
+    (void)radius_count(tree.view(), tree.view().points, size(), radius_, counts_.data());
+  }
+  /// The sort alone, of places as a build makes them.
+  [[nodiscard]] benchmark::timing time_of_sort(route taken) const {
+    const auto n = static_cast<std::uint32_t>(size());
+    const device_buffer<z_place> places(n, nullptr);
+    const z_curve<3> curve(box<float, 3>{{{0, 0, 0}}, {{1, 1, 1}}});
+    return time_of([&] {
+      check(launch(find_places<float, 3>, {(n + 255) / 256, 256}, nullptr, on_device_.data(), n,
+                   curve, places.data())
+                .code(),
+            "finding places");
+      (void)quicksort(places.data(), n, z_place::before{}, nullptr, {.route = taken});
+    });
+  }
+  [[nodiscard]] benchmark::timing time_of_copy() const {
+    const device_buffer<position> copy(size(), nullptr);
+    return time_of([&] {
+      check(cudaMemcpyAsync(copy.data(), on_device_.data(), size() * sizeof(position),
+                            cudaMemcpyDeviceToDevice, nullptr),
+            "copying");
+      check(cudaStreamSynchronize(nullptr), "waiting for a copy");
+    });
+  }
+
+  /// That a tree answers as brute force does. \throws std::runtime_error
+  void check_answers(const tree_type& tree) const {
+    ask_nearest(tree);
+    ask_within(tree);
+    const auto ids = download(ids_.data(), size() * k);
+    const auto counts = download(counts_.data(), size());
+    const auto order = download(tree.view().ids, size());
+    for (std::size_t at = 0; at < size(); at += size() / checked_queries + 1) {
+      const std::uint32_t q = order[at];
+      std::vector<std::pair<float, std::uint32_t>> found;
+      std::uint32_t within = 0;
+      for (std::uint32_t i = 0; i < size(); ++i) {
+        const float d = distance2(points_[q], points_[i]);
+        if (d > 4 * radius_ * radius_) continue;  // there are more than k points nearer than that
+        within += d <= radius_ * radius_;
+        if (i != q) found.emplace_back(d, i);
+      }
+      std::ranges::sort(found);
+      bool right = counts[at] == within && found.size() >= k;
+      for (std::size_t i = 0; right && i < k; ++i) right = ids[q * k + i] == found[i].second;
+      if (!right) throw std::runtime_error("wrong answer for point " + std::to_string(q));
+    }
+  }
+
+ private:
+  std::vector<position> points_;
+  device_buffer<position> on_device_;
+  device_buffer<std::uint32_t> ids_;
+  device_buffer<float> distances2_;
+  device_buffer<std::uint32_t> counts_;
+  float radius_;
+};
+
+std::string millions_a_second(std::size_t n, const benchmark::timing& t) {
+  return benchmark::number(double(n) / t.median_ms / 1e3);
+}
+
+void print_builds(const bench& b) {
+  benchmark::print_header({"build", "route", "ms", "least–most", "Mpoints/s", "of it the sort, ms",
+                           "nodes", "host grids", "child grids", "spilled", "scratch, MB"});
+  const auto copy = b.time_of_copy();
+  benchmark::print_row({"a copy of the points", "", benchmark::number(copy.median_ms),
+                        benchmark::spread(copy), millions_a_second(b.size(), copy), "", "", "", "",
+                        "", ""});
+  for (const auto taken : {route::device, route::flat, route::automatic}) {
+    const spatial_tree_config config{.route = taken};
+    const tree_type tree = b.build(config);
+    b.check_answers(tree);
+    const auto t = time_of([&] { (void)b.build(config); });
+    const auto sort = b.time_of_sort(taken);
+    const auto& report = tree.report();
+    benchmark::print_row({"tree", std::string(to_string(taken)), benchmark::number(t.median_ms),
+                          benchmark::spread(t), millions_a_second(b.size(), t),
+                          benchmark::number(sort.median_ms), std::to_string(report.nodes),
+                          std::to_string(report.host_grids), std::to_string(report.child_grids),
+                          std::to_string(report.spilled_tasks),
+                          benchmark::number(double(report.scratch_bytes) / 1e6)});
+  }
+}
+
+void print_queries(const bench& b) {
+  benchmark::print_header({"points of a leaf at most", "nodes", "build, ms",
+                           "10 nearest of all points, ms", "least–most", "Mqueries/s",
+                           "about 30 in a ball, counted, ms", "least–most", "Mqueries/s"});
+  for (const unsigned leaf_size : {4, 8, 16, 32, 64}) {
+    const spatial_tree_config config{.leaf_size = leaf_size};
+    const tree_type tree = b.build(config);
+    b.check_answers(tree);
+    const auto build = time_of([&] { (void)b.build(config); });
+    const auto near = time_of([&] { b.ask_nearest(tree); });
+    const auto within = time_of([&] { b.ask_within(tree); });
+    benchmark::print_row({std::to_string(leaf_size), std::to_string(tree.report().nodes),
+                          benchmark::number(build.median_ms), benchmark::number(near.median_ms),
+                          benchmark::spread(near), millions_a_second(b.size(), near),
+                          benchmark::number(within.median_ms), benchmark::spread(within),
+                          millions_a_second(b.size(), within)});
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const std::size_t n = argc > 1 ? std::stoul(argv[1]) : 10'000'000;
+    const bench b(n);
+    std::cout << n << " uniform points in a cube, 3D float; medians of " << repeats << "\n\n";
+    print_builds(b);
+    std::cout << '\n';
+    print_queries(b);
+  } catch (const std::exception& e) {
+    std::cerr << "spatial_cuda: " << e.what() << '\n';
+    return 1;
+  }
+}
