@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// mesh_snapshot: the leaves of a block-structured mesh and the values in their cells, on the host.
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ramify {
+
+/// Where a block of cells lies. A block of level l is 2^-l as wide as a root block.
+struct block_position {
+  int level = 0;
+  std::array<std::uint32_t, 3> index{};  ///< counted in blocks of that level, x first
+
+  bool operator==(const block_position&) const = default;
+};
+
+/// What a mesh looks like at one time. In two dimensions the third entry of every triple is that of
+/// a mesh of one root block: 1 root, index 0.
+struct mesh_snapshot {
+  int dimensions = 2;                           ///< 2 or 3
+  int cells = 16;                               ///< of a block, along each edge
+  std::array<std::uint32_t, 3> roots{1, 1, 1};  ///< root blocks along each axis
+  std::array<double, 3> lower{};                ///< corner of the domain
+  std::array<double, 3> upper{1, 1, 1};         ///< the opposite corner
+  double time = 0;
+  std::uint64_t step = 0;
+  std::vector<block_position> leaves;  ///< in Morton order, root block by root block
+  std::vector<std::string> fields;     ///< names, such as "density"
+  std::vector<double> values;          ///< [leaf][field][z][y][x], averages over the cells
+
+  [[nodiscard]] std::size_t cells_of_a_block() const {
+    return std::size_t(cells) * std::size_t(cells) * std::size_t(dimensions == 3 ? cells : 1);
+  }
+  /// The values of a field in a leaf, x fastest.
+  [[nodiscard]] const double* field(std::size_t leaf, std::size_t which) const {
+    return values.data() + (leaf * fields.size() + which) * cells_of_a_block();
+  }
+  /// A cell's edge along `axis` in a block of `level`.
+  [[nodiscard]] double spacing(int level, int axis) const {
+    const auto a = std::size_t(axis);
+    return (upper[a] - lower[a]) / (double(roots[a]) * double(1u << level) * double(cells));
+  }
+};
+
+}  // namespace ramify
