@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// state: the few numbers that describe the flow in a cell, or what flows through a face.
+
+#include <ramify/amr/rounding.cuh>
+#include <type_traits>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// `count` numbers that are added and scaled together. Products are rounded before they are added
+/// to anything (rounding.cuh).
+template <class Real, int count>
+struct state {
+  static_assert(std::is_floating_point_v<Real> && count > 0);
+  Real v[count];
+
+  __host__ __device__ Real& operator[](int i) { return v[i]; }
+  __host__ __device__ const Real& operator[](int i) const { return v[i]; }
+
+  __host__ __device__ state& operator+=(const state& other) {
+    for (int i = 0; i < count; ++i) v[i] += other.v[i];
+    return *this;
+  }
+  __host__ __device__ state& operator-=(const state& other) {
+    for (int i = 0; i < count; ++i) v[i] -= other.v[i];
+    return *this;
+  }
+  __host__ __device__ friend state operator+(state a, const state& b) { return a += b; }
+  __host__ __device__ friend state operator-(state a, const state& b) { return a -= b; }
+  __host__ __device__ friend state operator*(Real factor, state a) {
+    for (int i = 0; i < count; ++i) a.v[i] = times(factor, a.v[i]);
+    return a;
+  }
+  __host__ __device__ friend state operator*(const state& a, Real factor) { return factor * a; }
+};
+
+}  // namespace ramify::inline RAMIFY_BUILD
