@@ -45,6 +45,11 @@ struct advection {
     return std::isfinite(conserved[0]);
   }
 
+  /// Always: any number is a concentration.
+  [[nodiscard]] __host__ __device__ bool positive(const values& /*primitive*/) const {
+    return true;
+  }
+
   /// The speed of the flow along `axis`.
   [[nodiscard]] __host__ __device__ Real fastest(const values& /*primitive*/, int axis,
                                                  const Real (&where)[dim], Real time) const {

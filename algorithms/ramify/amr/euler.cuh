@@ -81,6 +81,11 @@ struct euler {
     return conserved[energy] - times(Real(0.5), squares) > 0;
   }
 
+  /// Whether primitive values can be those of a gas: density > 0 and pressure > 0.
+  [[nodiscard]] __host__ __device__ bool positive(const values& primitive) const {
+    return primitive[density] > 0 && primitive[pressure] > 0;
+  }
+
   /// The largest speed of a signal along `axis`, |velocity| + speed of sound. `where` and `time` are
   /// for physics that depend on them.
   [[nodiscard]] __host__ __device__ Real fastest(const values& primitive, int axis,
