@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Where a mesh should be fine: indicators, calculated for each cell from its neighbours.
+///
+/// A criterion is a functor
+///
+///     real operator()(const cell_stencil<values, dim>&, const block_place<dim>&,
+///                     const real (&where)[dim]) const;
+///
+/// called on the device with primitive values. Its largest result in a block is compared with
+/// amr_regrid_config::refine_above and coarsen_below.
+
+#include <ramify/amr/mesh.cuh>
+#include <ramify/amr/rounding.cuh>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// The values of a cell and of its neighbours along each axis.
+template <class Values, int dim>
+struct cell_stencil {
+  Values here;
+  Values left[dim];
+  Values right[dim];
+};
+
+/// The larger jump to a neighbour along an axis, as a share of the value's size, of one variable:
+///
+///     max over axes of |right - left| / (2 |here| + floor)
+///
+/// `floor` keeps noise about zero from counting.
+template <class Physics>
+struct gradient_criterion {
+  using real = typename Physics::real;
+  static constexpr int dim = Physics::dimensions;
+
+  int variable = 0;  ///< of the primitive values
+  real floor = real(1e-10);
+
+  __device__ real operator()(const cell_stencil<typename Physics::values, dim>& u,
+                             const block_place<dim>&, const real (&)[dim]) const {
+    real largest = 0;
+    for (int axis = 0; axis < dim; ++axis) {
+      const real jump = std::fabs(u.right[axis][variable] - u.left[axis][variable]);
+      const real share = jump / (times(real(2), std::fabs(u.here[variable])) + floor);
+      largest = share > largest ? share : largest;
+    }
+    return largest;
+  }
+};
+
+/// Loehner's estimator (R. Loehner, An adaptive finite element scheme for transient problems in
+/// CFD, Comput. Methods Appl. Mech. Eng. 61 (1987) 323): the second difference of one variable as a
+/// share of the first differences, so that waves of any strength count alike. Between 0 and 1.
+///
+///     |right - 2 here + left| / (|right - here| + |here - left|
+///                                + filter (|right| + 2 |here| + |left|))
+///
+/// `filter` keeps ripples from counting. The largest of the axes; mixed differences are left out.
+template <class Physics>
+struct loehner_criterion {
+  using real = typename Physics::real;
+  static constexpr int dim = Physics::dimensions;
+
+  int variable = 0;
+  real filter = real(0.01);
+
+  __device__ real operator()(const cell_stencil<typename Physics::values, dim>& u,
+                             const block_place<dim>&, const real (&)[dim]) const {
+    real largest = 0;
+    const real here = u.here[variable];
+    for (int axis = 0; axis < dim; ++axis) {
+      const real left = u.left[axis][variable];
+      const real right = u.right[axis][variable];
+      const real second = std::fabs((right - here) - (here - left));
+      const real size = std::fabs(right) + std::fabs(left) + times(real(2), std::fabs(here));
+      const real first = std::fabs(right - here) + std::fabs(here - left);
+      const real share = first + size > real(0) ? second / (first + times(filter, size)) : real(0);
+      largest = share > largest ? share : largest;
+    }
+    return largest;
+  }
+};
+
+}  // namespace ramify::inline RAMIFY_BUILD
