@@ -8,7 +8,8 @@
 //        24   u64  bytes of the directory
 //        32   u32  CRC-32 of the directory
 //        36   u32  CRC-32 of bytes 0 to 35
-//        40   the directory: JSON {"program", "settings", "arrays": [{"name", "type", "bytes", "crc"}]}
+//        40   the directory, JSON: {"program", "settings", "arrays": [array...]}, where an array is
+//             {"name", "type", "bytes", "crc"}
 //             the arrays, in the order of the directory, without gaps
 #include "checkpoint_file.hpp"
 

@@ -70,13 +70,13 @@ struct checkpoint {
 
 /// Replaces `path` as a whole. What was there stays until the new file has reached the disk, and if
 /// anything fails. A binary file; its layout stands in checkpoint_file.cpp.
-/// \throws std::invalid_argument two arrays of one name, an element type that is none, or bytes that
-///   are no whole number of elements
+/// \throws std::invalid_argument two arrays of one name, an element type that is none, or bytes
+///   that are no whole number of elements
 /// \throws bad_output naming the file: it cannot be written, or a text is not UTF-8
 void write_checkpoint(const std::filesystem::path& path, const checkpoint&);
 
-/// What write_checkpoint() wrote for `program`, byte for byte: every byte of the file is checked, and
-/// nothing is allocated that the file is not large enough to hold.
+/// What write_checkpoint() wrote for `program`, byte for byte: every byte of the file is checked,
+/// and nothing is allocated that the file is not large enough to hold.
 /// \throws bad_input naming the file: it cannot be read, is no checkpoint, is of another version or
 ///   another program, was cut short (where), or is damaged (which array)
 [[nodiscard]] checkpoint read_checkpoint(const std::filesystem::path& path,

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// Whether a mesh_snapshot is what its description says, before anything is drawn or written from it.
+/// Whether a mesh_snapshot is what its description says, before anything is drawn or written from
+/// it.
 
 #include <cmath>
 #include <cstddef>

@@ -57,8 +57,8 @@ class scale {
 
 /// The pixels from which on the centres lie in the i-th of `count` equal parts of an edge.
 unsigned first_pixel(std::uint64_t i, std::uint64_t count, unsigned pixels) {
-  // The centre of pixel p lies at (2 p + 1) / (2 pixels). In whole numbers, so that two blocks of any
-  // levels leave no pixel out between them and share none.
+  // The centre of pixel p lies at (2 p + 1) / (2 pixels). In whole numbers, so that two blocks of
+  // any levels leave no pixel out between them and share none.
   return unsigned((2 * pixels * i + count - 1) / (2 * count));
 }
 
@@ -214,8 +214,9 @@ void check(const mesh_image_options& options) {
 }  // namespace
 
 rgb mesh_color(double share) {
-  // Computed for this picture in Ottosson's OKLab space: lightness in equal steps from 0.16 to 0.965,
-  // hue from violet (300 degrees) to yellow (100), and 92 % of the chroma that sRGB can show, or 0.17.
+  // Computed for this picture in Ottosson's OKLab space: lightness in equal steps from 0.16 to
+  // 0.965, hue from violet (300 degrees) to yellow (100), and 92 % of the chroma that sRGB can
+  // show, or 0.17.
   constexpr std::array<rgb, 11> colors{{{21, 0, 45},
                                         {26, 4, 93},
                                         {3, 46, 113},

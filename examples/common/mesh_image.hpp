@@ -22,15 +22,16 @@ struct mesh_image_options {
   bool outlines = true;            ///< of blocks, where these are large enough to be seen inside
 };
 
-/// A two-dimensional mesh, or a cut through a three-dimensional one along a plane of constant x, y or
-/// z: the first of the axes in the plane to the right, the second one up. Each pixel has the colour
-/// of the cell that its centre lies in, from dark violet over blue and green to light yellow in steps
-/// of equal lightness. Values that are not finite are magenta, and pixels in no block are grey.
+/// A two-dimensional mesh, or a cut through a three-dimensional one along a plane of constant x, y
+/// or z: the first of the axes in the plane to the right, the second one up. Each pixel has the
+/// colour of the cell that its centre lies in, from dark violet over blue and green to light yellow
+/// in steps of equal lightness. Values that are not finite are magenta, and pixels in no block are
+/// grey.
 ///
-/// A plane between two cells shows the upper one. Outlines are a pixel wide, lighter than what is dark
-/// and darker than what is light, and are drawn of blocks of at least 12 pixels.
-/// \throws std::invalid_argument no such field, an option out of range, a cut outside the domain, or
-///   a mesh that contradicts itself
+/// A plane between two cells shows the upper one. Outlines are a pixel wide, lighter than what is
+/// dark and darker than what is light, and are drawn of blocks of at least 12 pixels.
+/// \throws std::invalid_argument no such field, an option out of range, a cut outside the domain,
+///   or a mesh that contradicts itself
 [[nodiscard]] rgb_image draw_mesh(const ramify::mesh_snapshot&, std::string_view field,
                                   const mesh_image_options& = {});
 

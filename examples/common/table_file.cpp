@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
@@ -45,12 +46,12 @@ std::string header(const std::vector<std::string>& columns) {
 void check_header(const text_line& line, const std::vector<std::string>& columns) {
   const auto found = split(line.text);
   for (std::size_t i = 0; i < std::max(found.size(), columns.size()); ++i) {
-    const std::string which = "column " + std::to_string(i + 1) + " of the table ";
-    if (i >= found.size()) line.reject("lacks " + which + "to go on with, '" + columns[i] + "'");
-    const std::string name = "'" + std::string(found[i]) + "'";
-    if (i >= columns.size()) line.reject("has a " + which + "too many, " + name);
-    if (found[i] != columns[i])
-      line.reject("has a " + which + name + " instead of '" + columns[i] + "'");
+    const std::string is = i < found.size() ? "'" + std::string(found[i]) + "'" : "missing";
+    const std::string should = i < columns.size() ? "'" + columns[i] + "'" : "none";
+    if (is == should) continue;
+    std::string what = "names other columns than the table to go on with: column ";
+    what.append(std::to_string(i + 1)).append(" is ").append(is);
+    line.reject(what.append(", and should be ").append(should));
   }
 }
 
@@ -112,6 +113,7 @@ table_file::table_file(std::filesystem::path path, std::vector<std::string> colu
 table_file table_file::resume(std::filesystem::path path, std::vector<std::string> columns,
                               double time) {
   check(columns);
+  if (std::isnan(time)) throw std::invalid_argument("a table that goes on at no time");
   std::string kept;
   std::error_code why;
   if (std::filesystem::status(path, why).type() != std::filesystem::file_type::not_found) {

@@ -13,8 +13,9 @@
 
 namespace common {
 
-/// A table of numbers whose first column is the time. Its first line names the columns; numbers read
-/// back as the same; a row is in the file when append() returns.
+/// A table of numbers whose first column is the time. Its first line names the columns; numbers
+/// read back as the same; a row is in the file when append() returns, and stays there if the
+/// program stops.
 class table_file {
  public:
   /// A new table, in place of what file there is.
@@ -26,7 +27,9 @@ class table_file {
   /// A table that goes on at a time: rows later than that are dropped first, and so is a last line
   /// without its end, which a program was writing when it was stopped. The other rows stay as they
   /// are, character for character. Without such a file it is a new table.
-  /// \throws bad_input if the file cannot be read, has other columns (which), or a line that is no row
+  /// \throws std::invalid_argument as above, or a time that is NaN
+  /// \throws bad_input if the file cannot be read, has other columns (which), or a line that is no
+  ///   row
   /// \throws bad_output naming the file, which is then as it was
   [[nodiscard]] static table_file resume(std::filesystem::path path,
                                          std::vector<std::string> columns, double time);

@@ -322,6 +322,7 @@ void write_vtu(const std::filesystem::path& path, const ramify::mesh_snapshot& m
 }
 
 pvd_series pvd_series::resume(std::filesystem::path path, double time) {
+  if (std::isnan(time)) throw std::invalid_argument("pvd_series: it goes on at no time");
   pvd_series series(std::move(path));
   std::error_code why;
   if (std::filesystem::status(series.path_, why).type() == std::filesystem::file_type::not_found) {

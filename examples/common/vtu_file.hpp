@@ -12,13 +12,13 @@
 namespace common {
 
 /// An unstructured grid (.vtu) of all cells of all leaves, leaf after leaf, x fastest: VTK_PIXEL in
-/// the plane z = 0, or VTK_VOXEL. Blocks share no points with one another, but a corner has the same
-/// coordinates, to the last bit, in all of them.
+/// the plane z = 0, or VTK_VOXEL, in the mesh's own units of length. Blocks share no points with
+/// one another, but a corner has the same coordinates, to the last bit, in all of them.
 ///
 /// Of each cell: every field (Float64), "level" (UInt8) and "block", the leaf's number (UInt32). Of
 /// the file: TimeValue (Float64) and step (UInt64). Raw little-endian binary data, behind the XML.
-/// \throws std::invalid_argument a mesh that contradicts itself, a field "level" or "block", or more
-///   than 2^32 leaves
+/// \throws std::invalid_argument a mesh that contradicts itself, a field "level" or "block", or
+///   more than 2^32 leaves
 /// \throws bad_output naming the file, which appears whole or not at all
 void write_vtu(const std::filesystem::path&, const ramify::mesh_snapshot&);
 
@@ -38,6 +38,7 @@ class pvd_series {
 
   /// A series that goes on at a time: with what its file holds up to then and at that time, or
   /// nothing if there is no such file, which is as it was until the first add().
+  /// \throws std::invalid_argument a time that is NaN
   /// \throws bad_input if the file cannot be read, or pvd_series did not write it
   [[nodiscard]] static pvd_series resume(std::filesystem::path path, double time);
 

@@ -179,8 +179,8 @@ BOOST_AUTO_TEST_CASE(other_files_other_versions_other_programs) {
                         says("fifo is not a regular file"));
 }
 
-// Sizes that nobody could have meant, in files whose checksums are right: not one of them is taken for
-// a size to allocate, which would be std::bad_alloc or std::length_error.
+// Sizes that nobody could have meant, in files whose checksums are right: not one of them is taken
+// for a size to allocate, which would be std::bad_alloc or std::length_error.
 BOOST_AUTO_TEST_CASE(sizes_are_believed_only_within_the_file) {
   const tests::work_folder folder;
   const auto path = folder / "c";

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""read_vtu.py <truth> <collection>: reads .vtu files with VTK's own reader and compares what is in them
-with a line of JSON for each, which the program that wrote them has printed; and the .pvd collection."""
+"""read_vtu.py <truth> <collection>: reads .vtu files with VTK's own reader and compares what is in
+them with a line of JSON for each, which the program that wrote them has printed. Looks at the .pvd
+collection of them, too."""
 import json
 import os
 import sys

@@ -2,9 +2,8 @@
 // Tables that grow, and go on.
 #include "table_file.hpp"
 
-#include <sys/resource.h>
-
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -77,15 +76,19 @@ BOOST_AUTO_TEST_CASE(what_is_no_such_table_is_refused_and_left_alone) {
     BOOST_TEST(content(path) == text);
   };
   refused("t,energy\n0,1\n",
-          "t.csv, line 1: 't,energy' has a column 2 of the table 'energy' instead of 'mass'");
-  refused("t\n0\n", "lacks column 2 of the table to go on with, 'mass'");
-  refused("t,mass,x\n", "has a column 3 of the table too many, 'x'");
+          "t.csv, line 1: 't,energy' names other columns than the table to go on with: column 2 is "
+          "'energy', and should be 'mass'");
+  refused("t\n0\n", "column 2 is missing, and should be 'mass'");
+  refused("t,mass,x\n", "column 3 is 'x', and should be none");
   refused("", "t.csv has no line of columns");
   refused("t,mass", "t.csv has no line of columns");
   refused("t,mass\n0,1\n0.5\n", "line 3: '0.5' is not a row of 2 numbers");
   refused("t,mass\n0,1,2\n", "line 2: '0,1,2' is not a row");
   refused("t,mass\n0,one\n", "line 2: '0,one' has a mass of 'one', which is no number");
   refused("t,mass\n\n", "line 2: '' is not a row");
+  set_content(path, "t,mass\n0,1\n");
+  BOOST_CHECK_THROW((void)table_file::resume(path, {"t", "mass"}, NAN), std::invalid_argument);
+  BOOST_TEST(content(path) == "t,mass\n0,1\n");
   std::filesystem::remove(path);
   std::filesystem::create_directory(path);
   BOOST_CHECK_EXCEPTION((void)table_file::resume(path, {"t"}, 1), common::bad_input,

@@ -165,6 +165,9 @@ BOOST_AUTO_TEST_CASE(a_failed_add_changes_nothing) {
   BOOST_CHECK_EXCEPTION(series.add(0, "a.vtu"), common::bad_output, says("no/all.pvd: No such"));
   BOOST_CHECK_THROW(series.add(std::numeric_limits<double>::quiet_NaN(), "a.vtu"),
                     std::invalid_argument);
+  BOOST_CHECK_THROW(
+      (void)pvd_series::resume(folder / "all.pvd", std::numeric_limits<double>::quiet_NaN()),
+      std::invalid_argument);
   BOOST_TEST(series.entries().empty());
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// vtu_samples <folder>: writes meshes as .vtu files and a collection of them, and prints a line of JSON
-// for each with what a reader should find there.
+// vtu_samples <folder>: writes meshes as .vtu files and a collection of them, and prints a line of
+// JSON for each with what a reader should find there.
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
