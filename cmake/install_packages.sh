@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs what of Ramify's needs this Debian or Ubuntu machine lacks. Quick when nothing is missing.
+# install_packages.sh [more packages...]
+# Installs what of Ramify's needs, and of those packages, this Debian or Ubuntu machine lacks. Quick
+# when nothing is missing.
 set -euo pipefail
 
 installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
@@ -12,7 +14,7 @@ command -v cmake >/dev/null || missing+=(cmake)
 command -v ninja >/dev/null || missing+=(ninja-build)
 if command -v dpkg-query >/dev/null; then
   for package in libboost-context-dev libboost-test-dev libtbb-dev libcli11-dev nlohmann-json3-dev \
-    libnanoflann-dev libpng-dev; do
+    libnanoflann-dev libpng-dev zlib1g-dev "$@"; do
     installed "$package" || missing+=("$package")
   done
 fi

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "output_file.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,13 +10,26 @@
 #include <system_error>
 
 namespace common {
+namespace {
 
-void write_file(const std::filesystem::path& path,
-                const std::function<void(std::ostream&)>& write) {
+std::error_code last_error() { return {errno, std::generic_category()}; }
+
+/// Waits until a file, or what a folder lists, has reached the disk.
+std::error_code sync(const std::filesystem::path& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return last_error();
+  std::error_code error;
+  // EINVAL: a file system that cannot do it for folders, and has nothing to wait for.
+  if (::fsync(file) != 0 && errno != EINVAL) error = last_error();
+  ::close(file);
+  return error;
+}
+
+void write_whole(const std::filesystem::path& path, const std::function<void(std::ostream&)>& write,
+                 bool to_disk) {
   const auto complain = [&](const std::error_code& why) {
     throw bad_output("cannot write " + path.string() + ": " + why.message());
   };
-  const auto last_error = [] { return std::error_code(errno, std::generic_category()); };
 
   std::error_code why;
   const auto kind = std::filesystem::status(path, why).type();
@@ -46,8 +60,26 @@ void write_file(const std::filesystem::path& path,
   out.close();
   if (!out) complain(errno != 0 ? last_error() : std::make_error_code(std::errc::io_error));
   std::error_code error;
+  // Before the rename, or a machine that stops could leave the new name with nothing in it.
+  if (to_disk && (error = sync(temporary))) complain(error);
   std::filesystem::rename(temporary, target, error);
   if (error) complain(error);
+  if (to_disk) {
+    const auto folder = target.parent_path();
+    if ((error = sync(folder.empty() ? std::filesystem::path(".") : folder))) complain(error);
+  }
+}
+
+}  // namespace
+
+void write_file(const std::filesystem::path& path,
+                const std::function<void(std::ostream&)>& write) {
+  write_whole(path, write, false);
+}
+
+void write_file_to_disk(const std::filesystem::path& path,
+                        const std::function<void(std::ostream&)>& write) {
+  write_whole(path, write, true);
 }
 
 }  // namespace common

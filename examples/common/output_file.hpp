@@ -21,4 +21,9 @@ class bad_output : public std::runtime_error {
 /// and the temporary file is gone. \throws bad_output
 void write_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& write);
 
+/// The same, and the file has reached the disk on return: even if the machine stops at any moment,
+/// `path` is as it was or as it should be. \throws bad_output
+void write_file_to_disk(const std::filesystem::path& path,
+                        const std::function<void(std::ostream&)>& write);
+
 }  // namespace common

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Checkpoints: all that a program needs to go on later as if it had never stopped.
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace common {
+
+/// What an element of an array in a checkpoint may be.
+template <class T>
+concept checkpoint_element = std::same_as<T, std::uint8_t> || std::same_as<T, std::int32_t> ||
+    std::same_as<T, std::uint32_t> || std::same_as<T, std::int64_t> ||
+    std::same_as<T, std::uint64_t> || std::same_as<T, float> || std::same_as<T, double>;
+
+/// Its name: "u8", "i32", "u32", "i64", "u64", "f32" or "f64".
+template <checkpoint_element T>
+[[nodiscard]] constexpr std::string_view element_type() {
+  if constexpr (std::floating_point<T>) return sizeof(T) == 4 ? "f32" : "f64";
+  if constexpr (std::same_as<T, std::uint8_t>) return "u8";
+  if constexpr (std::signed_integral<T>) return sizeof(T) == 4 ? "i32" : "i64";
+  return sizeof(T) == 4 ? "u32" : "u64";
+}
+
+/// Numbers of one type, bit for bit.
+struct checkpoint_array {
+  std::string name;
+  std::string type;  ///< element_type() of them
+  std::vector<std::byte> bytes;
+
+  checkpoint_array() = default;
+  checkpoint_array(std::string name, std::string type, std::vector<std::byte> bytes)
+      : name(std::move(name)), type(std::move(type)), bytes(std::move(bytes)) {}
+  template <checkpoint_element T>
+  checkpoint_array(std::string name, const std::vector<T>& values)
+      : name(std::move(name)), type(element_type<T>()), bytes(values.size() * sizeof(T)) {
+    if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+  }
+
+  bool operator==(const checkpoint_array&) const = default;
+};
+
+struct checkpoint {
+  std::string program;      ///< which can go on from it, such as "ramify amr"
+  nlohmann::json settings;  ///< whole numbers and doubles come back exactly, but NaN as null
+  std::vector<checkpoint_array> arrays;  ///< of different names
+
+  /// The values of an array. \throws std::out_of_range there is none of this name and type
+  template <checkpoint_element T>
+  [[nodiscard]] std::vector<T> values(std::string_view name) const {
+    const std::span<const std::byte> bytes = find(name, element_type<T>());
+    std::vector<T> values(bytes.size() / sizeof(T));
+    if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+    return values;
+  }
+
+ private:
+  [[nodiscard]] std::span<const std::byte> find(std::string_view name, std::string_view type) const;
+};
+
+/// Replaces `path` as a whole. What was there stays until the new file has reached the disk, and if
+/// anything fails. A binary file; its layout stands in checkpoint_file.cpp.
+/// \throws std::invalid_argument two arrays of one name, an element type that is none, or bytes
+///   that are no whole number of elements
+/// \throws bad_output naming the file: it cannot be written, or a text is not UTF-8
+void write_checkpoint(const std::filesystem::path& path, const checkpoint&);
+
+/// What write_checkpoint() wrote for `program`, byte for byte: every byte of the file is checked,
+/// and nothing is allocated that the file is not large enough to hold.
+/// \throws bad_input naming the file: it cannot be read, is no checkpoint, is of another version or
+///   another program, was cut short (where), or is damaged (which array)
+[[nodiscard]] checkpoint read_checkpoint(const std::filesystem::path& path,
+                                         std::string_view program);
+
+}  // namespace common

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Whether a mesh_snapshot is what its description says, before anything is drawn or written from
+/// it.
+
+#include <cmath>
+#include <cstddef>
+#include <ramify/amr/snapshot.hpp>
+#include <stdexcept>
+#include <string>
+
+namespace common {
+
+/// Deeper blocks than these could not be counted along an axis.
+inline constexpr int deepest_mesh_level = 31;
+
+/// Blocks of a level that lie along an axis.
+[[nodiscard]] inline std::uint64_t blocks_along(const ramify::mesh_snapshot& mesh, int level,
+                                                std::size_t axis) {
+  // In two dimensions there is one layer, however deep the mesh is.
+  if (mesh.dimensions == 2 && axis == 2) return 1;
+  return std::uint64_t{mesh.roots[axis]} << level;
+}
+
+/// That sizes agree and every block lies in the domain; not that the blocks cover it.
+/// \throws std::invalid_argument
+inline void check_mesh(const ramify::mesh_snapshot& mesh) {
+  const auto reject = [](const std::string& what) {
+    throw std::invalid_argument("mesh_snapshot: " + what);
+  };
+  if (mesh.dimensions != 2 && mesh.dimensions != 3) {
+    reject(std::to_string(mesh.dimensions) + " dimensions, which is neither 2 nor 3");
+  }
+  if (mesh.cells < 1) reject("blocks of " + std::to_string(mesh.cells) + " cells along an edge");
+  for (std::size_t axis = 0; axis < std::size_t(mesh.dimensions); ++axis) {
+    const double extent = mesh.upper[axis] - mesh.lower[axis];
+    if (!(extent > 0) || !std::isfinite(extent)) {
+      reject("a domain without extent along axis " + std::to_string(axis));
+    }
+    if (mesh.roots[axis] == 0) reject("no root blocks along axis " + std::to_string(axis));
+  }
+  for (std::size_t leaf = 0; leaf < mesh.leaves.size(); ++leaf) {
+    const ramify::block_position& block = mesh.leaves[leaf];
+    if (block.level < 0 || block.level > deepest_mesh_level) {
+      reject("leaf " + std::to_string(leaf) + " is of level " + std::to_string(block.level));
+    }
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      if (block.index[axis] >= blocks_along(mesh, block.level, axis)) {
+        reject("leaf " + std::to_string(leaf) + " lies outside the domain");
+      }
+    }
+  }
+  for (std::size_t i = 0; i < mesh.fields.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (mesh.fields[i] == mesh.fields[j]) reject("two fields '" + mesh.fields[i] + "'");
+    }
+  }
+  const std::size_t expected = mesh.leaves.size() * mesh.fields.size() * mesh.cells_of_a_block();
+  if (mesh.values.size() != expected) {
+    reject(std::to_string(mesh.values.size()) + " values instead of " + std::to_string(expected));
+  }
+}
+
+}  // namespace common

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vtu_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <ostream>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "mesh_check.hpp"
+#include "output_file.hpp"
+#include "text_file.hpp"
+
+namespace common {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the files say that they are so");
+
+constexpr std::array<std::pair<char, std::string_view>, 8> escapes{{{'&', "&amp;"},
+                                                                    {'<', "&lt;"},
+                                                                    {'>', "&gt;"},
+                                                                    {'"', "&quot;"},
+                                                                    {'\'', "&apos;"},
+                                                                    {'\n', "&#10;"},
+                                                                    {'\r', "&#13;"},
+                                                                    {'\t', "&#9;"}}};
+
+// As the value of an XML attribute.
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    const auto* escape = std::ranges::find(escapes, c, &std::pair<char, std::string_view>::first);
+    if (escape == escapes.end()) {
+      result += c;
+    } else {
+      result += escape->second;
+    }
+  }
+  return result;
+}
+
+std::optional<std::string> unescaped(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    if (text.front() != '&') {
+      result += text.front();
+      text.remove_prefix(1);
+      continue;
+    }
+    const auto* escape =
+        std::ranges::find_if(escapes, [&](const auto& e) { return text.starts_with(e.second); });
+    if (escape == escapes.end()) return std::nullopt;
+    result += escape->first;
+    text.remove_prefix(escape->second.size());
+  }
+  return result;
+}
+
+// ---- .vtu ----
+
+/// An array behind the XML.
+struct data_array {
+  enum class place { file, points, cells, cell_data } where;
+  std::string attributes;
+  std::uint64_t bytes;
+  std::function<void(std::ostream&)> write;
+};
+
+template <class T>
+void write_all(std::ostream& out, const std::vector<T>& values) {
+  out.write(reinterpret_cast<const char*>(values.data()),
+            static_cast<std::streamsize>(values.size() * sizeof(T)));
+}
+
+/// What a file is made of. Nothing is larger in memory than an array of one block.
+class vtu_arrays {
+ public:
+  explicit vtu_arrays(const ramify::mesh_snapshot& mesh)
+      : mesh_(mesh),
+        is_3d_(mesh.dimensions == 3),
+        edge_(std::size_t(mesh.cells)),
+        cells_of_a_block_(mesh.cells_of_a_block()),
+        points_of_a_block_((edge_ + 1) * (edge_ + 1) * (is_3d_ ? edge_ + 1 : 1)),
+        corners_(is_3d_ ? 8 : 4) {
+    using enum data_array::place;
+    add(file, R"(type="Float64" Name="TimeValue" NumberOfTuples="1")", sizeof mesh.time,
+        [this](std::ostream& out) { write_all(out, std::vector{mesh_.time}); });
+    add(file, R"(type="UInt64" Name="step" NumberOfTuples="1")", sizeof mesh.step,
+        [this](std::ostream& out) { write_all(out, std::vector{mesh_.step}); });
+    add(points, R"(type="Float64" Name="Points" NumberOfComponents="3")",
+        points_of_all() * 3 * sizeof(double), [this](std::ostream& out) { write_points(out); });
+    add(cells, R"(type="Int64" Name="connectivity")",
+        cells_of_all() * corners_ * sizeof(std::int64_t),
+        [this](std::ostream& out) { write_connectivity(out); });
+    add(cells, R"(type="Int64" Name="offsets")", cells_of_all() * sizeof(std::int64_t),
+        [this](std::ostream& out) { write_offsets(out); });
+    constexpr std::uint8_t pixel = 8;
+    constexpr std::uint8_t voxel = 11;
+    add_of_each_leaf<std::uint8_t>(cells, "UInt8", "types",
+                                   [this](std::size_t) { return is_3d_ ? voxel : pixel; });
+    for (std::size_t f = 0; f < mesh.fields.size(); ++f) {
+      add(cell_data, R"(type="Float64" Name=")" + escaped(mesh.fields[f]) + '"',
+          cells_of_all() * sizeof(double), [this, f](std::ostream& out) {
+            for (std::size_t leaf = 0; leaf < mesh_.leaves.size(); ++leaf) {
+              out.write(reinterpret_cast<const char*>(mesh_.field(leaf, f)),
+                        static_cast<std::streamsize>(cells_of_a_block_ * sizeof(double)));
+            }
+          });
+    }
+    add_of_each_leaf<std::uint8_t>(cell_data, "UInt8", "level", [this](std::size_t leaf) {
+      return std::uint8_t(mesh_.leaves[leaf].level);
+    });
+    add_of_each_leaf<std::uint32_t>(cell_data, "UInt32", "block",
+                                    [](std::size_t leaf) { return std::uint32_t(leaf); });
+  }
+  vtu_arrays(const vtu_arrays&) = delete;  // the writers point here
+  vtu_arrays& operator=(const vtu_arrays&) = delete;
+
+  void write(std::ostream& out) const {
+    using enum data_array::place;
+    out << "<?xml version=\"1.0\"?>\n"
+           "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"LittleEndian\" "
+           "header_type=\"UInt64\">\n"
+           "  <UnstructuredGrid>\n";
+    write_section(out, file, "FieldData");
+    out << "  <Piece NumberOfPoints=\"" << points_of_all() << "\" NumberOfCells=\""
+        << cells_of_all() << "\">\n";
+    write_section(out, points, "Points");
+    write_section(out, cells, "Cells");
+    write_section(out, cell_data, "CellData");
+    out << "  </Piece>\n  </UnstructuredGrid>\n  <AppendedData encoding=\"raw\">\n_";
+    for (const data_array& array : arrays_) {
+      write_all(out, std::vector{array.bytes});
+      array.write(out);
+    }
+    out << "\n  </AppendedData>\n</VTKFile>\n";
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t cells_of_all() const {
+    return mesh_.leaves.size() * cells_of_a_block_;
+  }
+  [[nodiscard]] std::uint64_t points_of_all() const {
+    return mesh_.leaves.size() * points_of_a_block_;
+  }
+
+  void add(data_array::place where, const std::string& attributes, std::uint64_t bytes,
+           std::function<void(std::ostream&)> write) {
+    arrays_.push_back(
+        {where, attributes + " format=\"appended\" offset=\"" + std::to_string(offset_) + '"',
+         bytes, std::move(write)});
+    offset_ += sizeof bytes + bytes;
+  }
+
+  /// An array that has one value, value_of(leaf), for all cells of a leaf.
+  template <class T, class Of>
+  void add_of_each_leaf(data_array::place where, const char* type, const char* name, Of value_of) {
+    add(where, std::string("type=\"") + type + "\" Name=\"" + name + '"',
+        cells_of_all() * sizeof(T), [this, value_of](std::ostream& out) {
+          for (std::size_t leaf = 0; leaf < mesh_.leaves.size(); ++leaf) {
+            write_all(out, std::vector<T>(cells_of_a_block_, value_of(leaf)));
+          }
+        });
+  }
+
+  void write_section(std::ostream& out, data_array::place where, const char* name) const {
+    out << "    <" << name << ">\n";
+    for (const data_array& array : arrays_) {
+      if (array.where == where) out << "      <DataArray " << array.attributes << "/>\n";
+    }
+    out << "    </" << name << ">\n";
+  }
+
+  void write_points(std::ostream& out) const {
+    std::array<std::vector<double>, 3> along;  // the places of a block's points on each axis
+    std::vector<double> of_a_block;
+    for (const ramify::block_position& block : mesh_.leaves) {
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        along[axis].assign(1, 0.0);
+        if (axis == 2 && !is_3d_) continue;
+        along[axis].resize(edge_ + 1);
+        const double low = mesh_.lower[axis];
+        const double extent = mesh_.upper[axis] - low;
+        const auto all = double(blocks_along(mesh_, block.level, axis) * edge_);
+        for (std::size_t i = 0; i <= edge_; ++i) {
+          // The quotient, unlike a sum of cells, is the same for a corner in blocks of all levels.
+          const double share = double(std::uint64_t{block.index[axis]} * edge_ + i) / all;
+          along[axis][i] = share == 1 ? mesh_.upper[axis] : low + extent * share;
+        }
+      }
+      of_a_block.clear();
+      for (const double z : along[2]) {
+        for (const double y : along[1]) {
+          for (const double x : along[0]) of_a_block.insert(of_a_block.end(), {x, y, z});
+        }
+      }
+      write_all(out, of_a_block);
+    }
+  }
+
+  void write_connectivity(std::ostream& out) const {
+    const std::size_t row = edge_ + 1;
+    const std::size_t layer = row * row;
+    std::vector<std::int64_t> of_a_block;
+    for (std::size_t leaf = 0; leaf < mesh_.leaves.size(); ++leaf) {
+      of_a_block.clear();
+      for (std::size_t z = 0; z < (is_3d_ ? edge_ : 1); ++z) {
+        for (std::size_t y = 0; y < edge_; ++y) {
+          for (std::size_t x = 0; x < edge_; ++x) {
+            const std::size_t first = leaf * points_of_a_block_ + z * layer + y * row + x;
+            for (std::size_t c = 0; c < corners_; ++c) {
+              of_a_block.push_back(
+                  std::int64_t(first + (c & 1) + (c >> 1 & 1) * row + (c >> 2) * layer));
+            }
+          }
+        }
+      }
+      write_all(out, of_a_block);
+    }
+  }
+
+  void write_offsets(std::ostream& out) const {
+    std::vector<std::int64_t> of_a_block(cells_of_a_block_);
+    std::uint64_t end = 0;
+    for (std::size_t leaf = 0; leaf < mesh_.leaves.size(); ++leaf) {
+      for (std::int64_t& offset : of_a_block) offset = std::int64_t(end += corners_);
+      write_all(out, of_a_block);
+    }
+  }
+
+  const ramify::mesh_snapshot& mesh_;
+  bool is_3d_;
+  std::size_t edge_;
+  std::size_t cells_of_a_block_;
+  std::size_t points_of_a_block_;
+  std::size_t corners_;  // of a cell
+  std::vector<data_array> arrays_;
+  std::uint64_t offset_ = 0;
+};
+
+// ---- .pvd ----
+
+constexpr std::array<std::string_view, 3> pvd_head{
+    R"(<?xml version="1.0"?>)",
+    R"(<VTKFile type="Collection" version="0.1" byte_order="LittleEndian">)", "<Collection>"};
+constexpr std::array<std::string_view, 2> pvd_foot{"</Collection>", "</VTKFile>"};
+constexpr std::array<std::string_view, 3> pvd_entry{R"(<DataSet timestep=")",
+                                                    R"(" group="" part="0" file=")", R"("/>)"};
+
+// The shortest number that reads back as the same.
+std::string exact(double value) {
+  std::array<char, 32> text;
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
+
+void write_pvd(std::ostream& out, const std::vector<pvd_series::entry>& entries) {
+  for (const std::string_view line : pvd_head) out << line << '\n';
+  for (const pvd_series::entry& e : entries) {
+    out << pvd_entry[0] << exact(e.time) << pvd_entry[1] << escaped(e.file) << pvd_entry[2] << '\n';
+  }
+  for (const std::string_view line : pvd_foot) out << line << '\n';
+}
+
+std::optional<pvd_series::entry> parse_entry(std::string_view line) {
+  if (!line.starts_with(pvd_entry[0]) || !line.ends_with(pvd_entry[2])) return std::nullopt;
+  line.remove_prefix(pvd_entry[0].size());
+  const auto middle = line.find(pvd_entry[1]);
+  if (middle == std::string_view::npos) return std::nullopt;
+  const auto time = parse<double>(line.substr(0, middle));
+  line.remove_prefix(middle + pvd_entry[1].size());
+  if (line.size() < pvd_entry[2].size()) return std::nullopt;
+  line.remove_suffix(pvd_entry[2].size());
+  const auto file = unescaped(line);
+  if (!time || !std::isfinite(*time) || !file) return std::nullopt;
+  return pvd_series::entry{*time, *file};
+}
+
+std::vector<pvd_series::entry> read_pvd(const std::filesystem::path& path) {
+  std::vector<pvd_series::entry> entries;
+  std::size_t head = 0;  // lines seen
+  std::size_t foot = 0;
+  for_each_line(path, [&](const text_line& line) {
+    if (head < pvd_head.size()) {
+      if (line.text == pvd_head[head++]) return;
+    } else if (foot < pvd_foot.size() && line.text == pvd_foot[foot]) {
+      ++foot;
+      return;
+    } else if (const auto e = foot == 0 ? parse_entry(line.text) : std::nullopt) {
+      if (entries.empty() || entries.back().time < e->time) {
+        entries.push_back(*e);
+        return;
+      }
+    }
+    line.reject("is not what this program writes there, so it cannot go on with this collection");
+  });
+  if (foot < pvd_foot.size())
+    throw bad_input(path.string() + " is no complete ParaView collection");
+  return entries;
+}
+
+}  // namespace
+
+void write_vtu(const std::filesystem::path& path, const ramify::mesh_snapshot& mesh) {
+  check_mesh(mesh);
+  if (mesh.leaves.size() >> 32 != 0) throw std::invalid_argument("mesh_snapshot: too many leaves");
+  for (const std::string& field : mesh.fields) {
+    if (field == "level" || field == "block") {
+      throw std::invalid_argument("mesh_snapshot: a field '" + field +
+                                  "', which is a name of VTK "
+                                  "files' own");
+    }
+  }
+  const vtu_arrays arrays(mesh);
+  write_file(path, [&](std::ostream& out) { arrays.write(out); });
+}
+
+pvd_series pvd_series::resume(std::filesystem::path path, double time) {
+  if (std::isnan(time)) throw std::invalid_argument("pvd_series: it goes on at no time");
+  pvd_series series(std::move(path));
+  std::error_code why;
+  if (std::filesystem::status(series.path_, why).type() == std::filesystem::file_type::not_found) {
+    return series;
+  }
+  series.entries_ = read_pvd(series.path_);
+  std::erase_if(series.entries_, [&](const entry& e) { return !(e.time <= time); });
+  return series;
+}
+
+void pvd_series::add(double time, const std::filesystem::path& file) {
+  if (!std::isfinite(time)) throw std::invalid_argument("pvd_series: a time that is not finite");
+  std::vector<entry> entries = entries_;
+  std::erase_if(entries, [&](const entry& e) { return e.time >= time; });
+  const auto folder = path_.has_parent_path() ? path_.parent_path() : std::filesystem::path(".");
+  std::error_code why;
+  const auto relative = std::filesystem::proximate(file, folder, why);
+  entries.push_back({time, (why ? file : relative).generic_string()});
+  write_file(path_, [&](std::ostream& out) { write_pvd(out, entries); });
+  entries_ = std::move(entries);
+}
+
+}  // namespace common
