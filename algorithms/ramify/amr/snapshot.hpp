@@ -3,8 +3,10 @@
 
 /// \file
 /// mesh_snapshot: the leaves of a block-structured mesh and the values in their cells, on the host.
+/// amr_state: all that a run needs to go on, bit by bit.
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -45,6 +47,26 @@ struct mesh_snapshot {
     const auto a = std::size_t(axis);
     return (upper[a] - lower[a]) / (double(roots[a]) * double(1u << level) * double(cells));
   }
+};
+
+/// A run between two steps. From it the run goes on as if it had not been interrupted, to the bit,
+/// if its configuration and physics are the same.
+struct amr_state {
+  int dimensions = 2;
+  int cells = 16;      ///< of a block, along each edge
+  int variables = 0;   ///< of a cell
+  int real_bytes = 8;  ///< of a number: 8 or 4
+  std::array<std::uint32_t, 3> roots{1, 1, 1};
+  double time = 0;
+  std::uint64_t steps = 0;
+  std::uint64_t next_regrid = 0;  ///< before this step
+  std::uint64_t cell_updates = 0;
+  std::uint64_t regrids = 0;
+  std::uint64_t refined = 0;
+  std::uint64_t coarsened = 0;
+  std::vector<block_position> leaves;  ///< in Morton order, root block by root block
+  std::vector<std::uint32_t> idle;     ///< of each leaf: looks at the mesh that found it too fine
+  std::vector<std::byte> values;       ///< conserved, [leaf][variable][z][y][x]
 };
 
 }  // namespace ramify
