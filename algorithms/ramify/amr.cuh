@@ -49,6 +49,7 @@
 #include <ramify/amr/drive.cuh>
 #include <ramify/amr/euler.cuh>
 #include <ramify/amr/gather.cuh>
+#include <ramify/amr/restore.cuh>
 #include <ramify/amr/snapshot.hpp>
 #include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/run_control.cuh>
@@ -84,6 +85,45 @@ class amr_run {
     validate(config, dim);
     set_up(physics, criterion);
     build(fill_from_state<Initial>{initial});
+  }
+
+  /// Goes on with a run that save() kept. `physics`, `criterion` and `config` are not kept: give the
+  /// same, and the results are the same to the bit. Waits for `stream`.
+  /// \throws std::invalid_argument as above, and if `state` is of other blocks or numbers, or its
+  ///         leaves make no balanced mesh; cuda_error
+  amr_run(const Physics& physics, const Criterion& criterion, const amr_state& state,
+          const amr_config& config, cudaStream_t stream = nullptr)
+      : config_(config), stream_(stream) {
+    validate(config, dim);
+    check_kind(state);
+    set_up(physics, criterion);
+    restore(state);
+  }
+
+  /// All that is needed to go on. Waits for the stream.
+  [[nodiscard]] amr_state save() const {
+    const amr_clock clock = read_clock();
+    amr_state state;
+    state.dimensions = dim;
+    state.cells = n;
+    state.variables = variables;
+    state.real_bytes = sizeof(real);
+    for (std::size_t axis = 0; axis < dim; ++axis) state.roots[axis] = config_.mesh.roots[axis];
+    state.time = clock.time;
+    state.steps = clock.steps;
+    state.next_regrid = clock.next_regrid;
+    state.cell_updates = clock.updates;
+    state.regrids = clock.regrids;
+    state.refined = clock.refined;
+    state.coarsened = clock.coarsened;
+    std::vector<real> packed;
+    for (const leaf_record<dim>& record : gather(&packed)) {
+      state.leaves.push_back(position_of(record.place));
+      state.idle.push_back(record.idle);
+    }
+    state.values.resize(packed.size() * sizeof(real));
+    std::memcpy(state.values.data(), packed.data(), state.values.size());
+    return state;
   }
 
   /// Takes `steps` steps. With subcycling a step is one of level 0. Returns when they are taken, or
@@ -161,14 +201,7 @@ class amr_run {
     for (int v = 0; v < variables; ++v) seen.fields.emplace_back(Physics::field_name(v));
     std::vector<real> packed;
     const auto records = gather(&packed);
-    seen.leaves.reserve(records.size());
-    for (const leaf_record<dim>& record : records) {
-      block_position position;
-      position.level = record.place.level;
-      for (std::size_t axis = 0; axis < dim; ++axis)
-        position.index[axis] = record.place.index[axis];
-      seen.leaves.push_back(position);
-    }
+    for (const leaf_record<dim>& record : records) seen.leaves.push_back(position_of(record.place));
     seen.values.assign(packed.begin(), packed.end());
     return seen;
   }
@@ -275,16 +308,101 @@ class amr_run {
     memory_ = std::move(memory);
   }
 
-  template <class Fill>
-  void build(const Fill& fill) {
-    // Root blocks in Morton order, whatever their number along the axes.
-    const unsigned roots = view_.tree.root_count();
-    std::vector<int> order(roots);
+  [[nodiscard]] static block_position position_of(const block_place<dim>& place) {
+    block_position position;
+    position.level = place.level;
+    for (std::size_t axis = 0; axis < dim; ++axis) position.index[axis] = place.index[axis];
+    return position;
+  }
+
+  /// Puts the root blocks into the list of nodes in Morton order, whatever their number along the
+  /// axes.
+  void order_roots() {
+    std::vector<int> order(view_.tree.root_count());
     std::iota(order.begin(), order.end(), 0);
     std::ranges::sort(order, {}, [&](int root) { return morton_code(root); });
-    check(cudaMemcpyAsync(view_.lists.nodes, order.data(), roots * sizeof(int),
-                          cudaMemcpyHostToDevice, stream_),
-          "copying the order of the root blocks");
+    copy_in(order, view_.lists.nodes);
+  }
+
+  void check_kind(const amr_state& state) const {
+    const auto same = [](const char* what, auto found, auto wanted) {
+      if (found == wanted) return;
+      throw std::invalid_argument("amr_state." + std::string(what) + " is " +
+                                  std::to_string(found) + "; this run's is " +
+                                  std::to_string(wanted));
+    };
+    same("dimensions", state.dimensions, dim);
+    same("cells", state.cells, n);
+    same("variables", state.variables, variables);
+    same("real_bytes", state.real_bytes, static_cast<int>(sizeof(real)));
+    for (std::size_t axis = 0; axis < dim; ++axis) {
+      same("roots", state.roots[axis], config_.mesh.roots[axis]);
+    }
+    same("idle.size()", state.idle.size(), state.leaves.size());
+    same("values.size()", state.values.size(),
+         state.leaves.size() * variables * cells::count * sizeof(real));
+    if (!std::isfinite(state.time)) {
+      throw std::invalid_argument("amr_state.time is " + std::to_string(state.time));
+    }
+  }
+
+  void restore(const amr_state& state) {
+    const host_forest<dim> forest(view_.tree, state.leaves);
+    if (forest.places().size() > view_.tree.capacity) grow_to(forest.places().size());
+    order_roots();
+    std::vector<unsigned> idle(forest.places().size(), 0);
+    for (std::size_t leaf = 0; leaf < state.leaves.size(); ++leaf) {
+      idle[static_cast<std::size_t>(forest.nodes_of_leaves()[leaf])] = state.idle[leaf];
+    }
+    copy_in(forest.places(), view_.tree.place);
+    copy_in(forest.parents(), view_.tree.parent);
+    copy_in(forest.first_children(), view_.tree.first_child);
+    copy_in(idle, view_.lists.idle);
+    copy_in(std::vector<unsigned>(idle.size(), 0), view_.lists.is_marked);
+    scatter(forest.nodes_of_leaves(), state.values);
+
+    amr_clock clock{};
+    clock.unsound = ~0ull;
+    clock.time = state.time;
+    clock.steps = state.steps;
+    clock.next_regrid = state.next_regrid;
+    clock.updates = state.cell_updates;
+    clock.regrids = state.regrids;
+    clock.refined = state.refined;
+    clock.coarsened = state.coarsened;
+    clock.families = forest.families();
+    clock.building = true;  // lists and averages are made as those of a first mesh
+    clock.next = amr_phase::arrange;
+    write_clock(clock);
+    run_phases(fill_from_parent{});
+  }
+
+  /// Copies the values of leaves to their nodes, in pieces.
+  void scatter(const std::vector<int>& nodes, const std::vector<std::byte>& values_of_leaves) {
+    constexpr std::size_t of_leaf = std::size_t{variables} * cells::count;
+    const std::size_t piece = std::min<std::size_t>(nodes.size(), 4096);
+    const device_buffer<int> numbers(piece, stream_);
+    const device_buffer<real> packed(piece * of_leaf, stream_);
+    for (std::size_t first = 0; first < nodes.size(); first += piece) {
+      const std::size_t count = std::min(piece, nodes.size() - first);
+      check(cudaMemcpyAsync(numbers.data(), nodes.data() + first, count * sizeof(int),
+                            cudaMemcpyHostToDevice, stream_),
+            "restoring a run");
+      check(cudaMemcpyAsync(packed.data(), values_of_leaves.data() + first * of_leaf * sizeof(real),
+                            count * of_leaf * sizeof(real), cudaMemcpyHostToDevice, stream_),
+            "restoring a run");
+      check(launch(scatter_leaves<view_type>, {static_cast<unsigned>(count), adapt_threads},
+                   stream_, view_, numbers.data(), packed.data())
+                .code(),
+            "launching the scattering of leaves");
+    }
+    check(cudaStreamSynchronize(stream_), "restoring a run");
+  }
+
+  template <class Fill>
+  void build(const Fill& fill) {
+    const unsigned roots = view_.tree.root_count();
+    order_roots();
     amr_clock clock{};
     clock.unsound = ~0ull;
     clock.building = true;
@@ -380,6 +498,14 @@ class amr_run {
     check(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDeviceToHost, stream_),
           "reading from a run");
     check(cudaStreamSynchronize(stream_), "reading from a run");
+  }
+
+  template <class T>
+  void copy_in(const std::vector<T>& from, T* to) {
+    check(
+        cudaMemcpyAsync(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice, stream_),
+        "writing to a run");
+    check(cudaStreamSynchronize(stream_), "writing to a run");
   }
 
   /// The leaves in Morton order; their values too where `packed` is there.

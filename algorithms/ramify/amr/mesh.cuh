@@ -57,7 +57,9 @@ struct mesh_tree {
     return count;
   }
 
-  [[nodiscard]] __device__ bool is_leaf(int node) const { return first_child[node] == no_children; }
+  [[nodiscard]] __host__ __device__ bool is_leaf(int node) const {
+    return first_child[node] == no_children;
+  }
 
   /// The number of the first node of a family.
   [[nodiscard]] __host__ __device__ int first_of_family(unsigned family) const {
@@ -68,7 +70,7 @@ struct mesh_tree {
   }
 
   /// The finest node that covers the place: of its level, or a leaf of a coarser one.
-  [[nodiscard]] __device__ int find(const block_place<dim>& wanted) const {
+  [[nodiscard]] __host__ __device__ int find(const block_place<dim>& wanted) const {
     unsigned root = 0;
     for (int axis = dim - 1; axis >= 0; --axis) {
       root = root * roots[axis] + (wanted.index[axis] >> wanted.level);
@@ -82,7 +84,7 @@ struct mesh_tree {
 
   /// Moves a place by one block along each axis, around the domain where that is periodic. False if
   /// it is then outside.
-  [[nodiscard]] __device__ bool move(block_place<dim>& at, const int (&step)[dim]) const {
+  [[nodiscard]] __host__ __device__ bool move(block_place<dim>& at, const int (&step)[dim]) const {
     for (int axis = 0; axis < dim; ++axis) {
       const unsigned blocks = roots[axis] << at.level;
       const bool leaves =
@@ -121,8 +123,10 @@ struct mesh_tree {
   }
 
  private:
-  /// Which child of the node of level `level` + ... that covers `wanted` goes on to it.
-  [[nodiscard]] __device__ static int child_toward(const block_place<dim>& wanted, int level) {
+  /// Which child of the node above it leads to `wanted`, where the child's index has `level` bits
+  /// less.
+  [[nodiscard]] __host__ __device__ static int child_toward(const block_place<dim>& wanted,
+                                                            int level) {
     int child = 0;
     for (int axis = 0; axis < dim; ++axis) {
       child |= static_cast<int>(wanted.index[axis] >> level & 1) << axis;

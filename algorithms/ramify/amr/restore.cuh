@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The tree of blocks from its leaves, on the host; and whether they make one.
+
+#include <ramify/amr/mesh.cuh>
+#include <ramify/amr/snapshot.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// The arrays of a mesh_tree on the host, and where its leaves are.
+template <int dim>
+class host_forest {
+ public:
+  /// \param shape  roots, sides, reach and max_level of the tree
+  /// \throws std::invalid_argument naming the first leaf that is out of range or lies where another
+  ///         one does, a block without a leaf, or two that balance forbids to be neighbours
+  host_forest(const mesh_tree<dim>& shape, const std::vector<block_position>& leaves)
+      : shape_(shape) {
+    place_.resize(shape.root_count());
+    for (unsigned root = 0; root < shape.root_count(); ++root) {
+      place_[root].level = 0;
+      unsigned rest = root;
+      for (int axis = 0; axis < dim; ++axis) {
+        place_[root].index[axis] = rest % shape.roots[axis];
+        rest /= shape.roots[axis];
+      }
+    }
+    parent_.assign(place_.size(), -1);
+    first_child_.assign(place_.size(), no_children);
+    listed_.assign(place_.size(), 0);
+    for (std::size_t i = 0; i < leaves.size(); ++i) add(i, leaves[i]);
+    for (std::size_t node = 0; node < place_.size(); ++node) {
+      if (first_child_[node] == no_children && listed_[node] == 0) {
+        fail("no leaf covers the block " + name(place_[node]));
+      }
+    }
+    check_balance();
+  }
+
+  [[nodiscard]] const std::vector<block_place<dim>>& places() const { return place_; }
+  [[nodiscard]] const std::vector<int>& parents() const { return parent_; }
+  [[nodiscard]] const std::vector<int>& first_children() const { return first_child_; }
+  /// The node of each leaf, in their order.
+  [[nodiscard]] const std::vector<int>& nodes_of_leaves() const { return nodes_; }
+  [[nodiscard]] unsigned families() const {
+    return (static_cast<unsigned>(place_.size()) - shape_.root_count()) / shape_.siblings;
+  }
+
+ private:
+  [[noreturn]] static void fail(const std::string& what) {
+    throw std::invalid_argument("amr_state: " + what);
+  }
+  static std::string name(const block_place<dim>& place) {
+    std::string text = "level " + std::to_string(place.level) + " (";
+    for (int axis = 0; axis < dim; ++axis) {
+      text += (axis == 0 ? "" : ", ") + std::to_string(place.index[axis]);
+    }
+    return text + ")";
+  }
+
+  void add(std::size_t number, const block_position& leaf) {
+    const std::string me = "leaf " + std::to_string(number);
+    if (leaf.level < 0 || leaf.level > shape_.max_level) {
+      fail(me + " is of level " + std::to_string(leaf.level) + "; max_level is " +
+           std::to_string(shape_.max_level));
+    }
+    block_place<dim> wanted{leaf.level, {}};
+    for (int axis = 0; axis < dim; ++axis) {
+      wanted.index[axis] = leaf.index[static_cast<std::size_t>(axis)];
+      if (wanted.index[axis] >> leaf.level >= shape_.roots[axis]) {
+        fail(me + " lies outside of the domain: " + name(wanted));
+      }
+    }
+    int node = tree().find(wanted);
+    while (place(node).level < leaf.level) {
+      if (listed_[static_cast<std::size_t>(node)] != 0) fail(me + " lies in another leaf");
+      split(node);
+      node = tree().find(wanted);
+    }
+    const auto slot = static_cast<std::size_t>(node);
+    if (listed_[slot] != 0) fail(me + " is there twice: " + name(wanted));
+    if (first_child_[slot] != no_children) fail(me + " covers finer leaves: " + name(wanted));
+    listed_[slot] = 1;
+    nodes_.push_back(node);
+  }
+
+  [[nodiscard]] const block_place<dim>& place(int node) const {
+    return place_[static_cast<std::size_t>(node)];
+  }
+
+  void split(int node) {
+    const block_place<dim> above = place(node);
+    first_child_[static_cast<std::size_t>(node)] = static_cast<int>(place_.size());
+    for (int child = 0; child < shape_.siblings; ++child) {
+      place_.push_back(shape_.place_of_child(above, child));
+      parent_.push_back(node);
+      first_child_.push_back(no_children);
+      listed_.push_back(0);
+    }
+  }
+
+  void check_balance() const {
+    const mesh_tree<dim> all = tree();
+    for (std::size_t node = 0; node < place_.size(); ++node) {
+      if (first_child_[node] == no_children) continue;
+      for (int number = 0; number < shape_.directions; ++number) {
+        int step[dim];
+        const int axes = shape_.direction(number, step);
+        block_place<dim> there = place_[node];
+        if (axes == 0 || axes > shape_.reach || !all.move(there, step)) continue;
+        const block_place<dim>& neighbor = place(all.find(there));
+        if (neighbor.level < there.level) {
+          fail("leaf " + name(neighbor) + " is too coarse for the children of its neighbour " +
+               name(place_[node]) + ": the mesh is not balanced as the configuration asks");
+        }
+      }
+    }
+  }
+
+  /// A view of what there is.
+  [[nodiscard]] mesh_tree<dim> tree() const {
+    mesh_tree<dim> all = shape_;
+    all.place = const_cast<block_place<dim>*>(place_.data());  // find() and move() only read
+    all.first_child = const_cast<int*>(first_child_.data());
+    return all;
+  }
+
+  mesh_tree<dim> shape_;
+  std::vector<block_place<dim>> place_;
+  std::vector<int> parent_;
+  std::vector<int> first_child_;
+  std::vector<char> listed_;
+  std::vector<int> nodes_;
+};
+
+}  // namespace ramify::inline RAMIFY_BUILD
