@@ -81,10 +81,11 @@ struct amr_options : run_options {
   amr_step_config step;
 };
 
-/// A problem's customary domain, boundaries, gamma and end, on a mesh of moderate size: a minute's
-/// work at most for two cores in two dimensions, a few minutes' in three.
+/// A problem's customary domain, boundaries, gamma and end, on a mesh of moderate size, and what a
+/// criterion has to be compared with there.
 /// \throws std::invalid_argument `dimensions` other than 2 and 3
-[[nodiscard]] amr_options recommended_options(amr_problem problem, int dimensions);
+[[nodiscard]] amr_options recommended_options(amr_problem problem, int dimensions,
+                                              amr_criterion criterion = amr_criterion::gradient);
 
 /// \throws std::invalid_argument naming the field and its range
 void validate(const amr_options& options);

@@ -187,16 +187,18 @@ amr_precision parse_amr_precision(std::string_view text) {
   return parse_word("precision", text, {amr_precision::double_, amr_precision::float_});
 }
 
-amr_options recommended_options(amr_problem problem, int dimensions) {
+amr_options recommended_options(amr_problem problem, int dimensions, amr_criterion criterion) {
   check_dimensions(dimensions);
   amr_options options;
   options.problem = problem;
   options.dimensions = dimensions;
+  options.criterion = criterion;
   const bool flat = dimensions == 2;
   const auto all_sides = [&](boundary side) {
     for (auto& of_axis : options.mesh.sides) of_axis = {side, side};
   };
-  const auto refine = [&](double above) {
+  const auto refine = [&](double gradient) {
+    const double above = criterion == amr_criterion::gradient ? gradient : 0.5;
     options.regrid.refine_above = above;
     options.regrid.coarsen_below = above / 4;
   };

@@ -35,23 +35,23 @@ nlohmann::ordered_json to_json(const amr_settings& s) {
   for (int axis = 0; axis < o.dimensions; ++axis) {
     json["blocks"].push_back(o.mesh.roots[std::size_t(axis)]);
   }
-  json.update({{"max-level", o.mesh.max_level},
-               {"max-blocks", o.mesh.max_blocks},
-               {"balance", to_string(o.mesh.balance)},
-               {"criterion", to_string(o.criterion)},
-               {"refine-above", o.regrid.refine_above},
-               {"coarsen-below", o.regrid.coarsen_below},
-               {"regrid-every", o.regrid.every},
-               {"cfl", o.step.cfl},
-               {"limiter", to_string(o.step.limiter)},
-               {"subcycle", o.step.subcycle},
-               {"no-reflux", !o.step.reflux},
-               {"precision", to_string(o.precision)},
-               {"t-end", o.end_time},
-               {"frames", s.frames},
-               {"framed-until", s.framed_until},
-               {"history-every", s.history_every},
-               {"field", s.field}});
+  json.update(nlohmann::ordered_json{{"max-level", o.mesh.max_level},
+                                     {"max-blocks", o.mesh.max_blocks},
+                                     {"balance", to_string(o.mesh.balance)},
+                                     {"criterion", to_string(o.criterion)},
+                                     {"refine-above", o.regrid.refine_above},
+                                     {"coarsen-below", o.regrid.coarsen_below},
+                                     {"regrid-every", o.regrid.every},
+                                     {"cfl", o.step.cfl},
+                                     {"limiter", to_string(o.step.limiter)},
+                                     {"subcycle", o.step.subcycle},
+                                     {"no-reflux", !o.step.reflux},
+                                     {"precision", to_string(o.precision)},
+                                     {"t-end", o.end_time},
+                                     {"frames", s.frames},
+                                     {"framed-until", s.framed_until},
+                                     {"history-every", s.history_every},
+                                     {"field", s.field}});
   return json;
 }
 

@@ -15,8 +15,9 @@ namespace common {
 
 /// A simulation and the moments at which it is written down.
 struct amr_settings {
-  ramify::amr_options flow;   ///< end_time is the one that frames are counted to
-  std::uint32_t frames = 10;  ///< meshes written in a run to flow.end_time, but for the first
+  ramify::amr_options flow;
+  std::uint32_t frames = 10;         ///< meshes written until framed_until, but for the first
+  double framed_until = 1;           ///< beyond it they are written at the same intervals
   std::uint64_t history_every = 10;  ///< steps a row of the history
   std::string field;                 ///< which pictures show
 };
