@@ -260,7 +260,11 @@ class amr_run {
     grow_to(std::max<std::size_t>(2 * tree.root_count(), 1024));
 
     using storage = stage_storage<Physics, n>;
-    if (grant_shared(advance_blocks<view_type>, sizeof(storage)) < sizeof(storage)) {
+    using tuning = stage_tuning<Physics, n>;
+    const std::size_t granted =
+        std::min(grant_shared(advance_blocks<view_type, tuning::from_kernels>, sizeof(storage)),
+                 grant_shared(advance_blocks<view_type, tuning::from_the_host>, sizeof(storage)));
+    if (granted < sizeof(storage)) {
       throw unavailable("amr: blocks of " + std::to_string(n) + " cells along an edge need " +
                         std::to_string(sizeof(storage)) +
                         " bytes of shared memory, more than this device gives");
