@@ -13,8 +13,8 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// An amount per volume that is carried along, d/dt q + div(velocity q) = 0. Primitive and conserved
-/// values are the same.
+/// An amount per volume that is carried along, d/dt q + div(velocity q) = 0. Primitive and
+/// conserved values are the same.
 ///
 /// `Velocity` is a functor: `Real operator()(const Real (&where)[dim], Real time, int axis) const`,
 /// callable on host and device. It is asked for the velocity along `axis` at the centres of faces
@@ -85,14 +85,15 @@ struct uniform_velocity {
 /// takes it back: at the period's end everything is where it began. No flow crosses the boundary.
 ///
 /// In 2D the vortex of R. J. LeVeque, High-resolution conservative algorithms for advection in
-/// incompressible flow, SIAM J. Numer. Anal. 33 (1996) 627, section 9.2; customary period 8, or 2.
-/// In 3D the deformation of its section 9.3 (also in D. Enright et al., J. Comput. Phys. 183 (2002)
+/// incompressible flow, SIAM J. Numer. Anal. 33 (1996) 627; customary period 8, or 2.
+/// In 3D the deformation of the same paper (also in D. Enright et al., J. Comput. Phys. 183 (2002)
 /// 83); customary period 3. The largest speed along an axis is 1; in 3D it is 2, along x.
 ///
 /// These are point values. Between faces of square (cubic) cells of one size they have no net
-/// outflow, up to rounding: the mean over a face is the value at its centre times sin(pi h) / (pi h)
-/// for each axis in the face, h the cell's edge, which is the same factor for all faces. Where cells
-/// of two sizes meet the factors differ, and the outflow is of order h^2 relative to the speed.
+/// outflow, up to rounding: the mean over a face is the value at its centre times sin(pi h) / (pi
+/// h) for each axis in the face, h the cell's edge, which is the same factor for all faces. Where
+/// cells of two sizes meet the factors differ, and the outflow is of order h^2 relative to the
+/// speed.
 template <class Real, int dim>
 struct reversing_vortex {
   static_assert(dim == 2 || dim == 3);

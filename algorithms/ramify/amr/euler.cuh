@@ -86,8 +86,8 @@ struct euler {
     return primitive[density] > 0 && primitive[pressure] > 0;
   }
 
-  /// The largest speed of a signal along `axis`, |velocity| + speed of sound. `where` and `time` are
-  /// for physics that depend on them.
+  /// The largest speed of a signal along `axis`, |velocity| + speed of sound. `where` and `time`
+  /// are for physics that depend on them.
   [[nodiscard]] __host__ __device__ Real fastest(const values& primitive, int axis,
                                                  const Real (&/*where*/)[dim],
                                                  Real /*time*/) const {
@@ -96,9 +96,9 @@ struct euler {
 
   /// What flows through a face orthogonal to `axis`, per area and time, between primitive states on
   /// its two sides; density and pressure > 0. HLLC (Toro 10.4), with Batten's wave speeds: isolated
-  /// shocks and contacts are resolved exactly, and density and pressure stay positive, of cells that
-  /// are constant and of time steps within half the Courant limit. `where` (the face's centre) and
-  /// `time` are for physics that depend on them.
+  /// shocks and contacts are resolved exactly, and density and pressure stay positive, of cells
+  /// that are constant and of time steps within half the Courant limit. `where` (the face's centre)
+  /// and `time` are for physics that depend on them.
   [[nodiscard]] __host__ __device__ values flux(const values& left, const values& right, int axis,
                                                 const Real (&/*where*/)[dim], Real /*time*/) const {
     const int normal = first_momentum + axis;
@@ -109,17 +109,21 @@ struct euler {
     // The gas that each outer wave runs into, mass per area and time: < 0 left, > 0 right.
     const Real into_left = left[density] * (waves.left - left[normal]);
     const Real into_right = right[density] * (waves.right - right[normal]);
-    // Between the outer waves velocity and pressure are one (Toro 10.37, 10.36).
+    // Between the outer waves velocity and pressure are one (Toro 10.37).
     const Real contact = ((right[pressure] - left[pressure]) +
                           (times(into_left, left[normal]) - times(into_right, right[normal]))) /
                          (into_left - into_right);
     const Real from_left = left[pressure] + times(into_left, contact - left[normal]);
     const Real from_right = right[pressure] + times(into_right, contact - right[normal]);
-    // Equal but for rounding. Their mean does not change when the sides are exchanged.
-    const Real between = at_least(Real(0), Real(0.5) * (from_left + from_right));
-
-    return contact > 0 ? flux_behind(left, waves.left, into_left, contact, between, normal)
-                       : flux_behind(right, waves.right, into_right, contact, between, normal);
+    // The two are equal but for rounding. Between gases that are torn apart they are negative; that
+    // is no pressure of the gas, and the energy behind the wave is positive because of it.
+    if (contact > 0) return flux_behind(left, waves.left, into_left, contact, from_left, normal);
+    if (contact < 0) {
+      return flux_behind(right, waves.right, into_right, contact, from_right, normal);
+    }
+    // A contact at rest. The mean does not change when the sides are exchanged; NaN stays NaN.
+    const Real between = Real(0.5) * (from_left + from_right);
+    return flux_behind(left, waves.left, into_left, contact, between, normal);
   }
 
   /// The mirror image of a cell at a wall orthogonal to `axis`.
@@ -165,7 +169,7 @@ struct euler {
     const Real weights = left_weight + right_weight;
     const Real velocity =
         (times(left_weight, left[normal]) + times(right_weight, right[normal])) / weights;
-    // Roe's speed of sound as a sum of positive terms (compare Einfeldt's, Toro 10.53).
+    // Roe's speed of sound as a sum of positive terms (compare Einfeldt's, Toro 10.5).
     const Real share = (left_weight / weights) * (right_weight / weights);
     const Real jump = right[normal] - left[normal];
     const Real sound2 =

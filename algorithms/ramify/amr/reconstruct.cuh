@@ -4,12 +4,12 @@
 /// \file
 /// From cell averages to values at the cells' edges: limited slopes (MUSCL).
 ///
-/// A limiter takes a cell's differences to its two neighbours along an axis and gives the difference
-/// between its own two edges. Of opposite signs it makes 0, so no new extremum appears. All limiters
-/// here keep a mirrored flow mirrored, bit by bit: exchanging the two differences changes nothing,
-/// and reversing both signs reverses the slope's.
+/// A limiter takes a cell's differences to its two neighbours along an axis and gives the
+/// difference between its own two edges. Of opposite signs it makes 0, so no new extremum appears.
+/// All limiters here keep a mirrored flow mirrored, bit by bit: exchanging the two differences
+/// changes nothing, and reversing both signs reverses the slope's.
 ///
-/// LeVeque: R. J. LeVeque, Finite Volume Methods for Hyperbolic Problems, Cambridge 2002, 6.9-6.12.
+/// LeVeque: R. J. LeVeque, Finite Volume Methods for Hyperbolic Problems, Cambridge 2002, ch. 6.
 
 #include <cmath>
 #include <ramify/amr/state.cuh>
@@ -44,8 +44,8 @@ struct minmod {
   }
 };
 
-/// Their mean, at most twice the smaller (B. van Leer, J. Comput. Phys. 23 (1977) 276). The default:
-/// exactly central where the flow is smooth.
+/// Their mean, at most twice the smaller (B. van Leer, J. Comput. Phys. 23 (1977) 276). The
+/// default: exactly central where the flow is smooth.
 struct monotonized_central {
   template <class Real>
   [[nodiscard]] __host__ __device__ Real operator()(Real left, Real right) const {

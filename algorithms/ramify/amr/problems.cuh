@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Problems that everybody solves: what the gas is like when they begin.
+///
+/// Each is a functor that gives the primitive values at a point: density, velocity along each axis
+/// and pressure for euler.cuh, the concentration for advection.cuh. A cell's average is the mean
+/// over points in the cell of what they are as conserved values; that is the caller's business.
+/// Domains, boundaries and ends that are named are those that the sources use.
+
+#include <cmath>
+#include <numbers>
+#include <ramify/amr/state.cuh>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// The square of the distance between two points.
+template <class Real, int dim>
+__host__ __device__ Real distance2_between(const Real (&a)[dim], const Real (&b)[dim]) {
+  Real sum = 0;
+  for (int i = 0; i < dim; ++i) sum += times(a[i] - b[i], a[i] - b[i]);
+  return sum;
+}
+
+// ---- gas ----
+
+/// Two gases at rest, side by side: a rarefaction runs left, a contact and a shock run right. G. A.
+/// Sod, J. Comput. Phys. 27 (1978) 1. Domain 0 to 1, open ends, gamma 1.4, end 0.2.
+///
+/// With other values of the two sides it is any Riemann problem.
+template <class Real, int dim>
+struct sod {
+  using values = state<Real, dim + 2>;
+
+  int axis = 0;               ///< orthogonal to the face between the two
+  Real position = Real(0.5);  ///< of that face
+  Real left_density = 1;
+  Real left_velocity = 0;  ///< along `axis`
+  Real left_pressure = 1;
+  Real right_density = Real(0.125);
+  Real right_velocity = 0;
+  Real right_pressure = Real(0.1);
+
+  [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
+    const bool is_left = where[axis] < position;
+    values gas{};
+    gas[0] = is_left ? left_density : right_density;
+    gas[1 + axis] = is_left ? left_velocity : right_velocity;
+    gas[dim + 1] = is_left ? left_pressure : right_pressure;
+    return gas;
+  }
+};
+
+/// A blast: energy in a small ball of a cold gas at rest. L. I. Sedov, Similarity and Dimensional
+/// Methods in Mechanics, 1959; with these energies the shock is at radius 0.5, 0.75 and 1 in one,
+/// two and three dimensions at time 1 (J. R. Kamm, F. X. Timmes, LA-UR-07-2849, 2007), gamma 1.4.
+/// Domain: -1.2 to 1.2 along each axis, open ends; or one quadrant of it, 0 to 1.2, with mirrors in
+/// the planes through the centre.
+///
+/// Where cells do not resolve the ball, their averages hold another energy than `energy`: scale it,
+/// or choose a radius of several cells.
+template <class Real, int dim>
+struct sedov {
+  using values = state<Real, dim + 2>;
+
+  /// In all directions, also where the domain has only a quadrant; in 2D per length, in 1D per
+  /// area.
+  Real energy = dim == 1 ? Real(0.134637) : dim == 2 ? Real(0.311357) : Real(0.851072);
+  Real radius = Real(0.05);  ///< of the ball, > 0
+  Real centre[dim] = {};
+  Real density = 1;
+  Real cold_pressure = Real(1e-5);  ///< outside; far below the shock's, which is about 0.1
+  Real gamma = Real(1.4);
+
+  [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
+    values gas{};
+    gas[0] = density;
+    const bool inside = distance2_between(where, centre) < radius * radius;
+    gas[dim + 1] = inside ? (gamma - 1) * energy / volume() : cold_pressure;
+    return gas;
+  }
+
+  /// Of the ball.
+  [[nodiscard]] __host__ __device__ Real volume() const {
+    constexpr Real pi = std::numbers::pi_v<Real>;
+    if constexpr (dim == 1) return 2 * radius;
+    if constexpr (dim == 2) return pi * radius * radius;
+    return 4 * pi / 3 * radius * radius * radius;
+  }
+};
+
+/// Two streams that slide past one another, and a ripple in y that grows into rolls. Smooth, so
+/// that resolutions can be compared: C. P. McNally, W. Lyra, J.-C. Passy, A well-posed
+/// Kelvin-Helmholtz instability test and comparison, Astrophys. J. Suppl. 201 (2012) 18. Domain:
+/// the unit square (or cube), periodic; gamma 5/3; end 1.5. In 3D nothing depends on z.
+template <class Real, int dim>
+struct kelvin_helmholtz {
+  static_assert(dim == 2 || dim == 3);
+  using values = state<Real, dim + 2>;
+
+  Real outer_density = 1;
+  Real inner_density = 2;           ///< for y between 1/4 and 3/4
+  Real outer_velocity = Real(0.5);  ///< along x
+  Real inner_velocity = Real(-0.5);
+  Real pressure = Real(2.5);
+  Real width = Real(0.025);  ///< over which the streams blend; > 0
+  Real ripple = Real(0.01);  ///< greatest velocity along y
+
+  [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
+    const Real y = where[1];
+    const Real from_lower = std::fabs(y - Real(0.25));
+    const Real from_upper = std::fabs(y - Real(0.75));
+    const Real nearest = from_lower < from_upper ? from_lower : from_upper;
+    // The share of the other stream: 1/2 on the two lines between them.
+    const Real other = Real(0.5) * std::exp(-nearest / width);
+    const bool inner = y >= Real(0.25) && y < Real(0.75);
+    const Real of_inner = inner ? 1 - other : other;
+    values gas{};
+    gas[0] = outer_density + times(of_inner, inner_density - outer_density);
+    gas[1] = outer_velocity + times(of_inner, inner_velocity - outer_velocity);
+    gas[2] = ripple * std::sin(4 * std::numbers::pi_v<Real> * where[0]);
+    gas[dim + 1] = pressure;
+    return gas;
+  }
+};
+
+/// The waves of linear_wave.
+enum class wave_family {
+  sound,    ///< runs along the direction at the speed of sound
+  entropy,  ///< of the density alone; is carried along
+  shear     ///< of the velocity across the direction; is carried along. Not in 1D
+};
+
+/// A plane sine wave so small that it keeps its shape. J. M. Stone et al., Athena, Astrophys. J.
+/// Suppl. 178 (2008) 137. Domain: the unit square (cube), periodic; gamma 5/3, density 1
+/// and pressure 1 / gamma, so the speed of sound is 1; at end 1 / |crests| (of a gas at rest) it is
+/// where it began. What is left out is of the order of amplitude^2.
+template <class Real, int dim>
+struct linear_wave {
+  using values = state<Real, dim + 2>;
+
+  wave_family family = wave_family::sound;
+  /// Wavelengths that fit in a unit length along each axis, not all 0: the wave's direction. Whole
+  /// numbers make it periodic in the unit square.
+  Real crests[dim] = {1};
+  Real amplitude = Real(1e-6);  ///< relative to density, and to the speed of sound
+  Real density = 1;
+  Real velocity[dim] = {};
+  Real pressure = Real(0.6);
+  Real gamma = Real(5) / Real(3);
+
+  [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
+    return at(where, 0);
+  }
+
+  /// The exact solution, but for terms of the order of amplitude^2.
+  [[nodiscard]] __host__ __device__ values at(const Real (&where)[dim], Real time) const {
+    Real turns = 0;
+    for (int i = 0; i < dim; ++i) turns += times(crests[i], where[i]);
+    turns -= times(frequency(), time);
+    const Real wave = amplitude * std::sin(2 * std::numbers::pi_v<Real> * turns);
+
+    values gas{};
+    gas[0] = density;
+    for (int i = 0; i < dim; ++i) gas[1 + i] = velocity[i];
+    gas[dim + 1] = pressure;
+    const Real sound = sound_speed();
+    if (family != wave_family::shear) gas[0] += times(density, wave);
+    if (family == wave_family::sound) {
+      for (int i = 0; i < dim; ++i) gas[1 + i] += times(sound * wave, crests[i] / crests_along());
+      gas[dim + 1] += times(gamma * pressure, wave);
+    }
+    if constexpr (dim > 1) {
+      if (family == wave_family::shear) {
+        // (-y, x, 0) is across (x, y, z), unless that is along z.
+        const Real flat = std::sqrt(times(crests[0], crests[0]) + times(crests[1], crests[1]));
+        gas[1] += times(sound * wave, flat > 0 ? -crests[1] / flat : Real(1));
+        gas[2] += times(sound * wave, flat > 0 ? crests[0] / flat : Real(0));
+      }
+    }
+    return gas;
+  }
+
+  /// Crests per time that pass a place; after 1 / frequency the wave is where it began.
+  [[nodiscard]] __host__ __device__ Real frequency() const {
+    Real carried = 0;
+    for (int i = 0; i < dim; ++i) carried += times(crests[i], velocity[i]);
+    if (family != wave_family::sound) return carried;
+    return carried + times(crests_along(), sound_speed());
+  }
+
+ private:
+  [[nodiscard]] __host__ __device__ Real sound_speed() const {
+    return std::sqrt(gamma * pressure / density);
+  }
+  /// Wavelengths in a unit length along the direction.
+  [[nodiscard]] __host__ __device__ Real crests_along() const {
+    Real squares = 0;
+    for (int i = 0; i < dim; ++i) squares += times(crests[i], crests[i]);
+    return std::sqrt(squares);
+  }
+};
+
+// ---- things that are carried along ----
+
+/// exp(-r^2 / (2 width^2)): smooth everywhere. Domain: the unit square (cube), periodic. In its
+/// middle and of the default width, nothing that matters is left at the boundary to be cut off.
+/// With uniform_velocity of whole numbers it is back at time 1.
+template <class Real, int dim>
+struct gaussian {
+  using values = state<Real, 1>;
+
+  Real centre[dim];
+  Real width = Real(0.05);  ///< standard deviation, > 0
+  Real height = 1;
+  Real background = 0;
+
+  [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
+    const Real r2 = distance2_between(where, centre);
+    return {background + times(height, std::exp(-r2 / (2 * width * width)))};
+  }
+};
+
+/// A cosine's half period turned around the centre: (1 + cos(pi r / radius)) / 2, and 0 beyond the
+/// radius. Its slope is continuous. R. J. LeVeque, SIAM J. Numer. Anal. 33 (1996) 627, has it of
+/// half the height; with reversing_vortex the customary centre is (0.5, 0.75), radius 0.15, in 3D
+/// (0.35, 0.35, 0.35).
+template <class Real, int dim>
+struct cosine_hump {
+  using values = state<Real, 1>;
+
+  Real centre[dim];
+  Real radius = Real(0.15);  ///< > 0
+
+  [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
+    const Real r = std::sqrt(distance2_between(where, centre)) / radius;
+    if (!(r < 1)) return {Real(0)};
+    return {Real(0.5) * (1 + std::cos(std::numbers::pi_v<Real> * r))};
+  }
+};
+
+/// 1 in a ball, 0 outside. With reversing_vortex as cosine_hump; in 2D it is drawn into a filament
+/// (W. J. Rider, D. B. Kothe, J. Comput. Phys. 141 (1998) 112), in 3D into a sheet (Enright et al.,
+/// advection.cuh).
+template <class Real, int dim>
+struct solid_ball {
+  using values = state<Real, 1>;
+
+  Real centre[dim];
+  Real radius = Real(0.15);  ///< > 0
+
+  [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
+    return {distance2_between(where, centre) < radius * radius ? Real(1) : Real(0)};
+  }
+};
+
+/// 1 in a disc that a slot is cut into from below, 0 outside. S. T. Zalesak, J. Comput. Phys. 31
+/// (1979) 335, scaled to the unit square: radius 0.15 around (0.5, 0.75), a slot 0.05 wide that
+/// ends 0.1 above the centre. In 3D a cylinder along z.
+template <class Real, int dim>
+struct slotted_disc {
+  static_assert(dim == 2 || dim == 3);
+  using values = state<Real, 1>;
+
+  Real centre[2] = {Real(0.5), Real(0.75)};
+  Real radius = Real(0.15);  ///< > 0
+  Real slot_width = Real(0.05);
+  Real slot_top = Real(0.1);  ///< above the centre
+
+  [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
+    const Real here[2] = {where[0], where[1]};
+    const bool in_disc = distance2_between(here, centre) < radius * radius;
+    const bool in_slot =
+        std::fabs(where[0] - centre[0]) < slot_width / 2 && where[1] - centre[1] < slot_top;
+    return {in_disc && !in_slot ? Real(1) : Real(0)};
+  }
+};
+
+}  // namespace ramify::inline RAMIFY_BUILD

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Gas dynamics on uniform and adaptive meshes on the GPU, by route, in one run. Prints Markdown
+// tables. Times are of whole calls, by the host's clock: they wait for their results.
+//   benchmark_amr_cuda [cells of the uniform mesh along each axis, 256 unless told]
+#include <cmath>
+#include <iostream>
+#include <ramify/amr.cuh>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "measure_cuda.cuh"
+
+namespace {
+
+using namespace ramify;
+
+constexpr int repeats = 5;
+
+/// A hot ball in a cold gas.
+template <class Real, int dim>
+struct blast {
+  Real radius;
+
+  __host__ __device__ state<Real, dim + 2> operator()(const Real (&where)[dim]) const {
+    Real distance2 = 0;
+    for (int axis = 0; axis < dim; ++axis) {
+      distance2 += (where[axis] - Real(0.5)) * (where[axis] - Real(0.5));
+    }
+    state<Real, dim + 2> gas{};
+    gas[0] = 1;
+    gas[dim + 1] = distance2 < radius * radius ? Real(100) : Real(0.1);
+    return gas;
+  }
+};
+
+std::string route_text(route wanted, route taken) {
+  const std::string asked(to_string(wanted));
+  return wanted == taken ? asked : asked + ": " + std::string(to_string(taken));
+}
+
+template <class Real>
+const char* name_of() {
+  return sizeof(Real) == 4 ? "float" : "double";
+}
+
+/// Steps from a state, several times over: the median time of a step and what it was made of.
+struct measured {
+  benchmark::timing step;
+  double updates_per_second;
+  amr_report report;
+};
+
+template <class Run, class Gas>
+measured measure(const Gas& gas, const amr_state& from, const amr_config& config,
+                 std::uint64_t steps) {
+  std::vector<double> times;
+  std::uint64_t updates = 0;
+  amr_report report;
+  for (int i = -1; i < repeats; ++i) {  // the first one warms up
+    Run run(gas, gradient_criterion<Gas>{}, from, config);
+    const std::uint64_t before = run.report().cell_updates;
+    check(cudaDeviceSynchronize(), "waiting for the device");
+    const auto begin = std::chrono::steady_clock::now();
+    run.advance(steps);
+    check(cudaDeviceSynchronize(), "waiting for the device");
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+    if (i >= 0) times.push_back(took.count() / double(steps));
+    report = run.report();
+    updates = (report.cell_updates - before) / steps;
+    for (const double total : run.totals()) {
+      if (!std::isfinite(total)) throw std::runtime_error("the run came to nothing");
+    }
+  }
+  const auto step = benchmark::summarize(times);
+  return {step, double(updates) / step.median_ms * 1e3, report};
+}
+
+void print(const std::string& what, const char* precision, const std::string& taken,
+           const measured& m, double floor_bytes) {
+  benchmark::print_row({what, precision, taken, std::to_string(m.report.leaves),
+                        benchmark::number(m.step.median_ms), benchmark::spread(m.step),
+                        benchmark::number(m.updates_per_second / 1e6),
+                        benchmark::number(m.updates_per_second * floor_bytes / 1e12),
+                        std::to_string(m.report.host_grids), std::to_string(m.report.child_grids)});
+}
+
+/// A small mesh in two dimensions: what the launches cost.
+template <class Real>
+void print_small_rows() {
+  using gas_type = euler<Real, 2>;
+  using run_type = amr_run<gas_type>;
+  const gas_type gas;
+  const double floor_bytes = 5 * 4 * sizeof(Real);
+  amr_config config;
+  config.mesh.roots = {4, 4, 1};
+  config.mesh.max_level = 2;
+  run_type begin(gas, gradient_criterion<gas_type>{}, blast<Real, 2>{Real(0.1)}, config);
+  begin.advance(100);
+  const amr_state from = begin.save();
+  for (const bool subcycle : {false, true}) {
+    config.step.subcycle = subcycle;
+    for (const route wanted : {route::device, route::flat, route::automatic}) {
+      config.route = wanted;
+      const auto m = measure<run_type>(gas, from, config, 20);
+      print(subcycle ? "subcycled, 3 levels on 64²" : "blast, 3 levels on 64²", name_of<Real>(),
+            route_text(wanted, m.report.taken), m, floor_bytes);
+    }
+  }
+}
+
+template <class Real>
+void print_rows(unsigned across) {
+  using gas_type = euler<Real, 3>;
+  using run_type = amr_run<gas_type>;
+  const gas_type gas;
+  // Both stages read a block's values and write others; the second reads two sets.
+  const double floor_bytes = 5 * 5 * sizeof(Real);
+
+  amr_config uniform;
+  uniform.mesh.roots = {across / 8, across / 8, across / 8};
+  uniform.mesh.max_level = 0;
+  uniform.regrid.every = 0;
+  {
+    run_type begin(gas, gradient_criterion<gas_type>{}, blast<Real, 3>{Real(0.1)}, uniform);
+    begin.advance(10);
+    const amr_state from = begin.save();
+    for (const route wanted : {route::device, route::flat, route::automatic}) {
+      uniform.route = wanted;
+      const auto m = measure<run_type>(gas, from, uniform, 10);
+      print("uniform " + std::to_string(across) + "³", name_of<Real>(),
+            route_text(wanted, m.report.taken), m, floor_bytes);
+    }
+  }
+  amr_config levels;
+  levels.mesh.roots = {across / 16, across / 16, across / 16};
+  levels.mesh.max_level = 2;
+  levels.regrid = {0.1, 0.02, 2, 10};
+  run_type begin(gas, gradient_criterion<gas_type>{}, blast<Real, 3>{Real(0.1)}, levels);
+  begin.advance(100);
+  const amr_state from = begin.save();
+  for (const bool subcycle : {false, true}) {
+    levels.step.subcycle = subcycle;
+    for (const route wanted : {route::device, route::flat, route::automatic}) {
+      levels.route = wanted;
+      const auto m = measure<run_type>(gas, from, levels, 20);
+      print(std::string(subcycle ? "subcycled" : "blast") + ", 3 levels on " +
+                std::to_string(across / 2) + "³",
+            name_of<Real>(), route_text(wanted, m.report.taken), m, floor_bytes);
+    }
+  }
+  // What looking at the mesh costs: the same steps without it.
+  levels.step.subcycle = false;
+  levels.route = route::flat;
+  const auto with = measure<run_type>(gas, from, levels, 20);
+  levels.regrid.every = 0;
+  const auto without = measure<run_type>(gas, from, levels, 20);
+  benchmark::print_row({"of that, looks at the mesh", name_of<Real>(), "flat", "",
+                        benchmark::number(with.step.median_ms - without.step.median_ms), "", "", "",
+                        "", ""});
+  if (without.step.median_ms < 0.95 * with.step.median_ms) {
+    throw std::runtime_error("looking at the mesh every ten steps takes more than 5 % of the time");
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const unsigned across = argc > 1 ? static_cast<unsigned>(std::stoul(argv[1])) : 256;
+    std::cout << "Medians of " << repeats << "; an update is one cell taken one full step\n\n";
+    benchmark::print_header({"mesh", "precision", "route", "blocks", "ms a step", "least–most",
+                             "10^6 updates/s", "TB/s of the floor", "host grids", "child grids"});
+    print_rows<double>(across);
+    print_rows<float>(across);
+    print_small_rows<double>();
+  } catch (const std::exception& e) {
+    std::cerr << "amr_cuda: " << e.what() << '\n';
+    return 1;
+  }
+}
