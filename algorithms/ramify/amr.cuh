@@ -129,7 +129,7 @@ class amr_run {
   /// Takes `steps` steps. With subcycling a step is one of level 0. Returns when they are taken, or
   /// when the time is `stop_time`, which the last step meets exactly.
   /// \throws amr_error if a cell is not sound any more, the mesh needs more than mesh.max_blocks, or
-  ///         the time step vanishes; cuda_error; device_launch_error
+  ///         there is no time step; cuda_error; device_launch_error
   void advance(std::uint64_t steps, double stop_time = std::numeric_limits<double>::infinity()) {
     amr_clock clock = read_clock();
     if (steps == 0 || clock.time >= stop_time) return;
@@ -553,8 +553,9 @@ class amr_run {
 
   void tell_fault(const amr_clock& clock) const {
     if (clock.fault == amr_fault::no_time_step) {
-      throw amr_error("the time step vanished at step " + std::to_string(clock.steps) + ", time " +
-                      std::to_string(clock.time));
+      throw amr_error("there is no time step at step " + std::to_string(clock.steps) + ", time " +
+                      std::to_string(clock.time) +
+                      ": waves are too fast for it, or nothing moves and no stop time is given");
     }
     if (clock.fault != amr_fault::unsound_cell) return;
     const auto leaf = static_cast<unsigned>(clock.unsound / cells::count);

@@ -82,7 +82,7 @@ struct amr_report : run_report {
 };
 
 /// A run cannot go on: a cell's state is not one that can be, the mesh needs more blocks than it may
-/// have, or the time step has vanished. The values are those at that time.
+/// have, or there is no time step. The values are those at that time.
 class amr_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -4,6 +4,7 @@
 /// \file
 /// What is decided between the grids of a run: kernels of one thread that write the clock.
 
+#include <cmath>
 #include <cstring>
 #include <ramify/amr/view.cuh>
 
@@ -39,7 +40,8 @@ __global__ void choose_step(View view) {
   } else if (2 * length > left) {
     length = left / 2;
   }
-  if (!(clock.time + length > clock.time)) {
+  // Where nothing moves, a step without a stop time would have no end.
+  if (!(clock.time + length > clock.time) || !std::isfinite(length)) {
     clock.fault = amr_fault::no_time_step;
     return;
   }
