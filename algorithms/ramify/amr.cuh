@@ -451,6 +451,12 @@ class amr_run {
     view_.slots = control.slots();
     view_.status = control.status();
     amr_clock clock = read_clock();
+    const auto give_slots_back = [&] {
+      if (clock.held == 0) return;
+      control.launched(launch(release_slots<view_type>, {1, 1}, stream_, view_),
+                       "launching the release of slots");
+      clock.held = 0;
+    };
     while (clock.next != amr_phase::idle) {
       if (control.on_device_route() && clock.stopped == 0) {
         if constexpr (device_launch_available) {
@@ -466,16 +472,14 @@ class amr_run {
       control.wait();
       clock = read_clock();
       if (clock.fault == amr_fault::mesh_full) {
+        give_slots_back();  // there may be no more memory
         grow_to(2 * std::size_t{view_.tree.capacity});
         clock.fault = amr_fault::none;
         clock.stopped = 0;
         write_clock(clock);
       }
     }
-    if (clock.held > 0) {
-      control.launched(launch(release_slots<view_type>, {1, 1}, stream_, view_),
-                       "launching the release of slots");
-    }
+    give_slots_back();
     control.wait();
     view_.slots = {};
     view_.status = nullptr;
@@ -548,6 +552,7 @@ class amr_run {
     report_.leaves = clock.leaves;
     report_.blocks = clock.level_begin[view_.tree.max_level + 1];
     report_.peak_blocks = clock.peak_blocks;
+    report_.max_blocks = config_.mesh.max_blocks;
     report_.finest_level = finest_level(clock, view_.tree.max_level);
   }
 
