@@ -192,7 +192,10 @@ __host__ __device__ void launch_look(const View& view, const amr_clock& clock, c
       run(reserve_children<View>, {1, 1}, view);
       run(create_children<View, Fill>, {clock.creating * siblings, adapt_threads}, view, fill);
       run(publish_children<View>, {blocks_for(clock.creating), list_threads}, view);
-      const unsigned numbers = numbers_in_use(view, clock) + clock.creating * siblings;
+      // Families that are free are used first.
+      const unsigned fresh =
+          clock.creating > clock.free_families ? clock.creating - clock.free_families : 0;
+      const unsigned numbers = numbers_in_use(view, clock) + fresh * siblings;
       run(link_neighbors<View>, {blocks_for(1ull * numbers * view.tree.faces), list_threads}, view,
           numbers);
       break;
