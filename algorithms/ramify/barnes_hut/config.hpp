@@ -32,10 +32,7 @@ enum class gravity_method {
 
 /// \throws std::invalid_argument naming the choices
 [[nodiscard]] inline gravity_method parse_gravity_method(std::string_view text) {
-  for (const auto m : {gravity_method::tree, gravity_method::direct}) {
-    if (text == to_string(m)) return m;
-  }
-  throw std::invalid_argument("method '" + std::string(text) + "' is neither tree nor direct");
+  return parse_choice("method", text, std::array{gravity_method::tree, gravity_method::direct});
 }
 
 /// The potential of a mass m at the distance r is -G m / sqrt(r^2 + softening^2) (Plummer, 1911).
