@@ -24,7 +24,8 @@
 /// reduce     reduce(Value, Value) -> Value: associative and commutative, with `identity`. Value is
 ///            trivially copyable. Sums of floating-point numbers differ in round-off from run to run.
 /// Scratch    two lists of open nodes, each of twice what all stacks of a full device hold, and a
-///            Value a thread of it: nothing in proportion to the tree. From Ramify's stream-ordered pool, or handed in.
+///            Value a thread of it: nothing in proportion to the tree. From Ramify's stream-ordered
+///            pool, or handed in.
 /// Stream     work before in the stream is ordered with the traversal. traverse_async() returns at
 ///            once on the device route, and after the last round on the flat one. get() waits, and
 ///            launches what found no launch slot; so only what is put into the stream after get() is

@@ -344,6 +344,10 @@ BOOST_AUTO_TEST_CASE(every_kind_of_memory) {
   BOOST_TEST(cases().memory_kinds(tests::make_cloud(shape::cube, 500)) == "");
 }
 
+BOOST_AUTO_TEST_CASE(a_system_that_was_moved_from_is_empty) {
+  BOOST_TEST(cases().moved_system(tests::make_cloud(shape::cube, 100)) == "");
+}
+
 BOOST_AUTO_TEST_CASE(the_report_tells_the_route) {
   const auto c = tests::plummer_cloud(deep, 2);
   const auto on_device = gravity_of<float>(c, options_for(1, 0.1, route::device)).report;
@@ -385,6 +389,22 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   expect_field([](auto& o) { o.softening = -1; }, "softening is -1");
   expect_field([](auto& o) { o.softening = INFINITY; }, "softening");
   expect_field([&](auto& o) { o.gravitational_constant = nan; }, "gravitational_constant");
+  // What is no number in float, where it would be calculated with.
+  for (const auto method : {gravity_method::tree, gravity_method::direct}) {
+    expect_field(
+        [&](auto& o) {
+          o.method = method;
+          o.softening = 1e20;
+        },
+        "softening is 1000");
+    expect_field(
+        [&](auto& o) {
+          o.method = method;
+          o.gravitational_constant = -1e39;
+        },
+        "gravitational_constant is -99");
+  }
+  BOOST_CHECK_NO_THROW((void)gravity_of<double>(c, options_for(0.5, 1e20)));
   expect_field([](auto& o) { o.method = gravity_method(9); }, "method");
   expect_field([](auto& o) { o.route = route(9); }, "route");
   expect_field([](auto& o) { o.backend = ramify::backend(9); }, "backend");

@@ -243,6 +243,18 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   ten[7][2] = NAN;
   BOOST_CHECK_EXCEPTION(nbody_simulation<double>(ten, ten, masses, options_for(0.5, 0.1)).step(1),
                         std::invalid_argument, names("positions[7]"));
+  const auto sphere = common::make_plummer_sphere(10, 4);
+  for (const double bad : {double(NAN), double(INFINITY)}) {
+    auto velocities = sphere.velocities;
+    velocities[6][1] = bad;
+    BOOST_CHECK_EXCEPTION(
+        nbody_simulation<double>(sphere.positions, velocities, masses, options_for(0.5, 0.1)),
+        std::invalid_argument, names("velocities[6]"));
+  }
+  const std::vector<std::array<float, 3>> at_rest(1);
+  const std::vector<float> one(1, 1);
+  nbody_simulation<float> single(at_rest, at_rest, one, options_for(0.5, 0.1));
+  BOOST_CHECK_EXCEPTION(single.step(1e39), std::invalid_argument, names("dt must be finite"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -108,7 +108,8 @@ BOOST_DATA_TEST_CASE(the_extreme_schedules, data::make({"eager", "late"}), s) {
   int piece = 0;
   for (const cloud c : all_clouds) {
     if (left_out(piece, 4)) continue;
-    const auto points = tests::make_cloud<double, 2>(c, std::size_t(tests::cut_down(2'000, 500)), 3);
+    const auto points =
+        tests::make_cloud<double, 2>(c, std::size_t(tests::cut_down(2'000, 500)), 3);
     for (const route taken : routes) {
       for (const auto streams :
            {ramify::child_streams::fire_and_forget, ramify::child_streams::named}) {
@@ -267,6 +268,10 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(points_that_are_not_finite_are_named, Type, tests:
                             names(name));
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_tree_that_was_moved_from_is_empty) {
+  BOOST_TEST(cases().moved_tree(tests::make_cloud<float, 3>(cloud::filled_box, 100, 1)) == "");
 }
 
 BOOST_AUTO_TEST_CASE(offsets_are_the_sums_of_counts) {

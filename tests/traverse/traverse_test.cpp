@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(a_long_chain_is_resumed) {
   // Reproducible: else it is luck on the executor who learns in time that others are idle.
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config("random:1"));
   const traverse_report report = expect_each_visited_once(
-      {combs, 200}, {.config = {.route = route::device}, .pending_launches = 32});
+      {combs, 120}, {.config = {.route = route::device}, .pending_launches = 32});
   BOOST_REQUIRE(report.rounds > 3u);  // a chain that is not resumed has as many as there are slots
   BOOST_TEST(report.taken == route::device);
   BOOST_TEST(report.peak_slots <= 2u);
