@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <limits>
+#include <ramify/runtime/report.hpp>
 #include <stdexcept>
 #include <string>
 
