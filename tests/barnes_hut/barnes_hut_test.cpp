@@ -11,6 +11,7 @@
 #include "backend_under_test.hpp"
 #include "cases.hpp"
 #include "clouds.hpp"
+#include "exceptions.hpp"
 #include "printing.hpp"
 
 namespace data = boost::unit_test::data;
@@ -19,13 +20,13 @@ using ramify::gravity_options;
 using ramify::route;
 using tests::cloud;
 using tests::field;
+using tests::names;
+using tests::on_cpu;
 using tests::shape;
 
 namespace {
 
 constexpr route routes[] = {route::device, route::flat};
-
-bool on_cpu() { return tests::backend_under_test() == ramify::backend::cpu; }
 
 const tests::barnes_hut_cases& cases() {
   return on_cpu() ? *tests::barnes_hut_cases_on_cpu() : *tests::barnes_hut_cases_on_cuda();
@@ -68,14 +69,6 @@ field<Real> gravity_of(const cloud<double>& from, const gravity_options& options
 template <class Real>
 bool same_bits(const field<Real>& a, const field<Real>& b) {
   return a.accelerations == b.accelerations && a.potentials == b.potentials;
-}
-
-auto names(const char* what) {
-  return [what](const std::exception& e) {
-    const bool named = std::string(e.what()).find(what) != std::string::npos;
-    if (!named) BOOST_TEST_MESSAGE("it says: " << e.what());
-    return named;
-  };
 }
 
 // Bodies whose tree is built by grids that launch grids.

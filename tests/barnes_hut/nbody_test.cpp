@@ -9,11 +9,13 @@
 
 #include "backend_under_test.hpp"
 #include "clouds.hpp"
+#include "exceptions.hpp"
 #include "printing.hpp"
 
 namespace data = boost::unit_test::data;
 using ramify::gravity_options;
 using ramify::nbody_simulation;
+using tests::names;
 using tests::vector3;
 
 namespace {
@@ -225,11 +227,6 @@ BOOST_AUTO_TEST_CASE(a_simulation_can_be_moved_and_be_empty) {
 }
 
 BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
-  const auto names = [](const char* what) {
-    return [what](const std::exception& e) {
-      return std::string(e.what()).find(what) != std::string::npos;
-    };
-  };
   auto simulation = cluster(10, options_for(0.5, 0.1));
   BOOST_CHECK_EXCEPTION(simulation.step(NAN), std::invalid_argument, names("dt must be finite"));
   std::vector<vector3> nine(9);

@@ -13,6 +13,7 @@
 #include "backend_under_test.hpp"
 #include "cases.hpp"
 #include "distributions.hpp"
+#include "exceptions.hpp"
 #include "printing.hpp"
 #include "sort_oracle.hpp"
 
@@ -22,14 +23,14 @@ using ramify::quicksort_options;
 using ramify::quicksort_report;
 using ramify::quicksort_strategy;
 using ramify::route;
+using tests::names;
+using tests::on_cpu;
 
 namespace {
 
 constexpr quicksort_strategy strategies[] = {quicksort_strategy::multiway,
                                              quicksort_strategy::binary};
 constexpr route routes[] = {route::device, route::flat};
-
-bool on_cpu() { return tests::backend_under_test() == ramify::backend::cpu; }
 
 const tests::quicksort_cases& cases() {
   return on_cpu() ? *tests::quicksort_cases_on_cpu() : *tests::quicksort_cases_on_cuda();
@@ -363,11 +364,6 @@ BOOST_AUTO_TEST_CASE(recommended_limits_follow_the_strategy) {
 
 BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   using tests::bad_argument;
-  const auto names = [](const char* what) {
-    return [what](const std::exception& e) {
-      return std::string(e.what()).find(what) != std::string::npos;
-    };
-  };
   const auto expect = [&](bad_argument argument, const char* what) {
     BOOST_CHECK_EXCEPTION(cases().provoke(argument), std::invalid_argument, names(what));
   };

@@ -10,6 +10,7 @@
 
 #include "backend_under_test.hpp"
 #include "cases.hpp"
+#include "exceptions.hpp"
 #include "forests.hpp"
 #include "printing.hpp"
 
@@ -20,14 +21,14 @@ using ramify::rooted_tree_report;
 using ramify::route;
 using ramify::tree_shape;
 using tests::affine;
+using tests::names;
+using tests::on_cpu;
 using tests::tree_results;
 using parent_array = std::vector<std::int32_t>;
 
 namespace {
 
 constexpr route routes[] = {route::device, route::flat};
-
-bool on_cpu() { return tests::backend_under_test() == ramify::backend::cpu; }
 
 const tests::rooted_tree_cases& cases() {
   return on_cpu() ? *tests::rooted_tree_cases_on_cpu() : *tests::rooted_tree_cases_on_cuda();
@@ -146,13 +147,6 @@ std::vector<parent_array> forests_of(std::size_t n, std::uint64_t seed) {
     all.push_back(common::relabelled(all.back(), seed));
   }
   return all;
-}
-
-auto names(const std::string& what) {
-  return [what](const std::exception& e) {
-    BOOST_TEST_INFO(e.what());
-    return std::string(e.what()).find(what) != std::string::npos;
-  };
 }
 
 /// That the run is refused, and by name, and writes nothing.

@@ -15,6 +15,7 @@
 
 #include "backend_under_test.hpp"
 #include "cases.hpp"
+#include "exceptions.hpp"
 #include "printing.hpp"
 
 namespace data = boost::unit_test::data;
@@ -23,14 +24,13 @@ using ramify::traverse_report;
 using ramify::uts_counts;
 using ramify::uts_parameters;
 using tests::numbered_tree;
+using tests::on_cpu;
 using tests::traverse_setting;
 using enum numbered_tree::shape;
 
 namespace {
 
 constexpr route routes[] = {route::device, route::flat};
-
-bool on_cpu() { return tests::backend_under_test() == ramify::backend::cpu; }
 
 const tests::traverse_cases& cases() {
   return on_cpu() ? *tests::traverse_cases_on_cpu() : *tests::traverse_cases_on_cuda();
@@ -215,10 +215,7 @@ BOOST_AUTO_TEST_CASE(too_many_open_nodes_are_an_error,
     traverse_setting setting{.config = {.route = taken, .capacity = cases().least_capacity()}};
     std::vector<unsigned> visits;
     BOOST_CHECK_EXCEPTION((void)cases().mark(tree, setting, visits), std::length_error,
-                          [](const std::length_error& e) {
-                            return std::string(e.what()).find("raise traverse_config.capacity") !=
-                                   std::string::npos;
-                          });
+                          tests::names("raise traverse_config.capacity"));
     BOOST_TEST(cases().slots_in_use() == 0u);
   }
 }
@@ -313,10 +310,7 @@ BOOST_AUTO_TEST_CASE(a_reduction_that_does_not_commute_shows,
 
 BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   const auto expect = [](auto call, const std::string& text) {
-    BOOST_CHECK_EXCEPTION(call(), std::invalid_argument, [&](const std::invalid_argument& e) {
-      BOOST_TEST_MESSAGE(e.what());
-      return std::string(e.what()).find(text) != std::string::npos;
-    });
+    BOOST_CHECK_EXCEPTION(call(), std::invalid_argument, tests::names(text));
   };
   using tests::bad_traversal;
   const auto provoke = [&](bad_traversal what, const std::string& text) {
