@@ -129,7 +129,7 @@ class amr_run {
   /// Takes `steps` steps. With subcycling a step is one of level 0. Returns when they are taken, or
   /// when the time is `stop_time`, which the last step meets exactly.
   /// \throws amr_error if a cell is not sound any more, the mesh needs more than mesh.max_blocks, or
-  ///         the time step vanishes; cuda_error; device_launch_error
+  ///         there is no time step; cuda_error; device_launch_error
   void advance(std::uint64_t steps, double stop_time = std::numeric_limits<double>::infinity()) {
     amr_clock clock = read_clock();
     if (steps == 0 || clock.time >= stop_time) return;
@@ -260,7 +260,11 @@ class amr_run {
     grow_to(std::max<std::size_t>(2 * tree.root_count(), 1024));
 
     using storage = stage_storage<Physics, n>;
-    if (grant_shared(advance_blocks<view_type>, sizeof(storage)) < sizeof(storage)) {
+    using tuning = stage_tuning<Physics, n>;
+    const std::size_t granted =
+        std::min(grant_shared(advance_blocks<view_type, tuning::from_kernels>, sizeof(storage)),
+                 grant_shared(advance_blocks<view_type, tuning::from_the_host>, sizeof(storage)));
+    if (granted < sizeof(storage)) {
       throw unavailable("amr: blocks of " + std::to_string(n) + " cells along an edge need " +
                         std::to_string(sizeof(storage)) +
                         " bytes of shared memory, more than this device gives");
@@ -451,6 +455,12 @@ class amr_run {
     view_.slots = control.slots();
     view_.status = control.status();
     amr_clock clock = read_clock();
+    const auto give_slots_back = [&] {
+      if (clock.held == 0) return;
+      control.launched(launch(release_slots<view_type>, {1, 1}, stream_, view_),
+                       "launching the release of slots");
+      clock.held = 0;
+    };
     while (clock.next != amr_phase::idle) {
       if (control.on_device_route() && clock.stopped == 0) {
         if constexpr (device_launch_available) {
@@ -466,16 +476,14 @@ class amr_run {
       control.wait();
       clock = read_clock();
       if (clock.fault == amr_fault::mesh_full) {
+        give_slots_back();  // there may be no more memory
         grow_to(2 * std::size_t{view_.tree.capacity});
         clock.fault = amr_fault::none;
         clock.stopped = 0;
         write_clock(clock);
       }
     }
-    if (clock.held > 0) {
-      control.launched(launch(release_slots<view_type>, {1, 1}, stream_, view_),
-                       "launching the release of slots");
-    }
+    give_slots_back();
     control.wait();
     view_.slots = {};
     view_.status = nullptr;
@@ -548,13 +556,15 @@ class amr_run {
     report_.leaves = clock.leaves;
     report_.blocks = clock.level_begin[view_.tree.max_level + 1];
     report_.peak_blocks = clock.peak_blocks;
+    report_.max_blocks = config_.mesh.max_blocks;
     report_.finest_level = finest_level(clock, view_.tree.max_level);
   }
 
   void tell_fault(const amr_clock& clock) const {
     if (clock.fault == amr_fault::no_time_step) {
-      throw amr_error("the time step vanished at step " + std::to_string(clock.steps) + ", time " +
-                      std::to_string(clock.time));
+      throw amr_error("there is no time step at step " + std::to_string(clock.steps) + ", time " +
+                      std::to_string(clock.time) +
+                      ": waves are too fast for it, or nothing moves and no stop time is given");
     }
     if (clock.fault != amr_fault::unsound_cell) return;
     const auto leaf = static_cast<unsigned>(clock.unsound / cells::count);

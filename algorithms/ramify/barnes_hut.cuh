@@ -60,7 +60,7 @@ namespace detail {
 template <class Real>
 void check_gravity_arguments(const point<Real, 3>* positions, const Real* masses, std::size_t n,
                              const point<Real, 3>* accelerations, const Real* potentials,
-                             const char* algorithm) {
+                             std::size_t results, const char* algorithm) {
   const auto named = [&](const char* name) { return std::string(algorithm) + ": " + name; };
   if (n > spatial_shape<3>::most_points) {
     throw std::invalid_argument(named("n is ") + std::to_string(n) + "; it must be less than 2^31");
@@ -70,7 +70,7 @@ void check_gravity_arguments(const point<Real, 3>* positions, const Real* masses
   check_device_access(masses, named("masses").c_str());
   check_device_access(accelerations, named("accelerations").c_str());
   if (potentials != nullptr) check_device_access(potentials, named("potentials").c_str());
-  check_gravity_overlap(positions, masses, accelerations, potentials, n, algorithm);
+  check_gravity_overlap(positions, masses, n, accelerations, potentials, results, algorithm);
 }
 
 /// At least `n` objects in `buffer`, whatever they are. Never fewer than before.
@@ -87,13 +87,17 @@ template <class Real>
 class barnes_hut {
  public:
   /// \throws std::invalid_argument naming a bad field
-  explicit barnes_hut(const gravity_config& config = {}) : config_(config) { validate(config); }
+  explicit barnes_hut(const gravity_config& config = {}) : config_(config) {
+    validate(config);
+    validate_range<Real>(config);
+  }
 
   /// Accelerations, and potentials unless that is null, of n bodies. Waits for `stream`.
   gravity_report accelerations(const point<Real, 3>* positions, const Real* masses, std::size_t n,
                                point<Real, 3>* accelerations, Real* potentials = nullptr,
                                cudaStream_t stream = nullptr) {
-    detail::check_gravity_arguments(positions, masses, n, accelerations, potentials, "barnes_hut");
+    detail::check_gravity_arguments(positions, masses, n, accelerations, potentials, n,
+                                    "barnes_hut");
     if (n > 0) {
       check_bodies(positions, masses, static_cast<std::uint32_t>(n), "barnes_hut", stream);
     }
@@ -205,21 +209,22 @@ gravity_report direct_gravity(const point<Real, 3>* positions, const Real* masse
                               cudaStream_t stream = nullptr, const gravity_parameters& how = {},
                               body_range range = {}) {
   validate(how);
-  detail::check_gravity_arguments(positions, masses, n, accelerations, potentials,
-                                  "direct_gravity");
+  validate_range<Real>(how);
   if (range.end > n) range.end = static_cast<std::uint32_t>(n);
   if (range.begin > range.end) {
     throw std::invalid_argument("direct_gravity: range.begin is " + std::to_string(range.begin) +
                                 "; it must be at most range.end and n, " +
                                 std::to_string(range.end));
   }
+  const std::uint32_t count = range.end - range.begin;
+  detail::check_gravity_arguments(positions, masses, n, accelerations, potentials, count,
+                                  "direct_gravity");
   gravity_report report;
   static_cast<run_report&>(report) = report_of_this_build();
   report.method = gravity_method::direct;
   report.taken = route::flat;
   report.route_reason = "a direct sum has no recursion";
   report.bodies = n;
-  const std::uint32_t count = range.end - range.begin;
   if (count == 0) return report;
   check_bodies(positions, masses, static_cast<std::uint32_t>(n), "direct_gravity", stream);
   const auto softening = static_cast<Real>(how.softening);

@@ -27,14 +27,16 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <ramify/barnes_hut.cuh>
 #include <ramify/nbody/leapfrog.cuh>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// Move-only.
+/// Move-only; moved-from it has no bodies.
 template <class Real>
 class nbody_system {
   using vector = point<Real, 3>;
@@ -61,12 +63,45 @@ class nbody_system {
     copy(velocities_.data(), velocities);
     copy(masses_.data(), masses);
     find_forces();
+    if (n > 0) {
+      (void)checked_extent(velocities_.data(), n, "nbody_system: velocities", stream);
+      ++report_.host_grids;
+    }
+  }
+
+  nbody_system(nbody_system&& other) noexcept
+      : n_(std::exchange(other.n_, 0)),
+        stream_(other.stream_),
+        config_(other.config_),
+        method_(other.method_),
+        tree_code_(std::move(other.tree_code_)),
+        positions_(std::move(other.positions_)),
+        velocities_(std::move(other.velocities_)),
+        accelerations_(std::move(other.accelerations_)),
+        masses_(std::move(other.masses_)),
+        potentials_(std::move(other.potentials_)),
+        report_(std::exchange(other.report_, {})) {}
+  nbody_system& operator=(nbody_system other) noexcept {
+    std::swap(n_, other.n_);
+    std::swap(stream_, other.stream_);
+    std::swap(config_, other.config_);
+    std::swap(method_, other.method_);
+    std::swap(tree_code_, other.tree_code_);
+    std::swap(positions_, other.positions_);
+    std::swap(velocities_, other.velocities_);
+    std::swap(accelerations_, other.accelerations_);
+    std::swap(masses_, other.masses_);
+    std::swap(potentials_, other.potentials_);
+    std::swap(report_, other.report_);
+    return *this;
   }
 
   /// Goes `count` steps of dt on, or back if dt is negative. \throws std::invalid_argument if dt is
-  /// not finite
+  /// not finite as a Real
   void step(double dt, std::uint64_t count = 1) {
-    if (!std::isfinite(dt)) throw std::invalid_argument("nbody_system: dt must be finite");
+    if (!(std::abs(dt) <= std::numeric_limits<Real>::max())) {
+      throw std::invalid_argument("nbody_system: dt must be finite, in the bodies' type too");
+    }
     if (n_ == 0) return;
     const auto n = static_cast<std::uint32_t>(n_);
     const auto h = static_cast<Real>(dt);

@@ -73,7 +73,7 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
       if (state_->parts.multiway) finish(*state_->parts.multiway);
       if (state_->parts.binary) finish(*state_->parts.binary);
       static_cast<run_report&>(report) = state_->control.report();
-      report.scratch_bytes = state_->scratch_bytes;
+      report.scratch_bytes = state_->scratch.size();
       state_.reset();
     } else {
       static_cast<run_report&>(report) = report_of_this_build();
@@ -138,14 +138,12 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
   struct state {
     state(std::size_t n, const quicksort_config& config, scratch_memory given,
           const route_choice& choice, std::size_t limit, cudaStream_t stream)
-        : scratch_bytes(quicksort_run::scratch_bytes(n, config)),
-          own(given.data == nullptr ? scratch_bytes : 0, stream),
-          memory(given.data == nullptr ? own.data() : given.data),
+        : scratch(given, scratch_bytes(n, config), stream),
+          memory(scratch.data()),
           parts(memory, n, config),
           control(parts.control, choice, limit, stream) {}
 
-    std::size_t scratch_bytes;
-    device_buffer<std::byte> own;
+    scratch_space scratch;
     memory_layout memory;
     pieces parts;
     run_control control;

@@ -238,8 +238,8 @@ rooted_tree_report run_rooted_tree(const tree_shape& shape, const tree_number_ar
   }
   const std::size_t bytes = rooted_tree_scratch_bytes(shape, numbers, folds);
   check_scratch(scratch, bytes, "rooted_tree");
-  const device_buffer<std::byte> own(scratch.data == nullptr ? bytes : 0, stream);
-  memory_layout memory(scratch.data == nullptr ? own.data() : scratch.data);
+  const scratch_space space(scratch, bytes, stream);
+  memory_layout memory(space.data());
   rooted_tree_run<Folds> run(memory, shape, numbers, folds);
   rooted_tree_report report = run.run(choice, limit, stream, config);
   report.scratch_bytes = bytes;

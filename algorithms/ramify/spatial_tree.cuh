@@ -45,6 +45,7 @@
 #include <ramify/spatial_tree/summarize.cuh>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -112,6 +113,12 @@ class spatial_tree {
     check(cudaStreamSynchronize(stream), "waiting for the tree");
   }
 
+  spatial_tree(spatial_tree&& other) noexcept { swap(other); }
+  spatial_tree& operator=(spatial_tree other) noexcept {
+    swap(other);
+    return *this;
+  }
+
   /// For kernels, as long as the tree lives.
   [[nodiscard]] spatial_tree_view<Real, dim> view() const {
     return {nodes_.data(),
@@ -125,6 +132,14 @@ class spatial_tree {
   [[nodiscard]] const spatial_tree_report& report() const { return report_; }
 
  private:
+  void swap(spatial_tree& other) noexcept {
+    std::swap(nodes_, other.nodes_);
+    std::swap(points_, other.points_);
+    std::swap(ids_, other.ids_);
+    std::swap(parents_, other.parents_);
+    std::swap(report_, other.report_);
+  }
+
   static route_choice preferred_route() {
     if (!RAMIFY_ON_CUDA) return {route::device, "as quick as flat on the CPU executor"};
     return {route::flat, "one grid a level instead of one for each large node"};

@@ -24,7 +24,8 @@
 /// reduce     reduce(Value, Value) -> Value: associative and commutative, with `identity`. Value is
 ///            trivially copyable. Sums of floating-point numbers differ in round-off from run to run.
 /// Scratch    two lists of open nodes, each of twice what all stacks of a full device hold, and a
-///            Value a thread of it: nothing in proportion to the tree. From Ramify's stream-ordered pool, or handed in.
+///            Value a thread of it: nothing in proportion to the tree. From Ramify's stream-ordered
+///            pool, or handed in.
 /// Stream     work before in the stream is ordered with the traversal. traverse_async() returns at
 ///            once on the device route, and after the last round on the flat one. get() waits, and
 ///            launches what found no launch slot; so only what is put into the stream after get() is
@@ -113,7 +114,7 @@ class [[nodiscard("call get(): it waits, checks and gives the result")]] travers
           "reading the result");
     control.wait();
     static_cast<run_report&>(result.report) = control.report();
-    result.report.scratch_bytes = state_->bytes;
+    result.report.scratch_bytes = state_->scratch.size();
     result.report.rounds = seen.rounds;
     result.report.peak_open_nodes = seen.peak;
     state_.reset();
@@ -167,14 +168,12 @@ class [[nodiscard("call get(): it waits, checks and gives the result")]] travers
   struct state {
     state(std::size_t bytes, scratch_memory given, const sizes& all, const route_choice& choice,
           std::size_t limit, cudaStream_t stream)
-        : bytes(bytes),
-          own(given.data == nullptr ? bytes : 0, stream),
-          memory(given.data == nullptr ? own.data() : given.data),
+        : scratch(given, bytes, stream),
+          memory(scratch.data()),
           parts(memory, all),
           control(parts.control, choice, limit, stream) {}
 
-    std::size_t bytes;
-    device_buffer<std::byte> own;
+    scratch_space scratch;
     memory_layout memory;
     pieces parts;
     run_control control;

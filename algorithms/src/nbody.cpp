@@ -37,7 +37,7 @@ gravity_report gravity(std::span<const std::array<Real, 3>> positions, std::span
   check_size("gravity", "accelerations", accelerations.size(), n);
   if (!potentials.empty()) check_size("gravity", "potentials", potentials.size(), n);
   check_gravity_overlap<Real, std::array<Real, 3>>(
-      positions.data(), masses.data(), accelerations.data(),
+      positions.data(), masses.data(), n, accelerations.data(),
       potentials.empty() ? nullptr : potentials.data(), n, "gravity");
   return facade::on_backend(options.backend, [&](auto where) {
     return facade::gravity_on<where, Real>(positions, masses, accelerations, potentials, options);

@@ -13,13 +13,13 @@
 namespace ramify::inline RAMIFY_BUILD {
 
 template <class Real>
-const point<Real, 3>* as_points(std::span<const std::array<Real, 3>> vectors) {
+std::span<const point<Real, 3>> as_points(std::span<const std::array<Real, 3>> vectors) {
   static_assert(sizeof(point<Real, 3>) == sizeof(std::array<Real, 3>));
-  return reinterpret_cast<const point<Real, 3>*>(vectors.data());
+  return {reinterpret_cast<const point<Real, 3>*>(vectors.data()), vectors.size()};
 }
 template <class Real>
-point<Real, 3>* as_points(std::span<std::array<Real, 3>> vectors) {
-  return reinterpret_cast<point<Real, 3>*>(vectors.data());
+std::span<point<Real, 3>> as_points(std::span<std::array<Real, 3>> vectors) {
+  return {reinterpret_cast<point<Real, 3>*>(vectors.data()), vectors.size()};
 }
 
 inline gravity_config config_of(const gravity_options& options) {
@@ -38,20 +38,16 @@ gravity_report gravity_here(std::span<const std::array<Real, 3>> positions,
   const std::size_t n = positions.size();
   // The stream goes after all that is freed in it.
   const host_stream stream;
-  // Only read, though on_device could write them back.
-  const on_device<point<Real, 3>> x(const_cast<point<Real, 3>*>(as_points(positions)), n,
-                                    stream.get(), "positions");
-  const on_device<Real> m(const_cast<Real*>(masses.data()), n, stream.get(), "masses");
-  const on_device<point<Real, 3>> a(as_points(accelerations), n, stream.get(), "accelerations");
-  const on_device<Real> phi(potentials.data(), potentials.size(), stream.get(), "potentials");
-  // An empty span may point anywhere.
-  Real* const wanted = potentials.empty() ? nullptr : phi.data();
+  const on_device x(as_points(positions), stream.get(), "positions");
+  const on_device m(masses, stream.get(), "masses");
+  const on_device a(as_points(accelerations), array_role::output, stream.get(), "accelerations");
+  const on_device phi(potentials, array_role::output, stream.get(), "potentials");
   gravity_report report;
   if (options.method == gravity_method::tree) {
     report = barnes_hut<Real>(config_of(options))
-                 .accelerations(x.data(), m.data(), n, a.data(), wanted, stream.get());
+                 .accelerations(x.data(), m.data(), n, a.data(), phi.data(), stream.get());
   } else {
-    report = direct_gravity(x.data(), m.data(), n, a.data(), wanted, stream.get(), options);
+    report = direct_gravity(x.data(), m.data(), n, a.data(), phi.data(), stream.get(), options);
   }
   a.copy_back(stream.get());
   phi.copy_back(stream.get());
@@ -68,9 +64,9 @@ class nbody_here final : public facade::nbody_on_backend<Real> {
              std::span<const Real> masses, const gravity_options& options)
       : pending_launches_(options.pending_launches), system_([&] {
           const auto limits = scoped_pending_launches(options.pending_launches);
-          return nbody_system<Real>(as_points(positions), as_points(velocities), masses.data(),
-                                    positions.size(), config_of(options), options.method,
-                                    stream_.get());
+          return nbody_system<Real>(as_points(positions).data(), as_points(velocities).data(),
+                                    masses.data(), positions.size(), config_of(options),
+                                    options.method, stream_.get());
         }()) {}
 
   void step(double dt, std::uint64_t count) override {

@@ -29,12 +29,13 @@ quicksort_report sort_here(Key* keys, Value* values, std::size_t n,
   const directed order{options.descending};
   // The stream goes after the buffers that are freed in it.
   const host_stream stream;
-  const on_device<Key> device_keys(keys, n, stream.get(), "keys");
+  const on_device device_keys(std::span(keys, n), array_role::in_place, stream.get(), "keys");
   quicksort_report report;
   if constexpr (std::is_void_v<Value>) {
     report = quicksort(device_keys.data(), n, order, stream.get(), options);
   } else {
-    const on_device<Value> device_values(values, n, stream.get(), "values");
+    const on_device device_values(std::span(values, n), array_role::in_place, stream.get(),
+                                  "values");
     report =
         quicksort_pairs(device_keys.data(), device_values.data(), n, order, stream.get(), options);
     device_values.copy_back(stream.get());

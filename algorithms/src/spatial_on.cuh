@@ -21,8 +21,8 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
  public:
   spatial_here(std::span<const host_point> points, const spatial_options& options) {
     const auto limits = scoped_pending_launches(options.pending_launches);
-    const auto on_device = copy_in(points);
-    tree_ = spatial_tree<Real, dim>(on_device.data(), points.size(), stream_.get(),
+    const on_device here(as_points(points), stream_.get(), "points");
+    tree_ = spatial_tree<Real, dim>(here.data(), points.size(), stream_.get(),
                                     {.route = options.route,
                                      .leaf_size = options.leaf_size,
                                      .block_points = options.block_points});
@@ -31,18 +31,20 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
 
   run_report radius_count(std::span<const host_point> queries, Real radius,
                           std::uint32_t* counts) const override {
-    const auto on_device = copy_in(queries);
-    const device_buffer<std::uint32_t> result(queries.size(), stream_.get());
-    auto report = ramify::radius_count(tree_.view(), data(on_device), queries.size(), radius,
+    const on_device asked(as_points(queries), stream_.get(), "queries");
+    const on_device result(std::span(counts, queries.size()), array_role::output, stream_.get(),
+                           "counts");
+    auto report = ramify::radius_count(tree_.view(), asked.data(), queries.size(), radius,
                                        result.data(), stream_.get());
-    copy_out(result, counts);
+    result.copy_back(stream_.get());
+    stream_.synchronize();
     return report;
   }
 
   neighbour_lists radius_list(std::span<const host_point> queries, Real radius) const override {
-    const auto on_device = copy_in(queries);
+    const on_device asked(as_points(queries), stream_.get(), "queries");
     const radius_lists found =
-        ramify::radius_list(tree_.view(), data(on_device), queries.size(), radius, stream_.get());
+        ramify::radius_list(tree_.view(), asked.data(), queries.size(), radius, stream_.get());
     neighbour_lists lists;
     lists.offsets.resize(found.offsets.size());
     lists.ids.resize(found.ids.size());
@@ -54,9 +56,9 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
 
   run_report nearest(std::span<const host_point> queries, std::size_t k, std::uint32_t* ids,
                      Real* distances2) const override {
-    const auto on_device = copy_in(queries);
+    const on_device asked(as_points(queries), stream_.get(), "queries");
     return rows(queries.size(), k, ids, distances2, [&](std::uint32_t* to_ids, Real* to_distances) {
-      return ramify::nearest(tree_.view(), data(on_device), queries.size(), k, to_ids, to_distances,
+      return ramify::nearest(tree_.view(), asked.data(), queries.size(), k, to_ids, to_distances,
                              stream_.get());
     });
   }
@@ -71,34 +73,28 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
   }
 
  private:
-  // cudaMemcpyDefault: the caller's memory may be of any kind.
-  device_buffer<device_point> copy_in(std::span<const host_point> points) const {
-    device_buffer<device_point> copy(points.size(), stream_.get());
-    if (points.empty()) return copy;
-    check(cudaMemcpyAsync(copy.data(), points.data(), points.size_bytes(), cudaMemcpyDefault,
-                          stream_.get()),
-          "copying points to the device");
-    return copy;
+  static std::span<const device_point> as_points(std::span<const host_point> points) {
+    return {reinterpret_cast<const device_point*>(points.data()), points.size()};
   }
   template <class T>
   void copy_out(const device_buffer<T>& result, T* to) const {
     if (result.size() == 0) return;
-    check(cudaMemcpyAsync(to, result.data(), result.size() * sizeof(T), cudaMemcpyDefault,
+    check(cudaMemcpyAsync(to, result.data(), result.size() * sizeof(T), cudaMemcpyDeviceToHost,
                           stream_.get()),
           "copying results from the device");
     stream_.synchronize();
   }
-  static const device_point* data(const device_buffer<device_point>& points) {
-    return points.data();
-  }
+  /// Rows of k neighbours for each of n queries.
   template <class Ask>
   run_report rows(std::size_t n, std::size_t k, std::uint32_t* ids, Real* distances2,
                   Ask ask) const {
-    const device_buffer<std::uint32_t> to_ids(n * k, stream_.get());
-    const device_buffer<Real> to_distances(n * k, stream_.get());
+    const on_device to_ids(std::span(ids, n * k), array_role::output, stream_.get(), "ids");
+    const on_device to_distances(std::span(distances2, n * k), array_role::output, stream_.get(),
+                                 "distances2");
     auto report = ask(to_ids.data(), to_distances.data());
-    copy_out(to_ids, ids);
-    copy_out(to_distances, distances2);
+    to_ids.copy_back(stream_.get());
+    to_distances.copy_back(stream_.get());
+    stream_.synchronize();
     return report;
   }
 

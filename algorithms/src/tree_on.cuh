@@ -32,46 +32,6 @@ struct chosen_operator {
   }
 };
 
-/// An array of the caller's where kernels reach it: an input if T is const, else an output, which is
-/// not copied to the device first.
-template <class T>
-class tree_array {
-  using element = std::remove_const_t<T>;
-
- public:
-  tree_array(std::span<T> data, [[maybe_unused]] cudaStream_t stream,
-             [[maybe_unused]] const char* name)
-      : caller_(data) {
-#if RAMIFY_ON_CUDA
-    if (data.empty()) return;
-    const cudaMemoryType kind = memory_of(data.data(), name);
-    if (kind != cudaMemoryTypeUnregistered && kind != cudaMemoryTypeHost) return;
-    copy_ = device_buffer<element>(data.size(), stream);
-    if constexpr (std::is_const_v<T>) {
-      check(cudaMemcpyAsync(copy_.data(), data.data(), data.size_bytes(), cudaMemcpyHostToDevice,
-                            stream),
-            "copying to the device");
-    }
-#endif
-  }
-  [[nodiscard]] std::span<T> get() const {
-    return copy_.data() == nullptr ? caller_ : std::span<T>(copy_.data(), copy_.size());
-  }
-  /// Null if it is empty.
-  [[nodiscard]] T* data() const { return caller_.empty() ? nullptr : get().data(); }
-
-  void copy_back(cudaStream_t stream) const {
-    if (copy_.data() == nullptr) return;
-    check(cudaMemcpyAsync(caller_.data(), copy_.data(), caller_.size_bytes(),
-                          cudaMemcpyDeviceToHost, stream),
-          "copying from the device");
-  }
-
- private:
-  std::span<T> caller_;
-  device_buffer<element> copy_;
-};
-
 /// A forest where kernels can read it.
 class tree_input_shape {
  public:
@@ -86,7 +46,7 @@ class tree_input_shape {
 
  private:
   std::size_t nodes_;
-  tree_array<const std::int32_t> parents_, offsets_, children_;
+  on_device<const std::int32_t> parents_, offsets_, children_;
 };
 
 inline rooted_tree_report number_tree_here(const tree_shape& shape,
@@ -96,10 +56,10 @@ inline rooted_tree_report number_tree_here(const tree_shape& shape,
   // The stream goes after the buffers that are freed in it.
   const host_stream stream;
   const tree_input_shape input(shape, stream.get());
-  const tree_array levels(numbers.levels, stream.get(), "levels");
-  const tree_array sizes(numbers.subtree_sizes, stream.get(), "subtree_sizes");
-  const tree_array preorder(numbers.preorder, stream.get(), "preorder");
-  const tree_array postorder(numbers.postorder, stream.get(), "postorder");
+  const on_device levels(numbers.levels, array_role::output, stream.get(), "levels");
+  const on_device sizes(numbers.subtree_sizes, array_role::output, stream.get(), "subtree_sizes");
+  const on_device preorder(numbers.preorder, array_role::output, stream.get(), "preorder");
+  const on_device postorder(numbers.postorder, array_role::output, stream.get(), "postorder");
   const auto report =
       rooted_tree(input.get(), {levels.data(), sizes.data(), preorder.data(), postorder.data()},
                   stream.get(), {options.route, options.single_root});
@@ -117,9 +77,9 @@ rooted_tree_report fold_tree_here(const tree_shape& shape, std::span<const T> va
   const auto limits = scoped_pending_launches(options.pending_launches);
   const host_stream stream;
   const tree_input_shape input(shape, stream.get());
-  const tree_array device_values(values, stream.get(), "values");
-  const tree_array from_leaves(leaffix, stream.get(), "leaffix");
-  const tree_array from_roots(rootfix, stream.get(), "rootfix");
+  const on_device device_values(values, stream.get(), "values");
+  const on_device from_leaves(leaffix, array_role::output, stream.get(), "leaffix");
+  const on_device from_roots(rootfix, array_role::output, stream.get(), "rootfix");
   const tree_folds<T, chosen_operator<T>> folds{
       device_values.data(), {combine}, from_leaves.data(), from_roots.data()};
   const auto report =

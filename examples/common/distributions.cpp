@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <ramify/runtime/report.hpp>
 #include <random>
-#include <stdexcept>
-#include <string>
 #include <utility>
 
 namespace common {
@@ -27,12 +26,7 @@ std::string_view to_string(distribution d) {
 }
 
 distribution parse_distribution(std::string_view text) {
-  std::string choices;
-  for (const distribution d : all_distributions()) {
-    if (text == to_string(d)) return d;
-    choices += (choices.empty() ? "" : ", ") + std::string(to_string(d));
-  }
-  throw std::invalid_argument("distribution '" + std::string(text) + "' is none of " + choices);
+  return ramify::parse_choice("distribution", text, all_distributions());
 }
 
 std::span<const distribution> all_distributions() {

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <limits>
+#include <ramify/runtime/report.hpp>
 #include <stdexcept>
 #include <string>
 
@@ -52,10 +53,8 @@ std::string_view to_string(forest_format format) {
 }
 
 forest_format parse_forest_format(std::string_view text) {
-  for (const forest_format format : {forest_format::parents, forest_format::edges}) {
-    if (text == to_string(format)) return format;
-  }
-  throw std::invalid_argument("format '" + std::string(text) + "' is neither parents nor edges");
+  return ramify::parse_choice("format", text,
+                              std::array{forest_format::parents, forest_format::edges});
 }
 
 std::vector<std::int32_t> read_forest(const std::filesystem::path& path, forest_format format) {

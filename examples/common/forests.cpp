@@ -3,9 +3,8 @@
 
 #include <array>
 #include <numeric>
+#include <ramify/runtime/report.hpp>
 #include <random>
-#include <stdexcept>
-#include <string>
 #include <utility>
 
 namespace common {
@@ -23,12 +22,7 @@ std::string_view to_string(forest_kind kind) {
 }
 
 forest_kind parse_forest_kind(std::string_view text) {
-  std::string choices;
-  for (const forest_kind kind : all_forest_kinds()) {
-    if (text == to_string(kind)) return kind;
-    choices += (choices.empty() ? "" : ", ") + std::string(to_string(kind));
-  }
-  throw std::invalid_argument("tree '" + std::string(text) + "' is none of " + choices);
+  return ramify::parse_choice("tree", text, all_forest_kinds());
 }
 
 std::span<const forest_kind> all_forest_kinds() {

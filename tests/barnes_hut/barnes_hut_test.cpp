@@ -11,6 +11,7 @@
 #include "backend_under_test.hpp"
 #include "cases.hpp"
 #include "clouds.hpp"
+#include "exceptions.hpp"
 #include "printing.hpp"
 
 namespace data = boost::unit_test::data;
@@ -19,13 +20,13 @@ using ramify::gravity_options;
 using ramify::route;
 using tests::cloud;
 using tests::field;
+using tests::names;
+using tests::on_cpu;
 using tests::shape;
 
 namespace {
 
 constexpr route routes[] = {route::device, route::flat};
-
-bool on_cpu() { return tests::backend_under_test() == ramify::backend::cpu; }
 
 const tests::barnes_hut_cases& cases() {
   return on_cpu() ? *tests::barnes_hut_cases_on_cpu() : *tests::barnes_hut_cases_on_cuda();
@@ -70,13 +71,8 @@ bool same_bits(const field<Real>& a, const field<Real>& b) {
   return a.accelerations == b.accelerations && a.potentials == b.potentials;
 }
 
-auto names(const char* what) {
-  return [what](const std::exception& e) {
-    const bool named = std::string(e.what()).find(what) != std::string::npos;
-    if (!named) BOOST_TEST_MESSAGE("it says: " << e.what());
-    return named;
-  };
-}
+// Bodies whose tree is built by grids that launch grids.
+const auto deep = static_cast<std::size_t>(tests::cut_down(6'000, 2'500));
 
 // What the direct sum may be off by: rounding, more where forces cancel.
 template <class Real>
@@ -86,6 +82,7 @@ constexpr double rounding = 2e4 * double(std::numeric_limits<Real>::epsilon());
 
 BOOST_AUTO_TEST_SUITE(barnes_hut)
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::not_under_thread_sanitizer))
 BOOST_AUTO_TEST_CASE(the_error_falls_with_theta) {
   for (const double softening : {0.0, 0.05}) {
     const auto cluster = tests::plummer_cloud(std::size_t(tests::cut_down(4'000, 1'000)));
@@ -113,6 +110,7 @@ BOOST_AUTO_TEST_CASE(the_error_falls_with_theta) {
   }
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::not_under_thread_sanitizer))
 BOOST_AUTO_TEST_CASE(theta_0_is_the_direct_sum) {
   for (const shape s : tests::all_shapes) {
     BOOST_TEST_CONTEXT(to_string(s)) {
@@ -215,6 +213,7 @@ BOOST_AUTO_TEST_CASE(bodies_in_one_place) {
   BOOST_TEST(gravity_of<float>(tight, options_for(0.5)).accelerations[0][0] == 1.0f, tolerance);
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::not_under_thread_sanitizer))
 BOOST_AUTO_TEST_CASE(masses_of_any_sign) {
   auto c = tests::make_cloud(shape::cube, 1'500);
   for (std::size_t i = 0; i < c.masses.size(); ++i) {
@@ -231,6 +230,7 @@ BOOST_AUTO_TEST_CASE(masses_of_any_sign) {
   for (const auto& a : nothing.accelerations) BOOST_REQUIRE((a == tests::vector3{}));
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::not_under_thread_sanitizer))
 BOOST_AUTO_TEST_CASE(a_wrong_walk_is_noticed) {
   // The bounds of the_error_falls_with_theta, on what has been made wrong on purpose.
   const auto cluster = tests::plummer_cloud(2'000);
@@ -254,33 +254,35 @@ BOOST_AUTO_TEST_CASE(a_wrong_walk_is_noticed) {
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
 BOOST_AUTO_TEST_CASE(the_same_bits_by_every_random_schedule) {
   const auto c = tests::make_cloud(shape::cube, 2'300);  // grids launch grids from 2,049 on
-  const auto expected = gravity_of<double>(c, options_for(1.5));
-  for (int seed = 0; seed < tests::cut_down(100, 3); ++seed) {
+  const auto expected = gravity_of<double>(c, options_for(2));
+  for (int seed = 0; seed < tests::random_schedules(); ++seed) {
     const ramify::cpu::scoped_executor_config config(
         {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
-    const auto found = gravity_of<double>(c, options_for(1.5, 0, routes[seed % 2]));
+    const auto found = gravity_of<double>(c, options_for(2, 0, routes[seed % 2]));
     BOOST_TEST_CONTEXT("seed " << seed) { BOOST_TEST(same_bits(found, expected)); }
   }
+  int piece = 0;
   for (const char* order : {"eager", "late", "parallel:7"}) {
     const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(order));
     for (const auto taken : routes) {
-      BOOST_TEST(same_bits(gravity_of<double>(c, options_for(1.5, 0, taken)), expected));
+      if (tests::left_out(piece, 2)) continue;
+      BOOST_TEST(same_bits(gravity_of<double>(c, options_for(2, 0, taken)), expected));
     }
   }
 }
 
 BOOST_DATA_TEST_CASE(the_same_bits_whatever_the_limit,
                      data::make({1, 2, 16, 2048}) * data::make(routes), pending_launches, taken) {
-  const auto c = tests::plummer_cloud(6'000, 2);
-  const auto expected = gravity_of<float>(c, options_for(1, 0.1));
-  auto options = options_for(1, 0.1, taken);
+  const auto c = tests::plummer_cloud(deep, 2);
+  static const auto expected = gravity_of<float>(c, options_for(2, 0.1));
+  auto options = options_for(2, 0.1, taken);
   options.pending_launches = std::size_t(pending_launches);
   BOOST_TEST(same_bits(gravity_of<float>(c, options), expected));
 }
 
 BOOST_AUTO_TEST_CASE(without_launch_slots_the_host_takes_over) {
-  const auto c = tests::plummer_cloud(6'000, 2);
-  const auto options = options_for(1, 0.1, route::device);
+  const auto c = tests::plummer_cloud(deep, 2);
+  const auto options = options_for(2, 0.1, route::device);
   const auto found = cases().without_slots(c, options);
   BOOST_TEST(same_bits(found, gravity_of<double>(c, options)));
   BOOST_TEST(found.report.child_grids == 0u);
@@ -289,7 +291,7 @@ BOOST_AUTO_TEST_CASE(without_launch_slots_the_host_takes_over) {
 
 BOOST_AUTO_TEST_CASE(an_object_is_used_again) {
   const auto small = tests::make_cloud(shape::cube, 100);
-  const auto large = tests::make_cloud(shape::cube, 3'000);
+  const auto large = tests::make_cloud(shape::cube, std::size_t(tests::cut_down(3'000, 500)));
   const auto options = options_for(0.7, 0.1);
   const auto of_small = gravity_of<double>(small, options);
   const auto of_large = gravity_of<double>(large, options);
@@ -300,7 +302,7 @@ BOOST_AUTO_TEST_CASE(an_object_is_used_again) {
 BOOST_DATA_TEST_CASE(leaves_of_any_size, data::make({1u, 2u, 8u, 100u, 1024u}), leaf_size) {
   for (const shape s : {shape::cube, shape::pairs, shape::line}) {
     BOOST_TEST_CONTEXT(to_string(s)) {
-      const auto c = tests::make_cloud(s, 1'500);
+      const auto c = tests::make_cloud(s, std::size_t(tests::cut_down(1'500, 150)));
       const auto truth = tests::sum_of_pairs(c, 0.01);
       const auto exact = cases().with_leaf_size(c, options_for(0, 0.01), leaf_size);
       BOOST_TEST(tests::total_error(exact, truth) < rounding<double>);
@@ -335,13 +337,17 @@ BOOST_AUTO_TEST_CASE(every_kind_of_memory) {
   BOOST_TEST(cases().memory_kinds(tests::make_cloud(shape::cube, 500)) == "");
 }
 
+BOOST_AUTO_TEST_CASE(a_system_that_was_moved_from_is_empty) {
+  BOOST_TEST(cases().moved_system(tests::make_cloud(shape::cube, 100)) == "");
+}
+
 BOOST_AUTO_TEST_CASE(the_report_tells_the_route) {
-  const auto c = tests::plummer_cloud(6'000, 2);
+  const auto c = tests::plummer_cloud(deep, 2);
   const auto on_device = gravity_of<float>(c, options_for(1, 0.1, route::device)).report;
   BOOST_TEST((on_device.taken == route::device));
   BOOST_TEST(on_device.child_grids > 0u);
-  BOOST_TEST(on_device.nodes > 6'000u / 16);
-  BOOST_TEST(on_device.scratch_bytes > 6'000u * 16);
+  BOOST_TEST(on_device.nodes > deep / 16);
+  BOOST_TEST(on_device.scratch_bytes > deep * 16);
   BOOST_TEST((on_device.ran_on == tests::backend_under_test()));
   const auto chosen = gravity_of<float>(c, options_for(1, 0.1)).report;
   BOOST_TEST(!chosen.route_reason.empty());
@@ -376,6 +382,22 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   expect_field([](auto& o) { o.softening = -1; }, "softening is -1");
   expect_field([](auto& o) { o.softening = INFINITY; }, "softening");
   expect_field([&](auto& o) { o.gravitational_constant = nan; }, "gravitational_constant");
+  // What is no number in float, where it would be calculated with.
+  for (const auto method : {gravity_method::tree, gravity_method::direct}) {
+    expect_field(
+        [&](auto& o) {
+          o.method = method;
+          o.softening = 1e20;
+        },
+        "softening is 1000");
+    expect_field(
+        [&](auto& o) {
+          o.method = method;
+          o.gravitational_constant = -1e39;
+        },
+        "gravitational_constant is -99");
+  }
+  BOOST_CHECK_NO_THROW((void)gravity_of<double>(c, options_for(0.5, 1e20)));
   expect_field([](auto& o) { o.method = gravity_method(9); }, "method");
   expect_field([](auto& o) { o.route = route(9); }, "route");
   expect_field([](auto& o) { o.backend = ramify::backend(9); }, "backend");

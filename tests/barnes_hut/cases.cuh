@@ -158,9 +158,29 @@ inline field<double> with_leaf_size(const cloud<double>& from, const gravity_opt
 inline field<double> direct_range(const cloud<double>& from, std::uint32_t begin,
                                   std::uint32_t end) {
   const device_cloud<double> c(from);
-  return c.result(direct_gravity(c.positions.data(), c.masses.data(), c.masses.size(),
-                                 c.accelerations.data(), c.potentials.data(), nullptr, {},
-                                 {begin, end}));
+  // The results of some bodies need no more room than that, so potentials may lie right behind.
+  point<double, 3>* const a = c.accelerations.data();
+  double* const potentials = &a[end - begin].x[0];
+  auto found = direct_gravity(c.positions.data(), c.masses.data(), c.masses.size(), a, potentials,
+                              nullptr, {}, {begin, end});
+  check(cudaMemcpyAsync(c.potentials.data(), potentials, (end - begin) * sizeof(double),
+                        cudaMemcpyDeviceToDevice, nullptr),
+        "moving the potentials");
+  return c.result(std::move(found));
+}
+
+inline std::string moved_system(const cloud<double>& from) {
+  const device_cloud<double> c(from);
+  const std::size_t n = c.masses.size();
+  nbody_system<double> first(c.positions.data(), c.positions.data(), c.masses.data(), n);
+  nbody_system<double> second(std::move(first));
+  if (first.size() != 0 || first.report().bodies != 0) return "bodies are left after a move";
+  if (second.size() != n || second.report().bodies != n) return "bodies were lost in a move";
+  first = std::move(second);
+  if (second.size() != 0 || first.size() != n) return "an assignment did not move";
+  first.step(0.01);
+  second.step(0.01);
+  return {};
 }
 
 inline void provoke(bad_call call) {
@@ -227,9 +247,9 @@ inline std::string memory_kinds(const cloud<double>& c) {
 inline const barnes_hut_cases& cases() {
   // While a lease is held, nothing but the runs themselves gives slots back.
   static const slot_lease kept(2048);
-  static const barnes_hut_cases all{again,    without_slots,  accelerations_alone,
-                                    tampered, with_leaf_size, direct_range,
-                                    provoke,  slots_in_use,   memory_kinds};
+  static const barnes_hut_cases all{
+      again,        without_slots, accelerations_alone, tampered,     with_leaf_size,
+      direct_range, provoke,       slots_in_use,        memory_kinds, moved_system};
   return all;
 }
 

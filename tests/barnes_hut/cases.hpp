@@ -65,6 +65,8 @@ struct barnes_hut_cases {
   unsigned (*slots_in_use)();
   /// The facade with pinned, device and managed memory; what went wrong, if anything.
   std::string (*memory_kinds)(const cloud<double>&);
+  /// What is wrong with an nbody_system that is moved, or was moved from, if anything.
+  std::string (*moved_system)(const cloud<double>&);
 };
 
 /// Null if the backend was not built.

@@ -31,3 +31,11 @@ expect() {
 
 # told <text>: whether the last program said so.
 told() { grep -qF -- "$1" out || fail "no '$1' in $(cat out)"; }
+
+# refuses_bad_launch_options <arguments that it would run with...>
+refuses_bad_launch_options() {
+  expect 2 '--bogus' "$@" --bogus
+  expect 2 "backend 'gpu' is none of automatic, cuda, cpu" "$@" --backend gpu
+  expect 2 "route 'scenic' is none of automatic, device, flat" "$@" --route scenic
+  expect 2 "'0' is not a whole number" "$@" --pending-launches 0
+}

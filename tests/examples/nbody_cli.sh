@@ -97,7 +97,7 @@ grep -q '^route: flat (asked for)$' out || fail "no route in $(cat out)"
 expect 0 - --help
 
 # What goes wrong, says so in one line and leaves nothing behind.
-expect 2 '--bogus' --bogus
+refuses_bad_launch_options
 expect 2 'excludes' --input i --plummer 5
 expect 2 "'-5' is not a whole number" --plummer -5
 expect 2 "'1.5' is not a whole number" --steps 1.5
@@ -106,8 +106,6 @@ expect 2 "'nan' is not a number in" --softening nan
 expect 2 "'x' is not a number in" --dt x
 expect 2 "'0' is not a number in" --image p.png --image-size 0
 expect 2 '--image' --image-size 50
-expect 2 "backend 'gpu' is none of" --backend gpu
-expect 2 "route 'scenic' is none of" --route scenic
 expect 2 "method 'guess' is neither" --method guess
 expect 2 'half' --precision half
 expect 2 'which is never touched' --input i --output ./i

@@ -63,13 +63,10 @@ expect 0 - --help
 # What goes wrong, says so in one line and leaves nothing behind.
 rm -f o
 expect 2 'give --input or --generate'
-expect 2 '--bogus' --bogus
+refuses_bad_launch_options --generate uniform --n 5
 expect 2 "none of uniform, sorted" --generate unsorted --n 3
 expect 2 '--n' --generate uniform
 expect 2 "'-5' is not a whole number" --generate uniform --n -5
-expect 2 "'0' is not a whole number" --generate uniform --n 5 --pending-launches 0
-expect 2 "backend 'gpu' is none of" --generate uniform --n 5 --backend gpu
-expect 2 "route 'scenic' is none of" --generate uniform --n 5 --route scenic
 expect 2 "strategy 'bubble' is neither" --generate uniform --n 5 --strategy bubble
 expect 2 "type 'u8' is none of" --input i --type u8 --output o
 expect 2 'which is never touched' --input i --type u32 --output ./i

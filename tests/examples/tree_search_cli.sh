@@ -25,7 +25,7 @@ says '"nodes_per_second": '
 expect 0 - --help
 says 'T3L'
 
-expect 2 '--bogus' --bogus
+refuses_bad_launch_options --tree small
 expect 2 "tree 'T9' is none of small, T1," --tree T9
 expect 2 'excludes' --tree T1 --seed 3
 expect 2 '--verify' --verify
@@ -35,7 +35,6 @@ expect 2 "'-5' is not a whole number" --seed -5
 expect 2 "'0' is not a whole number" --depth 0
 expect 2 'the tree would not end' --type binomial --probability 0.9
 expect 2 'capacity is 5; on this device' --tree small --backend cpu --capacity 5
-expect 2 "backend 'gpu' is none of" --tree small --backend gpu
 if ! "$program" --tree small --backend cuda >out 2>err; then
   expect 4 'the cuda backend cannot run' --tree small --backend cuda
 fi

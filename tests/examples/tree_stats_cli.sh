@@ -48,15 +48,12 @@ expect 0 - --help
 # What goes wrong, says so in one line and leaves nothing behind.
 rm -f o
 expect 2 'give --input or --generate'
-expect 2 '--bogus' --bogus
+refuses_bad_launch_options --generate path --n 5
 expect 2 "none of random, path" --generate bush --n 3
 expect 2 '--n' --generate path
 expect 2 "'-5' is not a whole number" --generate path --n -5
 expect 2 'there can be at most 2147483646 nodes' --generate path --n 3000000000 --output o
-expect 2 "'0' is not a whole number" --generate path --n 5 --pending-launches 0
 expect 2 "format 'csv' is neither parents nor edges" --input i --format csv
-expect 2 "backend 'gpu' is none of" --generate path --n 5 --backend gpu
-expect 2 "route 'scenic' is none of" --generate path --n 5 --route scenic
 expect 2 'which is never touched' --input i --output ./i
 expect 3 'No such file' --input nowhere --output o
 expect 3 'is a directory' --input . --output o

@@ -13,6 +13,7 @@
 #include "backend_under_test.hpp"
 #include "cases.hpp"
 #include "distributions.hpp"
+#include "exceptions.hpp"
 #include "printing.hpp"
 #include "sort_oracle.hpp"
 
@@ -22,14 +23,14 @@ using ramify::quicksort_options;
 using ramify::quicksort_report;
 using ramify::quicksort_strategy;
 using ramify::route;
+using tests::names;
+using tests::on_cpu;
 
 namespace {
 
 constexpr quicksort_strategy strategies[] = {quicksort_strategy::multiway,
                                              quicksort_strategy::binary};
 constexpr route routes[] = {route::device, route::flat};
-
-bool on_cpu() { return tests::backend_under_test() == ramify::backend::cpu; }
 
 const tests::quicksort_cases& cases() {
   return on_cpu() ? *tests::quicksort_cases_on_cpu() : *tests::quicksort_cases_on_cuda();
@@ -127,10 +128,19 @@ std::vector<std::size_t> sizes() {
   const auto interesting = sorts<Key>::interesting_sizes();
   all.insert(all.end(), interesting.begin(), interesting.end());
   for (int k = 10; k <= 12 + tests::cut_down(4, 0); k += 2) {
-    if (sizeof(Key) << k > std::size_t{8} << 20) break;
+    if (sizeof(Key) << k > std::size_t{2} << 20) break;
     for (const int off : {-1, 0, 1}) all.push_back((std::size_t{1} << k) + std::size_t(off));
   }
   return all;
+}
+
+/// Words enough for two levels, or under a sanitizer for one.
+const auto several_leaves = static_cast<std::size_t>(tests::cut_down(300'000, 40'000));
+
+/// All inputs; two of them under a sanitizer, which sees the same code with each.
+std::span<const distribution> inputs() {
+  static constexpr distribution few[] = {distribution::uniform, distribution::zipf};
+  return tests::effort() < 1 ? few : common::all_distributions();
 }
 
 using all_types = boost::mpl::list<std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, float,
@@ -142,11 +152,10 @@ using types_of_large_sorts = boost::mpl::list<std::uint32_t, double, tests::part
 BOOST_AUTO_TEST_SUITE(quicksort)
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(every_size_and_input, Key, all_types) {
-  int pair = 0;
+  static int pair = 0;  // so that under a sanitizer each type gets others
   for (const auto d : common::all_distributions()) {
     for (const std::size_t n : sizes<Key>()) {
-      // A sanitizer sees the same code with every input, so some of the pairs will do.
-      if (++pair % int(1 / tests::effort()) != 0) continue;
+      if (tests::left_out(pair, tests::effort() < 0.1 ? 41 : 11)) continue;
       BOOST_TEST_CONTEXT(common::to_string(d)) {
         expect_sorted_every_way(make_input<Key>(d, n, n));
       }
@@ -158,40 +167,40 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(large_inputs, Key, types_of_large_sorts) {
   // A million; larger keys have as many levels with fewer on the executor.
   const int most = on_cpu() && sizeof(Key) > 4 ? 250'000 : 1'000'000;
   const auto n = static_cast<std::size_t>(tests::cut_down(most));
-  for (const auto d : common::all_distributions()) {
+  for (const auto d : inputs()) {
     BOOST_TEST_CONTEXT(common::to_string(d)) { expect_sorted_every_way(make_input<Key>(d, n, 1)); }
   }
 }
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
-BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::cut_down(100, 5)), seed) {
+BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::random_schedules()), seed) {
   const ramify::cpu::scoped_executor_config config(
       {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
   const auto d =
       common::all_distributions()[std::size_t(seed) % common::all_distributions().size()];
   BOOST_TEST_CONTEXT(common::to_string(d)) {
-    // Up to three levels, about ten leaves, and about five.
-    expect_sorted_every_way(make_input<tests::page>(d, 600, std::uint64_t(seed)));
-    expect_sorted_every_way(make_input<tests::record>(d, 3'000, std::uint64_t(seed)));
-    expect_sorted_every_way(make_input<std::uint32_t>(d, 20'000, std::uint64_t(seed)));
+    // Up to three levels, about ten leaves of pairs, and about three.
+    expect_sorted_every_way(make_input<tests::page>(d, 300, std::uint64_t(seed)));
+    expect_sorted_every_way(make_input<tests::record>(d, 1'500, std::uint64_t(seed)));
+    expect_sorted_every_way(make_input<std::uint32_t>(d, 10'000, std::uint64_t(seed)));
   }
 }
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
 BOOST_DATA_TEST_CASE(the_extreme_schedules, data::make({"eager", "late"}), s) {
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(s));
-  for (const auto d : common::all_distributions()) {
+  for (const auto d : inputs()) {
     BOOST_TEST_CONTEXT(common::to_string(d)) {
       expect_sorted_every_way(
-          make_input<tests::record>(d, std::size_t(tests::cut_down(20'000, 3'000)), 3));
+          make_input<tests::record>(d, std::size_t(tests::cut_down(10'000, 2'000)), 3));
     }
   }
 }
 
 BOOST_DATA_TEST_CASE(no_key_is_lost_whatever_the_limit, data::make({1, 2, 16, 2048}),
                      pending_launches) {
-  const auto n = static_cast<std::size_t>(tests::cut_down(20'000, 6'000));
-  for (const auto d : common::all_distributions()) {
+  const auto n = static_cast<std::size_t>(tests::cut_down(10'000, 3'000));
+  for (const auto d : inputs()) {
     const auto records = make_input<tests::record>(d, n, 5);
     const auto numbers = make_input<double>(d, n, 5);
     for (const auto strategy : strategies) {
@@ -212,7 +221,8 @@ BOOST_DATA_TEST_CASE(a_full_pool_makes_binary_spill, data::make({16, 2048}), pen
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config("late"));
   auto options = options_for(quicksort_strategy::binary, route::device);
   options.pending_launches = std::size_t(pending_launches);
-  const auto input = make_input<tests::record>(distribution::uniform, 60'000, 5);
+  const auto input = make_input<tests::record>(distribution::uniform,
+                                               std::size_t(tests::cut_down(60'000, 8'000)), 5);
   auto keys = input.input();
   const auto report = sorts<tests::record>::keys(keys, options);
   BOOST_TEST(input.check(keys) == "");
@@ -225,7 +235,9 @@ BOOST_DATA_TEST_CASE(nan_comes_after_all_numbers, data::make(strategies) * data:
   constexpr double infinity = std::numeric_limits<double>::infinity();
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const double special[] = {nan, -infinity, infinity, -0.0, 0.0, -nan, 5e-324, 1e308, -1.0};
-  std::vector<double> keys = make_input<double>(distribution::uniform, 50'000, 9).input();
+  std::vector<double> keys =
+      make_input<double>(distribution::uniform, std::size_t(tests::cut_down(50'000, 10'000)), 9)
+          .input();
   for (std::size_t i = 0; i < keys.size(); i += 3) keys[i] = special[i / 3 % std::size(special)];
   expect_sorted(oracle<double>(keys), options_for(strategy, taken));
 
@@ -241,10 +253,10 @@ BOOST_DATA_TEST_CASE(nan_comes_after_all_numbers, data::make(strategies) * data:
 
 BOOST_DATA_TEST_CASE(what_is_too_deep_is_merge_sorted, data::make(strategies) * data::make(routes),
                      strategy, taken) {
-  for (const auto d : common::all_distributions()) {
+  for (const auto d : inputs()) {
     auto options = options_for(strategy, taken);
     options.depth_limit = 1;
-    const auto input = make_input<tests::page>(d, 4'000, 2);
+    const auto input = make_input<tests::page>(d, std::size_t(tests::cut_down(4'000, 1'000)), 2);
     auto keys = input.input();
     auto values = tests::count_up<std::uint32_t>(keys.size());
     const auto report = sorts<tests::page>::pairs(keys, values, options);
@@ -264,7 +276,8 @@ BOOST_DATA_TEST_CASE(a_comparator_that_lies_loses_nothing,
   for (const auto order :
        {tests::hostile_order::less_or_equal, tests::hostile_order::always_true,
         tests::hostile_order::always_false, tests::hostile_order::not_transitive}) {
-    const auto input = make_input<std::uint32_t>(distribution::uniform, 60'000, 4);
+    const auto input = make_input<std::uint32_t>(distribution::uniform,
+                                                 std::size_t(tests::cut_down(60'000, 20'000)), 4);
     auto keys = input.input();
     cases().hostile(keys, order, options_for(strategy, taken));
     std::ranges::sort(keys);
@@ -274,8 +287,8 @@ BOOST_DATA_TEST_CASE(a_comparator_that_lies_loses_nothing,
 
 BOOST_DATA_TEST_CASE(two_sorts_at_once, data::make(strategies) * data::make(routes), strategy,
                      taken) {
-  const auto first = make_input<std::uint32_t>(distribution::uniform, 300'000, 1);
-  const auto second = make_input<std::uint32_t>(distribution::organ_pipe, 200'000, 2);
+  const auto first = make_input<std::uint32_t>(distribution::uniform, several_leaves, 1);
+  const auto second = make_input<std::uint32_t>(distribution::organ_pipe, several_leaves, 2);
   auto first_keys = first.input();
   auto second_keys = second.input();
   cases().two_at_once(first_keys, second_keys, options_for(strategy, taken));
@@ -287,7 +300,7 @@ BOOST_DATA_TEST_CASE(without_launch_slots_the_host_takes_over,
                      data::make(strategies) *
                          data::make({distribution::uniform, distribution::zipf}),
                      strategy, d) {
-  const auto input = make_input<std::uint32_t>(d, 300'000, 6);
+  const auto input = make_input<std::uint32_t>(d, several_leaves, 6);
   auto keys = input.input();
   const auto report = cases().without_slots(keys, options_for(strategy, route::device));
   BOOST_TEST(input.check(keys) == "");
@@ -299,7 +312,7 @@ BOOST_DATA_TEST_CASE(without_launch_slots_the_host_takes_over,
 BOOST_AUTO_TEST_CASE(every_kind_of_memory) { BOOST_TEST(cases().memory_kinds() == ""); }
 
 BOOST_DATA_TEST_CASE(the_report_tells_the_route, data::make(strategies), strategy) {
-  const auto input = make_input<std::uint32_t>(distribution::uniform, 300'000, 1).input();
+  const auto input = make_input<std::uint32_t>(distribution::uniform, several_leaves, 1).input();
   auto keys = input;
   const auto on_device = ramify::quicksort(std::span(keys), options_for(strategy, route::device));
   BOOST_TEST(on_device.taken == route::device);
@@ -351,11 +364,6 @@ BOOST_AUTO_TEST_CASE(recommended_limits_follow_the_strategy) {
 
 BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   using tests::bad_argument;
-  const auto names = [](const char* what) {
-    return [what](const std::exception& e) {
-      return std::string(e.what()).find(what) != std::string::npos;
-    };
-  };
   const auto expect = [&](bad_argument argument, const char* what) {
     BOOST_CHECK_EXCEPTION(cases().provoke(argument), std::invalid_argument, names(what));
   };

@@ -119,6 +119,20 @@ inline built_tree<float, 3> without_slots(const point_list<float, 3>& points,
   return build_tree<float, 3>(points, config, 0);
 }
 
+inline std::string moved_tree(const point_list<float, 3>& points) {
+  const auto on_device = upload_points<float, 3>(points);
+  spatial_tree<float, 3> first(on_device.data(), points.size());
+  spatial_tree<float, 3> second(std::move(first));
+  const auto is_empty = [](const spatial_tree<float, 3>& tree) {
+    return tree.view().point_count == 0 && tree.report().points == 0 && tree.report().nodes == 0;
+  };
+  if (!is_empty(first)) return "something is left after a move";
+  if (second.report().points != points.size()) return "points were lost in a move";
+  first = std::move(second);
+  if (!is_empty(second) || is_empty(first)) return "an assignment did not move";
+  return {};
+}
+
 inline std::vector<std::uint64_t> offsets_of(const std::vector<std::uint32_t>& counts) {
   const auto on_device = upload(counts);
   const device_buffer<std::uint64_t> offsets(counts.size() + 1, nullptr);
@@ -136,6 +150,7 @@ inline const spatial_cases& cases() {
                                  provoke,
                                  slots_in_use,
                                  without_slots,
+                                 moved_tree,
                                  offsets_of};
   return all;
 }

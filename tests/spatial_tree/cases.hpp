@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <ramify/spatial_tree.hpp>
+#include <string>
 #include <vector>
 
 #include "clouds.hpp"
@@ -77,6 +78,8 @@ struct spatial_cases {
   /// Builds while somebody else has all launch slots.
   built_tree<float, 3> (*without_slots)(const point_list<float, 3>&,
                                         const ramify::spatial_tree_config&);
+  /// What is wrong with a tree that is moved, or was moved from, if anything.
+  std::string (*moved_tree)(const point_list<float, 3>&);
   /// scan_counts().
   std::vector<std::uint64_t> (*offsets_of)(const std::vector<std::uint32_t>&);
 };

@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(points_in_balls_are_brute_force_s, Type, tests::sp
 }
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
-BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::cut_down(100, 5)), seed) {
+BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::random_schedules()), seed) {
   const ramify::cpu::scoped_executor_config config(
       {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
   const cloud c = all_clouds[std::size_t(seed) % std::size(all_clouds)];

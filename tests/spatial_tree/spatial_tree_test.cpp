@@ -71,8 +71,10 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(every_cloud_and_size, Type, tests::spatial_types) 
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_hundred_thousand_points, Type, tests::spatial_types) {
-  const auto n = static_cast<std::size_t>(tests::cut_down(100'000));
+  const auto n = static_cast<std::size_t>(tests::cut_down(100'000, 5'000));
+  int piece = 0;
   for (const cloud c : all_clouds) {
+    if (left_out(piece, 4)) continue;
     const auto points = tests::make_cloud<typename Type::real, Type::dim>(c, n, 1);
     for (const route taken : routes) {
       BOOST_TEST_CONTEXT(c << ", " << ramify::to_string(taken)) {
@@ -87,7 +89,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_hundred_thousand_points, Type, tests::spatial_ty
 }
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
-BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::cut_down(100, 5)), seed) {
+BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::random_schedules()), seed) {
   const cloud c = all_clouds[std::size_t(seed) % std::size(all_clouds)];
   const auto points = tests::make_cloud<float, 3>(c, 600, std::uint64_t(seed));
   const auto usual = expect_tree<tests::f3>(points, many_grids(route::flat));
@@ -103,8 +105,11 @@ BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::cut_down(100, 5)
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
 BOOST_DATA_TEST_CASE(the_extreme_schedules, data::make({"eager", "late"}), s) {
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(s));
+  int piece = 0;
   for (const cloud c : all_clouds) {
-    const auto points = tests::make_cloud<double, 2>(c, 2'000, 3);
+    if (left_out(piece, 4)) continue;
+    const auto points =
+        tests::make_cloud<double, 2>(c, std::size_t(tests::cut_down(2'000, 500)), 3);
     for (const route taken : routes) {
       for (const auto streams :
            {ramify::child_streams::fire_and_forget, ramify::child_streams::named}) {
@@ -263,6 +268,10 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(points_that_are_not_finite_are_named, Type, tests:
                             names(name));
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_tree_that_was_moved_from_is_empty) {
+  BOOST_TEST(cases().moved_tree(tests::make_cloud<float, 3>(cloud::filled_box, 100, 1)) == "");
 }
 
 BOOST_AUTO_TEST_CASE(offsets_are_the_sums_of_counts) {

@@ -9,26 +9,13 @@
 
 #include "backend_under_test.hpp"
 #include "cases.hpp"
+#include "exceptions.hpp"
 #include "printing.hpp"
 
 namespace tests {
 
-inline bool on_cpu() { return backend_under_test() == ramify::backend::cpu; }
-
 inline const spatial_cases& cases() {
   return on_cpu() ? *spatial_cases_on_cpu() : *spatial_cases_on_cuda();
-}
-
-/// Whether to leave this one of many similar pieces of work out: a sanitizer sees the same code with
-/// every cloud, so some of them will do. `piece` counts them.
-inline bool left_out(int& piece) { return ++piece % int(1 / effort()) != 0; }
-
-/// A predicate: an exception's message holds `what`.
-inline auto names(const std::string& what) {
-  return [what](const std::exception& e) {
-    BOOST_TEST_MESSAGE(e.what());
-    return std::string(e.what()).find(what) != std::string::npos;
-  };
 }
 
 template <class Real, int dimensions, tree_builder<Real, dimensions> spatial_cases::*member>

@@ -15,6 +15,7 @@
 
 #include "backend_under_test.hpp"
 #include "cases.hpp"
+#include "exceptions.hpp"
 #include "printing.hpp"
 
 namespace data = boost::unit_test::data;
@@ -23,14 +24,13 @@ using ramify::traverse_report;
 using ramify::uts_counts;
 using ramify::uts_parameters;
 using tests::numbered_tree;
+using tests::on_cpu;
 using tests::traverse_setting;
 using enum numbered_tree::shape;
 
 namespace {
 
 constexpr route routes[] = {route::device, route::flat};
-
-bool on_cpu() { return tests::backend_under_test() == ramify::backend::cpu; }
 
 const tests::traverse_cases& cases() {
   return on_cpu() ? *tests::traverse_cases_on_cpu() : *tests::traverse_cases_on_cuda();
@@ -144,9 +144,10 @@ BOOST_DATA_TEST_CASE(degenerate_trees, data::make(routes), taken) {
   };
   uts_parameters tree{.type = ramify::uts_type::binomial, .root_branches = 0};
   expect_counts(search(tree), {1, 1, 0});
-  tree.root_branches = 100'000;
+  const auto leaves = std::uint64_t(tests::cut_down(100'000, 5'000));
+  tree.root_branches = double(leaves);
   tree.probability = 0;
-  expect_counts(search(tree), {100'001, 100'000, 1});
+  expect_counts(search(tree), {leaves + 1, leaves, 1});
   tree = {.type = ramify::uts_type::geometric, .root_branches = 0};
   expect_counts(search(tree), {1, 1, 0});
   // A binomial path.
@@ -158,7 +159,7 @@ BOOST_DATA_TEST_CASE(degenerate_trees, data::make(routes), taken) {
 
 BOOST_DATA_TEST_CASE(every_node_is_visited_once, data::make(routes), taken) {
   const traverse_setting setting{.config = {.route = taken}};
-  const unsigned large = on_cpu() ? unsigned(tests::cut_down(200'000, 20'000)) : 2'000'000;
+  const unsigned large = on_cpu() ? unsigned(tests::cut_down(200'000, 2'000)) : 2'000'000;
   for (const unsigned n : {1u, 2u, 31u, 32u, 33u, 1000u, large}) {
     for (const auto& tree :
          {numbered_tree{star, n}, numbered_tree{complete, n, 2}, numbered_tree{complete, n, 7},
@@ -168,14 +169,15 @@ BOOST_DATA_TEST_CASE(every_node_is_visited_once, data::make(routes), taken) {
       }
     }
   }
-  expect_each_visited_once({combs, 50, unsigned(tests::cut_down(300, 15))}, setting);
-  // Wide nodes below a wide node: each makes many pieces.
-  const unsigned wide = unsigned(tests::cut_down(400'000, 70'000));
+  expect_each_visited_once({combs, 50, unsigned(tests::cut_down(300, 2))}, setting);
+  // Wide nodes below a wide node: each makes many pieces. Under ThreadSanitizer, once.
+  if (tests::effort() < 0.1 && taken != route::device) return;
+  const unsigned wide = unsigned(tests::cut_down(400'000, 35'000));
   expect_each_visited_once({complete, wide, 33'000}, setting);
 }
 
 BOOST_DATA_TEST_CASE(a_long_path_is_one_round, data::make(routes), taken) {
-  const unsigned n = on_cpu() ? unsigned(tests::cut_down(200'000, 10'000)) : 1'000'000;
+  const unsigned n = on_cpu() ? unsigned(tests::cut_down(200'000, 500)) : 1'000'000;
   const traverse_report report = expect_each_visited_once({path, n}, {.config = {.route = taken}});
   BOOST_TEST(report.rounds == 1u);  // nobody could help
 }
@@ -195,9 +197,10 @@ BOOST_DATA_TEST_CASE(nodes_may_be_large, data::make(routes), taken) {
 // With lists as short as may be, the walk gets narrow and visits everything all the same.
 BOOST_DATA_TEST_CASE(short_lists_make_the_walk_narrow, data::make(routes), taken) {
   const traverse_setting setting{.config = {.route = taken, .capacity = cases().least_capacity()}};
+  const auto wide = unsigned(tests::cut_down(100'000, 10'000));
   for (const auto& tree : {numbered_tree{complete, unsigned(tests::cut_down(500'000)), 6},
-                           numbered_tree{combs, 100, unsigned(tests::cut_down(100, 5))},
-                           numbered_tree{star, 100'000}, numbered_tree{complete, 100'000, 9'000}}) {
+                           numbered_tree{combs, 100, unsigned(tests::cut_down(100, 2))},
+                           numbered_tree{star, wide}, numbered_tree{complete, wide, 9'000}}) {
     const traverse_report report = expect_each_visited_once(tree, setting);
     BOOST_TEST(report.peak_open_nodes <= setting.config.capacity);
   }
@@ -205,16 +208,14 @@ BOOST_DATA_TEST_CASE(short_lists_make_the_walk_narrow, data::make(routes), taken
 
 // Where even that is too much, nothing is dropped in silence.
 BOOST_AUTO_TEST_CASE(too_many_open_nodes_are_an_error,
-                     *boost::unit_test::precondition(tests::on_the_executor)) {
+                     *boost::unit_test::precondition(tests::on_the_executor) *
+                         boost::unit_test::precondition(tests::not_under_thread_sanitizer)) {
   const numbered_tree tree{combs, 5000, 40};
   for (const route taken : routes) {
     traverse_setting setting{.config = {.route = taken, .capacity = cases().least_capacity()}};
     std::vector<unsigned> visits;
     BOOST_CHECK_EXCEPTION((void)cases().mark(tree, setting, visits), std::length_error,
-                          [](const std::length_error& e) {
-                            return std::string(e.what()).find("raise traverse_config.capacity") !=
-                                   std::string::npos;
-                          });
+                          tests::names("raise traverse_config.capacity"));
     BOOST_TEST(cases().slots_in_use() == 0u);
   }
 }
@@ -225,9 +226,9 @@ BOOST_DATA_TEST_CASE(no_limit_loses_a_node,
                      data::make({1u, 2u, 16u, 32u, 64u, 2048u}) * data::make(routes), limit,
                      taken) {
   const traverse_setting setting{.config = {.route = taken}, .pending_launches = limit};
-  for (const auto& tree : {numbered_tree{complete, unsigned(tests::cut_down(20'000)), 5},
+  for (const auto& tree : {numbered_tree{complete, unsigned(tests::cut_down(20'000, 1'000)), 5},
                            numbered_tree{path, unsigned(tests::cut_down(5000))},
-                           numbered_tree{combs, 100, unsigned(tests::cut_down(20, 2))}}) {
+                           numbered_tree{combs, 50, unsigned(tests::cut_down(40))}}) {
     const traverse_report report = expect_each_visited_once(tree, setting);
     // Two slots are the least that the device route can do with.
     if (taken == route::device && limit <= 16 && on_cpu()) BOOST_TEST(report.taken == route::flat);
@@ -235,11 +236,14 @@ BOOST_DATA_TEST_CASE(no_limit_loses_a_node,
   }
 }
 
-// A chain of nested grids uses up the slots; the next one is begun behind it.
+// A chain of nested grids uses up the slots; the next one is begun behind it. One path keeps one
+// warp busy, which hands its leaves out every 24 steps, so this small comb takes many rounds.
 BOOST_AUTO_TEST_CASE(a_long_chain_is_resumed) {
-  const traverse_report report =
-      expect_each_visited_once({complete, unsigned(tests::cut_down(100'000, 10'000)), 3},
-                               {.config = {.route = route::device}, .pending_launches = 32});
+  // Reproducible: else it is luck on the executor who learns in time that others are idle.
+  const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config("random:1"));
+  const traverse_report report = expect_each_visited_once(
+      {combs, 120}, {.config = {.route = route::device}, .pending_launches = 32});
+  BOOST_REQUIRE(report.rounds > 3u);  // a chain that is not resumed has as many as there are slots
   BOOST_TEST(report.taken == route::device);
   BOOST_TEST(report.peak_slots <= 2u);
   BOOST_TEST(report.child_grids > report.rounds);  // tail launches of the resuming kernel
@@ -265,22 +269,25 @@ BOOST_AUTO_TEST_CASE(two_searches_at_once) {
 
 BOOST_AUTO_TEST_CASE(every_schedule_finds_the_same_tree,
                      *boost::unit_test::precondition(tests::on_the_executor)) {
+  uts_parameters tree = thin;
+  if (tests::effort() < 1) tree.root_branches = 8;
   uts_counts expected{};
-  (void)cases().search(thin, {}, expected);
-  BOOST_TEST(expected.nodes == 6286u);
+  (void)cases().search(tree, {}, expected);
+  BOOST_TEST(expected.nodes > 500u);
+  if (tests::effort() == 1) BOOST_TEST(expected.nodes == 6286u);
   const auto check = [&](const std::string& schedule) {
     const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(schedule));
     BOOST_TEST_CONTEXT(schedule) {
       for (const route taken : routes) {
         uts_counts found{};
-        (void)cases().search(thin, {.config = {.route = taken}}, found);
+        (void)cases().search(tree, {.config = {.route = taken}}, found);
         expect_counts(found, expected);
       }
     }
   };
   check("eager");
   check("late");
-  for (int seed = 0; seed < tests::cut_down(100, 3); ++seed) {
+  for (int seed = 0; seed < tests::random_schedules(); ++seed) {
     check("random:" + std::to_string(seed));
   }
 }
@@ -288,7 +295,8 @@ BOOST_AUTO_TEST_CASE(every_schedule_finds_the_same_tree,
 // The negative control: the schedules do visit in different orders, so a reduction for which order
 // matters, against the rules, shows it.
 BOOST_AUTO_TEST_CASE(a_reduction_that_does_not_commute_shows,
-                     *boost::unit_test::precondition(tests::on_the_executor)) {
+                     *boost::unit_test::precondition(tests::on_the_executor) *
+                         boost::unit_test::precondition(tests::not_under_thread_sanitizer)) {
   std::set<std::uint64_t> results;
   for (int seed = 0; seed < 20 && results.size() < 2; ++seed) {
     const ramify::cpu::scoped_executor_config config(
@@ -302,10 +310,7 @@ BOOST_AUTO_TEST_CASE(a_reduction_that_does_not_commute_shows,
 
 BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   const auto expect = [](auto call, const std::string& text) {
-    BOOST_CHECK_EXCEPTION(call(), std::invalid_argument, [&](const std::invalid_argument& e) {
-      BOOST_TEST_MESSAGE(e.what());
-      return std::string(e.what()).find(text) != std::string::npos;
-    });
+    BOOST_CHECK_EXCEPTION(call(), std::invalid_argument, tests::names(text));
   };
   using tests::bad_traversal;
   const auto provoke = [&](bad_traversal what, const std::string& text) {

@@ -28,7 +28,7 @@ enum class amr_fault {
   none,
   unsound_cell,  ///< not finite, or no positive density or pressure
   mesh_full,     ///< more blocks than there is memory for
-  no_time_step   ///< the time step is too small to be added to the time
+  no_time_step   ///< the time step is too small to be added to the time, or has no end
 };
 
 /// Lives in device memory; the host reads it where it has to know.

@@ -111,12 +111,12 @@ struct amr_report : run_report {
   std::size_t leaves = 0;       ///< now
   std::size_t blocks = 0;       ///< now, inner ones too
   std::size_t peak_blocks = 0;
-  std::size_t max_blocks = 0;
+  std::size_t max_blocks = 0;  ///< as configured
   int finest_level = 0;  ///< now
 };
 
 /// A run cannot go on: a cell's state is not one that can be, the mesh needs more blocks than it may
-/// have, or the time step has vanished. The values are those at that time.
+/// have, or there is no time step. The values are those at that time.
 class amr_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -4,6 +4,7 @@
 /// \file
 /// What is decided between the grids of a run: kernels of one thread that write the clock.
 
+#include <cmath>
 #include <cstring>
 #include <ramify/amr/view.cuh>
 
@@ -39,7 +40,8 @@ __global__ void choose_step(View view) {
   } else if (2 * length > left) {
     length = left / 2;
   }
-  if (!(clock.time + length > clock.time)) {
+  // Where nothing moves, a step without a stop time would have no end.
+  if (!(clock.time + length > clock.time) || !std::isfinite(length)) {
     clock.fault = amr_fault::no_time_step;
     return;
   }
@@ -79,8 +81,7 @@ __device__ void begin_look(const View& view, amr_clock& clock) {
   clock.rounds_left = 1;
   clock.next_regrid = clock.steps + view.regrid.every;
   ++clock.regrids;
-  // Where levels take steps of their own, inner nodes have their averages at the end of a step.
-  clock.next = view.step.subcycle ? amr_phase::examine : amr_phase::average;
+  clock.next = amr_phase::examine;
 }
 
 /// Goes on with the steps, or begins a look at the mesh if one is due.
@@ -131,8 +132,13 @@ __global__ void settle(View view) {
       }
       break;
     case amr_phase::average:
-      clock.next = clock.building ? amr_phase::idle : amr_phase::examine;
-      clock.building = false;
+      if (clock.building) {  // a step that is none: it only looks whether the cells are sound
+        clock.building = false;
+        clock.batch = 1;
+        clock.next = amr_phase::step;
+      } else {
+        begin_steps(view, clock);
+      }
       break;
     case amr_phase::examine: clock.next = refine_or(clock, refined); break;
     case amr_phase::ripple:
@@ -164,13 +170,7 @@ __global__ void settle(View view) {
       clock.coarsened += clock.leaving;
       clock.next = amr_phase::arrange;
       break;
-    case amr_phase::arrange:
-      if (clock.building) {
-        clock.next = amr_phase::average;
-      } else {
-        begin_steps(view, clock);
-      }
-      break;
+    case amr_phase::arrange: clock.next = amr_phase::average; break;
   }
   if (clock.fault != amr_fault::none) clock.next = amr_phase::idle;
 }

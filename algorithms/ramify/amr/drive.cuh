@@ -54,6 +54,7 @@ class launch_sequence {
     }
   }
 
+  [[nodiscard]] __host__ __device__ bool from_kernel() const { return counter_ != nullptr; }
   [[nodiscard]] __host__ __device__ unsigned launched() const { return launched_; }
   [[nodiscard]] __host__ __device__ cudaError_t error() const { return error_; }
 
@@ -78,22 +79,33 @@ __host__ __device__ inline unsigned blocks_for(unsigned long long threads) {
 
 // ---- steps -------------------------------------------------------------------------------------
 
+/// Launches a stage of some blocks.
+template <class View>
+__host__ __device__ void launch_stage(const View& view, launch_sequence& run, const int* nodes,
+                                      unsigned count, const stage_of_step& stage) {
+  using storage = stage_storage<typename View::physics_type, View::cells_along>;
+  using tuning = stage_tuning<typename View::physics_type, View::cells_along>;
+  if (run.from_kernel()) {
+    run(advance_blocks<View, tuning::from_kernels>, {count, tuning::from_kernels, sizeof(storage)},
+        view, nodes, stage);
+  } else {
+    run(advance_blocks<View, tuning::from_the_host>,
+        {count, tuning::from_the_host, sizeof(storage)}, view, nodes, stage);
+  }
+}
+
 /// Launches both stages of a step of some blocks.
 template <class View>
 __host__ __device__ void launch_stages(const View& view, launch_sequence& run, const int* nodes,
                                        unsigned count, unsigned covered_nodes,
                                        stage_of_step stage) {
-  using storage = stage_storage<typename View::physics_type, View::cells_along>;
-  using tuning = stage_tuning<typename View::physics_type, View::cells_along>;
-  const launch_shape blocks(count, tuning::threads, sizeof(storage));
-  const launch_shape covered(covered_nodes, synchronize_threads);
   stage.number = 0;
-  run(advance_blocks<View>, blocks, view, nodes, stage);
-  run(average_covered<View>, covered, view, view.stage);
+  launch_stage(view, run, nodes, count, stage);
+  run(average_covered<View>, {covered_nodes, synchronize_threads}, view, view.stage);
   stage.number = 1;
   stage.elapsed += 0.5;
   stage.first = false;
-  run(advance_blocks<View>, blocks, view, nodes, stage);
+  launch_stage(view, run, nodes, count, stage);
 }
 
 /// A step of all levels at once.
@@ -180,7 +192,10 @@ __host__ __device__ void launch_look(const View& view, const amr_clock& clock, c
       run(reserve_children<View>, {1, 1}, view);
       run(create_children<View, Fill>, {clock.creating * siblings, adapt_threads}, view, fill);
       run(publish_children<View>, {blocks_for(clock.creating), list_threads}, view);
-      const unsigned numbers = numbers_in_use(view, clock) + clock.creating * siblings;
+      // Families that are free are used first.
+      const unsigned fresh =
+          clock.creating > clock.free_families ? clock.creating - clock.free_families : 0;
+      const unsigned numbers = numbers_in_use(view, clock) + fresh * siblings;
       run(link_neighbors<View>, {blocks_for(1ull * numbers * view.tree.faces), list_threads}, view,
           numbers);
       break;

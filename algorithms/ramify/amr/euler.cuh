@@ -50,8 +50,9 @@ struct euler {
   [[nodiscard]] __host__ __device__ values to_primitive(const values& conserved) const {
     values primitive;
     primitive[density] = at_least(density_floor, conserved[density]);
+    const Real volume = 1 / primitive[density];  // one division instead of `dim`
     for (int i = first_momentum; i < first_momentum + dim; ++i) {
-      primitive[i] = conserved[i] / primitive[density];
+      primitive[i] = times(conserved[i], volume);
     }
     const Real internal = conserved[energy] - kinetic_energy(primitive);
     primitive[pressure] = at_least(pressure_floor, times(gamma - 1, internal));
@@ -103,9 +104,9 @@ struct euler {
                                                 const Real (&/*where*/)[dim], Real /*time*/) const {
     const int normal = first_momentum + axis;
     const fan waves = waves_between(left, right, normal);
-    if (waves.left >= 0) return flux_within(left, normal);
-    if (waves.right <= 0) return flux_within(right, normal);
-
+    if (waves.left >= 0 || waves.right <= 0) {
+      return flux_within(chosen(waves.left >= 0, left, right), normal);
+    }
     // The gas that each outer wave runs into, mass per area and time: < 0 left, > 0 right.
     const Real into_left = left[density] * (waves.left - left[normal]);
     const Real into_right = right[density] * (waves.right - right[normal]);
@@ -116,14 +117,14 @@ struct euler {
     const Real from_left = left[pressure] + times(into_left, contact - left[normal]);
     const Real from_right = right[pressure] + times(into_right, contact - right[normal]);
     // The two are equal but for rounding. Between gases that are torn apart they are negative; that
-    // is no pressure of the gas, and the energy behind the wave is positive because of it.
-    if (contact > 0) return flux_behind(left, waves.left, into_left, contact, from_left, normal);
-    if (contact < 0) {
-      return flux_behind(right, waves.right, into_right, contact, from_right, normal);
-    }
-    // A contact at rest. The mean does not change when the sides are exchanged; NaN stays NaN.
-    const Real between = Real(0.5) * (from_left + from_right);
-    return flux_behind(left, waves.left, into_left, contact, between, normal);
+    // is no pressure of the gas, and the energy behind the wave is positive because of it. Of a
+    // contact at rest the mean, which does not change when the sides are exchanged.
+    const Real between = contact > 0   ? from_left
+                         : contact < 0 ? from_right
+                                       : Real(0.5) * (from_left + from_right);
+    const bool of_left = !(contact < 0);
+    return flux_behind(chosen(of_left, left, right), of_left ? waves.left : waves.right,
+                       of_left ? into_left : into_right, contact, between, normal);
   }
 
   /// The mirror image of a cell at a wall orthogonal to `axis`.
@@ -137,6 +138,14 @@ struct euler {
   struct fan {
     Real left, right;
   };
+
+  /// One of two states, without a branch: threads of a warp stay together.
+  [[nodiscard]] __host__ __device__ static values chosen(bool first, const values& a,
+                                                         const values& b) {
+    values u;
+    for (int i = 0; i < variables; ++i) u[i] = first ? a[i] : b[i];
+    return u;
+  }
 
   /// NaN if `value` is.
   [[nodiscard]] __host__ __device__ static Real at_least(Real floor, Real value) {
@@ -166,15 +175,15 @@ struct euler {
     const Real right_sound2 = sound_speed2(right);
     const Real left_weight = std::sqrt(left[density]);
     const Real right_weight = std::sqrt(right[density]);
-    const Real weights = left_weight + right_weight;
-    const Real velocity =
-        (times(left_weight, left[normal]) + times(right_weight, right[normal])) / weights;
+    const Real scale = 1 / (left_weight + right_weight);
+    const Real left_share = times(left_weight, scale);
+    const Real right_share = times(right_weight, scale);
+    const Real velocity = times(left_share, left[normal]) + times(right_share, right[normal]);
     // Roe's speed of sound as a sum of positive terms (compare Einfeldt's, Toro 10.5).
-    const Real share = (left_weight / weights) * (right_weight / weights);
     const Real jump = right[normal] - left[normal];
     const Real sound2 =
-        (times(left_weight, left_sound2) + times(right_weight, right_sound2)) / weights +
-        times(Real(0.5) * (gamma - 1) * share, jump * jump);
+        (times(left_share, left_sound2) + times(right_share, right_sound2)) +
+        times(times(Real(0.5) * (gamma - 1), times(left_share, right_share)), times(jump, jump));
     const Real sound = std::sqrt(sound2);
 
     const Real of_left = left[normal] - std::sqrt(left_sound2);
@@ -203,12 +212,12 @@ struct euler {
   [[nodiscard]] __host__ __device__ values flux_behind(const values& outside, Real wave, Real into,
                                                        Real contact, Real between,
                                                        int normal) const {
-    const Real behind = wave - contact;
+    const Real scale = 1 / (wave - contact);
     const Real energy_behind =
-        (times(total_energy(outside), wave - outside[normal]) +
-         (times(between, contact) - times(outside[pressure], outside[normal]))) /
-        behind;
-    const Real mass = times(into / behind, contact);
+        times(times(total_energy(outside), wave - outside[normal]) +
+                  (times(between, contact) - times(outside[pressure], outside[normal])),
+              scale);
+    const Real mass = times(times(into, scale), contact);
     values flow;
     flow[density] = mass;
     for (int i = first_momentum; i < first_momentum + dim; ++i) flow[i] = times(mass, outside[i]);

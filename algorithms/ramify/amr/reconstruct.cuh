@@ -19,19 +19,19 @@ namespace ramify::inline RAMIFY_BUILD {
 /// Two differences of one sign, by size. Of opposite signs, or one of them 0 or NaN: both 0.
 template <class Real>
 struct ordered_differences {
-  Real smaller = 0;  ///< >= 0
-  Real larger = 0;   ///< >= 0
-  Real sign = 1;
+  Real smaller;  ///< >= 0
+  Real larger;   ///< >= 0
+  Real sign;     ///< of both
 
   __host__ __device__ ordered_differences(Real left, Real right) {
-    const bool rising = left > 0 && right > 0;
-    const bool falling = left < 0 && right < 0;
-    if (!rising && !falling) return;
+    // Without branches: threads of a warp stay together.
+    const bool same_sign = (left > 0 && right > 0) || (left < 0 && right < 0);
     const Real l = std::fabs(left);
     const Real r = std::fabs(right);
-    smaller = l < r ? l : r;
-    larger = l < r ? r : l;
-    sign = rising ? Real(1) : Real(-1);
+    const bool in_order = l < r;
+    smaller = !same_sign ? 0 : in_order ? l : r;
+    larger = !same_sign ? 0 : in_order ? r : l;
+    sign = left > 0 ? Real(1) : Real(-1);
   }
 };
 

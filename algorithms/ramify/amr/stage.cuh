@@ -27,21 +27,23 @@ struct stage_of_step {
   bool first;      ///< the first stage since then
 };
 
-/// How blocks of cells are worked on by blocks of threads: large ones, with about a thread for each
-/// face along an axis. A grid that a kernel launched gets one block on a multiprocessor at a time. On
-/// an H200, blocks of 8^3 cells, 10^6 updates/s by route:
+/// How blocks of cells are worked on by blocks of threads.
 ///
-///     threads   192   288   576
-///     device    734   893  1276
-///     flat     1422  1432  1275
+/// A grid that a kernel launched gets one block on a multiprocessor at a time, whatever would fit, so
+/// there a block has a thread for each face along an axis; from the host two smaller ones take turns.
+/// On an H200, blocks of 8^3 cells in double, 10^6 updates/s by route:
+///
+///     threads, blocks that must fit    288, 2    512, 1    576, 1
+///     device                             1365      1453      1732
+///     flat                               2198      1451      1731
 template <class Physics, int n>
 struct stage_tuning {
   using cells = block_cells<Physics::dimensions, n>;
   static constexpr int lines = cells::of_a_face;  ///< along an axis
+  static constexpr int pitch = lines + 1;         ///< so that a line's cells are in other banks
   static constexpr int faces = (n + 1) * lines;   ///< orthogonal to an axis
-  static constexpr int threads = faces < 576 ? (faces + 31) / 32 * 32 : 576;
-  static constexpr int cells_a_thread = (cells::count + threads - 1) / threads;
-  static constexpr int pitch = lines + 1;  ///< so that neighbours on a line are in other banks
+  static constexpr int from_kernels = faces < 576 ? (faces + 31) / 32 * 32 : 576;
+  static constexpr int from_the_host = from_kernels < 288 ? from_kernels : 288;
 };
 
 /// All lines of cells along one axis, with two ghost cells at each end, and the fluxes between them.
@@ -103,9 +105,8 @@ __device__ bool levels_meet(const View& view, int node, int face) {
 ///
 /// Reads the values of the stage before in the blocks and around them, and writes those of the next
 /// one; so no block waits for another. Shared memory: sizeof(stage_storage).
-template <class View>
-__global__ void __launch_bounds__(
-    stage_tuning<typename View::physics_type, View::cells_along>::threads, 1)
+template <class View, int threads>
+__global__ void __launch_bounds__(threads, threads <= 288 ? 2 : 1)
     advance_blocks(View view, const int* nodes, stage_of_step stage) {
   using physics_type = typename View::physics_type;
   constexpr int n = View::cells_along;
@@ -115,6 +116,7 @@ __global__ void __launch_bounds__(
   using values = typename View::values;
   using cells = typename View::cells;
   using tuning = stage_tuning<physics_type, n>;
+  constexpr int cells_a_thread = (cells::count + threads - 1) / threads;
   auto& shared = dynamic_shared<stage_storage<physics_type, n>>();
 
   const amr_clock& clock = *view.clock;
@@ -132,7 +134,7 @@ __global__ void __launch_bounds__(
     around.elapsed = static_cast<real>(stage.elapsed);
   }
 
-  values change[tuning::cells_a_thread] = {};
+  values change[cells_a_thread] = {};
 #pragma unroll  // what is indexed by the axis then stays in registers
   for (int axis = 0; axis < dim; ++axis) {
     // 1. The values along this axis.
@@ -141,8 +143,7 @@ __global__ void __launch_bounds__(
 
     // 2. The flux through each face, from limited linear profiles on its two sides.
     const real spacing = view.spacing(place.level, axis);
-    for (int item = static_cast<int>(threadIdx.x); item < (n + 1) * tuning::lines;
-         item += tuning::threads) {
+    for (int item = static_cast<int>(threadIdx.x); item < tuning::faces; item += threads) {
       const int line = item % tuning::lines;
       const int face = item / tuning::lines;  // between the cells face - 1 and face
       values u[4];
@@ -163,8 +164,8 @@ __global__ void __launch_bounds__(
 
     // 3. What flows in and does not flow out. The sums are kept where levels meet.
     const real ratio = dt / spacing;
-    for (int k = 0; k < tuning::cells_a_thread; ++k) {
-      const int cell = static_cast<int>(threadIdx.x) + k * tuning::threads;
+    for (int k = 0; k < cells_a_thread; ++k) {
+      const int cell = static_cast<int>(threadIdx.x) + k * threads;
       if (cell >= cells::count) break;
       const int stride = cells::stride(axis);
       const int line = cell % stride + stride * (cell / (stride * n));
@@ -180,7 +181,7 @@ __global__ void __launch_bounds__(
       const bool finer_here = view.tree.neighbor[node * view.tree.faces + face] == coarser_neighbor;
       const bool forget = finer_here ? stage.first : stage.number == 0;
       for (int item = static_cast<int>(threadIdx.x); item < variables * tuning::lines;
-           item += tuning::threads) {
+           item += threads) {
         const int v = item / tuning::lines;
         const int line = item % tuning::lines;
         real& flow = view.flow(node, face, v)[line];
@@ -192,8 +193,8 @@ __global__ void __launch_bounds__(
   }
 
   // 4. The new values.
-  for (int k = 0; k < tuning::cells_a_thread; ++k) {
-    const int cell = static_cast<int>(threadIdx.x) + k * tuning::threads;
+  for (int k = 0; k < cells_a_thread; ++k) {
+    const int cell = static_cast<int>(threadIdx.x) + k * threads;
     if (cell >= cells::count) break;
     const values u = view.now.load(node, cell);
     if (stage.number == 0) {

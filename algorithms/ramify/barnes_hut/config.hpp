@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <ostream>
 #include <ramify/runtime/report.hpp>
 #include <stdexcept>
@@ -32,10 +33,7 @@ enum class gravity_method {
 
 /// \throws std::invalid_argument naming the choices
 [[nodiscard]] inline gravity_method parse_gravity_method(std::string_view text) {
-  for (const auto m : {gravity_method::tree, gravity_method::direct}) {
-    if (text == to_string(m)) return m;
-  }
-  throw std::invalid_argument("method '" + std::string(text) + "' is neither tree nor direct");
+  return parse_choice("method", text, std::array{gravity_method::tree, gravity_method::direct});
 }
 
 /// The potential of a mass m at the distance r is -G m / sqrt(r^2 + softening^2) (Plummer, 1911).
@@ -73,6 +71,16 @@ inline void validate(const gravity_parameters& p) {
                   p.gravitational_constant, "finite");
 }
 
+/// That a calculation in Real can be told this. \throws std::invalid_argument naming the field
+template <class Real>
+void validate_range(const gravity_parameters& p) {
+  constexpr double largest = std::numeric_limits<Real>::max();
+  detail::require(p.softening <= std::sqrt(largest), "softening", p.softening,
+                  "small enough for its square to be a number of the bodies' type");
+  detail::require(std::abs(p.gravitational_constant) <= largest, "gravitational_constant",
+                  p.gravitational_constant, "in the range of the bodies' type");
+}
+
 /// \throws std::invalid_argument naming the field and its range
 inline void validate(const gravity_config& config) {
   validate(static_cast<const gravity_parameters&>(config));
@@ -85,21 +93,24 @@ inline void validate(const gravity_config& config) {
   }
 }
 
-/// \throws std::invalid_argument if two of the arrays of n bodies share memory; a null one does not
+/// \throws std::invalid_argument if two of the arrays, of n bodies and of so many results, share
+///         memory; a null one does not
 template <class Real, class Vector>
-void check_gravity_overlap(const Vector* positions, const Real* masses, const Vector* accelerations,
-                           const Real* potentials, std::size_t n, const char* algorithm) {
-  const auto apart = [&](const auto* a, const char* name, const auto* b, const char* other) {
+void check_gravity_overlap(const Vector* positions, const Real* masses, std::size_t n,
+                           const Vector* accelerations, const Real* potentials, std::size_t results,
+                           const char* algorithm) {
+  const auto apart = [&](const auto* a, std::size_t size, const char* name, const auto* b,
+                         const char* other) {
     const std::less<const void*> before;
-    if (a == nullptr || b == nullptr || !before(a, b + n) || !before(b, a + n)) return;
+    if (a == nullptr || b == nullptr || !before(a, b + results) || !before(b, a + size)) return;
     throw std::invalid_argument(std::string(algorithm) + ": " + name + " and " + other +
                                 " overlap");
   };
-  apart(positions, "positions", accelerations, "accelerations");
-  apart(masses, "masses", accelerations, "accelerations");
-  apart(positions, "positions", potentials, "potentials");
-  apart(masses, "masses", potentials, "potentials");
-  apart(accelerations, "accelerations", potentials, "potentials");
+  apart(positions, n, "positions", accelerations, "accelerations");
+  apart(masses, n, "masses", accelerations, "accelerations");
+  apart(positions, n, "positions", potentials, "potentials");
+  apart(masses, n, "masses", potentials, "potentials");
+  apart(accelerations, results, "accelerations", potentials, "potentials");
 }
 
 struct gravity_report : run_report {

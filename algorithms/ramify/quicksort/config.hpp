@@ -30,11 +30,8 @@ enum class quicksort_strategy {
 
 /// \throws std::invalid_argument naming the choices
 [[nodiscard]] inline quicksort_strategy parse_quicksort_strategy(std::string_view text) {
-  for (const auto s : {quicksort_strategy::multiway, quicksort_strategy::binary}) {
-    if (text == to_string(s)) return s;
-  }
-  throw std::invalid_argument("strategy '" + std::string(text) +
-                              "' is neither multiway nor binary");
+  return parse_choice("strategy", text,
+                      std::array{quicksort_strategy::multiway, quicksort_strategy::binary});
 }
 
 struct quicksort_config {

@@ -110,10 +110,7 @@ __device__ void launch_from_device(const multiway_context<Key, Value, Compare>& 
                                          in_order.get(), fire_and_forget());
   context.slots.release(multiway_level_grids - done.grids);
   context.status->count_children(done.grids, level);
-  // An empty pool is no error here: the host launches the rest.
-  if (done.error != cudaSuccess && done.error != cudaErrorLaunchPendingCountExceeded) {
-    context.status->record_error(done.error, name, level - 1);
-  }
+  context.status->record_failure(done.error, name, level - 1);
 #endif
 }
 

@@ -78,10 +78,7 @@ __device__ void end_stage(const Context& context, const tree_stage& stage, Next 
   }
   context.slots.release();
   --context.chain->held;
-  // An empty pool is no error here: the host launches the rest.
-  if (launched.code() != cudaErrorLaunchPendingCountExceeded) {
-    context.status->record_error(launched.code(), name, stage.depth);
-  }
+  context.status->record_failure(launched.code(), name, stage.depth);
 }
 
 /// Gives the slots of a chain back, in the stream behind its first grid. One thread. (A template, as

@@ -16,8 +16,9 @@ namespace ramify {
 struct traverse_config {
   ramify::route route = ramify::route::automatic;
   /// Most open nodes (visited, with children to visit) that may wait between two rounds, at most
-  /// 2^30; one with many children may count as up to 1,024, for several warps to take. Memory of two lists of so many is taken. The least is twice as many as all stacks of a
-  /// full device hold; 0 chooses that, or 2^16 if that is more.
+  /// 2^30; one with many children may count as up to 1,024, for several warps to take. Memory of two
+  /// lists of so many is taken. The least is twice as many as all stacks of a full device hold; 0
+  /// chooses that, or 2^16 if that is more.
   std::size_t capacity = 0;
 };
 

@@ -107,9 +107,7 @@ __device__ bool launch_round(const walk_context<Node, Expand, Visit, Reduce, Val
     status.count_children(1, depth);
     return true;
   }
-  if (launched.code() != cudaErrorLaunchPendingCountExceeded) {
-    status.record_error(launched.code(), launching_kernel, depth - 1);
-  }
+  status.record_failure(launched.code(), launching_kernel, depth - 1);
   state.stopped = 1;
   return false;
 }
@@ -148,9 +146,7 @@ __global__ void resume(Context context) {
     context.slots.release(slots);
     state.held = 0;
     state.stopped = 1;
-    if (again.code() != cudaErrorLaunchPendingCountExceeded) {
-      context.status->record_error(again.code(), __func__, state.rounds);
-    }
+    context.status->record_failure(again.code(), __func__, state.rounds);
     return;
   }
   context.status->count_children(1, state.rounds + 1);

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <ramify/runtime/report.hpp>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -62,21 +63,14 @@ struct uts_parameters {
 
 /// The inverse of to_string. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline uts_type parse_uts_type(std::string_view text) {
-  for (const auto t : {uts_type::binomial, uts_type::geometric, uts_type::hybrid}) {
-    if (text == to_string(t)) return t;
-  }
-  throw std::invalid_argument("type '" + std::string(text) +
-                              "' is none of binomial, geometric, hybrid");
+  using enum uts_type;
+  return parse_choice("type", text, std::array{binomial, geometric, hybrid});
 }
 
 /// The inverse of to_string. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline uts_shape parse_uts_shape(std::string_view text) {
   using enum uts_shape;
-  for (const auto s : {linear, exponential, cyclic, fixed}) {
-    if (text == to_string(s)) return s;
-  }
-  throw std::invalid_argument("shape '" + std::string(text) +
-                              "' is none of linear, exponential, cyclic, fixed");
+  return parse_choice("shape", text, std::array{linear, exponential, cyclic, fixed});
 }
 
 /// \throws std::invalid_argument naming the field and its range. A binomial tree that would hardly

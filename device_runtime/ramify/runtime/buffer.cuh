@@ -218,4 +218,21 @@ inline void check_scratch(const scratch_memory& scratch, std::size_t needed,
   }
 }
 
+/// The scratch memory of one run: the caller's, or its own where there is none.
+class scratch_space {
+ public:
+  /// `given` has been checked. \throws cuda_error (out of memory)
+  scratch_space(const scratch_memory& given, std::size_t bytes, cudaStream_t stream)
+      : given_(given.data), bytes_(bytes), own_(given.data == nullptr ? bytes : 0, stream) {}
+
+  [[nodiscard]] void* data() const { return given_ == nullptr ? own_.data() : given_; }
+  /// What the run needs of it, in bytes.
+  [[nodiscard]] std::size_t size() const { return bytes_; }
+
+ private:
+  void* given_;
+  std::size_t bytes_;
+  device_buffer<std::byte> own_;
+};
+
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -59,7 +59,7 @@ __global__ void drain(task_lists<Task> lists, unsigned filled, unsigned held, sp
              fire_and_forget(), task_source<Task>{{}, list, true}, spawn, context);
   if (!launched) {
     spawn.slots.release(slots);
-    spawn.report_failure(launched.code(), __func__);
+    spawn.status->record_failure(launched.code(), __func__, spawn.depth);
     return;
   }
   lists.heads->taken[filled] = 1;
@@ -71,7 +71,7 @@ __global__ void drain(task_lists<Task> lists, unsigned filled, unsigned held, sp
     spawn.status->count_children(1, spawn.depth);
   } else {
     spawn.slots.release(slots);
-    spawn.report_failure(again.code(), __func__);
+    spawn.status->record_failure(again.code(), __func__, spawn.depth);
   }
 }
 

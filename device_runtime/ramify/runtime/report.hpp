@@ -5,8 +5,10 @@
 /// Where a run may go, and what it tells about itself afterwards.
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <ostream>
 #include <stdexcept>
 #include <string>
@@ -52,22 +54,30 @@ enum class child_streams {
   return "?";
 }
 
+/// The one of `choices`, a range of enumerators, whose to_string is `text`. `what` is for the message.
+/// \throws std::invalid_argument naming the choices
+template <class Choices>
+[[nodiscard]] auto parse_choice(std::string_view what, std::string_view text,
+                                const Choices& choices) {
+  const std::size_t count = std::size(choices);
+  std::string names;
+  for (const auto& choice : choices) {
+    if (text == to_string(choice)) return choice;
+    if (!names.empty()) names += count == 2 ? " nor " : ", ";
+    names += to_string(choice);
+  }
+  throw std::invalid_argument(std::string(what) + " '" + std::string(text) + "' is " +
+                              (count == 2 ? "neither " : "none of ") + names);
+}
+
 /// The inverse of to_string. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline backend parse_backend(std::string_view text) {
-  for (const backend b : {backend::automatic, backend::cuda, backend::cpu}) {
-    if (text == to_string(b)) return b;
-  }
-  throw std::invalid_argument("backend '" + std::string(text) +
-                              "' is none of automatic, cuda, cpu");
+  return parse_choice("backend", text, std::array{backend::automatic, backend::cuda, backend::cpu});
 }
 
 /// The inverse of to_string. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline route parse_route(std::string_view text) {
-  for (const route r : {route::automatic, route::device, route::flat}) {
-    if (text == to_string(r)) return r;
-  }
-  throw std::invalid_argument("route '" + std::string(text) +
-                              "' is none of automatic, device, flat");
+  return parse_choice("route", text, std::array{route::automatic, route::device, route::flat});
 }
 
 /// What a run did.

@@ -121,16 +121,10 @@ struct spawner {
         return;
       }
       slots.release();
-      report_failure(launched.code(), name);
+      status->record_failure(launched.code(), name, depth);
     }
     if (slots.in_use != nullptr) atomicAdd(&status->spilled, 1ull);
     if (!next.push(task, blocks)) atomicAdd(&status->dropped, 1ull);
-  }
-
-  /// Keeps the error of a launch for the host, unless the pool was empty: then the work is only done
-  /// elsewhere.
-  __device__ void report_failure(cudaError_t error, const char* name) const {
-    if (error != cudaErrorLaunchPendingCountExceeded) status->record_error(error, name, depth);
   }
 
   /// To be called by one thread when nothing is left to do for this grid: gives its slot back.
