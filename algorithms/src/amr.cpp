@@ -216,31 +216,34 @@ amr_options recommended_options(amr_problem problem, int dimensions, amr_criteri
       options.mesh.upper = {1.2, 1.2, 1.2};
       all_sides(boundary::outflow);
       options.criterion_variable = dimensions + 1;  // pressure
-      options.mesh.max_level = flat ? 4 : 3;        // the ball is small
       options.end_time = 1;
       refine(0.1);
       break;
     case amr_problem::kelvin_helmholtz:
       all_sides(boundary::periodic);
       options.gamma = 5.0 / 3;
-      options.end_time = 2;
-      refine(0.02);
+      options.end_time = 1.5;
+      options.step.cfl = 0.8;
+      refine(0.12);  // more than at the beginning, so that the finest blocks come with the rolls
       break;
     case amr_problem::linear_wave:
       all_sides(boundary::periodic);
       options.gamma = 5.0 / 3;
       options.end_time = return_time(options);
+      options.step.cfl = 0.8;
       refine(wave_amplitude * 0.1);
       break;
     case amr_problem::advect_gaussian:
       all_sides(boundary::periodic);
       options.end_time = return_time(options);
+      options.step.cfl = 0.8;
       options.gradient_floor = 0.5;
       refine(0.02);
       break;
     case amr_problem::vortex_in_box:
       all_sides(boundary::reflecting);
       options.end_time = return_time(options);
+      options.step.cfl = 0.8;
       options.gradient_floor = 0.5;
       refine(0.05);
       break;

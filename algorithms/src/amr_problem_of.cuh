@@ -82,6 +82,9 @@ struct scalar_flow {
                                                     int axis) const {
     return is_vortex ? vortex(where, time, axis) : wind(where, time, axis);
   }
+  [[nodiscard]] __host__ __device__ Real fastest(const Real (&where)[dim], int axis) const {
+    return is_vortex ? vortex.fastest(where, axis) : std::fabs(wind(where, 0, axis));
+  }
 };
 
 template <class Physics>

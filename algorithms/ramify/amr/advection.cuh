@@ -50,10 +50,16 @@ struct advection {
     return true;
   }
 
-  /// The speed of the flow along `axis`.
+  /// The speed of the flow along `axis`: now, or, if the flow has `Real fastest(const Real
+  /// (&where)[dim], int axis) const`, at any time. A flow that stands still for a moment should have
+  /// it: a time step that is as long as the speeds of that moment allow would be far too long.
   [[nodiscard]] __host__ __device__ Real fastest(const values& /*primitive*/, int axis,
                                                  const Real (&where)[dim], Real time) const {
-    return std::fabs(velocity(where, time, axis));
+    if constexpr (requires { velocity.fastest(where, axis); }) {
+      return velocity.fastest(where, axis);
+    } else {
+      return std::fabs(velocity(where, time, axis));
+    }
   }
 
   /// What flows through a face orthogonal to `axis` and centred at `where`, per area and time: that
@@ -102,8 +108,20 @@ struct reversing_vortex {
   [[nodiscard]] __host__ __device__ Real operator()(const Real (&where)[dim], Real time,
                                                     int axis) const {
     constexpr Real pi = std::numbers::pi_v<Real>;
+    return first(where, axis) * std::cos(pi * time / period);
+  }
+
+  /// The greatest speed along `axis`, which is that at the beginning.
+  [[nodiscard]] __host__ __device__ Real fastest(const Real (&where)[dim], int axis) const {
+    return std::fabs(first(where, axis));
+  }
+
+ private:
+  /// The velocity along `axis` at time 0.
+  [[nodiscard]] __host__ __device__ Real first(const Real (&where)[dim], int axis) const {
+    constexpr Real pi = std::numbers::pi_v<Real>;
     const Real along = std::sin(pi * where[axis]);
-    Real speed = along * along * std::cos(pi * time / period);
+    Real speed = along * along;
     for (int other = 0; other < dim; ++other) {
       if (other != axis) speed *= std::sin(2 * pi * where[other]);
     }
