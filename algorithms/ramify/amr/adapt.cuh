@@ -136,22 +136,25 @@ struct fill_from_state {
                                       const int (&cell)[View::dim]) const {
     using real = typename View::real;
     constexpr int dim = View::dim;
-    constexpr int points = dim == 2 ? 9 : 27;
-    const real offset[3] = {-real(0.3872983346207417), real(0), real(0.3872983346207417)};
-    const real weight[3] = {real(5) / 18, real(8) / 18, real(5) / 18};
+    constexpr int corners = 1 << dim;
     real centre[dim];
     view.centre(block, cell, centre);
-    typename View::values sum{};
-    for (int point = 0; point < points; ++point) {
-      real where[dim];
+    // The points lie in the middle, and beyond it along some of the axes, to both sides of each.
+    return sum_over_corners<corners>([&](int axes) {
       real share = 1;
-      for (int axis = 0, digits = point; axis < dim; ++axis, digits /= 3) {
-        where[axis] = centre[axis] + times(offset[digits % 3], view.spacing(block.level, axis));
-        share *= weight[digits % 3];
-      }
-      sum += share * view.physics.to_conserved(initial(where));
-    }
-    return sum;
+      for (int axis = 0; axis < dim; ++axis) share *= (axes >> axis & 1 ? real(5) : real(8)) / 18;
+      return share * sum_over_corners<corners>([&](int sides) {
+               if ((sides & ~axes) != 0) return typename View::values{};
+               real where[dim];
+               for (int axis = 0; axis < dim; ++axis) {
+                 const real away = times(real(0.3872983346207417), view.spacing(block.level, axis));
+                 where[axis] = (axes >> axis & 1) == 0    ? centre[axis]
+                               : (sides >> axis & 1) == 0 ? centre[axis] - away
+                                                          : centre[axis] + away;
+               }
+               return view.physics.to_conserved(initial(where));
+             });
+    });
   }
 
   template <class View>
@@ -245,12 +248,11 @@ __device__ typename View::values average_below(
     below[axis] = at[axis] % (n / 2) * 2;
   }
   const int source = view.tree.first_child[node] + child;
-  typename View::values sum{};
-  for (int part = 0; part < view.tree.siblings; ++part) {
+  const auto sum = sum_over_corners<1 << dim>([&](int part) {
     int cell[dim];
     for (int axis = 0; axis < dim; ++axis) cell[axis] = below[axis] + (part >> axis & 1);
-    sum += from.load(source, View::cells::number(cell));
-  }
+    return from.load(source, View::cells::number(cell));
+  });
   return sum * (typename View::real(1) / view.tree.siblings);
 }
 

@@ -36,4 +36,20 @@ struct state {
   __host__ __device__ friend state operator*(const state& a, Real factor) { return factor * a; }
 };
 
+/// The sum of what `part(corner)` gives for the corners of an interval, a square or a cube; bit a of a
+/// corner's number is its side along axis a. Opposite ones first: so the mirror image has the same
+/// sum, bit by bit, and so has a square with x and y exchanged.
+template <int corners, class Part>
+[[nodiscard]] __host__ __device__ auto sum_over_corners(Part part) {
+  static_assert(corners == 2 || corners == 4 || corners == 8);
+  const auto pair = [&](int corner) { return part(corner) + part(corners - 1 - corner); };
+  if constexpr (corners == 2) {
+    return pair(0);
+  } else if constexpr (corners == 4) {
+    return pair(0) + pair(1);
+  } else {
+    return (pair(0) + pair(3)) + (pair(1) + pair(2));
+  }
+}
+
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -30,18 +30,28 @@ __global__ void correct_fluxes(View view, const int* nodes) {
   if (view.clock->time_step == 0) return;
   const int node = nodes[blockIdx.x];
   if (!tree.is_leaf(node)) return;
+  unsigned finer = 0;  // a bit for each face with finer blocks behind it
   for (int face = 0; face < tree.faces; ++face) {
     const int neighbor = tree.neighbor[node * tree.faces + face];
-    if (neighbor < 0 || tree.is_leaf(neighbor)) continue;
-    const int axis = face / 2;
-    const int side = face % 2;
-    const real spacing = view.spacing(tree.place[node].level, axis);
-    for (int item = static_cast<int>(threadIdx.x); item < variables * cells::of_a_face;
-         item += static_cast<int>(blockDim.x)) {
-      const int v = item / cells::of_a_face;
-      const int line = item % cells::of_a_face;
-      int at[dim];
-      cells::position(cells::on_line(axis, line, side == 0 ? 0 : n - 1), at);
+    if (neighbor >= 0 && !tree.is_leaf(neighbor)) finer |= 1u << face;
+  }
+  if (finer == 0) return;
+  const auto number_in_face = [](int cell, int axis) {
+    const int stride = cells::stride(axis);
+    return cell % stride + stride * (cell / (stride * n));
+  };
+  for (int item = static_cast<int>(threadIdx.x); item < variables * cells::count;
+       item += static_cast<int>(blockDim.x)) {
+    const int v = item / cells::count;
+    const int cell = item % cells::count;
+    int at[dim];
+    cells::position(cell, at);
+    real change = 0;  // first of all faces: a cell in a corner has several
+    for (int axis = 0; axis < dim; ++axis) {
+      if (at[axis] != 0 && at[axis] != n - 1) continue;
+      const int side = at[axis] == 0 ? 0 : 1;
+      const int face = face_of(axis, side);
+      if ((finer >> face & 1) == 0) continue;
       // 1. The child of the neighbour that is behind this cell's face, and the four (two) of its
       //    cells there.
       int child = side == 0 ? 1 << axis : 0;
@@ -50,23 +60,22 @@ __global__ void correct_fluxes(View view, const int* nodes) {
         if (a != axis && at[a] >= half) child |= 1 << a;
         first[a] = a == axis ? 0 : at[a] % half * 2;
       }
+      const int neighbor = tree.neighbor[node * tree.faces + face];
       const real* fine = view.flow(tree.first_child[neighbor] + child, opposite(face), v);
-      real sum = 0;
-      for (int part = 0; part < parts; ++part) {
-        int cell[dim];
+      const real sum = sum_over_corners<parts>([&](int part) {
+        int there[dim];
         for (int a = 0, bit = 0; a < dim; ++a) {
-          cell[a] = a == axis ? 0 : first[a] + (part >> bit++ & 1);
+          there[a] = a == axis ? 0 : first[a] + (part >> bit++ & 1);
         }
-        const int number = cells::number(cell);
-        const int stride = cells::stride(axis);
-        sum += fine[number % stride + stride * (number / (stride * n))];
-      }
+        return fine[number_in_face(cells::number(there), axis)];
+      });
       // 2. The difference goes to the cell.
-      const real difference = view.flow(node, face, v)[line] - times(sum, real(1) / parts);
-      real& value = view.now.data[view.now.offset(node, v, cells::number(at))];
-      value += (side == 0 ? -difference : difference) / spacing;
+      const real difference =
+          view.flow(node, face, v)[number_in_face(cell, axis)] - times(sum, real(1) / parts);
+      change += (side == 0 ? -difference : difference) /
+                view.spacing(tree.place[node].level, axis);
     }
-    __syncthreads();  // a cell in a corner has two such faces
+    view.now.data[view.now.offset(node, v, cell)] += change;
   }
 }
 

@@ -176,6 +176,10 @@ struct launch_request {
 words::cudaError_t submit(launch_request, words::cudaStream_t,
                           std::span<const std::span<const std::byte>> arguments);
 
+/// Lets a kernel be launched with so many bytes of dynamic shared memory, as cudaFuncSetAttribute does
+/// on a GPU.
+void allow_shared(const void* kernel, std::size_t bytes);
+
 /// The running block's dynamic shared memory.
 std::byte* dynamic_shared_memory();
 

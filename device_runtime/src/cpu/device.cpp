@@ -23,14 +23,15 @@ constexpr std::size_t least_fiber_stack = std::size_t{512} << 10;
 constexpr std::size_t least_fiber_stack = std::size_t{128} << 10;
 #endif
 
+/// Bytes of dynamic shared memory that every kernel may have; more it must be allowed.
+constexpr std::size_t shared_of_any = std::size_t{48} << 10;
+
 bool valid_shape(const launch_request& r) {
   const auto fits = [](const dim3& d, unsigned x, unsigned y, unsigned z) {
     return d.x >= 1 && d.y >= 1 && d.z >= 1 && d.x <= x && d.y <= y && d.z <= z;
   };
-  // More shared memory than that a kernel must be allowed by cudaFuncSetAttribute, which is no word
-  // of the executor.
   return fits(r.grid, 2'147'483'647u, 65'535u, 65'535u) && fits(r.block, 1024u, 1024u, 64u) &&
-         r.block.volume() <= 1024 && r.dynamic_shared <= (std::size_t{48} << 10);
+         r.block.volume() <= 1024;
 }
 
 template <class Handle>
@@ -69,8 +70,20 @@ grid_ptr device::make_grid(launch_request request) {
   return g;
 }
 
+void device::allow_shared(const void* kernel, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  shared_of_[kernel] = bytes;
+}
+
+bool device::has_shared(const launch_request& request) {
+  if (request.dynamic_shared <= shared_of_any) return true;
+  const std::lock_guard lock(mutex_);
+  const auto found = shared_of_.find(request.kernel);
+  return found != shared_of_.end() && request.dynamic_shared <= found->second;
+}
+
 cudaError_t device::launch_from_host(launch_request request, cudaStream_t stream) {
-  if (!valid_shape(request)) return cudaErrorInvalidConfiguration;
+  if (!valid_shape(request) || !has_shared(request)) return cudaErrorInvalidConfiguration;
   if (stream != nullptr) {  // the host's own: a grid's, and the reserved ones, are none here
     if (look_up(stream, 0).state == nullptr) return cudaErrorInvalidResourceHandle;
   }
@@ -102,7 +115,7 @@ cudaError_t device::launch_from_host(launch_request request, cudaStream_t stream
 
 cudaError_t device::launch_from_block(block& parent, launch_request request, stream_state* stream,
                                       bool tail) {
-  if (!valid_shape(request)) return cudaErrorInvalidConfiguration;
+  if (!valid_shape(request) || !has_shared(request)) return cudaErrorInvalidConfiguration;
   run& the_run = *parent.owner()->owner;
   std::vector<grid_ptr> ready;
   {

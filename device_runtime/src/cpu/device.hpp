@@ -59,6 +59,7 @@ class device {
   // ---- limits and memory ----
   [[nodiscard]] words::cudaError_t limit(words::cudaLimit, std::size_t& value) const;
   [[nodiscard]] words::cudaError_t set_limit(words::cudaLimit, std::size_t value);
+  void allow_shared(const void* kernel, std::size_t bytes);
   [[nodiscard]] std::size_t fiber_stack_bytes() const;
   [[nodiscard]] void* heap_allocate(std::size_t bytes);
   void heap_free(void*);
@@ -75,12 +76,15 @@ class device {
   void completed(grid_ptr, std::vector<grid_ptr>& ready);
   void forget_handles(const grid&);
   grid_ptr make_grid(launch_request);
+  /// Whether the kernel may have the shared memory that it asks for.
+  [[nodiscard]] bool has_shared(const launch_request&);
 
   mutable std::mutex mutex_;
   std::mutex one_run_at_a_time_;  // for the schedules that are reproducible
   executor_config config_;
   std::unordered_map<std::uintptr_t, stream_state> streams_;
   std::unordered_map<std::uintptr_t, event_state> events_;
+  std::unordered_map<const void*, std::size_t> shared_of_;  // what kernels were allowed
   std::uintptr_t next_handle_ = 16;  // past the reserved ones
   std::uint64_t next_grid_ = 1;
   std::uint64_t grids_begun_ = 0;

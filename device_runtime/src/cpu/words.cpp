@@ -65,6 +65,10 @@ cudaError_t submit(launch_request request, cudaStream_t stream,
   return error;
 }
 
+void allow_shared(const void* kernel, std::size_t bytes) {
+  device::instance().allow_shared(kernel, bytes);
+}
+
 std::byte* dynamic_shared_memory() { return block::current()->dynamic_shared(); }
 
 const warp_values& warp_exchange(unsigned mask, std::uint64_t value, const char* word, site s) {
