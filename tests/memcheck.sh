@@ -9,6 +9,9 @@ nvidia-smi -L >/dev/null 2>&1 || { echo "needs a GPU"; exit 77; }
 export PATH=$PATH:${CUDA_PATH:-/usr/local/cuda}/bin
 command -v compute-sanitizer >/dev/null || { echo "needs compute-sanitizer"; exit 77; }
 
+output=$(mktemp -d)
+trap 'rm -rf "$output"' EXIT
+
 checked() { # program, arguments...
   echo "-- $*"
   compute-sanitizer --tool memcheck --error-exitcode 9 "$@"
@@ -55,3 +58,12 @@ for precision in float double; do
   example nbody --plummer 1000 --steps 2 --precision $precision --method direct
 done
 example nbody --plummer 30000 --steps 2 --route device --pending-launches 100
+
+for route in device flat; do
+  for dim in 2 3; do
+    example amr --problem sedov --dim $dim --max-level 2 --blocks 2 --regrid-every 2 --t-end 0.002 \
+      --route $route --frames 1 --quiet --output-dir "$output"
+  done
+  example amr --problem vortex-in-box --subcycle --max-level 2 --blocks 2 --t-end 0.05 \
+    --regrid-every 2 --route $route --frames 1 --quiet --output-dir "$output"
+done
