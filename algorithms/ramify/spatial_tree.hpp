@@ -18,8 +18,8 @@
 ///           its own: the caller's are read by the constructor alone.
 /// Waits     each call, until its result is there. One call at a time on an index.
 /// Errors    std::invalid_argument for a bad argument, and for a NaN or an infinity, naming the
-///           point; unavailable for a backend or a route that this machine or this build cannot run;
-///           all before anything is written. cuda_error, device_launch_error.
+///           point; unavailable for a backend or a route that this machine or this build cannot
+///           run; all before anything is written. cuda_error, device_launch_error.
 /// Cost      as <ramify/spatial_tree.cuh> and <ramify/spatial_queries.cuh>, which say what the tree
 ///           is; on the CUDA backend host memory adds the copies.
 
@@ -54,7 +54,8 @@ struct neighbour_lists {
   run_report report;
 };
 
-/// A spatial tree over a copy of points. Move-only; moved-from it may only be destroyed or assigned.
+/// A spatial tree with points of its own. Move-only; moved-from it may only be destroyed or
+/// assigned.
 template <class Real, int dim>
 class spatial_index {
   static_assert((std::same_as<Real, float> || std::same_as<Real, double>)&&(dim == 2 || dim == 3),
@@ -79,9 +80,9 @@ class spatial_index {
   /// Lists them, in an order that depends on the tree's points alone.
   [[nodiscard]] neighbour_lists radius_list(std::span<const point> queries, Real radius) const;
 
-  /// The k nearest points to each query, nearest first, equally near ones by their index: a row of k
-  /// ids and squared distances for each query. Where there are fewer than k points, the rest of a row
-  /// is no_neighbour and infinity.
+  /// The k nearest points to each query, nearest first, equally near ones by their index: a row of
+  /// k ids and squared distances for each query. Where there are fewer than k points, the rest of a
+  /// row is no_neighbour and infinity.
   /// \throws std::invalid_argument if the results are not k times as long as `queries`, or k == 0
   run_report nearest(std::span<const point> queries, std::size_t k, std::span<std::uint32_t> ids,
                      std::span<Real> distances2) const;

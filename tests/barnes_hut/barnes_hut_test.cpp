@@ -76,7 +76,9 @@ BOOST_AUTO_TEST_CASE(theta_0_is_the_direct_sum) {
 }
 
 BOOST_AUTO_TEST_CASE(every_shape_by_either_route) {
+  int piece = 0;
   for (const shape s : tests::all_shapes) {
+    if (tests::left_out_by_tsan(piece, 3)) continue;
     BOOST_TEST_CONTEXT(to_string(s)) {
       const auto c = tests::make_cloud(s, std::size_t(tests::cut_down(2'500, 600)));
       const auto truth = tests::sum_of_pairs(c, 0.01);
@@ -96,8 +98,10 @@ BOOST_AUTO_TEST_CASE(every_shape_by_either_route) {
 }
 
 BOOST_AUTO_TEST_CASE(sizes_around_a_warp_and_a_block) {
+  int piece = 0;
   for (const std::size_t n :
        {1u, 2u, 3u, 16u, 17u, 31u, 32u, 33u, 127u, 128u, 129u, 255u, 256u, 257u, 1025u}) {
+    if (tests::left_out_by_tsan(piece, 4)) continue;
     BOOST_TEST_CONTEXT(n << " bodies") {
       const auto c = tests::make_cloud(shape::cube, n);
       const auto truth = tests::sum_of_pairs(c, 0);
@@ -192,7 +196,9 @@ BOOST_AUTO_TEST_CASE(a_wrong_walk_is_noticed) {
 }
 
 BOOST_DATA_TEST_CASE(leaves_of_any_size, data::make({1u, 2u, 8u, 100u, 1024u}), leaf_size) {
+  int piece = 0;
   for (const shape s : {shape::cube, shape::pairs, shape::line}) {
+    if (tests::left_out_by_tsan(piece, 3)) continue;
     BOOST_TEST_CONTEXT(to_string(s)) {
       const auto c = tests::make_cloud(s, std::size_t(tests::cut_down(1'500, 150)));
       const auto truth = tests::sum_of_pairs(c, 0.01);

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What the tests of gravity have in common: options for the backend under test, and its answer for a
-/// cloud.
+/// What the tests of gravity have in common: options for the backend under test, and its answer for
+/// a cloud.
 
 #include <boost/test/unit_test.hpp>
 #include <limits>
@@ -62,7 +62,7 @@ bool same_bits(const field<Real>& a, const field<Real>& b) {
 }
 
 /// Bodies whose tree is built by grids that launch grids.
-inline const auto deep = static_cast<std::size_t>(cut_down(6'000, 2'500));
+inline const auto deep = static_cast<std::size_t>(cut_down(6'000, 2'100));
 
 /// What the direct sum may be off by: rounding, more where forces cancel.
 template <class Real>

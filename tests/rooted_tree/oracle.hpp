@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What the tests of rooted trees have in common: the backend under test, and what a plain walk makes
-/// of a forest.
+/// What the tests of rooted trees have in common: the backend under test, and what a plain walk
+/// makes of a forest.
 
 #include <random>
 #include <string>

@@ -32,7 +32,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(nanoflann_finds_the_same_neighbours, Type, tests::
   constexpr int dim = Type::dim;
   constexpr std::size_t k = 10;
   const auto n = static_cast<std::size_t>(tests::cut_down(20'000, 1'000));
+  int piece = 0;
   for (const auto c : tests::all_clouds) {
+    if (tests::left_out_by_tsan(piece, 4)) continue;
     const auto points = tests::make_cloud<real, dim>(c, n, 11);
     const adaptor<real, dim> source{points};
     using metric = nanoflann::L2_Simple_Adaptor<real, adaptor<real, dim>, real, std::uint32_t>;
