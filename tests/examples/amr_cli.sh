@@ -139,9 +139,10 @@ expect 3 'No such file' --restart nowhere --output-dir o
 
 # A run that fails says so, and keeps the last checkpoint.
 expect 1 'max_blocks' --backend cpu --quiet --max-blocks 30 --output-dir failed --t-end 0.01
-expect 1 'c2 is of step 5' --backend cpu --quiet --problem sod --blocks 8 --max-level 1 \
-  --frames 0 --max-blocks 220 --output-dir failed --checkpoint c2 --checkpoint-every 5 --t-end 9
-expect 0 - --backend cpu --quiet --restart c2 --output-dir failed --t-end 0.0001
+expect 1 'c2 is of step 30' --backend cpu --quiet --problem advect-gaussian --max-level 2 \
+  --frames 0 --max-blocks 40 --output-dir failed --checkpoint c2 --checkpoint-every 5 --t-end 0.2
+expect 1 'max_blocks' --backend cpu --quiet --restart c2 --output-dir failed
+[ "$(tail -n 1 failed/history.csv | cut -d, -f2)" = 30 ] || fail "$(cat failed/history.csv)"
 
 # What goes wrong, says so in one line and leaves nothing behind.
 expect 0 - --help
