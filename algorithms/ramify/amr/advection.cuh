@@ -20,6 +20,10 @@ namespace ramify::inline RAMIFY_BUILD {
 /// callable on host and device. It is asked for the velocity along `axis` at the centres of faces
 /// that are orthogonal to that axis, and (by `fastest`) of cells. Where the velocities of a cell's
 /// faces have no net outflow, constants stay constant.
+///
+/// A flow that speeds up within a step would outrun a step that was chosen by its speed at the
+/// beginning. So a `Velocity` that depends on time has `Real fastest(where, axis) const` too: the largest
+/// speed at any time.
 template <class Real, int dim, class Velocity>
 struct advection {
   static_assert(1 <= dim && dim <= 3);
@@ -50,10 +54,14 @@ struct advection {
     return true;
   }
 
-  /// The speed of the flow along `axis`.
+  /// The speed of the flow along `axis`, the largest at any time if the velocity tells it.
   [[nodiscard]] __host__ __device__ Real fastest(const values& /*primitive*/, int axis,
                                                  const Real (&where)[dim], Real time) const {
-    return std::fabs(velocity(where, time, axis));
+    if constexpr (requires { velocity.fastest(where, axis); }) {
+      return velocity.fastest(where, axis);
+    } else {
+      return std::fabs(velocity(where, time, axis));
+    }
   }
 
   /// What flows through a face orthogonal to `axis` and centred at `where`, per area and time: that
@@ -109,6 +117,11 @@ struct reversing_vortex {
     }
     if (axis > 0) return -speed;
     return dim == 3 ? 2 * speed : speed;
+  }
+
+  /// The largest speed at any time.
+  [[nodiscard]] __host__ __device__ Real fastest(const Real (&where)[dim], int axis) const {
+    return std::fabs((*this)(where, Real(0), axis));
   }
 };
 
