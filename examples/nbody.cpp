@@ -35,22 +35,6 @@ struct options {
   ramify::gravity_options gravity;
 };
 
-// Empty if the word is a number of [least, most], else a complaint.
-auto number_in(double least, double most) {
-  return [=](const std::string& word) -> std::string {
-    std::size_t end = 0;
-    double value = NAN;
-    try {
-      value = std::stod(word, &end);
-    } catch (const std::exception&) {  // no number, or none that a double holds
-    }
-    if (end == word.size() && value >= least && value <= most) return {};
-    std::ostringstream text;
-    text << "'" << word << "' is not a number in [" << least << ", " << most << "]";
-    return text.str();
-  };
-}
-
 void declare(CLI::App& app, options& o) {
   auto* input = app.add_option("--input", o.input, "CSV file of bodies, x,y,z,vx,vy,vz,m a line");
   app.add_option("--plummer", o.plummer, "Bodies of a generated star cluster, a Plummer sphere")
@@ -65,17 +49,17 @@ void declare(CLI::App& app, options& o) {
       ->check(common::whole_number<0>)
       ->capture_default_str();
   app.add_option("--dt", o.dt, "Time of a step; less than 0 goes back in time")
-      ->check(number_in(-1e30, 1e30))
+      ->check(common::number_in(-1e30, 1e30))
       ->capture_default_str();
   app.add_option("--theta", o.gravity.theta, "Opening angle: 0 sums every pair")
-      ->check(number_in(0, 2))
+      ->check(common::number_in(0, 2))
       ->capture_default_str();
   o.gravity.softening = 0.05;
   app.add_option("--softening", o.gravity.softening, "Softening length")
-      ->check(number_in(0, 1e30))
+      ->check(common::number_in(0, 1e30))
       ->capture_default_str();
   app.add_option("--gravity", o.gravity.gravitational_constant, "The gravitational constant G")
-      ->check(number_in(-1e30, 1e30))
+      ->check(common::number_in(-1e30, 1e30))
       ->capture_default_str();
   app.add_option("--method", common::parsed_by(ramify::parse_gravity_method, o.gravity.method),
                  "tree, or direct: every pair");
@@ -92,11 +76,11 @@ void declare(CLI::App& app, options& o) {
   app.add_option("--output", o.output, "CSV file for the bodies at the end");
   auto* image = app.add_option("--image", o.image, "PNG file for the density at the end");
   app.add_option("--image-size", o.image_size, "Pixels a side")
-      ->check(number_in(1, 16384))
+      ->check(common::number_in(1, 16384))
       ->capture_default_str()
       ->needs(image);
   app.add_option("--image-side", o.image_side, "Length units a side; 0: nine bodies in ten")
-      ->check(number_in(0, 1e30))
+      ->check(common::number_in(0, 1e30))
       ->capture_default_str()
       ->needs(image);
   app.add_option("--energy-every", o.energy_every, "Steps a line of energies; 0: first and last")

@@ -12,13 +12,16 @@
 ///     index.nearest_of_own_points(10, true, ids, distances2);
 ///
 /// Points    float or double, two- or three-dimensional, finite, fewer than 2^31, in any order.
-/// Memory    ordinary host memory; on the CUDA backend also pinned, managed or device memory. All of
-///           it is copied, in and out: code with points on the device has <ramify/spatial_tree.cuh>
-///           and <ramify/spatial_queries.cuh>, which say what the tree is and what it costs.
+/// Memory    ordinary host memory; on the CUDA backend also pinned, managed or device memory. Host
+///           memory is copied to the device and back, device and managed memory is read and written
+///           in place. Results must not overlap the queries or one another. The tree has points of
+///           its own: the caller's are read by the constructor alone.
 /// Waits     each call, until its result is there. One call at a time on an index.
 /// Errors    std::invalid_argument for a bad argument, and for a NaN or an infinity, naming the
 ///           point; unavailable for a backend or a route that this machine or this build cannot run;
 ///           all before anything is written. cuda_error, device_launch_error.
+/// Cost      as <ramify/spatial_tree.cuh> and <ramify/spatial_queries.cuh>, which say what the tree
+///           is; on the CUDA backend host memory adds the copies.
 
 #include <array>
 #include <concepts>

@@ -21,6 +21,7 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
  public:
   spatial_here(std::span<const host_point> points, const spatial_options& options) {
     const auto limits = scoped_pending_launches(options.pending_launches);
+    // For the build alone: the tree has points of its own, so the caller's may go afterwards.
     const on_device here(as_points(points), stream_.get(), "points");
     tree_ = spatial_tree<Real, dim>(here.data(), points.size(), stream_.get(),
                                     {.route = options.route,

@@ -8,9 +8,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <iostream>
 #include <new>
 #include <ramify/runtime/error.hpp>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -49,6 +51,22 @@ std::string whole_number(const std::string& word) {
       !word.empty() && std::ranges::all_of(word, [](unsigned char c) { return std::isdigit(c); });
   if (digits && (least == 0 || word.find_first_not_of('0') != std::string::npos)) return {};
   return "'" + word + "' is not a whole number of at least " + std::to_string(least);
+}
+
+/// Empty if the word is a number of [least, most], else a complaint.
+inline auto number_in(double least, double most) {
+  return [=](const std::string& word) -> std::string {
+    std::size_t end = 0;
+    double value = NAN;
+    try {
+      value = std::stod(word, &end);
+    } catch (const std::exception&) {  // no number, or none that a double holds
+    }
+    if (end == word.size() && value >= least && value <= most) return {};
+    std::ostringstream text;
+    text << "'" << word << "' is not a number in [" << least << ", " << most << "]";
+    return text.str();
+  };
 }
 
 /// The main function of a program whose options are declared: reads them, calls `body`, and turns

@@ -18,6 +18,7 @@ class progress_bar {
   using clock = std::chrono::steady_clock;
 
  public:
+  /// `unit` of what is counted, for its rate; none is shown where that is null.
   progress_bar(std::uint64_t total, const char* unit, bool quiet)
       : total_(total), unit_(unit), shown_(!quiet && total > 0 && ::isatty(STDERR_FILENO) == 1) {}
   ~progress_bar() { clear(); }
@@ -34,8 +35,9 @@ class progress_bar {
     const double seconds = std::chrono::duration<double>(now - begin_).count();
     const auto filled = static_cast<std::size_t>(share * double(width));
     const std::string bar = std::string(filled, '#') + std::string(width - filled, '.');
-    std::fprintf(stderr, "\r[%s] %3.0f %%  %.1f %s/s  %.0f s left \033[K", bar.c_str(), 100 * share,
-                 double(done) / seconds, unit_, done == 0 ? 0 : seconds / share - seconds);
+    std::fprintf(stderr, "\r[%s] %3.0f %%  ", bar.c_str(), 100 * share);
+    if (unit_ != nullptr) std::fprintf(stderr, "%.1f %s/s  ", double(done) / seconds, unit_);
+    std::fprintf(stderr, "%.0f s left \033[K", done == 0 ? 0 : seconds / share - seconds);
   }
 
   /// Makes way for a line of output.

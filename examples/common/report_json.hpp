@@ -5,6 +5,7 @@
 /// Reports as JSON.
 
 #include <nlohmann/json.hpp>
+#include <ramify/amr/config.hpp>
 #include <ramify/quicksort/config.hpp>
 #include <ramify/rooted_tree/config.hpp>
 
@@ -38,6 +39,21 @@ namespace common {
   json.update(to_json(static_cast<const ramify::run_report&>(r)));
   json["ranking_levels"] = r.ranking_levels;
   json["rootfix_rounds"] = r.rootfix_rounds;
+  return json;
+}
+
+[[nodiscard]] inline nlohmann::ordered_json to_json(const ramify::amr_report& r) {
+  nlohmann::ordered_json json{{"time", r.time},
+                              {"steps", r.steps},
+                              {"cell_updates", r.cell_updates},
+                              {"regrids", r.regrids},
+                              {"refined_blocks", r.refined},
+                              {"coarsened_blocks", r.coarsened},
+                              {"leaves", r.leaves},
+                              {"blocks", r.blocks},
+                              {"peak_blocks", r.peak_blocks},
+                              {"finest_level", r.finest_level}};
+  json.update(to_json(static_cast<const ramify::run_report&>(r)));
   return json;
 }
 

@@ -211,6 +211,20 @@ BOOST_AUTO_TEST_CASE(an_index_can_be_moved) {
   BOOST_TEST(!second.report().backend_reason.empty());
 }
 
+// The caller's points may change and go once the index is there.
+BOOST_DATA_TEST_CASE(an_index_keeps_no_hold_of_the_points, data::make({route::device, route::flat}),
+                     taken) {
+  const auto kept = tests::make_cloud<float, 3>(cloud::filled_box, 500, 10);
+  auto given = kept;
+  const ramify::spatial_index<float, 3> index(given, options_for(taken));
+  for (auto& p : given) p = {1e9f, -1e9f, 0};
+  given = {};
+  std::vector<std::uint32_t> ids(kept.size() * 4);
+  std::vector<float> distances2(ids.size());
+  (void)index.nearest_of_own_points(4, true, ids, distances2);
+  BOOST_TEST((tests::check_nearest<float, 3>(kept, kept, 4, true, ids, distances2)) == "");
+}
+
 BOOST_AUTO_TEST_CASE(bad_arguments_are_named_before_anything_is_written) {
   const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 100, 7);
   const ramify::spatial_index<float, 3> index(points, options_for());

@@ -20,10 +20,6 @@ namespace ramify::inline RAMIFY_BUILD {
 /// callable on host and device. It is asked for the velocity along `axis` at the centres of faces
 /// that are orthogonal to that axis, and (by `fastest`) of cells. Where the velocities of a cell's
 /// faces have no net outflow, constants stay constant.
-///
-/// A flow that speeds up within a step would outrun a step that was chosen by its speed at the
-/// beginning. So a `Velocity` that depends on time has `Real fastest(where, axis) const` too: the largest
-/// speed at any time.
 template <class Real, int dim, class Velocity>
 struct advection {
   static_assert(1 <= dim && dim <= 3);
@@ -54,7 +50,9 @@ struct advection {
     return true;
   }
 
-  /// The speed of the flow along `axis`, the largest at any time if the velocity tells it.
+  /// The speed of the flow along `axis`: now, or, if the flow has `Real fastest(const Real
+  /// (&where)[dim], int axis) const`, at any time. A flow that stands still for a moment should have
+  /// it: a time step that is as long as the speeds of that moment allow would be far too long.
   [[nodiscard]] __host__ __device__ Real fastest(const values& /*primitive*/, int axis,
                                                  const Real (&where)[dim], Real time) const {
     if constexpr (requires { velocity.fastest(where, axis); }) {
@@ -110,18 +108,25 @@ struct reversing_vortex {
   [[nodiscard]] __host__ __device__ Real operator()(const Real (&where)[dim], Real time,
                                                     int axis) const {
     constexpr Real pi = std::numbers::pi_v<Real>;
+    return first(where, axis) * std::cos(pi * time / period);
+  }
+
+  /// The greatest speed along `axis`, which is that at the beginning.
+  [[nodiscard]] __host__ __device__ Real fastest(const Real (&where)[dim], int axis) const {
+    return std::fabs(first(where, axis));
+  }
+
+ private:
+  /// The velocity along `axis` at time 0.
+  [[nodiscard]] __host__ __device__ Real first(const Real (&where)[dim], int axis) const {
+    constexpr Real pi = std::numbers::pi_v<Real>;
     const Real along = std::sin(pi * where[axis]);
-    Real speed = along * along * std::cos(pi * time / period);
+    Real speed = along * along;
     for (int other = 0; other < dim; ++other) {
       if (other != axis) speed *= std::sin(2 * pi * where[other]);
     }
     if (axis > 0) return -speed;
     return dim == 3 ? 2 * speed : speed;
-  }
-
-  /// The largest speed at any time.
-  [[nodiscard]] __host__ __device__ Real fastest(const Real (&where)[dim], int axis) const {
-    return std::fabs((*this)(where, Real(0), axis));
   }
 };
 

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace ramify {
 
@@ -29,6 +30,39 @@ enum class balance { face, edge, corner };
 
 /// The slope limiters of the reconstruction, from the most diffusive one.
 enum class limiter { minmod, van_leer, monotonized_central };
+
+[[nodiscard]] constexpr std::string_view to_string(balance b) {
+  switch (b) {
+    case balance::face: return "face";
+    case balance::edge: return "edge";
+    case balance::corner: return "corner";
+  }
+  return "?";
+}
+
+[[nodiscard]] constexpr std::string_view to_string(limiter l) {
+  switch (l) {
+    case limiter::minmod: return "minmod";
+    case limiter::van_leer: return "van-leer";
+    case limiter::monotonized_central: return "monotonized-central";
+  }
+  return "?";
+}
+
+/// The inverses of to_string. \throws std::invalid_argument naming the choices
+[[nodiscard]] inline balance parse_balance(std::string_view text) {
+  for (const balance b : {balance::face, balance::edge, balance::corner}) {
+    if (text == to_string(b)) return b;
+  }
+  throw std::invalid_argument("balance '" + std::string(text) + "' is none of face, edge, corner");
+}
+[[nodiscard]] inline limiter parse_limiter(std::string_view text) {
+  for (const limiter l : {limiter::minmod, limiter::van_leer, limiter::monotonized_central}) {
+    if (text == to_string(l)) return l;
+  }
+  throw std::invalid_argument("limiter '" + std::string(text) +
+                              "' is none of minmod, van-leer, monotonized-central");
+}
 
 inline constexpr int most_levels = 19;  ///< of a mesh
 

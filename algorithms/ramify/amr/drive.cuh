@@ -164,7 +164,7 @@ __host__ __device__ unsigned numbers_in_use(const View& view, const amr_clock& c
   return view.tree.root_count() + clock.families * view.tree.siblings;
 }
 
-/// A look at the mesh, but for the step itself.
+/// A phase of a look at the mesh.
 template <class View, class Fill>
 __host__ __device__ void launch_look(const View& view, const amr_clock& clock, const Fill& fill,
                                      launch_sequence& run) {
@@ -215,7 +215,7 @@ __host__ __device__ void launch_look(const View& view, const amr_clock& clock, c
   run(settle<View>, {1, 1}, view);
 }
 
-/// All of a phase.
+/// A phase, from the host.
 template <class View, class Fill>
 void launch_phase_from_host(const View& view, const amr_clock& clock, const Fill& fill,
                             launch_sequence& run) {

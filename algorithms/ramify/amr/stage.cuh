@@ -135,7 +135,9 @@ __global__ void __launch_bounds__(threads, threads <= 288 ? 2 : 1)
   }
 
   values change[cells_a_thread] = {};
+#if RAMIFY_ON_CUDA
 #pragma unroll  // what is indexed by the axis then stays in registers
+#endif
   for (int axis = 0; axis < dim; ++axis) {
     // 1. The values along this axis.
     load_lines(view, around, node, axis, shared);

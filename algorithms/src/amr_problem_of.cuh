@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The facade's problems and criteria, chosen while the program runs: so that kernels are compiled
+/// once for each physics, not for each problem.
+
+#include <ramify/amr.hpp>
+#include <ramify/amr/advection.cuh>
+#include <ramify/amr/criteria.cuh>
+#include <ramify/amr/euler.cuh>
+#include <ramify/amr/problems.cuh>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// Of the sound wave: one diagonal crest in the unit square or cube.
+inline constexpr double wave_amplitude = 1e-4;  // above the rounding of float
+inline constexpr double wave_crests = 1;        // along each axis
+
+/// Of the vortex. LeVeque's short one in 2D.
+[[nodiscard]] inline double vortex_period(int dimensions) { return dimensions == 2 ? 2 : 3; }
+
+/// The initial state of a gas.
+template <class Real, int dim>
+struct gas_start {
+  amr_problem problem;
+  sod<Real, dim> tube;
+  sedov<Real, dim> blast;
+  kelvin_helmholtz<Real, dim> streams;
+  linear_wave<Real, dim> wave;
+
+  explicit gas_start(const amr_options& options) : problem(options.problem) {
+    for (std::size_t axis = 0; axis < dim; ++axis) {
+      const double middle = 0.5 * (options.mesh.lower[axis] + options.mesh.upper[axis]);
+      blast.centre[axis] = static_cast<Real>(middle);
+      wave.crests[axis] = Real(wave_crests);
+    }
+    blast.gamma = static_cast<Real>(options.gamma);
+    wave.amplitude = Real(wave_amplitude);
+    wave.gamma = static_cast<Real>(options.gamma);
+    wave.pressure = static_cast<Real>(1 / options.gamma);
+  }
+
+  [[nodiscard]] __host__ __device__ state<Real, dim + 2> operator()(
+      const Real (&where)[dim]) const {
+    switch (problem) {
+      case amr_problem::sod: return tube(where);
+      case amr_problem::sedov: return blast(where);
+      case amr_problem::linear_wave: return wave(where);
+      default: return streams(where);
+    }
+  }
+};
+
+/// The initial state of a concentration.
+template <class Real, int dim>
+struct scalar_start {
+  amr_problem problem;
+  gaussian<Real, dim> hill;
+  solid_ball<Real, dim> ball;
+
+  explicit scalar_start(const amr_options& options) : problem(options.problem) {
+    for (int axis = 0; axis < dim; ++axis) {
+      hill.centre[axis] = Real(0.5);
+      ball.centre[axis] = dim == 3 ? Real(0.35) : axis == 0 ? Real(0.5) : Real(0.75);
+    }
+  }
+
+  [[nodiscard]] __host__ __device__ state<Real, 1> operator()(const Real (&where)[dim]) const {
+    return problem == amr_problem::advect_gaussian ? hill(where) : ball(where);
+  }
+};
+
+/// The flow that carries a concentration along.
+template <class Real, int dim>
+struct scalar_flow {
+  bool is_vortex = false;
+  uniform_velocity<Real, dim> wind;
+  reversing_vortex<Real, dim> vortex;
+
+  [[nodiscard]] __host__ __device__ Real operator()(const Real (&where)[dim], Real time,
+                                                    int axis) const {
+    return is_vortex ? vortex(where, time, axis) : wind(where, time, axis);
+  }
+  [[nodiscard]] __host__ __device__ Real fastest(const Real (&where)[dim], int axis) const {
+    return is_vortex ? vortex.fastest(where, axis) : std::fabs(wind(where, 0, axis));
+  }
+};
+
+template <class Physics>
+struct either_criterion {
+  using real = typename Physics::real;
+  static constexpr int dim = Physics::dimensions;
+
+  bool is_loehner;
+  gradient_criterion<Physics> gradient;
+  loehner_criterion<Physics> loehner;
+
+  explicit either_criterion(const amr_options& options)
+      : is_loehner(options.criterion == amr_criterion::loehner),
+        gradient{options.criterion_variable, static_cast<real>(options.gradient_floor)},
+        loehner{options.criterion_variable, static_cast<real>(options.loehner_filter)} {}
+  either_criterion() = default;
+
+  __device__ real operator()(const cell_stencil<typename Physics::values, dim>& u,
+                             const block_place<dim>& place, const real (&where)[dim]) const {
+    return is_loehner ? loehner(u, place, where) : gradient(u, place, where);
+  }
+};
+
+/// Whether the problem is one of a gas.
+[[nodiscard]] inline bool is_gas(amr_problem problem) {
+  return problem != amr_problem::advect_gaussian && problem != amr_problem::vortex_in_box;
+}
+
+/// Calls `use(physics, initial state)` with those of the options; `dim` is theirs.
+template <class Real, int dim, class Use>
+auto with_problem(const amr_options& options, Use use) {
+  if (is_gas(options.problem)) {
+    euler<Real, dim> gas;
+    gas.gamma = static_cast<Real>(options.gamma);
+    return use(gas, gas_start<Real, dim>(options));
+  }
+  scalar_flow<Real, dim> flow;
+  flow.is_vortex = options.problem == amr_problem::vortex_in_box;
+  for (Real& along : flow.wind.velocity) along = Real(1);
+  flow.vortex.period = static_cast<Real>(vortex_period(dim));
+  return use(advection<Real, dim, scalar_flow<Real, dim>>{flow}, scalar_start<Real, dim>(options));
+}
+
+}  // namespace ramify::inline RAMIFY_BUILD

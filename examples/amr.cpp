@@ -1,0 +1,562 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Flow on a mesh that refines itself where something happens: the problems that everybody solves.
+//
+//   amr                                                     # two streams roll one another up
+//   amr --problem sedov --max-level 5 --output-dir blast
+//   amr --restart blast.ckpt --checkpoint blast.ckpt --t-end 2 --output-dir blast
+//
+// Exit status: 0 done; 1 the simulation failed; 2 a bad option; 3 the checkpoint cannot be read or
+// is damaged; 4 this machine or build cannot run the backend or the route; 5 the output cannot be
+// written.
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <iomanip>
+#include <iostream>
+#include <optional>
+#include <ramify/amr.hpp>
+#include <string>
+#include <vector>
+
+#include "common/amr_checkpoint.hpp"
+#include "common/cli.hpp"
+#include "common/mesh_image.hpp"
+#include "common/output_file.hpp"
+#include "common/progress_bar.hpp"
+#include "common/report_json.hpp"
+#include "common/table_file.hpp"
+#include "common/vtu_file.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What stands on the command line. What is not there is as the problem, or the checkpoint, has it.
+struct options {
+  std::optional<ramify::amr_problem> problem;
+  std::optional<ramify::amr_criterion> criterion;
+  std::optional<ramify::amr_precision> precision;
+  std::optional<ramify::limiter> limiter;
+  std::optional<ramify::balance> balance;
+  std::optional<std::vector<unsigned>> blocks;
+  std::optional<int> dim, max_level;
+  std::optional<std::size_t> max_blocks;
+  std::optional<unsigned> regrid_every;
+  std::optional<double> t_end, refine_above, coarsen_below, cfl;
+  std::optional<std::uint32_t> frames;
+  std::optional<std::uint64_t> history_every;
+  std::optional<std::string> field;
+  bool subcycle = false, no_reflux = false, quiet = false;
+  ramify::run_options where;
+  std::string output_dir = "amr_output", checkpoint, restart, report;
+  std::uint64_t checkpoint_every = 100;
+};
+
+template <class T>
+CLI::callback_t parsed_by(T (*parse)(std::string_view), std::optional<T>& target) {
+  return [parse, &target](const CLI::results_t& words) {
+    return common::parsed_by(parse, target.emplace())(words);
+  };
+}
+
+/// "4", "4x2" or "4x2x2".
+bool parse_blocks(const std::string& word, std::vector<unsigned>& blocks) {
+  std::string_view rest = word;
+  for (;;) {
+    const auto end = std::min(rest.find('x'), rest.size());
+    const auto number = common::parse<unsigned>(rest.substr(0, end));
+    if (!number || *number < 1 || *number > 4096 || blocks.size() == 3) return false;
+    blocks.push_back(*number);
+    if (end == rest.size()) return true;
+    rest.remove_prefix(end + 1);
+  }
+}
+
+void declare(CLI::App& app, options& o) {
+  using common::number_in;
+  using common::whole_number;
+  const char* const flow = "What flows";
+  app.add_option("--problem", parsed_by(ramify::parse_amr_problem, o.problem),
+                 "kelvin-helmholtz (the default), sod, sedov, linear-wave, advect-gaussian or "
+                 "vortex-in-box")
+      ->group(flow);
+  app.add_option("--dim", o.dim, "Dimensions: 2 (the default) or 3")
+      ->check(CLI::IsMember({"2", "3"}))
+      ->group(flow);
+  app.add_option("--t-end", o.t_end, "Time at the end; the problem's customary one")
+      ->check(number_in(1e-30, 1e30))
+      ->group(flow);
+
+  const char* const mesh = "The mesh; what is not given is as suits the problem";
+  app.add_option_function<std::string>(
+         "--blocks",
+         [&o](const std::string& word) {
+           if (!parse_blocks(word, o.blocks.emplace())) {
+             throw CLI::ValidationError("--blocks", "'" + word +
+                                                        "' is not N, NxM or NxMxK of whole "
+                                                        "numbers in [1, 4096]");
+           }
+         },
+         "Root blocks along each axis: one number, or NxM, or NxMxK")
+      ->group(mesh);
+  app.add_option("--max-level", o.max_level, "Level of the finest blocks; the roots are level 0")
+      ->check(number_in(0, ramify::most_levels - 1))
+      ->check(whole_number<0>)
+      ->group(mesh);
+  app.add_option("--max-blocks", o.max_blocks, "Most blocks; 0: as memory holds")
+      ->check(whole_number<0>)
+      ->group(mesh);
+  app.add_option("--balance", parsed_by(ramify::parse_balance, o.balance),
+                 "Blocks of which levels differ by one at most: face, edge or corner")
+      ->group(mesh);
+  app.add_option("--criterion", parsed_by(ramify::parse_amr_criterion, o.criterion),
+                 "Where to refine: gradient or loehner")
+      ->group(mesh);
+  app.add_option("--refine-above", o.refine_above, "Refine where the criterion is larger")
+      ->check(number_in(0, 1e30))
+      ->group(mesh);
+  app.add_option("--coarsen-below", o.coarsen_below,
+                 "Coarsen where it is smaller; a quarter of --refine-above")
+      ->check(number_in(0, 1e30))
+      ->group(mesh);
+  app.add_option("--regrid-every", o.regrid_every, "Steps between looks at the mesh; 0: it stays")
+      ->check(whole_number<0>)
+      ->group(mesh);
+
+  const char* const step = "The method";
+  app.add_option("--cfl", o.cfl, "Of the largest stable step")
+      ->check(number_in(1e-30, 1))
+      ->group(step);
+  app.add_option("--limiter", parsed_by(ramify::parse_limiter, o.limiter),
+                 "minmod, van-leer or monotonized-central")
+      ->group(step);
+  app.add_flag("--subcycle", o.subcycle, "A level takes two steps for one of the next coarser")
+      ->group(step);
+  app.add_flag("--no-reflux", o.no_reflux, "Leave the fluxes between levels as they are")
+      ->group(step);
+  app.add_option("--precision", parsed_by(ramify::parse_amr_precision, o.precision),
+                 "double or float")
+      ->group(step);
+  app.add_option("--backend", common::parsed_by(ramify::parse_backend, o.where.backend),
+                 "automatic, cuda or cpu")
+      ->group(step);
+  app.add_option("--route", common::parsed_by(ramify::parse_route, o.where.route),
+                 "automatic, device or flat")
+      ->group(step);
+  app.add_option("--pending-launches", o.where.pending_launches,
+                 "Pending-launch limit of the device runtime")
+      ->check(whole_number<1>)
+      ->group(step);
+
+  const char* const output = "Output";
+  app.add_option("--output-dir", o.output_dir, "Folder for meshes, pictures and history.csv")
+      ->capture_default_str()
+      ->group(output);
+  app.add_option("--frames", o.frames,
+                 "Meshes and pictures after the first; 10. 0: none, nor the first")
+      ->check(whole_number<0>)
+      ->group(output);
+  app.add_option("--field", o.field, "What pictures show; density or concentration")->group(output);
+  app.add_option("--history-every", o.history_every, "Steps a row of history.csv; 10")
+      ->check(whole_number<1>)
+      ->group(output);
+  auto* checkpoint =
+      app.add_option("--checkpoint", o.checkpoint, "File to go on from later")->group(output);
+  app.add_option("--checkpoint-every", o.checkpoint_every, "Steps between checkpoints")
+      ->check(whole_number<1>)
+      ->capture_default_str()
+      ->needs(checkpoint)
+      ->group(output);
+  app.add_option("--restart", o.restart, "Checkpoint to go on from")->group(output);
+  app.add_option("--report", o.report, "JSON file for the summary")->group(output);
+  app.add_flag("--quiet", o.quiet, "No table, and no progress bar")->group(output);
+}
+
+/// Puts into `value` what the command line says, if anything.
+template <class T, class U>
+void apply(const std::optional<T>& given, U& value) {
+  if (given) value = static_cast<U>(*given);
+}
+
+void apply(const options& o, common::amr_settings& s) {
+  ramify::amr_options& flow = s.flow;
+  if (o.blocks) {
+    const std::vector<unsigned>& blocks = *o.blocks;
+    if (blocks.size() != 1 && blocks.size() != std::size_t(flow.dimensions)) {
+      throw std::invalid_argument("--blocks has " + std::to_string(blocks.size()) +
+                                  " numbers for " + std::to_string(flow.dimensions) +
+                                  " dimensions");
+    }
+    for (std::size_t axis = 0; axis < std::size_t(flow.dimensions); ++axis) {
+      flow.mesh.roots[axis] = blocks[blocks.size() == 1 ? 0 : axis];
+    }
+  }
+  apply(o.max_level, flow.mesh.max_level);
+  apply(o.max_blocks, flow.mesh.max_blocks);
+  apply(o.balance, flow.mesh.balance);
+  apply(o.refine_above, flow.regrid.refine_above);
+  if (o.refine_above) flow.regrid.coarsen_below = *o.refine_above / 4;
+  apply(o.coarsen_below, flow.regrid.coarsen_below);
+  apply(o.regrid_every, flow.regrid.every);
+  apply(o.cfl, flow.step.cfl);
+  apply(o.limiter, flow.step.limiter);
+  apply(o.precision, flow.precision);
+  if (o.subcycle) flow.step.subcycle = true;
+  if (o.no_reflux) flow.step.reflux = false;
+  apply(o.t_end, flow.end_time);
+  apply(o.frames, s.frames);
+  apply(o.history_every, s.history_every);
+  apply(o.field, s.field);
+  static_cast<ramify::run_options&>(flow) = o.where;
+  validate(flow);
+  const auto fields = field_names(flow, ramify::amr_fields::primitive);
+  if (std::ranges::find(fields, s.field) == fields.end()) {
+    std::string all;
+    for (const std::string& name : fields) all += (all.empty() ? "" : ", ") + name;
+    throw std::invalid_argument("--field '" + s.field + "' is none of " + all);
+  }
+}
+
+common::amr_settings settings_of(const options& o) {
+  common::amr_settings s;
+  const auto problem = o.problem.value_or(ramify::amr_problem::kelvin_helmholtz);
+  s.flow = recommended_options(problem, o.dim.value_or(2),
+                               o.criterion.value_or(ramify::amr_criterion::gradient));
+  s.field = field_names(s.flow, ramify::amr_fields::primitive).front();
+  apply(o, s);
+  s.framed_until = s.flow.end_time;
+  return s;
+}
+
+/// Those of a checkpoint. Only the end may be another one.
+common::amr_settings settings_of(const options& o, const common::amr_checkpoint& from) {
+  common::amr_settings s = from.settings;
+  const auto kept = to_json(s);
+  apply(o.problem, s.flow.problem);
+  apply(o.dim, s.flow.dimensions);
+  apply(o.criterion, s.flow.criterion);
+  const auto check = [&] {
+    const auto asked = to_json(s);
+    for (const auto& [name, value] : kept.items()) {
+      if (name == "t-end" || asked.at(name) == value) continue;
+      throw std::invalid_argument("--" + name + " is " + asked.at(name).dump() + ", but " +
+                                  o.restart + " goes on with " + value.dump());
+    }
+  };
+  check();  // before what depends on the problem and the dimensions
+  apply(o, s);
+  check();
+  if (s.flow.end_time < from.state.time) {
+    throw std::invalid_argument("--t-end is before the time of " + o.restart + ", which is " +
+                                nlohmann::json(from.state.time).dump());
+  }
+  return s;
+}
+
+/// What the integrals over the domain are called.
+std::vector<std::string> names_of_totals(const ramify::amr_options& flow) {
+  auto names = field_names(flow, ramify::amr_fields::conserved);
+  if (names.front() == "density") names.front() = "mass";
+  return names;
+}
+
+/// The time of a frame; the first is number 0.
+double time_of_frame(const common::amr_settings& s, double number) {
+  return s.frames == 0 ? INFINITY : s.framed_until * number / double(s.frames);
+}
+
+/// The first frame that is due after a time, or the end.
+double next_frame_time(const common::amr_settings& s, double now) {
+  if (s.frames == 0) return s.flow.end_time;
+  double number = std::floor(now / s.framed_until * double(s.frames));
+  while (time_of_frame(s, number) <= now) ++number;
+  return std::min(time_of_frame(s, number), s.flow.end_time);
+}
+
+/// That a file can be put there, before any work is done for it.
+void check_folder_of(const std::string& file) {
+  const fs::path folder = fs::absolute(file).parent_path();
+  if (!fs::is_directory(folder)) {
+    throw common::bad_output("cannot write " + file + ": no such folder");
+  }
+  if (::access(folder.c_str(), W_OK) != 0) {
+    throw common::bad_output("cannot write " + file + ": its folder is not writable");
+  }
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code why;
+  fs::create_directories(folder, why);
+  if (why) throw common::bad_output("cannot make " + folder.string() + ": " + why.message());
+}
+
+/// The files that a run leaves, but for checkpoints.
+class recorder {
+ public:
+  recorder(const common::amr_settings& settings, const fs::path& folder,
+           const common::amr_checkpoint* from)
+      : settings_(settings),
+        folder_(folder),
+        frames_(from == nullptr ? 0 : from->frames_written),
+        series_(from == nullptr ? common::pvd_series(series_path())
+                                : common::pvd_series::resume(series_path(), from->state.time)),
+        history_(from == nullptr
+                     ? common::table_file(history_path(), columns())
+                     : common::table_file::resume(history_path(), columns(), from->state.time)) {}
+
+  [[nodiscard]] std::uint32_t frames() const { return frames_; }
+
+  void add_row(const ramify::amr_simulation& flow) {
+    const ramify::amr_report report = flow.report();
+    std::vector<double> row{report.time, double(report.steps), double(report.leaves),
+                            double(report.leaves) * cells_of_a_block(settings_.flow)};
+    for (const double total : flow.totals()) row.push_back(total);
+    history_.append(row);
+  }
+
+  void add_frame(const ramify::amr_simulation& flow) {
+    std::ostringstream name;
+    name << to_string(settings_.flow.problem) << '_' << std::setfill('0') << std::setw(4)
+         << frames_;
+    const ramify::mesh_snapshot mesh = flow.snapshot(ramify::amr_fields::primitive);
+    const fs::path file = folder_ / (name.str() + ".vtu");
+    common::write_vtu(file, mesh);
+    common::write_png(folder_ / (name.str() + ".png"), common::draw_mesh(mesh, settings_.field));
+    series_.add(mesh.time, file);
+    ++frames_;
+  }
+
+  [[nodiscard]] static double cells_of_a_block(const ramify::amr_options& flow) {
+    return flow.dimensions == 2 ? 16 * 16 : 8 * 8 * 8;
+  }
+
+ private:
+  [[nodiscard]] fs::path series_path() const {
+    return folder_ / (std::string(to_string(settings_.flow.problem)) + ".pvd");
+  }
+  [[nodiscard]] fs::path history_path() const { return folder_ / "history.csv"; }
+  [[nodiscard]] std::vector<std::string> columns() const {
+    std::vector<std::string> names{"time", "step", "leaves", "cells"};
+    for (const std::string& name : names_of_totals(settings_.flow)) names.push_back(name);
+    return names;
+  }
+
+  common::amr_settings settings_;
+  fs::path folder_;
+  std::uint32_t frames_;
+  common::pvd_series series_;
+  common::table_file history_;
+};
+
+void print_table_row(const ramify::amr_simulation& flow, bool header) {
+  if (header) std::cout << "       time      step    leaves     blocks  finest level\n";
+  const ramify::amr_report report = flow.report();
+  std::cout << std::setw(11) << report.time << std::setw(10) << report.steps << std::setw(10)
+            << report.leaves << std::setw(11) << report.blocks << std::setw(14)
+            << report.finest_level << std::endl;
+}
+
+ramify::amr_simulation start(const common::amr_settings& settings, const options& o,
+                             const common::amr_checkpoint* from) {
+  if (from == nullptr) return ramify::amr_simulation(settings.flow);
+  try {
+    return {settings.flow, from->state};
+  } catch (const std::invalid_argument& e) {  // the options are good, so it is the state
+    throw common::bad_input(o.restart + " cannot be gone on with: " + e.what());
+  }
+}
+
+/// The largest number of steps until one that is a multiple of `every`.
+std::uint64_t steps_until_multiple(std::uint64_t step, std::uint64_t every) {
+  return every - step % every;
+}
+
+/// What is known at the end.
+struct summary {
+  common::amr_settings settings;
+  ramify::amr_report report;
+  std::uint64_t cell_updates = 0;  ///< of this run alone
+  double seconds = 0;              ///< of its steps
+  std::vector<std::uint64_t> leaves_of_level;
+  std::vector<double> first_totals, last_totals;
+  std::vector<double> errors;  ///< empty where the exact solution is not known
+};
+
+/// What does not change but for rounding: what cannot leave the domain, and the momenta along axes
+/// without walls.
+std::vector<bool> conserved_totals(const ramify::amr_options& flow) {
+  const auto has = [&](int axis, ramify::boundary side) {
+    const auto& sides = flow.mesh.sides[std::size_t(axis)];
+    return sides[0] == side || sides[1] == side;
+  };
+  bool closed = true;
+  for (int axis = 0; axis < flow.dimensions; ++axis) {
+    if (has(axis, ramify::boundary::outflow)) closed = false;
+  }
+  std::vector<bool> conserved(names_of_totals(flow).size(), closed);
+  for (std::size_t v = 1; v + 1 < conserved.size(); ++v) {
+    if (!has(int(v) - 1, ramify::boundary::periodic)) conserved[v] = false;
+  }
+  return conserved;
+}
+
+/// Whether the exact solution now is the initial state.
+bool has_returned(const ramify::amr_options& flow, double time) {
+  const double period = return_time(flow);
+  if (period == 0 || time == 0) return false;
+  const double periods = time / period;
+  return std::abs(periods - std::round(periods)) < 1e-9 * periods;
+}
+
+summary simulate(const options& o) {
+  using clock = std::chrono::steady_clock;
+  std::optional<common::amr_checkpoint> from;
+  if (!o.restart.empty()) from = common::read_amr_checkpoint(o.restart);
+  const common::amr_checkpoint* const kept = from ? &*from : nullptr;
+  common::amr_checkpoint now;
+  now.settings = from ? settings_of(o, *from) : settings_of(o);
+  for (const std::string& file : {o.checkpoint, o.report}) {
+    if (!file.empty()) check_folder_of(file);
+  }
+  ramify::amr_simulation flow = start(now.settings, o, kept);
+  make_folder(o.output_dir);
+  recorder files(now.settings, o.output_dir, kept);
+  now.first_totals = from ? from->first_totals : flow.totals();
+
+  const double begin = flow.time();
+  const double end = now.settings.flow.end_time;
+  constexpr double ticks = 10'000;
+  common::progress_bar bar(std::uint64_t(ticks), nullptr, o.quiet);
+  const auto print_row = [&](bool header) {
+    if (o.quiet) return;
+    bar.clear();
+    print_table_row(flow, header);
+  };
+  print_row(true);
+  if (!from) {
+    files.add_row(flow);
+    if (now.settings.frames > 0) files.add_frame(flow);
+  }
+
+  summary all;
+  const std::uint64_t first_updates = flow.report().cell_updates;
+  std::uint64_t saved = from && o.checkpoint == o.restart ? flow.steps() : 0;
+  while (flow.time() < end) {
+    const double target = next_frame_time(now.settings, flow.time());
+    std::uint64_t steps = steps_until_multiple(flow.steps(), now.settings.history_every);
+    if (!o.checkpoint.empty()) {
+      steps = std::min(steps, steps_until_multiple(flow.steps(), o.checkpoint_every));
+    }
+    const auto before = clock::now();
+    try {
+      flow.advance(steps, target);
+    } catch (const ramify::amr_error& e) {
+      std::string what = e.what();
+      if (saved > 0) what += "; " + o.checkpoint + " is of step " + std::to_string(saved);
+      throw std::runtime_error(what);
+    }
+    all.seconds += std::chrono::duration<double>(clock::now() - before).count();
+    bar.show(std::uint64_t(ticks * (flow.time() - begin) / (end - begin)));
+    const bool is_frame = flow.time() == target;
+    if (is_frame || flow.steps() % now.settings.history_every == 0) files.add_row(flow);
+    if (is_frame) {
+      if (now.settings.frames > 0) files.add_frame(flow);
+      print_row(false);
+    }
+    if (!o.checkpoint.empty() && (flow.steps() % o.checkpoint_every == 0 || flow.time() >= end)) {
+      now.state = flow.state();
+      now.frames_written = files.frames();
+      common::write_amr_checkpoint(o.checkpoint, now);
+      saved = flow.steps();
+    }
+  }
+
+  all.settings = now.settings;
+  all.report = flow.report();
+  all.cell_updates = all.report.cell_updates - first_updates;
+  all.first_totals = now.first_totals;
+  all.last_totals = flow.totals();
+  if (has_returned(now.settings.flow, flow.time())) all.errors = flow.change_since_start();
+  all.leaves_of_level.resize(std::size_t(all.report.finest_level) + 1);
+  for (const ramify::block_position& leaf : flow.snapshot().leaves) {
+    ++all.leaves_of_level[std::size_t(leaf.level)];
+  }
+  return all;
+}
+
+nlohmann::ordered_json to_json(const summary& all) {
+  nlohmann::ordered_json json{{"settings", common::to_json(all.settings)}};
+  json.update(common::to_json(all.report));
+  json["leaves_of_level"] = all.leaves_of_level;
+  const auto names = names_of_totals(all.settings.flow);
+  const auto conserved = conserved_totals(all.settings.flow);
+  for (std::size_t v = 0; v < names.size(); ++v) {
+    json["totals"].push_back({{"name", names[v]},
+                              {"first", all.first_totals[v]},
+                              {"last", all.last_totals[v]},
+                              {"conserved", bool(conserved[v])}});
+  }
+  const auto fields = field_names(all.settings.flow, ramify::amr_fields::conserved);
+  for (std::size_t v = 0; v < all.errors.size(); ++v) {
+    json["l1_errors"][fields[v]] = all.errors[v];
+  }
+  json["seconds"] = all.seconds;
+  json["cell_updates_per_second"] = all.seconds > 0 ? double(all.cell_updates) / all.seconds : 0;
+  return json;
+}
+
+void print(const summary& all) {
+  const ramify::amr_options& flow = all.settings.flow;
+  std::cout << static_cast<const ramify::run_report&>(all.report)
+            << "problem: " << to_string(flow.problem) << " in " << flow.dimensions
+            << "D, precision " << to_string(flow.precision) << "\ntime: " << all.report.time
+            << "\nsteps: " << all.report.steps << "\nlooks at the mesh: " << all.report.regrids
+            << " (" << all.report.refined << " blocks refined, " << all.report.coarsened
+            << " families coarsened)\nleaves:";
+  for (std::size_t level = 0; level < all.leaves_of_level.size(); ++level) {
+    std::cout << (level == 0 ? " " : ", ") << all.leaves_of_level[level] << " of level " << level;
+  }
+  const double cells = double(all.report.leaves) * recorder::cells_of_a_block(flow);
+  double uniform = recorder::cells_of_a_block(flow);
+  for (int axis = 0; axis < flow.dimensions; ++axis) {
+    uniform *= double(flow.mesh.roots[std::size_t(axis)]) * std::exp2(all.report.finest_level);
+  }
+  std::cout << "\ncells: " << std::uint64_t(cells) << ", " << 100 * cells / uniform
+            << " % of those of a uniform mesh of the finest level\n";
+  const auto names = names_of_totals(flow);
+  const auto conserved = conserved_totals(flow);
+  for (std::size_t v = 0; v < names.size(); ++v) {
+    if (!conserved[v]) continue;
+    const double change = all.last_totals[v] - all.first_totals[v];
+    // A momentum's first value may be 0.
+    const bool relative = v == 0 || v + 1 == names.size();
+    std::cout << "drift of " << names[v] << ": "
+              << (relative ? change / all.first_totals[v] : change)
+              << (relative ? " (relative)\n" : " (absolute)\n");
+  }
+  const auto fields = field_names(flow, ramify::amr_fields::conserved);
+  for (std::size_t v = 0; v < all.errors.size(); ++v) {
+    std::cout << "L1 error of " << fields[v] << ": " << all.errors[v] << '\n';
+  }
+  std::cout << "seconds: " << all.seconds << "\ncell updates/s: "
+            << (all.seconds > 0 ? double(all.cell_updates) / all.seconds : 0) << '\n';
+}
+
+void run(const options& o) {
+  const summary all = simulate(o);
+  if (!o.report.empty()) {
+    common::write_file(o.report, [&](std::ostream& out) { out << to_json(all).dump(2) << '\n'; });
+  }
+  print(all);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Flow on a mesh that refines itself where something happens.");
+  options o;
+  declare(app, o);
+  return common::run_program("amr", app, argc, argv, [&] { run(o); });
+}

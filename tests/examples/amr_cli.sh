@@ -1,0 +1,183 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The example program amr from outside: amr_cli.sh <program> <work folder>
+. "$(dirname "$0")/cli_checks.sh"
+
+# The value that stands behind a name in the report.
+value() { sed -n "s|^$1: ||p" out; }
+# less <a> <b>: whether |a| < b
+less() { awk -v a="${1%% *}" -v b="$2" 'BEGIN { exit !((a < 0 ? -a : a) < b) }'; }
+
+# has_frames <folder> <problem> <number of the last frame>: meshes, pictures, and their list
+has_frames() {
+  local number
+  for number in $(seq -f %04g 0 "$3"); do
+    grep -q '<VTKFile type="UnstructuredGrid"' "$1/$2_$number.vtu" || fail "no mesh $number of $2"
+    [ "$(head -c 4 "$1/$2_$number.png" | tail -c 3)" = PNG ] || fail "no picture $number of $2"
+    grep -qF "file=\"$2_$number.vtu\"" "$1/$2.pvd" || fail "$2_$number.vtu is not in $2.pvd"
+  done
+  [ "$(ls "$1" | grep -c vtu)" -eq $(($3 + 1)) ] || fail "more than frames 0 to $3 in $1"
+}
+
+small=(--backend cpu --max-level 1 --frames 2 --quiet)
+
+# Every problem: files, a history from the first moment to the last, nothing lost.
+try() { # problem, end, options...
+  local problem=$1 end=$2
+  shift 2
+  expect 0 - "${small[@]}" --problem "$problem" --t-end "$end" --output-dir "$problem" "$@"
+  has_frames "$problem" "$problem" 2
+  [ "$(sed -n 2p "$problem/history.csv" | cut -d, -f1,2)" = 0,0 ] || fail "$problem: no start"
+  [ "$(tail -n 1 "$problem/history.csv" | cut -d, -f1)" = "$end" ] || fail "$problem: no end"
+  [ "$(value time)" = "$end" ] || fail "$problem: at $(value time)"
+  less 0 "$(value cell\ updates/s)" || fail "$problem: no rate in $(cat out)"
+}
+try sod 0.05
+! grep -q '^drift' out || fail "a drift of what flows out: $(cat out)"
+try sedov 0.02 --field pressure
+try kelvin-helmholtz 0.05
+less "$(value 'drift of mass')" 1e-13 || fail "mass: $(cat out)"
+less "$(value 'drift of energy')" 1e-13 || fail "energy: $(cat out)"
+less "$(value 'drift of momentum_x')" 1e-13 || fail "momentum: $(cat out)"
+! grep -q '^L1' out || fail "an error that nobody knows: $(cat out)"
+try linear-wave 0.25 --blocks 2x1
+try advect-gaussian 1
+less "$(value 'drift of concentration')" 1e-13 || fail "concentration: $(cat out)"
+less "$(value 'L1 error of concentration')" 0.01 || fail "error: $(cat out)"
+try vortex-in-box 2 --refine-above 0.2
+less "$(value 'drift of concentration')" 1e-13 || fail "concentration: $(cat out)"
+less "$(value 'L1 error of concentration')" 0.05 || fail "error: $(cat out)"
+[ "$(head -n 1 sod/history.csv)" = \
+  time,step,leaves,cells,mass,momentum_x,momentum_y,energy ] || fail "$(head -n 1 sod/history.csv)"
+rm -r sedov
+try sedov 0.01 --dim 3 --blocks 2
+
+# The wave is back after a period, and the finer mesh is closer to it.
+wave() { expect 0 - --backend cpu --problem linear-wave --output-dir w --refine-above 0 "$@"; }
+wave --max-level 0 --quiet --frames 0
+[ "$(ls w)" = history.csv ] || fail "frames in spite of --frames 0: $(ls w)"
+[ "$(head -c 8 out)" = 'backend:' ] || fail "a table in spite of --quiet: $(cat out)"
+coarse=$(value 'L1 error of density')
+wave --max-level 1 --frames 1
+[ "$(grep -c '^ ' out)" -eq 3 ] || fail "not a table of two moments: $(cat out)"
+less "$(value 'L1 error of density')" "$(awk -v e="$coarse" 'BEGIN { print e / 3 }')" ||
+  fail "errors $coarse, $(value 'L1 error of density')"
+rm -r w
+
+# Every way to the same files.
+flow=("${small[@]}" --t-end 0.05 --blocks 3x2)
+expect 0 - "${flow[@]}" --output-dir first --route device
+grep -q '^route: device (asked for)$' out || fail "no route in $(cat out)"
+for way in '--route flat' '--pending-launches 40' '--checkpoint c --checkpoint-every 7'; do
+  # shellcheck disable=SC2086
+  expect 0 - "${flow[@]}" --output-dir again $way
+  diff -r first again >/dev/null || fail "$way gives other files"
+  rm -r again
+done
+rm c
+different() {
+  expect 0 - "${flow[@]}" --output-dir again "$@"
+  ! cmp -s first/kelvin-helmholtz_0002.vtu again/kelvin-helmholtz_0002.vtu ||
+    fail "$* makes no difference"
+  rm -r again
+}
+different --precision float
+different --limiter minmod
+different --cfl 0.3
+different --subcycle
+different --criterion loehner --refine-above 0.9
+expect 0 - "${flow[@]}" --output-dir again --no-reflux --balance corner
+rm -r again
+
+# A run that is stopped and gone on with ends as one that is not.
+long=(--backend cpu --quiet --problem sod --max-level 2 --history-every 3)
+expect 0 - "${long[@]}" --frames 4 --t-end 0.08 --output-dir whole --report whole.json
+grep -qF '"cell_updates_per_second": ' whole.json || fail "no rate in $(cat whole.json)"
+grep -qF '"problem": "sod"' whole.json || fail "no settings in $(cat whole.json)"
+expect 0 - "${long[@]}" --frames 2 --t-end 0.04 --output-dir parts --checkpoint c \
+  --checkpoint-every 5
+# What a run leaves that went on past its last checkpoint is dropped.
+echo 0.07,99,1,1,1,1,1,1 >>parts/history.csv
+cp c c.before
+cp -r parts forked
+expect 0 - --restart c --output-dir parts --t-end 0.08 --backend cpu --quiet
+diff -r whole parts || fail "going on gives other files"
+cmp -s c c.before || fail "the checkpoint was touched"
+expect 0 - --restart c --output-dir forked --t-end 0.08 --route flat --quiet --backend cpu \
+  --problem sod --dim 2 --blocks 2 --max-level 2 --checkpoint c
+diff -r whole forked || fail "going on along the flat route gives other files"
+! cmp -s c c.before || fail "no new checkpoint"
+expect 0 - --restart c --output-dir parts --t-end 0.09 --quiet --backend cpu
+has_frames parts sod 5
+rm -r parts forked
+
+# What may not change. The checkpoint and the folder stay as they are.
+mv c.before c
+cp c c.before
+cannot_change() { # option, what it is in the checkpoint
+  expect 2 "$1 is " --restart c "$@" --output-dir o
+  cmp -s c c.before || fail "the checkpoint was touched"
+}
+cannot_change --problem sedov
+cannot_change --dim 3
+cannot_change --precision float
+cannot_change --blocks 3
+cannot_change --max-level 3
+cannot_change --frames 7
+cannot_change --subcycle
+cannot_change --cfl 0.1
+expect 2 '--t-end is before the time' --restart c --t-end 0.01 --output-dir o
+
+# Checkpoints that are none.
+head -c 1000 c >short
+expect 3 'short' --restart short --output-dir o
+{ head -c 3000 c; printf x; tail -c +3002 c; } >damaged
+expect 3 'damaged' --restart damaged --output-dir o
+echo no checkpoint >text
+expect 3 'text' --restart text --output-dir o
+expect 3 'No such file' --restart nowhere --output-dir o
+
+# A run that fails says so, and keeps the last checkpoint.
+expect 1 'max_blocks' --backend cpu --quiet --max-blocks 30 --output-dir failed --t-end 0.01
+expect 1 'c2 is of step 5' --backend cpu --quiet --problem sod --blocks 8 --max-level 1 \
+  --frames 0 --max-blocks 220 --output-dir failed --checkpoint c2 --checkpoint-every 5 --t-end 9
+expect 0 - --backend cpu --quiet --restart c2 --output-dir failed --t-end 0.0001
+
+# What goes wrong, says so in one line and leaves nothing behind.
+expect 0 - --help
+expect 2 '--bogus' --bogus
+expect 2 "problem 'shock' is none of sod" --problem shock --output-dir o
+expect 2 '--dim' --dim 4 --output-dir o
+for bad in 0 x 2x 2x0 1x2x3x4 -1 5000 2.5; do
+  expect 2 "'$bad' is not N, NxM or NxMxK" --blocks=$bad --output-dir o
+done
+expect 2 '--blocks has 3 numbers for 2 dimensions' --blocks 1x2x3 --output-dir o
+expect 2 '--max-level' --max-level 19 --output-dir o
+expect 2 '--max-level' --max-level 1.5 --output-dir o
+expect 2 "'nan' is not a number in" --t-end nan --output-dir o
+expect 2 "'0' is not a number in" --t-end 0 --output-dir o
+expect 2 "criterion 'guess' is none of" --criterion guess --output-dir o
+expect 2 'is not a number in' --refine-above -1 --output-dir o
+expect 2 'coarsen_below is 2; it must be at most refine_above' --refine-above 1 --coarsen-below 2 \
+  --output-dir o
+expect 2 'is not a whole number' --regrid-every -1 --output-dir o
+expect 2 "'1.1' is not a number in" --cfl 1.1 --output-dir o
+expect 2 "limiter 'superbee' is none of" --limiter superbee --output-dir o
+expect 2 "balance 'none' is none of" --balance none --output-dir o
+expect 2 "precision 'half' is none of" --precision half --output-dir o
+expect 2 "backend 'gpu' is none of" --backend gpu --output-dir o
+expect 2 "route 'scenic' is none of" --route scenic --output-dir o
+expect 2 "--field 'colour' is none of density, velocity_x, velocity_y, pressure" --field colour \
+  --output-dir o
+expect 2 '--checkpoint' --checkpoint-every 5 --output-dir o
+expect 2 'is not a whole number' --checkpoint c --checkpoint-every 0 --output-dir o
+expect 2 'is not a whole number' --history-every 0 --output-dir o
+expect 2 'max_blocks is 2; it must be 0' --max-blocks 2 --output-dir o
+expect 5 'cannot make text/o: Not a directory' "${small[@]}" --output-dir text/o
+expect 5 'cannot write nowhere/c: no such folder' "${small[@]}" --checkpoint nowhere/c \
+  --output-dir o
+expect 5 'cannot write nowhere/r: no such folder' "${small[@]}" --report nowhere/r --output-dir o
+if ! "$program" "${flow[@]}" --backend cuda --output-dir cuda >out 2>err; then
+  expect 4 'the cuda backend cannot run' --backend cuda --output-dir o
+fi
+echo "all as expected"
