@@ -72,8 +72,7 @@ __global__ void correct_fluxes(View view, const int* nodes) {
       // 2. The difference goes to the cell.
       const real difference =
           view.flow(node, face, v)[number_in_face(cell, axis)] - times(sum, real(1) / parts);
-      change += (side == 0 ? -difference : difference) /
-                view.spacing(tree.place[node].level, axis);
+      change += (side == 0 ? -difference : difference) / view.spacing(tree.place[node].level, axis);
     }
     view.now.data[view.now.offset(node, v, cell)] += change;
   }

@@ -85,7 +85,7 @@ class device {
   std::unordered_map<std::uintptr_t, stream_state> streams_;
   std::unordered_map<std::uintptr_t, event_state> events_;
   std::unordered_map<const void*, std::size_t> shared_of_;  // what kernels were allowed
-  std::uintptr_t next_handle_ = 16;  // past the reserved ones
+  std::uintptr_t next_handle_ = 16;                         // past the reserved ones
   std::uint64_t next_grid_ = 1;
   std::uint64_t grids_begun_ = 0;
   std::size_t pending_limit_ = 2048;

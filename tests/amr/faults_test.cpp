@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What cannot be computed is told, with the place or the field.
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <functional>
+#include <limits>
+
+#include "cases.hpp"
+#include "exceptions.hpp"
+#include "mesh_checks.hpp"
+#include "printing.hpp"
+
+namespace data = boost::unit_test::data;
+using ramify::amr_error;
+using ramify::boundary;
+using ramify::route;
+using namespace tests;
+
+namespace {
+
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(faults)
+
+BOOST_DATA_TEST_CASE(an_initial_state_that_is_none_is_told_with_its_place, data::make(routes),
+                     taken) {
+  setting s;
+  s.config.route = taken;
+  s.config.mesh.max_level = 1;
+  s.begin = beginning::poisoned;
+  s.centre[0] = 0.8125;  // the centre of the cell 6, 2 of a block of 8
+  s.centre[1] = 0.3125;
+  s.width = 0.01;
+  BOOST_CHECK_EXCEPTION((void)cases().start(s), amr_error,
+                        names("(0.812500, 0.312500), level 0, is not one that can be: density"));
+  BOOST_TEST(cases().slots_in_use() == 0u);
+}
+
+// Two streams part so fast that no gas is left between them: with a step that is too long for it,
+// more flows out of a cell than there was.
+BOOST_DATA_TEST_CASE(a_state_that_becomes_impossible_is_told_with_its_place,
+                     data::make(routes) * data::make({false, true}), taken, subcycle) {
+  setting s;
+  s.config.route = taken;
+  s.config.step.subcycle = subcycle;
+  s.config.step.cfl = 1;
+  s.config.mesh.max_level = 1;
+  s.config.mesh.roots = {2, 1, 1};
+  s.config.mesh.upper = {2, 1, 1};
+  surround(s, boundary::outflow);
+  s.begin = beginning::tearing;
+  s.centre[0] = 0.96875;
+  s.amplitude = 20;
+  const auto run = cases().start(s);
+  std::string seen[2];
+  for (std::string& text : seen) {  // and the run stays at that step
+    try {
+      run->advance(200);
+    } catch (const amr_error& e) {
+      text = e.what();
+    }
+  }
+  BOOST_TEST_MESSAGE(seen[0]);
+  BOOST_TEST(seen[0].find("the state at (") == 0u);
+  BOOST_TEST(seen[0].find("is not one that can be: density ") != std::string::npos);
+  BOOST_TEST(seen[0].find("; step ") != std::string::npos);
+  BOOST_TEST(seen[0] == seen[1]);
+  BOOST_TEST(cases().slots_in_use() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(where_nothing_moves_a_step_has_no_length) {
+  setting s;
+  s.matter = matter::scalar_2d;
+  const auto run = cases().start(s);
+  BOOST_CHECK_EXCEPTION(run->advance(1), amr_error, names("there is no time step at step 0"));
+  run->advance_to(1);  // with a stop time it has one
+  BOOST_TEST(run->time() == 1);
+  BOOST_TEST(run->steps() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(every_field_of_the_configuration_is_looked_at) {
+  using change = std::function<void(ramify::amr_config&)>;
+  const auto refuse = [](matter what, const std::string& reason, const change& spoil) {
+    setting s;
+    s.matter = what;
+    spoil(s.config);
+    BOOST_CHECK_EXCEPTION((void)cases().start(s), std::invalid_argument, names(reason));
+  };
+  const auto refuse_2d = [&](const std::string& reason, const change& spoil) {
+    refuse(matter::scalar_2d, reason, spoil);
+  };
+  using ramify::amr_config;
+  refuse_2d("roots[0] is 0", [](amr_config& c) { c.mesh.roots[0] = 0; });
+  refuse_2d("roots[1] is 4097", [](amr_config& c) { c.mesh.roots[1] = 4097; });
+  refuse_2d("10^7 blocks", [](amr_config& c) { c.mesh.roots = {4096, 4096, 1}; });
+  refuse(matter::scalar_3d, "roots[2] is 0", [](amr_config& c) { c.mesh.roots[2] = 0; });
+  refuse_2d("lower[0] is nan", [](amr_config& c) { c.mesh.lower[0] = no_number; });
+  refuse_2d("upper[1] is 0", [](amr_config& c) { c.mesh.upper[1] = 0; });
+  refuse_2d("upper[1] is inf", [](amr_config& c) { c.mesh.upper[1] = infinity; });
+  refuse_2d("sides[0]", [](amr_config& c) { c.mesh.sides[0][0] = boundary::outflow; });
+  refuse_2d("sides[1] is 7", [](amr_config& c) { c.mesh.sides[1][1] = boundary(7); });
+  refuse_2d("balance is 5", [](amr_config& c) { c.mesh.balance = ramify::balance(5); });
+  refuse_2d("max_level is -1", [](amr_config& c) { c.mesh.max_level = -1; });
+  refuse_2d("max_level is 19", [](amr_config& c) { c.mesh.max_level = 19; });
+  refuse_2d("max_blocks is 3", [](amr_config& c) {
+    c.mesh.roots = {2, 2, 1};
+    c.mesh.max_blocks = 3;
+  });
+  refuse_2d("refine_above is -1", [](amr_config& c) { c.regrid.refine_above = -1; });
+  refuse_2d("refine_above is nan", [](amr_config& c) { c.regrid.refine_above = no_number; });
+  refuse_2d("coarsen_below is 2", [](amr_config& c) { c.regrid.coarsen_below = 2; });
+  refuse_2d("coarsen_below is nan", [](amr_config& c) { c.regrid.coarsen_below = no_number; });
+  refuse_2d("patience is 0", [](amr_config& c) { c.regrid.patience = 0; });
+  refuse_2d("cfl is 0", [](amr_config& c) { c.step.cfl = 0; });
+  refuse_2d("cfl is 1.5", [](amr_config& c) { c.step.cfl = 1.5; });
+  refuse_2d("cfl is nan", [](amr_config& c) { c.step.cfl = no_number; });
+  refuse_2d("limiter is 9", [](amr_config& c) { c.step.limiter = ramify::limiter(9); });
+  refuse_2d("route", [](amr_config& c) { c.route = route(9); });
+  // What the third axis is like does not matter in two dimensions.
+  setting s;
+  s.matter = matter::scalar_2d;
+  s.config.mesh.roots[2] = 0;
+  s.config.mesh.upper[2] = no_number;
+  BOOST_TEST(cases().start(s)->report().leaves == 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

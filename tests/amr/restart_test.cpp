@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs that are saved and gone on with; and states that are none.
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <limits>
+
+#include "cases.hpp"
+#include "exceptions.hpp"
+#include "mesh_checks.hpp"
+#include "printing.hpp"
+
+namespace data = boost::unit_test::data;
+using ramify::amr_state;
+using ramify::boundary;
+using ramify::route;
+using namespace tests;
+
+namespace {
+
+setting changing(matter what, bool subcycle) {
+  setting s = lively(what, subcycle);
+  s.config.regrid.every = 2;
+  s.config.regrid.patience = 2;
+  return s;
+}
+
+void expect_same(const any_run& a, const any_run& b) {
+  BOOST_TEST(same_bits(a.snapshot(), b.snapshot()));
+  BOOST_TEST(a.totals() == b.totals());
+  BOOST_TEST(a.time() == b.time());
+  BOOST_TEST(a.steps() == b.steps());
+  BOOST_TEST(a.report().cell_updates == b.report().cell_updates);
+  BOOST_TEST(a.report().regrids == b.report().regrids);
+  BOOST_TEST(a.report().refined == b.report().refined);
+  BOOST_TEST(a.report().coarsened == b.report().coarsened);
+  BOOST_TEST(a.report().leaves == b.report().leaves);
+  BOOST_TEST(a.report().blocks == b.report().blocks);
+  BOOST_TEST(a.report().finest_level == b.report().finest_level);
+}
+
+/// A state of a mesh of three levels.
+amr_state a_state(const setting& s) {
+  const auto run = cases().start(s);
+  run->advance(1);
+  return run->save();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(restart)
+
+// After every number of steps: right after the mesh has changed, and between.
+BOOST_DATA_TEST_CASE(a_restored_run_goes_on_with_the_same_bits,
+                     data::make({matter::scalar_2d, matter::gas_2d, matter::gas_3d}) *
+                         data::make({false, true}),
+                     what, subcycle) {
+  if (effort() < 0.1 && (what != matter::gas_2d || subcycle)) return;
+  const setting s = changing(what, subcycle);
+  const std::uint64_t last = what == matter::gas_2d && effort() == 1 ? 7 : 4;
+  const auto uninterrupted = cases().start(s);
+  std::vector<amr_state> states{uninterrupted->save()};
+  for (std::uint64_t step = 1; step <= last; ++step) {
+    uninterrupted->advance(1);
+    states.push_back(uninterrupted->save());
+  }
+  BOOST_TEST(uninterrupted->report().refined > 1u);
+  for (std::size_t step = 0; step < states.size(); ++step) {
+    if (effort() < 1 && step != 3) continue;
+    BOOST_TEST_CONTEXT("after " << step << " steps") {
+      setting other_route = s;
+      other_route.config.route = step % 2 == 0 ? route::flat : route::device;
+      const auto run = cases().resume(other_route, states[step]);
+      BOOST_TEST(run->steps() == step);
+      BOOST_TEST(run->time() == states[step].time);
+      // What was restored is what was saved.
+      const amr_state again = run->save();
+      BOOST_TEST((again.leaves == states[step].leaves));
+      BOOST_TEST((again.idle == states[step].idle));
+      BOOST_TEST((again.values == states[step].values));
+      run->advance(last - step);
+      expect_same(*uninterrupted, *run);
+    }
+  }
+  BOOST_TEST(cases().slots_in_use() == 0u);
+}
+
+// The negative control: how often leaves were idle, and when the next look at the mesh is due, are
+// part of the state.
+BOOST_AUTO_TEST_CASE(what_is_not_restored_shows) {
+  const setting s = changing(matter::scalar_2d, false);
+  const auto run = cases().start(s);
+  run->advance(5);
+  const amr_state state = run->save();
+  BOOST_TEST(std::ranges::any_of(state.idle, [](unsigned idle) { return idle > 0; }));
+  run->advance(16);
+  amr_state other = state;
+  other.next_regrid += 1;
+  const auto late = cases().resume(s, other);
+  late->advance(16);
+  BOOST_TEST(!same_bits(run->snapshot(), late->snapshot()));
+  other = state;
+  other.values[3] ^= std::byte{1};
+  const auto touched = cases().resume(s, other);
+  touched->advance(16);
+  BOOST_TEST(!same_bits(run->snapshot(), touched->snapshot()));
+}
+
+BOOST_AUTO_TEST_CASE(damaged_states_are_refused_with_the_reason) {
+  const setting s = changing(matter::gas_2d, false);
+  const amr_state sound = a_state(s);
+  const std::size_t finest =
+      std::size_t(std::ranges::max_element(sound.leaves, {}, &ramify::block_position::level) -
+                  sound.leaves.begin());
+  BOOST_TEST(sound.leaves[finest].level == 2);
+  const auto refuse = [&](auto damage, const std::string& reason) {
+    amr_state state = sound;
+    damage(state);
+    BOOST_CHECK_EXCEPTION((void)cases().resume(s, state), std::invalid_argument, names(reason));
+  };
+  const auto remove = [](amr_state& state, std::size_t leaf) {
+    const std::size_t bytes = state.values.size() / state.leaves.size();
+    state.leaves.erase(state.leaves.begin() + std::ptrdiff_t(leaf));
+    state.idle.erase(state.idle.begin() + std::ptrdiff_t(leaf));
+    const auto begin = state.values.begin() + std::ptrdiff_t(leaf * bytes);
+    state.values.erase(begin, begin + std::ptrdiff_t(bytes));
+  };
+  refuse([](amr_state& a) { a.dimensions = 3; }, "amr_state.dimensions is 3");
+  refuse([](amr_state& a) { a.cells = 16; }, "amr_state.cells is 16");
+  refuse([](amr_state& a) { a.variables = 5; }, "amr_state.variables is 5");
+  refuse([](amr_state& a) { a.real_bytes = 4; }, "amr_state.real_bytes is 4");
+  refuse([](amr_state& a) { a.roots[1] = 2; }, "amr_state.roots");
+  refuse([](amr_state& a) { a.idle.pop_back(); }, "amr_state.idle.size()");
+  refuse([](amr_state& a) { a.values.pop_back(); }, "amr_state.values.size()");
+  refuse([](amr_state& a) { a.time = std::numeric_limits<double>::quiet_NaN(); },
+         "amr_state.time is");
+  refuse([&](amr_state& a) { remove(a, finest); }, "no leaf covers the block level 2");
+  refuse([](amr_state& a) { a.leaves.clear(), a.idle.clear(), a.values.clear(); },
+         "no leaf covers the block level 0");
+  refuse([&](amr_state& a) { a.leaves[finest] = a.leaves[finest + 1]; }, "is there twice");
+  refuse([&](amr_state& a) { a.leaves[finest].level = -1; }, "is of level -1");
+  refuse([&](amr_state& a) { a.leaves[finest].level = 3; }, "is of level 3; max_level is 2");
+  refuse([&](amr_state& a) { a.leaves[finest].index[0] += 8; }, "lies outside");
+  refuse(
+      [&](amr_state& a) {
+        a.leaves[finest] = {1, {a.leaves[finest].index[0] / 2, a.leaves[finest].index[1] / 2, 0}};
+      },
+      "lies in");
+}
+
+// A mesh may be sound, and more finely balanced than a configuration asks for, but not less.
+BOOST_AUTO_TEST_CASE(a_mesh_that_is_not_balanced_is_refused) {
+  setting s;
+  s.matter = matter::scalar_2d;
+  s.config.mesh.max_level = 4;
+  s.criterion = criterion_kind::point;
+  s.config.regrid.refine_above = 1;
+  s.velocity[0] = 1;
+  const amr_state by_faces = cases().start(s)->save();
+  s.config.mesh.balance = ramify::balance::corner;
+  BOOST_CHECK_EXCEPTION((void)cases().resume(s, by_faces), std::invalid_argument,
+                        names("is too coarse for the children of its neighbour"));
+  const amr_state by_corners = cases().start(s)->save();
+  s.config.mesh.balance = ramify::balance::face;
+  const auto run = cases().resume(s, by_corners);
+  BOOST_TEST(run->report().leaves == by_corners.leaves.size());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who launches the grids of a run, in which order and with how many launch slots: the bits of the
+// results do not depend on it.
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include "cases.hpp"
+#include "mesh_checks.hpp"
+#include "printing.hpp"
+
+namespace data = boost::unit_test::data;
+using ramify::boundary;
+using ramify::mesh_snapshot;
+using ramify::route;
+using namespace tests;
+
+namespace {
+
+constexpr bool subcycling[] = {false, true};
+
+setting busy(matter what, route taken, bool subcycle) {
+  setting s = lively(what, subcycle);
+  s.config.route = taken;
+  return s;
+}
+
+/// The grids that the executor began are those that the report tells of.
+template <class Run>
+std::unique_ptr<any_run> with_grids_counted(Run run) {
+  const std::uint64_t before = ramify::cpu::grids_begun();
+  auto ran = run();
+  const std::uint64_t begun = ramify::cpu::grids_begun() - before;
+  if (on_cpu()) BOOST_TEST(ran->report().host_grids + ran->report().child_grids == begun);
+  BOOST_TEST(cases().slots_in_use() == 0u);
+  return ran;
+}
+
+std::unique_ptr<any_run> take(const setting& s, std::uint64_t steps) {
+  return with_grids_counted([&] {
+    auto run = cases().start(s);
+    run->advance(steps);
+    return run;
+  });
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(routes_and_schedules)
+
+BOOST_DATA_TEST_CASE(both_routes_give_the_same_bits,
+                     data::make({matter::scalar_2d, matter::scalar_3d, matter::gas_2d,
+                                 matter::gas_3d}) *
+                         data::make(subcycling),
+                     what, subcycle) {
+  if (effort() < 0.1 && what != matter::gas_2d) return;
+  const setting by_kernels = busy(what, route::device, subcycle);
+  const setting by_host = busy(what, route::flat, subcycle);
+  const auto device = take(by_kernels, lively_steps(by_kernels));
+  const auto flat = take(by_host, lively_steps(by_host));
+  BOOST_TEST((device->report().taken == route::device));
+  BOOST_TEST((flat->report().taken == route::flat));
+  BOOST_TEST(device->report().route_reason == "asked for");
+  BOOST_TEST(device->report().child_grids > device->report().host_grids);
+  BOOST_TEST(flat->report().child_grids == 0u);
+  BOOST_TEST(device->report().refined > 1u);
+  const bool goes = what != matter::gas_3d && effort() == 1;
+  BOOST_TEST((device->report().coarsened > 0 || !goes));
+  BOOST_TEST(device->report().cell_updates == flat->report().cell_updates);
+  BOOST_TEST(same_bits(device->snapshot(), flat->snapshot()));
+  BOOST_TEST(device->totals() == flat->totals());
+}
+
+// The negative control: the comparison sees the last bit of a value, and a run is not the same
+// whatever one does.
+BOOST_AUTO_TEST_CASE(other_runs_have_other_bits) {
+  setting s = busy(matter::gas_2d, route::flat, false);
+  const mesh_snapshot mesh = take(s, 4)->snapshot();
+  mesh_snapshot other = mesh;
+  other.values[7] = std::nextafter(other.values[7], 100.0);
+  BOOST_TEST(!same_bits(mesh, other));
+  s.config.step.cfl *= 1 + 1e-15;
+  BOOST_TEST(!same_bits(mesh, take(s, 4)->snapshot()));
+}
+
+BOOST_DATA_TEST_CASE(it_does_not_matter_how_the_steps_are_asked_for, data::make(subcycling),
+                     subcycle) {
+  const setting s = busy(matter::gas_2d, route::device, subcycle);
+  const mesh_snapshot at_once = take(s, 7)->snapshot();
+  const auto run = cases().start(s);
+  for (const std::uint64_t steps : {1, 0, 2, 3, 1}) run->advance(steps);
+  BOOST_TEST(run->steps() == 7u);
+  BOOST_TEST(same_bits(at_once, run->snapshot()));
+}
+
+BOOST_AUTO_TEST_CASE(the_last_step_meets_the_stop_time) {
+  setting s = busy(matter::gas_2d, route::flat, false);
+  const auto run = cases().start(s);
+  run->advance_to(0.01);
+  BOOST_TEST(run->time() == 0.01);
+  const std::uint64_t steps = run->steps();
+  run->advance_to(0.01);  // nothing is left to do
+  run->advance_to(0.005);
+  BOOST_TEST(run->steps() == steps);
+  BOOST_TEST(run->time() == 0.01);
+}
+
+BOOST_AUTO_TEST_CASE(every_schedule_gives_the_same_bits,
+                     *boost::unit_test::precondition(on_the_executor)) {
+  for (const bool subcycle : subcycling) {
+    const setting of_default = busy(matter::gas_2d, route::device, subcycle);
+    const std::uint64_t steps = subcycle ? 1 : 2;
+    const mesh_snapshot expected = take(of_default, steps)->snapshot();
+    BOOST_TEST(leaves_of_levels(expected).size() == 3u);
+    int piece = 0;
+    const auto check = [&](const std::string& schedule) {
+      const ramify::cpu::scoped_executor_config config(
+          ramify::cpu::parse_executor_config(schedule));
+      BOOST_TEST_CONTEXT(schedule << ", subcycle " << subcycle) {
+        // Some by the flat route.
+        const route taken = piece++ % 5 == 4 ? route::flat : route::device;
+        const setting s = busy(matter::gas_2d, taken, subcycle);
+        BOOST_TEST(same_bits(expected, take(s, steps)->snapshot()));
+      }
+    };
+    if (effort() == 1) check("eager");
+    if (effort() == 1) check("late");
+    const int seeds = effort() < 1 ? 1 : 25;
+    for (int seed = 0; seed < seeds; ++seed) {
+      check("random:" + std::to_string(2 * seed + int(subcycle)));
+    }
+  }
+}
+
+// ---- launch slots ------------------------------------------------------------------------------
+
+BOOST_DATA_TEST_CASE(no_limit_of_launches_changes_a_bit,
+                     data::make({1u, 2u, 16u, 64u, 160u, 2048u}) * data::make(subcycling), limit,
+                     subcycle) {
+  if (effort() < 1 && limit != 160) return;
+  setting s = busy(matter::gas_2d, route::device, subcycle);
+  const mesh_snapshot expected = take(s, lively_steps(s))->snapshot();
+  s.pending_launches = limit;
+  const auto run = take(s, lively_steps(s));
+  BOOST_TEST(same_bits(expected, run->snapshot()));
+  // A step of all levels needs 10 slots, a recursion over 3 levels 22; small pools give a 16th.
+  const unsigned quota = limit >= 256 ? limit / 2 : limit / 16;
+  const bool enough = quota >= (subcycle ? 22u : 10u);
+  if (on_cpu()) BOOST_TEST((run->report().taken == (enough ? route::device : route::flat)));
+  if (run->report().taken == route::flat) {
+    BOOST_TEST(run->report().route_reason.find("the pending-launch limit of") == 0u);
+  }
+  BOOST_TEST(run->report().peak_slots <= quota);
+}
+
+BOOST_DATA_TEST_CASE(without_a_slot_the_host_goes_on, data::make(subcycling), subcycle) {
+  const setting s = busy(matter::gas_2d, route::device, subcycle);
+  const mesh_snapshot expected = take(s, lively_steps(s))->snapshot();
+  const auto run = cases().start(s);
+  const std::uint64_t child_grids = run->report().child_grids;
+  cases().advance_without_slots(*run, lively_steps(s));
+  BOOST_TEST(run->report().child_grids == child_grids);
+  BOOST_TEST(run->report().spilled_tasks == 1u);
+  BOOST_TEST(same_bits(expected, run->snapshot()));
+  BOOST_TEST(cases().slots_in_use() == 0u);
+}
+
+// The pool runs dry in the middle of a run, which believes that it is larger: some launch fails, and
+// the host goes on behind the last one that did not.
+BOOST_AUTO_TEST_CASE(when_a_launch_fails_the_host_goes_on_behind_it,
+                     *boost::unit_test::precondition(on_the_executor)) {
+  for (const bool subcycle : subcycling) {
+    setting s = busy(matter::gas_2d, route::device, subcycle);
+    const mesh_snapshot expected = take(s, lively_steps(s))->snapshot();
+    int failed = 0;
+    for (const std::size_t pool : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 9u}) {
+      if (effort() < 1 && pool % 4 != 2) continue;
+      for (const std::string schedule : {"parallel", "eager", "late"}) {
+        const ramify::cpu::scoped_executor_config config(
+            ramify::cpu::parse_executor_config(schedule));
+        s.pool_shrinks_to = pool;
+        BOOST_TEST_CONTEXT("pool " << pool << ", " << schedule << ", subcycle " << subcycle) {
+          const auto run = take(s, lively_steps(s));
+          BOOST_TEST((run->report().taken == route::device));
+          BOOST_TEST(same_bits(expected, run->snapshot()));
+          // Grids of the host beside the drivers, one for each call: a launch did fail.
+          failed += run->report().host_grids > 10;
+          if (pool == 1 && schedule == "late") BOOST_TEST(run->report().host_grids > 10u);
+        }
+      }
+    }
+    BOOST_TEST(failed > 3);
+  }
+}
+
+// ---- backends ----------------------------------------------------------------------------------
+
+// Beside one another, where both are there. Multiplications are rounded before sums on both, so
+// there is little for them to differ in.
+BOOST_DATA_TEST_CASE(a_gpu_and_the_executor_agree,
+                     data::make({matter::scalar_2d, matter::gas_2d, matter::gas_3d}) *
+                         data::make(subcycling),
+                     what, subcycle) {
+  if (on_cpu() || amr_cases_on_cuda() == nullptr) return;
+  const setting s = busy(what, route::automatic, subcycle);
+  std::vector<mesh_snapshot> seen;
+  for (const amr_cases* backend : {amr_cases_on_cpu(), amr_cases_on_cuda()}) {
+    const auto run = backend->start(s);
+    run->advance(lively_steps(s));
+    seen.push_back(run->snapshot());
+  }
+  BOOST_TEST(std::abs(seen[0].time - seen[1].time) <= 1e-12);
+  BOOST_TEST((seen[0].leaves == seen[1].leaves));
+  BOOST_REQUIRE(seen[0].values.size() == seen[1].values.size());
+  double largest = 0;
+  for (std::size_t i = 0; i < seen[0].values.size(); ++i) {
+    largest = std::max(largest, std::abs(seen[0].values[i] - seen[1].values[i]));
+  }
+  BOOST_TEST_MESSAGE("largest difference " << largest);
+  BOOST_TEST(largest <= 1e-12);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
