@@ -75,7 +75,7 @@ struct amr_options : run_options {
   double gradient_floor = 1e-10;  ///< smaller jumps hardly count, >= 0: gradient_criterion::floor
   double loehner_filter = 0.01;   ///< >= 0: loehner_criterion::filter
   double gamma = 1.4;             ///< of a gas: ratio of specific heats, > 1
-  double end_time = 1;            ///< the customary one, > 0; nothing stops there by itself
+  double end_time = 1;            ///< the customary one, >= 0; nothing stops there by itself
   amr_mesh_config mesh;
   amr_regrid_config regrid;
   amr_step_config step;

@@ -112,7 +112,7 @@ struct amr_report : run_report {
   std::size_t blocks = 0;       ///< now, inner ones too
   std::size_t peak_blocks = 0;
   std::size_t max_blocks = 0;  ///< as configured
-  int finest_level = 0;  ///< now
+  int finest_level = 0;        ///< now
 };
 
 /// A run cannot go on: a cell's state is not one that can be, the mesh needs more blocks than it may
