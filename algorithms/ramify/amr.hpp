@@ -18,8 +18,8 @@
 /// Errors    std::invalid_argument for a bad option or state, naming the field, and unavailable for
 ///           a backend or a route that this machine or this build cannot run, before anything
 ///           begins; amr_error for a run that cannot go on; cuda_error, device_launch_error.
-/// Method, memory, launches   see <ramify/amr.cuh>, which takes physics, criteria and initial states
-///           of your own.
+/// Method, memory, launches   see <ramify/amr.cuh>, which takes physics, criteria and initial
+///           states of your own.
 
 #include <cstdint>
 #include <limits>
@@ -117,8 +117,8 @@ class amr_simulation {
 
   /// Takes `steps` steps, of level 0 with subcycling, or fewer if the time is `stop_time` before,
   /// which the last one meets exactly.
-  /// \throws amr_error if a cell is not sound any more, the mesh needs more than mesh.max_blocks, or
-  ///         the time step vanishes
+  /// \throws amr_error if a cell is not sound any more, the mesh needs more than mesh.max_blocks,
+  ///         or the time step vanishes
   void advance(std::uint64_t steps, double stop_time = std::numeric_limits<double>::infinity());
   /// Steps until the time is `stop_time`.
   void advance_to(double stop_time);

@@ -22,7 +22,7 @@ struct amr_settings {
   std::string field;                 ///< which pictures show
 };
 
-/// By the names of the program's options. Where it runs, and how it is launched, are not among them.
+/// By the names of the program's options. Where it runs, and how it is launched, is left out.
 [[nodiscard]] nlohmann::ordered_json to_json(const amr_settings& settings);
 
 /// The inverse. \throws std::invalid_argument naming what is missing or bad

@@ -51,8 +51,8 @@ struct advection {
   }
 
   /// The speed of the flow along `axis`: now, or, if the flow has `Real fastest(const Real
-  /// (&where)[dim], int axis) const`, at any time. A flow that stands still for a moment should have
-  /// it: a time step that is as long as the speeds of that moment allow would be far too long.
+  /// (&where)[dim], int axis) const`, at any time. A flow that stands still for a moment should
+  /// have it: a time step that is as long as the speeds of that moment allow would be far too long.
   [[nodiscard]] __host__ __device__ Real fastest(const values& /*primitive*/, int axis,
                                                  const Real (&where)[dim], Real time) const {
     if constexpr (requires { velocity.fastest(where, axis); }) {
