@@ -132,7 +132,7 @@ inline void validate(const amr_config& config, int dimensions) {
   const amr_mesh_config& mesh = config.mesh;
   double blocks = 1;
   for (std::size_t axis = 0; axis < std::size_t(dimensions); ++axis) {
-    const std::string which = "[" + std::to_string(axis) + "]";
+    const std::string which = std::string(1, '[').append(std::to_string(axis)).append("]");
     if (mesh.roots[axis] < 1 || mesh.roots[axis] > 4096) {
       fail("amr_mesh_config.roots" + which, mesh.roots[axis], "in [1, 4096]");
     }
