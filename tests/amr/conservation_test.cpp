@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_SUITE(conservation)
 
 BOOST_DATA_TEST_CASE(nothing_is_lost_in_a_thousand_steps, data::make({false, true}), subcycle) {
   const drift lost = drift_of(box_of_gas(matter::gas_2d, subcycle),
-                              std::uint64_t(tests::cut_down(subcycle ? 200 : 1000, 8)));
+                              std::uint64_t(tests::cut_down(subcycle ? 100 : 1000, 8)));
   BOOST_TEST(lost.mass <= 1e-13);
   BOOST_TEST(lost.momentum <= 1e-13);
   BOOST_TEST(lost.energy <= 1e-13);

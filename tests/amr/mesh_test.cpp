@@ -70,7 +70,7 @@ BOOST_DATA_TEST_CASE(leaves_are_as_many_as_p4est_has, data::make(tests::routes),
           std::pair{balance::corner, of.corner}}) {
       if (leaves == 0 || !affordable(leaves)) continue;
       // The large ones by one route.
-      if (leaves > 5000 && (taken == route::device) != (kind == balance::face)) continue;
+      if (leaves > 2000 && (taken == route::device) != (kind == balance::face)) continue;
       BOOST_TEST_CONTEXT("rule " << int(of.rule) << ", level " << of.level << ", "
                                  << dimensions_of(of.what) << "D, balance " << int(kind)) {
         setting s = by_rule(of.what, of.rule, of.level, kind, taken);

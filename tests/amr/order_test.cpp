@@ -67,36 +67,49 @@ setting wave(beginning family, bool subcycle, bool regridding, unsigned roots) {
 }  // namespace
 
 BOOST_DATA_TEST_CASE(waves_that_cross_levels_are_of_second_order,
-                     data::make({beginning::sound, beginning::entropy}) *
-                         data::make({false, true}) * data::make({false, true}),
-                     family, subcycle, regridding) {
+                     data::make({beginning::sound, beginning::entropy}) * data::make({false, true}),
+                     family, subcycle) {
   if (effort() < 1) return;
   double error[2];
   for (const int i : {0, 1}) {
-    const setting s = wave(family, subcycle, regridding, i == 0 ? 3 : 6);
+    const setting s = wave(family, subcycle, false, i == 0 ? 3 : 6);
     const auto run = cases().start(s);
     run->advance_to(0.1);
     error[i] = error_against_exact(*run, s) / s.amplitude;
     const std::vector<std::size_t> leaves = leaves_of_levels(run->snapshot());
     BOOST_TEST((leaves.size() == 2 && leaves[0] > 0));
-    if (regridding && i == 1) BOOST_TEST(run->report().coarsened > 0u);
   }
   BOOST_TEST_MESSAGE("errors " << error[0] << ", " << error[1] << ": order "
                                << order(error[0], error[1]));
   BOOST_TEST(order(error[0], error[1]) >= 1.9);
-  BOOST_TEST(error[1] < 0.02);
+  BOOST_TEST(error[1] < 0.005);
 }
 
-BOOST_DATA_TEST_CASE(a_bump_comes_back_around_the_periodic_domain, data::make({false, true}),
+// A mesh that is finer where the wave is high, and follows it, is better than one that is not.
+BOOST_DATA_TEST_CASE(a_mesh_that_follows_a_wave_does_not_spoil_it, data::make({false, true}),
                      subcycle) {
   if (effort() < 1) return;
   double error[2];
   for (const int i : {0, 1}) {
+    setting s = wave(beginning::sound, subcycle, true, 6);
+    s.config.mesh.max_level = i;
+    const auto run = cases().start(s);
+    run->advance_to(0.1);
+    error[i] = error_against_exact(*run, s) / s.amplitude;
+    if (i == 1) BOOST_TEST(run->report().coarsened > 0u);
+  }
+  BOOST_TEST_MESSAGE("errors " << error[0] << ", " << error[1]);
+  BOOST_TEST(error[1] < 0.7 * error[0]);
+}
+
+BOOST_AUTO_TEST_CASE(a_bump_comes_back_around_the_periodic_domain) {
+  if (effort() < 1) return;
+  const auto error = [](int level, bool subcycle) {
     setting s;
     s.matter = matter::scalar_2d;
     s.config.step.subcycle = subcycle;
     s.config.mesh.roots = {4, 4, 1};
-    s.config.mesh.max_level = 1 + i;
+    s.config.mesh.max_level = level;
     s.config.regrid.refine_above = 0.03;
     s.config.regrid.coarsen_below = 0.02;
     s.config.regrid.every = 2;
@@ -109,14 +122,16 @@ BOOST_DATA_TEST_CASE(a_bump_comes_back_around_the_periodic_domain, data::make({f
     const auto run = cases().start(s);
     const double mass = run->totals()[0];
     run->advance_to(1);
-    error[i] = error_against_exact(*run, s) / mass;
     BOOST_TEST(std::abs(run->totals()[0] / mass - 1) < 1e-13);
     BOOST_TEST(run->report().coarsened > 4u);
-  }
-  BOOST_TEST_MESSAGE("errors " << error[0] << ", " << error[1] << ": order "
-                               << order(error[0], error[1]));
-  BOOST_TEST(error[1] < 0.05);
-  BOOST_TEST(order(error[0], error[1]) > 1.5);
+    return error_against_exact(*run, s) / mass;
+  };
+  const double coarse = error(1, false);
+  const double fine = error(2, false);
+  BOOST_TEST_MESSAGE("errors " << coarse << ", " << fine << ": order " << order(coarse, fine));
+  BOOST_TEST(fine < 0.04);
+  BOOST_TEST(order(coarse, fine) > 1.8);
+  BOOST_TEST(std::abs(error(1, true) / coarse - 1) < 0.05);
 }
 
 BOOST_AUTO_TEST_CASE(a_reversing_vortex_brings_back_what_it_has_stretched) {
@@ -203,8 +218,8 @@ setting blast(matter what, int levels) {
   s.config.mesh.max_level = levels;
   s.config.mesh.upper = {1.2, 1.2, 1.2};
   for (auto& sides : s.config.mesh.sides) sides = {boundary::reflecting, boundary::outflow};
-  s.config.regrid.refine_above = 0.1;
-  s.config.regrid.coarsen_below = 0.05;
+  s.config.regrid.refine_above = 0.2;
+  s.config.regrid.coarsen_below = 0.1;
   s.begin = beginning::blast;
   s.variable = what == matter::gas_2d ? 3 : 4;  // the density does not tell of the beginning
   s.width = what == matter::gas_2d ? 0.06 : 0.12;
@@ -258,24 +273,24 @@ BOOST_DATA_TEST_CASE(the_blast_runs_as_the_similarity_solution_says,
   const setting s = blast(what, in_2d ? 3 : 2);
   const auto run = cases().start(s);
   const sedov_blast exact = exact_blast(*run, s);
-  const double times[] = {in_2d ? 0.3 : 0.12, in_2d ? 0.75 : 0.3};
+  const double times[] = {in_2d ? 0.2 : 0.08, in_2d ? 0.4 : 0.16};
   double radius[2];
   for (const int i : {0, 1}) {
     run->advance_to(times[i]);
     radius[i] = shock_radius(run->snapshot());
     BOOST_TEST_MESSAGE("radius " << radius[i] << ", exact " << exact.radius(times[i]));
-    BOOST_TEST(std::abs(radius[i] / exact.radius(times[i]) - 1) < 0.03);
   }
+  BOOST_TEST(std::abs(radius[1] / exact.radius(times[1]) - 1) < 0.03);
   const double power = in_2d ? 0.5 : 0.4;
-  BOOST_TEST_MESSAGE("power " << std::log(radius[1] / radius[0]) / std::log(2.5));
-  BOOST_TEST(std::abs(radius[1] / radius[0] / std::pow(2.5, power) - 1) < 0.02);
+  BOOST_TEST_MESSAGE("power " << std::log(radius[1] / radius[0]) / std::log(2));
+  BOOST_TEST(std::abs(radius[1] / radius[0] / std::pow(2, power) - 1) < 0.02);
 }
 
 // ---- what it saves -----------------------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(the_mesh_saves_five_sixths_of_the_work_at_the_same_error) {
   if (effort() < 1) return;
-  const double time = 0.06;
+  const double time = 0.04;
   setting fine = blast(matter::gas_2d, 0);
   fine.config.mesh.roots = {16, 16, 1};
   double errors[2];
