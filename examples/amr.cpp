@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "common/amr_checkpoint.hpp"
+#include "common/amr_command_line.hpp"
 #include "common/cli.hpp"
 #include "common/mesh_image.hpp"
 #include "common/output_file.hpp"
@@ -32,228 +33,6 @@
 namespace {
 
 namespace fs = std::filesystem;
-
-/// What stands on the command line. What is not there is as the problem, or the checkpoint, has it.
-struct options {
-  std::optional<ramify::amr_problem> problem;
-  std::optional<ramify::amr_criterion> criterion;
-  std::optional<ramify::amr_precision> precision;
-  std::optional<ramify::limiter> limiter;
-  std::optional<ramify::balance> balance;
-  std::optional<std::vector<unsigned>> blocks;
-  std::optional<int> dim, max_level;
-  std::optional<std::size_t> max_blocks;
-  std::optional<unsigned> regrid_every;
-  std::optional<double> t_end, refine_above, coarsen_below, cfl;
-  std::optional<std::uint32_t> frames;
-  std::optional<std::uint64_t> history_every;
-  std::optional<std::string> field;
-  bool subcycle = false, no_reflux = false, quiet = false;
-  ramify::run_options where;
-  std::string output_dir = "amr_output", checkpoint, restart, report;
-  std::uint64_t checkpoint_every = 100;
-};
-
-template <class T>
-CLI::callback_t parsed_by(T (*parse)(std::string_view), std::optional<T>& target) {
-  return [parse, &target](const CLI::results_t& words) {
-    return common::parsed_by(parse, target.emplace())(words);
-  };
-}
-
-/// "4", "4x2" or "4x2x2".
-bool parse_blocks(const std::string& word, std::vector<unsigned>& blocks) {
-  std::string_view rest = word;
-  for (;;) {
-    const auto end = std::min(rest.find('x'), rest.size());
-    const auto number = common::parse<unsigned>(rest.substr(0, end));
-    if (!number || *number < 1 || *number > 4096 || blocks.size() == 3) return false;
-    blocks.push_back(*number);
-    if (end == rest.size()) return true;
-    rest.remove_prefix(end + 1);
-  }
-}
-
-void declare(CLI::App& app, options& o) {
-  using common::number_in;
-  using common::whole_number;
-  const char* const flow = "What flows";
-  app.add_option("--problem", parsed_by(ramify::parse_amr_problem, o.problem),
-                 "kelvin-helmholtz (the default), sod, sedov, linear-wave, advect-gaussian or "
-                 "vortex-in-box")
-      ->group(flow);
-  app.add_option("--dim", o.dim, "Dimensions: 2 (the default) or 3")
-      ->check(CLI::IsMember({"2", "3"}))
-      ->group(flow);
-  app.add_option("--t-end", o.t_end, "Time at the end; the problem's customary one")
-      ->check(number_in(1e-30, 1e30))
-      ->group(flow);
-
-  const char* const mesh = "The mesh; what is not given is as suits the problem";
-  app.add_option_function<std::string>(
-         "--blocks",
-         [&o](const std::string& word) {
-           if (!parse_blocks(word, o.blocks.emplace())) {
-             throw CLI::ValidationError("--blocks", "'" + word +
-                                                        "' is not N, NxM or NxMxK of whole "
-                                                        "numbers in [1, 4096]");
-           }
-         },
-         "Root blocks along each axis: one number, or NxM, or NxMxK")
-      ->group(mesh);
-  app.add_option("--max-level", o.max_level, "Level of the finest blocks; the roots are level 0")
-      ->check(number_in(0, ramify::most_levels - 1))
-      ->check(whole_number<0>)
-      ->group(mesh);
-  app.add_option("--max-blocks", o.max_blocks, "Most blocks; 0: as memory holds")
-      ->check(whole_number<0>)
-      ->group(mesh);
-  app.add_option("--balance", parsed_by(ramify::parse_balance, o.balance),
-                 "Blocks of which levels differ by one at most: face, edge or corner")
-      ->group(mesh);
-  app.add_option("--criterion", parsed_by(ramify::parse_amr_criterion, o.criterion),
-                 "Where to refine: gradient or loehner")
-      ->group(mesh);
-  app.add_option("--refine-above", o.refine_above, "Refine where the criterion is larger")
-      ->check(number_in(0, 1e30))
-      ->group(mesh);
-  app.add_option("--coarsen-below", o.coarsen_below,
-                 "Coarsen where it is smaller; a quarter of --refine-above")
-      ->check(number_in(0, 1e30))
-      ->group(mesh);
-  app.add_option("--regrid-every", o.regrid_every, "Steps between looks at the mesh; 0: it stays")
-      ->check(whole_number<0>)
-      ->group(mesh);
-
-  const char* const step = "The method";
-  app.add_option("--cfl", o.cfl, "Of the largest stable step")
-      ->check(number_in(1e-30, 1))
-      ->group(step);
-  app.add_option("--limiter", parsed_by(ramify::parse_limiter, o.limiter),
-                 "minmod, van-leer or monotonized-central")
-      ->group(step);
-  app.add_flag("--subcycle", o.subcycle, "A level takes two steps for one of the next coarser")
-      ->group(step);
-  app.add_flag("--no-reflux", o.no_reflux, "Leave the fluxes between levels as they are")
-      ->group(step);
-  app.add_option("--precision", parsed_by(ramify::parse_amr_precision, o.precision),
-                 "double or float")
-      ->group(step);
-  app.add_option("--backend", common::parsed_by(ramify::parse_backend, o.where.backend),
-                 "automatic, cuda or cpu")
-      ->group(step);
-  app.add_option("--route", common::parsed_by(ramify::parse_route, o.where.route),
-                 "automatic, device or flat")
-      ->group(step);
-  app.add_option("--pending-launches", o.where.pending_launches,
-                 "Pending-launch limit of the device runtime")
-      ->check(whole_number<1>)
-      ->group(step);
-
-  const char* const output = "Output";
-  app.add_option("--output-dir", o.output_dir, "Folder for meshes, pictures and history.csv")
-      ->capture_default_str()
-      ->group(output);
-  app.add_option("--frames", o.frames,
-                 "Meshes and pictures after the first; 10. 0: none, nor the first")
-      ->check(whole_number<0>)
-      ->group(output);
-  app.add_option("--field", o.field, "What pictures show; density or concentration")->group(output);
-  app.add_option("--history-every", o.history_every, "Steps a row of history.csv; 10")
-      ->check(whole_number<1>)
-      ->group(output);
-  auto* checkpoint =
-      app.add_option("--checkpoint", o.checkpoint, "File to go on from later")->group(output);
-  app.add_option("--checkpoint-every", o.checkpoint_every, "Steps between checkpoints")
-      ->check(whole_number<1>)
-      ->capture_default_str()
-      ->needs(checkpoint)
-      ->group(output);
-  app.add_option("--restart", o.restart, "Checkpoint to go on from")->group(output);
-  app.add_option("--report", o.report, "JSON file for the summary")->group(output);
-  app.add_flag("--quiet", o.quiet, "No table, and no progress bar")->group(output);
-}
-
-/// Puts into `value` what the command line says, if anything.
-template <class T, class U>
-void apply(const std::optional<T>& given, U& value) {
-  if (given) value = static_cast<U>(*given);
-}
-
-void apply(const options& o, common::amr_settings& s) {
-  ramify::amr_options& flow = s.flow;
-  if (o.blocks) {
-    const std::vector<unsigned>& blocks = *o.blocks;
-    if (blocks.size() != 1 && blocks.size() != std::size_t(flow.dimensions)) {
-      throw std::invalid_argument("--blocks has " + std::to_string(blocks.size()) +
-                                  " numbers for " + std::to_string(flow.dimensions) +
-                                  " dimensions");
-    }
-    for (std::size_t axis = 0; axis < std::size_t(flow.dimensions); ++axis) {
-      flow.mesh.roots[axis] = blocks[blocks.size() == 1 ? 0 : axis];
-    }
-  }
-  apply(o.max_level, flow.mesh.max_level);
-  apply(o.max_blocks, flow.mesh.max_blocks);
-  apply(o.balance, flow.mesh.balance);
-  apply(o.refine_above, flow.regrid.refine_above);
-  if (o.refine_above) flow.regrid.coarsen_below = *o.refine_above / 4;
-  apply(o.coarsen_below, flow.regrid.coarsen_below);
-  apply(o.regrid_every, flow.regrid.every);
-  apply(o.cfl, flow.step.cfl);
-  apply(o.limiter, flow.step.limiter);
-  apply(o.precision, flow.precision);
-  if (o.subcycle) flow.step.subcycle = true;
-  if (o.no_reflux) flow.step.reflux = false;
-  apply(o.t_end, flow.end_time);
-  apply(o.frames, s.frames);
-  apply(o.history_every, s.history_every);
-  apply(o.field, s.field);
-  static_cast<ramify::run_options&>(flow) = o.where;
-  validate(flow);
-  const auto fields = field_names(flow, ramify::amr_fields::primitive);
-  if (std::ranges::find(fields, s.field) == fields.end()) {
-    std::string all;
-    for (const std::string& name : fields) all += (all.empty() ? "" : ", ") + name;
-    throw std::invalid_argument("--field '" + s.field + "' is none of " + all);
-  }
-}
-
-common::amr_settings settings_of(const options& o) {
-  common::amr_settings s;
-  const auto problem = o.problem.value_or(ramify::amr_problem::kelvin_helmholtz);
-  s.flow = recommended_options(problem, o.dim.value_or(2),
-                               o.criterion.value_or(ramify::amr_criterion::gradient));
-  s.field = field_names(s.flow, ramify::amr_fields::primitive).front();
-  apply(o, s);
-  s.framed_until = s.flow.end_time;
-  return s;
-}
-
-/// Those of a checkpoint. Only the end may be another one.
-common::amr_settings settings_of(const options& o, const common::amr_checkpoint& from) {
-  common::amr_settings s = from.settings;
-  const auto kept = to_json(s);
-  apply(o.problem, s.flow.problem);
-  apply(o.dim, s.flow.dimensions);
-  apply(o.criterion, s.flow.criterion);
-  const auto check = [&] {
-    const auto asked = to_json(s);
-    for (const auto& [name, value] : kept.items()) {
-      if (name == "t-end" || asked.at(name) == value) continue;
-      throw std::invalid_argument("--" + name + " is " + asked.at(name).dump() + ", but " +
-                                  o.restart + " goes on with " + value.dump());
-    }
-  };
-  check();  // before what depends on the problem and the dimensions
-  apply(o, s);
-  check();
-  if (s.flow.end_time < from.state.time) {
-    throw std::invalid_argument("--t-end is before the time of " + o.restart + ", which is " +
-                                nlohmann::json(from.state.time).dump());
-  }
-  return s;
-}
 
 /// What the integrals over the domain are called.
 std::vector<std::string> names_of_totals(const ramify::amr_options& flow) {
@@ -358,7 +137,8 @@ void print_table_row(const ramify::amr_simulation& flow, bool header) {
             << report.finest_level << std::endl;
 }
 
-ramify::amr_simulation start(const common::amr_settings& settings, const options& o,
+ramify::amr_simulation start(const common::amr_settings& settings,
+                             const common::amr_command_line& o,
                              const common::amr_checkpoint* from) {
   if (from == nullptr) return ramify::amr_simulation(settings.flow);
   try {
@@ -410,7 +190,7 @@ bool has_returned(const ramify::amr_options& flow, double time) {
   return std::abs(periods - std::round(periods)) < 1e-9 * periods;
 }
 
-summary simulate(const options& o) {
+summary simulate(const common::amr_command_line& o) {
   using clock = std::chrono::steady_clock;
   std::optional<common::amr_checkpoint> from;
   if (!o.restart.empty()) from = common::read_amr_checkpoint(o.restart);
@@ -544,7 +324,7 @@ void print(const summary& all) {
             << (all.seconds > 0 ? double(all.cell_updates) / all.seconds : 0) << '\n';
 }
 
-void run(const options& o) {
+void run(const common::amr_command_line& o) {
   const summary all = simulate(o);
   if (!o.report.empty()) {
     common::write_file(o.report, [&](std::ostream& out) { out << to_json(all).dump(2) << '\n'; });
@@ -556,7 +336,7 @@ void run(const options& o) {
 
 int main(int argc, char** argv) {
   CLI::App app("Flow on a mesh that refines itself where something happens.");
-  options o;
-  declare(app, o);
+  common::amr_command_line o;
+  common::declare(app, o);
   return common::run_program("amr", app, argc, argv, [&] { run(o); });
 }

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The command line of `amr`, and the settings that come of it.
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <ramify/amr.hpp>
+#include <string>
+#include <vector>
+
+#include "amr_checkpoint.hpp"
+
+namespace common {
+
+/// What stands on the command line. What is not there is as the problem, or the checkpoint, has it.
+struct amr_command_line {
+  std::optional<ramify::amr_problem> problem;
+  std::optional<ramify::amr_criterion> criterion;
+  std::optional<ramify::amr_precision> precision;
+  std::optional<ramify::limiter> limiter;
+  std::optional<ramify::balance> balance;
+  std::optional<std::vector<unsigned>> blocks;
+  std::optional<int> dim, max_level;
+  std::optional<std::size_t> max_blocks;
+  std::optional<unsigned> regrid_every;
+  std::optional<double> t_end, refine_above, coarsen_below, cfl;
+  std::optional<std::uint32_t> frames;
+  std::optional<std::uint64_t> history_every;
+  std::optional<std::string> field;
+  bool subcycle = false, no_reflux = false, quiet = false;
+  ramify::run_options where;
+  std::string output_dir = "amr_output", checkpoint, restart, report;
+  std::uint64_t checkpoint_every = 100;
+};
+
+/// Tells CLI11 of the options, whose values go into `o`.
+void declare(CLI::App& app, amr_command_line& o);
+
+/// The settings of a new run. \throws std::invalid_argument naming the option
+[[nodiscard]] amr_settings settings_of(const amr_command_line& o);
+
+/// Those of a run that goes on. Only the end may be another one.
+/// \throws std::invalid_argument naming an option that contradicts the checkpoint
+[[nodiscard]] amr_settings settings_of(const amr_command_line& o, const amr_checkpoint& from);
+
+}  // namespace common
