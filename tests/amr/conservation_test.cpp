@@ -65,7 +65,7 @@ drift drift_of(const setting& s, std::uint64_t steps) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(conservation)
+BOOST_AUTO_TEST_SUITE(conservation, *boost::unit_test::precondition(not_under_thread_sanitizer))
 
 BOOST_DATA_TEST_CASE(nothing_is_lost_in_a_thousand_steps, data::make({false, true}), subcycle) {
   const drift lost = drift_of(box_of_gas(matter::gas_2d, subcycle),
@@ -156,6 +156,7 @@ setting central_blast(matter what, bool subcycle) {
   s.config.mesh.lower = {-1, -1, -1};
   surround(s, boundary::outflow);
   s.begin = beginning::blast;
+  s.variable = what == matter::gas_2d ? 3 : 4;  // the density does not tell of the beginning
   s.width = 0.2;
   for (double& c : s.centre) c = 0;
   return s;

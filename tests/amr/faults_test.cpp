@@ -24,7 +24,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(faults)
+BOOST_AUTO_TEST_SUITE(faults, *boost::unit_test::precondition(not_under_thread_sanitizer))
 
 BOOST_DATA_TEST_CASE(an_initial_state_that_is_none_is_told_with_its_place, data::make(routes),
                      taken) {

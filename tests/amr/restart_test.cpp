@@ -87,7 +87,8 @@ BOOST_DATA_TEST_CASE(a_restored_run_goes_on_with_the_same_bits,
 
 // The negative control: how often leaves were idle, and when the next look at the mesh is due, are
 // part of the state.
-BOOST_AUTO_TEST_CASE(what_is_not_restored_shows) {
+BOOST_AUTO_TEST_CASE(what_is_not_restored_shows,
+                     *boost::unit_test::precondition(not_under_thread_sanitizer)) {
   const setting s = changing(matter::scalar_2d, false);
   const auto run = cases().start(s);
   run->advance(5);

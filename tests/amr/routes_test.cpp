@@ -73,7 +73,8 @@ BOOST_DATA_TEST_CASE(both_routes_give_the_same_bits,
 
 // The negative control: the comparison sees the last bit of a value, and a run is not the same
 // whatever one does.
-BOOST_AUTO_TEST_CASE(other_runs_have_other_bits) {
+BOOST_AUTO_TEST_CASE(other_runs_have_other_bits,
+                     *boost::unit_test::precondition(not_under_thread_sanitizer)) {
   setting s = busy(matter::gas_2d, route::flat, false);
   const mesh_snapshot mesh = take(s, 4)->snapshot();
   mesh_snapshot other = mesh;
@@ -85,6 +86,7 @@ BOOST_AUTO_TEST_CASE(other_runs_have_other_bits) {
 
 BOOST_DATA_TEST_CASE(it_does_not_matter_how_the_steps_are_asked_for, data::make(subcycling),
                      subcycle) {
+  if (effort() < 0.1) return;
   const setting s = busy(matter::gas_2d, route::device, subcycle);
   const mesh_snapshot at_once = take(s, 7)->snapshot();
   const auto run = cases().start(s);
@@ -176,6 +178,7 @@ BOOST_AUTO_TEST_CASE(when_a_launch_fails_the_host_goes_on_behind_it,
     for (const std::size_t pool : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 9u}) {
       if (effort() < 1 && pool % 4 != 2) continue;
       for (const std::string schedule : {"parallel", "eager", "late"}) {
+        if (effort() < 1 && schedule != "parallel") continue;
         const ramify::cpu::scoped_executor_config config(
             ramify::cpu::parse_executor_config(schedule));
         s.pool_shrinks_to = pool;
@@ -189,7 +192,7 @@ BOOST_AUTO_TEST_CASE(when_a_launch_fails_the_host_goes_on_behind_it,
         }
       }
     }
-    BOOST_TEST(failed > 3);
+    BOOST_TEST(failed > (effort() < 1 ? 0 : 3));
   }
 }
 

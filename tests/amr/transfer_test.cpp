@@ -65,7 +65,7 @@ double error_inside(const tests::any_run& run, const setting& s, double margin) 
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(transfer)
+BOOST_AUTO_TEST_SUITE(transfer, *boost::unit_test::precondition(not_under_thread_sanitizer))
 
 BOOST_DATA_TEST_CASE(a_linear_field_stays_linear_where_levels_meet,
                      data::make({matter::scalar_2d, matter::scalar_3d}) * data::make({false, true}),

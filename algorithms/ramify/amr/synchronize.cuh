@@ -106,7 +106,7 @@ __global__ void average_covered(View view,
     int at[View::dim];
     View::cells::position(cell, at);
     int child = 0;
-    for (int axis = 0; axis < View::dim; ++axis) child |= (at[axis] >= half ? 1 : 0) << axis;
+    for (int axis = 0; axis < View::dim; ++axis) child |= at[axis] / half << axis;
     if (!view.tree.is_leaf(view.tree.first_child[node] + child)) continue;
     in.store(node, cell, average_below(view, in, node, at));
   }
