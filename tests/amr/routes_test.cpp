@@ -179,10 +179,9 @@ BOOST_AUTO_TEST_CASE(when_a_launch_fails_the_host_goes_on_behind_it,
     const mesh_snapshot expected = take(s, lively_steps(s))->snapshot();
     int failed = 0;
     for (const std::size_t pool : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 9u}) {
-      if (effort() < 1 && pool % 4 != 2) continue;
-      if (effort() < 0.1 && pool != 2) continue;
+      if (effort() < 1 && pool > (effort() < 0.1 ? 1u : 2u)) continue;
       for (const std::string schedule : {"parallel", "eager", "late"}) {
-        if (effort() < 1 && schedule != "parallel") continue;
+        if (effort() < 1 && schedule != "late") continue;
         const ramify::cpu::scoped_executor_config config(
             ramify::cpu::parse_executor_config(schedule));
         s.pool_shrinks_to = pool;
