@@ -43,7 +43,7 @@ inline setting lively(matter what, bool subcycle) {
   s.matter = what;
   s.config.step.subcycle = subcycle;
   s.config.mesh.roots = {2, 1, 1};
-  s.config.mesh.max_level = what == matter::gas_3d ? 1 : 2;
+  s.config.mesh.max_level = what == matter::gas_3d || effort() < 0.1 ? 1 : 2;
   s.config.regrid.every = subcycle ? 1 : 2;
   s.config.regrid.patience = 1;
   s.config.regrid.refine_above = 0.5;

@@ -108,7 +108,8 @@ BOOST_AUTO_TEST_CASE(what_is_not_restored_shows,
 }
 
 BOOST_AUTO_TEST_CASE(damaged_states_are_refused_with_the_reason) {
-  const setting s = changing(matter::gas_2d, false);
+  setting s = changing(matter::gas_2d, false);
+  s.config.mesh.max_level = 2;
   const amr_state sound = a_state(s);
   const std::size_t finest =
       std::size_t(std::ranges::max_element(sound.leaves, {}, &ramify::block_position::level) -
