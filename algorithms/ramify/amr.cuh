@@ -24,9 +24,10 @@
 /// are split with limited slopes and put together by averages, and where levels meet the coarse
 /// flux is replaced by the fine ones.
 ///
-/// Memory      3 (with subcycling 4) times the values of all blocks, inner ones too, and half of
-///             that for fluxes where levels meet; taken from the stream-ordered pool, and doubled
-///             when the mesh outgrows it, up to amr_mesh_config::max_blocks.
+/// Memory      2 (with subcycling 3) times the values of all blocks, inner ones too, and for flux
+///             correction a quarter (in three dimensions three quarters) of them; taken from the
+///             stream-ordered pool, and doubled when the mesh outgrows it, up to
+///             amr_mesh_config::max_blocks.
 /// Launches    Device route: one chain of tail launches for each call of advance(), 10 launch slots
 ///             (6 a level and 4 with subcycling); what finds no slot is launched by the host. Flat
 ///             route: the host reads a few bytes back for each phase of a look at the mesh, and once
@@ -41,17 +42,14 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <memory>
-#include <numeric>
-#include <optional>
 #include <ramify/amr/advection.cuh>
 #include <ramify/amr/config.hpp>
+#include <ramify/amr/device_mesh.cuh>
 #include <ramify/amr/drive.cuh>
 #include <ramify/amr/euler.cuh>
 #include <ramify/amr/gather.cuh>
 #include <ramify/amr/restore.cuh>
 #include <ramify/amr/snapshot.hpp>
-#include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <stdexcept>
 #include <string>
@@ -63,6 +61,8 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class Physics>
 inline constexpr int usual_cells = Physics::dimensions == 2 ? 16 : 8;
 
+/// A flow on its mesh. Move-only; the stream must outlive it. After an exception other than
+/// std::invalid_argument and amr_error it may only be destroyed.
 template <class Physics, class Criterion = gradient_criterion<Physics>,
           int n = usual_cells<Physics>>
 class amr_run {
@@ -81,9 +81,7 @@ class amr_run {
   template <class Initial>
   amr_run(const Physics& physics, const Criterion& criterion, const Initial& initial,
           const amr_config& config, cudaStream_t stream = nullptr)
-      : config_(config), stream_(stream) {
-    validate(config, dim);
-    set_up(physics, criterion);
+      : config_(validated(config)), stream_(stream), mesh_(physics, criterion, config, stream) {
     build(fill_from_state<Initial>{initial});
   }
 
@@ -93,16 +91,14 @@ class amr_run {
   ///         leaves make no balanced mesh; cuda_error
   amr_run(const Physics& physics, const Criterion& criterion, const amr_state& state,
           const amr_config& config, cudaStream_t stream = nullptr)
-      : config_(config), stream_(stream) {
-    validate(config, dim);
-    check_kind(state);
-    set_up(physics, criterion);
+      : config_(validated(config)), stream_(stream), mesh_(physics, criterion, config, stream) {
+    check_kind<Physics, n>(state, config.mesh);
     restore(state);
   }
 
   /// All that is needed to go on. Waits for the stream.
   [[nodiscard]] amr_state save() const {
-    const amr_clock clock = read_clock();
+    const amr_clock clock = mesh_.read_clock();
     amr_state state;
     state.dimensions = dim;
     state.cells = n;
@@ -117,8 +113,8 @@ class amr_run {
     state.refined = clock.refined;
     state.coarsened = clock.coarsened;
     std::vector<real> packed;
-    for (const leaf_record<dim>& record : gather(&packed)) {
-      state.leaves.push_back(position_of(record.place));
+    for (const leaf_record<dim>& record : mesh_.gather(0, report_.leaves, &packed)) {
+      state.leaves.push_back(position_of<dim>(record.place));
       state.idle.push_back(record.idle);
     }
     state.values.resize(packed.size() * sizeof(real));
@@ -131,17 +127,18 @@ class amr_run {
   /// \throws amr_error if a cell is not sound any more, the mesh needs more than mesh.max_blocks, or
   ///         there is no time step; cuda_error; device_launch_error
   void advance(std::uint64_t steps, double stop_time = std::numeric_limits<double>::infinity()) {
-    amr_clock clock = read_clock();
+    amr_clock clock = mesh_.read_clock();
     if (steps == 0 || clock.time >= stop_time) return;
     const std::uint64_t most = std::numeric_limits<std::uint64_t>::max() - 1;
     clock.stop_step = steps > most - clock.steps ? most : clock.steps + steps;
     clock.stop_time = stop_time;
     clock.fault = amr_fault::none;
     clock.unsound = ~0ull;
+    clock.stopped = 0;
     clock.batch = 0;  // nothing but a settling, which says what is next
     clock.next = amr_phase::step;
     clock.time_step = 1;
-    write_clock(clock);
+    mesh_.write_clock(clock);
     run_phases(fill_from_parent{});
   }
   /// Steps until the time is `stop_time`.
@@ -158,18 +155,18 @@ class amr_run {
   [[nodiscard]] std::vector<double> totals() const {
     const auto leaves = static_cast<unsigned>(report_.leaves);
     const device_buffer<double> sums(std::size_t{leaves} * variables, stream_);
-    check(
-        launch(sum_leaves<view_type>, {leaves, adapt_threads}, stream_, view_, sums.data()).code(),
-        "launching the sums over the leaves");
+    check(launch(sum_leaves<view_type>, {leaves, adapt_threads}, stream_, mesh_.view(), sums.data())
+              .code(),
+          "launching the sums over the leaves");
     std::vector<double> host(sums.size());
-    copy_out(sums.data(), host.data(), host.size());
-    const auto records = gather(nullptr);
+    mesh_.copy_out(sums.data(), host.data(), host.size());
+    const auto records = mesh_.gather(0, report_.leaves, nullptr);
     std::vector<double> total(variables, 0.0);
     std::vector<double> lost(variables, 0.0);  // Neumaier's compensation
     for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
       double volume = 1;
       for (int axis = 0; axis < dim; ++axis) {
-        volume *= cell_edge(axis) / double(1u << records[leaf].place.level);
+        volume *= mesh_.cell_edge(axis) / double(1u << records[leaf].place.level);
       }
       for (std::size_t v = 0; v < variables; ++v) {
         const double add = host[leaf * variables + v] * volume;
@@ -200,170 +197,33 @@ class amr_run {
     seen.step = report_.steps;
     for (int v = 0; v < variables; ++v) seen.fields.emplace_back(Physics::field_name(v));
     std::vector<real> packed;
-    const auto records = gather(&packed);
-    for (const leaf_record<dim>& record : records) seen.leaves.push_back(position_of(record.place));
+    const auto records = mesh_.gather(0, report_.leaves, &packed);
+    for (const leaf_record<dim>& record : records)
+      seen.leaves.push_back(position_of<dim>(record.place));
     seen.values.assign(packed.begin(), packed.end());
     return seen;
   }
 
  private:
-  /// All that is kept for each node, in an order that stays: calls `use(pointer, count)`.
-  template <class Use>
-  static void for_each_array(view_type& view, std::size_t nodes, Use use) {
-    const std::size_t all = nodes * variables * cells::count;
-    const std::size_t faces = nodes * mesh_tree<dim>::faces;
-    use(view.now.data, all);
-    use(view.stage.data, all);
-    use(view.before.data, view.step.subcycle ? all : 0);
-    use(view.flows, view.step.reflux ? faces * variables * cells::of_a_face : 0);
-    use(view.tree.place, nodes);
-    use(view.tree.parent, nodes);
-    use(view.tree.first_child, nodes);
-    use(view.tree.neighbor, faces);
-    use(view.lists.leaves, nodes);
-    use(view.lists.nodes, nodes);
-    use(view.lists.covered, nodes);
-    use(view.lists.marked, nodes);
-    use(view.lists.leaving, nodes);
-    use(view.lists.free_families, nodes);
-    use(view.lists.is_marked, nodes);
-    use(view.lists.idle, nodes);
-    use(view.lists.first_leaf, nodes);
-    use(view.lists.leaves_below, nodes);
-  }
-
-  [[nodiscard]] double cell_edge(int axis) const {  // of level 0
-    const auto a = static_cast<std::size_t>(axis);
-    return (config_.mesh.upper[a] - config_.mesh.lower[a]) / (double(config_.mesh.roots[a]) * n);
-  }
-
-  void set_up(const Physics& physics, const Criterion& criterion) {
-    view_.physics = physics;
-    view_.criterion = criterion;
-    view_.regrid = config_.regrid;
-    view_.step = config_.step;
-    mesh_tree<dim>& tree = view_.tree;
-    for (std::size_t axis = 0; axis < dim; ++axis) {
-      tree.roots[axis] = config_.mesh.roots[axis];
-      for (std::size_t side = 0; side < 2; ++side) {
-        tree.sides[axis][side] = config_.mesh.sides[axis][side];
-      }
-      view_.lower[axis] = static_cast<real>(config_.mesh.lower[axis]);
-      view_.root_spacing[axis] = static_cast<real>(cell_edge(static_cast<int>(axis)));
-    }
-    tree.max_level = config_.mesh.max_level;
-    tree.reach = config_.mesh.balance == balance::face   ? 1
-                 : config_.mesh.balance == balance::edge ? 2
-                                                         : dim;
-    clock_ = device_buffer<amr_clock>(1, stream_);
-    view_.clock = clock_.data();
-    grow_to(std::max<std::size_t>(2 * tree.root_count(), 1024));
-
-    using storage = stage_storage<Physics, n>;
-    using tuning = stage_tuning<Physics, n>;
-    const std::size_t granted =
-        std::min(grant_shared(advance_blocks<view_type, tuning::from_kernels>, sizeof(storage)),
-                 grant_shared(advance_blocks<view_type, tuning::from_the_host>, sizeof(storage)));
-    if (granted < sizeof(storage)) {
-      throw unavailable("amr: blocks of " + std::to_string(n) + " cells along an edge need " +
-                        std::to_string(sizeof(storage)) +
-                        " bytes of shared memory, more than this device gives");
-    }
-  }
-
-  /// Gets memory for `nodes` nodes and moves what there is into it.
-  void grow_to(std::size_t nodes) {
-    const std::size_t most = config_.mesh.max_blocks == 0
-                                 ? std::size_t{std::numeric_limits<int>::max()}
-                                 : config_.mesh.max_blocks;
-    nodes = std::min(nodes, most);
-    if (nodes <= view_.tree.capacity && memory_.data() != nullptr) {
-      throw amr_error("the mesh needs more than amr_mesh_config.max_blocks, which is " +
-                      std::to_string(most) + ", at step " + std::to_string(report_.steps));
-    }
-    view_type next = view_;
-    memory_layout sizing(nullptr);
-    for_each_array(next, nodes, [&]<class T>(T*& pointer, std::size_t count) {
-      pointer = sizing.take<T>(count);
-    });
-    device_buffer<std::byte> memory(sizing.size(), stream_);
-    memory_layout layout(memory.data());
-    for_each_array(next, nodes, [&]<class T>(T*& pointer, std::size_t count) {
-      pointer = layout.take<T>(count);
-    });
-    if (memory_.data() != nullptr) {
-      // The arrays come in the same order.
-      std::vector<std::pair<const void*, std::size_t>> old;
-      for_each_array(view_, view_.tree.capacity, [&]<class T>(T*& pointer, std::size_t count) {
-        old.emplace_back(pointer, count * sizeof(T));
-      });
-      auto from = old.begin();
-      for_each_array(next, nodes, [&]<class T>(T*& pointer, std::size_t) {
-        if (from->second > 0) {
-          check(cudaMemcpyAsync(pointer, from->first, from->second, cudaMemcpyDeviceToDevice,
-                                stream_),
-                "moving the mesh to more memory");
-        }
-        ++from;
-      });
-    }
-    view_ = next;
-    view_.tree.capacity = static_cast<unsigned>(nodes);
-    memory_ = std::move(memory);
-  }
-
-  [[nodiscard]] static block_position position_of(const block_place<dim>& place) {
-    block_position position;
-    position.level = place.level;
-    for (std::size_t axis = 0; axis < dim; ++axis) position.index[axis] = place.index[axis];
-    return position;
-  }
-
-  /// Puts the root blocks into the list of nodes in Morton order, whatever their number along the
-  /// axes.
-  void order_roots() {
-    std::vector<int> order(view_.tree.root_count());
-    std::iota(order.begin(), order.end(), 0);
-    std::ranges::sort(order, {}, [&](int root) { return morton_code(root); });
-    copy_in(order, view_.lists.nodes);
-  }
-
-  void check_kind(const amr_state& state) const {
-    const auto same = [](const char* what, auto found, auto wanted) {
-      if (found == wanted) return;
-      throw std::invalid_argument("amr_state." + std::string(what) + " is " +
-                                  std::to_string(found) + "; this run's is " +
-                                  std::to_string(wanted));
-    };
-    same("dimensions", state.dimensions, dim);
-    same("cells", state.cells, n);
-    same("variables", state.variables, variables);
-    same("real_bytes", state.real_bytes, static_cast<int>(sizeof(real)));
-    for (std::size_t axis = 0; axis < dim; ++axis) {
-      same("roots", state.roots[axis], config_.mesh.roots[axis]);
-    }
-    same("idle.size()", state.idle.size(), state.leaves.size());
-    same("values.size()", state.values.size(),
-         state.leaves.size() * variables * cells::count * sizeof(real));
-    if (!std::isfinite(state.time)) {
-      throw std::invalid_argument("amr_state.time is " + std::to_string(state.time));
-    }
+  static const amr_config& validated(const amr_config& config) {
+    validate(config, dim);
+    return config;
   }
 
   void restore(const amr_state& state) {
-    const host_forest<dim> forest(view_.tree, state.leaves);
-    if (forest.places().size() > view_.tree.capacity) grow_to(forest.places().size());
-    order_roots();
+    const host_forest<dim> forest(mesh_.view().tree, state.leaves);
+    if (forest.places().size() > mesh_.view().tree.capacity) mesh_.grow_to(forest.places().size());
+    mesh_.order_roots();
     std::vector<unsigned> idle(forest.places().size(), 0);
     for (std::size_t leaf = 0; leaf < state.leaves.size(); ++leaf) {
       idle[static_cast<std::size_t>(forest.nodes_of_leaves()[leaf])] = state.idle[leaf];
     }
-    copy_in(forest.places(), view_.tree.place);
-    copy_in(forest.parents(), view_.tree.parent);
-    copy_in(forest.first_children(), view_.tree.first_child);
-    copy_in(idle, view_.lists.idle);
-    copy_in(std::vector<unsigned>(idle.size(), 0), view_.lists.is_marked);
-    scatter(forest.nodes_of_leaves(), state.values);
+    mesh_.copy_in(forest.places(), mesh_.view().tree.place);
+    mesh_.copy_in(forest.parents(), mesh_.view().tree.parent);
+    mesh_.copy_in(forest.first_children(), mesh_.view().tree.first_child);
+    mesh_.copy_in(idle, mesh_.view().lists.idle);
+    mesh_.copy_in(std::vector<unsigned>(idle.size(), 0), mesh_.view().lists.is_marked);
+    mesh_.scatter(forest.nodes_of_leaves(), state.values);
 
     amr_clock clock{};
     clock.unsound = ~0ull;
@@ -377,66 +237,31 @@ class amr_run {
     clock.families = forest.families();
     clock.building = true;  // lists and averages are made as those of a first mesh
     clock.next = amr_phase::arrange;
-    write_clock(clock);
+    mesh_.write_clock(clock);
     run_phases(fill_from_parent{});
-  }
-
-  /// Copies the values of leaves to their nodes, in pieces.
-  void scatter(const std::vector<int>& nodes, const std::vector<std::byte>& values_of_leaves) {
-    constexpr std::size_t of_leaf = std::size_t{variables} * cells::count;
-    const std::size_t piece = std::min<std::size_t>(nodes.size(), 4096);
-    const device_buffer<int> numbers(piece, stream_);
-    const device_buffer<real> packed(piece * of_leaf, stream_);
-    for (std::size_t first = 0; first < nodes.size(); first += piece) {
-      const std::size_t count = std::min(piece, nodes.size() - first);
-      check(cudaMemcpyAsync(numbers.data(), nodes.data() + first, count * sizeof(int),
-                            cudaMemcpyHostToDevice, stream_),
-            "restoring a run");
-      check(cudaMemcpyAsync(packed.data(), values_of_leaves.data() + first * of_leaf * sizeof(real),
-                            count * of_leaf * sizeof(real), cudaMemcpyHostToDevice, stream_),
-            "restoring a run");
-      check(launch(scatter_leaves<view_type>, {static_cast<unsigned>(count), adapt_threads},
-                   stream_, view_, numbers.data(), packed.data())
-                .code(),
-            "launching the scattering of leaves");
-    }
-    check(cudaStreamSynchronize(stream_), "restoring a run");
   }
 
   template <class Fill>
   void build(const Fill& fill) {
-    const unsigned roots = view_.tree.root_count();
-    order_roots();
+    const unsigned roots = mesh_.view().tree.root_count();
+    mesh_.order_roots();
     amr_clock clock{};
     clock.unsound = ~0ull;
     clock.building = true;
     clock.rounds_left = config_.mesh.max_level;
     clock.next = config_.mesh.max_level > 0 ? amr_phase::examine : amr_phase::arrange;
     clock.next_regrid = config_.regrid.every;
-    write_clock(clock);
+    mesh_.write_clock(clock);
     const auto run = [&](const launch_status& status) {
       check(status.code(), "launching the root blocks");
       ++report_.host_grids;
     };
-    run(launch(plant_roots<view_type, Fill>, {roots, adapt_threads}, stream_, view_, fill));
+    run(launch(plant_roots<view_type, Fill>, {roots, adapt_threads}, stream_, mesh_.view(), fill));
     run(launch(link_neighbors<view_type>,
-               {blocks_for(1ull * roots * view_.tree.faces), list_threads}, stream_, view_, roots));
-    run(launch(order_blocks<view_type>, {1, order_threads}, stream_, view_));
+               {blocks_for(1ull * roots * mesh_.view().tree.faces), list_threads}, stream_,
+               mesh_.view(), roots));
+    run(launch(order_blocks<view_type>, {1, order_threads}, stream_, mesh_.view()));
     run_phases(fill);
-  }
-
-  /// Interleaves the bits of a root block's coordinates, x lowest.
-  [[nodiscard]] std::uint64_t morton_code(int root) const {
-    std::uint64_t code = 0;
-    auto rest = static_cast<unsigned>(root);
-    for (int axis = 0; axis < dim; ++axis) {
-      const unsigned index = rest % view_.tree.roots[axis];
-      rest /= view_.tree.roots[axis];
-      for (int bit = 0; bit < 21; ++bit) {
-        code |= std::uint64_t{index >> bit & 1} << (bit * dim + axis);
-      }
-    }
-    return code;
   }
 
   /// Runs phases until none is left, by the route that the configuration asks for.
@@ -452,91 +277,43 @@ class amr_run {
         choose_route(config_.route, limit,
                      slots_of_phase(config_.mesh.max_level, config_.step.subcycle), preferred),
         limit, stream_);
-    view_.slots = control.slots();
-    view_.status = control.status();
-    amr_clock clock = read_clock();
+    mesh_.view().slots = control.slots();
+    mesh_.view().status = control.status();
+    amr_clock clock = mesh_.read_clock();
     const auto give_slots_back = [&] {
       if (clock.held == 0) return;
-      control.launched(launch(release_slots<view_type>, {1, 1}, stream_, view_),
+      control.launched(launch(release_slots<view_type>, {1, 1}, stream_, mesh_.view()),
                        "launching the release of slots");
       clock.held = 0;
     };
     while (clock.next != amr_phase::idle) {
       if (control.on_device_route() && clock.stopped == 0) {
         if constexpr (device_launch_available) {
-          control.launched(launch(drive<view_type, Fill>, {1, 1}, stream_, view_, fill),
+          control.launched(launch(drive<view_type, Fill>, {1, 1}, stream_, mesh_.view(), fill),
                            "launching the driver");
         }
       } else {
         launch_sequence run(stream_, clock.launched);
-        launch_phase_from_host(view_, clock, fill, run);
+        launch_phase_from_host(mesh_.view(), clock, fill, run);
         check(run.error(), "launching a phase of a run on a mesh");
         control.count_grids(run.launched(), 0);
       }
       control.wait();
-      clock = read_clock();
+      clock = mesh_.read_clock();
       if (clock.fault == amr_fault::mesh_full) {
         give_slots_back();  // there may be no more memory
-        grow_to(2 * std::size_t{view_.tree.capacity});
+        mesh_.grow_to(2 * std::size_t{mesh_.view().tree.capacity});
         clock.fault = amr_fault::none;
         clock.stopped = 0;
-        write_clock(clock);
+        mesh_.write_clock(clock);
       }
     }
     give_slots_back();
     control.wait();
-    view_.slots = {};
-    view_.status = nullptr;
+    mesh_.view().slots = {};
+    mesh_.view().status = nullptr;
     take_report(clock, control.report());
     tell_fault(clock);
-  }
-
-  [[nodiscard]] amr_clock read_clock() const {
-    amr_clock clock;
-    copy_out(clock_.data(), &clock, 1);
-    return clock;
-  }
-  void write_clock(const amr_clock& clock) {
-    check(cudaMemcpyAsync(clock_.data(), &clock, sizeof clock, cudaMemcpyHostToDevice, stream_),
-          "writing the clock of a run");
-    check(cudaStreamSynchronize(stream_), "writing the clock of a run");
-  }
-  template <class T>
-  void copy_out(const T* from, T* to, std::size_t count) const {
-    check(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDeviceToHost, stream_),
-          "reading from a run");
-    check(cudaStreamSynchronize(stream_), "reading from a run");
-  }
-
-  template <class T>
-  void copy_in(const std::vector<T>& from, T* to) {
-    check(
-        cudaMemcpyAsync(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice, stream_),
-        "writing to a run");
-    check(cudaStreamSynchronize(stream_), "writing to a run");
-  }
-
-  /// The leaves in Morton order; their values too where `packed` is there.
-  [[nodiscard]] std::vector<leaf_record<dim>> gather(std::vector<real>* packed) const {
-    constexpr std::size_t of_leaf = std::size_t{variables} * cells::count;
-    const std::size_t leaves = report_.leaves;
-    const std::size_t piece = std::min<std::size_t>(leaves, 4096);  // spares device memory
-    const device_buffer<leaf_record<dim>> records(piece, stream_);
-    const device_buffer<real> values(packed == nullptr ? 0 : piece * of_leaf, stream_);
-    std::vector<leaf_record<dim>> all(leaves);
-    if (packed != nullptr) packed->resize(leaves * of_leaf);
-    for (std::size_t first = 0; first < leaves; first += piece) {
-      const std::size_t count = std::min(piece, leaves - first);
-      check(launch(gather_leaves<view_type>, {static_cast<unsigned>(count), adapt_threads}, stream_,
-                   view_, static_cast<unsigned>(first), records.data(), values.data())
-                .code(),
-            "launching the gathering of leaves");
-      copy_out(records.data(), all.data() + first, count);
-      if (packed != nullptr) {
-        copy_out(values.data(), packed->data() + first * of_leaf, count * of_leaf);
-      }
-    }
-    return all;
   }
 
   void take_report(const amr_clock& clock, const run_report& part) {
@@ -546,7 +323,7 @@ class amr_run {
     report_.taken = part.taken;
     report_.route_reason = part.route_reason;
     report_.pending_launch_limit = part.pending_launch_limit;
-    report_.scratch_bytes = memory_.size() + sizeof(amr_clock) + run_control::scratch_bytes;
+    report_.scratch_bytes = mesh_.bytes() + run_control::scratch_bytes;
     report_.time = clock.time;
     report_.steps = clock.steps;
     report_.cell_updates = clock.updates;
@@ -554,10 +331,10 @@ class amr_run {
     report_.refined = clock.refined;
     report_.coarsened = clock.coarsened;
     report_.leaves = clock.leaves;
-    report_.blocks = clock.level_begin[view_.tree.max_level + 1];
+    report_.blocks = clock.level_begin[mesh_.view().tree.max_level + 1];
     report_.peak_blocks = clock.peak_blocks;
     report_.max_blocks = config_.mesh.max_blocks;
-    report_.finest_level = finest_level(clock, view_.tree.max_level);
+    report_.finest_level = finest_level(clock, mesh_.view().tree.max_level);
   }
 
   void tell_fault(const amr_clock& clock) const {
@@ -568,22 +345,14 @@ class amr_run {
     }
     if (clock.fault != amr_fault::unsound_cell) return;
     const auto leaf = static_cast<unsigned>(clock.unsound / cells::count);
-    const device_buffer<leaf_record<dim>> record(1, stream_);
-    const device_buffer<real> packed(std::size_t{variables} * cells::count, stream_);
-    check(launch(gather_leaves<view_type>, {1, adapt_threads}, stream_, view_, leaf, record.data(),
-                 packed.data())
-              .code(),
-          "launching the gathering of a leaf");
-    leaf_record<dim> where{};
-    std::vector<real> seen(packed.size());
-    copy_out(record.data(), &where, 1);
-    copy_out(packed.data(), seen.data(), seen.size());
+    std::vector<real> seen;
+    const leaf_record<dim> where = mesh_.gather(leaf, 1, &seen).front();
     int at[dim];
     const auto cell = static_cast<int>(clock.unsound % cells::count);
     cells::position(cell, at);
     std::string text = "the state at (";
     for (std::size_t axis = 0; axis < dim; ++axis) {
-      const double edge = cell_edge(int(axis)) / double(1u << where.place.level);
+      const double edge = mesh_.cell_edge(int(axis)) / double(1u << where.place.level);
       const double x =
           config_.mesh.lower[axis] + (double(where.place.index[axis]) * n + at[axis] + 0.5) * edge;
       text += (axis == 0 ? "" : ", ") + std::to_string(x);
@@ -599,9 +368,7 @@ class amr_run {
 
   amr_config config_;
   cudaStream_t stream_;
-  device_buffer<amr_clock> clock_;
-  device_buffer<std::byte> memory_;
-  view_type view_{};
+  device_mesh<Physics, n, Criterion> mesh_;
   amr_report report_;
 };
 

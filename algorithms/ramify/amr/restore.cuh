@@ -4,13 +4,50 @@
 /// \file
 /// The tree of blocks from its leaves, on the host; and whether they make one.
 
-#include <ramify/amr/mesh.cuh>
+#include <cmath>
+#include <ramify/amr/fields.cuh>
 #include <ramify/amr/snapshot.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace ramify::inline RAMIFY_BUILD {
+
+template <int dim>
+[[nodiscard]] block_position position_of(const block_place<dim>& place) {
+  block_position position;
+  position.level = place.level;
+  for (std::size_t axis = 0; axis < dim; ++axis) position.index[axis] = place.index[axis];
+  return position;
+}
+
+/// That a state is one of a run with these blocks and numbers.
+/// \throws std::invalid_argument naming the member
+template <class Physics, int n>
+void check_kind(const amr_state& state, const amr_mesh_config& mesh) {
+  using real = typename Physics::real;
+  constexpr int dim = Physics::dimensions;
+  constexpr int variables = Physics::variables;
+  using cells = block_cells<dim, n>;
+  const auto same = [](const char* what, auto found, auto wanted) {
+    if (found == wanted) return;
+    throw std::invalid_argument("amr_state." + std::string(what) + " is " + std::to_string(found) +
+                                "; this run's is " + std::to_string(wanted));
+  };
+  same("dimensions", state.dimensions, dim);
+  same("cells", state.cells, n);
+  same("variables", state.variables, variables);
+  same("real_bytes", state.real_bytes, static_cast<int>(sizeof(real)));
+  for (std::size_t axis = 0; axis < dim; ++axis) {
+    same("roots", state.roots[axis], mesh.roots[axis]);
+  }
+  same("idle.size()", state.idle.size(), state.leaves.size());
+  same("values.size()", state.values.size(),
+       state.leaves.size() * variables * cells::count * sizeof(real));
+  if (!std::isfinite(state.time)) {
+    throw std::invalid_argument("amr_state.time is " + std::to_string(state.time));
+  }
+}
 
 /// The arrays of a mesh_tree on the host, and where its leaves are.
 template <int dim>
