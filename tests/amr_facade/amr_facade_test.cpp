@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "backend_under_test.hpp"
+
 namespace {
 
 using ramify::amr_criterion;
@@ -49,6 +51,7 @@ void check_equal(const ramify::mesh_snapshot& a, const ramify::mesh_snapshot& b)
 
 }  // namespace
 
+// Long runs are left out under ThreadSanitizer: tests/amr runs the same kernels there in small ones.
 BOOST_AUTO_TEST_SUITE(amr_facade)
 
 BOOST_AUTO_TEST_CASE(words_are_read_as_they_are_written) {
@@ -98,7 +101,8 @@ BOOST_AUTO_TEST_CASE(bad_options_are_refused_by_name) {
                 "criterion_variable is 1; it must be in [0, 0]");
 }
 
-BOOST_AUTO_TEST_CASE(every_problem_runs_in_both_dimensions_and_precisions) {
+BOOST_AUTO_TEST_CASE(every_problem_runs_in_both_dimensions_and_precisions,
+                     *boost::unit_test::precondition(tests::not_under_thread_sanitizer)) {
   for (const amr_problem problem : all_problems) {
     for (const int dimensions : {2, 3}) {
       for (const auto precision : {amr_precision::double_, amr_precision::float_}) {
@@ -127,7 +131,8 @@ BOOST_AUTO_TEST_CASE(every_problem_runs_in_both_dimensions_and_precisions) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(primitive_values_are_those_of_the_conserved_ones) {
+BOOST_AUTO_TEST_CASE(primitive_values_are_those_of_the_conserved_ones,
+                     *boost::unit_test::precondition(tests::not_under_thread_sanitizer)) {
   const amr_options options = small(amr_problem::kelvin_helmholtz, 2);
   amr_simulation flow(options);
   flow.advance(3);
@@ -148,7 +153,8 @@ BOOST_AUTO_TEST_CASE(primitive_values_are_those_of_the_conserved_ones) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(totals_are_the_sums_over_the_leaves_and_stay) {
+BOOST_AUTO_TEST_CASE(totals_are_the_sums_over_the_leaves_and_stay,
+                     *boost::unit_test::precondition(tests::not_under_thread_sanitizer)) {
   amr_simulation flow(small(amr_problem::kelvin_helmholtz, 2));
   const auto first = flow.totals();
   flow.advance(8);
@@ -169,7 +175,8 @@ BOOST_AUTO_TEST_CASE(totals_are_the_sums_over_the_leaves_and_stay) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(at_the_start_nothing_has_changed_and_after_a_period_little) {
+BOOST_AUTO_TEST_CASE(at_the_start_nothing_has_changed_and_after_a_period_little,
+                     *boost::unit_test::precondition(tests::not_under_thread_sanitizer)) {
   for (const amr_problem problem : {amr_problem::linear_wave, amr_problem::advect_gaussian}) {
     const amr_options options = small(problem, 2);
     amr_simulation flow(options);
@@ -183,7 +190,8 @@ BOOST_AUTO_TEST_CASE(at_the_start_nothing_has_changed_and_after_a_period_little)
   BOOST_TEST(return_time(small(amr_problem::sedov, 3)) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_saved_run_goes_on_to_the_bit) {
+BOOST_AUTO_TEST_CASE(a_saved_run_goes_on_to_the_bit,
+                     *boost::unit_test::precondition(tests::not_under_thread_sanitizer)) {
   for (const auto precision : {amr_precision::double_, amr_precision::float_}) {
     amr_options options = small(amr_problem::sod, 2);
     options.mesh.max_level = 2;
@@ -208,7 +216,8 @@ BOOST_AUTO_TEST_CASE(a_saved_run_goes_on_to_the_bit) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_state_of_something_else_is_refused) {
+BOOST_AUTO_TEST_CASE(a_state_of_something_else_is_refused,
+                     *boost::unit_test::precondition(tests::not_under_thread_sanitizer)) {
   const amr_options options = small(amr_problem::sod, 2);
   const ramify::amr_state kept = amr_simulation(options).state();
   const auto refused = [&](amr_options other, const ramify::amr_state& state, const char* text) {
