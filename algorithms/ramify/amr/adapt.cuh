@@ -241,15 +241,9 @@ __device__ typename View::values average_below(
     int node, const int (&at)[View::dim]) {
   constexpr int n = View::cells_along;
   constexpr int dim = View::dim;
-  int child = 0;
   int below[dim];
-  for (int axis = 0; axis < dim; ++axis) {
-    // Without a conditional, of which GCC's sanitizer of shifts makes an index that is none.
-    const int half = at[axis] / (n / 2);
-    child |= half << axis;
-    below[axis] = (at[axis] - half * (n / 2)) * 2;
-  }
-  const int source = view.tree.first_child[node] + child;
+  for (int axis = 0; axis < dim; ++axis) below[axis] = at[axis] % (n / 2) * 2;
+  const int source = view.tree.first_child[node] + View::cells::child_over(at);
   const auto sum = sum_over_corners<1 << dim>([&](int part) {
     int cell[dim];
     for (int axis = 0; axis < dim; ++axis) cell[axis] = below[axis] + (part >> axis & 1);

@@ -227,10 +227,9 @@ class device_mesh {
   /// Interleaves the bits of a root block's coordinates, x lowest.
   [[nodiscard]] std::uint64_t morton_code(int root) const {
     std::uint64_t code = 0;
-    auto rest = static_cast<unsigned>(root);
+    const block_place<dim> place = view_.tree.place_of_root(static_cast<unsigned>(root));
     for (int axis = 0; axis < dim; ++axis) {
-      const unsigned index = rest % view_.tree.roots[axis];
-      rest /= view_.tree.roots[axis];
+      const unsigned index = place.index[axis];
       for (int bit = 0; bit < 21; ++bit) {
         code |= std::uint64_t{index >> bit & 1} << (bit * dim + axis);
       }

@@ -108,17 +108,23 @@ __host__ __device__ void launch_stages(const View& view, launch_sequence& run, c
   launch_stage(view, run, nodes, count, stage);
 }
 
+/// Launches the look at all cells that every step begins with, and the choice of its length.
+template <class View>
+__host__ __device__ void launch_choice(const View& view, const amr_clock& clock,
+                                       launch_sequence& run) {
+  run(measure_cells<View>, {clock.leaves, synchronize_threads}, view);
+  run(choose_step<View>, {1, 1}, view);
+}
+
 /// A step of all levels at once.
 template <class View>
 __host__ __device__ void launch_step(const View& view, const amr_clock& clock,
                                      launch_sequence& run) {
-  const launch_shape leaves(clock.leaves, synchronize_threads);
-  run(measure_cells<View>, leaves, view);
-  run(choose_step<View>, {1, 1}, view);
+  launch_choice(view, clock, run);
   launch_stages(view, run, view.lists.leaves, clock.leaves, clock.covered,
                 {0, 0.0, 1.0, 0.0, true});
   if (view.step.reflux && clock.covered > 0) {
-    run(correct_fluxes<View>, leaves, view, view.lists.leaves);
+    run(correct_fluxes<View>, {clock.leaves, synchronize_threads}, view, view.lists.leaves);
   }
   run(average_covered<View>, {clock.covered, synchronize_threads}, view, view.now);
   run(finish_step<View>, {1, 1}, view);
@@ -228,8 +234,7 @@ void launch_phase_from_host(const View& view, const amr_clock& clock, const Fill
       launch_step(view, clock, run);
       continue;
     }
-    run(measure_cells<View>, {clock.leaves, synchronize_threads}, view);
-    run(choose_step<View>, {1, 1}, view);
+    launch_choice(view, clock, run);
     advance_level_from_host(view, clock, 0, 0.0, true, run);
     run(finish_step<View>, {1, 1}, view);
   }
@@ -341,8 +346,7 @@ __global__ void drive(View view, Fill fill) {
   // 4. The phase, one grid after another.
   launch_sequence run(null_stream(), &clock.launched);
   if (clock.next == amr_phase::step && recursion) {
-    run(measure_cells<View>, {clock.leaves, synchronize_threads}, view);
-    run(choose_step<View>, {1, 1}, view);
+    launch_choice(view, clock, run);
     if (!conclude(view, run, __func__)) return;
     launch_behind(view, __func__, advance_level<View>, view, 0, 0.0, true);
     launch_behind(view, __func__, end_step<View, Fill>, view, fill);

@@ -58,6 +58,18 @@ struct block_cells {
     const int s = stride(axis);
     return line % s + s * (i + n * (line / s));
   }
+  /// The line along `axis` that a cell is on.
+  __host__ __device__ static constexpr int line_of(int axis, int cell) {
+    const int s = stride(axis);
+    return cell % s + s * (cell / (s * n));
+  }
+  /// Which child of a node covers a cell of the node.
+  __host__ __device__ static int child_over(const int (&at)[dim]) {
+    int child = 0;
+    // Without a conditional, of which GCC's sanitizer of shifts makes an index that is none.
+    for (int axis = 0; axis < dim; ++axis) child |= at[axis] / (n / 2) << axis;
+    return child;
+  }
 };
 
 /// The values of all nodes: [node][variable][cell].

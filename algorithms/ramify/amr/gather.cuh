@@ -70,12 +70,7 @@ __global__ void sum_leaves(View view, double* sums) {
 template <class View, class Fill>
 __global__ void plant_roots(View view, Fill fill) {
   const int node = static_cast<int>(blockIdx.x);
-  block_place<View::dim> place{0, {}};
-  unsigned rest = blockIdx.x;
-  for (int axis = 0; axis < View::dim; ++axis) {
-    place.index[axis] = rest % view.tree.roots[axis];
-    rest /= view.tree.roots[axis];
-  }
+  const block_place<View::dim> place = view.tree.place_of_root(blockIdx.x);
   for (int cell = static_cast<int>(threadIdx.x); cell < View::cells::count; cell += adapt_threads) {
     int at[View::dim];
     View::cells::position(cell, at);

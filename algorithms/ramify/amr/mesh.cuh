@@ -112,6 +112,16 @@ struct mesh_tree {
     return axes;
   }
 
+  /// A root block's place.
+  [[nodiscard]] __host__ __device__ block_place<dim> place_of_root(unsigned root) const {
+    block_place<dim> place{0, {}};
+    for (int axis = 0; axis < dim; ++axis) {
+      place.index[axis] = root % roots[axis];
+      root /= roots[axis];
+    }
+    return place;
+  }
+
   /// A child's place. `child` has a bit for each axis, x in the lowest one.
   [[nodiscard]] __host__ __device__ static block_place<dim> place_of_child(
       const block_place<dim>& at, int child) {

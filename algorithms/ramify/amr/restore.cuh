@@ -60,12 +60,7 @@ class host_forest {
       : shape_(shape) {
     place_.resize(shape.root_count());
     for (unsigned root = 0; root < shape.root_count(); ++root) {
-      place_[root].level = 0;
-      unsigned rest = root;
-      for (int axis = 0; axis < dim; ++axis) {
-        place_[root].index[axis] = rest % shape.roots[axis];
-        rest /= shape.roots[axis];
-      }
+      place_[root] = shape.place_of_root(root);
     }
     parent_.assign(place_.size(), -1);
     first_child_.assign(place_.size(), no_children);

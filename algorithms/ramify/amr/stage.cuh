@@ -75,8 +75,7 @@ __device__ void load_lines(
   const int stride = cells::stride(axis);
   for (int cell = static_cast<int>(threadIdx.x); cell < cells::count;
        cell += static_cast<int>(blockDim.x)) {
-    const int line = cell % stride + stride * (cell / (stride * n));
-    put(cell / stride % n, line, around.own.load(node, cell));
+    put(cell / stride % n, cells::line_of(axis, cell), around.own.load(node, cell));
   }
   // 2. Two ghost cells at each end of a line.
   constexpr int ends = 2 * cells::ghosts * cells::of_a_face;
@@ -170,7 +169,7 @@ __global__ void __launch_bounds__(threads, threads <= 288 ? 2 : 1)
       const int cell = static_cast<int>(threadIdx.x) + k * threads;
       if (cell >= cells::count) break;
       const int stride = cells::stride(axis);
-      const int line = cell % stride + stride * (cell / (stride * n));
+      const int line = cells::line_of(axis, cell);
       const int i = cell / stride % n;
       for (int v = 0; v < variables; ++v) {
         change[k][v] += times(ratio, shared.flux[v][i][line] - shared.flux[v][i + 1][line]);

@@ -36,10 +36,6 @@ __global__ void correct_fluxes(View view, const int* nodes) {
     if (neighbor >= 0 && !tree.is_leaf(neighbor)) finer |= 1u << face;
   }
   if (finer == 0) return;
-  const auto number_in_face = [](int cell, int axis) {
-    const int stride = cells::stride(axis);
-    return cell % stride + stride * (cell / (stride * n));
-  };
   for (int item = static_cast<int>(threadIdx.x); item < variables * cells::count;
        item += static_cast<int>(blockDim.x)) {
     const int v = item / cells::count;
@@ -67,11 +63,11 @@ __global__ void correct_fluxes(View view, const int* nodes) {
         for (int a = 0, bit = 0; a < dim; ++a) {
           there[a] = a == axis ? 0 : first[a] + (part >> bit++ & 1);
         }
-        return fine[number_in_face(cells::number(there), axis)];
+        return fine[cells::line_of(axis, cells::number(there))];
       });
       // 2. The difference goes to the cell.
       const real difference =
-          view.flow(node, face, v)[number_in_face(cell, axis)] - times(sum, real(1) / parts);
+          view.flow(node, face, v)[cells::line_of(axis, cell)] - times(sum, real(1) / parts);
       change += (side == 0 ? -difference : difference) / view.spacing(tree.place[node].level, axis);
     }
     view.now.data[view.now.offset(node, v, cell)] += change;
@@ -100,14 +96,12 @@ __global__ void average_covered(View view,
                                 block_values<typename View::physics_type, View::cells_along> in) {
   const int node = view.lists.covered[blockIdx.x];
   if (view.clock->time_step == 0) return;
-  constexpr int half = View::cells_along / 2;
   for (int cell = static_cast<int>(threadIdx.x); cell < View::cells::count;
        cell += static_cast<int>(blockDim.x)) {
     int at[View::dim];
     View::cells::position(cell, at);
-    int child = 0;
-    for (int axis = 0; axis < View::dim; ++axis) child |= at[axis] / half << axis;
-    if (!view.tree.is_leaf(view.tree.first_child[node] + child)) continue;
+    const int child = view.tree.first_child[node] + View::cells::child_over(at);
+    if (!view.tree.is_leaf(child)) continue;
     in.store(node, cell, average_below(view, in, node, at));
   }
 }
