@@ -32,6 +32,7 @@
 ///            sure to come after all visits.
 /// Launches   a round when a quarter of the device is idle and there is work to share, not one a
 ///            level or a node: a path is one warp's walk in one round, a bushy tree takes some tens.
+///            With config.strategy spawned: as config.launches says.
 /// Errors     std::invalid_argument for a bad argument, before anything is launched;
 ///            std::length_error if config.capacity was too little for what was open at a time, which
 ///            takes trees deep and wide for every warp of the device; unavailable
@@ -50,6 +51,7 @@
 #include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <ramify/traverse/config.hpp>
+#include <ramify/traverse/spawned.cuh>
 #include <ramify/traverse/walk.cuh>
 #include <stdexcept>
 #include <string>
@@ -69,6 +71,7 @@ template <class Node, class Expand, class Visit, class Reduce, class Value>
 class [[nodiscard("call get(): it waits, checks and gives the result")]] traverse_run {
   using context = walk_context<Node, Expand, Visit, Reduce, Value>;
   using tuning = walk_tuning<Node>;
+  using spawned = spawned_run<Node, Expand, Visit, Reduce, Value>;
   static constexpr auto round_kernel = walk<Node, Expand, Visit, Reduce, Value>;
 
  public:
@@ -77,6 +80,11 @@ class [[nodiscard("call get(): it waits, checks and gives the result")]] travers
                const Value& identity, cudaStream_t stream, const traverse_config& config,
                scratch_memory scratch) {
     validate(config);
+    if (config.strategy == traverse_strategy::spawned) {
+      spawned_ =
+          std::make_unique<spawned>(root, expand, visit, reduce, identity, stream, config, scratch);
+      return;
+    }
     const sizes all = sizes_for(config);
     const std::size_t bytes = scratch_bytes(all);
     check_scratch(scratch, bytes, "traverse");
@@ -103,6 +111,11 @@ class [[nodiscard("call get(): it waits, checks and gives the result")]] travers
   /// Waits for the traversal. Once.
   /// \throws cuda_error, device_launch_error, std::length_error
   traverse_result<Value> get() {
+    if (spawned_ != nullptr) {
+      traverse_report report;
+      const Value value = spawned_->get(report);
+      return {value, report};
+    }
     const walk_state seen = run_rounds();
     run_control& control = state_->control;
     control.launched(launch(fold_totals<Node, Expand, Visit, Reduce, Value>, {1, tuning::threads},
@@ -123,6 +136,7 @@ class [[nodiscard("call get(): it waits, checks and gives the result")]] travers
 
   /// Device memory that a run takes, in bytes.
   [[nodiscard]] static std::size_t scratch_bytes(const traverse_config& config) {
+    if (config.strategy == traverse_strategy::spawned) return spawned::scratch_bytes(config);
     return scratch_bytes(sizes_for(config));
   }
 
@@ -237,6 +251,7 @@ class [[nodiscard("call get(): it waits, checks and gives the result")]] travers
   }
 
   std::unique_ptr<state> state_;
+  std::unique_ptr<spawned> spawned_;  // instead, if that is the strategy
 };
 
 /// Starts visiting the tree below and including `root`, in `stream`.

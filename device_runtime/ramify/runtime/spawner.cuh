@@ -240,6 +240,7 @@ struct spawner {
     const task_list<Task> list = pool.list(gathered);
     gathered = pool.none;
     const auto [tasks, members] = list.look();
+    if (tasks == 0) return;
     if (slots.acquire(*status)) {
       if (launch_on_slot(kernel, blocks_for(members), {{}, list, true}, child(), context, name)) {
         return;
