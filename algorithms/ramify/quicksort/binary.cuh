@@ -50,6 +50,11 @@ struct binary_context {
   unsigned depth_limit;
 };
 
+/// How one block sorts what is not worth a grid.
+template <class Key, class Value>
+using block_sorter = leaf_sorter<Key, Value, quicksort_tuning<Key, Value>::threads,
+                                 quicksort_tuning<Key, Value>::leaf_items>;
+
 template <class Key, class Value>
 struct binary_shared {
   using tuning = quicksort_tuning<Key, Value>;
@@ -112,14 +117,10 @@ __device__ void finish_in_place(binary_shared<Key, Value>& shared, const segment
                                 const binary_context<Key, Value, Compare>& context) {
   using sorter = block_sorter<Key, Value>;
   if (s.sorted) {
-    if (s.buffer != 0) sorter::copy_home(context.buffers, s.begin, s.end);
-  } else if (s.size() > sorter::tuning::leaf_size) {
-    sorter::sort_long(shared.sort, context.buffers, s, context.compare);
+    if (s.buffer != 0) copy_home(context.buffers, s.begin, s.end, threadIdx.x, blockDim.x);
+  } else if (sorter::sort({}, shared.sort, context.buffers, s, context.compare)) {
     const bool too_deep = s.depth >= context.depth_limit;
     if (too_deep && threadIdx.x == 0) atomicAdd(context.merge_sorted, 1ull);
-  } else if (s.size() > 0) {
-    sorter::sort_leaf(shared.sort, context.buffers[s.buffer], context.buffers[0], s.begin,
-                      static_cast<unsigned>(s.size()), context.compare);
   }
 }
 
@@ -183,7 +184,7 @@ __device__ void sort_member(binary_shared<Key, Value>& shared, const segment& mi
     return;
   }
   if (mine.sorted) {
-    block_sorter<Key, Value>::copy_home(context.buffers, tile_begin, tile_begin + count);
+    copy_home(context.buffers, tile_begin, tile_begin + count, threadIdx.x, blockDim.x);
     if (last_to_arrive(slot.arrived, team) && threadIdx.x == 0) spawn.task_ends();
     return;
   }
