@@ -54,6 +54,7 @@ __global__ void spawn_tree(task_source<unsigned> source, spawner<unsigned> spawn
 struct spawning {
   __host__ __device__ static auto kernel() { return spawn_tree; }
   static constexpr unsigned fan = 32;  ///< threads of a block, children of an inner node
+  static constexpr bool may_be_thin = false;
 
   unsigned* runs;  ///< of each task
   unsigned inner;  ///< tasks that have children
@@ -190,7 +191,8 @@ void measure_search(std::string_view name) {
   using enum granularity;
   const uts_named_tree& tree = *std::ranges::find(uts_trees(), name, &uts_named_tree::name);
   std::cout << "\nTree search, " << tree.name << ": " << tree.counts.nodes << " nodes, depth "
-            << tree.counts.depth << "\n\n";
+            << tree.counts.depth << "; pending-launch limit 65,536\n\n";
+  const launch_limits limits({.pending_launches = 65'536});
   print_header({"granularity", "threshold", "coarsening", "ms", "least–most", "Mnodes/s",
                 "child grids", "levels", "spilled", "peak slots"});
   const auto measure = [&](const traverse_config& config) {
