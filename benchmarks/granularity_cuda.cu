@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <ramify/amr.cuh>
 #include <ramify/quicksort.cuh>
 #include <ramify/runtime/recursion.cuh>
+#include <ramify/tree_search/uts.cuh>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -52,6 +54,7 @@ __global__ void spawn_tree(task_source<unsigned> source, spawner<unsigned> spawn
 struct spawning {
   __host__ __device__ static auto kernel() { return spawn_tree; }
   static constexpr unsigned fan = 32;  ///< threads of a block, children of an inner node
+  static constexpr bool may_be_thin = false;
 
   unsigned* runs;  ///< of each task
   unsigned inner;  ///< tasks that have children
@@ -182,12 +185,111 @@ void measure_sorting() {
   measure(route::flat, {});
 }
 
+// ---- tree search --------------------------------------------------------------------------------
+
+void measure_search(std::string_view name) {
+  using enum granularity;
+  const uts_named_tree& tree = *std::ranges::find(uts_trees(), name, &uts_named_tree::name);
+  std::cout << "\nTree search, " << tree.name << ": " << tree.counts.nodes << " nodes, depth "
+            << tree.counts.depth << "; pending-launch limit 65,536\n\n";
+  const launch_limits limits({.pending_launches = 65'536});
+  print_header({"granularity", "threshold", "coarsening", "ms", "least–most", "Mnodes/s",
+                "child grids", "levels", "spilled", "peak slots"});
+  const auto measure = [&](const traverse_config& config) {
+    const std::size_t bytes =
+        traverse_scratch_bytes<uts_node, uts_expand, uts_visit, uts_reduce, uts_counts>(config);
+    const device_buffer<std::byte> scratch(bytes, nullptr);
+    traverse_report report;
+    const auto search = [&] {
+      const auto found = tree_search(tree.parameters, nullptr, config, {scratch.data(), bytes});
+      if (!(found.value == tree.counts)) throw std::runtime_error("wrong counts");
+      report = found.report;
+    };
+    const auto time = time_of([] {}, search);
+    const bool walks = config.strategy == traverse_strategy::walk;
+    print_row({walks ? "the walk" : name_of(report, config.launches),
+               walks ? "" : std::to_string(config.launches.threshold),
+               walks ? "" : std::to_string(config.launches.coarsening), number(time.median_ms),
+               spread(time), number(double(tree.counts.nodes) / time.median_ms / 1e3),
+               std::to_string(report.child_grids), std::to_string(report.deepest_level),
+               std::to_string(report.spilled_tasks), std::to_string(report.peak_slots)});
+  };
+  const auto spawned = [&](route wanted, const launch_granularity& launches) {
+    measure({.route = wanted, .strategy = traverse_strategy::spawned, .launches = launches});
+  };
+  measure({.route = route::device});
+  for (const auto grain : {per_task, per_block}) {
+    for (const unsigned threshold : {0u, 6u}) spawned(route::device, {grain, threshold, 1});
+  }
+  spawned(route::device, {per_block, 0, 16});
+  for (const unsigned threshold : {0u, 6u, 100u}) {
+    for (const unsigned coarsening : {1u, 16u}) {
+      spawned(route::device, {per_grid, threshold, coarsening});
+    }
+  }
+  spawned(route::flat, {per_grid, 0, 16});
+}
+
+// ---- a mesh -------------------------------------------------------------------------------------
+
+/// A hot ball in a cold gas.
+struct blast {
+  __host__ __device__ state<double, 5> operator()(const double (&where)[3]) const {
+    double distance2 = 0;
+    for (const double x : where) distance2 += (x - 0.5) * (x - 0.5);
+    state<double, 5> gas{};
+    gas[0] = 1;
+    gas[4] = distance2 < 0.01 ? 10 : 0.1;
+    return gas;
+  }
+};
+
+/// The first mesh of a blast wave is looked at and refined level by level, and nothing else is done.
+void measure_refining() {
+  using enum granularity;
+  using gas_type = euler<double, 3>;
+  using run_type = amr_run<gas_type>;
+  amr_config config;
+  config.mesh.roots = {8, 8, 8};
+  config.mesh.max_level = 4;
+  config.mesh.max_blocks = 60'000;
+  const auto build = [&] {
+    return run_type(gas_type{}, gradient_criterion<gas_type>{}, blast{}, config);
+  };
+  config.route = route::flat;
+  const amr_state expected = build().save();
+  std::cout << "\nRefining 512 blocks of 8³ cells to a mesh of " << build().report().leaves
+            << " blocks, 4 levels deep; allocation included\n\n";
+  print_header({"granularity", "coarsening", "ms", "least–most", "blocks refined", "child grids",
+                "peak slots"});
+  const auto measure = [&](route wanted, const launch_granularity& launches) {
+    config.route = wanted;
+    config.regrid.launches = launches;
+    amr_report report;
+    const amr_state built = build().save();
+    if (built.leaves != expected.leaves || built.values != expected.values) {
+      throw std::runtime_error("another mesh");
+    }
+    const auto time = time_of([] {}, [&] { report = build().report(); });
+    print_row({name_of(report, launches), std::to_string(launches.coarsening),
+               number(time.median_ms), spread(time), std::to_string(report.refined),
+               std::to_string(report.child_grids), std::to_string(report.peak_slots)});
+  };
+  for (const auto grain : {per_task, per_block, per_grid}) {
+    for (const unsigned coarsening : {1u, 8u}) measure(route::device, {grain, 0, coarsening});
+  }
+  measure(route::flat, {per_grid, 0, 1});
+}
+
 }  // namespace
 
 int main() {
   try {
     measure_spawning();
     measure_sorting();
+    measure_search("T1");
+    measure_search("T3");
+    measure_refining();
   } catch (const std::exception& e) {
     std::cerr << "granularity: " << e.what() << '\n';
     return 1;

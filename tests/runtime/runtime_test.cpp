@@ -109,9 +109,10 @@ BOOST_AUTO_TEST_CASE(an_abandoned_run_gives_its_slots_back) {
 }
 
 BOOST_DATA_TEST_CASE(no_task_is_lost_at_any_granularity,
-                     data::make(grains) * data::make({1, 2, 16, 64, 2048}) *
-                         data::make({1u, 3u, 50u}),
+                     data::make(grains) * data::make({1, 2, 16, 64, 2048}) * data::make({1u, 50u}),
                      grain, pending_launches, coarsening) {
+  static int piece = 0;
+  if (tests::left_out(piece, 7)) return;
   const auto limit = std::size_t(pending_launches);
   for (const bool by_block : {false, true}) {
     for (const auto taken : {route::device, route::flat}) {
@@ -193,7 +194,8 @@ BOOST_DATA_TEST_CASE(a_grid_of_any_size_does_a_list, data::make({1u, 3u, 5u, 11u
 BOOST_AUTO_TEST_CASE(a_flood_of_a_million_tasks_ends) {
   const auto tasks = static_cast<unsigned>(tests::cut_down(1'000'000));
   for (const unsigned fan : {100u, 1000u}) {
-    const tests::flood_result result = cases().flood({.tasks = tasks, .fan = fan}, 2048);
+    const tests::flood_result result =
+        cases().flood({.tasks = tasks, .fan = fan, .threads = 4}, 2048);
     BOOST_TEST(std::ranges::count(result.runs, 1u) == std::ssize(result.runs));
     BOOST_TEST(result.report.peak_slots <= 1024u);
     BOOST_TEST_MESSAGE(result.report);

@@ -42,6 +42,7 @@ template <class Key, class Value, class Compare>
 struct binary_context {
   __host__ __device__ static auto kernel() { return quicksort_binary<Key, Value, Compare>; }
   static constexpr unsigned fan = 2;
+  static constexpr bool may_be_thin = false;
 
   columns<Key, Value> buffers[2];
   binary_slot<Key>* slots;  ///< n / leaf_size + 1 of them, zeros at first

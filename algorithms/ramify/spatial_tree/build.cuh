@@ -37,6 +37,7 @@ template <class Real, int dim>
 struct build_context {
   __host__ __device__ static auto kernel() { return build_subtrees<Real, dim>; }
   static constexpr unsigned fan = 1;
+  static constexpr bool may_be_thin = false;
 
 #if RAMIFY_ON_CUDA
   static constexpr unsigned threads = 128;

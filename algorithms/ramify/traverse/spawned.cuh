@@ -61,6 +61,7 @@ struct spawned_context {
   }
   static constexpr unsigned threads = 32;  ///< a block: a lane for each child
   static constexpr unsigned fan = threads;
+  static constexpr bool may_be_thin = true;
   /// Nodes that a lane may have open in place.
   static constexpr unsigned most_open = 4;
 

@@ -40,8 +40,8 @@ struct task_lists {
 /// again. One thread.
 template <class Task, class Context>
 __global__ void drain(task_lists<Task> lists, spawner<Task> spawn, Context context) {
-  // 1. All that was launched is complete. The slots of the last drain, and of the chain of grids
-  //    that it began, are free; so are all chunks.
+  // 1. All that was launched is complete. The slots that were kept until now are free; so are all
+  //    chunks.
   run_progress& progress = *spawn.progress;
   if (progress.held > 0) spawn.slots.release(progress.held);
   progress.held = 0;
@@ -84,7 +84,8 @@ __global__ void drain(task_lists<Task> lists, spawner<Task> spawn, Context conte
 /// One run of a kernel(task_source<Task>, spawner<Task>, Context) over a root task. Context is what
 /// all its grids share. Context::kernel() names the kernel, and Context::fan says how many tasks one
 /// block spawns for one task or member at most, so that those of a block find room side by side;
-/// for by_block() that is its threads.
+/// for by_block() that is its threads. Context::may_be_thin says whether a long path of tasks may have
+/// few others beside it; then no grid gives its slot back before the next drain.
 ///
 /// The kernel goes through its tasks with source.members(), spawns with the spawner, and has one
 /// thread say spawn.task_ends() for each task that is done, and spawn.block_ends() at the end of

@@ -29,7 +29,7 @@ struct list_head {
 
 /// What the grids of a run share; zeros at first.
 struct run_progress {
-  unsigned held;          ///< slots of the chain of grids over lists
+  unsigned held;          ///< slots that the next drain gives back
   unsigned depth;         ///< of the last grid over a list
   unsigned stopped;       ///< a launch failed: the host goes on
   unsigned chunks_taken;  ///< of the pool
@@ -112,7 +112,7 @@ struct spawner {
                              const Context& context, const char* name) {
     switch (launches.grain) {
       case granularity::per_task:
-        if (launch_alone(kernel, task, blocks, context, name)) return;
+        if (launch_child(kernel, blocks, {task}, context, name)) return;
         count_spilled(1);
         break;
       case granularity::per_block:
@@ -130,7 +130,7 @@ struct spawner {
   __device__ void by_block(task_kernel<Context> kernel, bool has, const Task& task,
                            const Context& context, const char* name) {
     if (launches.grain == granularity::per_task) {
-      has = has && !launch_alone(kernel, task, 1, context, name);
+      has = has && !launch_child(kernel, 1, {task}, context, name);
       if (has) count_spilled(1);
       count_dropped(next.push_by_warp(has, task));
       return;
@@ -173,10 +173,10 @@ struct spawner {
   }
 
  private:
-  [[nodiscard]] __device__ spawner child() const {
+  [[nodiscard]] __device__ spawner child(bool gives_slot_back) const {
     spawner s = *this;
     s.depth = depth + 1;
-    s.holds_slot = true;
+    s.holds_slot = gives_slot_back;
     s.gathered = chunk_pool<Task>::none;
     s.ended_here = 0;
     return s;
@@ -210,13 +210,23 @@ struct spawner {
     return false;
   }
 
+  /// The same for one of several grids that this grid may launch: takes the slot, too.
+  ///
+  /// A grid has its place in the pending-launch pool until all that is nested in it is complete. A
+  /// bushy tree of grids has about as many unfinished inner grids as running ones, and slots for
+  /// half of the pool; so a grid may give its slot back at its end. Of a tree that may be thin and
+  /// deep, all slots stay taken until the next drain.
   template <class Context>
-  __device__ bool launch_alone(task_kernel<Context> kernel, const Task& task, unsigned blocks,
-                               const Context& context, const char* name) const {
+  __device__ bool launch_child(task_kernel<Context> kernel, unsigned blocks,
+                               const task_source<Task>& source, const Context& context,
+                               const char* name) const {
     if (!slots.acquire(*status)) return false;
-    if (launch_on_slot(kernel, blocks, {task}, child(), context, name)) return true;
-    slots.release();
-    return false;
+    if (!launch_on_slot(kernel, blocks, source, child(!Context::may_be_thin), context, name)) {
+      slots.release();
+      return false;
+    }
+    if (Context::may_be_thin) atomicAdd(&progress->held, 1u);
+    return true;
   }
 
   /// Whether this block's chunk has room for `count` more tasks; a full one is launched.
@@ -241,12 +251,7 @@ struct spawner {
     gathered = pool.none;
     const auto [tasks, members] = list.look();
     if (tasks == 0) return;
-    if (slots.acquire(*status)) {
-      if (launch_on_slot(kernel, blocks_for(members), {{}, list, true}, child(), context, name)) {
-        return;
-      }
-      slots.release();
-    }
+    if (launch_child(kernel, blocks_for(members), {{}, list, true}, context, name)) return;
     count_spilled(tasks);
     for (unsigned i = 0; i < tasks; ++i) {
       const unsigned end = i + 1 < tasks ? list.first_block[i + 1] : members;
@@ -257,8 +262,7 @@ struct spawner {
   /// Launches a grid over `next`, and what this grid came from becomes the child's `next`: there is
   /// only one grid at a time, and it is done with its list. Without a slot the list waits.
   ///
-  /// The slot is kept: a grid has its place in the pending-launch pool until all that is nested in
-  /// it is complete, so a chain of nested grids uses the pool up link by link.
+  /// The slot is kept: a chain of nested grids uses the pool up link by link.
   template <class Context>
   __device__ void launch_next(task_kernel<Context> kernel, const task_source<Task>& source,
                               const Context& context, const char* name) const {
@@ -270,8 +274,7 @@ struct spawner {
     }
     ++progress->held;
     progress->depth = depth + 1;
-    spawner over_next = child();
-    over_next.holds_slot = false;
+    spawner over_next = child(false);
     over_next.next = source.list;
     if (launch_on_slot(kernel, blocks_for(members), {{}, next, true}, over_next, context, name)) {
       return;
