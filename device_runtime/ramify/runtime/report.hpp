@@ -30,6 +30,13 @@ enum class route {
   flat,       ///< no launch from the device: one grid for all tasks of a level
 };
 
+/// Who begins the rounds of a flat run, one after another.
+enum class flat_loop {
+  automatic,  ///< the device if it can and it pays, else the host
+  graph,      ///< the device: a CUDA graph with a WHILE node
+  host,       ///< the host, which looks after each round whether there is another
+};
+
 /// Which streams a grid puts independent children into.
 enum class child_streams {
   fire_and_forget,  ///< the fastest
@@ -50,6 +57,15 @@ enum class child_streams {
     case route::automatic: return "automatic";
     case route::device: return "device";
     case route::flat: return "flat";
+  }
+  return "?";
+}
+
+[[nodiscard]] constexpr std::string_view to_string(flat_loop l) {
+  switch (l) {
+    case flat_loop::automatic: return "automatic";
+    case flat_loop::graph: return "graph";
+    case flat_loop::host: return "host";
   }
   return "?";
 }
@@ -78,6 +94,12 @@ template <class Choices>
 /// The inverse of to_string. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline route parse_route(std::string_view text) {
   return parse_choice("route", text, std::array{route::automatic, route::device, route::flat});
+}
+
+/// The inverse of to_string. \throws std::invalid_argument naming the choices
+[[nodiscard]] inline flat_loop parse_flat_loop(std::string_view text) {
+  return parse_choice("flat_loop", text,
+                      std::array{flat_loop::automatic, flat_loop::graph, flat_loop::host});
 }
 
 /// What a run did.
