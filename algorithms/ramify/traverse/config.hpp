@@ -20,12 +20,18 @@ struct traverse_config {
   /// lists of so many is taken. The least is twice as many as all stacks of a full device hold; 0
   /// chooses that, or 2^16 if that is more.
   std::size_t capacity = 0;
+  /// Who begins the rounds of the flat route. Automatic: the host a few, in case that is all, and a
+  /// graph the rest; without graphs the host.
+  ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
 };
 
 /// \throws std::invalid_argument naming the field and its range
 inline void validate(const traverse_config& config) {
   if (to_string(config.route) == "?") {
     throw std::invalid_argument("traverse_config.route is none of the enumerators");
+  }
+  if (to_string(config.flat_loop) == "?") {
+    throw std::invalid_argument("traverse_config.flat_loop is none of the enumerators");
   }
   if (config.capacity > std::size_t{1} << 30) {
     throw std::invalid_argument("traverse_config.capacity is " + std::to_string(config.capacity) +

@@ -20,10 +20,12 @@
 /// On an H200 an iteration costs 3.9 µs beyond its work, a look of the host after each 12.6 µs; the
 /// graph must be made first, which takes about as long as ten such looks.
 
+#include <cstddef>
 #include <optional>
 #include <ramify/runtime/check.cuh>
 #include <ramify/runtime/report.hpp>
 #include <ramify/runtime/stream.cuh>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -52,20 +54,15 @@ class loop_condition {
 #endif
 };
 
-/// Why no graph can loop in `stream` here and now; empty if one can. \throws cuda_error
-[[nodiscard]] inline std::string graph_loop_obstacle([[maybe_unused]] cudaStream_t stream) {
+/// Why no graph can have a loop here; empty if it can. \throws cuda_error
+[[nodiscard]] inline std::string graph_loop_obstacle() {
 #if RAMIFY_ON_CUDA
   constexpr int needed = 12040;  // CUDA 12.4, the first with conditional nodes
   int driver = 0;
   check(cudaDriverGetVersion(&driver), "asking for the driver's version");
-  if (driver < needed) {
-    return "the driver is for CUDA " + std::to_string(driver / 1000) + "." +
-           std::to_string(driver % 1000 / 10) + ", and loops in graphs need 12.4";
-  }
-  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  check(cudaStreamIsCapturing(stream, &capture), "asking whether the stream is being captured");
-  if (capture != cudaStreamCaptureStatusNone) return "the stream is being captured";
-  return {};
+  if (driver >= needed) return {};
+  return "the driver is for CUDA " + std::to_string(driver / 1000) + "." +
+         std::to_string(driver % 1000 / 10) + ", and loops in graphs need 12.4";
 #else
   return "compiled by a C++ compiler: the CPU executor has no graphs";
 #endif
@@ -73,24 +70,70 @@ class loop_condition {
 
 #if RAMIFY_ON_CUDA
 
+/// A WHILE node in a graph, whose body is to be captured.
+struct while_node {
+  cudaGraphNode_t node = nullptr;
+  cudaGraph_t body = nullptr;  ///< the graph owns it
+  loop_condition condition;
+};
+
+/// Adds a loop to `graph`, behind the nodes `behind`. \throws cuda_error
+inline while_node add_while_node(cudaGraph_t graph, std::span<const cudaGraphNode_t> behind) {
+  cudaGraphConditionalHandle handle = 0;
+  check(cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault),
+        "making the condition of a loop");
+  cudaGraphNodeParams parameters{};
+  parameters.type = cudaGraphNodeTypeConditional;
+  parameters.conditional.handle = handle;
+  parameters.conditional.type = cudaGraphCondTypeWhile;
+  parameters.conditional.size = 1;
+  cudaGraphNode_t node = nullptr;
+#if CUDART_VERSION >= 13000
+  const cudaError_t added =
+      cudaGraphAddNode(&node, graph, behind.data(), nullptr, behind.size(), &parameters);
+#else
+  const cudaError_t added =
+      cudaGraphAddNode(&node, graph, behind.data(), behind.size(), &parameters);
+#endif
+  check(added, "adding a loop to a graph");
+  return {node, parameters.conditional.phGraph_out[0], loop_condition(handle)};
+}
+
+/// Captures what `body(stream, condition)` puts into its stream.
+template <class Body>
+void capture_body(const while_node& loop, Body& body) {
+  const beside_captures here;  // the graph around the loop may be captured in this thread
+  const host_stream stream;
+  check(cudaStreamBeginCaptureToGraph(stream.get(), loop.body, nullptr, nullptr, 0,
+                                      cudaStreamCaptureModeRelaxed),
+        "beginning to capture a loop's body");
+  cudaGraph_t captured = nullptr;
+  try {
+    body(stream.get(), loop.condition);
+  } catch (...) {
+    static_cast<void>(cudaStreamEndCapture(stream.get(), &captured));
+    static_cast<void>(cudaGetLastError());
+    throw;
+  }
+  check(cudaStreamEndCapture(stream.get(), &captured), "capturing a loop's body");
+}
+
 /// A loop, ready to be launched any number of times. Movable; moved-from it may only be assigned or
 /// destroyed. It may be destroyed while a launch is under way.
 class graph_loop {
  public:
   /// `body(stream, condition)` puts one iteration into `stream`; what it throws comes through.
   /// Takes about 0.1 ms of the host's time, and nothing of the device's.
-  /// \throws unavailable if the driver does not support such a loop; cuda_error
+  /// \throws unavailable if the driver refuses such a loop; cuda_error
   template <class Body>
   explicit graph_loop(Body body) {
-    graph whole;
-    cudaGraphConditionalHandle handle = 0;
-    check(cudaGraphConditionalHandleCreate(&handle, whole.get, 1, cudaGraphCondAssignDefault),
-          "making the condition of a loop");
-    capture(add_while_node(whole.get, handle), body, loop_condition(handle));
+    const graph whole;
+    capture_body(add_while_node(whole.get, {}), body);
     const cudaError_t made = cudaGraphInstantiate(&runnable_, whole.get, 0);
-    if (made == cudaErrorNotSupported) {
+    if (made == cudaErrorNotSupported || made == cudaErrorInvalidValue) {
       static_cast<void>(cudaGetLastError());  // told here, and nowhere else
-      throw unavailable("the driver does not support this loop in a graph");
+      throw unavailable(std::string("the driver refuses this loop in a graph: ") +
+                        cudaGetErrorString(made));
     }
     check(made, "making a graph with a loop");
   }
@@ -103,8 +146,9 @@ class graph_loop {
     return *this;
   }
 
-  /// Puts the loop into `stream`: one iteration, and others as long as it says so. Asynchronous.
-  /// Launches of one loop run one after another, whatever their streams. \throws cuda_error
+  /// Puts the loop into `stream`, which is not being captured: one iteration, and others as long as
+  /// it says so. Asynchronous. Launches of one loop run one after another, whatever their streams.
+  /// \throws cuda_error
   void launch(cudaStream_t stream) const {
     check(cudaGraphLaunch(runnable_, stream), "launching a loop");
   }
@@ -118,52 +162,47 @@ class graph_loop {
     cudaGraph_t get = nullptr;
   };
 
-  // Gives back the body, which the graph owns.
-  static cudaGraph_t add_while_node(cudaGraph_t graph, cudaGraphConditionalHandle handle) {
-    cudaGraphNodeParams parameters{};
-    parameters.type = cudaGraphNodeTypeConditional;
-    parameters.conditional.handle = handle;
-    parameters.conditional.type = cudaGraphCondTypeWhile;
-    parameters.conditional.size = 1;
-    cudaGraphNode_t node = nullptr;
-#if CUDART_VERSION >= 13000
-    const cudaError_t added = cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &parameters);
-#else
-    const cudaError_t added = cudaGraphAddNode(&node, graph, nullptr, 0, &parameters);
-#endif
-    check(added, "adding a loop to a graph");
-    return parameters.conditional.phGraph_out[0];
-  }
-
-  template <class Body>
-  static void capture(cudaGraph_t into, Body& body, loop_condition condition) {
-    const host_stream stream;
-    // Thread-local: other threads may do meanwhile what a capture forbids.
-    check(cudaStreamBeginCaptureToGraph(stream.get(), into, nullptr, nullptr, 0,
-                                        cudaStreamCaptureModeThreadLocal),
-          "beginning to capture a loop's body");
-    cudaGraph_t captured = nullptr;
-    try {
-      body(stream.get(), condition);
-    } catch (...) {
-      static_cast<void>(cudaStreamEndCapture(stream.get(), &captured));
-      static_cast<void>(cudaGetLastError());
-      throw;
-    }
-    check(cudaStreamEndCapture(stream.get(), &captured), "capturing a loop's body");
-  }
-
   cudaGraphExec_t runnable_ = nullptr;
 };
 
+/// Puts a loop into `stream`, which is being captured: it becomes a node of that graph. Such a graph
+/// cannot be a child of another one. \throws cuda_error
+template <class Body>
+void capture_loop(cudaStream_t stream, Body body) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  cudaGraph_t graph = nullptr;
+  const cudaGraphNode_t* behind = nullptr;
+  std::size_t count = 0;
+#if CUDART_VERSION >= 13000
+  check(cudaStreamGetCaptureInfo(stream, &status, nullptr, &graph, &behind, nullptr, &count),
+        "looking at a graph that is being captured");
+#else
+  check(cudaStreamGetCaptureInfo_v2(stream, &status, nullptr, &graph, &behind, &count),
+        "looking at a graph that is being captured");
+#endif
+  while_node loop = add_while_node(graph, {behind, count});
+#if CUDART_VERSION >= 13000
+  check(cudaStreamUpdateCaptureDependencies(stream, &loop.node, nullptr, 1,
+                                            cudaStreamSetCaptureDependencies),
+        "continuing a capture behind a loop");
+#else
+  check(
+      cudaStreamUpdateCaptureDependencies(stream, &loop.node, 1, cudaStreamSetCaptureDependencies),
+      "continuing a capture behind a loop");
+#endif
+  capture_body(loop, body);
+}
+
 #else
 
-/// There is none on the CPU executor, and make_flat_loop() says so.
+/// There is none on the CPU executor, as graph_loop_obstacle() says.
 class graph_loop {
  public:
   graph_loop() = delete;
   void launch(cudaStream_t) const {}
 };
+template <class Body>
+void capture_loop(cudaStream_t, const Body&) {}
 
 #endif
 
@@ -176,7 +215,8 @@ template <class Body>
                                                        std::string& reason) {
   reason = "asked for";
   if (wanted == flat_loop::host) return std::nullopt;
-  std::string obstacle = graph_loop_obstacle(stream);
+  std::string obstacle = graph_loop_obstacle();
+  if (obstacle.empty() && is_being_captured(stream)) obstacle = "the stream is being captured";
 #if RAMIFY_ON_CUDA
   try {
     if (obstacle.empty()) {

@@ -107,9 +107,12 @@ struct run_report {
   backend ran_on = backend::automatic;
   std::string backend_reason;  ///< why it ran there
   route taken = route::automatic;
-  std::string route_reason;                ///< why this route
+  std::string route_reason;                    ///< why this route
+  flat_loop looped_by = flat_loop::automatic;  ///< who began the flat rounds, if there were any
+  std::string flat_loop_reason;            ///< why; empty if there were none, or nobody to choose
   std::uint64_t host_grids = 0;            ///< launched by the host
   std::uint64_t child_grids = 0;           ///< launched by kernels
+  std::uint64_t graph_grids = 0;           ///< begun by the loop of a graph
   std::uint32_t deepest_level = 0;         ///< of the launch tree, or of the levels; the root is 0
   std::uint64_t spilled_tasks = 0;         ///< found no launch slot and ran in a flat grid
   std::uint32_t peak_slots = 0;            ///< most launch slots in use at a time, of all runs
@@ -122,6 +125,7 @@ struct run_report {
 inline void add_part(run_report& whole, const run_report& part) {
   whole.host_grids += part.host_grids;
   whole.child_grids += part.child_grids;
+  whole.graph_grids += part.graph_grids;
   whole.deepest_level = std::max(whole.deepest_level, part.deepest_level);
   whole.spilled_tasks += part.spilled_tasks;
   whole.peak_slots = std::max(whole.peak_slots, part.peak_slots);
@@ -137,9 +141,13 @@ inline void add_part(run_report& whole, const run_report& part, std::string_view
 
 /// One "name: value" line a field.
 inline std::ostream& operator<<(std::ostream& out, const run_report& r) {
-  return out << "backend: " << to_string(r.ran_on) << " (" << r.backend_reason << ")\n"
-             << "route: " << to_string(r.taken) << " (" << r.route_reason << ")\n"
-             << "grids launched by the host: " << r.host_grids << '\n'
+  out << "backend: " << to_string(r.ran_on) << " (" << r.backend_reason << ")\n"
+      << "route: " << to_string(r.taken) << " (" << r.route_reason << ")\n";
+  if (!r.flat_loop_reason.empty()) {
+    out << "flat rounds begun by: " << to_string(r.looped_by) << " (" << r.flat_loop_reason << ")\n"
+        << "grids begun by a graph: " << r.graph_grids << '\n';
+  }
+  return out << "grids launched by the host: " << r.host_grids << '\n'
              << "grids launched by kernels: " << r.child_grids << '\n'
              << "deepest level: " << r.deepest_level << '\n'
              << "tasks spilled to flat grids: " << r.spilled_tasks << '\n'
