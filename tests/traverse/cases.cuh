@@ -238,8 +238,8 @@ inline captured_marks mark_captured(const numbered_tree& tree, route taken, unsi
   check(cudaDeviceSynchronize(), "preparing");
   std::optional<run_type> run;
   captured_graph graph(stream, [&](cudaStream_t into) {
-    run.emplace(0u, expand_number{tree}, mark_visit{visits.data()}, sum{}, 0u, into, config,
-                scratch_memory{scratch.data(), scratch.size()});
+    (void)run.emplace(0u, expand_number{tree}, mark_visit{visits.data()}, sum{}, 0u, into, config,
+                      scratch_memory{scratch.data(), scratch.size()});
   });
   for (unsigned i = 1; i <= launches; ++i) {
     graph.launch(stream.get());
