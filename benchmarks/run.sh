@@ -52,6 +52,7 @@ if nvidia-smi -L >/dev/null 2>&1; then
   measure gravity_cuda 300 "$gpu"
   measure amr_cuda 300 "$gpu"
   measure flood_cuda 120 "$gpu"
+  measure granularity_cuda 120 "$gpu"
   measure tree_search_cuda 120 "$gpu"
   measure rooted_tree_cuda 300 "$gpu"
 else

@@ -26,8 +26,8 @@
 ///                one hold them, or none in the pool, get() launches: only with the device to
 ///                itself is an asynchronous sort sure to be complete before get().
 /// Launches       multiway: at most 5 grids a level, log(n) levels of base 256 and a few. binary: a
-///                grid for each segment longer than a leaf; those that find no launch slot run in
-///                flat grids.
+///                grid for each segment longer than a leaf, or as config.launches says; those that
+///                find no launch slot run in flat grids.
 /// Errors         std::invalid_argument for a bad argument, before anything is touched; unavailable
 ///                if the device route is asked for without -rdc=true; cuda_error,
 ///                device_launch_error. After the latter two the keys are some mixture.
@@ -125,7 +125,8 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
       if (config.strategy == quicksort_strategy::multiway) {
         multiway.emplace(memory, n, depth_limit(multiway_type::default_depth_limit(n)));
       } else {
-        binary.emplace(memory, n, depth_limit(binary_type::default_depth_limit(n)));
+        binary.emplace(memory, n, depth_limit(binary_type::default_depth_limit(n)),
+                       config.launches);
       }
     }
 

@@ -30,10 +30,11 @@
 ///            once. get() waits, launches what found no launch slot, and on the flat route, unless
 ///            config.flat_loop is graph, all rounds but the first few; so only what is put into the
 ///            stream after get() is sure to come after all visits.
-/// Graphs     a stream that is being captured takes a traversal with scratch memory that is handed in,
-///            on the device route, or on the flat one as a WHILE node. See traverse_async().
+/// Graphs     a stream that is being captured takes a walk with scratch memory handed in, on the
+///            device route, or on the flat one as a WHILE node. See traverse_async().
 /// Launches   a round when a quarter of the device is idle and there is work to share, not one a
 ///            level or a node: a path is one warp's walk in one round, a bushy tree takes some tens.
+///            With config.strategy spawned: as config.launches says.
 /// Errors     std::invalid_argument for a bad argument, before anything is launched;
 ///            std::length_error if config.capacity was too little for what was open at a time, which
 ///            takes trees deep and wide for every warp of the device; unavailable
@@ -54,6 +55,7 @@
 #include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <ramify/traverse/config.hpp>
+#include <ramify/traverse/spawned.cuh>
 #include <ramify/traverse/walk.cuh>
 #include <stdexcept>
 #include <string>
@@ -73,6 +75,7 @@ template <class Node, class Expand, class Visit, class Reduce, class Value>
 class [[nodiscard("call get(): it waits, checks and gives the result")]] traverse_run {
   using context = walk_context<Node, Expand, Visit, Reduce, Value>;
   using tuning = walk_tuning<Node>;
+  using spawned = spawned_run<Node, Expand, Visit, Reduce, Value>;
   static constexpr auto flat_round = walk_flat<Node, Expand, Visit, Reduce, Value>;
 
  public:
@@ -83,6 +86,15 @@ class [[nodiscard("call get(): it waits, checks and gives the result")]] travers
     validate(config);
     const beside_captures here;  // what is asked of the driver here concerns no stream
     const bool captured = is_being_captured(stream);
+    if (config.strategy == traverse_strategy::spawned) {
+      if (captured) throw unavailable("traverse: only the walk can be captured, not spawned");
+      if (config.flat_loop == flat_loop::graph) {
+        throw unavailable("traverse_config.flat_loop graph cannot be had: spawned has no rounds");
+      }
+      spawned_ =
+          std::make_unique<spawned>(root, expand, visit, reduce, identity, stream, config, scratch);
+      return;
+    }
     if (captured && scratch.data == nullptr) {
       throw std::invalid_argument(
           "traverse: scratch.data is null; while its stream is being captured, a traversal needs "
@@ -120,9 +132,14 @@ class [[nodiscard("call get(): it waits, checks and gives the result")]] travers
 
   /// Waits for the traversal. Once; but of a captured traversal after each launch of its graph, or
   /// after the last of several. The graph is launched into the same stream, or waited for before.
-  /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream is
-  ///         being captured
+  /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
+  ///         is being captured
   traverse_result<Value> get() {
+    if (spawned_ != nullptr) {
+      traverse_report report;
+      const Value value = spawned_->get(report);
+      return {value, report};
+    }
     run_control& control = state_->control;
     if (is_being_captured(control.stream())) {
       throw std::logic_error(
@@ -151,6 +168,7 @@ class [[nodiscard("call get(): it waits, checks and gives the result")]] travers
 
   /// Device memory that a run takes, in bytes.
   [[nodiscard]] static std::size_t scratch_bytes(const traverse_config& config) {
+    if (config.strategy == traverse_strategy::spawned) return spawned::scratch_bytes(config);
     return scratch_bytes(sizes_for(config));
   }
 
@@ -304,7 +322,7 @@ class [[nodiscard("call get(): it waits, checks and gives the result")]] travers
   }
 
   // Puts rounds into the stream, and tells how many: one if the host looks after each; else a few,
-  // which may be all, or keep the device busy while a graph is made. One without work takes 3 us.
+  // which may be all, or keep the device busy while a graph is made.
   unsigned put_rounds() {
     run_control& control = state_->control;
     const bool looks = state_->loop.wanted == flat_loop::host;
@@ -342,14 +360,15 @@ class [[nodiscard("call get(): it waits, checks and gives the result")]] travers
   }
 
   std::unique_ptr<state> state_;
+  std::unique_ptr<spawned> spawned_;  // instead, if that is the strategy
 };
 
 /// Starts visiting the tree below and including `root`, in `stream`. Asynchronous.
 ///
-/// A stream that is being captured takes it too, with scratch memory handed in: nothing is allocated,
-/// copied from the host or waited for. Each launch of the graph then visits the whole tree, and the
-/// run, which must live as long as the graph is launched, tells of the last launch. A launch that found
-/// no launch slot or overflowed a list is only told of, and completed, by get().
+/// A stream that is being captured takes it too, with scratch memory handed in: nothing is
+/// allocated, copied from the host or waited for. Each launch of the graph then visits the whole
+/// tree, and the run, which must live as long as the graph is launched, tells of the last launch.
+/// One that found no launch slot is completed by get(), which also tells of a list that overflowed.
 template <class Node, class Expand, class Visit, class Reduce, class Value>
 traverse_run<Node, Expand, Visit, Reduce, Value> traverse_async(
     const Node& root, const Expand& expand, const Visit& visit, const Reduce& reduce,

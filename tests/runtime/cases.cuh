@@ -44,42 +44,54 @@ __global__ void flood_kernel(task_source<unsigned> source, spawner<unsigned> spa
 
 struct flood_context {
   __host__ __device__ static auto kernel() { return flood_kernel; }
+  static constexpr unsigned fan = 32;
 
   unsigned* runs;
   unsigned* arrived;  ///< blocks of a task that are done
   unsigned tasks;
-  unsigned fan;
+  unsigned children;  ///< of the root
   unsigned blocks;
   bool bad_launch;
   bool break_a_rule;
+  bool by_block;
+  bool forgets_an_end;
 };
 
 #if !RAMIFY_ON_CUDA
 __global__ void take_pointer(unsigned*) {}
 #endif
 
-// Task 0 spawns tasks 1 to fan; task t of those spawns t + fan, t + 2 fan, ...
+// Task 0 spawns tasks 1 to c; task t of those spawns t + c, t + 2 c, ...
 __global__ void flood_kernel(task_source<unsigned> source, spawner<unsigned> spawn,
                              flood_context context) {
-  const auto [task, rank] = source.mine();
-  if (threadIdx.x != 0) return;
-  atomicAdd(&context.runs[task], 1u);
-  if (atomicAdd(&context.arrived[task], 1u) != context.blocks - 1) return;
-  const unsigned fan = context.fan;
-  if (task <= fan) {
-    const unsigned end = task == 0 ? min(fan + 1, context.tasks) : context.tasks;
-    for (unsigned child = task == 0 ? 1 : task + fan; child < end; child += task == 0 ? 1 : fan) {
-      const unsigned blocks = context.bad_launch && child == 2 ? 0 : context.blocks;
-      spawn(flood_kernel, child, blocks, fire_and_forget(), context, __func__);
+  const unsigned c = context.children;
+  for (const auto [task, rank] : source.members()) {
+    unsigned first = task == 0 ? 1 : task + c;
+    const unsigned step = task == 0 ? 1 : c;
+    const unsigned end = task == 0 ? min(c + 1, context.tasks) : task <= c ? context.tasks : 0;
+    if (context.by_block) {
+      for (; first < end; first += step * blockDim.x) {
+        const unsigned child = first + step * threadIdx.x;
+        spawn.by_block(flood_kernel, child < end, child, context, __func__);
+      }
     }
-  }
+    if (threadIdx.x != 0) continue;
+    atomicAdd(&context.runs[task], 1u);
+    if (atomicAdd(&context.arrived[task], 1u) != context.blocks - 1) continue;
+    for (; first < end; first += step) {
+      const unsigned blocks = context.bad_launch && first == 2 ? 0 : context.blocks;
+      spawn(flood_kernel, first, blocks, context, __func__);
+    }
 #if !RAMIFY_ON_CUDA  // nvcc sees through it
-  if (context.break_a_rule && task == 0) {
-    unsigned local = 0;
-    if (!launch(take_pointer, {1, 1}, fire_and_forget(), &local)) return;
-  }
+    if (context.break_a_rule && task == 0) {
+      unsigned local = 0;
+      static_cast<void>(bool(launch(take_pointer, {1, 1}, fire_and_forget(), &local)));
+    }
 #endif
-  spawn.grid_ends();
+    if (context.forgets_an_end && task == 1) continue;
+    spawn.task_ends();
+  }
+  if (threadIdx.x == 0) spawn.block_ends(flood_kernel, source, context, __func__);
 }
 
 inline flood_result run_flood(const flood_request& request, std::size_t pending_launches) {
@@ -89,7 +101,7 @@ inline flood_result run_flood(const flood_request& request, std::size_t pending_
   const auto runs = zeros<unsigned>(request.tasks);
   const auto arrived = zeros<unsigned>(request.tasks);
   const device_buffer<std::byte> status(run_control::scratch_bytes, nullptr);
-  const device_buffer<std::byte> lists(tree::scratch_bytes(capacity), nullptr);
+  const device_buffer<std::byte> lists(tree::scratch_bytes(capacity, request.launches), nullptr);
 
   const std::size_t limit =
       request.believed_limit == 0 ? *limits.granted().pending_launches : request.believed_limit;
@@ -99,11 +111,42 @@ inline flood_result run_flood(const flood_request& request, std::size_t pending_
                       limit, nullptr);
   tree flood(lists.data(), capacity, control, request.threads, 0, child_streams::fire_and_forget,
              flood_context{runs.data(), arrived.data(), request.tasks, request.fan, request.blocks,
-                           request.bad_launch, request.break_a_rule});
+                           request.bad_launch, request.break_a_rule, request.by_block,
+                           request.forgets_an_end},
+             request.launches);
   flood.start(0u, request.blocks);
   flood.finish();
   somebody_else.reset();
   return {read(runs), control.report(), slots_in_use()};
+}
+
+// ---- a list of tasks and a grid of any size -----------------------------------------------------
+
+__global__ void push_teams(task_list<unsigned> list) {
+  const unsigned teams[] = {2, 1, 3, 1, 5};
+  for (unsigned first = 0, i = 0; i < 5; first += teams[i++]) list.push(first, teams[i]);
+}
+
+// A task is the number of its first member.
+__global__ void visit_members(task_source<unsigned> source, unsigned* visits) {
+  for (const auto [first, rank] : source.members()) {
+    if (threadIdx.x == 0) atomicAdd(&visits[first + rank], 1u);
+  }
+}
+
+inline std::vector<unsigned> visits_of_members(unsigned blocks) {
+  const auto tasks = zeros<unsigned>(5);
+  const auto first_block = zeros<unsigned>(5);
+  const auto head = zeros<list_head>(1);
+  const auto visits = zeros<unsigned>(12);
+  const task_list<unsigned> list{tasks.data(), first_block.data(), &head.data()->count_and_blocks,
+                                 5, &head.data()->unfinished};
+  check(launch(push_teams, {1, 1}, nullptr, list).code(), "launching");
+  check(launch(visit_members, {blocks, 32}, nullptr, task_source<unsigned>{{}, list, true},
+               visits.data())
+            .code(),
+        "launching");
+  return read(visits);
 }
 
 // ---- limits -------------------------------------------------------------------------------------
@@ -361,6 +404,7 @@ inline constexpr runtime_cases cases{
     warp_and_shared,
     heap_is_finite,
     memory_operations,
+    visits_of_members,
     route_reason,
     run_loop,
     loop_after_bad_body,

@@ -293,6 +293,9 @@ inline void provoke(bad_traversal what) {
     case bad_traversal::captured_by_host:
       captured({.route = route::flat, .flat_loop = flat_loop::host}, true, false);
       break;
+    case bad_traversal::captured_spawned:
+      captured({.strategy = traverse_strategy::spawned}, true, false);
+      break;
     case bad_traversal::got_while_captured: captured({}, true, true); break;
 #else
     default: break;

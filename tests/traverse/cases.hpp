@@ -43,6 +43,7 @@ enum class bad_traversal {
   flat_loop_unknown,
   captured_without_scratch,  ///< on CUDA
   captured_by_host,          ///< on CUDA
+  captured_spawned,          ///< on CUDA
   got_while_captured,        ///< on CUDA
 };
 

@@ -266,6 +266,10 @@ BOOST_AUTO_TEST_CASE(host_and_graph_go_the_same_rounds) {
       BOOST_TEST(automatic.host_grids + automatic.graph_grids >= 3 + automatic.rounds);
     }
   }
+  BOOST_CHECK_EXCEPTION(expect_each_visited_once(
+                            {path, 10}, {.config = {.strategy = ramify::traverse_strategy::spawned,
+                                                    .flat_loop = flat_loop::graph}}),
+                        ramify::unavailable, tests::names("spawned has no rounds"));
 }
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_a_gpu))
@@ -293,6 +297,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_captured_is_refused,
   };
   expect(bad_traversal::captured_without_scratch, "scratch.data is null");
   expect(bad_traversal::captured_by_host, "cannot be captured");
+  expect(bad_traversal::captured_spawned, "only the walk can be captured");
   expect(bad_traversal::got_while_captured, "while the stream is being captured");
   // And the next one runs.
   expect_each_visited_once({complete, 1000, 3}, {});
@@ -437,6 +442,86 @@ BOOST_AUTO_TEST_CASE(the_facade_searches_and_says_where) {
     BOOST_TEST(found.report.ran_on == tests::backend_under_test());
     BOOST_TEST(found.report.pending_launch_limit == 100u);
     BOOST_TEST(!found.report.backend_reason.empty());
+  }
+}
+
+// ---- every open node a task --------------------------------------------------------------------
+
+namespace {
+
+constexpr ramify::granularity grains[] = {
+    ramify::granularity::per_task, ramify::granularity::per_block, ramify::granularity::per_grid};
+
+traverse_setting spawned(route taken, ramify::launch_granularity launches,
+                         std::size_t pending_launches) {
+  return {.config = {.route = taken,
+                     .capacity = 100'000,
+                     .strategy = ramify::traverse_strategy::spawned,
+                     .launches = launches},
+          .pending_launches = pending_launches};
+}
+
+void expect_every_shape_visited(const traverse_setting& setting) {
+  for (const auto& tree : {numbered_tree{path, 1}, numbered_tree{path, 40},
+                           numbered_tree{star, 1'500}, numbered_tree{complete, 1'000, 3},
+                           numbered_tree{caterpillar, 60}, numbered_tree{combs, 5, 3}}) {
+    expect_each_visited_once(tree, setting);
+  }
+}
+
+}  // namespace
+
+BOOST_DATA_TEST_CASE(spawned_nodes_are_visited_once,
+                     data::make(grains) * data::make({1, 2, 16, 64, 2048}), grain,
+                     pending_launches) {
+  for (const auto taken : routes) {
+    const auto limit = std::size_t(pending_launches);
+    expect_every_shape_visited(spawned(taken, {grain, 0, 1}, limit));
+    expect_every_shape_visited(spawned(taken, {grain, 3, 4}, limit));
+  }
+}
+
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
+BOOST_DATA_TEST_CASE(spawned_nodes_are_visited_once_under_any_schedule,
+                     data::make(grains) * data::make({"eager", "late", "random:1", "random:2"}),
+                     grain, s) {
+  const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(s));
+  for (const std::size_t limit : {2, 64, 2048}) {
+    const auto setting = spawned(route::device, {grain, 2, 2}, limit);
+    expect_each_visited_once({complete, 100, 3}, setting);
+    expect_each_visited_once({star, 100}, setting);
+    expect_each_visited_once({caterpillar, 20}, setting);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(spawned_nodes_share_grids) {
+  // Levels of 1, 4, 16 and 64 open nodes; the root comes first, and its leaves are no tasks.
+  const numbered_tree tree{complete, 1 + 4 + 16 + 64 + 256, 4};
+  const auto grids = [&](ramify::launch_granularity launches) {
+    return expect_each_visited_once(tree, spawned(route::device, launches, 2048)).child_grids;
+  };
+  using ramify::granularity;
+  BOOST_TEST(grids({granularity::per_task}) == 1u + 4 + 16 + 64);
+  BOOST_TEST(grids({granularity::per_block}) == 1u + 1 + 4 + 16);
+  BOOST_TEST(grids({granularity::per_grid}) == 4u);
+  BOOST_TEST(grids({granularity::per_task, 5}) < 1u + 4 + 16 + 64);
+}
+
+BOOST_DATA_TEST_CASE(spawned_nodes_of_a_published_tree, data::make(routes) * data::make(grains),
+                     taken, grain) {
+  const auto& tree = named("small");
+  expect_published(tree, spawned(taken, {grain, 0, 1}, 2048));
+}
+
+BOOST_AUTO_TEST_CASE(too_many_spawned_nodes_are_an_error) {
+  for (const route taken : routes) {
+    auto setting = spawned(taken, {ramify::granularity::per_grid, 0, 1}, 2048);
+    setting.config.capacity = 10;
+    std::vector<unsigned> visits;
+    BOOST_CHECK_EXCEPTION((void)cases().mark({complete, 100, 4}, setting, visits),
+                          std::length_error,
+                          tests::names("raise traverse_config.capacity, which is 10"));
+    BOOST_TEST(cases().slots_in_use() == 0u);
   }
 }
 

@@ -64,8 +64,8 @@ struct chain_context {
   launch_slots slots;
 };
 
-/// Whether a grid's stage is to be done; if not, all its blocks end here. The same for all of them: the
-/// step that is due changes when the last block has arrived.
+/// Whether a grid's stage is to be done; if not, all its blocks end here. The same for all of them:
+/// the step that is due changes when the last block has arrived.
 __device__ inline bool is_due(const chain_context& context, const tree_stage& stage) {
   const tree_stage& due = context.chain->due;
   return due.step == stage.step && due.depth == stage.depth;

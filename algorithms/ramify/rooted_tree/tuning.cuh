@@ -35,9 +35,8 @@ struct tree_tuning {
   static constexpr unsigned walkers_wanted = 1u << 21;
   /// A list that one block ranks.
   static constexpr unsigned ranked_by_a_block = 2048;
-  /// Grids of a chain that the host launches before it looks. A look takes 13 us, a launch 5, and one
-  /// that is not due 3 to 5 of the device's: all of a numbering of 10^6 nodes, and of the pointer
-  /// doublings less than twice of what a random tree takes.
+  /// Grids of a chain that the host launches before it looks: all of a numbering of 10^6 nodes, and
+  /// less than twice the pointer doublings of a random tree. A look takes 13 us, a launch 5.
   static constexpr unsigned launched_ahead = 10;
 #else
   // A block is one core's work: few fibers with much to do for each, on memory that stays in cache.

@@ -8,8 +8,9 @@
 /// shared out among them, and each walks depth first below its share, 32 children a step. Who runs
 /// out takes another share, and when there is none, is idle. When too many are, the others hand
 /// their stacks out into the next round's list, in pieces, and the last block of the grid launches
-/// the next round, or lets the loop go on that begins the rounds. So a round comes with a shift in the balance of the tree, not with a level of
-/// it; nobody waits for anybody, and the memory is that of the stacks.
+/// the next round, or lets the loop go on that begins the rounds. So a round comes with a shift in
+/// the balance of the tree, not with a level of it; nobody waits for anybody, and the memory is that
+/// of the stacks.
 
 #include <ramify/runtime/graph_loop.cuh>
 #include <ramify/runtime/launch.cuh>
@@ -380,8 +381,8 @@ __global__ void __launch_bounds__(walk_tuning<Node>::threads)
   }
 }
 
-/// A round of the flat route: the one that is due, if one is. A grid of `most_blocks`, for who put it
-/// into the stream knew nothing of the round.
+/// A round of the flat route: the one that is due, if one is. A grid of `most_blocks`, for who put
+/// it into the stream knew nothing of the round.
 template <class Node, class Expand, class Visit, class Reduce, class Value>
 __global__ void __launch_bounds__(walk_tuning<Node>::threads)
     walk_flat(walk_context<Node, Expand, Visit, Reduce, Value> context, loop_condition loop) {

@@ -13,9 +13,9 @@
 ///     });
 ///     loop.launch(stream);  // *n: 100 --> 50 --> 25 --> 12 --> 6 --> 3 --> 1
 ///
-/// The loop is a CUDA graph with one WHILE node, whose body is what the callable puts into the stream
-/// that it is given: kernels that launch none themselves, copies and fills of device memory. The
-/// kernels and their arguments are the same in each iteration, so what changes lies in device memory.
+/// The loop is a CUDA graph with one WHILE node, whose body is what the callable puts into the
+/// stream that it is given: kernels that launch none themselves, copies and fills of device memory.
+/// Kernels and their arguments are the same in each iteration: what changes lies in device memory.
 ///
 /// On an H200 an iteration costs 3.9 µs beyond its work, a look of the host after each 12.6 µs; the
 /// graph must be made first, which takes about as long as ten such looks.
@@ -31,8 +31,8 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// What kernels of a loop's body decide with whether there is another iteration. In a kernel that is
-/// launched outside a graph, where the host decides, it does nothing.
+/// What kernels of a loop's body decide with whether there is another iteration. In a kernel that
+/// is launched outside a graph, where the host decides, it does nothing.
 class loop_condition {
  public:
   loop_condition() = default;
@@ -165,8 +165,8 @@ class graph_loop {
   cudaGraphExec_t runnable_ = nullptr;
 };
 
-/// Puts a loop into `stream`, which is being captured: it becomes a node of that graph. Such a graph
-/// cannot be a child of another one. \throws cuda_error
+/// Puts a loop into `stream`, which is being captured: it becomes a node of that graph. Such a
+/// graph cannot be a child of another one. \throws cuda_error
 template <class Body>
 void capture_loop(cudaStream_t stream, Body body) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;

@@ -120,8 +120,8 @@ class host_stream {
 #endif
 }
 
-/// While it lives, this thread may do what a capture forbids: what concerns no captured stream, such
-/// as allocating memory that the process keeps.
+/// While it lives, this thread may do what a capture forbids, with what concerns no captured
+/// stream, such as allocating memory that the process keeps.
 class [[nodiscard]] beside_captures {
  public:
 #if RAMIFY_ON_CUDA
