@@ -12,11 +12,10 @@ using namespace ramify;
 
 namespace {
 
-// By the host's clock, around the whole call: the flat route waits for the host between rounds.
-benchmark::timing measure(const uts_named_tree& tree, route wanted, int repetitions,
-                          traverse_report& report) {
+// By the host's clock, around the whole call: rounds may wait for the host.
+benchmark::timing measure(const uts_named_tree& tree, const traverse_config& config,
+                          int repetitions, traverse_report& report) {
   const host_stream stream;
-  const traverse_config config{.route = wanted};
   const std::size_t bytes =
       traverse_scratch_bytes<uts_node, uts_expand, uts_visit, uts_reduce, uts_counts>(config);
   const device_buffer<std::byte> scratch(bytes, stream.get());
@@ -50,23 +49,41 @@ int main(int argc, char** argv) {
     return false;
   };
   try {
-    benchmark::print_header({"tree", "nodes", "depth", "route", "ms", "least–most", "Mnodes/s",
-                             "host grids", "child grids", "rounds", "open nodes"});
+    benchmark::print_header({"tree", "nodes", "depth", "route", "rounds begun by", "ms",
+                             "least–most", "Mnodes/s", "host grids", "child grids", "graph's grids",
+                             "rounds", "open nodes"});
+    constexpr traverse_config ways[] = {
+        {.route = route::device},
+        {.route = route::flat, .flat_loop = flat_loop::graph},
+        {.route = route::flat, .flat_loop = flat_loop::host},
+        {.route = route::flat},
+        {},
+    };
     for (const uts_named_tree& tree : uts_trees()) {
       if (!wanted(tree)) continue;
-      for (const route how : {route::device, route::flat, route::automatic}) {
+      for (const traverse_config& config : ways) {
         traverse_report report;
         const benchmark::timing time =
-            measure(tree, how, tree.counts.nodes > 1'000'000'000 ? 3 : 11, report);
-        std::string name(to_string(how));
-        if (how == route::automatic) name += " (" + std::string(to_string(report.taken)) + ")";
+            measure(tree, config, tree.counts.nodes > 1'000'000'000 ? 3 : 11, report);
+        std::string name(to_string(config.route));
+        if (config.route == route::automatic) {
+          name += " (" + std::string(to_string(report.taken)) + ")";
+        }
+        std::string loop;
+        if (report.taken == route::flat) {
+          loop = to_string(config.flat_loop);
+          if (config.flat_loop == flat_loop::automatic) {
+            loop += " (" + std::string(to_string(report.looped_by)) + ")";
+          }
+        }
         benchmark::print_row(
             {std::string(tree.name), std::to_string(tree.counts.nodes),
-             std::to_string(tree.counts.depth), name, benchmark::number(time.median_ms),
+             std::to_string(tree.counts.depth), name, loop, benchmark::number(time.median_ms),
              benchmark::spread(time),
              benchmark::number(static_cast<double>(tree.counts.nodes) / time.median_ms / 1e3),
              std::to_string(report.host_grids), std::to_string(report.child_grids),
-             std::to_string(report.rounds), std::to_string(report.peak_open_nodes)});
+             std::to_string(report.graph_grids), std::to_string(report.rounds),
+             std::to_string(report.peak_open_nodes)});
       }
     }
   } catch (const std::exception& e) {

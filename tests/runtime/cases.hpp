@@ -41,6 +41,19 @@ struct limits_seen {
 };
 enum class limit { pending_launches, malloc_heap_bytes, stack_bytes };
 
+/// A loop that counts to n, or to 0 and so not at all.
+struct loop_request {
+  ramify::flat_loop wanted = ramify::flat_loop::graph;
+  unsigned n = 0;
+  unsigned launches = 1;  ///< one behind the other; each counts from 0
+};
+struct loop_seen {
+  unsigned counted = 0;     ///< by the last launch
+  unsigned iterations = 0;  ///< of all launches
+  bool in_graph = false;
+  std::string reason;
+};
+
 struct runtime_cases {
   flood_result (*flood)(const flood_request&, std::size_t pending_launches);
   limits_seen (*limits)(limit which, std::size_t wanted);
@@ -56,6 +69,9 @@ struct runtime_cases {
   /// How often a grid of `blocks` blocks comes to each member of a list of teams of 2, 1, 3, 1 and 5.
   std::vector<unsigned> (*visits_of_members)(unsigned blocks);
   std::string (*route_reason)(ramify::route wanted, std::size_t pending_launches);
+  loop_seen (*loop)(const loop_request&);
+  /// Whether an error in the body of a loop comes through, and the next loop runs all the same.
+  bool (*loop_after_bad_body)();
 };
 
 /// Null if the backend was not built.

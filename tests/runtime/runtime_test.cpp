@@ -10,6 +10,7 @@
 
 #include "backend_under_test.hpp"
 #include "cases.hpp"
+#include "exceptions.hpp"
 #include "printing.hpp"
 
 namespace data = boost::unit_test::data;
@@ -299,6 +300,32 @@ BOOST_AUTO_TEST_CASE(a_route_is_chosen_with_a_reason) {
              "needs 3");
 }
 
+// An iteration at least, as the condition is the body's to set; then as many as it takes.
+BOOST_DATA_TEST_CASE(a_loop_ends_when_its_body_says_so,
+                     data::make({ramify::flat_loop::host, ramify::flat_loop::automatic}) *
+                         data::make({0u, 1u, 2u, 1000u}),
+                     wanted, n) {
+  for (const unsigned launches : {1u, 3u}) {
+    const auto seen = cases().loop({.wanted = wanted, .n = n, .launches = launches});
+    BOOST_TEST(seen.counted == n);
+    BOOST_TEST(seen.iterations == launches * std::max(n, 1u));
+    BOOST_TEST(seen.in_graph == (wanted != ramify::flat_loop::host && !on_cpu()));
+    BOOST_TEST(!seen.reason.empty());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_graph_loops_or_says_why_not) {
+  if (on_cpu()) {
+    BOOST_CHECK_EXCEPTION((void)cases().loop({.n = 3}), ramify::unavailable,
+                          tests::names("the CPU executor has no graphs"));
+    return;
+  }
+  const auto seen = cases().loop({.n = 3});
+  BOOST_TEST(seen.in_graph);
+  BOOST_TEST(seen.iterations == 3u);
+  BOOST_TEST(cases().loop_after_bad_body());
+}
+
 BOOST_AUTO_TEST_CASE(bad_granularity_is_named) {
   for (const unsigned coarsening : {0u, 4097u}) {
     flood_request request;
@@ -316,6 +343,11 @@ BOOST_AUTO_TEST_CASE(names_of_choices_are_read_back) {
   for (const auto r : {route::automatic, route::device, route::flat}) {
     BOOST_TEST((ramify::parse_route(ramify::to_string(r)) == r));
   }
+  using ramify::flat_loop;
+  for (const auto l : {flat_loop::automatic, flat_loop::graph, flat_loop::host}) {
+    BOOST_TEST(ramify::parse_flat_loop(ramify::to_string(l)) == l);
+  }
+  BOOST_CHECK_THROW(static_cast<void>(ramify::parse_flat_loop("while")), std::invalid_argument);
   for (const auto g : grains) BOOST_TEST((ramify::parse_granularity(to_string(g)) == g));
   BOOST_CHECK_THROW(static_cast<void>(ramify::parse_granularity("warp")), std::invalid_argument);
   BOOST_CHECK_THROW(static_cast<void>(ramify::parse_backend("gpu")), std::invalid_argument);

@@ -48,6 +48,9 @@ struct traverse_config {
   /// the threshold, and visits what is below it, as long as it has no more than 4 of them open. The
   /// walk launches per grid by its nature.
   launch_granularity launches{granularity::per_grid};
+  /// Who begins the rounds of the flat route. Automatic: the host a few, in case that is all, and a
+  /// graph the rest; without graphs the host.
+  ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
 };
 
 /// \throws std::invalid_argument naming the field and its range
@@ -59,6 +62,9 @@ inline void validate(const traverse_config& config) {
     throw std::invalid_argument("traverse_config.strategy is none of the enumerators");
   }
   validate(config.launches, "traverse_config.launches");
+  if (to_string(config.flat_loop) == "?") {
+    throw std::invalid_argument("traverse_config.flat_loop is none of the enumerators");
+  }
   if (config.capacity > std::size_t{1} << 30) {
     throw std::invalid_argument("traverse_config.capacity is " + std::to_string(config.capacity) +
                                 "; it must be at most 2^30");
