@@ -44,7 +44,7 @@ struct binary_context {
   static constexpr unsigned fan = 2;
   static constexpr bool may_be_thin = false;
 
-  columns<Key, Value> buffers[2];
+  buffer_pair<Key, Value> buffers;
   binary_slot<Key>* slots;  ///< n / leaf_size + 1 of them, zeros at first
   unsigned long long* merge_sorted;
   Compare compare;
@@ -119,9 +119,10 @@ __device__ void finish_in_place(binary_shared<Key, Value>& shared, const segment
   using sorter = block_sorter<Key, Value>;
   if (s.sorted) {
     if (s.buffer != 0) copy_home(context.buffers, s.begin, s.end, threadIdx.x, blockDim.x);
-  } else if (sorter::sort({}, shared.sort, context.buffers, s, context.compare)) {
-    const bool too_deep = s.depth >= context.depth_limit;
-    if (too_deep && threadIdx.x == 0) atomicAdd(context.merge_sorted, 1ull);
+  } else {
+    sorter::sort({}, shared.sort.view(), context.buffers, s, context.compare);
+    const bool merged = s.size() > sorter::leaf_size && s.depth >= context.depth_limit;
+    if (merged && threadIdx.x == 0) atomicAdd(context.merge_sorted, 1ull);
   }
 }
 

@@ -13,9 +13,10 @@ namespace ramify::inline RAMIFY_BUILD {
 /// Copies elements from the scratch arrays to the caller's. Each of `copiers` threads calls this with its
 /// number.
 template <class Key, class Value>
-__device__ void copy_home(const columns<Key, Value> (&buffers)[2], position begin, position end,
+__device__ void copy_home(const buffer_pair<Key, Value>& buffers, position begin, position end,
                           unsigned me, unsigned copiers) {
-  for (position at = begin + me; at < end; at += copiers) buffers[0].take(at, buffers[1], at);
+  for (position at = begin + me; at < end; at += copiers)
+    buffers.home.take(at, buffers.scratch, at);
 }
 
 /// How a team of `threads` sorts segments, `items` elements a thread at a time.
@@ -23,35 +24,45 @@ template <class Key, class Value, int threads, int items>
 struct leaf_sorter {
   using leaf_sort = team_sort<Key, Value, threads, items>;
   using storage = typename leaf_sort::storage;
+  using arrays = typename leaf_sort::arrays;
   using team = block_team<threads>;
   static constexpr int leaf_size = leaf_sort::capacity;
 
-  /// Sorts a segment into the caller's arrays, buffers[0]. One longer than a leaf is merge-sorted: the
-  /// fallback with a bound, O(n log n) comparisons for any input, but one team, so slow. Uses the
-  /// segment's part of both buffers. Every thread of the team. Whether it was longer than a leaf.
+  /// Sorts a segment of up to leaf_size elements into the caller's arrays, buffers[0]. Every thread of
+  /// the team.
   template <class Compare>
-  __device__ static bool sort(const team& self, storage& shared,
-                              const columns<Key, Value> (&buffers)[2], const segment& s,
-                              Compare compare) {
-    // 1. Sort the leaf or, one after the other, runs of a leaf's size, where they are.
-    const bool is_leaf = s.size() <= leaf_size;
+  __device__ static void sort_leaf(const team& self, const arrays& shared,
+                                   const buffer_pair<Key, Value>& buffers, const segment& s,
+                                   Compare compare) {
+    leaf_sort::sort(self, shared, buffers[s.buffer], buffers.home, s.begin,
+                    static_cast<unsigned>(s.size()), compare);
+  }
+
+  /// Sorts a segment of any length into the caller's arrays: a long one by merging runs, which takes
+  /// O(n log n) comparisons for any input, but there is only one team for it. Uses the segment's part of
+  /// both buffers. `shared` has room for `most` elements. Every thread of the team.
+  template <class Compare>
+  __device__ static void sort(const team& self, const arrays& shared,
+                              const buffer_pair<Key, Value>& buffers, const segment& s,
+                              Compare compare, unsigned most = leaf_size) {
+    // 1. Sort the leaf or, one after the other, runs of `most`, where they are.
+    const bool is_leaf = s.size() <= most;
     const columns<Key, Value> source = buffers[s.buffer];
-    for (position at = s.begin; at < s.end; at += leaf_size) {
+    for (position at = s.begin; at < s.end; at += most) {
       const position left = s.end - at;
-      const auto count = static_cast<unsigned>(left < leaf_size ? left : leaf_size);
-      leaf_sort::sort(self, shared, source, is_leaf ? buffers[0] : source, at, count, compare);
+      const auto count = static_cast<unsigned>(left < most ? left : most);
+      leaf_sort::sort(self, shared, source, is_leaf ? buffers.home : source, at, count, compare);
     }
-    if (is_leaf) return false;
+    if (is_leaf) return;
     // 2. Merge pairs of runs into the other buffer, until one run is left.
     unsigned buffer = s.buffer;
-    for (position run = leaf_size; run < s.size(); run *= 2) {
+    for (position run = most; run < s.size(); run *= 2) {
       merge_runs(self, buffers[buffer], buffers[1 - buffer], s, run, compare);
       buffer = 1 - buffer;
       self.sync();
     }
     // 3. Bring it home.
     if (buffer != 0) copy_home(buffers, s.begin, s.end, self.rank, threads);
-    return true;
   }
 
  private:

@@ -33,7 +33,7 @@
 namespace ramify::inline RAMIFY_BUILD {
 
 /// Grids that launch_level() launches at most; so many slots the device route needs.
-inline constexpr unsigned multiway_level_grids = 5;
+inline constexpr unsigned multiway_level_grids = 6;
 
 /// What launch_level() did.
 struct level_launch {
@@ -44,6 +44,7 @@ struct level_launch {
 /// A grid for each kind of work that a level leaves or is: how many blocks, 0 for none.
 struct level_blocks {
   unsigned copies;
+  unsigned long_leaves;
   unsigned leaves;
   unsigned sample;
   unsigned pieces;
@@ -66,26 +67,40 @@ __host__ __device__ level_launch launch_grids(const multiway_context<Key, Value,
   // 1. Runs of equal keys that lie in the wrong buffer.
   if (blocks.copies > 0) {
     const auto all = static_cast<unsigned>(found.copies);
-    const auto status = launch(
-        multiway_copies<Key, Value, Compare>, {blocks.copies, tuning::tile_threads}, aside, context,
-        launched.copy_blocks, static_cast<unsigned>(found.copies >> 32),
-        all == static_cast<unsigned>(all_found) ? all : all - launched.copy_blocks, on_slots);
+    const auto status =
+        launch(multiway_copies<Key, Value, Compare>, {blocks.copies, tuning::tile_threads}, aside,
+               context, launched.copy_blocks, static_cast<unsigned>(found.copies >> 32),
+               all == all_found ? all : all - launched.copy_blocks, on_slots);
     if (!status) return {status.code(), grids};
     launched.copy_blocks = all;
     ++grids;
   }
   // 2. Leaves.
-  if (blocks.leaves > 0) {
-    const std::size_t shared =
-        sizes.teams * sizeof(typename multiway_leaf_sorter<Key, Value>::storage);
+  const auto launch_leaves = [&](auto kernel, const launch_shape& shape, unsigned long long all,
+                                 unsigned long long& before) {
+    const auto first = static_cast<unsigned>(before);
     const auto status =
-        launch(multiway_leaves<Key, Value, Compare>,
-               {blocks.leaves, sizes.teams * tuning::team_threads, shared}, aside, context,
-               launched.leaves,
-               found.leaves == all_found ? all_found : found.leaves - launched.leaves, on_slots);
-    if (!status) return {status.code(), grids};
-    launched.leaves = found.leaves;
+        launch(kernel, shape, aside, context, first,
+               all == all_found ? all_found : static_cast<unsigned>(all) - first, on_slots);
+    if (!status) return status.code();
+    before = all;
     ++grids;
+    return cudaSuccess;
+  };
+  if (blocks.leaves > 0) {
+    using storage = typename multiway_leaf_sorter<Key, Value>::storage;
+    const cudaError_t error = launch_leaves(
+        multiway_leaves<Key, Value, Compare>,
+        {blocks.leaves, sizes.teams * tuning::team_threads, sizes.teams * sizeof(storage)},
+        found.leaves, launched.leaves);
+    if (error != cudaSuccess) return {error, grids};
+  }
+  if (blocks.long_leaves > 0) {
+    const cudaError_t error =
+        launch_leaves(multiway_long_leaves<Key, Value, Compare>,
+                      {blocks.long_leaves, tuning::long_leaf_threads, sizes.long_leaf_bytes},
+                      found.long_leaves, launched.long_leaves);
+    if (error != cudaSuccess) return {error, grids};
   }
   // 3. The level. Until scatter is launched it has changed nothing that cannot be done again; once
   //    it is, the next level's launches may be under way, and `launched` is theirs.
@@ -119,10 +134,13 @@ __host__ __device__ level_launch launch_level(const multiway_context<Key, Value,
                                               cudaStream_t aside) {
   const auto leaves = static_cast<unsigned>(found.leaves - launched.leaves);
   const unsigned leaf_blocks = (leaves + context.sizes.teams - 1) / context.sizes.teams;
-  const level_blocks blocks{static_cast<unsigned>(found.copies) - launched.copy_blocks,
-                            leaf_blocks < context.sizes.blocks ? leaf_blocks : context.sizes.blocks,
-                            static_cast<unsigned>(found.segments[level % 2] >> 32),
-                            static_cast<unsigned>(found.segments[level % 2])};
+  const auto segments = static_cast<unsigned>(found.segments[level % 2] >> 32);
+  const level_blocks blocks{
+      .copies = static_cast<unsigned>(found.copies) - launched.copy_blocks,
+      .long_leaves = static_cast<unsigned>(found.long_leaves - launched.long_leaves),
+      .leaves = leaf_blocks < context.sizes.blocks ? leaf_blocks : context.sizes.blocks,
+      .sample = level == 0 ? multiway_tuning<Key, Value>::root_samplers : segments,
+      .pieces = static_cast<unsigned>(found.segments[level % 2])};
   return launch_grids(context, blocks, found, launched, level, on_slots, in_order, aside);
 }
 
@@ -152,7 +170,7 @@ __global__ void multiway_begin(multiway_context<Key, Value, Compare> context, se
     context.found->leaves = 1;
     context.launched->leaves = 1;  // the host launches the first level
   } else {
-    context.lists[0].push(root, pieces(root, context.sizes.piece));
+    context.even.push(root, pieces(root, context.sizes));
   }
 }
 
@@ -177,17 +195,20 @@ class multiway_run {
     const std::size_t units = n / tuning::bucket_unit + 2;
     memory_.plans = memory.take<multiway_plan>(units);
     memory_.trees = memory.take<Key>(units);
+    memory_.candidates = memory.take<Key>(tuning::root_samplers * tuning::bucket_limit);
     memory_.counts = memory.take<position>(units);
-    memory_.offsets = memory.take<position>((2 * n / sizes_.piece + 2) * multiway_most_ids);
+    memory_.offsets = memory.take<position>((2 * n / sizes_.root_piece + 2) * multiway_most_ids);
     memory_.ids = memory.take<unsigned char>(n);
     // A segment in a list is longer than a leaf, one in the copy list than half a leaf.
     const std::size_t halves = n / (tuning::leaf_size / 2) + 1;
-    for (auto& list : memory_.lists) list = take_list(memory, n / tuning::leaf_size + 1);
+    memory_.even = take_list(memory, n / tuning::leaf_size + 1);
+    memory_.odd = take_list(memory, n / tuning::leaf_size + 1);
     memory_.copies = take_list(memory, halves);
     // On each level at most two leaves begin in a stretch of half a leaf, and one more may follow
     // each bucket that is longer.
     memory_.leaf_capacity = halves * (2 + 2 * depth_limit);
     memory_.leaves = memory.take<segment>(memory_.leaf_capacity);
+    memory_.long_leaves = memory.take<segment>(n / tuning::leaf_size + 1);
     state_ = memory.take<state>(1);
   }
 
@@ -197,8 +218,8 @@ class multiway_run {
              Compare compare) {
     memory_.found = &state_->found;
     memory_.launched = &state_->launched;
-    memory_.lists[0].count_and_blocks = &state_->found.segments[0];
-    memory_.lists[1].count_and_blocks = &state_->found.segments[1];
+    memory_.even.count_and_blocks = &state_->found.segments[0];
+    memory_.odd.count_and_blocks = &state_->found.segments[1];
     memory_.copies.count_and_blocks = &state_->found.copies;
     context_.emplace(multiway_context<Key, Value, Compare>{memory_,
                                                            {data, scratch},
@@ -217,7 +238,7 @@ class multiway_run {
       multiway_launched launched{};
       const bool is_leaf = n_ <= tuning::leaf_size;
       found.leaves = is_leaf ? 1 : 0;
-      found.segments[0] = is_leaf ? 0 : 1ull << 32 | pieces(root, sizes_.piece);
+      found.segments[0] = is_leaf ? 0 : 1ull << 32 | pieces(root, sizes_);
       launch_from_host(control, found, launched);
     } else {
       launch_unseen(control);
@@ -231,11 +252,12 @@ class multiway_run {
     const state now = read(control);
     multiway_launched launched = now.launched;
     if (!control.on_device_route()) {
-      launched = {now.found.leaves, static_cast<unsigned>(now.found.copies)};
+      launched = {now.found.leaves, now.found.long_leaves, static_cast<unsigned>(now.found.copies)};
     }
     context_->slots = {};  // from here on kernels launch nothing
     multiway_found found = now.found;
     while (found.segments[found.level % 2] != 0 || found.leaves > launched.leaves ||
+           found.long_leaves > launched.long_leaves ||
            static_cast<unsigned>(found.copies) > launched.copy_blocks) {
       launch_from_host(control, found, launched);
       found = read(control).found;
@@ -264,7 +286,7 @@ class multiway_run {
   static unsigned expected_levels(std::size_t n) {
     unsigned levels = 0;
     for (std::size_t size = n; size > tuning::leaf_size; ++levels) {
-      size >>= bucket_levels<Key, Value>(size);
+      size /= wanted_buckets<Key, Value>(size);
     }
     return levels;
   }
@@ -293,6 +315,12 @@ class multiway_run {
     sizes.tile =
         std::min(sizes.tile, (for_tiles - scatter_storage::bytes(0)) / (tuning::staged_bytes + 1));
     sizes.tile_bytes = scatter_storage::bytes(sizes.tile);
+    using long_sort = typename multiway_long_leaf_sorter<Key, Value>::leaf_sort;
+    const std::size_t for_long_leaves = grant_shared(multiway_long_leaves<Key, Value, Compare>,
+                                                     long_sort::bytes(long_sort::capacity));
+    sizes.long_leaf = long_sort::capacity;
+    while (long_sort::bytes(sizes.long_leaf) > for_long_leaves) --sizes.long_leaf;
+    sizes.long_leaf_bytes = static_cast<unsigned>(long_sort::bytes(sizes.long_leaf));
     const std::size_t for_leaves = grant_shared(multiway_leaves<Key, Value, Compare>,
                                                 tuning::most_teams * sizeof(leaf_storage));
     sizes.teams = static_cast<unsigned>(for_leaves / sizeof(leaf_storage));
@@ -305,9 +333,14 @@ class multiway_run {
     static_assert(sizeof(leaf_storage) <= most_shared_bytes &&
                   sizeof(count_shared<Key, Value>) <= most_shared_bytes);
     multiway_sizes sizes = device_sizes();
-    const std::size_t share = n / (8 * sizes.blocks) + 1;
-    const std::size_t piece = std::clamp<std::size_t>(share, tuning::least_piece, 1u << 30);
-    sizes.piece = static_cast<unsigned>(piece + piece % 2);
+    // Two pieces a block, if that makes them neither small nor large. Later, a segment that is a little
+    // longer than such a piece is one piece all the same.
+    constexpr std::size_t large = 32 * std::size_t{tuning::least_piece};
+    const std::size_t rounds = std::max<std::size_t>(n / (sizes.blocks * large) + 1, 2);
+    const std::size_t piece =
+        std::max<std::size_t>(n / (rounds * sizes.blocks) + 1, tuning::least_piece);
+    sizes.root_piece = static_cast<unsigned>(piece + piece % 2);
+    sizes.piece = sizes.root_piece + sizes.root_piece / 8 * 2;
     return sizes;
   }
 
@@ -334,14 +367,22 @@ class multiway_run {
     multiway_found whatever{};
     whatever.copies = all_found;
     whatever.leaves = all_found;
+    whatever.long_leaves = all_found;
     multiway_launched none{};
     for (unsigned level = 0; level < levels; ++level) {
-      const level_blocks blocks{0, 0, level == 0 ? 1 : sizes_.blocks, 8 * sizes_.blocks};
+      const level_blocks blocks{.copies = 0,
+                                .long_leaves = 0,
+                                .leaves = 0,
+                                .sample = level == 0 ? tuning::root_samplers : sizes_.blocks,
+                                .pieces = 4 * sizes_.blocks};
       launch_and_count(control, blocks, whatever, none, level);
     }
     const std::size_t half_leaves = 2 * n_ / tuning::leaf_size + 1;
     const auto blocks = static_cast<unsigned>(std::min<std::size_t>(half_leaves, sizes_.blocks));
-    launch_and_count(control, {levels > 0 ? blocks : 0, blocks, 0, 0}, whatever, none, levels);
+    const unsigned others = levels > 0 ? blocks : 0;  // a single leaf is all there is
+    const level_blocks last{
+        .copies = 16 * others, .long_leaves = others, .leaves = blocks, .sample = 0, .pieces = 0};
+    launch_and_count(control, last, whatever, none, levels);
   }
   void launch_and_count(run_control& control, const level_blocks& blocks,
                         const multiway_found& found, multiway_launched& launched, unsigned level) {

@@ -9,11 +9,12 @@
 namespace ramify::inline RAMIFY_BUILD {
 
 /// Hands the buckets of a segment on: large ones to the next level, small ones, several neighbours
-/// together, to the leaves. Every thread of the block.
+/// together, to the leaves. `begins` is the shared memory for where they begin. Every thread of the block.
 template <class Key, class Value, class Compare>
 __device__ void hand_on_buckets(const multiway_context<Key, Value, Compare>& context,
                                 const segment& parent, const multiway_plan& plan,
-                                const position* begins, const task_list<segment>& next) {
+                                const position* all_begins, position* begins,
+                                const task_list<segment>& next) {
   using tuning = multiway_tuning<Key, Value>;
   constexpr int half_leaf = tuning::leaf_size / 2;
   __shared__ unsigned leaf_count;
@@ -29,6 +30,8 @@ __device__ void hand_on_buckets(const multiway_context<Key, Value, Compare>& con
     return is_small(b) && is_small(after) && window(b) == window(after);
   };
   if (threadIdx.x == 0) leaf_count = 0;
+  for (unsigned b = threadIdx.x; b < buckets; b += blockDim.x) begins[b] = all_begins[b];
+  __syncthreads();
 
   for (unsigned first = 0; first < buckets; first += blockDim.x) {
     const unsigned b = first + threadIdx.x;
@@ -44,10 +47,13 @@ __device__ void hand_on_buckets(const multiway_context<Key, Value, Compare>& con
       if (all_equal && !is_small(b)) {
         child.sorted = true;
         if (buffer != 0) found_room = context.copies.push(child, tiles(child, copy_tile));
-      } else if (child.size() <= tuning::leaf_size || child.depth >= context.depth_limit) {
+      } else if (child.size() <= tuning::leaf_size) {
         is_leaf = child.size() > 0;
+      } else if (child.size() <= context.sizes.long_leaf || child.depth >= context.depth_limit) {
+        // Not worth a level of its own, or there have been too many.
+        context.long_leaves[atomicAdd(&context.found->long_leaves, 1ull)] = child;
       } else {
-        found_room = next.push(child, pieces(child, context.sizes.piece));
+        found_room = next.push(child, pieces(child, context.sizes));
       }
       if (!found_room) atomicAdd(&context.status->dropped, 1ull);
     }

@@ -31,7 +31,9 @@ struct multiway_found {
   unsigned long long segments[2];  ///< of the level lists, which alternate: tasks << 32 | pieces
   unsigned long long copies;       ///< tasks << 32 | blocks
   unsigned long long leaves;
-  unsigned long long merge_sorted;  ///< leaves that had reached the depth limit
+  unsigned long long long_leaves;
+  unsigned long long merge_sorted;  ///< long leaves that had reached the depth limit
+  unsigned samplers_done;           ///< of the root
   unsigned segments_done;           ///< of the level that is scattering
   unsigned level;                   ///< that comes next
 };
@@ -39,41 +41,52 @@ struct multiway_found {
 /// How much of that has been launched.
 struct multiway_launched {
   unsigned long long leaves;
+  unsigned long long long_leaves;
   unsigned copy_blocks;
 };
 
 /// Sizes of a run that depend on the device and on n.
 struct multiway_sizes {
-  unsigned piece;   ///< elements of a piece, at most; even
-  unsigned sample;  ///< keys, at most
-  unsigned tile;    ///< elements that a block lays out in shared memory at a time
-  unsigned teams;   ///< of a block of the leaf grid
-  unsigned blocks;  ///< that the device holds of a kernel that takes all of an SM
+  unsigned root_piece;  ///< elements of a piece of the root, at most; even
+  unsigned piece;       ///< of a later segment
+  unsigned sample;      ///< keys, at most
+  unsigned tile;        ///< elements that a block lays out in shared memory at a time
+  unsigned long_leaf;   ///< elements that a block sorts in shared memory
+  unsigned teams;       ///< of a block of the leaf grid
+  unsigned blocks;      ///< that the device holds of a kernel that takes all of an SM
   /// Dynamic shared memory of a block, in bytes.
   unsigned sample_bytes;
   unsigned tile_bytes;
+  unsigned long_leaf_bytes;
 };
 
 /// The scratch memory of a run.
 template <class Key>
 struct multiway_memory {
   multiway_plan* plans;
-  Key* trees;                   ///< of splitters, see multiway_sample
-  position* counts;             ///< keys of each bucket, later where the bucket begins
-  position* offsets;            ///< where in each bucket a piece's keys go
-  unsigned char* ids;           ///< each key's bucket
-  task_list<segment> lists[2];  ///< the level's segments, and the next one's
-  task_list<segment> copies;    ///< sorted segments on their way home
+  Key* trees;               ///< of splitters, see multiway_sample
+  Key* candidates;          ///< of each sampler of the root
+  position* counts;         ///< keys of each bucket, later where the bucket begins
+  position* offsets;        ///< where in each bucket a piece's keys go
+  unsigned char* ids;       ///< each key's bucket
+  task_list<segment> even;  ///< the segments of a level that is even
+  task_list<segment> odd;
+  task_list<segment> copies;  ///< sorted segments on their way home
   segment* leaves;
+  segment* long_leaves;
   position leaf_capacity;
   multiway_found* found;
   multiway_launched* launched;  ///< by kernels
+
+  [[nodiscard]] __device__ task_list<segment> list(unsigned level) const {
+    return level % 2 == 0 ? even : odd;
+  }
 };
 
 /// What all grids share.
 template <class Key, class Value, class Compare>
 struct multiway_context : multiway_memory<Key> {
-  columns<Key, Value> buffers[2];
+  buffer_pair<Key, Value> buffers;
   run_status* status;
   launch_slots slots;
   Compare compare;
@@ -87,22 +100,30 @@ inline constexpr int copy_tile = 16 * 1024;
 /// Buckets are numbered in a byte.
 inline constexpr unsigned multiway_most_ids = 256;
 
-/// Buckets that a segment of more than leaf_size elements is cut into, equality buckets apart, as a
-/// power of two's exponent.
+/// Buckets that a segment of more than leaf_size elements is cut into, equality buckets apart.
 template <class Key, class Value>
-__host__ __device__ unsigned bucket_levels(position size) {
+__host__ __device__ unsigned wanted_buckets(position size) {
   using tuning = multiway_tuning<Key, Value>;
+  const position wanted = (size + tuning::bucket_size - 1) / tuning::bucket_size;
+  return wanted < tuning::bucket_limit ? static_cast<unsigned>(wanted) : tuning::bucket_limit;
+}
+
+/// Levels of the smallest tree with so many buckets.
+__host__ __device__ inline unsigned tree_levels(unsigned buckets) {
   unsigned levels = 1;
-  while ((1 << levels) < tuning::bucket_limit &&
-         (position{1} << levels) * tuning::bucket_size < size) {
-    ++levels;
-  }
+  while (1u << levels < buckets) ++levels;
   return levels;
 }
 
+/// Elements of a piece of a segment, at most.
+__host__ __device__ inline unsigned most_of_piece(const segment& s, const multiway_sizes& sizes) {
+  return s.depth == 0 ? sizes.root_piece : sizes.piece;
+}
+
 /// Pieces that a segment is counted and scattered in.
-__host__ __device__ inline unsigned pieces(const segment& s, unsigned piece) {
-  return static_cast<unsigned>((s.size() + piece - 1) / piece);
+__host__ __device__ inline unsigned pieces(const segment& s, const multiway_sizes& sizes) {
+  const unsigned most = most_of_piece(s, sizes);
+  return static_cast<unsigned>((s.size() + most - 1) / most);
 }
 
 /// One block's piece of one segment: pieces of a segment have the same size, but for the last one.
@@ -115,13 +136,14 @@ struct multiway_piece {
   /// 2 * begin / most on, for it has less than 2 * size / most pieces.
   position offsets;
 
-  /// Piece `number` of all in the list; none has more than `most` elements.
-  __device__ multiway_piece(const task_list<segment>& list, unsigned number, unsigned most) {
+  /// Piece `number` of all in the list.
+  __device__ multiway_piece(const task_list<segment>& list, unsigned number,
+                            const multiway_sizes& sizes) {
     const unsigned index = list.owner_of(number, list.size());
     of = list.tasks[index];
-    pieces = ramify::pieces(of, most);
+    pieces = ramify::pieces(of, sizes);
     const unsigned rank = number - list.first_block[index];
-    offsets = (of.begin / (most / 2) + rank) * multiway_most_ids;
+    offsets = (of.begin / (most_of_piece(of, sizes) / 2) + rank) * multiway_most_ids;
     const position each = (of.size() + pieces - 1) / pieces;
     begin = of.begin + rank * each;
     begin = begin < of.end ? begin : of.end;

@@ -13,26 +13,48 @@ using multiway_leaf_sorter = leaf_sorter<Key, Value, multiway_tuning<Key, Value>
                                          multiway_tuning<Key, Value>::leaf_items>;
 
 /// As the number of leaves or of blocks: whatever has been found when the grid begins.
-inline constexpr position all_found = ~position{0};
+inline constexpr unsigned all_found = ~0u;
 
 /// Sorts leaves, from whichever buffer, into the caller's arrays: `count` of them from `first` on. Each
 /// team of each block takes one after the other.
 template <class Key, class Value, class Compare>
 __global__ void __launch_bounds__(
     multiway_tuning<Key, Value>::most_teams* multiway_tuning<Key, Value>::team_threads)
-    multiway_leaves(multiway_context<Key, Value, Compare> context, position first, position count,
+    multiway_leaves(multiway_context<Key, Value, Compare> context, unsigned first, unsigned count,
                     bool on_slot) {
   using sorter = multiway_leaf_sorter<Key, Value>;
   if (on_slot) context.slots.release_at_start();
   const typename sorter::team self;
-  auto& shared = (&dynamic_shared<typename sorter::storage>())[self.index];
-  if (count == all_found) count = context.found->leaves - first;
+  const auto shared = (&dynamic_shared<typename sorter::storage>())[self.index].view();
+  if (count == all_found) count = static_cast<unsigned>(context.found->leaves) - first;
 
-  const position teams = position{context.sizes.teams} * gridDim.x;
-  for (position i = self.index * gridDim.x + blockIdx.x; i < count; i += teams) {
-    const segment leaf = context.leaves[first + i];
-    if (sorter::sort(self, shared, context.buffers, leaf, context.compare) && self.rank == 0) {
-      if (leaf.depth >= context.depth_limit) atomicAdd(&context.found->merge_sorted, 1ull);
+  const unsigned teams = context.sizes.teams * gridDim.x;
+  for (unsigned i = self.index * gridDim.x + blockIdx.x; i < count; i += teams) {
+    sorter::sort_leaf(self, shared, context.buffers, context.leaves[first + i], context.compare);
+  }
+}
+
+template <class Key, class Value>
+using multiway_long_leaf_sorter =
+    leaf_sorter<Key, Value, multiway_tuning<Key, Value>::long_leaf_threads,
+                multiway_tuning<Key, Value>::long_leaf_items>;
+
+/// The same with leaves that came out too long. Each block takes one after the other.
+template <class Key, class Value, class Compare>
+__global__ void __launch_bounds__(multiway_tuning<Key, Value>::long_leaf_threads)
+    multiway_long_leaves(multiway_context<Key, Value, Compare> context, unsigned first,
+                         unsigned count, bool on_slot) {
+  using sorter = multiway_long_leaf_sorter<Key, Value>;
+  if (on_slot) context.slots.release_at_start();
+  const unsigned most = context.sizes.long_leaf;
+  const auto shared = sorter::leaf_sort::lay_out(&dynamic_shared<typename sorter::storage>(), most);
+  if (count == all_found) count = static_cast<unsigned>(context.found->long_leaves) - first;
+
+  for (unsigned i = blockIdx.x; i < count; i += gridDim.x) {
+    const segment leaf = context.long_leaves[first + i];
+    sorter::sort({}, shared, context.buffers, leaf, context.compare, most);
+    if (threadIdx.x == 0 && leaf.depth >= context.depth_limit) {
+      atomicAdd(&context.found->merge_sorted, 1ull);
     }
   }
 }
@@ -43,7 +65,7 @@ template <class Key, class Value, class Compare>
 __global__ void multiway_copies(multiway_context<Key, Value, Compare> context, unsigned first,
                                 unsigned segments, unsigned blocks, bool on_slot) {
   if (on_slot) context.slots.release_at_start();
-  if (blocks == static_cast<unsigned>(all_found)) {
+  if (blocks == all_found) {
     segments = context.copies.size();
     blocks = context.copies.blocks() - first;
   }

@@ -22,24 +22,85 @@ struct count_shared {
 /// buckets, twice that, less one if the last of them is equal.
 template <int items, class Key, class Compare>
 __device__ void find_buckets(unsigned (&ids)[items], const Key (&keys)[items], const Key* tree,
-                             const multiway_plan& plan, Compare compare) {
+                             unsigned levels, bool equality, Compare compare) {
   // 1. Down the tree, all keys together.
   RAMIFY_UNROLL
   for (int i = 0; i < items; ++i) ids[i] = 1;
-  for (unsigned level = 0; level < plan.levels; ++level) {
+  const auto descend = [&] {
     RAMIFY_UNROLL
     for (int i = 0; i < items; ++i) ids[i] = 2 * ids[i] + (compare(keys[i], tree[ids[i]]) ? 0 : 1);
+  };
+  constexpr int most_levels = 8;
+  if (levels == most_levels) {  // the usual case, without the loop: takes 0.8 of the time
+    RAMIFY_UNROLL
+    for (int level = 0; level < most_levels; ++level) descend();
+  } else {
+    for (unsigned level = 0; level < levels; ++level) descend();
+  }
+  const unsigned leaves = 1u << levels;
+  if (!equality) {
+    RAMIFY_UNROLL
+    for (int i = 0; i < items; ++i) ids[i] -= leaves;
+    return;
   }
   // 2. A search turns right at a splitter that is not greater. It has turned left ever since the last
   //    of them, so that one is the node before as many zeros as the number ends with, and a one.
   RAMIFY_UNROLL
   for (int i = 0; i < items; ++i) {
     const unsigned end = ids[i];
-    ids[i] -= 1u << plan.levels;
-    if (plan.equality != 0) {
-      const unsigned last_right = ids[i] == 0 ? 0 : end >> __ffs(static_cast<int>(end));
-      const bool equal = last_right != 0 && !compare(tree[last_right], keys[i]);
-      ids[i] = 2 * ids[i] - (equal ? 1 : 0);
+    const unsigned last_right = end == leaves ? 0 : end >> __ffs(static_cast<int>(end));
+    const bool equal = last_right != 0 && !compare(tree[last_right], keys[i]);
+    ids[i] = 2 * (end - leaves) - (equal ? 1 : 0);
+  }
+}
+
+/// Adds one to a bucket's count, and gives what it was, where keys are repeated: a warp's lanes often want
+/// the same bucket then, one after the other, so one of them does it for all. Every thread of the warp;
+/// `there` says which of them add.
+__device__ inline unsigned add_repeated(unsigned* counts, unsigned id, bool there) {
+  const unsigned first = __shfl_sync(0xffffffffu, id, 0);
+  if (__all_sync(0xffffffffu, there && id == first)) {
+    const unsigned lane = threadIdx.x % 32;
+    unsigned before = 0;
+    if (lane == 0) before = atomicAdd(&counts[id], 32u);
+    return __shfl_sync(0xffffffffu, before, 0) + lane;
+  }
+  return there ? atomicAdd(&counts[id], 1u) : 0;
+}
+
+/// Counts the keys of a tile, and writes each one's bucket down. Unless it is `plain`, there may be only
+/// `count` keys, and repeated ones.
+template <bool plain, class Key, class Value, class Compare>
+__device__ void count_tile(count_shared<Key, Value>& shared, const Key* keys,
+                           unsigned char* all_ids, unsigned count, unsigned levels, bool equality,
+                           Compare compare) {
+  using tuning = multiway_tuning<Key, Value>;
+  constexpr int items = tuning::count_items;
+  constexpr unsigned threads = tuning::count_threads;
+  // What lies beyond the end is the tile's first key again, and does not count.
+  Key mine[items];
+  unsigned ids[items];
+  RAMIFY_UNROLL
+  for (int i = 0; i < items; ++i) {
+    const unsigned at = i * threads + threadIdx.x;
+    mine[i] = keys[plain || at < count ? at : 0];
+  }
+  find_buckets(ids, mine, shared.tree.data(), levels, equality, compare);
+  RAMIFY_UNROLL
+  for (int i = 0; i < items; ++i) {
+    const unsigned at = i * threads + threadIdx.x;
+    if (plain || at < count) all_ids[at] = static_cast<unsigned char>(ids[i]);
+  }
+  if constexpr (!plain) {
+    RAMIFY_UNROLL
+    for (int i = 0; i < items; ++i) {
+      const bool there = plain || i * threads + threadIdx.x < count;
+      static_cast<void>(add_repeated(shared.counts, ids[i], there));
+    }
+  } else {
+    RAMIFY_UNROLL
+    for (int i = 0; i < items; ++i) {
+      if (plain || i * threads + threadIdx.x < count) atomicAdd(&shared.counts[ids[i]], 1u);
     }
   }
 }
@@ -51,46 +112,37 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::count_threads)
     multiway_count(multiway_context<Key, Value, Compare> context, unsigned level, bool on_slot) {
   using tuning = multiway_tuning<Key, Value>;
   using storage = count_shared<Key, Value>;
-  constexpr int items = tuning::count_items;
   constexpr unsigned threads = tuning::count_threads;
   auto& shared = dynamic_shared<storage>();
   if (on_slot) context.slots.release_at_start();
 
-  const task_list<segment> list = context.lists[level % 2];
+  const task_list<segment> list = context.list(level);
   for (unsigned number = blockIdx.x; number < list.blocks(); number += gridDim.x) {
-    const multiway_piece piece(list, number, context.sizes.piece);
+    const multiway_piece piece(list, number, context.sizes);
     const position slot = piece.of.begin / tuning::bucket_unit;
     multiway_plan& plan = context.plans[slot];
     position* counts = context.counts + slot;
     const unsigned buckets = plan.buckets();
+    const unsigned levels = plan.levels;
+    const bool equality = plan.equality != 0;
 
     // 1. Count in shared memory.
-    for (unsigned i = threadIdx.x; i <= plan.splitters(); i += threads) {
+    for (unsigned i = threadIdx.x; i < 1u << levels; i += threads) {
       shared.tree[i] = context.trees[slot + i];
     }
     for (unsigned b = threadIdx.x; b < buckets; b += threads) shared.counts[b] = 0;
     __syncthreads();
-    constexpr unsigned tile = items * threads;
+    constexpr unsigned tile = tuning::count_items * threads;
+    const Key* keys = context.buffers[piece.of.buffer].keys;
     for (position at = piece.begin; at < piece.end; at += tile) {
       const position left = piece.end - at;
-      const unsigned count = left < tile ? static_cast<unsigned>(left) : tile;
-      const Key* keys = context.buffers[piece.of.buffer].keys + at;
-      unsigned char* all_ids = context.ids + at;
-      // What lies beyond the end is the tile's first key again, and does not count.
-      Key mine[items];
-      unsigned ids[items];
-      RAMIFY_UNROLL
-      for (int i = 0; i < items; ++i) {
-        const unsigned k = i * threads + threadIdx.x;
-        mine[i] = keys[k < count ? k : 0];
-      }
-      find_buckets(ids, mine, shared.tree.data(), plan, context.compare);
-      RAMIFY_UNROLL
-      for (int i = 0; i < items; ++i) {
-        const unsigned k = i * threads + threadIdx.x;
-        if (k >= count) continue;
-        atomicAdd(&shared.counts[ids[i]], 1u);
-        all_ids[k] = static_cast<unsigned char>(ids[i]);
+      if (left >= tile && !equality) {
+        count_tile<true>(shared, keys + at, context.ids + at, tile, levels, equality,
+                         context.compare);
+      } else {
+        const unsigned count = left < tile ? static_cast<unsigned>(left) : tile;
+        count_tile<false>(shared, keys + at, context.ids + at, count, levels, equality,
+                          context.compare);
       }
     }
     __syncthreads();
@@ -142,8 +194,10 @@ struct alignas(128) scatter_shared {
 };
 
 /// Moves `count` elements from `begin` on to their buckets: lays them out bucket by bucket in shared
-/// memory, then neighbours write neighbours. Every thread of the block.
-template <class Key, class Value, class Compare>
+/// memory, then neighbours write neighbours. A `plain` tile has an
+/// element for each item of each thread, and no keys that are known to be repeated.
+/// Every thread of the block.
+template <bool plain, class Key, class Value, class Compare>
 __device__ void scatter_tile(scatter_shared<Key, Value>& shared,
                              const multiway_context<Key, Value, Compare>& context,
                              const segment& of, position begin, unsigned count, unsigned buckets) {
@@ -161,15 +215,24 @@ __device__ void scatter_tile(scatter_shared<Key, Value>& shared,
   RAMIFY_UNROLL
   for (int i = 0; i < items; ++i) {
     const unsigned at = i * threads + threadIdx.x;
-    if (at < count) {
+    id_and_rank[i] = 0;
+    if (plain || at < count) {
       keys[i] = from[at];
       id_and_rank[i] = all_ids[at];
     }
   }
-  RAMIFY_UNROLL
-  for (int i = 0; i < items; ++i) {
-    if (i * threads + threadIdx.x < count) {
-      id_and_rank[i] |= atomicAdd(&shared.counts[id_and_rank[i]], 1u) << 8;
+  if constexpr (!plain) {
+    RAMIFY_UNROLL
+    for (int i = 0; i < items; ++i) {
+      const bool there = plain || i * threads + threadIdx.x < count;
+      id_and_rank[i] |= add_repeated(shared.counts, id_and_rank[i], there) << 8;
+    }
+  } else {
+    RAMIFY_UNROLL
+    for (int i = 0; i < items; ++i) {
+      if (plain || i * threads + threadIdx.x < count) {
+        id_and_rank[i] |= atomicAdd(&shared.counts[id_and_rank[i]], 1u) << 8;
+      }
     }
   }
   __syncthreads();
@@ -198,16 +261,17 @@ __device__ void scatter_tile(scatter_shared<Key, Value>& shared,
   unsigned char* ids = shared.ids(context.sizes.tile);
   RAMIFY_UNROLL
   for (int i = 0; i < items; ++i) {
-    if (i * threads + threadIdx.x < count) {
-      staged[place(i)] = keys[i];
-      ids[place(i)] = static_cast<unsigned char>(id_and_rank[i]);
+    if (plain || i * threads + threadIdx.x < count) {
+      const unsigned to_place = place(i);
+      staged[to_place] = keys[i];
+      ids[to_place] = static_cast<unsigned char>(id_and_rank[i]);
     }
   }
   __syncthreads();
   RAMIFY_UNROLL
   for (int i = 0; i < items; ++i) {
     const unsigned at = i * threads + threadIdx.x;
-    if (at < count) to[shared.shift[ids[at]] + at] = staged[at];
+    if (plain || at < count) to[shared.shift[ids[at]] + at] = staged[at];
   }
 
   // 4. The same with the values.
@@ -219,13 +283,13 @@ __device__ void scatter_tile(scatter_shared<Key, Value>& shared,
     RAMIFY_UNROLL
     for (int i = 0; i < items; ++i) {
       const unsigned at = i * threads + threadIdx.x;
-      if (at < count) values[place(i)] = from_values[at];
+      if (plain || at < count) values[place(i)] = from_values[at];
     }
     __syncthreads();
     RAMIFY_UNROLL
     for (int i = 0; i < items; ++i) {
       const unsigned at = i * threads + threadIdx.x;
-      if (at < count) to_values[shared.shift[ids[at]] + at] = values[at];
+      if (plain || at < count) to_values[shared.shift[ids[at]] + at] = values[at];
     }
   }
   __syncthreads();
@@ -242,11 +306,11 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::tile_threads)
   auto& shared = dynamic_shared<scatter_shared<Key, Value>>();
   if (on_slot) context.slots.release_at_start();
 
-  const task_list<segment> list = context.lists[level % 2];
+  const task_list<segment> list = context.list(level);
   const unsigned segments = list.size();
   const unsigned pieces = list.blocks();
   for (unsigned number = blockIdx.x; number < pieces; number += gridDim.x) {
-    const multiway_piece piece(list, number, context.sizes.piece);
+    const multiway_piece piece(list, number, context.sizes);
     const position slot = piece.of.begin / tuning::bucket_unit;
     multiway_plan& plan = context.plans[slot];
     const position* begins = context.counts + slot;
@@ -264,14 +328,18 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::tile_threads)
       const position left = piece.end - begin;
       const unsigned count =
           left < context.sizes.tile ? static_cast<unsigned>(left) : context.sizes.tile;
-      scatter_tile(shared, context, piece.of, begin, count, buckets);
+      if (count == tuning::tile_threads * tuning::tile_items && plan.equality == 0) {
+        scatter_tile<true>(shared, context, piece.of, begin, count, buckets);
+      } else {
+        scatter_tile<false>(shared, context, piece.of, begin, count, buckets);
+      }
     }
 
     // 3. Recurse: the last block of a segment hands its buckets on, and the last one of the level
     //    launches the grids for them. Join: nobody needs one; the grids of the next level stand in
     //    one stream, and the caller's stream waits for the whole tree of grids.
     if (!last_to_arrive(plan.pieces_scattered, piece.pieces)) continue;
-    hand_on_buckets(context, piece.of, plan, begins, context.lists[(level + 1) % 2]);
+    hand_on_buckets(context, piece.of, plan, begins, shared.shift, context.list(level + 1));
     if (!last_to_arrive(context.found->segments_done, segments)) continue;
     if (threadIdx.x == 0) {
       *list.count_and_blocks = 0;

@@ -18,6 +18,11 @@ template <class Key, class Value>
 using sample_sort = team_sort<Key, no_value, multiway_tuning<Key, Value>::sample_threads,
                               multiway_tuning<Key, Value>::sample_items>;
 
+/// A small sample is sorted sooner by more threads with fewer keys each.
+template <class Key, class Value>
+using small_sample_sort = team_sort<Key, no_value, multiway_tuning<Key, Value>::sample_threads,
+                                    odd((multiway_tuning<Key, Value>::sample_items + 2) / 3)>;
+
 /// Where in the order of its splitters a node of a tree stands.
 __device__ inline unsigned place_in_order(unsigned node, unsigned levels) {
   const unsigned depth = 31 - __clz(static_cast<int>(node));
@@ -25,51 +30,118 @@ __device__ inline unsigned place_in_order(unsigned node, unsigned levels) {
   return (left_of_it << (levels - 1 - depth)) - 1;
 }
 
-/// Takes the splitters of each segment of a level. A block a segment, or several.
+/// Keys of a sample from a segment that `samplers` blocks sample, for each of them.
+template <class Key, class Value>
+__device__ unsigned sample_size(const segment& s, unsigned buckets, unsigned most,
+                                unsigned samplers) {
+  const position share = s.size() / samplers;
+  position size = position{60} * buckets;
+  if (samplers > 1) {
+    // The root is alone, and the smaller it is, the more the time for its sample weighs.
+    const position least = position{8} * buckets;
+    position wanted = s.size() / 1024;
+    if (wanted > 2 * least) wanted = s.size() / 4096 > 2 * least ? s.size() / 4096 : 2 * least;
+    if (wanted < size) size = wanted < least ? least : wanted;
+  }
+  const position limit = share < most ? share : most;
+  return static_cast<unsigned>(size < limit ? size : limit);
+}
+
+/// Of each of some sorted lists, `stride` elements apart, takes what stands at place `k`, and of these
+/// the median. The medians are sorted too.
+template <int lists, class Key, class Compare>
+__device__ Key median_at(const Key* candidates, unsigned k, unsigned stride, Compare compare) {
+  Key values[lists];
+  RAMIFY_UNROLL
+  for (int i = 0; i < lists; ++i) values[i] = candidates[i * stride + k];
+  Key median = values[0];  // stays so only if the comparator contradicts itself
+  RAMIFY_UNROLL
+  for (int i = 0; i < lists; ++i) {
+    int rank = 0;
+    RAMIFY_UNROLL
+    for (int j = 0; j < lists; ++j) {
+      if (j < i ? !compare(values[i], values[j]) : compare(values[j], values[i])) ++rank;
+    }
+    if (rank == lists / 2) median = values[i];
+  }
+  return median;
+}
+
+/// Takes the splitters of each segment of a level. All blocks sample the root; later segments have a
+/// block each, and each block one or several.
 template <class Key, class Value, class Compare>
 __global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
     multiway_sample(multiway_context<Key, Value, Compare> context, unsigned level, bool on_slot) {
   using tuning = multiway_tuning<Key, Value>;
   constexpr unsigned threads = tuning::sample_threads;
-  auto& shared = dynamic_shared<typename sample_sort<Key, Value>::storage>();
+  const auto shared = dynamic_shared<typename sample_sort<Key, Value>::storage>().view();
   __shared__ unsigned repeated;
   if (on_slot) context.slots.release_at_start();
   const Compare compare = context.compare;
-  const task_list<segment> list = context.lists[level % 2];
+  const task_list<segment> list = context.list(level);
+  const unsigned samplers = level == 0 ? tuning::root_samplers : 1;
+  const unsigned me = level == 0 ? blockIdx.x : 0;
 
-  for (unsigned i = blockIdx.x; i < list.size(); i += gridDim.x) {
+  for (unsigned i = level == 0 ? 0 : blockIdx.x; i < list.size(); i += gridDim.x) {
     const segment mine = list.tasks[i];
     const position slot = mine.begin / tuning::bucket_unit;
 
-    // 1. Sort a sample: 44 keys for each bucket.
-    unsigned levels = bucket_levels<Key, Value>(mine.size());
-    const unsigned wanted = 44u << levels;
-    unsigned count = wanted < context.sizes.sample ? wanted : context.sizes.sample;
-    if (count > mine.size()) count = static_cast<unsigned>(mine.size());
+    // 1. Sort a sample. Candidates for splitters lie evenly in it.
+    const unsigned buckets = wanted_buckets<Key, Value>(mine.size());
+    const unsigned candidates = buckets - 1;
+    const unsigned count = sample_size<Key, Value>(mine, buckets, context.sizes.sample, samplers);
     const Key* keys = context.buffers[mine.buffer].keys;
-    sample_sort<Key, Value>::sort_keys(
-        block_team<threads>{}, shared,
-        [&](unsigned k) { return keys[sample_position(mine, k, count)]; }, count, compare);
-
-    // 2. Candidates lie evenly in the sample. Repeated keys show as repeated candidates, and want
-    //    equality buckets, which share the numbers of buckets. So does a single splitter: without
-    //    them, a segment of equal keys would never shrink.
-    const auto candidate = [&](unsigned k) -> const Key& {
-      return shared.keys[(k + 1) * count >> levels];
+    const auto read = [&](unsigned k) {
+      return keys[sample_position(mine, k * samplers + me, count * samplers)];
     };
-    if (threadIdx.x == 0) repeated = levels == 1 ? 1 : 0;
+    if (count <= small_sample_sort<Key, Value>::capacity) {
+      small_sample_sort<Key, Value>::sort_keys(block_team<threads>{}, {shared.keys, nullptr}, read,
+                                               count, compare);
+    } else {
+      sample_sort<Key, Value>::sort_keys(block_team<threads>{}, shared, read, count, compare);
+    }
+    for (unsigned first = 0; first < candidates; first += threads) {
+      const unsigned k = first + threadIdx.x;
+      Key candidate;
+      if (k < candidates) candidate = shared.keys[(k + 1) * count / buckets];
+      __syncthreads();  // they move down: to where no later one is read
+      if (k < candidates) shared.keys[k] = candidate;
+      __syncthreads();
+    }
+
+    // 2. The last of the blocks that sampled together takes the medians.
+    if (samplers > 1) {
+      for (unsigned k = threadIdx.x; k < candidates; k += threads) {
+        context.candidates[me * tuning::bucket_limit + k] = shared.keys[k];
+      }
+      if (!last_to_arrive(context.found->samplers_done, samplers)) return;
+      for (unsigned k = threadIdx.x; k < candidates; k += threads) {
+        shared.keys[k] =
+            median_at<tuning::root_samplers>(context.candidates, k, tuning::bucket_limit, compare);
+      }
+      __syncthreads();
+    }
+
+    // 3. Repeated keys show as repeated candidates, and want equality buckets, which share the numbers
+    //    of buckets. So does a single splitter: without them, a segment of equal keys would never
+    //    shrink.
+    if (threadIdx.x == 0) repeated = candidates == 1 ? 1 : 0;
     __syncthreads();
-    for (unsigned k = threadIdx.x + 1; k < (1u << levels) - 1; k += threads) {
-      if (!compare(candidate(k - 1), candidate(k))) repeated = 1;
+    for (unsigned k = threadIdx.x + 1; k < candidates; k += threads) {
+      if (!compare(shared.keys[k - 1], shared.keys[k])) atomicOr(&repeated, 1u);
     }
     __syncthreads();
     const bool equality = repeated != 0;
-    if (equality && (2u << levels) > multiway_most_ids) --levels;
+    const bool halve = equality && 2 * buckets > multiway_most_ids;  // then every other one will do
+    const unsigned splitters_wanted = halve ? candidates / 2 : candidates;
 
-    // 3. Plant the tree. A splitter may be there twice; then the bucket between is empty.
+    // 4. Plant the tree. The last splitter fills the places that are left over; nothing falls between
+    //    equal splitters.
+    const unsigned levels = tree_levels(splitters_wanted + 1);
     const unsigned splitters = (1u << levels) - 1;
     for (unsigned node = threadIdx.x + 1; node <= splitters; node += threads) {
-      context.trees[slot + node] = candidate(place_in_order(node, levels));
+      const unsigned place = min(place_in_order(node, levels), splitters_wanted - 1);
+      context.trees[slot + node] = shared.keys[halve ? 2 * place + 1 : place];
     }
     if (threadIdx.x == 0) context.plans[slot] = {levels, equality ? 1u : 0u, 0, 0};
     for (unsigned b = threadIdx.x; b <= 2 * splitters; b += threads) context.counts[slot + b] = 0;

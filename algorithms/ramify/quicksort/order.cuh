@@ -16,7 +16,7 @@ struct ascending {
   template <class T>
   __host__ __device__ bool operator()(const T& a, const T& b) const {
     if constexpr (std::is_floating_point_v<T>) {
-      return a < b || (b != b && a == a);
+      return !(a >= b) && a == a;  // a < b, or only b is a NaN
     } else {
       return a < b;
     }

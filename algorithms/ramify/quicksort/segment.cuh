@@ -49,6 +49,19 @@ struct columns {
   }
 };
 
+/// The caller's arrays, and the scratch arrays. Which of them is meant is chosen by a comparison, for an
+/// index that is only known at run time would put kernel arguments into local memory, and hide from
+/// the compiler that these are arrays in device memory.
+template <class Key, class Value>
+struct buffer_pair {
+  columns<Key, Value> home;
+  columns<Key, Value> scratch;
+
+  __device__ columns<Key, Value> operator[](unsigned buffer) const {
+    return {buffer == 0 ? home.keys : scratch.keys, buffer == 0 ? home.values : scratch.values};
+  }
+};
+
 /// Which elements of a block's piece a thread loads. The order of elements to be sorted means
 /// nothing, so neighbours read neighbours. And still a thread's elements are a run in the
 /// arrangement that collectives expect: thread t counts as holding [t * items, (t + 1) * items).
@@ -102,8 +115,11 @@ __host__ __device__ inline unsigned long long mix(unsigned long long x) {
 /// Element `i` of a sample of `count` from `s`: one at random from each of `count` equal stretches.
 /// The same for every block that asks.
 __device__ inline position sample_position(const segment& s, unsigned i, unsigned count) {
-  const position stretch = s.size() / count;  // what is over, at the end, is not looked at
-  return s.begin + i * stretch + mix(s.begin ^ (s.end << 20) ^ (position{i} << 44)) % stretch;
+  const position least = s.size() / count;
+  const position longer = s.size() % count;  // the first stretches have one element more
+  const position first = i * least + (i < longer ? i : longer);
+  const position stretch = least + (i < longer ? 1 : 0);
+  return s.begin + first + mix(s.begin ^ (s.end << 20) ^ (position{i} << 44)) % stretch;
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

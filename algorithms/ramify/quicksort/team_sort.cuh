@@ -24,16 +24,31 @@ struct team_sort {
   static constexpr int capacity = threads * items;
   static_assert(capacity <= 65'536, "places are counted in 16 bits");
 
-  /// In shared memory. The last thread reads on beyond the end, and compares nothing of it.
+  /// In shared memory: room for the elements that are sorted at a time and for `items` and one more,
+  /// for the last thread reads on beyond the end, and compares nothing of it.
+  struct arrays {
+    Key* keys;
+    std::uint16_t* places;  ///< not without values
+  };
   struct storage {
     uninitialized_array<Key, capacity + items + 1> keys;
     uninitialized_array<std::uint16_t, has_values ? capacity + items + 1 : 1> places;
+    __device__ arrays view() { return {keys.data(), places.data()}; }
   };
+  /// The same for up to `most` elements only, laid out in memory of bytes(most).
+  [[nodiscard]] static constexpr std::size_t bytes(std::size_t most) {
+    return key_bytes(most) + (has_values ? 2 * (most + items + 1) : 0);
+  }
+  [[nodiscard]] __device__ static arrays lay_out(void* memory, unsigned most) {
+    auto* begin = static_cast<unsigned char*>(memory);
+    return {reinterpret_cast<Key*>(begin),
+            reinterpret_cast<std::uint16_t*>(begin + key_bytes(most))};
+  }
 
   /// Sorts `count` <= capacity elements of `from`, beginning at `begin`, into the same positions of
   /// `to`, which may be `from`. Not stable. Every thread of the team.
   template <class Team, class Compare>
-  __device__ static void sort(const Team& team, storage& shared, columns<Key, Value> from,
+  __device__ static void sort(const Team& team, const arrays& shared, columns<Key, Value> from,
                               columns<Key, Value> to, position begin, unsigned count,
                               Compare compare) {
     sort_keys(team, shared, from.keys + begin, count, compare);
@@ -59,7 +74,7 @@ struct team_sort {
   /// Sorts `count` <= capacity keys of `from` into shared.keys, and the places they had into
   /// shared.places. Every thread of the team; they have met when it returns.
   template <class Team, class Compare>
-  __device__ static void sort_keys(const Team& team, storage& shared, const Key* from,
+  __device__ static void sort_keys(const Team& team, const arrays& shared, const Key* from,
                                    unsigned count, Compare compare) {
     sort_keys(
         team, shared, [from](unsigned i) { return from[i]; }, count, compare);
@@ -67,7 +82,7 @@ struct team_sort {
   /// The same for the keys read(0) to read(count - 1).
   template <class Team, class Read, class Compare>
   requires std::is_invocable_v<Read, unsigned> __device__ static void sort_keys(
-      const Team& team, storage& shared, Read read, unsigned count, Compare compare) {
+      const Team& team, const arrays& shared, Read read, unsigned count, Compare compare) {
     // 1. Each thread sorts its own elements. Which they are means nothing, so neighbours read
     //    neighbours; only the last thread with any may have fewer than `items`.
     elements mine;
@@ -104,6 +119,10 @@ struct team_sort {
   }
 
  private:
+  [[nodiscard]] __host__ __device__ static constexpr std::size_t key_bytes(std::size_t most) {
+    return ((most + items + 1) * sizeof(Key) + 1) / 2 * 2;
+  }
+
   using elements = thread_elements<Key, items, has_values>;
   struct two_runs {
     unsigned begin;
@@ -117,7 +136,8 @@ struct team_sort {
     if constexpr (has_values) mine.places[i] = place;
   }
 
-  __device__ static void store(storage& shared, const elements& mine, unsigned first, int valid) {
+  __device__ static void store(const arrays& shared, const elements& mine, unsigned first,
+                               int valid) {
     const auto put = [&](int i) {
       shared.keys[first + i] = mine.keys[i];
       if constexpr (has_values)
@@ -136,10 +156,10 @@ struct team_sort {
 
   /// Elements [diagonal, diagonal + items) of two runs' merge.
   template <class Compare>
-  __device__ static void merge(const storage& shared, elements& merged, unsigned diagonal,
+  __device__ static void merge(const arrays& shared, elements& merged, unsigned diagonal,
                                const two_runs& runs, Compare compare) {
     // 1. How many of the first `diagonal` merged elements come from the left run?
-    const auto& keys = shared.keys;
+    const Key* keys = shared.keys;
     const unsigned right_size = runs.end - runs.middle;
     unsigned low = diagonal > right_size ? diagonal - right_size : 0;
     unsigned high = min(diagonal, runs.middle - runs.begin);

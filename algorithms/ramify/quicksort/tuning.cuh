@@ -84,19 +84,30 @@ struct multiway_tuning {
                                       : registers <= 128 ? 64
                                                          : 32;
   static constexpr int most_teams = std::min(1024 / team_threads, 5);
-  static constexpr int leaf_items = odd(
-      std::clamp((most_shared_bytes - 512) / (team_threads * sorted_bytes) - 1, 1, wished_items));
+  static constexpr int leaf_items =
+      odd(std::clamp((most_shared_bytes / sorted_bytes - 2) / (team_threads + 1), 1, wished_items));
+  // A leaf that came out too long is sorted by a block of its own, in up to 200 KiB of shared memory if
+  // the device has them.
+  static constexpr int long_leaf_threads = key_bytes <= 64 ? 1024 : 256;
+  static constexpr int long_leaf_items =
+      odd(std::clamp(200 * 1024 / (long_leaf_threads * sorted_bytes), 1,
+                     registers == 1   ? 23
+                     : registers == 2 ? 21
+                                      : 2 * wished_items / 3));
   static constexpr int sample_threads = key_bytes <= 64 ? 1024 : 256;
   static constexpr int sample_items =
-      odd(std::clamp(88 * 1024 / (sample_threads * key_bytes), 1, 15));
+      odd(std::clamp(124 * 1024 / (sample_threads * key_bytes), 1, 15));
+  /// Blocks that sample the root, which everybody waits for: a sample by one block of 11,264 keys takes
+  /// 40 us.
+  static constexpr unsigned root_samplers = 9;
   static constexpr int count_threads = key_bytes <= 32 ? 1024 : 256;
   /// Keys that a thread looks up at a time: each search waits for shared memory, so several wait
   /// together.
   static constexpr int count_items = key_bytes <= 8 ? 8 : key_bytes <= 32 ? 4 : 1;
-  /// A tile is laid out in 64 KiB of shared memory, bucket by bucket. u32: 512 threads with 32 keys
-  /// each 1.11 ms, with 28 1.15, with 36 1.15, 640 with 24 1.13, 1024 with 16 1.37.
+  /// A tile is laid out in up to 64 KiB of shared memory, bucket by bucket. The whole sort, u32: with 512
+  /// threads of 24 keys each 6.75 ms, of 28 7.26, of 32 6.94.
   static constexpr int tile_threads = 512;
-  static constexpr int tile_items = std::clamp(128 / staged_bytes, 1, 32);
+  static constexpr int tile_items = std::clamp(128 / staged_bytes, 1, 24);
   static constexpr int most_buckets = 256;
   /// A piece of the input, which a block counts and scatters.
   static constexpr int least_piece = 32 * 1024 / std::min(staged_bytes, 32);
@@ -105,9 +116,12 @@ struct multiway_tuning {
   static constexpr int most_teams = 2;
   static constexpr int leaf_items =
       odd(std::clamp(16 * 1024 / (team_threads * sorted_bytes), 1, 127));
+  static constexpr int long_leaf_threads = 32;
+  static constexpr int long_leaf_items = leaf_items;
   static constexpr int sample_threads = 32;
   static constexpr int sample_items =
       odd(std::clamp(64 * 1024 / (sample_threads * key_bytes), 1, 127));
+  static constexpr unsigned root_samplers = 3;
   static constexpr int count_threads = 32;
   static constexpr int count_items = 4;
   static constexpr int tile_threads = 32;
@@ -120,7 +134,7 @@ struct multiway_tuning {
   static constexpr int leaf_size = team_threads * leaf_items;
   /// Keys that a bucket is to have if all goes well. A sample of 44 keys a bucket makes buckets that
   /// differ by 15 % (standard deviation), so of the full ones one in a thousand is longer than a leaf.
-  static constexpr int bucket_size = std::max(leaf_size * 11 / 16, 1);
+  static constexpr int bucket_size = std::max(leaf_size * 7 / 10, 1);
   /// Buckets of a partition at most, a power of two: their splitters take at most 8 KiB.
   static constexpr int bucket_limit =
       std::min<int>(most_buckets, std::bit_floor(8u * 1024u / sizeof(Key)));
