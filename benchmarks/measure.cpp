@@ -141,15 +141,24 @@ recorder::recorder(std::string_view program, std::string_view command, facts mac
   std::cout << "; `" << command_ << "`" << std::endl;
 }
 
-void recorder::table(std::string_view name, const std::vector<std::string>& columns,
-                     std::string_view caption) {
+void recorder::begin(std::string_view name, std::string_view caption, bool printed,
+                     const std::vector<std::string>& columns) {
   for (const kept_table& t : tables_) {
     if (t.name == name) throw std::logic_error("there is a table '" + t.name + "' already");
   }
-  tables_.push_back({std::string(name), std::string(caption), columns, {}});
+  tables_.push_back({std::string(name), std::string(caption), printed, columns, {}});
+}
+
+void recorder::table(std::string_view name, const std::vector<std::string>& columns,
+                     std::string_view caption) {
+  begin(name, caption, true, columns);
   std::cout << '\n';
   if (!caption.empty()) std::cout << caption << "\n\n";
   print_header(columns);
+}
+
+void recorder::quiet_table(std::string_view name, const std::vector<std::string>& columns) {
+  begin(name, {}, false, columns);
 }
 
 void recorder::row(const std::vector<cell>& cells) {
@@ -161,6 +170,7 @@ void recorder::row(const std::vector<cell>& cells) {
                            " cells");
   }
   t.rows.push_back(cells);
+  if (!t.printed) return;
   std::vector<std::string> texts;
   for (const cell& c : cells) texts.push_back(c.text());
   print_row(texts);

@@ -129,6 +129,8 @@ class recorder {
   /// Begins a table. `caption` is a line above it. \throws std::logic_error if the name is taken
   void table(std::string_view name, const std::vector<std::string>& columns,
              std::string_view caption = {});
+  /// The same for a table that is not printed: it is in the JSON file alone.
+  void quiet_table(std::string_view name, const std::vector<std::string>& columns);
   /// One more row of the table begun last.
   /// \throws std::logic_error if there is no table or the number of cells is not that of columns
   void row(const std::vector<cell>& cells);
@@ -139,9 +141,13 @@ class recorder {
  private:
   struct kept_table {
     std::string name, caption;
+    bool printed;
     std::vector<std::string> columns;
     std::vector<std::vector<cell>> rows;
   };
+  void begin(std::string_view name, std::string_view caption, bool printed,
+             const std::vector<std::string>& columns);
+
   std::string program_, command_, date_;
   facts machine_;
   std::vector<kept_table> tables_;
