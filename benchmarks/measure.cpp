@@ -76,8 +76,8 @@ command_line read(const program& what, int argc, char** argv, CLI::App& app) {
     app.add_option("--part", line.parts, "what to measure; all unless told")
         ->delimiter(',')
         ->check(CLI::IsMember(what.parts));
-    app.add_flag("--quick", line.quick, "few sizes and repeats");
   }
+  if (what.has_quick) app.add_flag("--quick", line.quick, "few sizes and repeats");
   if (!what.words.empty()) app.add_option("words", line.words, std::string(what.words));
   app.parse(argc, argv);
   if (line.parts.empty()) line.parts = what.parts;

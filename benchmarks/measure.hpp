@@ -98,15 +98,16 @@ struct program {
   std::string_view about;               ///< a line for --help
   facts (*machine)();                   ///< what it is measured on
   std::vector<std::string> parts = {};  ///< choices of --part A,B,...; none: no such option
+  bool has_quick = false;               ///< whether there is --quick
   std::string_view words = {};          ///< what further words mean; empty: there may be none
 };
 
 /// What it was told.
 struct command_line {
-  std::string text;            ///< as typed, less the program's folder and --json FILE
-  std::filesystem::path json;  ///< where to; empty: nowhere
-  std::vector<std::string> parts;
-  std::vector<std::string> words;
+  std::string text = {};            ///< as typed, less the program's folder and --json FILE
+  std::filesystem::path json = {};  ///< where to; empty: nowhere
+  std::vector<std::string> parts = {};
+  std::vector<std::string> words = {};
   bool quick = false;  ///< few sizes and repeats
 
   [[nodiscard]] bool wants(std::string_view part) const {

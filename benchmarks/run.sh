@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs every benchmark that this machine can run and puts the tables into benchmarks/README.md.
-#   benchmarks/run.sh [folder with the benchmark programs]
-# Without a folder, builds them first.
+# Runs every benchmark that this machine can run, puts the tables into benchmarks/README.md and the same
+# as JSON into benchmarks/results, and draws benchmarks/plots from there if matplotlib is installed.
+#   benchmarks/run.sh [folder with the benchmark programs [name...]]
+# Without a folder, or with "", builds them first. With names, sort_cuda for example, runs only those.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 programs=${1:-}
+names=("${@:2}")
 if [ -z "$programs" ]; then
   cmake/install_packages.sh
   cmake -S . -B build/benchmarks -G Ninja -DCMAKE_BUILD_TYPE=Release \
@@ -24,36 +26,56 @@ put() {
     $0 == begin { print; while ((getline line < table) > 0) print line; skip = 1 }
     $0 == end { skip = 0 }
     !skip && $0 != begin { print }' benchmarks/README.md >"$table.new"
-  mv "$table.new" benchmarks/README.md
-  rm "$table"
+  cat "$table.new" >benchmarks/README.md
+  rm "$table" "$table.new"
 }
 
-machine() { # what the table was measured on
-  echo
-  echo "$(date +%F), $1; \`benchmarks/run.sh\`"
-  echo
+wanted() {
+  [ ${#names[@]} -eq 0 ] && return
+  local name
+  for name in "${names[@]}"; do [ "$name" = "$1" ] && return; done
+  return 1
 }
 
-measure() { # NAME, seconds, machine
-  local out
-  [ -x "$programs/benchmark_$1" ] || return 0
+measure() { # NAME, seconds
+  wanted "$1" || return 0
+  if [ ! -x "$programs/benchmark_$1" ]; then
+    echo "no program $programs/benchmark_$1: its tables stay as they are"
+    return 0
+  fi
   echo "measuring $1"
-  out=$(timeout "$2" "$programs/benchmark_$1")
-  { machine "$3"; echo "$out"; echo; } | put "$1"
+  local out
+  if ! out=$(timeout "$2" "$programs/benchmark_$1" --json "benchmarks/results/$1.json"); then
+    echo "$1 failed: its tables stay as they are"
+    failed+=("$1")
+    return 0
+  fi
+  { echo; echo "$out"; echo; } | put "$1"
 }
 
-cpu=$(sed -n '/^model name/{s/.*: //p;q}' /proc/cpuinfo)
-measure sort_cpu 300 "${cpu:-CPU}"
-measure tree_search_cpu 300 "${cpu:-CPU}"
+failed=()
+mkdir -p benchmarks/results
+measure sort_cpu 300
+measure tree_search_cpu 300
 if nvidia-smi -L >/dev/null 2>&1; then
-  gpu=$(nvidia-smi --id=0 --query-gpu=name,driver_version --format=csv,noheader)
-  measure sort_cuda 300 "$gpu"
-  measure spatial_cuda 300 "$gpu"
-  measure gravity_cuda 300 "$gpu"
-  measure amr_cuda 300 "$gpu"
-  measure flood_cuda 120 "$gpu"
-  measure tree_search_cuda 120 "$gpu"
-  measure rooted_tree_cuda 300 "$gpu"
+  measure launch_cost_cuda 120
+  measure sort_cuda 300
+  measure spatial_cuda 300
+  measure gravity_cuda 300
+  measure amr_cuda 300
+  measure flood_cuda 120
+  measure tree_search_cuda 120
+  measure rooted_tree_cuda 300
 else
   echo "no GPU: its tables stay as they are"
+fi
+
+if python=$(PATH=/usr/bin:$PATH command -v python3) && "$python" -c 'import matplotlib' 2>/dev/null; then
+  "$python" benchmarks/plot.py
+else
+  echo "no matplotlib: benchmarks/plot.py draws the plots from benchmarks/results, here or elsewhere"
+fi
+if [ ${#failed[@]} -gt 0 ]; then
+  echo "FAILED: ${failed[*]}"
+  exit 1
 fi

@@ -340,6 +340,7 @@ int main(int argc, char** argv) {
   return benchmark::run({.name = "sort_cuda",
                          .about = "Quicksort on the GPU against CUB's sorts.",
                          .machine = benchmark::this_gpu,
-                         .parts = {"uniform", "strategies", "grid", "order", "million", "large"}},
+                         .parts = {"uniform", "strategies", "grid", "order", "million", "large"},
+                         .has_quick = true},
                         argc, argv, benchmark::measure);
 }
