@@ -7,8 +7,20 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+on_cpu=(sort_cpu tree_search_cpu)
+on_gpu=(launch_cost_cuda sort_cuda spatial_cuda gravity_cuda amr_cuda flood_cuda tree_search_cuda
+  rooted_tree_cuda)
+
 programs=${1:-}
 names=("${@:2}")
+[ ${#names[@]} -gt 0 ] || names=("${on_cpu[@]}" "${on_gpu[@]}")
+for name in "${names[@]}"; do
+  if [[ " ${on_cpu[*]} ${on_gpu[*]} " != *" $name "* ]]; then
+    echo "there is no benchmark '$name'; there are ${on_cpu[*]} ${on_gpu[*]}" >&2
+    exit 2
+  fi
+done
+
 if [ -z "$programs" ]; then
   cmake/install_packages.sh
   cmake -S . -B build/benchmarks -G Ninja -DCMAKE_BUILD_TYPE=Release \
@@ -30,22 +42,15 @@ put() {
   rm "$table" "$table.new"
 }
 
-wanted() {
-  [ ${#names[@]} -eq 0 ] && return
-  local name
-  for name in "${names[@]}"; do [ "$name" = "$1" ] && return; done
-  return 1
-}
-
-measure() { # NAME, seconds
-  wanted "$1" || return 0
+measure() { # NAME
   if [ ! -x "$programs/benchmark_$1" ]; then
     echo "no program $programs/benchmark_$1: its tables stay as they are"
     return 0
   fi
   echo "measuring $1"
   local out
-  if ! out=$(timeout "$2" "$programs/benchmark_$1" --json "benchmarks/results/$1.json"); then
+  if ! out=$(timeout 300 "$programs/benchmark_$1" --json "benchmarks/results/$1.json"); then
+    echo "$out"
     echo "$1 failed: its tables stay as they are"
     failed+=("$1")
     return 0
@@ -55,20 +60,15 @@ measure() { # NAME, seconds
 
 failed=()
 mkdir -p benchmarks/results
-measure sort_cpu 300
-measure tree_search_cpu 300
-if nvidia-smi -L >/dev/null 2>&1; then
-  measure launch_cost_cuda 120
-  measure sort_cuda 300
-  measure spatial_cuda 300
-  measure gravity_cuda 300
-  measure amr_cuda 300
-  measure flood_cuda 120
-  measure tree_search_cuda 120
-  measure rooted_tree_cuda 300
-else
-  echo "no GPU: its tables stay as they are"
-fi
+have_gpu=false
+nvidia-smi -L >/dev/null 2>&1 && have_gpu=true
+for name in "${names[@]}"; do
+  if [[ " ${on_gpu[*]} " == *" $name "* ]] && ! $have_gpu; then
+    echo "no GPU: the tables of $name stay as they are"
+  else
+    measure "$name"
+  fi
+done
 
 if python=$(PATH=/usr/bin:$PATH command -v python3) && "$python" -c 'import matplotlib' 2>/dev/null; then
   "$python" benchmarks/plot.py

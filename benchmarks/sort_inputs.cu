@@ -96,7 +96,7 @@ std::uint64_t multiplier_for(std::uint64_t hundreds) {
 template <class Key>
 __device__ std::uint64_t print_of(const Key& key) {
   if constexpr (std::is_same_v<Key, record16>) {
-    return mixed(key.key ^ mixed(key.payload));
+    return mixed(mixed(key.key) + key.payload);
   } else {
     std::uint64_t bits = 0;
     memcpy(&bits, &key, sizeof key);
