@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a launch costs: from the host, from kernels by stream, width and depth, and in a CUDA graph. Every
-// grid counts itself, and every launch is looked at, before a time is reported. No more grids are pending
-// than half of the pool has room for: a GPU whose pool runs dry can hang.
+// What a launch costs: from the host, from kernels by stream, width and depth, and in a CUDA graph.
+// Every grid counts itself, and every launch is looked at, before a time is reported. No more grids
+// are pending than half of the pool has room for: a GPU whose pool runs dry can hang.
 //   benchmark_launch_cost_cuda --part host,kernel,graph
 #include <array>
 #include <ramify/runtime/launch.cuh>

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Medians of repeated runs, and tables of them: in Markdown on the terminal, and as JSON in a file.
+/// Medians of repeated runs, and tables of them: Markdown on the terminal, and JSON in a file.
 ///
 ///     int main(int argc, char** argv) {
 ///       return benchmark::run({.name = "sort_cpu", .machine = benchmark::this_cpu}, argc, argv,

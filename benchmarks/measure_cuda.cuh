@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The GPU, times of work on it by the device's events or by the host's clock, and vectors to and from
-/// it.
+/// The GPU, times of work on it by the device's events or by the host's clock, and vectors to and
+/// from it.
 
 #include <array>
 #include <chrono>

@@ -25,7 +25,8 @@ COLORS = {
     "CUB radix sort": "#000000",
     "CUB merge sort": "#7f7f7f",
 }
-MARKERS = {"device": "o", "flat": "s", "automatic": "x", "CUB radix sort": "^", "CUB merge sort": "v"}
+MARKERS = {"device": "o", "flat": "s", "automatic": "x", "CUB radix sort": "^",
+           "CUB merge sort": "v"}
 
 
 class BadResults(Exception):
@@ -178,7 +179,8 @@ def draw_launch_cost(path, results, rows):
     axis.set_xlabel("µs a grid")
     axis.grid(True, axis="x", which="both", color="#dddddd", linewidth=0.6)
     axis.set_axisbelow(True)
-    finish(figure, path, "What a launch costs: host (grey), kernels (orange), graphs (green)", results)
+    finish(figure, path, "What a launch costs: host (grey), kernels (orange), graphs (green)",
+           results)
 
 
 def draw_bars(path, results, groups, unit, title, axis_name):
@@ -247,9 +249,8 @@ def link(readme, plots, folder):
     begin, end = "<!-- plots -->\n", "<!-- end plots -->\n"
     if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
         raise BadResults(f"{readme}: there is no one '{begin.strip()}' before an '{end.strip()}'")
-    lines = "".join(
-        f"\n![{p.caption}]({Path(os.path.relpath(folder / (p.name + '.svg'), readme.parent)).as_posix()})\n"
-        for p in plots)
+    to_plots = Path(os.path.relpath(folder, readme.parent)).as_posix()
+    lines = "".join(f"\n![{p.caption}]({to_plots}/{p.name}.svg)\n" for p in plots)
     before, rest = text.split(begin)
     after = rest.split(end)[1]
     readme.write_text(before + begin + lines + ("\n" if lines else "") + end + after,

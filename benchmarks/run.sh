@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs every benchmark that this machine can run, puts the tables into benchmarks/README.md and the same
-# as JSON into benchmarks/results, and draws benchmarks/plots from there if matplotlib is installed.
+# Runs every benchmark that this machine can run, puts the tables into benchmarks/README.md and the
+# same as JSON into benchmarks/results, and draws benchmarks/plots from there if matplotlib is
+# installed.
 #   benchmarks/run.sh [folder with the benchmark programs [name...]]
-# Without a folder, or with "", builds them first. With names, sort_cuda for example, runs only those.
+# Without a folder, or with "", builds them first. With names (sort_cuda, ...) runs only those.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -70,7 +71,8 @@ for name in "${names[@]}"; do
   fi
 done
 
-if python=$(PATH=/usr/bin:$PATH command -v python3) && "$python" -c 'import matplotlib' 2>/dev/null; then
+python=$(PATH=/usr/bin:$PATH command -v python3 || true) # Debian's, for which its packages are
+if [ -n "$python" ] && "$python" -c 'import matplotlib' 2>/dev/null; then
   "$python" benchmarks/plot.py
 else
   echo "no matplotlib: benchmarks/plot.py draws the plots from benchmarks/results, here or elsewhere"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Quicksort on the GPU against CUB in one run: sizes, types, inputs, routes and strategies. How each
-// time is taken, and each result looked at, stands in sort_bench.hpp.
+// Quicksort on the GPU against CUB in one run: sizes, types, inputs, routes and strategies. How
+// each time is taken, and each result looked at, stands in sort_bench.hpp.
 //   benchmark_sort_cuda --part uniform,strategies,grid,order,million,large [--quick]
 #include <algorithm>
 #include <array>
@@ -119,8 +119,8 @@ sort_case measure_case(sort_bench& bench, key_kind kind, std::uint32_t n, distri
   return c;
 }
 
-/// The least time of a partition into at most 256 buckets until they fit into 32 KiB: each level reads
-/// the keys twice and writes them once, and sorting the buckets reads and writes them once more.
+/// The least time of partitions into at most 256 buckets until these fit into 32 KiB: each level
+/// reads the keys twice and writes them once, and sorting the buckets reads and writes them once.
 double floor_ms(const sort_case& c, const timing& copy) {
   const double leaf = 32.0 * 1024 / static_cast<double>(bytes_of(c.kind));
   int levels = 0;
@@ -211,10 +211,13 @@ void judge_automatic(recorder& out, std::vector<sort_case> cases) {
 /// A table of a row a type and size, and a column an input.
 class speed_table {
  public:
-  speed_table(recorder& out, std::string_view name, std::string_view peer) : out_(out) {
+  speed_table(recorder& out, std::string_view name, std::string_view peer, const plan& how)
+      : out_(out) {
     std::vector<std::string> columns{"keys", "n"};
     for (const distribution input : all_distributions) columns.emplace_back(to_string(input));
-    out.table(name, columns, "Speed of the device route / CUB's " + std::string(peer));
+    out.table(name, columns,
+              "Speed of the device route / CUB's " + std::string(peer) + "; medians of " +
+                  std::to_string(how.repeats) + ", of 5 for 2^28 keys that are not uniform");
   }
   /// `cases` are of one type and size, one an input.
   void row(std::span<const sort_case> cases, timing sort_case::*peer) {
@@ -231,7 +234,7 @@ class speed_table {
 void measure_grid(recorder& out, const plan& how, std::span<const sort_case> uniform) {
   constexpr std::size_t inputs = all_distributions.size();
   std::vector<sort_case> cases;
-  speed_table against_merge(out, "merge_grid", "merge sort");
+  speed_table against_merge(out, "merge_grid", "merge sort", how);
   for (const key_kind kind : plain_kinds) {
     for (const std::uint32_t n : how.sizes) {
       const auto bench = make(kind, n);
@@ -246,7 +249,7 @@ void measure_grid(recorder& out, const plan& how, std::span<const sort_case> uni
       against_merge.row(std::span(cases).last(inputs), &sort_case::merge);
     }
   }
-  speed_table against_radix(out, "radix_grid", "radix sort");
+  speed_table against_radix(out, "radix_grid", "radix sort", how);
   for (std::size_t i = 0; i < cases.size(); i += inputs) {
     against_radix.row(std::span(cases).subspan(i, inputs), &sort_case::radix);
   }
@@ -292,6 +295,13 @@ void measure_sizes(recorder& out, std::string_view name, std::string_view captio
             caption);
   for (const std::uint32_t n : sizes) {
     ramify::release_scratch();
+    std::size_t free = 0;
+    std::size_t all = 0;
+    ramify::check(cudaMemGetInfo(&free, &all), "asking for free memory");
+    if (free < 9 * std::size_t{n}) {  // two arrays of u32, and an eighth more
+      out.row({n, "not enough memory on this GPU", {}, {}, {}, {}, {}, {}, {}});
+      continue;
+    }
     const auto bench = make(key_kind::u32, n);
     bench->choose(distribution::uniform);
     const timing merge = bench->time_of_merge_sort(repeats);

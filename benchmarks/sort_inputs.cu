@@ -70,8 +70,8 @@ __global__ void fill_kernel(Key* keys, std::uint64_t n, distribution how) {
   }
 }
 
-// Hundred s swaps with hundred (s * multiplier + 1) mod hundreds, which are all different: no element
-// is in two swaps.
+// Hundred s swaps with hundred (s * multiplier + 1) mod hundreds, which are all different: no
+// element is in two swaps.
 template <class Key>
 __global__ void swap_kernel(Key* keys, std::uint64_t hundreds, std::uint64_t multiplier) {
   for (std::uint64_t s = std::uint64_t{blockIdx.x} * threads + threadIdx.x; s < hundreds;

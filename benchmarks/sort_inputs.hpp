@@ -17,10 +17,10 @@ namespace benchmark {
 /// A key is made of a rank in [0, 2^64), so that greater ranks give keys that are not smaller.
 ///   uniform        random ranks
 ///   sorted         equally spaced ranks; reversed and organ_pipe are made of the same
-///   almost_sorted  each hundred elements swap one of their first half with one of another hundred's
-///                  second half, all chosen at random
-///   zipf           value x = floor((N + 1)^u) of [1, N], N = 10^6, u uniform in [0, 1): its share is
-///                  ln(1 + 1 / x) / ln(N + 1); ranks of the values are random
+///   almost_sorted  sorted, and each hundred elements swap one of their first half with one of
+///                  another hundred's second half, all chosen at random
+///   zipf           value x = floor((N + 1)^u) of [1, N], N = 10^6, u uniform in [0, 1): its share
+///                  is ln(1 + 1 / x) / ln(N + 1); ranks of the values are random
 /// A record's payload is its first place.
 template <class Key>
 cudaError_t fill(Key* keys, std::uint32_t n, distribution how);

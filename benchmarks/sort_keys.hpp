@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What the sorts of the benchmark sort, how it lies before, and in which order it shall be. Means the
-/// same with -rdc=true and without.
+/// What the sorts of the benchmark sort, how it lies before, and in which order it shall be. Means
+/// the same with -rdc=true and without.
 
 #include <cuda_runtime.h>
 

@@ -43,7 +43,8 @@ def made_up():
                 ["chain of kernels in a CUDA graph", 0.68], ["WHILE: not here", None]]
     trees = [[tree, route, speed] for tree in ("T1", "T3")
              for route, speed in (("device", 5000.0), ("flat", 4000))]
-    meshes = [["uniform 256³", "double", "device", 1700.0], ["uniform 256³", "double", "flat", 2200],
+    meshes = [["uniform 256³", "double", "device", 1700.0],
+              ["uniform 256³", "double", "flat", 2200],
               ["looks at the mesh", "double", "flat", None]]
     return {
         "sort_cuda": [
@@ -79,7 +80,8 @@ class PlotTest(unittest.TestCase):
 
     def text_of(self, name):
         tree = xml.etree.ElementTree.parse(self.folder / "plots" / f"{name}.svg")
-        return " ".join("".join(node.itertext()) for node in tree.iter() if node.tag.endswith("}text"))
+        texts = (node for node in tree.iter() if node.tag.endswith("}text"))
+        return " ".join("".join(node.itertext()) for node in texts)
 
     def test_everything_is_drawn_and_linked(self):
         for program, tables in made_up().items():
@@ -88,7 +90,7 @@ class PlotTest(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         for name, words in {
                 "sort_speed": ["u32 keys", "f64 keys", "10⁹ keys/s", "CUB merge sort", "device"],
-                "sort_ratio": ["zipf", "f64, 2^28", "0.67", "0.33"],  # merge 2 / device 3, radix 1 / 3
+                "sort_ratio": ["zipf", "f64, 2^28", "0.67", "0.33"],  # merge 2, radix 1; device 3
                 "launch_cost": ["µs a grid", "launch by the host", "0.68"],
                 "tree_search": ["T1", "10⁹ nodes/s"],
                 "amr": ["uniform 256³", "10⁶ cell updates/s"]}.items():
