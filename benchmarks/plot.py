@@ -22,6 +22,8 @@ COLORS = {
     "device": "#d55e00",
     "flat": "#0072b2",
     "automatic": "#009e73",
+    "flat, by graph": "#56b4e9",
+    "flat, by host": "#cc79a7",
     "CUB radix sort": "#000000",
     "CUB merge sort": "#7f7f7f",
 }
@@ -206,8 +208,9 @@ def draw_bars(path, results, groups, unit, title, axis_name):
 
 def draw_tree_search(path, results, rows):
     groups = {}
-    for tree, route, speed in rows:
-        groups.setdefault(tree, {})[route] = middle(speed) / 1e3
+    for tree, route, begun_by, speed in rows:
+        line = f"{route}, by {begun_by}" if begun_by in ("graph", "host") else route
+        groups.setdefault(tree, {})[line] = middle(speed) / 1e3
     draw_bars(path, results, groups, "10⁹ nodes/s", "Unbalanced Tree Search", "tree")
 
 
@@ -231,7 +234,7 @@ PLOTS = [
     Plot("launch_cost", "What a launch costs", "launch_cost_cuda", "launches",
          ["what", "µs a grid"], draw_launch_cost),
     Plot("tree_search", "Nodes a second of Unbalanced Tree Search", "tree_search_cuda", "trees",
-         ["tree", "route", "Mnodes/s"], draw_tree_search),
+         ["tree", "route", "rounds begun by", "Mnodes/s"], draw_tree_search),
     Plot("amr", "Cell updates a second of gas dynamics", "amr_cuda", "meshes",
          ["mesh", "precision", "route", "10^6 updates/s"], draw_amr),
 ]

@@ -13,11 +13,10 @@ using namespace ramify;
 
 namespace {
 
-// By the host's clock, around the whole call: the flat route waits for the host between rounds.
-benchmark::timing measure(const uts_named_tree& tree, route wanted, int repetitions,
-                          traverse_report& report) {
+// By the host's clock, around the whole call: rounds may wait for the host.
+benchmark::timing measure(const uts_named_tree& tree, const traverse_config& config,
+                          int repetitions, traverse_report& report) {
   const host_stream stream;
-  const traverse_config config{.route = wanted};
   const std::size_t bytes =
       traverse_scratch_bytes<uts_node, uts_expand, uts_visit, uts_reduce, uts_counts>(config);
   const device_buffer<std::byte> scratch(bytes, stream.get());
@@ -46,19 +45,29 @@ void measure_all(benchmark::recorder& out, const benchmark::command_line& asked)
     return std::ranges::count(asked.words, tree.name) > 0;
   };
   out.table("trees",
-            {"tree", "nodes", "depth", "route", "took", "ms", "Mnodes/s", "host grids",
-             "child grids", "rounds", "open nodes"},
+            {"tree", "nodes", "depth", "route", "rounds begun by", "took", "ms", "Mnodes/s",
+             "host grids", "child grids", "graph's grids", "rounds", "open nodes"},
             "Medians of 11, of 3 for trees of more than 10^9 nodes (least–most)");
+  constexpr traverse_config ways[] = {
+      {.route = route::device},
+      {.route = route::flat, .flat_loop = flat_loop::graph},
+      {.route = route::flat, .flat_loop = flat_loop::host},
+      {.route = route::flat},
+      {},
+  };
   for (const uts_named_tree& tree : uts_trees()) {
     if (!wanted(tree)) continue;
-    for (const route how : {route::device, route::flat, route::automatic}) {
+    for (const traverse_config& config : ways) {
       traverse_report report;
       const benchmark::timing time =
-          measure(tree, how, tree.counts.nodes > 1'000'000'000 ? 3 : 11, report);
-      out.row({tree.name, tree.counts.nodes, tree.counts.depth, to_string(how),
-               to_string(report.taken), time,
+          measure(tree, config, tree.counts.nodes > 1'000'000'000 ? 3 : 11, report);
+      const bool loops = config.route == route::flat;
+      std::string took(to_string(report.taken));
+      if (report.taken == route::flat) took += ", by " + std::string(to_string(report.looped_by));
+      out.row({tree.name, tree.counts.nodes, tree.counts.depth, to_string(config.route),
+               loops ? to_string(config.flat_loop) : "", took, time,
                static_cast<double>(tree.counts.nodes) / time.median_ms / 1e3, report.host_grids,
-               report.child_grids, report.rounds, report.peak_open_nodes});
+               report.child_grids, report.graph_grids, report.rounds, report.peak_open_nodes});
     }
   }
 }

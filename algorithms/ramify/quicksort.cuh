@@ -17,17 +17,17 @@
 /// Order          any strict weak order, as a device functor copied bit by bit. The default orders
 ///                NaN after all numbers. Not stable: values of equal keys come in any order. A
 ///                comparator that is no strict weak order gives some permutation of the input.
-/// Scratch        n elements again and a few per cent (more with a large depth_limit); from Ramify's
-///                stream-ordered pool, or handed in. quicksort_scratch_bytes() says how much.
+/// Scratch        n elements again and, for multiway, a byte an element and a few per cent (more with
+///                a large depth_limit); from Ramify's stream-ordered pool, or handed in.
+///                quicksort_scratch_bytes() says how much.
 /// Stream         work before and after in the stream is ordered with the sort. quicksort_async()
-///                returns at once on the device route, and after reading each level back on the
-///                flat one, which on a GPU is the automatic choice for multiway from 16 MiB on.
+///                returns at once, but for binary on the flat route, which reads each level back.
 ///                get() waits for the stream. What finds no launch slot, because runs beside this
-///                one hold them, or none in the pool, get() launches: only with the device to
-///                itself is an asynchronous sort sure to be complete before get().
+///                one hold them, or none in the pool, and levels of multiway beyond those that even
+///                splitting takes on the flat route, get() launches: only then is the sort complete.
 /// Launches       multiway: at most 5 grids a level, log(n) levels of base 256 and a few. binary: a
-///                grid for each segment longer than a leaf; those that find no launch slot run in
-///                flat grids.
+///                grid for each segment longer than a leaf, or as config.launches says; those that
+///                find no launch slot run in flat grids.
 /// Errors         std::invalid_argument for a bad argument, before anything is touched; unavailable
 ///                if the device route is asked for without -rdc=true; cuda_error,
 ///                device_launch_error. After the latter two the keys are some mixture.
@@ -99,7 +99,7 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
     check_arguments(data, n, config, scratch);
     const std::size_t limit = *current_launch_limits().pending_launches;
     const route_choice choice = choose_route(config.route, limit, slots_needed(config.strategy),
-                                             preferred_route(config.strategy, n));
+                                             preferred_route(config.strategy));
     if (n < 2) return;
     state_ = std::make_unique<state>(n, config, scratch, choice, limit, stream);
     if (state_->parts.multiway) {
@@ -125,7 +125,8 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
       if (config.strategy == quicksort_strategy::multiway) {
         multiway.emplace(memory, n, depth_limit(multiway_type::default_depth_limit(n)));
       } else {
-        binary.emplace(memory, n, depth_limit(binary_type::default_depth_limit(n)));
+        binary.emplace(memory, n, depth_limit(binary_type::default_depth_limit(n)),
+                       config.launches);
       }
     }
 
@@ -153,17 +154,12 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
     return strategy == quicksort_strategy::multiway ? multiway_level_grids : 1;
   }
 
-  // As measured: see flat_from_bytes.
-  static route_choice preferred_route(quicksort_strategy strategy, std::size_t n) {
+  static route_choice preferred_route(quicksort_strategy strategy) {
     if (!RAMIFY_ON_CUDA) return {route::device, "as quick as flat on the CPU executor"};
     if (strategy == quicksort_strategy::binary) {
       return {route::device, "for binary quicker than flat, or within 5 %"};
     }
-    using tuning = quicksort_tuning<Key, Value>;
-    const bool large = n * tuning::element_bytes >= tuning::flat_from_bytes;
-    return {large ? route::flat : route::device,
-            std::string("the quicker one for multiway ") + (large ? "from " : "below ") +
-                std::to_string(tuning::flat_from_bytes >> 20) + " MiB"};
+    return {route::flat, "for multiway the host launches ahead, sooner than kernels can"};
   }
 
   static void check_arguments(const columns<Key, Value>& data, std::size_t n,

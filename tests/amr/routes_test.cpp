@@ -11,6 +11,7 @@
 
 namespace data = boost::unit_test::data;
 using ramify::boundary;
+using ramify::granularity;
 using ramify::mesh_snapshot;
 using ramify::route;
 using namespace tests;
@@ -69,6 +70,36 @@ BOOST_DATA_TEST_CASE(both_routes_give_the_same_bits,
   BOOST_TEST(device->report().cell_updates == flat->report().cell_updates);
   BOOST_TEST(same_bits(device->snapshot(), flat->snapshot()));
   BOOST_TEST(device->totals() == flat->totals());
+}
+
+// Whoever makes the children of refined blocks: grids of their own, shared ones or, where there is no
+// slot, their parent, under any schedule.
+BOOST_AUTO_TEST_CASE(launch_granularity_changes_no_bit) {
+  const auto flat = take(busy(matter::gas_2d, route::flat, false), 4);
+  const auto grids = [&](granularity grain, unsigned coarsening, std::size_t limit = 0) {
+    setting s = busy(matter::gas_2d, route::device, false);
+    s.config.regrid.launches = {grain, 0, coarsening};
+    s.pending_launches = limit;
+    const auto run = take(s, 4);
+    BOOST_TEST((run->report().taken == route::device));
+    BOOST_TEST(same_bits(run->snapshot(), flat->snapshot()));
+    BOOST_TEST(run->report().refined > 0u);
+    return run->report().child_grids;
+  };
+  for (const char* schedule : {"parallel", "eager", "late", "random:1"}) {
+    const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(schedule));
+    const auto by_grid = grids(granularity::per_grid, 5);
+    BOOST_TEST(grids(granularity::per_block, 3) > by_grid);
+    BOOST_TEST(grids(granularity::per_task, 1) > by_grid);
+    if (effort() < 1 || !on_cpu()) break;
+  }
+  // A limit that has slots for the driver alone.
+  if (on_cpu()) {
+    const auto by_grid = grids(granularity::per_grid, 1);
+    const auto with_slots = grids(granularity::per_task, 1);
+    BOOST_TEST(grids(granularity::per_task, 1, 160) < with_slots);
+    BOOST_TEST(by_grid < with_slots);
+  }
 }
 
 // The negative control: the comparison sees the last bit of a value, and a run is not the same

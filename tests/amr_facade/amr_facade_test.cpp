@@ -92,6 +92,10 @@ BOOST_AUTO_TEST_CASE(bad_options_are_refused_by_name) {
   check_refused(with([](auto& o) { o.end_time = INFINITY; }), "amr_options.end_time is inf");
   check_refused(with([](auto& o) { o.mesh.roots[1] = 0; }), "amr_mesh_config.roots[1]");
   check_refused(with([](auto& o) { o.regrid.patience = 0; }), "amr_regrid_config.patience");
+  check_refused(with([](auto& o) { o.regrid.launches.coarsening = 0; }),
+                "amr_regrid_config.launches.coarsening");
+  check_refused(with([](auto& o) { o.regrid.launches.threshold = 2; }),
+                "amr_regrid_config.launches.threshold");
   check_refused(with([](auto& o) { o.step.cfl = 2; }), "amr_step_config.cfl");
   check_refused(with([](auto& o) { o.route = ramify::route(7); }), "run_options.route");
   check_refused(with([](auto& o) {

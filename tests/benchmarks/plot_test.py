@@ -53,7 +53,8 @@ def made_up():
             table("grid", ["keys", "n", "input"] + sorts,
                   [[kind, n, how] + ms for (kind, n), ms in zip(cases, times) for how in inputs])],
         "launch_cost_cuda": [table("launches", ["what", "µs a grid"], launches)],
-        "tree_search_cuda": [table("trees", ["tree", "route", "Mnodes/s"], trees)],
+        "tree_search_cuda": [table(
+            "trees", ["tree", "route", "rounds begun by", "Mnodes/s"], trees)],
         "amr_cuda": [table("meshes", ["mesh", "precision", "route", "10^6 updates/s"], meshes)],
     }
 

@@ -162,14 +162,17 @@ inline std::string memory_kinds() {
   return {};
 }
 
-/// Sizes around a warp, a block, a tile and a leaf.
+/// Sizes around a warp, and around a block, a tile and a leaf of either strategy.
 template <class Key>
 std::vector<std::size_t> interesting_sizes() {
-  using tuning = quicksort_tuning<Key, std::uint32_t>;
+  using binary = quicksort_tuning<Key, std::uint32_t>;
+  using multiway = multiway_tuning<Key, std::uint32_t>;
   std::vector<std::size_t> sizes;
   for (const std::size_t size :
-       {std::size_t{32}, std::size_t{tuning::threads}, std::size_t{tuning::tile_size},
-        std::size_t{tuning::leaf_size}, std::size_t{2 * tuning::leaf_size}}) {
+       {std::size_t{32}, std::size_t{binary::threads}, std::size_t{binary::tile_size},
+        std::size_t{binary::leaf_size}, std::size_t{2 * binary::leaf_size},
+        std::size_t{multiway::leaf_items}, std::size_t{multiway::leaf_size},
+        std::size_t{2 * multiway::leaf_size}, std::size_t{multiway::least_piece}}) {
     for (const std::size_t near : {size - 1, size, size + 1}) sizes.push_back(near);
   }
   return sizes;

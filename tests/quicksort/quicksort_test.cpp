@@ -19,6 +19,7 @@
 
 namespace data = boost::unit_test::data;
 using common::distribution;
+using ramify::granularity;
 using ramify::quicksort_options;
 using ramify::quicksort_report;
 using ramify::quicksort_strategy;
@@ -31,6 +32,8 @@ namespace {
 constexpr quicksort_strategy strategies[] = {quicksort_strategy::multiway,
                                              quicksort_strategy::binary};
 constexpr route routes[] = {route::device, route::flat};
+constexpr granularity grains[] = {granularity::per_task, granularity::per_block,
+                                  granularity::per_grid};
 
 const tests::quicksort_cases& cases() {
   return on_cpu() ? *tests::quicksort_cases_on_cpu() : *tests::quicksort_cases_on_cuda();
@@ -230,6 +233,59 @@ BOOST_DATA_TEST_CASE(a_full_pool_makes_binary_spill, data::make({16, 2048}), pen
   BOOST_TEST(report.pending_launch_limit == std::uint64_t(pending_launches));
 }
 
+BOOST_DATA_TEST_CASE(binary_sorts_at_any_granularity,
+                     data::make(grains) * data::make({2, 64, 2048}) * data::make({1u, 3u}), grain,
+                     pending_launches, coarsening) {
+  static int piece = 0;
+  if (tests::left_out(piece, 7)) return;
+  for (const auto d : {distribution::uniform, distribution::zipf}) {
+    const auto input = make_input<tests::page>(d, 700, 7);
+    for (const auto taken : routes) {
+      auto options = options_for(quicksort_strategy::binary, taken);
+      options.pending_launches = std::size_t(pending_launches);
+      for (const unsigned threshold : {0u, 150u, 5'000u}) {
+        options.launches = {grain, threshold, coarsening};
+        expect_sorted(input, options);
+      }
+    }
+  }
+}
+
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
+BOOST_DATA_TEST_CASE(binary_sorts_at_any_granularity_under_any_schedule,
+                     data::make(grains) *
+                         data::make({"eager", "late", "random:1", "random:2", "random:3"}),
+                     grain, s) {
+  const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(s));
+  auto options = options_for(quicksort_strategy::binary, route::device);
+  options.launches = {grain, 0, 2};
+  for (const std::size_t limit : {2, 64, 2048}) {
+    options.pending_launches = limit;
+    expect_sorted(make_input<tests::page>(distribution::uniform, 500, limit), options);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(segments_share_grids_and_small_ones_need_none) {
+  const auto input = make_input<std::uint32_t>(distribution::uniform, several_leaves, 8);
+  const auto report_of = [&](ramify::launch_granularity launches) {
+    auto keys = input.input();
+    auto options = options_for(quicksort_strategy::binary, route::device);
+    options.launches = launches;
+    const quicksort_report report = ramify::quicksort(std::span(keys), options);
+    BOOST_TEST(input.check(keys) == "");
+    BOOST_TEST(report.spilled_tasks == 0u);
+    BOOST_TEST(report.merge_sorted_segments == 0u);  // those at the depth limit alone are counted
+    return report;
+  };
+  const auto alone = report_of({granularity::per_task});
+  const auto by_block = report_of({granularity::per_block});
+  const auto by_grid = report_of({granularity::per_grid});
+  BOOST_TEST(by_block.child_grids < alone.child_grids);
+  BOOST_TEST(by_grid.child_grids == by_grid.deepest_level);  // a chain
+  BOOST_TEST(report_of({granularity::per_task, 60'000}).child_grids < alone.child_grids);
+  BOOST_TEST(report_of({granularity::per_task, 1'000'000}).child_grids == 0u);
+}
+
 BOOST_DATA_TEST_CASE(nan_comes_after_all_numbers, data::make(strategies) * data::make(routes),
                      strategy, taken) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -318,7 +374,7 @@ BOOST_DATA_TEST_CASE(the_report_tells_the_route, data::make(strategies), strateg
   BOOST_TEST(on_device.taken == route::device);
   BOOST_TEST(on_device.route_reason == "asked for");
   BOOST_TEST(on_device.child_grids > 0u);
-  BOOST_TEST(on_device.host_grids <= 3u);
+  BOOST_TEST(on_device.host_grids <= 4u);
   BOOST_TEST(on_device.peak_slots > 0u);
   BOOST_TEST(on_device.ran_on == tests::backend_under_test());
 
@@ -336,21 +392,13 @@ BOOST_DATA_TEST_CASE(the_report_tells_the_route, data::make(strategies), strateg
   BOOST_TEST(!chosen.route_reason.empty());
 }
 
-BOOST_AUTO_TEST_CASE(the_automatic_route_depends_on_the_size_on_a_gpu) {
-  for (const std::size_t n : {(std::size_t{1} << 22) - 1, std::size_t{1} << 22}) {
-    std::vector<std::uint32_t> keys(on_cpu() ? 1000 : n);
-    const auto report = ramify::quicksort(
-        std::span(keys), options_for(quicksort_strategy::multiway, route::automatic));
-    const bool flat = !on_cpu() && n == std::size_t{1} << 22;
-    BOOST_TEST(report.taken == (flat ? route::flat : route::device));
-  }
-}
-
 BOOST_DATA_TEST_CASE(scratch_is_little_more_than_the_keys, data::make(strategies), strategy) {
   const std::size_t n = std::size_t{1} << 28;
   const std::size_t bytes = cases().scratch_bytes(n, options_for(strategy, route::device));
   BOOST_TEST(bytes >= n * 4);
-  BOOST_TEST(double(bytes) <= 1.1 * double(n) * 4);
+  // Beside a second copy, multiway has a byte a key.
+  const double copies = strategy == quicksort_strategy::multiway ? 1.25 : 1.0;
+  BOOST_TEST(double(bytes) <= (copies + 0.15) * double(n) * 4);
 }
 
 BOOST_AUTO_TEST_CASE(recommended_limits_follow_the_strategy) {
@@ -388,6 +436,10 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   options.strategy = static_cast<quicksort_strategy>(7);
   BOOST_CHECK_EXCEPTION(ramify::quicksort(std::span(three), options), std::invalid_argument,
                         names("strategy"));
+  options = {};
+  options.launches.coarsening = 0;
+  BOOST_CHECK_EXCEPTION(ramify::quicksort(std::span(three), options), std::invalid_argument,
+                        names("quicksort_config.launches.coarsening is 0"));
 }
 
 BOOST_AUTO_TEST_CASE(names_of_strategies_are_read_back) {

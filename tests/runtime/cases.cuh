@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/graph_loop.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/recursion.cuh>
@@ -43,42 +44,55 @@ __global__ void flood_kernel(task_source<unsigned> source, spawner<unsigned> spa
 
 struct flood_context {
   __host__ __device__ static auto kernel() { return flood_kernel; }
+  static constexpr unsigned fan = 32;
+  static constexpr bool may_be_thin = false;
 
   unsigned* runs;
   unsigned* arrived;  ///< blocks of a task that are done
   unsigned tasks;
-  unsigned fan;
+  unsigned children;  ///< of the root
   unsigned blocks;
   bool bad_launch;
   bool break_a_rule;
+  bool by_block;
+  bool forgets_an_end;
 };
 
 #if !RAMIFY_ON_CUDA
 __global__ void take_pointer(unsigned*) {}
 #endif
 
-// Task 0 spawns tasks 1 to fan; task t of those spawns t + fan, t + 2 fan, ...
+// Task 0 spawns tasks 1 to c; task t of those spawns t + c, t + 2 c, ...
 __global__ void flood_kernel(task_source<unsigned> source, spawner<unsigned> spawn,
                              flood_context context) {
-  const auto [task, rank] = source.mine();
-  if (threadIdx.x != 0) return;
-  atomicAdd(&context.runs[task], 1u);
-  if (atomicAdd(&context.arrived[task], 1u) != context.blocks - 1) return;
-  const unsigned fan = context.fan;
-  if (task <= fan) {
-    const unsigned end = task == 0 ? min(fan + 1, context.tasks) : context.tasks;
-    for (unsigned child = task == 0 ? 1 : task + fan; child < end; child += task == 0 ? 1 : fan) {
-      const unsigned blocks = context.bad_launch && child == 2 ? 0 : context.blocks;
-      spawn(flood_kernel, child, blocks, fire_and_forget(), context, __func__);
+  const unsigned c = context.children;
+  for (const auto [task, rank] : source.members()) {
+    unsigned first = task == 0 ? 1 : task + c;
+    const unsigned step = task == 0 ? 1 : c;
+    const unsigned end = task == 0 ? min(c + 1, context.tasks) : task <= c ? context.tasks : 0;
+    if (context.by_block) {
+      for (; first < end; first += step * blockDim.x) {
+        const unsigned child = first + step * threadIdx.x;
+        spawn.by_block(flood_kernel, child < end, child, context, __func__);
+      }
     }
-  }
+    if (threadIdx.x != 0) continue;
+    atomicAdd(&context.runs[task], 1u);
+    if (atomicAdd(&context.arrived[task], 1u) != context.blocks - 1) continue;
+    for (; first < end; first += step) {
+      const unsigned blocks = context.bad_launch && first == 2 ? 0 : context.blocks;
+      spawn(flood_kernel, first, blocks, context, __func__);
+    }
 #if !RAMIFY_ON_CUDA  // nvcc sees through it
-  if (context.break_a_rule && task == 0) {
-    unsigned local = 0;
-    if (!launch(take_pointer, {1, 1}, fire_and_forget(), &local)) return;
-  }
+    if (context.break_a_rule && task == 0) {
+      unsigned local = 0;
+      static_cast<void>(bool(launch(take_pointer, {1, 1}, fire_and_forget(), &local)));
+    }
 #endif
-  spawn.grid_ends();
+    if (context.forgets_an_end && task == 1) continue;
+    spawn.task_ends();
+  }
+  if (threadIdx.x == 0) spawn.block_ends(flood_kernel, source, context, __func__);
 }
 
 inline flood_result run_flood(const flood_request& request, std::size_t pending_launches) {
@@ -88,7 +102,7 @@ inline flood_result run_flood(const flood_request& request, std::size_t pending_
   const auto runs = zeros<unsigned>(request.tasks);
   const auto arrived = zeros<unsigned>(request.tasks);
   const device_buffer<std::byte> status(run_control::scratch_bytes, nullptr);
-  const device_buffer<std::byte> lists(tree::scratch_bytes(capacity), nullptr);
+  const device_buffer<std::byte> lists(tree::scratch_bytes(capacity, request.launches), nullptr);
 
   const std::size_t limit =
       request.believed_limit == 0 ? *limits.granted().pending_launches : request.believed_limit;
@@ -98,11 +112,42 @@ inline flood_result run_flood(const flood_request& request, std::size_t pending_
                       limit, nullptr);
   tree flood(lists.data(), capacity, control, request.threads, 0, child_streams::fire_and_forget,
              flood_context{runs.data(), arrived.data(), request.tasks, request.fan, request.blocks,
-                           request.bad_launch, request.break_a_rule});
+                           request.bad_launch, request.break_a_rule, request.by_block,
+                           request.forgets_an_end},
+             request.launches);
   flood.start(0u, request.blocks);
   flood.finish();
   somebody_else.reset();
   return {read(runs), control.report(), slots_in_use()};
+}
+
+// ---- a list of tasks and a grid of any size -----------------------------------------------------
+
+__global__ void push_teams(task_list<unsigned> list) {
+  const unsigned teams[] = {2, 1, 3, 1, 5};
+  for (unsigned first = 0, i = 0; i < 5; first += teams[i++]) list.push(first, teams[i]);
+}
+
+// A task is the number of its first member.
+__global__ void visit_members(task_source<unsigned> source, unsigned* visits) {
+  for (const auto [first, rank] : source.members()) {
+    if (threadIdx.x == 0) atomicAdd(&visits[first + rank], 1u);
+  }
+}
+
+inline std::vector<unsigned> visits_of_members(unsigned blocks) {
+  const auto tasks = zeros<unsigned>(5);
+  const auto first_block = zeros<unsigned>(5);
+  const auto head = zeros<list_head>(1);
+  const auto visits = zeros<unsigned>(12);
+  const task_list<unsigned> list{tasks.data(), first_block.data(), &head.data()->count_and_blocks,
+                                 5, &head.data()->unfinished};
+  check(launch(push_teams, {1, 1}, nullptr, list).code(), "launching");
+  check(launch(visit_members, {blocks, 32}, nullptr, task_source<unsigned>{{}, list, true},
+               visits.data())
+            .code(),
+        "launching");
+  return read(visits);
 }
 
 // ---- limits -------------------------------------------------------------------------------------
@@ -287,6 +332,67 @@ inline std::string route_reason(route wanted, std::size_t pending_launches) {
   return std::string(to_string(choice.taken)) + ": " + choice.reason;
 }
 
+// ---- loops --------------------------------------------------------------------------------------
+
+struct loop_counts {
+  unsigned iterations;
+  unsigned counted;
+};
+
+__global__ void begin_iteration(loop_counts* counts) { ++counts->iterations; }
+
+__global__ void count_one(loop_counts* counts, unsigned n, loop_condition loop) {
+  if (counts->counted < n) ++counts->counted;
+  loop.again(counts->counted < n);
+}
+
+inline loop_seen run_loop(const loop_request& request) {
+  const host_stream stream;
+  const auto counts = zeros<loop_counts>(1);
+  check(cudaStreamSynchronize(nullptr), "clearing the counts");
+  const auto body = [&](cudaStream_t into, loop_condition condition) {
+    check(launch(begin_iteration, {1, 1}, into, counts.data()).code(), "launching");
+    check(launch(count_one, {1, 1}, into, counts.data(), request.n, condition).code(), "launching");
+  };
+  const auto look = [&] {
+    loop_counts seen{};
+    check(cudaMemcpyAsync(&seen, counts.data(), sizeof seen, cudaMemcpyDeviceToHost, stream.get()),
+          "reading the counts");
+    stream.synchronize();
+    return seen;
+  };
+  loop_seen result;
+  std::optional<graph_loop> loop =
+      make_flat_loop(request.wanted, stream.get(), body, result.reason);
+  result.in_graph = loop.has_value();
+  for (unsigned i = 0; i < request.launches; ++i) {
+    check(cudaMemsetAsync(&counts.data()->counted, 0, sizeof(unsigned), stream.get()), "clearing");
+    if (loop) {
+      loop->launch(stream.get());
+    } else {
+      do body(stream.get(), {});
+      while (look().counted < request.n);
+    }
+  }
+  loop.reset();  // while it may be under way
+  const loop_counts seen = look();
+  result.counted = seen.counted;
+  result.iterations = seen.iterations;
+  return result;
+}
+
+inline bool loop_after_bad_body() {
+  std::string reason;
+  try {
+    (void)make_flat_loop(
+        flat_loop::graph, nullptr,
+        [](cudaStream_t, loop_condition) { throw std::length_error("the body's own"); }, reason);
+    return false;
+  } catch (const std::length_error&) {
+  }
+  return run_loop({.n = 5}).iterations == 5;
+}
+
 inline constexpr runtime_cases cases{
     run_flood,
     see_limits,
@@ -299,7 +405,10 @@ inline constexpr runtime_cases cases{
     warp_and_shared,
     heap_is_finite,
     memory_operations,
+    visits_of_members,
     route_reason,
+    run_loop,
+    loop_after_bad_body,
 };
 
 }  // namespace tests::inline RAMIFY_BUILD

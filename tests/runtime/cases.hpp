@@ -5,6 +5,7 @@
 /// What the device runtime layer is asked to do in tests; compiled for both backends (cases.cuh).
 
 #include <cstddef>
+#include <ramify/runtime/granularity.hpp>
 #include <ramify/runtime/report.hpp>
 #include <string>
 #include <vector>
@@ -23,6 +24,9 @@ struct flood_request {
   std::size_t believed_limit = 0;
   bool break_a_rule = false;  ///< task 0 hands a child a local pointer
   bool slots_taken = false;   ///< by somebody else, all of them
+  ramify::launch_granularity launches{};
+  bool by_block = false;        ///< all threads spawn; only for tasks of one block
+  bool forgets_an_end = false;  ///< task 1 never says that it has ended
 };
 
 struct flood_result {
@@ -37,6 +41,19 @@ struct limits_seen {
 };
 enum class limit { pending_launches, malloc_heap_bytes, stack_bytes };
 
+/// A loop that counts to n, or to 0 and so not at all.
+struct loop_request {
+  ramify::flat_loop wanted = ramify::flat_loop::graph;
+  unsigned n = 0;
+  unsigned launches = 1;  ///< one behind the other; each counts from 0
+};
+struct loop_seen {
+  unsigned counted = 0;     ///< by the last launch
+  unsigned iterations = 0;  ///< of all launches
+  bool in_graph = false;
+  std::string reason;
+};
+
 struct runtime_cases {
   flood_result (*flood)(const flood_request&, std::size_t pending_launches);
   limits_seen (*limits)(limit which, std::size_t wanted);
@@ -49,7 +66,12 @@ struct runtime_cases {
   std::vector<int> (*warp_and_shared)();
   bool (*heap_is_finite)();
   std::vector<int> (*memory_operations)();
+  /// How often a grid of `blocks` blocks comes to each member of a list of teams of 2, 1, 3, 1 and 5.
+  std::vector<unsigned> (*visits_of_members)(unsigned blocks);
   std::string (*route_reason)(ramify::route wanted, std::size_t pending_launches);
+  loop_seen (*loop)(const loop_request&);
+  /// Whether an error in the body of a loop comes through, and the next loop runs all the same.
+  bool (*loop_after_bad_body)();
 };
 
 /// Null if the backend was not built.

@@ -10,13 +10,18 @@
 
 #include "backend_under_test.hpp"
 #include "cases.hpp"
+#include "exceptions.hpp"
 #include "printing.hpp"
 
 namespace data = boost::unit_test::data;
+using ramify::granularity;
 using ramify::route;
 using tests::flood_request;
 
 namespace {
+
+constexpr granularity grains[] = {granularity::per_task, granularity::per_block,
+                                  granularity::per_grid};
 
 const tests::runtime_cases& cases() {
   return tests::backend_under_test() == ramify::backend::cuda ? *tests::runtime_cases_on_cuda()
@@ -35,7 +40,9 @@ void expect_every_task_once(const flood_request& request, std::size_t pending_la
     BOOST_TEST(r.spilled_tasks == 0u);
   } else {
     // Each task but the root was launched or spilled; a drain launches two grids for what spilled.
-    BOOST_TEST(r.child_grids + r.spilled_tasks >= request.tasks - 1);
+    if (request.launches.grain == granularity::per_task) {
+      BOOST_TEST(r.child_grids + r.spilled_tasks >= request.tasks - 1);
+    }
     BOOST_TEST(r.peak_slots <= r.pending_launch_limit);
   }
 }
@@ -102,10 +109,94 @@ BOOST_AUTO_TEST_CASE(an_abandoned_run_gives_its_slots_back) {
   BOOST_TEST(after.report.child_grids > 0u);
 }
 
+BOOST_DATA_TEST_CASE(no_task_is_lost_at_any_granularity,
+                     data::make(grains) * data::make({1, 2, 16, 64, 2048}) * data::make({1u, 50u}),
+                     grain, pending_launches, coarsening) {
+  static int piece = 0;
+  if (tests::left_out(piece, 7)) return;
+  const auto limit = std::size_t(pending_launches);
+  for (const bool by_block : {false, true}) {
+    for (const auto taken : {route::device, route::flat}) {
+      flood_request request{.tasks = 500, .fan = 20, .route = taken, .by_block = by_block};
+      request.launches = {grain, 0, coarsening};
+      expect_every_task_once(request, limit);
+      request.fan = 200;  // more blocks spawn than there are chunks
+      expect_every_task_once(request, limit);
+      request.threads = 64;  // more than a chunk may have room for
+      expect_every_task_once(request, limit);
+      request.slots_taken = true;
+      expect_every_task_once(request, limit);
+    }
+  }
+  flood_request teams{.tasks = 300, .fan = 20, .blocks = 3};
+  teams.launches = {grain, 0, coarsening};
+  expect_every_task_once(teams, limit);
+}
+
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
+BOOST_DATA_TEST_CASE(no_task_is_lost_at_any_granularity_under_any_schedule,
+                     data::make(grains) * data::make({"eager", "late", "random:1", "random:2",
+                                                      "random:3", "random:4"}),
+                     grain, s) {
+  const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(s));
+  for (const std::size_t limit : {1, 2, 16, 64, 2048}) {
+    flood_request request{.tasks = 200, .fan = 9, .by_block = true};
+    request.launches = {grain, 0, 3};
+    expect_every_task_once(request, limit);
+    request.by_block = false;
+    request.blocks = 3;
+    expect_every_task_once(request, limit);
+    request.believed_limit = 2048;  // launches fail
+    expect_every_task_once(request, limit);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(tasks_share_grids) {
+  // The root spawns 20, which spawn 14 each.
+  flood_request request{.tasks = 301, .fan = 20};
+  const auto grids = [&](granularity grain, unsigned coarsening) {
+    request.launches = {grain, 0, coarsening};
+    const tests::flood_result result = cases().flood(request, 2048);
+    BOOST_TEST(std::ranges::count(result.runs, 1u) == std::ssize(result.runs));
+    BOOST_TEST(result.report.spilled_tasks == 0u);
+    BOOST_TEST(result.report.deepest_level == 2u);
+    BOOST_TEST(result.report.host_grids == 2u);  // the root, the drain
+    return result.report.child_grids;
+  };
+  BOOST_TEST(grids(granularity::per_task, 1) == 300u);
+  BOOST_TEST(grids(granularity::per_block, 1) == 1u + 20u);
+  BOOST_TEST(grids(granularity::per_block, 4) == 1u + 5u);
+  BOOST_TEST(grids(granularity::per_grid, 1) == 2u);
+  BOOST_TEST(grids(granularity::per_grid, 4) == 2u);
+}
+
+// What a kernel must not do, and that it is noticed.
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
+BOOST_AUTO_TEST_CASE(a_task_that_never_ends_is_noticed) {
+  flood_request request{.tasks = 300, .fan = 20, .forgets_an_end = true};
+  const auto says_so = [](const std::logic_error& e) {
+    return std::string(e.what()).find("1 of its tasks never said task_ends") != std::string::npos;
+  };
+  BOOST_TEST(cases().flood(request, 2048).slots_left_in_use == 1u);
+  request.launches.grain = granularity::per_block;
+  BOOST_TEST(cases().flood(request, 2048).slots_left_in_use == 1u);
+  request.launches.grain = granularity::per_grid;
+  BOOST_CHECK_EXCEPTION(cases().flood(request, 2048), std::logic_error, says_so);
+  request.route = route::flat;
+  BOOST_CHECK_EXCEPTION(cases().flood(request, 2048), std::logic_error, says_so);
+}
+
+BOOST_DATA_TEST_CASE(a_grid_of_any_size_does_a_list, data::make({1u, 3u, 5u, 11u, 12u, 13u, 40u}),
+                     blocks) {
+  const std::vector<unsigned> once(12, 1u);
+  BOOST_TEST(cases().visits_of_members(blocks) == once, boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(a_flood_of_a_million_tasks_ends) {
   const auto tasks = static_cast<unsigned>(tests::cut_down(1'000'000));
   for (const unsigned fan : {100u, 1000u}) {
-    const tests::flood_result result = cases().flood({.tasks = tasks, .fan = fan}, 2048);
+    const tests::flood_result result =
+        cases().flood({.tasks = tasks, .fan = fan, .threads = 4}, 2048);
     BOOST_TEST(std::ranges::count(result.runs, 1u) == std::ssize(result.runs));
     BOOST_TEST(result.report.peak_slots <= 1024u);
     BOOST_TEST_MESSAGE(result.report);
@@ -209,6 +300,42 @@ BOOST_AUTO_TEST_CASE(a_route_is_chosen_with_a_reason) {
              "needs 3");
 }
 
+// An iteration at least, as the condition is the body's to set; then as many as it takes.
+BOOST_DATA_TEST_CASE(a_loop_ends_when_its_body_says_so,
+                     data::make({ramify::flat_loop::host, ramify::flat_loop::automatic}) *
+                         data::make({0u, 1u, 2u, 1000u}),
+                     wanted, n) {
+  for (const unsigned launches : {1u, 3u}) {
+    const auto seen = cases().loop({.wanted = wanted, .n = n, .launches = launches});
+    BOOST_TEST(seen.counted == n);
+    BOOST_TEST(seen.iterations == launches * std::max(n, 1u));
+    BOOST_TEST(seen.in_graph == (wanted != ramify::flat_loop::host && !on_cpu()));
+    BOOST_TEST(!seen.reason.empty());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_graph_loops_or_says_why_not) {
+  if (on_cpu()) {
+    BOOST_CHECK_EXCEPTION((void)cases().loop({.n = 3}), ramify::unavailable,
+                          tests::names("the CPU executor has no graphs"));
+    return;
+  }
+  const auto seen = cases().loop({.n = 3});
+  BOOST_TEST(seen.in_graph);
+  BOOST_TEST(seen.iterations == 3u);
+  BOOST_TEST(cases().loop_after_bad_body());
+}
+
+BOOST_AUTO_TEST_CASE(bad_granularity_is_named) {
+  for (const unsigned coarsening : {0u, 4097u}) {
+    flood_request request;
+    request.launches.coarsening = coarsening;
+    BOOST_CHECK_EXCEPTION(cases().flood(request, 2048), std::invalid_argument, [](const auto& e) {
+      return std::string(e.what()).find("launches.coarsening is") != std::string::npos;
+    });
+  }
+}
+
 BOOST_AUTO_TEST_CASE(names_of_choices_are_read_back) {
   for (const auto b : {ramify::backend::automatic, ramify::backend::cuda, ramify::backend::cpu}) {
     BOOST_TEST((ramify::parse_backend(ramify::to_string(b)) == b));
@@ -216,6 +343,13 @@ BOOST_AUTO_TEST_CASE(names_of_choices_are_read_back) {
   for (const auto r : {route::automatic, route::device, route::flat}) {
     BOOST_TEST((ramify::parse_route(ramify::to_string(r)) == r));
   }
+  using ramify::flat_loop;
+  for (const auto l : {flat_loop::automatic, flat_loop::graph, flat_loop::host}) {
+    BOOST_TEST(ramify::parse_flat_loop(ramify::to_string(l)) == l);
+  }
+  BOOST_CHECK_THROW(static_cast<void>(ramify::parse_flat_loop("while")), std::invalid_argument);
+  for (const auto g : grains) BOOST_TEST((ramify::parse_granularity(to_string(g)) == g));
+  BOOST_CHECK_THROW(static_cast<void>(ramify::parse_granularity("warp")), std::invalid_argument);
   BOOST_CHECK_THROW(static_cast<void>(ramify::parse_backend("gpu")), std::invalid_argument);
   BOOST_CHECK_THROW(static_cast<void>(ramify::parse_route("")), std::invalid_argument);
 }

@@ -19,6 +19,9 @@ namespace tests {
 /// Of tests that make something happen which is up to a GPU there: they are skipped.
 [[nodiscard]] boost::test_tools::assertion_result on_the_executor(boost::unit_test::test_unit_id);
 
+/// Of tests of what the executor has none of.
+[[nodiscard]] boost::test_tools::assertion_result on_a_gpu(boost::unit_test::test_unit_id);
+
 /// Of tests of arithmetic (accuracy, drift, error paths) whose kernels others run as well: slow under
 /// ThreadSanitizer, and nothing there for it to see, so it skips them.
 [[nodiscard]] boost::test_tools::assertion_result not_under_thread_sanitizer(

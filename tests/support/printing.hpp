@@ -19,6 +19,12 @@ inline std::ostream& boost_test_print_type(std::ostream& out, route r) {
 inline std::ostream& boost_test_print_type(std::ostream& out, backend b) {
   return out << to_string(b);
 }
+inline std::ostream& boost_test_print_type(std::ostream& out, flat_loop l) {
+  return out << to_string(l);
+}
+inline std::ostream& boost_test_print_type(std::ostream& out, granularity g) {
+  return out << to_string(g);
+}
 inline std::ostream& boost_test_print_type(std::ostream& out, quicksort_strategy s) {
   return out << to_string(s);
 }

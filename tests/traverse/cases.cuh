@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <ramify/runtime/stream.cuh>
 #include <ramify/traverse.cuh>
 #include <ramify/tree_search/uts.cuh>
@@ -195,20 +196,110 @@ inline std::size_t least_capacity() {
   return enough;
 }
 
+#if RAMIFY_ON_CUDA
+/// A graph of what `put(stream)` puts into a stream.
+class captured_graph {
+ public:
+  template <class Put>
+  captured_graph(const host_stream& stream, Put put) {
+    check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal), "capturing");
+    cudaGraph_t graph = nullptr;
+    try {
+      put(stream.get());
+    } catch (...) {
+      static_cast<void>(cudaStreamEndCapture(stream.get(), &graph));
+      static_cast<void>(cudaGetLastError());
+      if (graph != nullptr) static_cast<void>(cudaGraphDestroy(graph));
+      throw;
+    }
+    check(cudaStreamEndCapture(stream.get(), &graph), "capturing");
+    const cudaError_t made = cudaGraphInstantiate(&runnable_, graph, 0);
+    static_cast<void>(cudaGraphDestroy(graph));
+    check(made, "making a graph");
+  }
+  ~captured_graph() { static_cast<void>(cudaGraphExecDestroy(runnable_)); }
+  captured_graph(const captured_graph&) = delete;
+  captured_graph& operator=(const captured_graph&) = delete;
+  void launch(cudaStream_t stream) { check(cudaGraphLaunch(runnable_, stream), "launching"); }
+
+ private:
+  cudaGraphExec_t runnable_ = nullptr;
+};
+
+inline captured_marks mark_captured(const numbered_tree& tree, route taken, unsigned launches,
+                                    bool get_each) {
+  const host_stream stream;
+  captured_marks result;
+  result.visits.assign(tree.nodes(), 0);
+  const auto visits = upload(result.visits);
+  using run_type = traverse_run<unsigned, expand_number, mark_visit, sum, unsigned>;
+  const traverse_config config{.route = taken};
+  const device_buffer<std::byte> scratch(run_type::scratch_bytes(config), nullptr);
+  check(cudaDeviceSynchronize(), "preparing");
+  std::optional<run_type> run;
+  captured_graph graph(stream, [&](cudaStream_t into) {
+    (void)run.emplace(0u, expand_number{tree}, mark_visit{visits.data()}, sum{}, 0u, into, config,
+                      scratch_memory{scratch.data(), scratch.size()});
+  });
+  for (unsigned i = 1; i <= launches; ++i) {
+    graph.launch(stream.get());
+    if (!get_each && i < launches) continue;
+    const auto found = run->get();
+    result.values.push_back(found.value);
+    result.report = found.report;
+  }
+  download(visits, result.visits);
+  return result;
+}
+#endif
+
 inline void provoke(bad_traversal what) {
   const numbered_tree tree{numbered_tree::shape::path, 10};
   const device_buffer<std::byte> scratch(1000, nullptr);
   const device_buffer<unsigned> visits(10, nullptr);
-  const auto with = [&](const traverse_config& config, scratch_memory memory) {
-    (void)traverse(0u, expand_number{tree}, mark_visit{visits.data()}, sum{}, 0u, nullptr, config,
-                   memory);
+  const auto start = [&](const traverse_config& config, scratch_memory memory,
+                         cudaStream_t stream) {
+    return traverse_async(0u, expand_number{tree}, mark_visit{visits.data()}, sum{}, 0u, stream,
+                          config, memory);
   };
+  const auto with = [&](const traverse_config& config, scratch_memory memory) {
+    (void)start(config, memory, nullptr).get();
+  };
+#if RAMIFY_ON_CUDA
+  const auto captured = [&](const traverse_config& config, bool has_scratch, bool get) {
+    const host_stream stream;
+    const std::size_t bytes =
+        traverse_scratch_bytes<unsigned, expand_number, mark_visit, sum, unsigned>(config);
+    const device_buffer<std::byte> enough(bytes, nullptr);
+    check(cudaDeviceSynchronize(), "preparing");
+    const scratch_memory memory{has_scratch ? enough.data() : nullptr, bytes};
+    const captured_graph graph(stream, [&](cudaStream_t into) {
+      auto run = start(config, memory, into);
+      if (get) (void)run.get();
+    });
+  };
+#endif
   switch (what) {
     case bad_traversal::scratch_too_small: with({}, {scratch.data(), 1000}); break;
     case bad_traversal::scratch_misaligned:
       with({}, {scratch.data() + 8, std::size_t{1} << 40});
       break;
     case bad_traversal::capacity_too_small: with({.capacity = 10}, {}); break;
+    case bad_traversal::flat_loop_unknown:
+      with({.flat_loop = static_cast<flat_loop>(7)}, {});
+      break;
+#if RAMIFY_ON_CUDA
+    case bad_traversal::captured_without_scratch: captured({}, false, false); break;
+    case bad_traversal::captured_by_host:
+      captured({.route = route::flat, .flat_loop = flat_loop::host}, true, false);
+      break;
+    case bad_traversal::captured_spawned:
+      captured({.strategy = traverse_strategy::spawned}, true, false);
+      break;
+    case bad_traversal::got_while_captured: captured({}, true, true); break;
+#else
+    default: break;
+#endif
   }
 }
 
@@ -237,9 +328,15 @@ inline std::array<std::uint32_t, 5> sha1(const std::array<std::uint32_t, 6>& mes
 inline const traverse_cases& cases() {
   // While a lease is held, nothing but the runs themselves gives slots back.
   static const slot_lease kept(2048);
-  static const traverse_cases all{
-      mark,    count_pages, fold_in_order_of_visits, search,      search_without_slots, search_two,
-      provoke, sha1,        least_capacity,          slots_in_use};
+  static const traverse_cases all {
+    mark, count_pages, fold_in_order_of_visits, search, search_without_slots, search_two,
+#if RAMIFY_ON_CUDA
+        mark_captured,
+#else
+        nullptr,  // the executor has no graphs
+#endif
+        provoke, sha1, least_capacity, slots_in_use
+  };
   return all;
 }
 

@@ -36,7 +36,22 @@ struct traverse_setting {
   std::size_t pending_launches = 0;  ///< 0: leave the limit alone
 };
 
-enum class bad_traversal { scratch_too_small, scratch_misaligned, capacity_too_small };
+enum class bad_traversal {
+  scratch_too_small,
+  scratch_misaligned,
+  capacity_too_small,
+  flat_loop_unknown,
+  captured_without_scratch,  ///< on CUDA
+  captured_by_host,          ///< on CUDA
+  captured_spawned,          ///< on CUDA
+  got_while_captured,        ///< on CUDA
+};
+
+struct captured_marks {
+  std::vector<unsigned> visits;
+  std::vector<unsigned> values;  ///< of each get()
+  ramify::traverse_report report;
+};
 
 struct traverse_cases {
   /// How often each node was visited.
@@ -55,6 +70,10 @@ struct traverse_cases {
   /// Searches two trees on two streams at the same time, with scratch memory of the caller's.
   std::array<ramify::uts_counts, 2> (*search_two)(const ramify::uts_parameters&,
                                                   const ramify::uts_parameters&);
+  /// Captures a traversal by this route, launches the graph `launches` times, and gets the result
+  /// after each, or after the last one only. How often each node was visited, and the values.
+  captured_marks (*mark_captured)(const numbered_tree&, ramify::route, unsigned launches,
+                                  bool get_each);
   void (*provoke)(bad_traversal);
   /// SHA-1 of a message of 24 bytes, in a kernel.
   std::array<std::uint32_t, 5> (*sha1)(const std::array<std::uint32_t, 6>&);

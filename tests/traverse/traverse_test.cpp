@@ -229,6 +229,80 @@ BOOST_AUTO_TEST_CASE(too_many_open_nodes_are_an_error,
   }
 }
 
+// ---- who begins the rounds, and graphs around a traversal ---------------------------------------
+
+BOOST_AUTO_TEST_CASE(host_and_graph_go_the_same_rounds) {
+  using ramify::flat_loop;
+  // Two trees of one round or none, one of a few, one of many.
+  for (const auto& tree : {numbered_tree{path, 1}, numbered_tree{path, 50},
+                           numbered_tree{complete, unsigned(tests::cut_down(200'000, 5'000)), 3},
+                           numbered_tree{combs, 100, unsigned(tests::cut_down(200, 4))}}) {
+    BOOST_TEST_CONTEXT("shape " << int(tree.kind) << ", n = " << tree.n) {
+      const auto mark = [&](flat_loop loop) {
+        return expect_each_visited_once(tree,
+                                        {.config = {.route = route::flat, .flat_loop = loop}});
+      };
+      const traverse_report by_host = mark(flat_loop::host);
+      BOOST_TEST(by_host.looped_by == flat_loop::host);
+      BOOST_TEST(by_host.flat_loop_reason == "asked for");
+      BOOST_TEST(by_host.graph_grids == 0u);
+      // What clears, plants and folds; then the rounds, or one that finds no work.
+      BOOST_TEST(by_host.host_grids == 3 + std::max<std::uint64_t>(by_host.rounds, 1));
+      BOOST_TEST(by_host.deepest_level == by_host.rounds);
+
+      const traverse_report automatic = mark(flat_loop::automatic);
+      BOOST_TEST(!automatic.flat_loop_reason.empty());
+      if (on_cpu()) {
+        BOOST_TEST(automatic.looped_by == flat_loop::host);
+        BOOST_CHECK_EXCEPTION(mark(flat_loop::graph), ramify::unavailable,
+                              tests::names("the CPU executor has no graphs"));
+        continue;
+      }
+      const traverse_report in_graph = mark(flat_loop::graph);
+      BOOST_TEST(in_graph.looped_by == flat_loop::graph);
+      BOOST_TEST(in_graph.host_grids == 3u);
+      BOOST_TEST(in_graph.graph_grids == std::max<std::uint64_t>(in_graph.rounds, 1));
+      BOOST_TEST((automatic.looped_by == flat_loop::graph) == (automatic.rounds > 4));
+      BOOST_TEST(automatic.host_grids + automatic.graph_grids >= 3 + automatic.rounds);
+    }
+  }
+  BOOST_CHECK_EXCEPTION(expect_each_visited_once(
+                            {path, 10}, {.config = {.strategy = ramify::traverse_strategy::spawned,
+                                                    .flat_loop = flat_loop::graph}}),
+                        ramify::unavailable, tests::names("spawned has no rounds"));
+}
+
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_a_gpu))
+BOOST_DATA_TEST_CASE(a_captured_traversal_runs_with_each_launch_of_its_graph, data::make(routes),
+                     taken) {
+  for (const auto& tree : {numbered_tree{path, 1}, numbered_tree{complete, 300'000, 5},
+                           numbered_tree{combs, 200, 100}}) {
+    for (const bool get_each : {true, false}) {
+      const auto found = cases().mark_captured(tree, taken, 3, get_each);
+      const std::vector<unsigned> values(get_each ? 3 : 1, unsigned(tree.nodes()));
+      BOOST_TEST(found.values == values, boost::test_tools::per_element());
+      BOOST_TEST(std::ranges::all_of(found.visits, [](unsigned v) { return v == 3; }));
+      BOOST_TEST(found.report.taken == taken);
+      BOOST_TEST((found.report.looped_by == ramify::flat_loop::graph) == (taken == route::flat));
+      BOOST_TEST(cases().slots_in_use() == 0u);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_captured_is_refused,
+                     *boost::unit_test::precondition(tests::on_a_gpu)) {
+  using tests::bad_traversal;
+  const auto expect = [](bad_traversal what, const std::string& text) {
+    BOOST_CHECK_EXCEPTION(cases().provoke(what), std::exception, tests::names(text));
+  };
+  expect(bad_traversal::captured_without_scratch, "scratch.data is null");
+  expect(bad_traversal::captured_by_host, "cannot be captured");
+  expect(bad_traversal::captured_spawned, "only the walk can be captured");
+  expect(bad_traversal::got_while_captured, "while the stream is being captured");
+  // And the next one runs.
+  expect_each_visited_once({complete, 1000, 3}, {});
+}
+
 // ---- launch limits -----------------------------------------------------------------------------
 
 BOOST_DATA_TEST_CASE(no_limit_loses_a_node,
@@ -331,6 +405,7 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   provoke(bad_traversal::scratch_too_small, "scratch.bytes is 1000");
   provoke(bad_traversal::scratch_misaligned, "scratch.data must be aligned");
   provoke(bad_traversal::capacity_too_small, "traverse_config.capacity is 10;");
+  provoke(bad_traversal::flat_loop_unknown, "traverse_config.flat_loop is none");
 
   const auto search = [&](const uts_parameters& tree, const std::string& text) {
     expect([&] { (void)ramify::tree_search(tree, {{.backend = tests::backend_under_test()}}); },
@@ -367,6 +442,96 @@ BOOST_AUTO_TEST_CASE(the_facade_searches_and_says_where) {
     BOOST_TEST(found.report.ran_on == tests::backend_under_test());
     BOOST_TEST(found.report.pending_launch_limit == 100u);
     BOOST_TEST(!found.report.backend_reason.empty());
+  }
+}
+
+// ---- every open node a task --------------------------------------------------------------------
+
+namespace {
+
+constexpr ramify::granularity grains[] = {
+    ramify::granularity::per_task, ramify::granularity::per_block, ramify::granularity::per_grid};
+
+traverse_setting spawned(route taken, ramify::launch_granularity launches,
+                         std::size_t pending_launches) {
+  return {.config = {.route = taken,
+                     .capacity = 100'000,
+                     .strategy = ramify::traverse_strategy::spawned,
+                     .launches = launches},
+          .pending_launches = pending_launches};
+}
+
+void expect_every_shape_visited(const traverse_setting& setting) {
+  for (const auto& tree : {numbered_tree{path, 1}, numbered_tree{path, 40},
+                           numbered_tree{star, 1'500}, numbered_tree{complete, 1'000, 3},
+                           numbered_tree{caterpillar, 60}, numbered_tree{combs, 5, 3}}) {
+    expect_each_visited_once(tree, setting);
+  }
+}
+
+}  // namespace
+
+BOOST_DATA_TEST_CASE(spawned_nodes_are_visited_once,
+                     data::make(grains) * data::make({1, 2, 16, 64, 2048}), grain,
+                     pending_launches) {
+  static int piece = 0;
+  if (tests::left_out(piece, 7)) return;
+  for (const auto taken : routes) {
+    const auto limit = std::size_t(pending_launches);
+    expect_every_shape_visited(spawned(taken, {grain, 0, 1}, limit));
+    expect_every_shape_visited(spawned(taken, {grain, 3, 4}, limit));
+  }
+}
+
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
+BOOST_DATA_TEST_CASE(spawned_nodes_are_visited_once_under_any_schedule,
+                     data::make(grains) * data::make({"eager", "late", "random:1", "random:2"}),
+                     grain, s) {
+  const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(s));
+  for (const std::size_t limit : {2, 64, 2048}) {
+    const auto setting = spawned(route::device, {grain, 2, 2}, limit);
+    expect_each_visited_once({complete, 100, 3}, setting);
+    expect_each_visited_once({star, 100}, setting);
+    expect_each_visited_once({caterpillar, 20}, setting);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(spawned_nodes_share_grids) {
+  // Levels of 1, 4, 16 and 64 open nodes; the root comes first, and its leaves are no tasks.
+  const numbered_tree tree{complete, 1 + 4 + 16 + 64 + 256, 4};
+  const auto grids = [&](ramify::launch_granularity launches) {
+    return expect_each_visited_once(tree, spawned(route::device, launches, 2048)).child_grids;
+  };
+  using ramify::granularity;
+  BOOST_TEST(grids({granularity::per_task}) == 1u + 4 + 16 + 64);
+  BOOST_TEST(grids({granularity::per_block}) == 1u + 1 + 4 + 16);
+  BOOST_TEST(grids({granularity::per_grid}) == 4u);
+  BOOST_TEST(grids({granularity::per_task, 5}) < 1u + 4 + 16 + 64);
+}
+
+// A chain of nested grids has as many places in the pool as links: none may give its slot back.
+BOOST_DATA_TEST_CASE(a_path_of_spawned_nodes_keeps_its_slots, data::make(grains), grain) {
+  const traverse_setting setting = spawned(route::device, {grain, 0, 1}, 64);
+  const auto report = expect_each_visited_once({path, 300}, setting);
+  BOOST_TEST(report.spilled_tasks > 300u / 6);  // 4 slots, and a drain has 2 of them
+  BOOST_TEST(report.peak_slots <= 4u);
+}
+
+BOOST_DATA_TEST_CASE(spawned_nodes_of_a_published_tree, data::make(routes) * data::make(grains),
+                     taken, grain) {
+  const auto& tree = named("small");
+  expect_published(tree, spawned(taken, {grain, 0, 1}, 2048));
+}
+
+BOOST_AUTO_TEST_CASE(too_many_spawned_nodes_are_an_error) {
+  for (const route taken : routes) {
+    auto setting = spawned(taken, {ramify::granularity::per_grid, 0, 1}, 2048);
+    setting.config.capacity = 10;
+    std::vector<unsigned> visits;
+    BOOST_CHECK_EXCEPTION((void)cases().mark({complete, 100, 4}, setting, visits),
+                          std::length_error,
+                          tests::names("raise traverse_config.capacity, which is 10"));
+    BOOST_TEST(cases().slots_in_use() == 0u);
   }
 }
 

@@ -13,6 +13,8 @@
 #include <ramify/amr/criteria.cuh>
 #include <ramify/amr/view.cuh>
 #include <ramify/runtime/collectives.cuh>
+#include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/stream.cuh>
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -164,14 +166,11 @@ struct fill_from_state {
   }
 };
 
-/// Makes the children of the blocks marked last: a block for each child. They are in the tree when
-/// publish_children has run.
+/// Makes a child of the i-th of the blocks marked last. It is in the tree when publish_children has
+/// run. Every thread of the block.
 template <class View, class Fill>
-__global__ void create_children(View view, Fill fill) {
+__device__ void create_child(const View& view, const Fill& fill, unsigned i, int child) {
   using cells = typename View::cells;
-  if (view.clock->fault != amr_fault::none) return;
-  const unsigned i = blockIdx.x / view.tree.siblings;
-  const int child = static_cast<int>(blockIdx.x % view.tree.siblings);
   const int parent = view.lists.marked[view.clock->created + i];
   const int node = first_child_for(view, i) + child;
   for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += adapt_threads) {
@@ -185,6 +184,67 @@ __global__ void create_children(View view, Fill fill) {
   view.tree.first_child[node] = no_children;
   view.lists.is_marked[node] = 0;
   view.lists.idle[node] = 0;
+}
+
+/// Makes the children of `count` of the blocks marked last, from the `first`-th on. Each block of the
+/// grid makes as many of them as the others, neighbours in turn.
+template <class View, class Fill>
+__global__ void create_children(View view, Fill fill, unsigned first, unsigned count,
+                                bool on_slot) {
+  if (on_slot) view.slots.release_at_start();
+  if (view.clock->fault != amr_fault::none) return;
+  const unsigned siblings = view.tree.siblings;
+  const unsigned all = count * siblings;
+  const unsigned each = (all + gridDim.x - 1) / gridDim.x;
+  const unsigned begin = blockIdx.x * each;
+  for (unsigned i = begin; i < begin + each && i < all; ++i) {
+    create_child(view, fill, first + i / siblings, static_cast<int>(i % siblings));
+  }
+}
+
+/// How many blocks a grid of create_children has for `count` marked ones.
+template <class View>
+[[nodiscard]] __host__ __device__ unsigned blocks_to_create(const View& view, unsigned count) {
+  const unsigned coarsening = view.regrid.launches.coarsening;
+  return (count * view.tree.siblings + coarsening - 1) / coarsening;
+}
+
+/// The same by child grids: one for each marked block, or one for all those that a block of this
+/// grid has looked at, a thread each. Who finds no launch slot makes the children in place. Join:
+/// nobody needs one here; what follows in the stream waits for the children of this grid too.
+template <class View, class Fill>
+__global__ void spawn_children(View view, Fill fill) {
+  __shared__ bool launched[adapt_threads];  // for each marked block
+  amr_clock& clock = *view.clock;
+  if (clock.fault != amr_fault::none) return;
+  const unsigned first = blockIdx.x * adapt_threads;
+  const unsigned count = min(clock.creating - first, unsigned{adapt_threads});
+  const bool alone = view.regrid.launches.grain == granularity::per_task;
+  const unsigned me = threadIdx.x;
+  // 1. One thread a grid: is there a slot, and was it launched?
+  bool mine = false;
+  if (me < (alone ? count : 1) && view.slots.acquire(*view.status)) {
+    const unsigned together = alone ? 1 : count;
+    const auto status =
+        launch(create_children<View, Fill>, {blocks_to_create(view, together), adapt_threads},
+               fire_and_forget(), view, fill, first + me, together, true);
+    mine = bool(status);
+    if (mine) {
+      view.status->count_children(1, 2);
+    } else {
+      view.slots.release();
+      view.status->record_failure(status.code(), __func__, 1);
+    }
+  }
+  if (alone || me == 0) launched[me] = mine;
+  __syncthreads();
+  // 2. The others are refined here.
+  for (unsigned i = 0; i < count; ++i) {
+    if (launched[alone ? i : 0]) continue;
+    for (int child = 0; child < view.tree.siblings; ++child) {
+      create_child(view, fill, first + i, child);
+    }
+  }
 }
 
 /// Puts new children into the tree. A thread for each marked block.

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <ramify/runtime/granularity.hpp>
 #include <ramify/runtime/options.hpp>
 #include <ramify/runtime/report.hpp>
 #include <sstream>
@@ -84,6 +85,9 @@ struct amr_regrid_config {
   double coarsen_below = 0.025;  ///< coarsen where it is smaller, ...
   unsigned patience = 2;         ///< ... so many times in a row: at least 1
   unsigned every = 4;            ///< steps between two looks; 0: the mesh stays
+  /// Which blocks to be refined share a child grid, on the device route, that makes their children;
+  /// the flat route has one grid for all. No threshold: they are all of one size.
+  launch_granularity launches{granularity::per_grid};
 };
 
 struct amr_step_config {
@@ -172,6 +176,11 @@ inline void validate(const amr_config& config, int dimensions) {
     fail("amr_regrid_config.coarsen_below", regrid.coarsen_below, "at most refine_above");
   }
   if (regrid.patience < 1) fail("amr_regrid_config.patience", regrid.patience, "at least 1");
+  validate(regrid.launches, "amr_regrid_config.launches");
+  if (regrid.launches.threshold != 0) {
+    fail("amr_regrid_config.launches.threshold", regrid.launches.threshold,
+         "0: blocks are all of one size");
+  }
   const amr_step_config& step = config.step;
   if (!(step.cfl > 0 && step.cfl <= 1)) fail("amr_step_config.cfl", step.cfl, "in (0, 1]");
   if (step.limiter < limiter::minmod || step.limiter > limiter::monotonized_central) {

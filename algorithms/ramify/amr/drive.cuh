@@ -196,7 +196,13 @@ __host__ __device__ void launch_look(const View& view, const amr_clock& clock, c
       break;
     case amr_phase::create: {
       run(reserve_children<View>, {1, 1}, view);
-      run(create_children<View, Fill>, {clock.creating * siblings, adapt_threads}, view, fill);
+      if (run.from_kernel() && view.regrid.launches.grain != granularity::per_grid) {
+        run(spawn_children<View, Fill>,
+            {(clock.creating + adapt_threads - 1) / adapt_threads, adapt_threads}, view, fill);
+      } else {
+        run(create_children<View, Fill>, {blocks_to_create(view, clock.creating), adapt_threads},
+            view, fill, 0u, clock.creating, false);
+      }
       run(publish_children<View>, {blocks_for(clock.creating), list_threads}, view);
       // Families that are free are used first.
       const unsigned fresh =

@@ -15,7 +15,7 @@
 /// that part is sorted.
 
 #include <ramify/quicksort/block_sort.cuh>
-#include <ramify/runtime/tasks.cuh>
+#include <ramify/runtime/spawner.cuh>
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -41,6 +41,8 @@ __global__ void quicksort_binary(task_source<segment> source, spawner<segment> s
 template <class Key, class Value, class Compare>
 struct binary_context {
   __host__ __device__ static auto kernel() { return quicksort_binary<Key, Value, Compare>; }
+  static constexpr unsigned fan = 2;
+  static constexpr bool may_be_thin = false;
 
   columns<Key, Value> buffers[2];
   binary_slot<Key>* slots;  ///< n / leaf_size + 1 of them, zeros at first
@@ -48,6 +50,11 @@ struct binary_context {
   Compare compare;
   unsigned depth_limit;
 };
+
+/// How one block sorts what is not worth a grid.
+template <class Key, class Value>
+using block_sorter = leaf_sorter<Key, Value, quicksort_tuning<Key, Value>::threads,
+                                 quicksort_tuning<Key, Value>::leaf_items>;
 
 template <class Key, class Value>
 struct binary_shared {
@@ -96,10 +103,12 @@ __host__ __device__ unsigned binary_team(const segment& s) {
   return s.size() <= tuning::leaf_size ? 1 : tiles(s, tuning::tile_size);
 }
 
-/// Whether a segment is partitioned, or copied, by a grid of its own.
+/// Whether a segment is partitioned, or copied, by a grid, and not finished by one block.
 template <class Key, class Value, class Compare>
-__device__ bool worth_a_grid(const segment& s, const binary_context<Key, Value, Compare>& context) {
+__device__ bool worth_a_grid(const segment& s, const spawner<segment>& spawn,
+                             const binary_context<Key, Value, Compare>& context) {
   if (s.size() <= quicksort_tuning<Key, Value>::leaf_size) return false;
+  if (spawn.too_small(s.size())) return false;
   return s.sorted ? s.buffer != 0 : s.depth < context.depth_limit;
 }
 
@@ -109,13 +118,10 @@ __device__ void finish_in_place(binary_shared<Key, Value>& shared, const segment
                                 const binary_context<Key, Value, Compare>& context) {
   using sorter = block_sorter<Key, Value>;
   if (s.sorted) {
-    if (s.buffer != 0) sorter::copy_home(context.buffers, s.begin, s.end);
-  } else if (s.size() > sorter::tuning::leaf_size) {
-    sorter::sort_long(shared.sort, context.buffers, s, context.compare);
-    if (threadIdx.x == 0) atomicAdd(context.merge_sorted, 1ull);
-  } else if (s.size() > 0) {
-    sorter::sort_leaf(shared.sort, context.buffers[s.buffer], context.buffers[0], s.begin,
-                      static_cast<unsigned>(s.size()), context.compare);
+    if (s.buffer != 0) copy_home(context.buffers, s.begin, s.end, threadIdx.x, blockDim.x);
+  } else if (sorter::sort({}, shared.sort, context.buffers, s, context.compare)) {
+    const bool too_deep = s.depth >= context.depth_limit;
+    if (too_deep && threadIdx.x == 0) atomicAdd(context.merge_sorted, 1ull);
   }
 }
 
@@ -159,13 +165,12 @@ __device__ void partition_tile(binary_shared<Key, Value>& shared, binary_slot<Ke
   }
 }
 
+/// One block's part in a segment.
 template <class Key, class Value, class Compare>
-__global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads)
-    quicksort_binary(task_source<segment> source, spawner<segment> spawn,
-                     binary_context<Key, Value, Compare> context) {
+__device__ void sort_member(binary_shared<Key, Value>& shared, const segment& mine, unsigned tile,
+                            spawner<segment>& spawn,
+                            const binary_context<Key, Value, Compare>& context) {
   using tuning = quicksort_tuning<Key, Value>;
-  auto& shared = dynamic_shared<binary_shared<Key, Value>>();
-  const auto [mine, tile] = source.mine();
   const unsigned team = binary_team<Key, Value>(mine);
   binary_slot<Key>& slot = context.slots[mine.begin / tuning::leaf_size];
   const position tile_begin = mine.begin + position{tile} * tuning::tile_size;
@@ -174,14 +179,14 @@ __global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads)
       static_cast<unsigned>(left_over < tuning::tile_size ? left_over : tuning::tile_size);
 
   // 1. Base cases. A small segment comes here only as the root; a sorted one only wants to go home.
-  if (!worth_a_grid(mine, context)) {
+  if (!worth_a_grid(mine, spawn, context)) {
     finish_in_place(shared, mine, context);
-    if (threadIdx.x == 0) spawn.grid_ends();
+    if (threadIdx.x == 0) spawn.task_ends();
     return;
   }
   if (mine.sorted) {
-    block_sorter<Key, Value>::copy_home(context.buffers, tile_begin, tile_begin + count);
-    if (last_to_arrive(slot.arrived, team) && threadIdx.x == 0) spawn.grid_ends();
+    copy_home(context.buffers, tile_begin, tile_begin + count, threadIdx.x, blockDim.x);
+    if (last_to_arrive(slot.arrived, team) && threadIdx.x == 0) spawn.task_ends();
     return;
   }
 
@@ -197,35 +202,43 @@ __global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads)
                  tile_begin, count, goes_left);
   if (!last_to_arrive(slot.arrived, team)) return;
 
-  // 3. Recurse: a grid for each part that is worth one, in a stream of its own. Join: nobody needs
-  //    one. A child touches its own part only, and the caller's stream waits for the whole tree of
-  //    grids.
+  // 3. Recurse: spawn each part that is worth a grid. Join: nobody needs one. A child touches its
+  //    own part only, and the caller's stream waits for the whole tree of grids.
   const position middle = mine.begin + slot.left;
   const segment left{mine.begin, middle, mine.depth + 1, buffer, pivot_is_minimum};
   const segment right{middle, mine.end, mine.depth + 1, buffer, false};
-  const bool grid_for_left = worth_a_grid(left, context);
-  const bool grid_for_right = worth_a_grid(right, context);
+  const bool spawn_left = worth_a_grid(left, spawn, context);
+  const bool spawn_right = worth_a_grid(right, spawn, context);
   __syncthreads();
   if (threadIdx.x == 0) {
     slot.left = 0;  // the left child may use this slot next, and keeps its fence
     slot.right = 0;
-    if (grid_for_left) {
-      const device_stream left_stream(spawn.streams);
-      spawn(quicksort_binary<Key, Value, Compare>, left, binary_team<Key, Value>(left),
-            left_stream.get(), context, __func__);
-    }
-    if (grid_for_right) {
+    constexpr auto kernel = quicksort_binary<Key, Value, Compare>;
+    constexpr auto name = "quicksort_binary";
+    if (spawn_left) spawn(kernel, left, binary_team<Key, Value>(left), context, name);
+    if (spawn_right) {
       binary_slot<Key>& right_slot = context.slots[middle / tuning::leaf_size];
       right_slot.fence = pivot;
       right_slot.has_fence = 1;
-      const device_stream right_stream(spawn.streams);
-      spawn(quicksort_binary<Key, Value, Compare>, right, binary_team<Key, Value>(right),
-            right_stream.get(), context, __func__);
+      spawn(kernel, right, binary_team<Key, Value>(right), context, name);
     }
   }
-  if (!grid_for_left) finish_in_place(shared, left, context);
-  if (!grid_for_right) finish_in_place(shared, right, context);
-  if (threadIdx.x == 0) spawn.grid_ends();
+  if (!spawn_left) finish_in_place(shared, left, context);
+  if (!spawn_right) finish_in_place(shared, right, context);
+  if (threadIdx.x == 0) spawn.task_ends();
+}
+
+template <class Key, class Value, class Compare>
+__global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads)
+    quicksort_binary(task_source<segment> source, spawner<segment> spawn,
+                     binary_context<Key, Value, Compare> context) {
+  auto& shared = dynamic_shared<binary_shared<Key, Value>>();
+  for (const auto [mine, tile] : source.members()) {
+    sort_member(shared, mine, tile, spawn, context);
+  }
+  if (threadIdx.x == 0) {
+    spawn.block_ends(quicksort_binary<Key, Value, Compare>, source, context, __func__);
+  }
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

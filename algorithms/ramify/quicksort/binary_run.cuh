@@ -27,12 +27,16 @@ class binary_run {
   }
 
   /// Takes this run's part of the scratch memory; with a null base, only measures it.
-  binary_run(memory_layout& memory, std::size_t n, unsigned depth_limit)
-      : n_(n), depth_limit_(depth_limit), slot_count_(n / tuning::leaf_size + 1) {
+  binary_run(memory_layout& memory, std::size_t n, unsigned depth_limit,
+             const launch_granularity& launches)
+      : n_(n),
+        depth_limit_(depth_limit),
+        launches_(launches),
+        slot_count_(n / tuning::leaf_size + 1) {
     slots_ = memory.take<binary_slot<Key>>(slot_count_);
     merge_sorted_on_device_ = memory.take<unsigned long long>(1);
     // A spawned segment is longer than a leaf, so a level has no more of them than there are slots.
-    tree_memory_ = memory.take<std::byte>(tree::scratch_bytes(slot_count_));
+    tree_memory_ = memory.take<std::byte>(tree::scratch_bytes(slot_count_, launches));
   }
 
   /// Puts the run into the control's stream. Asynchronous on the device route; on the flat route it
@@ -47,11 +51,11 @@ class binary_run {
     clear(merge_sorted_on_device_, sizeof(unsigned long long));
     static_assert(sizeof(binary_shared<Key, Value>) <= most_shared_bytes);
     const context shared{{data, scratch}, slots_, merge_sorted_on_device_, compare, depth_limit_};
-    tree_.emplace(tree_memory_, slot_count_, control, tuning::threads,
-                  sizeof(binary_shared<Key, Value>),
-                  control.on_device_route() ? streams : child_streams::fire_and_forget, shared);
+    tree_.emplace(
+        tree_memory_, slot_count_, control, tuning::threads, sizeof(binary_shared<Key, Value>),
+        control.on_device_route() ? streams : child_streams::fire_and_forget, shared, launches_);
     const segment root{0, n_};
-    tree_->start(root, binary_team<Key, Value>(root));
+    tree_->start(root, n_ < launches_.threshold ? 1 : binary_team<Key, Value>(root));
   }
 
   /// Waits for the run. What kernels could not launch, the host launches here.
@@ -70,6 +74,7 @@ class binary_run {
  private:
   std::size_t n_;
   unsigned depth_limit_;
+  launch_granularity launches_;
   std::size_t slot_count_;
   binary_slot<Key>* slots_;
   unsigned long long* merge_sorted_on_device_;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <ostream>
+#include <ramify/runtime/granularity.hpp>
 #include <ramify/runtime/report.hpp>
 #include <stdexcept>
 #include <string>
@@ -42,6 +43,9 @@ struct quicksort_config {
   /// Levels of partitioning after which a segment is merge-sorted by one block instead, in
   /// [1, 255]; 0 chooses from n, so that it takes bad luck or a hostile comparator to get there.
   unsigned depth_limit = 0;
+  /// Of `binary`: which segments share a child grid, and from how many keys on a segment is worth
+  /// one; one block merge-sorts smaller ones. `multiway` launches per grid by its nature.
+  launch_granularity launches{};
 };
 
 /// \throws std::invalid_argument naming the field and its range
@@ -55,6 +59,7 @@ inline void validate(const quicksort_config& config) {
   if (config.streams != child_streams::named && config.streams != child_streams::fire_and_forget) {
     throw std::invalid_argument("quicksort_config.streams is none of the enumerators");
   }
+  validate(config.launches, "quicksort_config.launches");
   if (config.depth_limit > 255) {
     throw std::invalid_argument("quicksort_config.depth_limit is " +
                                 std::to_string(config.depth_limit) +

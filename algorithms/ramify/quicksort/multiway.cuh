@@ -8,21 +8,26 @@
 /// All segments of a level are partitioned by the same three grids, which run one after another:
 ///
 ///     sample    a block a segment    sorts a sample and takes splitters from it
-///     count     a block a tile       counts the keys that belong into each bucket
-///     scatter   a block a tile       moves the keys there
+///     count     a block a piece      counts the keys that belong into each bucket
+///     scatter   a block a piece      moves the keys there
 ///
 ///     splitters        [4 | 7]
 ///     bucket numbers   0: key < 4   1: key = 4   2: 4 < key < 7   3: key = 7   4: 7 < key
 ///
 /// The last block of a segment's scatter hands its buckets on: large ones to the next level, small
-/// ones, several neighbours together, to the leaf grid. The last block of a level launches both.
+/// ones, several neighbours together, to the leaf grid. On the device route, the last block of a level
+/// launches both. On the flat route, the host launches as many levels as even splitting takes without
+/// looking, and looks once, at the end, whether more are needed.
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <ramify/quicksort/multiway_leaves.cuh>
 #include <ramify/quicksort/multiway_partition.cuh>
 #include <ramify/quicksort/multiway_sample.cuh>
+#include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/run_control.cuh>
 
 namespace ramify::inline RAMIFY_BUILD {
@@ -36,67 +41,89 @@ struct level_launch {
   unsigned grids;     ///< that were launched
 };
 
-/// Launches what `found` has and `launched` has not: copies and leaves into the stream `aside`, and
-/// the level's partition into `in_order`. From the host or from one thread of a kernel. Stops at
-/// the first launch that fails; what was not launched can be launched later.
+/// A grid for each kind of work that a level leaves or is: how many blocks, 0 for none.
+struct level_blocks {
+  unsigned copies;
+  unsigned leaves;
+  unsigned sample;
+  unsigned pieces;
+};
+
+/// Launches the grids of a level: copies and leaves into the stream `aside`, from what has been
+/// launched of them on, and the level's partition into `in_order`. From the host or from one thread of a
+/// kernel. Stops at the first launch that fails; what was not launched can be launched later.
 template <class Key, class Value, class Compare>
-__host__ __device__ level_launch launch_level(const multiway_context<Key, Value, Compare>& context,
+__host__ __device__ level_launch launch_grids(const multiway_context<Key, Value, Compare>& context,
+                                              const level_blocks& blocks,
                                               const multiway_found& found,
                                               multiway_launched& launched, unsigned level,
                                               bool on_slots, cudaStream_t in_order,
                                               cudaStream_t aside) {
-  constexpr unsigned threads = quicksort_tuning<Key, Value>::threads;
+  using tuning = multiway_tuning<Key, Value>;
+  const multiway_sizes& sizes = context.sizes;
   unsigned grids = 0;
 
   // 1. Runs of equal keys that lie in the wrong buffer.
-  if (const auto blocks = static_cast<unsigned>(found.copies); blocks > launched.copy_blocks) {
-    const unsigned first = launched.copy_blocks;
-    const auto count = static_cast<unsigned>(found.copies >> 32);
-    const auto status = launch(multiway_copies<Key, Value, Compare>, {blocks - first, threads},
-                               aside, context, first, count, on_slots);
+  if (blocks.copies > 0) {
+    const auto all = static_cast<unsigned>(found.copies);
+    const auto status = launch(
+        multiway_copies<Key, Value, Compare>, {blocks.copies, tuning::tile_threads}, aside, context,
+        launched.copy_blocks, static_cast<unsigned>(found.copies >> 32),
+        all == static_cast<unsigned>(all_found) ? all : all - launched.copy_blocks, on_slots);
     if (!status) return {status.code(), grids};
-    launched.copy_blocks = blocks;
+    launched.copy_blocks = all;
     ++grids;
   }
   // 2. Leaves.
-  if (found.leaves > launched.leaves) {
-    const position first = launched.leaves;
-    const auto blocks = static_cast<unsigned>(found.leaves - first);
-    constexpr std::size_t shared = sizeof(typename block_sorter<Key, Value>::storage);
-    static_assert(shared <= most_shared_bytes);
-    const auto status = launch(multiway_leaves<Key, Value, Compare>, {blocks, threads, shared},
-                               aside, context, first, on_slots);
+  if (blocks.leaves > 0) {
+    const std::size_t shared =
+        sizes.teams * sizeof(typename multiway_leaf_sorter<Key, Value>::storage);
+    const auto status =
+        launch(multiway_leaves<Key, Value, Compare>,
+               {blocks.leaves, sizes.teams * tuning::team_threads, shared}, aside, context,
+               launched.leaves,
+               found.leaves == all_found ? all_found : found.leaves - launched.leaves, on_slots);
     if (!status) return {status.code(), grids};
     launched.leaves = found.leaves;
     ++grids;
   }
   // 3. The level. Until scatter is launched it has changed nothing that cannot be done again; once
   //    it is, the next level's launches may be under way, and `launched` is theirs.
-  const auto segments = static_cast<unsigned>(found.segments[level % 2] >> 32);
-  const auto tiles = static_cast<unsigned>(found.segments[level % 2]);
-  if (segments > 0) {
-    const auto launch_one = [&](auto kernel, unsigned blocks, std::size_t shared) {
-      const auto status =
-          launch(kernel, {blocks, threads, shared}, in_order, context, level, on_slots);
+  if (blocks.pieces > 0) {
+    const auto launch_one = [&](auto kernel, const launch_shape& shape) {
+      const auto status = launch(kernel, shape, in_order, context, level, on_slots);
       if (status) ++grids;
       return status.code();
     };
-    static_assert(sizeof(sample_shared<Key, Value>) <= most_shared_bytes &&
-                  sizeof(count_shared<Key, Value>) <= most_shared_bytes &&
-                  sizeof(scatter_shared<Key, Value>) <= most_shared_bytes);
-    cudaError_t error = launch_one(multiway_sample<Key, Value, Compare>, segments,
-                                   sizeof(sample_shared<Key, Value>));
+    cudaError_t error = launch_one(multiway_sample<Key, Value, Compare>,
+                                   {blocks.sample, tuning::sample_threads, sizes.sample_bytes});
     if (error == cudaSuccess) {
-      error =
-          launch_one(multiway_count<Key, Value, Compare>, tiles, sizeof(count_shared<Key, Value>));
+      error = launch_one(multiway_count<Key, Value, Compare>,
+                         {blocks.pieces, tuning::count_threads, sizeof(count_shared<Key, Value>)});
     }
     if (error == cudaSuccess) {
-      error = launch_one(multiway_scatter<Key, Value, Compare>, tiles,
-                         sizeof(scatter_shared<Key, Value>));
+      error = launch_one(multiway_scatter<Key, Value, Compare>,
+                         {blocks.pieces, tuning::tile_threads, sizes.tile_bytes});
     }
     return {error, grids};
   }
   return {cudaSuccess, grids};
+}
+
+/// Launches what `found` has and `launched` has not.
+template <class Key, class Value, class Compare>
+__host__ __device__ level_launch launch_level(const multiway_context<Key, Value, Compare>& context,
+                                              const multiway_found& found,
+                                              multiway_launched& launched, unsigned level,
+                                              bool on_slots, cudaStream_t in_order,
+                                              cudaStream_t aside) {
+  const auto leaves = static_cast<unsigned>(found.leaves - launched.leaves);
+  const unsigned leaf_blocks = (leaves + context.sizes.teams - 1) / context.sizes.teams;
+  const level_blocks blocks{static_cast<unsigned>(found.copies) - launched.copy_blocks,
+                            leaf_blocks < context.sizes.blocks ? leaf_blocks : context.sizes.blocks,
+                            static_cast<unsigned>(found.segments[level % 2] >> 32),
+                            static_cast<unsigned>(found.segments[level % 2])};
+  return launch_grids(context, blocks, found, launched, level, on_slots, in_order, aside);
 }
 
 template <class Key, class Value, class Compare>
@@ -114,28 +141,47 @@ __device__ void launch_from_device(const multiway_context<Key, Value, Compare>& 
 #endif
 }
 
+/// Puts the root into its list. One thread.
+template <class Key, class Value, class Compare>
+__global__ void multiway_begin(multiway_context<Key, Value, Compare> context, segment root) {
+  const bool is_leaf = root.size() <= multiway_tuning<Key, Value>::leaf_size;
+  *context.found = {};
+  *context.launched = {};
+  if (is_leaf) {
+    context.leaves[0] = root;
+    context.found->leaves = 1;
+    context.launched->leaves = 1;  // the host launches the first level
+  } else {
+    context.lists[0].push(root, pieces(root, context.sizes.piece));
+  }
+}
+
 /// One run of the multiway strategy.
 template <class Key, class Value, class Compare>
 class multiway_run {
   using tuning = multiway_tuning<Key, Value>;
+  using leaf_storage = typename multiway_leaf_sorter<Key, Value>::storage;
+  using scatter_storage = scatter_shared<Key, Value>;
 
  public:
   /// Levels after which a segment is merge-sorted, unless the caller says: four more than even
   /// splitting takes.
   [[nodiscard]] static unsigned default_depth_limit(std::size_t n) {
-    unsigned levels = 4;
-    for (std::size_t size = n; size > tuning::leaf_size; size /= tuning::bucket_limit) ++levels;
-    return levels;
+    return expected_levels(n) + 4;
   }
 
   /// Takes this run's part of the scratch memory; with a null base, only measures it.
+  /// \throws cuda_error
   multiway_run(memory_layout& memory, std::size_t n, unsigned depth_limit)
-      : n_(n), depth_limit_(depth_limit) {
-    const std::size_t halves = n / tuning::half_leaf + 1;
-    memory_.plans = memory.take<multiway_plan>(halves);
-    memory_.splitters = memory.take<Key>(halves);
-    memory_.counts = memory.take<position>(2 * halves);
+      : n_(n), depth_limit_(depth_limit), sizes_(sizes_for(n)) {
+    const std::size_t units = n / tuning::bucket_unit + 2;
+    memory_.plans = memory.take<multiway_plan>(units);
+    memory_.trees = memory.take<Key>(units);
+    memory_.counts = memory.take<position>(units);
+    memory_.offsets = memory.take<position>((2 * n / sizes_.piece + 2) * multiway_most_ids);
+    memory_.ids = memory.take<unsigned char>(n);
     // A segment in a list is longer than a leaf, one in the copy list than half a leaf.
+    const std::size_t halves = n / (tuning::leaf_size / 2) + 1;
     for (auto& list : memory_.lists) list = take_list(memory, n / tuning::leaf_size + 1);
     memory_.copies = take_list(memory, halves);
     // On each level at most two leaves begin in a stretch of half a leaf, and one more may follow
@@ -145,9 +191,8 @@ class multiway_run {
     state_ = memory.take<state>(1);
   }
 
-  /// Puts the run into the control's stream. Asynchronous on the device route; on the flat route it
-  /// waits between levels. The memory must be there.
-  /// \throws cuda_error, std::length_error
+  /// Puts the run into the control's stream, asynchronously. The memory must be there.
+  /// \throws cuda_error
   void start(run_control& control, columns<Key, Value> data, columns<Key, Value> scratch,
              Compare compare) {
     memory_.found = &state_->found;
@@ -155,38 +200,47 @@ class multiway_run {
     memory_.lists[0].count_and_blocks = &state_->found.segments[0];
     memory_.lists[1].count_and_blocks = &state_->found.segments[1];
     memory_.copies.count_and_blocks = &state_->found.copies;
-    context_.emplace(multiway_context<Key, Value, Compare>{
-        memory_, {data, scratch}, control.status(), control.slots(), compare, depth_limit_});
-
-    // The root is a leaf, or the only segment of level 0. The host launches it.
+    context_.emplace(multiway_context<Key, Value, Compare>{memory_,
+                                                           {data, scratch},
+                                                           control.status(),
+                                                           control.slots(),
+                                                           compare,
+                                                           depth_limit_,
+                                                           sizes_});
     const segment root{0, n_};
-    const bool is_leaf = n_ <= tuning::leaf_size;
-    state first{};
-    first.found.leaves = is_leaf ? 1 : 0;
-    first.found.segments[0] = is_leaf ? 0 : 1ull << 32 | tiles(root, tuning::tile_size);
-    multiway_launched launched{};
-    first.launched.leaves = first.found.leaves;
-
-    const auto write = [&](auto* to, const auto& from) {
-      check(cudaMemcpyAsync(to, &from, sizeof from, cudaMemcpyHostToDevice, control.stream()),
-            "writing the first segment");
-    };
-    write(is_leaf ? memory_.leaves : memory_.lists[0].tasks, root);
-    write(memory_.lists[0].first_block, 0u);
-    write(state_, first);
-    launch_from_host(control, first.found, launched);
-    if (!control.on_device_route()) run_levels(control, launched);
+    control.launched(
+        launch(multiway_begin<Key, Value, Compare>, {1, 1}, control.stream(), *context_, root),
+        "launching the beginning");
+    if (control.on_device_route()) {
+      // The host launches the first level, kernels the others.
+      multiway_found found{};
+      multiway_launched launched{};
+      const bool is_leaf = n_ <= tuning::leaf_size;
+      found.leaves = is_leaf ? 1 : 0;
+      found.segments[0] = is_leaf ? 0 : 1ull << 32 | pieces(root, sizes_.piece);
+      launch_from_host(control, found, launched);
+    } else {
+      launch_unseen(control);
+    }
   }
 
-  /// Waits for the run. What kernels could not launch, the host launches here.
+  /// Waits for the run. What kernels could not launch, or more levels than even splitting takes, the
+  /// host launches here.
   /// \throws cuda_error, device_launch_error, std::length_error
   void finish(run_control& control) {
-    if (control.on_device_route()) {
-      multiway_launched launched = read(control).launched;
-      context_->slots = {};  // from here on kernels launch nothing
-      run_levels(control, launched);
+    const state now = read(control);
+    multiway_launched launched = now.launched;
+    if (!control.on_device_route()) {
+      launched = {now.found.leaves, static_cast<unsigned>(now.found.copies)};
     }
-    merge_sorted_ = read(control).found.merge_sorted;
+    context_->slots = {};  // from here on kernels launch nothing
+    multiway_found found = now.found;
+    while (found.segments[found.level % 2] != 0 || found.leaves > launched.leaves ||
+           static_cast<unsigned>(found.copies) > launched.copy_blocks) {
+      launch_from_host(control, found, launched);
+      found = read(control).found;
+    }
+    merge_sorted_ = found.merge_sorted;
   }
 
   /// Segments that had reached the depth limit; after finish().
@@ -206,6 +260,57 @@ class multiway_run {
     return list;
   }
 
+  /// Levels until all segments are leaves, if all splitters are where they should be.
+  static unsigned expected_levels(std::size_t n) {
+    unsigned levels = 0;
+    for (std::size_t size = n; size > tuning::leaf_size; ++levels) {
+      size >>= bucket_levels<Key, Value>(size);
+    }
+    return levels;
+  }
+
+  /// What the kernels of this type are granted on the current device. Asked once: a sort of a million
+  /// keys takes no longer than a few dozen of such questions.
+  static const multiway_sizes& device_sizes() {
+    static std::mutex mutex;
+    static std::map<int, multiway_sizes> known;
+    int device = 0;
+    check(cudaGetDevice(&device), "asking for the current device");
+    const std::lock_guard lock(mutex);
+    if (const auto found = known.find(device); found != known.end()) return found->second;
+
+    multiway_sizes sizes{};
+    using sampling = sample_sort<Key, Value>;
+    sizes.sample_bytes = static_cast<unsigned>(
+        grant_shared(multiway_sample<Key, Value, Compare>, sizeof(typename sampling::storage)));
+    sizes.sample = static_cast<unsigned>(sampling::capacity);
+    if (sizes.sample_bytes < sizeof(typename sampling::storage)) {
+      sizes.sample = sizes.sample_bytes / unsigned(sizeof(Key)) - tuning::sample_items - 1;
+    }
+    sizes.tile = tuning::tile_threads * tuning::tile_items;
+    const auto for_tiles = static_cast<unsigned>(
+        grant_shared(multiway_scatter<Key, Value, Compare>, scatter_storage::bytes(sizes.tile)));
+    sizes.tile =
+        std::min(sizes.tile, (for_tiles - scatter_storage::bytes(0)) / (tuning::staged_bytes + 1));
+    sizes.tile_bytes = scatter_storage::bytes(sizes.tile);
+    const std::size_t for_leaves = grant_shared(multiway_leaves<Key, Value, Compare>,
+                                                tuning::most_teams * sizeof(leaf_storage));
+    sizes.teams = static_cast<unsigned>(for_leaves / sizeof(leaf_storage));
+    sizes.blocks = resident_blocks(multiway_scatter<Key, Value, Compare>, tuning::tile_threads,
+                                   sizes.tile_bytes);
+    return known[device] = sizes;
+  }
+
+  static multiway_sizes sizes_for(std::size_t n) {
+    static_assert(sizeof(leaf_storage) <= most_shared_bytes &&
+                  sizeof(count_shared<Key, Value>) <= most_shared_bytes);
+    multiway_sizes sizes = device_sizes();
+    const std::size_t share = n / (8 * sizes.blocks) + 1;
+    const std::size_t piece = std::clamp<std::size_t>(share, tuning::least_piece, 1u << 30);
+    sizes.piece = static_cast<unsigned>(piece + piece % 2);
+    return sizes;
+  }
+
   /// Waits, and looks at the run's status.
   state read(run_control& control) {
     state now{};
@@ -223,17 +328,32 @@ class multiway_run {
     check(done.error, "launching a level");
   }
 
-  /// Launches level after level until one has no segments.
-  void run_levels(run_control& control, multiway_launched& launched) {
-    for (bool more = true; more;) {
-      const multiway_found found = read(control).found;
-      more = found.segments[found.level % 2] != 0;
-      launch_from_host(control, found, launched);
+  /// Launches the expected levels, and the leaves, without knowing what is in them.
+  void launch_unseen(run_control& control) {
+    const unsigned levels = expected_levels(n_);
+    multiway_found whatever{};
+    whatever.copies = all_found;
+    whatever.leaves = all_found;
+    multiway_launched none{};
+    for (unsigned level = 0; level < levels; ++level) {
+      const level_blocks blocks{0, 0, level == 0 ? 1 : sizes_.blocks, 8 * sizes_.blocks};
+      launch_and_count(control, blocks, whatever, none, level);
     }
+    const std::size_t half_leaves = 2 * n_ / tuning::leaf_size + 1;
+    const auto blocks = static_cast<unsigned>(std::min<std::size_t>(half_leaves, sizes_.blocks));
+    launch_and_count(control, {levels > 0 ? blocks : 0, blocks, 0, 0}, whatever, none, levels);
+  }
+  void launch_and_count(run_control& control, const level_blocks& blocks,
+                        const multiway_found& found, multiway_launched& launched, unsigned level) {
+    const level_launch done = launch_grids(*context_, blocks, found, launched, level, false,
+                                           control.stream(), control.stream());
+    control.count_grids(done.grids, level);
+    check(done.error, "launching a level");
   }
 
   std::size_t n_;
   unsigned depth_limit_;
+  multiway_sizes sizes_;
   multiway_memory<Key> memory_{};
   std::optional<multiway_context<Key, Value, Compare>> context_;
   state* state_ = nullptr;

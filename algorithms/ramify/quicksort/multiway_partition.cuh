@@ -2,168 +2,180 @@
 #pragma once
 
 /// \file
-/// The two grids that move the elements of a level: count, a block a tile, and scatter, likewise.
+/// The two grids that move the elements of a level: count, a block a piece, and scatter, likewise.
 
+#include <cstdint>
 #include <ramify/quicksort/multiway_buckets.cuh>
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// One block's tile of one segment.
-template <class Key, class Value>
-struct multiway_tile {
-  using tuning = multiway_tuning<Key, Value>;
-  segment of;
-  unsigned segment_tiles;
-  position begin;
-  unsigned count;
-  position slot;  ///< of the segment
-
-  __device__ explicit multiway_tile(const task_list<segment>& list) {
-    const auto [mine, rank] = task_source<segment>{{}, list, true}.mine();
-    of = mine;
-    segment_tiles = tiles(mine, tuning::tile_size);
-    begin = mine.begin + position{rank} * tuning::tile_size;
-    const position left = mine.end - begin;
-    count = static_cast<unsigned>(left < tuning::tile_size ? left : tuning::tile_size);
-    slot = mine.begin / tuning::half_leaf;
-  }
-};
-
-/// The bucket of a key: twice the number of splitters that are not greater, less one if the last of
-/// them is equal.
-template <class Key, class Compare>
-__device__ unsigned bucket_of(const Key& key, const Key* splitters, const multiway_plan& plan,
-                              Compare compare) {
-  unsigned low = 0;
-  unsigned high = plan.splitters;
-  while (low < high) {
-    const unsigned middle = (low + high) / 2;
-    if (compare(key, splitters[middle])) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  const bool equal = plan.equality != 0 && low > 0 && !compare(splitters[low - 1], key);
-  return 2 * low - (equal ? 1 : 0);
-}
-
-/// Brings the splitters of a segment into shared memory and clears the counts of its buckets.
-template <class Key, class Value, class Context>
-__device__ void prepare_buckets(const Context& context, const multiway_tile<Key, Value>& tile,
-                                unsigned splitter_count, Key* splitters, unsigned* counts) {
-  constexpr unsigned threads = quicksort_tuning<Key, Value>::threads;
-  for (unsigned i = threadIdx.x; i < splitter_count; i += threads) {
-    splitters[i] = context.splitters[tile.slot + i];
-  }
-  for (unsigned i = threadIdx.x; i < 2 * splitter_count + 1; i += threads) counts[i] = 0;
-  __syncthreads();
-}
-
 template <class Key, class Value>
 struct count_shared {
   using tuning = multiway_tuning<Key, Value>;
-  using scan = block_scan<position, tuning::threads>;
-  uninitialized_array<Key, tuning::bucket_limit> splitters;
-  unsigned counts[tuning::most_counts];
+  using scan = block_scan<position, tuning::count_threads>;
+  uninitialized_array<Key, tuning::bucket_limit> tree;
+  unsigned counts[multiway_most_ids];
   typename scan::TempStorage scan_storage;
 };
 
-/// Counts the keys of each bucket; the last block of a segment turns counts into places.
-template <class Key, class Value, class Compare>
-__global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads)
-    multiway_count(multiway_context<Key, Value, Compare> context, unsigned level, bool on_slot) {
-  using tuning = multiway_tuning<Key, Value>;
-  using storage = count_shared<Key, Value>;
-  auto& shared = dynamic_shared<storage>();
-  if (on_slot) context.slots.release_at_start();
-
-  const multiway_tile<Key, Value> tile(context.lists[level % 2]);
-  multiway_plan& plan = context.plans[tile.slot];
-  position* counts = context.counts + 2 * tile.slot;
-  const unsigned buckets = 2 * plan.splitters + 1;
-
-  // 1. Count in shared memory.
-  prepare_buckets(context, tile, plan.splitters, shared.splitters.data(), shared.counts);
-  const Key* keys = context.buffers[tile.of.buffer].keys + tile.begin;
-  for (unsigned i = threadIdx.x; i < tile.count; i += tuning::threads) {
-    atomicAdd(&shared.counts[bucket_of(keys[i], shared.splitters.data(), plan, context.compare)],
-              1u);
+/// The buckets of some keys: how many splitters are not greater than a key or, if there are equality
+/// buckets, twice that, less one if the last of them is equal.
+template <int items, class Key, class Compare>
+__device__ void find_buckets(unsigned (&ids)[items], const Key (&keys)[items], const Key* tree,
+                             const multiway_plan& plan, Compare compare) {
+  // 1. Down the tree, all keys together.
+  RAMIFY_UNROLL
+  for (int i = 0; i < items; ++i) ids[i] = 1;
+  for (unsigned level = 0; level < plan.levels; ++level) {
+    RAMIFY_UNROLL
+    for (int i = 0; i < items; ++i) ids[i] = 2 * ids[i] + (compare(keys[i], tree[ids[i]]) ? 0 : 1);
   }
-  __syncthreads();
-
-  // 2. Add up over the segment.
-  for (unsigned i = threadIdx.x; i < buckets; i += tuning::threads) {
-    if (shared.counts[i] > 0) atomicAdd(&counts[i], position{shared.counts[i]});
-  }
-  if (!last_to_arrive(plan.tiles_counted, tile.segment_tiles)) return;
-
-  // 3. The last block: where does each bucket begin?
-  const thread_run<tuning::threads> run(buckets);
-  position mine = 0;
-  for (unsigned i = run.begin; i < run.end; ++i) mine += counts[i];
-  position before = 0;
-  position total = 0;
-  typename storage::scan(shared.scan_storage).ExclusiveSum(mine, before, total);
-  before += tile.of.begin;
-  for (unsigned i = run.begin; i < run.end; ++i) {
-    const position here = counts[i];
-    counts[i] = before;
-    before += here;
+  // 2. A search turns right at a splitter that is not greater. It has turned left ever since the last
+  //    of them, so that one is the node before as many zeros as the number ends with, and a one.
+  RAMIFY_UNROLL
+  for (int i = 0; i < items; ++i) {
+    const unsigned end = ids[i];
+    ids[i] -= 1u << plan.levels;
+    if (plan.equality != 0) {
+      const unsigned last_right = ids[i] == 0 ? 0 : end >> __ffs(static_cast<int>(end));
+      const bool equal = last_right != 0 && !compare(tree[last_right], keys[i]);
+      ids[i] = 2 * ids[i] - (equal ? 1 : 0);
+    }
   }
 }
 
-template <class Key, class Value>
-struct scatter_shared {
-  using tuning = multiway_tuning<Key, Value>;
-  using scan = block_scan<unsigned, tuning::threads>;
-  union {
-    uninitialized_array<Key, tuning::bucket_limit> splitters;
-    uninitialized_array<Key, tuning::tile_size> keys;
-    uninitialized_array<Value, tuning::has_values ? tuning::tile_size : 1> values;
-  };
-  unsigned short bucket_at[tuning::tile_size];
-  unsigned counts[tuning::most_counts];  ///< keys of each bucket, then where they begin in the tile
-  position shift[tuning::most_counts];   ///< from a place in the tile to the place in the output
-  typename scan::TempStorage scan_storage;
-};
-
-/// Moves the keys of a tile to their buckets in the other buffer. Bound to registers for two blocks
-/// an SM: with one it waits (H200, 2^28 u32 keys, the whole sort: 19.4 ms with two, 23.7 with one).
+/// Counts the keys of each bucket, and writes each key's down. The last block of a segment turns
+/// counts into places.
 template <class Key, class Value, class Compare>
-__global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads, 2)
-    multiway_scatter(multiway_context<Key, Value, Compare> context, unsigned level, bool on_slot) {
+__global__ void __launch_bounds__(multiway_tuning<Key, Value>::count_threads)
+    multiway_count(multiway_context<Key, Value, Compare> context, unsigned level, bool on_slot) {
   using tuning = multiway_tuning<Key, Value>;
-  using storage = scatter_shared<Key, Value>;
-  constexpr int items = tuning::tile_items;
+  using storage = count_shared<Key, Value>;
+  constexpr int items = tuning::count_items;
+  constexpr unsigned threads = tuning::count_threads;
   auto& shared = dynamic_shared<storage>();
   if (on_slot) context.slots.release_at_start();
 
-  const task_list<segment>& list = context.lists[level % 2];
-  const multiway_tile<Key, Value> tile(list);
-  multiway_plan& plan = context.plans[tile.slot];
-  position* places = context.counts + 2 * tile.slot;
-  const unsigned buckets = 2 * plan.splitters + 1;
-  const columns<Key, Value> from = context.buffers[tile.of.buffer];
-  const columns<Key, Value> to = context.buffers[1 - tile.of.buffer];
+  const task_list<segment> list = context.lists[level % 2];
+  for (unsigned number = blockIdx.x; number < list.blocks(); number += gridDim.x) {
+    const multiway_piece piece(list, number, context.sizes.piece);
+    const position slot = piece.of.begin / tuning::bucket_unit;
+    multiway_plan& plan = context.plans[slot];
+    position* counts = context.counts + slot;
+    const unsigned buckets = plan.buckets();
+
+    // 1. Count in shared memory.
+    for (unsigned i = threadIdx.x; i <= plan.splitters(); i += threads) {
+      shared.tree[i] = context.trees[slot + i];
+    }
+    for (unsigned b = threadIdx.x; b < buckets; b += threads) shared.counts[b] = 0;
+    __syncthreads();
+    constexpr unsigned tile = items * threads;
+    for (position at = piece.begin; at < piece.end; at += tile) {
+      const position left = piece.end - at;
+      const unsigned count = left < tile ? static_cast<unsigned>(left) : tile;
+      const Key* keys = context.buffers[piece.of.buffer].keys + at;
+      unsigned char* all_ids = context.ids + at;
+      // What lies beyond the end is the tile's first key again, and does not count.
+      Key mine[items];
+      unsigned ids[items];
+      RAMIFY_UNROLL
+      for (int i = 0; i < items; ++i) {
+        const unsigned k = i * threads + threadIdx.x;
+        mine[i] = keys[k < count ? k : 0];
+      }
+      find_buckets(ids, mine, shared.tree.data(), plan, context.compare);
+      RAMIFY_UNROLL
+      for (int i = 0; i < items; ++i) {
+        const unsigned k = i * threads + threadIdx.x;
+        if (k >= count) continue;
+        atomicAdd(&shared.counts[ids[i]], 1u);
+        all_ids[k] = static_cast<unsigned char>(ids[i]);
+      }
+    }
+    __syncthreads();
+
+    // 2. Add up over the segment. The sum so far is where this piece's keys begin in the bucket.
+    for (unsigned b = threadIdx.x; b < buckets; b += threads) {
+      const position here = shared.counts[b];
+      const position before = here == 0 ? 0 : atomicAdd(&counts[b], here);
+      if (piece.pieces > 1) context.offsets[piece.offsets + b] = before;
+    }
+    if (!last_to_arrive(plan.pieces_counted, piece.pieces)) continue;
+
+    // 3. The last block: where does each bucket begin?
+    const thread_run<threads> run(buckets);
+    position mine = 0;
+    for (unsigned b = run.begin; b < run.end; ++b) mine += counts[b];
+    position before = 0;
+    position total = 0;
+    typename storage::scan(shared.scan_storage).ExclusiveSum(mine, before, total);
+    before += piece.of.begin;
+    for (unsigned b = run.begin; b < run.end; ++b) {
+      const position here = counts[b];
+      counts[b] = before;
+      before += here;
+    }
+    __syncthreads();
+  }
+}
+
+/// What a block of scatter has in shared memory before the elements and the bucket numbers of a tile.
+template <class Key, class Value>
+struct alignas(128) scatter_shared {
+  using tuning = multiway_tuning<Key, Value>;
+  using scan = block_scan<unsigned, tuning::tile_threads>;
+  unsigned counts[multiway_most_ids];  ///< keys of each bucket, then where they begin in the tile
+  position next[multiway_most_ids];    ///< place in each bucket
+  position shift[multiway_most_ids];   ///< from a place in the tile to the place in the output
+  typename scan::TempStorage scan_storage;
+
+  [[nodiscard]] static constexpr unsigned bytes(unsigned tile) {
+    return static_cast<unsigned>(sizeof(scatter_shared)) + tile * (tuning::staged_bytes + 1);
+  }
+  [[nodiscard]] __device__ unsigned char* elements() {
+    return reinterpret_cast<unsigned char*>(this + 1);
+  }
+  [[nodiscard]] __device__ unsigned char* ids(unsigned tile) {
+    return elements() + tile * tuning::staged_bytes;
+  }
+};
+
+/// Moves `count` elements from `begin` on to their buckets: lays them out bucket by bucket in shared
+/// memory, then neighbours write neighbours. Every thread of the block.
+template <class Key, class Value, class Compare>
+__device__ void scatter_tile(scatter_shared<Key, Value>& shared,
+                             const multiway_context<Key, Value, Compare>& context,
+                             const segment& of, position begin, unsigned count, unsigned buckets) {
+  using tuning = multiway_tuning<Key, Value>;
+  using storage = scatter_shared<Key, Value>;
+  constexpr int items = tuning::tile_items;
+  constexpr unsigned threads = tuning::tile_threads;
+  const Key* from = context.buffers[of.buffer].keys + begin;
+  Key* to = context.buffers[1 - of.buffer].keys;
+  const unsigned char* all_ids = context.ids + begin;
 
   // 1. Which bucket, and the how manyth of the tile's keys there?
-  prepare_buckets(context, tile, plan.splitters, shared.splitters.data(), shared.counts);
   Key keys[items];
-  unsigned short bucket[items];
-  unsigned short rank[items];
+  unsigned id_and_rank[items];
+  RAMIFY_UNROLL
   for (int i = 0; i < items; ++i) {
-    const unsigned at = i * tuning::threads + threadIdx.x;
-    if (at >= tile.count) continue;
-    keys[i] = from.keys[tile.begin + at];
-    bucket[i] = static_cast<unsigned short>(
-        bucket_of(keys[i], shared.splitters.data(), plan, context.compare));
-    rank[i] = static_cast<unsigned short>(atomicAdd(&shared.counts[bucket[i]], 1u));
+    const unsigned at = i * threads + threadIdx.x;
+    if (at < count) {
+      keys[i] = from[at];
+      id_and_rank[i] = all_ids[at];
+    }
+  }
+  RAMIFY_UNROLL
+  for (int i = 0; i < items; ++i) {
+    if (i * threads + threadIdx.x < count) {
+      id_and_rank[i] |= atomicAdd(&shared.counts[id_and_rank[i]], 1u) << 8;
+    }
   }
   __syncthreads();
 
-  // 2. Reserve room in each bucket, and lay the tile out bucket by bucket.
-  const thread_run<tuning::threads> run(buckets);
+  // 2. Where does each bucket begin in the tile, and where does that go?
+  const thread_run<threads> run(buckets);
   unsigned mine = 0;
   for (unsigned b = run.begin; b < run.end; ++b) mine += shared.counts[b];
   unsigned before = 0;
@@ -172,46 +184,100 @@ __global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads, 2)
   for (unsigned b = run.begin; b < run.end; ++b) {
     const unsigned here = shared.counts[b];
     shared.counts[b] = before;
-    if (here > 0) shared.shift[b] = atomicAdd(&places[b], position{here}) - before;
+    shared.shift[b] = shared.next[b] - before;
+    shared.next[b] += here;
     before += here;
   }
   __syncthreads();
+
+  // 3. Lay the keys out, and write runs of neighbours.
+  const auto place = [&](int i) {
+    return shared.counts[id_and_rank[i] & 0xff] + (id_and_rank[i] >> 8);
+  };
+  auto* staged = reinterpret_cast<Key*>(shared.elements());
+  unsigned char* ids = shared.ids(context.sizes.tile);
+  RAMIFY_UNROLL
   for (int i = 0; i < items; ++i) {
-    const unsigned at = i * tuning::threads + threadIdx.x;
-    if (at >= tile.count) continue;
-    const unsigned place = shared.counts[bucket[i]] + rank[i];
-    shared.keys[place] = keys[i];
-    shared.bucket_at[place] = bucket[i];
+    if (i * threads + threadIdx.x < count) {
+      staged[place(i)] = keys[i];
+      ids[place(i)] = static_cast<unsigned char>(id_and_rank[i]);
+    }
   }
   __syncthreads();
-
-  // 3. Write runs of neighbours.
-  for (unsigned i = threadIdx.x; i < tile.count; i += tuning::threads) {
-    to.keys[shared.shift[shared.bucket_at[i]] + i] = shared.keys[i];
+  RAMIFY_UNROLL
+  for (int i = 0; i < items; ++i) {
+    const unsigned at = i * threads + threadIdx.x;
+    if (at < count) to[shared.shift[ids[at]] + at] = staged[at];
   }
+
+  // 4. The same with the values.
   if constexpr (tuning::has_values) {
+    const Value* from_values = context.buffers[of.buffer].values + begin;
+    Value* to_values = context.buffers[1 - of.buffer].values;
+    auto* values = reinterpret_cast<Value*>(shared.elements());
     __syncthreads();
+    RAMIFY_UNROLL
     for (int i = 0; i < items; ++i) {
-      const unsigned at = i * tuning::threads + threadIdx.x;
-      if (at >= tile.count) continue;
-      shared.values[shared.counts[bucket[i]] + rank[i]] = from.values[tile.begin + at];
+      const unsigned at = i * threads + threadIdx.x;
+      if (at < count) values[place(i)] = from_values[at];
     }
     __syncthreads();
-    for (unsigned i = threadIdx.x; i < tile.count; i += tuning::threads) {
-      to.values[shared.shift[shared.bucket_at[i]] + i] = shared.values[i];
+    RAMIFY_UNROLL
+    for (int i = 0; i < items; ++i) {
+      const unsigned at = i * threads + threadIdx.x;
+      if (at < count) to_values[shared.shift[ids[at]] + at] = values[at];
     }
   }
+  __syncthreads();
+  for (unsigned b = threadIdx.x; b < buckets; b += threads) shared.counts[b] = 0;
+  __syncthreads();
+}
 
-  // 4. Recurse: the last block of a segment hands its buckets on, and the last one of the level
-  //    launches the grids for them. Join: nobody needs one; the grids of the next level stand in
-  //    one stream, and the caller's stream waits for the whole tree of grids.
-  if (!last_to_arrive(plan.tiles_scattered, tile.segment_tiles)) return;
-  hand_on_buckets(context, tile.of, places, buckets, context.lists[(level + 1) % 2]);
-  if (!last_to_arrive(context.found->segments_done, list.size())) return;
-  if (threadIdx.x == 0) {
-    *list.count_and_blocks = 0;
-    context.found->level = level + 1;
-    launch_from_device(context, level + 1, __func__);
+/// Moves the elements of a level to their buckets in the other buffer, tile by tile.
+template <class Key, class Value, class Compare>
+__global__ void __launch_bounds__(multiway_tuning<Key, Value>::tile_threads)
+    multiway_scatter(multiway_context<Key, Value, Compare> context, unsigned level, bool on_slot) {
+  using tuning = multiway_tuning<Key, Value>;
+  constexpr unsigned threads = tuning::tile_threads;
+  auto& shared = dynamic_shared<scatter_shared<Key, Value>>();
+  if (on_slot) context.slots.release_at_start();
+
+  const task_list<segment> list = context.lists[level % 2];
+  const unsigned segments = list.size();
+  const unsigned pieces = list.blocks();
+  for (unsigned number = blockIdx.x; number < pieces; number += gridDim.x) {
+    const multiway_piece piece(list, number, context.sizes.piece);
+    const position slot = piece.of.begin / tuning::bucket_unit;
+    multiway_plan& plan = context.plans[slot];
+    const position* begins = context.counts + slot;
+    const unsigned buckets = plan.buckets();
+
+    // 1. Where do this piece's keys of each bucket go?
+    for (unsigned b = threadIdx.x; b < buckets; b += threads) {
+      shared.next[b] = begins[b] + (piece.pieces > 1 ? context.offsets[piece.offsets + b] : 0);
+      shared.counts[b] = 0;
+    }
+    __syncthreads();
+
+    // 2. Move them.
+    for (position begin = piece.begin; begin < piece.end; begin += context.sizes.tile) {
+      const position left = piece.end - begin;
+      const unsigned count =
+          left < context.sizes.tile ? static_cast<unsigned>(left) : context.sizes.tile;
+      scatter_tile(shared, context, piece.of, begin, count, buckets);
+    }
+
+    // 3. Recurse: the last block of a segment hands its buckets on, and the last one of the level
+    //    launches the grids for them. Join: nobody needs one; the grids of the next level stand in
+    //    one stream, and the caller's stream waits for the whole tree of grids.
+    if (!last_to_arrive(plan.pieces_scattered, piece.pieces)) continue;
+    hand_on_buckets(context, piece.of, plan, begins, context.lists[(level + 1) % 2]);
+    if (!last_to_arrive(context.found->segments_done, segments)) continue;
+    if (threadIdx.x == 0) {
+      *list.count_and_blocks = 0;
+      context.found->level = level + 1;
+      launch_from_device(context, level + 1, __func__);
+    }
   }
 }
 

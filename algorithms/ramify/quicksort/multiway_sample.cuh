@@ -3,71 +3,77 @@
 
 /// \file
 /// The first grid of a level: a block a segment takes splitters from a sorted sample.
+///
+/// Splitters are kept as a search tree without pointers: node 1 is the root, node j has the children
+/// 2j and 2j + 1. A search goes down from the root, and the splitters that are compared early lie side
+/// by side, in different banks of shared memory.
+///
+///     splitters [10 20 30 40 50 60 70]  -->  tree [- 40 20 60 10 30 50 70]
 
 #include <ramify/quicksort/multiway_context.cuh>
 
 namespace ramify::inline RAMIFY_BUILD {
 
 template <class Key, class Value>
-struct sample_shared {
-  using tuning = quicksort_tuning<Key, Value>;
-  using sort = block_merge_sort<Key, tuning::threads, tuning::leaf_items>;
-  using scan = block_scan<unsigned, tuning::threads>;
-  union {
-    typename sort::TempStorage sort_storage;
-    uninitialized_array<Key, tuning::leaf_size> sample;
-  };
-  typename scan::TempStorage scan_storage;
-};
+using sample_sort = team_sort<Key, no_value, multiway_tuning<Key, Value>::sample_threads,
+                              multiway_tuning<Key, Value>::sample_items>;
 
-/// Takes the splitters of one segment from a sorted sample as large as a leaf.
+/// Where in the order of its splitters a node of a tree stands.
+__device__ inline unsigned place_in_order(unsigned node, unsigned levels) {
+  const unsigned depth = 31 - __clz(static_cast<int>(node));
+  const unsigned left_of_it = 2 * (node - (1u << depth)) + 1;
+  return (left_of_it << (levels - 1 - depth)) - 1;
+}
+
+/// Takes the splitters of each segment of a level. A block a segment, or several.
 template <class Key, class Value, class Compare>
-__global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads)
+__global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
     multiway_sample(multiway_context<Key, Value, Compare> context, unsigned level, bool on_slot) {
   using tuning = multiway_tuning<Key, Value>;
-  using storage = sample_shared<Key, Value>;
-  constexpr int items = tuning::leaf_items;
-  auto& shared = dynamic_shared<storage>();
+  constexpr unsigned threads = tuning::sample_threads;
+  auto& shared = dynamic_shared<typename sample_sort<Key, Value>::storage>();
+  __shared__ unsigned repeated;
   if (on_slot) context.slots.release_at_start();
-
-  const segment mine = context.lists[level % 2].tasks[blockIdx.x];
-  const position slot = mine.begin / tuning::half_leaf;
   const Compare compare = context.compare;
+  const task_list<segment> list = context.lists[level % 2];
 
-  // 1. Sort a sample.
-  Key keys[items];
-  for (int i = 0; i < items; ++i) {
-    const unsigned at = i * tuning::threads + threadIdx.x;
-    keys[i] = context.buffers[mine.buffer].keys[sample_position(mine, at, tuning::leaf_size)];
-  }
-  typename storage::sort(shared.sort_storage).Sort(keys, compare);
-  __syncthreads();
-  for (int i = 0; i < items; ++i) shared.sample[threadIdx.x * items + i] = keys[i];
-  __syncthreads();
+  for (unsigned i = blockIdx.x; i < list.size(); i += gridDim.x) {
+    const segment mine = list.tasks[i];
+    const position slot = mine.begin / tuning::bucket_unit;
 
-  // 2. Candidates lie evenly in the sample; a candidate equal to the one before it is left out.
-  const unsigned candidates = bucket_count<Key, Value>(mine.size()) - 1;
-  const auto candidate = [&](unsigned i) -> const Key& {
-    return shared.sample[(i + 1) * tuning::leaf_size / (candidates + 1)];
-  };
-  const auto is_new = [&](unsigned i) { return i == 0 || compare(candidate(i - 1), candidate(i)); };
-  const thread_run<tuning::threads> run(candidates);
-  unsigned found = 0;
-  for (unsigned i = run.begin; i < run.end; ++i) found += is_new(i) ? 1 : 0;
-  unsigned place = 0;
-  unsigned total = 0;
-  typename storage::scan(shared.scan_storage).ExclusiveSum(found, place, total);
-  for (unsigned i = run.begin; i < run.end; ++i) {
-    if (is_new(i)) context.splitters[slot + place++] = candidate(i);
-  }
+    // 1. Sort a sample: 44 keys for each bucket.
+    unsigned levels = bucket_levels<Key, Value>(mine.size());
+    const unsigned wanted = 44u << levels;
+    unsigned count = wanted < context.sizes.sample ? wanted : context.sizes.sample;
+    if (count > mine.size()) count = static_cast<unsigned>(mine.size());
+    const Key* keys = context.buffers[mine.buffer].keys;
+    sample_sort<Key, Value>::sort_keys(
+        block_team<threads>{}, shared,
+        [&](unsigned k) { return keys[sample_position(mine, k, count)]; }, count, compare);
 
-  // 3. Repeated keys show as repeated candidates, and want equality buckets. So does a single
-  //    splitter: without them, a segment of equal keys would never shrink.
-  if (threadIdx.x == 0) {
-    context.plans[slot] = {total, total < candidates || total == 1 ? 1u : 0u, 0, 0};
-  }
-  for (unsigned i = threadIdx.x; i <= 2 * total; i += tuning::threads) {
-    context.counts[2 * slot + i] = 0;
+    // 2. Candidates lie evenly in the sample. Repeated keys show as repeated candidates, and want
+    //    equality buckets, which share the numbers of buckets. So does a single splitter: without
+    //    them, a segment of equal keys would never shrink.
+    const auto candidate = [&](unsigned k) -> const Key& {
+      return shared.keys[(k + 1) * count >> levels];
+    };
+    if (threadIdx.x == 0) repeated = levels == 1 ? 1 : 0;
+    __syncthreads();
+    for (unsigned k = threadIdx.x + 1; k < (1u << levels) - 1; k += threads) {
+      if (!compare(candidate(k - 1), candidate(k))) repeated = 1;
+    }
+    __syncthreads();
+    const bool equality = repeated != 0;
+    if (equality && (2u << levels) > multiway_most_ids) --levels;
+
+    // 3. Plant the tree. A splitter may be there twice; then the bucket between is empty.
+    const unsigned splitters = (1u << levels) - 1;
+    for (unsigned node = threadIdx.x + 1; node <= splitters; node += threads) {
+      context.trees[slot + node] = candidate(place_in_order(node, levels));
+    }
+    if (threadIdx.x == 0) context.plans[slot] = {levels, equality ? 1u : 0u, 0, 0};
+    for (unsigned b = threadIdx.x; b <= 2 * splitters; b += threads) context.counts[slot + b] = 0;
+    __syncthreads();
   }
 }
 

@@ -102,9 +102,8 @@ __host__ __device__ inline unsigned long long mix(unsigned long long x) {
 /// Element `i` of a sample of `count` from `s`: one at random from each of `count` equal stretches.
 /// The same for every block that asks.
 __device__ inline position sample_position(const segment& s, unsigned i, unsigned count) {
-  const position first = s.size() * i / count;
-  const position last = s.size() * (i + 1) / count;
-  return s.begin + first + mix(s.begin ^ (s.end << 20) ^ (position{i} << 44)) % (last - first);
+  const position stretch = s.size() / count;  // what is over, at the end, is not looked at
+  return s.begin + i * stretch + mix(s.begin ^ (s.end << 20) ^ (position{i} << 44)) % stretch;
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

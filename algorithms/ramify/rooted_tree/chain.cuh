@@ -8,10 +8,13 @@
 /// the one before, and the last block to arrive knows that all others are done. So it launches the
 /// next grid, fire-and-forget, on a launch slot. Without a slot, as on the flat route, or if the
 /// launch fails, the step that is due stays written in the chain's state, and the host launches it.
+/// It launches those that are expected to follow too, and looks only then: a grid whose step is not
+/// due, because the input is faulty or nothing is left to do, ends at once.
 ///
 /// A grid has its place in the pending-launch pool until all that is nested in it is complete, so the
 /// slots are kept along the chain, and a kernel behind it gives them back.
 
+#include <algorithm>
 #include <ramify/rooted_tree/tuning.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <ramify/runtime/stream.cuh>
@@ -49,7 +52,7 @@ struct tree_stage {
 
 /// What the blocks of a chain's grids share, and the host reads between them.
 struct chain_state {
-  tree_stage due;    ///< the first step that was not launched
+  tree_stage due;    ///< the step that runs, or the first one that was not launched
   unsigned arrived;  ///< blocks of the grid that runs
   unsigned held;     ///< launch slots in the hands of the chain
 };
@@ -60,6 +63,13 @@ struct chain_context {
   run_status* status;
   launch_slots slots;
 };
+
+/// Whether a grid's stage is to be done; if not, all its blocks end here. The same for all of them:
+/// the step that is due changes when the last block has arrived.
+__device__ inline bool is_due(const chain_context& context, const tree_stage& stage) {
+  const tree_stage& due = context.chain->due;
+  return due.step == stage.step && due.depth == stage.depth;
+}
 
 /// Ends a block's part of a stage. Every thread of the block calls this; `next` is called in one
 /// thread of the last block and names the stage that follows.
@@ -107,12 +117,21 @@ __device__ void for_each_of_tile(std::size_t count, Visit visit) {
 /// that was set with it. \throws cuda_error, device_launch_error
 template <class Context>
 tree_stage run_chain(run_control& control, const Context& context, const tree_stage& first) {
+  check(cudaMemcpyAsync(&context.chain->due, &first, sizeof first, cudaMemcpyHostToDevice,
+                        control.stream()),
+        "preparing a chain of grids");
   tree_stage due = first;
   Context in_force = context;
   while (due.step != tree_step::done) {
-    control.launched(launch_stage(in_force, due, control.stream()), "launching a tree step",
-                     due.depth);
-    if (in_force.slots.in_use != nullptr) {
+    // One launch is all, on the device route; but where a slot was missing, the rest is flat.
+    const bool flat = in_force.slots.in_use == nullptr;
+    tree_stage next = due;
+    for (unsigned i = 0; i < (flat ? tree_tuning::launched_ahead : 1); ++i) {
+      if (next.step == tree_step::done) break;
+      control.launched(launch_stage(in_force, next, control.stream()), "launching a tree step");
+      next = expected_after(in_force, next);
+    }
+    if (!flat) {
       control.launched(launch(give_slots_back<launch_slots>, {1, 1}, control.stream(),
                               context.chain, context.slots),
                        "launching what gives the slots back");
@@ -121,9 +140,10 @@ tree_stage run_chain(run_control& control, const Context& context, const tree_st
                           control.stream()),
           "reading the next tree step");
     control.wait();
-    // One launch is all, on the device route; but where a slot was missing, the rest is flat.
     in_force.slots = {};
   }
+  run_report& report = control.report();
+  report.deepest_level = std::max(report.deepest_level, due.depth - 1);
   return due;
 }
 

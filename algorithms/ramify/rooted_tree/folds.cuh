@@ -57,16 +57,33 @@ template <class T, class Combine>
 __host__ __device__ launch_status launch_stage(const fold_context<T, Combine>& context,
                                                const tree_stage& stage, cudaStream_t stream);
 
+/// What follows a step of the folding; of the doublings, as many as are not known to be enough.
+template <class T, class Combine>
+__host__ __device__ tree_stage expected_after(const fold_context<T, Combine>& context,
+                                              const tree_stage& stage) {
+  switch (stage.step) {
+    case tree_step::gather:
+      return stage.then(context.nodes > 1 ? tree_step::fold : tree_step::leaffix);
+    case tree_step::fold: {
+      const unsigned level = stage.level + tree_tuning::fold_levels;
+      if (context.nodes >> level > 1) return stage.then(tree_step::fold, level);
+      return stage.then(tree_step::leaffix);
+    }
+    case tree_step::leaffix:
+      return stage.then(context.rootfix != nullptr ? tree_step::rootfix : tree_step::done);
+    default: return stage.then(tree_step::rootfix, stage.level + 1);
+  }
+}
+
 /// Brings the values into preorder.
 template <class T, class Combine>
 __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     tree_gather(fold_context<T, Combine> context, tree_stage stage) {
+  if (!is_due(context, stage)) return;
   for_each_of_tile(context.nodes,
                    [&](std::size_t v) { context.folds[context.preorder[v]] = context.values[v]; });
   end_stage(
-      context, stage,
-      [&] { return stage.then(context.nodes > 1 ? tree_step::fold : tree_step::leaffix); },
-      __func__);
+      context, stage, [&] { return expected_after(context, stage); }, __func__);
 }
 
 /// Makes the folds of the next levels from those of `stage.level`. A block takes a tile of them, and
@@ -74,6 +91,7 @@ __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
 template <class T, class Combine>
 __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     tree_fold(fold_context<T, Combine> context, tree_stage stage) {
+  if (!is_due(context, stage)) return;
   using tuning = tree_tuning;
   const std::size_t tile = blockIdx.x;
   for (unsigned level = 1; level <= tuning::fold_levels; ++level) {
@@ -90,19 +108,14 @@ __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     __syncthreads();
   }
   end_stage(
-      context, stage,
-      [&] {
-        const unsigned level = stage.level + tuning::fold_levels;
-        if (context.nodes >> level > 1) return stage.then(tree_step::fold, level);
-        return stage.then(tree_step::leaffix);
-      },
-      __func__);
+      context, stage, [&] { return expected_after(context, stage); }, __func__);
 }
 
 /// Puts the fold of each subtree together, from both ends of its range towards the middle.
 template <class T, class Combine>
 __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     tree_leaffix(fold_context<T, Combine> context, tree_stage stage) {
+  if (!is_due(context, stage)) return;
   for_each_of_tile(context.nodes, [&](std::size_t v) {
     auto begin = static_cast<std::size_t>(context.preorder[v]);
     std::size_t end = begin + static_cast<std::size_t>(context.subtree_sizes[v]);
@@ -128,15 +141,14 @@ __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     context.leaffix[v] = !has_left ? right : !has_right ? left : context.combine(left, right);
   });
   end_stage(
-      context, stage,
-      [&] { return stage.then(context.rootfix != nullptr ? tree_step::rootfix : tree_step::done); },
-      __func__);
+      context, stage, [&] { return expected_after(context, stage); }, __func__);
 }
 
 /// One round of pointer doubling. `stage.level` counts the rounds.
 template <class T, class Combine>
 __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     tree_rootfix(fold_context<T, Combine> context, tree_stage stage) {
+  if (!is_due(context, stage)) return;
   __shared__ unsigned some_under_way;
   if (threadIdx.x == 0) some_under_way = 0;
   __syncthreads();
@@ -176,7 +188,7 @@ __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
       [&] {
         if (*context.under_way == 0) return stage.then(tree_step::done, round + 1);
         *context.under_way = 0;
-        return stage.then(tree_step::rootfix, round + 1);
+        return expected_after(context, stage);
       },
       __func__);
 }

@@ -31,6 +31,7 @@ __device__ inline unsigned head_of(const tour_context& context, unsigned level) 
 template <class Context>
 __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     tree_walk(Context context, tree_stage stage) {
+  if (!is_due(context, stage)) return;
   const tour_level from = context.level(stage.level);
   const tour_level to = context.level(stage.level + 1);
   const unsigned head = head_of(context, stage.level);
@@ -65,12 +66,7 @@ __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     }
   }
   end_stage(
-      context, stage,
-      [&] {
-        const unsigned above = stage.level + 1;
-        return stage.then(above < context.top ? tree_step::walk : tree_step::rank, above);
-      },
-      __func__);
+      context, stage, [&] { return expected_after(context, stage); }, __func__);
 }
 
 /// A list in shared memory.
@@ -85,6 +81,7 @@ struct ranked_list {
 template <class Context>
 __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     tree_rank(Context context, tree_stage stage) {
+  if (!is_due(context, stage)) return;
   constexpr unsigned threads = tree_tuning::threads;
   constexpr unsigned items = ranked_list::capacity / threads;
   auto& list = dynamic_shared<ranked_list>();
@@ -133,12 +130,7 @@ __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
   }
   if (threadIdx.x == 0) context.state->reached = all_enters;
   end_stage(
-      context, stage,
-      [&] {
-        if (context.top < 2) return stage.then(tree_step::number);
-        return stage.then(tree_step::expand, context.top - 1);
-      },
-      __func__);
+      context, stage, [&] { return expected_after(context, stage); }, __func__);
 }
 
 /// A piece of `level` with what lies before it in the whole list. `walker` is nobody where the list
@@ -158,16 +150,12 @@ __device__ inline tour_piece ranked_piece(const tour_context& context, unsigned 
 template <class Context>
 __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     tree_expand(Context context, tree_stage stage) {
+  if (!is_due(context, stage)) return;
   const tour_level level = context.level(stage.level);
   for_each_of_tile(level.count,
                    [&](std::size_t i) { level.pieces[i] = ranked_piece(context, stage.level, i); });
   end_stage(
-      context, stage,
-      [&] {
-        if (stage.level > 1) return stage.then(tree_step::expand, stage.level - 1);
-        return stage.then(tree_step::number);
-      },
-      __func__);
+      context, stage, [&] { return expected_after(context, stage); }, __func__);
 }
 
 /// Writes the numbers that are wanted; or, if not all nodes are on the tour, finds the first that is
@@ -175,6 +163,7 @@ __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
 template <class Context>
 __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     tree_number(Context context, tree_stage stage) {
+  if (!is_due(context, stage)) return;
   const tree_number_arrays to = context.numbers;
   const bool all_reached = context.state->reached == context.nodes;
   for_each_of_tile(context.nodes, [&](std::size_t v) {
@@ -195,7 +184,7 @@ __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     write(to.postorder, exit.exits);
   });
   end_stage(
-      context, stage, [&] { return stage.then(tree_step::done); }, __func__);
+      context, stage, [&] { return expected_after(context, stage); }, __func__);
 }
 
 __host__ __device__ inline launch_status launch_stage(const tour_context& context,

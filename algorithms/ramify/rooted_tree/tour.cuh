@@ -188,10 +188,33 @@ struct tour_context : chain_context {
 __host__ __device__ inline launch_status launch_stage(const tour_context& context,
                                                       const tree_stage& stage, cudaStream_t stream);
 
+/// What follows a step of the numbering, if the input is sound.
+__host__ __device__ inline tree_stage expected_after(const tour_context& context,
+                                                     const tree_stage& stage) {
+  switch (stage.step) {
+    case tree_step::open:
+      return stage.then(context.edges != nullptr ? tree_step::link : tree_step::push);
+    case tree_step::link:
+    case tree_step::push: return stage.then(context.top > 0 ? tree_step::walk : tree_step::rank);
+    case tree_step::walk: {
+      const unsigned above = stage.level + 1;
+      return stage.then(above < context.top ? tree_step::walk : tree_step::rank, above);
+    }
+    case tree_step::rank:
+      if (context.top < 2) return stage.then(tree_step::number);
+      return stage.then(tree_step::expand, context.top - 1);
+    case tree_step::expand:
+      if (stage.level > 1) return stage.then(tree_step::expand, stage.level - 1);
+      return stage.then(tree_step::number);
+    default: return stage.then(tree_step::done);
+  }
+}
+
 /// Makes each node a tour of its own, to which its children will be added.
 template <class Context>
 __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     tree_open(Context context, tree_stage stage) {
+  if (!is_due(context, stage)) return;
   const bool sound = context.state->is_sound();
   if (sound) {
     for_each_of_tile(2 * std::size_t{context.nodes}, [&](std::size_t i) {
@@ -203,10 +226,7 @@ __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
   }
   end_stage(
       context, stage,
-      [&] {
-        if (!sound) return stage.then(tree_step::done);
-        return stage.then(context.edges != nullptr ? tree_step::link : tree_step::push);
-      },
+      [&] { return sound ? expected_after(context, stage) : stage.then(tree_step::done); },
       __func__);
 }
 
@@ -214,13 +234,14 @@ __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
 __device__ inline tree_stage after_linking(const tour_context& context, const tree_stage& stage) {
   const bool refused = context.single_root && context.state->faults.second_root != nobody;
   if (refused || !context.state->is_sound()) return stage.then(tree_step::done);
-  return stage.then(context.top > 0 ? tree_step::walk : tree_step::rank);
+  return expected_after(context, stage);
 }
 
 /// Links the tours of all nodes into one. The edges are in order of their parents.
 template <class Context>
 __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     tree_link(Context context, tree_stage stage) {
+  if (!is_due(context, stage)) return;
   const tree_edge* edges = context.edges;
   tour_piece* pieces = context.pieces[0];
   for_each_of_tile(context.nodes, [&](std::size_t i) {
@@ -254,6 +275,7 @@ __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
 template <class Context>
 __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     tree_push(Context context, tree_stage stage) {
+  if (!is_due(context, stage)) return;
   tree_state& state = *context.state;
   tour_piece* pieces = context.pieces[0];
   // A thread takes a run of nodes. Siblings in it are linked first and pushed together: a star's

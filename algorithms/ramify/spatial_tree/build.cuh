@@ -14,7 +14,7 @@
 /// number instead: depth stays bounded, and a million copies of a point give a balanced tree.
 
 #include <cstdint>
-#include <ramify/runtime/tasks.cuh>
+#include <ramify/runtime/spawner.cuh>
 #include <ramify/spatial_tree/z_curve.cuh>
 
 namespace ramify::inline RAMIFY_BUILD {
@@ -36,6 +36,8 @@ __global__ void build_subtrees(task_source<siblings> source, spawner<siblings> s
 template <class Real, int dim>
 struct build_context {
   __host__ __device__ static auto kernel() { return build_subtrees<Real, dim>; }
+  static constexpr unsigned fan = 1;
+  static constexpr bool may_be_thin = false;
 
 #if RAMIFY_ON_CUDA
   static constexpr unsigned threads = 128;
@@ -150,49 +152,56 @@ __device__ void split_nodes(const build_context<Real, dim>& context, const std::
   }
 }
 
+/// Builds what is below a node, or spawns it. Every thread of the block.
+template <class Real, int dim>
+__device__ void build_below(std::uint32_t node, spawner<siblings>& spawn,
+                            const build_context<Real, dim>& context) {
+  __shared__ std::uint32_t queue[2][build_context<Real, dim>::queue_size];
+  __shared__ unsigned queued[2];
+  // 1. Base case: a leaf is done.
+  const std::uint32_t size = context.nodes[node].size();
+  if (size <= context.leaf_size) return;
+  if (threadIdx.x == 0) {
+    queue[0][0] = node;
+    queued[0] = 1;
+    queued[1] = 0;
+  }
+  __syncthreads();
+  if (size <= context.block_points) {
+    // 2. Few points: the whole subtree, level by level.
+    for (unsigned from = 0; queued[from] > 0; from = 1 - from) {
+      split_nodes(context, queue[from], queued[from], queue[1 - from], &queued[1 - from]);
+      __syncthreads();
+      if (threadIdx.x == 0) queued[from] = 0;
+      __syncthreads();
+    }
+    return;
+  }
+  // 3. Recurse: split the node, and spawn a grid over its children. Join: nobody needs one. A child
+  //    touches its own part only, and the boxes come when all grids are complete.
+  split_nodes<Real, dim>(context, queue[0], 1, nullptr, nullptr);
+  __threadfence();
+  __syncthreads();
+  const unsigned children = context.nodes[node].children;
+  if (threadIdx.x == 0 && children > 0) {
+    spawn(build_subtrees<Real, dim>, {context.nodes[node].first_child, children}, children, context,
+          "build_subtrees");
+  }
+}
+
 template <class Real, int dim>
 __global__ void __launch_bounds__(build_context<Real, dim>::threads)
     build_subtrees(task_source<siblings> source, spawner<siblings> spawn,
                    build_context<Real, dim> context) {
-  __shared__ std::uint32_t queue[2][build_context<Real, dim>::queue_size];
-  __shared__ unsigned queued[2];
-  const auto [mine, rank] = source.mine();
-  const std::uint32_t node = mine.first + rank;
-  const std::uint32_t size = context.nodes[node].size();
-
-  // 1. Base case: a leaf is done.
-  if (size > context.leaf_size) {
-    if (threadIdx.x == 0) {
-      queue[0][0] = node;
-      queued[0] = 1;
-      queued[1] = 0;
-    }
-    __syncthreads();
-    if (size <= context.block_points) {
-      // 2. Few points: the whole subtree, level by level.
-      for (unsigned from = 0; queued[from] > 0; from = 1 - from) {
-        split_nodes(context, queue[from], queued[from], queue[1 - from], &queued[1 - from]);
-        __syncthreads();
-        if (threadIdx.x == 0) queued[from] = 0;
-        __syncthreads();
-      }
-    } else {
-      // 3. Recurse: split the node, and spawn a grid over its children. Join: nobody needs one. A
-      //    child touches its own part only, and the boxes come when all grids are complete.
-      split_nodes<Real, dim>(context, queue[0], 1, nullptr, nullptr);
-      __threadfence();
-      __syncthreads();
-      const unsigned children = context.nodes[node].children;
-      if (threadIdx.x == 0 && children > 0) {
-        const device_stream stream(spawn.streams);
-        spawn(build_subtrees<Real, dim>, {context.nodes[node].first_child, children}, children,
-              stream.get(), context, __func__);
-      }
+  for (const auto [mine, rank] : source.members()) {
+    build_below(mine.first + rank, spawn, context);
+    // The last block of the task says so.
+    if (threadIdx.x == 0 && atomicAdd(&context.arrived[mine.first], 1u) == mine.count - 1) {
+      spawn.task_ends();
     }
   }
-  // 4. The last block of the task gives its slot back.
-  if (threadIdx.x == 0 && atomicAdd(&context.arrived[mine.first], 1u) == mine.count - 1) {
-    spawn.grid_ends();
+  if (threadIdx.x == 0) {
+    spawn.block_ends(build_subtrees<Real, dim>, source, context, __func__);
   }
 }
 

@@ -8,9 +8,11 @@
 /// shared out among them, and each walks depth first below its share, 32 children a step. Who runs
 /// out takes another share, and when there is none, is idle. When too many are, the others hand
 /// their stacks out into the next round's list, in pieces, and the last block of the grid launches
-/// the next round. So a launch comes with a shift in the balance of the tree, not with a level of
-/// it; nobody waits for anybody, and the memory is that of the stacks.
+/// the next round, or lets the loop go on that begins the rounds. So a round comes with a shift in
+/// the balance of the tree, not with a level of it; nobody waits for anybody, and the memory is that
+/// of the stacks.
 
+#include <ramify/runtime/graph_loop.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/shared.cuh>
@@ -30,6 +32,7 @@ struct walk_state {
   unsigned arrived;   ///< blocks that are done
   unsigned rounds;
   unsigned peak;     ///< most open nodes in a list
+  unsigned grids;    ///< of walk_flat, with and without work
   unsigned held;     ///< launch slots in the hands of the chain of grids
   unsigned stopped;  ///< a launch failed: the host goes on
 };
@@ -63,6 +66,7 @@ struct walk_context {
   unsigned capacity;  ///< of either list
   walk_state* state;
   Value* totals;         ///< one a thread of the largest grid
+  Value* result;         ///< their reduction
   unsigned most_blocks;  ///< of a round
   unsigned stack_size;   ///< of a warp
   Expand expand;
@@ -84,6 +88,20 @@ struct walk_context {
     const unsigned count = state->count[state->filled];
     return count > 0 && count <= capacity;
   }
+  /// The round over the list `state->filled`, which has work.
+  [[nodiscard]] __device__ walk_round due_round() const {
+    return make_round<Node>(state->filled, state->count[state->filled], most_blocks, stack_size);
+  }
+  /// Behind a round, in one thread: what was handed out is what the next one works on.
+  __device__ void end_round(const walk_round& round) const {
+    state->count[round.filled] = 0;
+    state->filled = 1 - round.filled;
+    state->taken = 0;
+    state->idle = 0;
+    ++state->rounds;
+    const unsigned count = state->count[state->filled];
+    if (count > state->peak) state->peak = count;
+  }
 };
 
 template <class Node, class Expand, class Visit, class Reduce, class Value>
@@ -96,8 +114,7 @@ __device__ bool launch_round(const walk_context<Node, Expand, Visit, Reduce, Val
                              const char* launching_kernel) {
   walk_state& state = *context.state;
   run_status& status = *context.status;
-  const walk_round round = make_round<Node>(state.filled, state.count[state.filled],
-                                            context.most_blocks, context.stack_size);
+  const walk_round round = context.due_round();
   const unsigned depth = state.rounds + 1;
   // From the launch on, the state is the child's.
   const auto launched = launch(walk<Node, Expand, Visit, Reduce, Value>,
@@ -119,7 +136,6 @@ __device__ bool launch_round(const walk_context<Node, Expand, Visit, Reduce, Val
 template <class Context>
 __device__ void next_round(const Context& context, const char* launching_kernel) {
   walk_state& state = *context.state;
-  if (state.count[state.filled] > state.peak) state.peak = state.count[state.filled];
   if (!context.has_work() || state.stopped != 0) return;
   if (!context.slots.acquire(*context.status)) {
     if (context.slots.in_use != nullptr) atomicAdd(&context.status->spilled, 1ull);
@@ -168,10 +184,11 @@ __global__ void plant(Node root, walk_context<Node, Expand, Visit, Reduce, Value
   if (degree == 0) return;
   context.lists[0][0] = {root, 0, degree};
   context.state->count[0] = 1;
-  next_round(context, __func__);
+  context.state->peak = 1;
+  if constexpr (device_launch_available) next_round(context, __func__);
 }
 
-/// Folds all totals into the first one. One block.
+/// Folds all totals into the result. One block.
 template <class Node, class Expand, class Visit, class Reduce, class Value>
 __global__ void fold_totals(walk_context<Node, Expand, Visit, Reduce, Value> context) {
   using fold = block_reduce<Value, walk_tuning<Node>::threads>;
@@ -181,7 +198,7 @@ __global__ void fold_totals(walk_context<Node, Expand, Visit, Reduce, Value> con
     total = context.reduce(total, context.totals[i]);
   }
   total = fold(storage).Reduce(total, context.reduce);
-  if (threadIdx.x == 0) context.totals[0] = total;
+  if (threadIdx.x == 0) *context.result = total;
 }
 
 /// A warp's place in its round: how it gets work and hands it on.
@@ -320,10 +337,10 @@ struct walker {
   }
 };
 
-/// One round.
+/// A block's part in a round.
 template <class Node, class Expand, class Visit, class Reduce, class Value>
-__global__ void __launch_bounds__(walk_tuning<Node>::threads)
-    walk(walk_round round, walk_context<Node, Expand, Visit, Reduce, Value> context) {
+__device__ void walk_shares(const walk_round& round,
+                            const walk_context<Node, Expand, Visit, Reduce, Value>& context) {
   using tuning = walk_tuning<Node>;
   const unsigned thread = blockIdx.x * tuning::threads + threadIdx.x;
   using walker_type = walker<Node, walk_context<Node, Expand, Visit, Reduce, Value>>;
@@ -348,18 +365,44 @@ __global__ void __launch_bounds__(walk_tuning<Node>::threads)
   }
   context.totals[thread] = total;
   if (self.lane == 0) atomicAdd(&context.state->idle, 1u);
-  if (!last_to_arrive(context.state->arrived, round.blocks)) return;
+}
 
+/// A round of the device route.
+template <class Node, class Expand, class Visit, class Reduce, class Value>
+__global__ void __launch_bounds__(walk_tuning<Node>::threads)
+    walk(walk_round round, walk_context<Node, Expand, Visit, Reduce, Value> context) {
+  walk_shares(round, context);  // 1. and 2.
+  if (!last_to_arrive(context.state->arrived, gridDim.x)) return;
   // 3. Recurse: the last block launches the next round over all that was handed out. Join: nobody
   //    needs one; this grid is done, and the caller's stream waits for the chain of grids.
   if (threadIdx.x == 0) {
-    walk_state& state = *context.state;
-    state.count[round.filled] = 0;
-    state.filled = 1 - round.filled;
-    state.taken = 0;
-    state.idle = 0;
-    ++state.rounds;
+    context.end_round(round);
     next_round(context, __func__);
+  }
+}
+
+/// A round of the flat route: the one that is due, if one is. A grid of `most_blocks`, for who put
+/// it into the stream knew nothing of the round.
+template <class Node, class Expand, class Visit, class Reduce, class Value>
+__global__ void __launch_bounds__(walk_tuning<Node>::threads)
+    walk_flat(walk_context<Node, Expand, Visit, Reduce, Value> context, loop_condition loop) {
+  if (!context.has_work()) {
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+      ++context.state->grids;
+      loop.again(false);
+    }
+    return;
+  }
+  const walk_round round = context.due_round();
+  if (blockIdx.x < round.blocks) walk_shares(round, context);  // 1. and 2.
+  // All blocks arrive, those without work too: the state may change only when all have read it.
+  if (!last_to_arrive(context.state->arrived, gridDim.x)) return;
+  // 3. Recurse: the loop or the host begins the next round. Join: grids of a stream, and iterations
+  //    of a loop, begin when the one before is complete.
+  if (threadIdx.x == 0) {
+    context.end_round(round);
+    ++context.state->grids;
+    loop.again(context.has_work());
   }
 }
 

@@ -183,6 +183,9 @@ void allow_shared(const void* kernel, std::size_t bytes);
 /// The running block's dynamic shared memory.
 std::byte* dynamic_shared_memory();
 
+/// Waits for the `threads` consecutive threads of the block that the calling one belongs to.
+void wait_for_team(unsigned threads, words::site);
+
 /// What the lanes of a warp put into an exchange.
 struct warp_values {
   std::uint64_t of_lane[32];

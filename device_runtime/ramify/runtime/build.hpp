@@ -33,6 +33,14 @@
 #define RAMIFY_BUILD on_cpu
 #endif
 
+/// Before a loop over an array that is to live in registers, which have no addresses: every turn of the
+/// loop becomes code of its own. A CPU has no use for it.
+#if RAMIFY_ON_CUDA
+#define RAMIFY_UNROLL _Pragma("unroll")
+#else
+#define RAMIFY_UNROLL
+#endif
+
 #if !RAMIFY_ON_CUDA && defined(__CUDA_RUNTIME_API_H__)
 #error "Ramify's kernel headers after cuda_runtime.h need nvcc; plain C++ includes a facade (.hpp)"
 #endif

@@ -4,129 +4,149 @@
 /// \file
 /// recursion: runs a kernel over a task, and over all the tasks that this spawns, on either route.
 ///
-/// device   The host launches the first grid; grids launch their children. Tasks that found no slot
-///          wait in a list, and a drain kernel behind the first grid in the stream runs them: it is
-///          asynchronous, and its loop is a tail launch, the only join that a kernel has. Where the
-///          drain finds no slot either, finish() runs the list from the host.
+/// device   The host launches the first grid; grids launch their children, each over one task or
+///          over many (launch_granularity). Tasks that found no slot wait in a list, and a drain
+///          kernel behind the first grid in the stream runs them: it is asynchronous, and its loop
+///          is a tail launch, the only join that a kernel has. Where the drain finds no slot either,
+///          finish() runs the list from the host.
 /// flat     The host launches one grid for each level's list and reads the next level's size back.
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/run_control.cuh>
-#include <ramify/runtime/tasks.cuh>
+#include <ramify/runtime/spawner.cuh>
 #include <stdexcept>
 #include <string>
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// What the host reads back between two levels.
+/// What changes of a run's memory, apart from the tasks; zeros at first.
 struct list_heads {
-  unsigned long long count_and_blocks[2];  ///< of either list
-  unsigned taken[2];  ///< a grid works on the list, so its entries are nobody else's any more
+  list_head list[2];
+  run_progress progress;
 };
 
-/// Two lists: while a grid works on one, tasks are spawned into the other.
+/// Two lists: while a grid works on one, tasks are spawned into the other. The grid empties its own
+/// when its last task has ended; so of two lists that are not in use at most one has tasks.
 template <class Task>
 struct task_lists {
   task_list<Task> list[2];
   list_heads* heads;
 };
 
-/// Runs the list `filled` on a grid of its own and then, when all that comes of it is complete,
-/// looks at the other list. One thread. `held` slots were taken for this launch and the last one.
+/// Runs the list that has tasks on a grid and then, when all that comes of it is complete, looks
+/// again. One thread.
 template <class Task, class Context>
-__global__ void drain(task_lists<Task> lists, unsigned filled, unsigned held, spawner<Task> spawn,
-                      Context context) {
-  // 1. If a grid worked on the other list, it is complete: the list is free again.
-  if (held > 0) spawn.slots.release(held);
-  const unsigned other = 1 - filled;
-  if (lists.heads->taken[other] != 0) {
-    lists.heads->count_and_blocks[other] = 0;
-    lists.heads->taken[other] = 0;
-  }
-  // 2. Base case: nothing was spilled, or something was lost and the host must tell.
+__global__ void drain(task_lists<Task> lists, spawner<Task> spawn, Context context) {
+  // 1. All that was launched is complete. The slots that were kept until now are free; so are all
+  //    chunks.
+  run_progress& progress = *spawn.progress;
+  if (progress.held > 0) spawn.slots.release(progress.held);
+  progress.held = 0;
+  progress.chunks_taken = 0;
+  // 2. Base case: nothing was spilled, or something went wrong and the host must tell.
+  const unsigned filled = lists.list[0].size() != 0 ? 0 : 1;
   const task_list<Task> list = lists.list[filled];
-  if (list.size() == 0 || spawn.status->dropped > 0) return;
-  // 3. Run the list, if there are slots for its grid and for the next drain. Else, and if a launch
-  //    fails, it stays as it is and the host runs it.
+  if (list.size() == 0 || *list.unfinished != 0) return;
+  if (spawn.status->dropped > 0 || progress.stopped != 0) return;
+  // 3. Are there slots for a grid over the list, and for the next drain? If not, or if a launch
+  //    fails, the list stays as it is and the host runs it.
   constexpr unsigned slots = 2;
   if (!spawn.slots.acquire(*spawn.status, slots)) return;
-  spawn.next = lists.list[other];
-  spawn.depth += 1;
-  const auto launched =
-      launch(Context::kernel(), {list.blocks(), spawn.threads, spawn.dynamic_shared},
-             fire_and_forget(), task_source<Task>{{}, list, true}, spawn, context);
-  if (!launched) {
+  progress.held = slots;
+  progress.depth += 1;
+  spawn.depth = progress.depth;
+  // 4. Recurse. Join: a tail launch begins when this grid and all that is nested in it is complete.
+  const auto again = launch(drain<Task, Context>, {1, 1}, tail_launch(), lists, spawn, context);
+  if (!again) {
     spawn.slots.release(slots);
-    spawn.status->record_failure(launched.code(), __func__, spawn.depth);
+    progress.held = 0;
+    progress.stopped = 1;
+    spawn.status->record_failure(again.code(), __func__, spawn.depth);
     return;
   }
-  lists.heads->taken[filled] = 1;
-  spawn.status->count_children(1, spawn.depth);
-  // 4. Recurse. Join: a tail launch begins when the grid above and everything below it is complete.
-  const auto again =
-      launch(drain<Task, Context>, {1, 1}, tail_launch(), lists, other, slots, spawn, context);
-  if (again) {
-    spawn.status->count_children(1, spawn.depth);
-  } else {
-    spawn.slots.release(slots);
-    spawn.status->record_failure(again.code(), __func__, spawn.depth);
+  // 5. Run the list.
+  spawn.next = lists.list[1 - filled];
+  *list.unfinished = list.size();
+  const auto launched = launch(
+      Context::kernel(), {spawn.blocks_for(list.blocks()), spawn.threads, spawn.dynamic_shared},
+      fire_and_forget(), task_source<Task>{{}, list, true}, spawn, context);
+  spawn.status->count_children(launched ? 2 : 1, spawn.depth);
+  if (!launched) {
+    *list.unfinished = 0;
+    progress.stopped = 1;
+    spawn.status->record_failure(launched.code(), __func__, spawn.depth);
   }
 }
 
 /// One run of a kernel(task_source<Task>, spawner<Task>, Context) over a root task. Context is what
-/// all its grids share, and Context::kernel() names it.
+/// all its grids share. Context::kernel() names the kernel, and Context::fan says how many tasks one
+/// block spawns for one task or member at most, so that those of a block find room side by side;
+/// for by_block() that is its threads. Context::may_be_thin says whether a long path of tasks may have
+/// few others beside it; then no grid gives its slot back before the next drain.
 ///
-/// The kernel finds its task with source.mine(), spawns with the spawner, and has one thread call
-/// spawner.grid_ends() when the last block of a task is done. All grids have the same block size.
+/// The kernel goes through its tasks with source.members(), spawns with the spawner, and has one
+/// thread say spawn.task_ends() for each task that is done, and spawn.block_ends() at the end of
+/// each block. All grids have the same block size.
 template <class Task, class Context>
 class recursion {
  public:
   /// Device memory for a run, in bytes. `capacity` is how many tasks may wait at a time: on the
-  /// flat route the largest level; on the device route, where tasks of several levels that found no
-  /// slot wait together, the most tasks of which none descends from another.
-  [[nodiscard]] static std::size_t scratch_bytes(std::size_t capacity) {
+  /// flat route, and if a grid's tasks share one, the largest level; on the device route, where
+  /// tasks of several levels that found no slot wait together, the most tasks of which none descends
+  /// from another. If a block's tasks share a grid, there is room for four times as many besides.
+  [[nodiscard]] static std::size_t scratch_bytes(std::size_t capacity,
+                                                 const launch_granularity& launches = {}) {
     memory_layout sizing(nullptr);
     lay_out(sizing, capacity);
+    lay_out_pool(sizing, capacity, launches);
     return sizing.size();
   }
 
-  /// Prepares a run. `scratch` is device memory of scratch_bytes(capacity), aligned to 256 bytes;
-  /// it and `control` must stay until finish() has returned. \throws std::invalid_argument if
-  /// `capacity` is not in [1, 2^32 - 1]
+  /// Prepares a run. `scratch` is device memory of scratch_bytes(capacity, launches), aligned to 256
+  /// bytes; it and `control` must stay until finish() has returned.
+  /// \throws std::invalid_argument if `capacity` is not in [1, 2^32 - 1], or for bad `launches`
   recursion(void* scratch, std::size_t capacity, run_control& control, unsigned threads,
-            unsigned dynamic_shared, child_streams streams, const Context& context)
+            unsigned dynamic_shared, child_streams streams, const Context& context,
+            const launch_granularity& launches = {})
       : control_(&control), context_(context) {
     if (capacity == 0 || capacity > std::numeric_limits<unsigned>::max()) {
       throw std::invalid_argument("recursion: capacity " + std::to_string(capacity) +
                                   " is not in [1, 2^32 - 1]");
     }
+    validate(launches, "recursion: launches");
     memory_layout memory(scratch);
     lists_ = lay_out(memory, capacity);
-    spawn_ = {lists_.list[0], control.slots(), control.status(), threads, dynamic_shared, streams};
+    const auto pool = lay_out_pool(memory, capacity, launches);
+    spawn_ = {lists_.list[0],         control.slots(), control.status(), threads,
+              dynamic_shared,         streams,         launches,         pool,
+              &lists_.heads->progress};
   }
 
   /// Puts the run into the control's stream. Asynchronous on the device route; on the flat route it
   /// returns when the run is complete.
-  /// \throws cuda_error, std::length_error
+  /// \throws cuda_error, std::length_error, and std::logic_error if a task never said task_ends()
   void start(const Task& root, unsigned blocks) {
     check(cudaMemsetAsync(lists_.heads, 0, sizeof(list_heads), control_->stream()),
           "clearing the task lists");
-    control_->launched(launch(Context::kernel(), {blocks, spawn_.threads, spawn_.dynamic_shared},
-                              control_->stream(), task_source<Task>{root}, spawn_, context_),
-                       "launching the first grid");
+    // The first grid has no list; the one that it does not spawn into is its children's to fill.
+    control_->launched(
+        launch(Context::kernel(), {blocks, spawn_.threads, spawn_.dynamic_shared},
+               control_->stream(), task_source<Task>{root, lists_.list[1]}, spawn_, context_),
+        "launching the first grid");
     if (!control_->on_device_route()) {
       run_levels();
     } else if constexpr (device_launch_available) {
-      control_->launched(launch(drain<Task, Context>, {1, 1}, control_->stream(), lists_, 0u, 0u,
-                                spawn_, context_),
-                         "launching the drain");
+      control_->launched(
+          launch(drain<Task, Context>, {1, 1}, control_->stream(), lists_, spawn_, context_),
+          "launching the drain");
     }
   }
 
   /// Waits for the run. Tasks that the drain could not launch run here, in flat grids.
-  /// \throws cuda_error, device_launch_error, std::length_error
+  /// \throws cuda_error, device_launch_error, std::length_error, std::logic_error
   void finish() {
     if (control_->on_device_route()) run_levels();
     control_->wait();
@@ -140,11 +160,27 @@ class recursion {
       lists.list[i].tasks = memory.take<Task>(capacity);
       lists.list[i].first_block = memory.take<unsigned>(capacity);
       lists.list[i].capacity = static_cast<unsigned>(capacity);
-      // The address is needed before the memory: it is null only while sizing.
-      lists.list[i].count_and_blocks =
-          lists.heads == nullptr ? nullptr : &lists.heads->count_and_blocks[i];
+      if (lists.heads == nullptr) continue;  // only sizing
+      lists.list[i].count_and_blocks = &lists.heads->list[i].count_and_blocks;
+      lists.list[i].unfinished = &lists.heads->list[i].unfinished;
     }
     return lists;
+  }
+
+  static chunk_pool<Task> lay_out_pool(memory_layout& memory, std::size_t capacity,
+                                       const launch_granularity& launches) {
+    chunk_pool<Task> pool;
+    if (launches.grain != granularity::per_block) return pool;
+    pool.chunk_size = Context::fan * launches.coarsening;
+    // A block takes a chunk whole and seldom fills it.
+    constexpr std::size_t tasks_a_place = 4;
+    const std::size_t most = std::numeric_limits<unsigned>::max() - 1;
+    pool.chunks =
+        static_cast<unsigned>(std::min(tasks_a_place * capacity / pool.chunk_size + 1, most));
+    pool.tasks = memory.take<Task>(std::size_t{pool.chunks} * pool.chunk_size);
+    pool.first_block = memory.take<unsigned>(std::size_t{pool.chunks} * pool.chunk_size);
+    pool.heads = memory.take<list_head>(pool.chunks);
+    return pool;
   }
 
   /// Runs what is in the lists, level by level, in grids that launch nothing.
@@ -158,30 +194,27 @@ class recursion {
       check(cudaMemcpyAsync(&heads, lists_.heads, sizeof heads, cudaMemcpyDeviceToHost, stream),
             "reading the size of the next level");
       control_->wait();  // a dropped task ends the run before a list with a gap is worked on
-      const auto open = [&](unsigned i) {
-        return heads.count_and_blocks[i] != 0 && heads.taken[i] == 0;
-      };
-      if (!open(0) && !open(1)) return;
+      const unsigned filled = heads.list[0].count_and_blocks != 0 ? 0 : 1;
+      const list_head& head = heads.list[filled];
+      if (head.count_and_blocks == 0) return;
+      if (head.unfinished != 0) {
+        throw std::logic_error("recursion: a grid is complete, and " +
+                               std::to_string(head.unfinished) +
+                               " of its tasks never said task_ends()");
+      }
       const unsigned level = control_->report().deepest_level + 1;
 
-      // Only one list is open: the other was emptied by the last round, or its grid is complete.
-      const unsigned filled = open(0) ? 0 : 1;
-      const unsigned other = 1 - filled;
-      check(cudaMemsetAsync(&lists_.heads->count_and_blocks[other], 0, sizeof(unsigned long long),
-                            stream),
-            "clearing a task list");
-      check(cudaMemsetAsync(lists_.heads->taken, 0, sizeof(list_heads::taken), stream),
-            "clearing a task list");
-      flat.next = lists_.list[other];
+      flat.next = lists_.list[1 - filled];
       flat.depth = level;
-      const auto blocks = static_cast<unsigned>(heads.count_and_blocks[filled]);
+      const auto members = static_cast<unsigned>(head.count_and_blocks);
+      const auto tasks = static_cast<unsigned>(head.count_and_blocks >> 32);
+      check(cudaMemcpyAsync(lists_.list[filled].unfinished, &tasks, sizeof tasks,
+                            cudaMemcpyHostToDevice, stream),
+            "writing the size of a level");
       control_->launched(
-          launch(Context::kernel(), {blocks, flat.threads, flat.dynamic_shared}, stream,
-                 task_source<Task>{{}, lists_.list[filled], true}, flat, context_),
+          launch(Context::kernel(), {flat.blocks_for(members), flat.threads, flat.dynamic_shared},
+                 stream, task_source<Task>{{}, lists_.list[filled], true}, flat, context_),
           "launching a level", level);
-      check(cudaMemsetAsync(&lists_.heads->count_and_blocks[filled], 0, sizeof(unsigned long long),
-                            stream),
-            "clearing a task list");
     }
   }
 

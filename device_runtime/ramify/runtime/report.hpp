@@ -30,6 +30,13 @@ enum class route {
   flat,       ///< no launch from the device: one grid for all tasks of a level
 };
 
+/// Who begins the rounds of a flat run, one after another.
+enum class flat_loop {
+  automatic,  ///< the device if it can and it pays, else the host
+  graph,      ///< the device: a CUDA graph with a WHILE node
+  host,       ///< the host, which looks after each round whether there is another
+};
+
 /// Which streams a grid puts independent children into.
 enum class child_streams {
   fire_and_forget,  ///< the fastest
@@ -50,6 +57,15 @@ enum class child_streams {
     case route::automatic: return "automatic";
     case route::device: return "device";
     case route::flat: return "flat";
+  }
+  return "?";
+}
+
+[[nodiscard]] constexpr std::string_view to_string(flat_loop l) {
+  switch (l) {
+    case flat_loop::automatic: return "automatic";
+    case flat_loop::graph: return "graph";
+    case flat_loop::host: return "host";
   }
   return "?";
 }
@@ -80,14 +96,23 @@ template <class Choices>
   return parse_choice("route", text, std::array{route::automatic, route::device, route::flat});
 }
 
+/// The inverse of to_string. \throws std::invalid_argument naming the choices
+[[nodiscard]] inline flat_loop parse_flat_loop(std::string_view text) {
+  return parse_choice("flat_loop", text,
+                      std::array{flat_loop::automatic, flat_loop::graph, flat_loop::host});
+}
+
 /// What a run did.
 struct run_report {
   backend ran_on = backend::automatic;
   std::string backend_reason;  ///< why it ran there
   route taken = route::automatic;
-  std::string route_reason;                ///< why this route
+  std::string route_reason;                    ///< why this route
+  flat_loop looped_by = flat_loop::automatic;  ///< who began the flat rounds, if there were any
+  std::string flat_loop_reason;            ///< why; empty if there were none, or nobody to choose
   std::uint64_t host_grids = 0;            ///< launched by the host
   std::uint64_t child_grids = 0;           ///< launched by kernels
+  std::uint64_t graph_grids = 0;           ///< begun by the loop of a graph
   std::uint32_t deepest_level = 0;         ///< of the launch tree, or of the levels; the root is 0
   std::uint64_t spilled_tasks = 0;         ///< found no launch slot and ran in a flat grid
   std::uint32_t peak_slots = 0;            ///< most launch slots in use at a time, of all runs
@@ -100,6 +125,7 @@ struct run_report {
 inline void add_part(run_report& whole, const run_report& part) {
   whole.host_grids += part.host_grids;
   whole.child_grids += part.child_grids;
+  whole.graph_grids += part.graph_grids;
   whole.deepest_level = std::max(whole.deepest_level, part.deepest_level);
   whole.spilled_tasks += part.spilled_tasks;
   whole.peak_slots = std::max(whole.peak_slots, part.peak_slots);
@@ -115,9 +141,13 @@ inline void add_part(run_report& whole, const run_report& part, std::string_view
 
 /// One "name: value" line a field.
 inline std::ostream& operator<<(std::ostream& out, const run_report& r) {
-  return out << "backend: " << to_string(r.ran_on) << " (" << r.backend_reason << ")\n"
-             << "route: " << to_string(r.taken) << " (" << r.route_reason << ")\n"
-             << "grids launched by the host: " << r.host_grids << '\n'
+  out << "backend: " << to_string(r.ran_on) << " (" << r.backend_reason << ")\n"
+      << "route: " << to_string(r.taken) << " (" << r.route_reason << ")\n";
+  if (!r.flat_loop_reason.empty()) {
+    out << "flat rounds begun by: " << to_string(r.looped_by) << " (" << r.flat_loop_reason << ")\n"
+        << "grids begun by a graph: " << r.graph_grids << '\n';
+  }
+  return out << "grids launched by the host: " << r.host_grids << '\n'
              << "grids launched by kernels: " << r.child_grids << '\n'
              << "deepest level: " << r.deepest_level << '\n'
              << "tasks spilled to flat grids: " << r.spilled_tasks << '\n'

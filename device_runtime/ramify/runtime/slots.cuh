@@ -14,6 +14,7 @@
 #include <mutex>
 #include <ramify/runtime/check.cuh>
 #include <ramify/runtime/status.cuh>
+#include <ramify/runtime/stream.cuh>
 #include <utility>
 
 namespace ramify::inline RAMIFY_BUILD {
@@ -65,10 +66,13 @@ class slot_lease {
     const std::lock_guard lock(mutex());
     counter_ = &counters()[device];
     if (counter_->in_use == nullptr) {
+      const beside_captures here;  // the run may be captured, the counter is the process's
+      const host_stream stream;
       void* memory = nullptr;
       check(cudaMalloc(&memory, sizeof(unsigned)), "allocating the launch-slot counter");
-      check(cudaMemsetAsync(memory, 0, sizeof(unsigned)), "clearing the launch-slot counter");
-      check(cudaDeviceSynchronize(), "clearing the launch-slot counter");
+      check(cudaMemsetAsync(memory, 0, sizeof(unsigned), stream.get()),
+            "clearing the launch-slot counter");
+      stream.synchronize();
       counter_->in_use = static_cast<unsigned*>(memory);
     }
     ++counter_->leases;

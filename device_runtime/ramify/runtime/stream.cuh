@@ -109,6 +109,35 @@ class host_stream {
   cudaStream_t stream_ = nullptr;
 };
 
+/// Whether what is put into `stream` goes into a graph that is being captured. \throws cuda_error
+[[nodiscard]] inline bool is_being_captured([[maybe_unused]] cudaStream_t stream) {
+#if RAMIFY_ON_CUDA
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream, &status), "asking whether a stream is being captured");
+  return status != cudaStreamCaptureStatusNone;
+#else
+  return false;
+#endif
+}
+
+/// While it lives, this thread may do what a capture forbids, with what concerns no captured
+/// stream, such as allocating memory that the process keeps.
+class [[nodiscard]] beside_captures {
+ public:
+#if RAMIFY_ON_CUDA
+  beside_captures() { exchange(); }
+  ~beside_captures() { exchange(); }
+  beside_captures(const beside_captures&) = delete;
+  beside_captures& operator=(const beside_captures&) = delete;
+
+ private:
+  void exchange() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+#else
+  beside_captures() {}
+#endif
+};
+
 /// An event of the host, without time. Moved-from as host_stream.
 class host_event {
  public:

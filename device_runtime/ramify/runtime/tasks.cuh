@@ -2,56 +2,84 @@
 #pragma once
 
 /// \file
-/// Tasks: what a recursive kernel works on, where it finds its own, and how it spawns more.
+/// Tasks: what a recursive kernel works on, and where it finds its own.
 
 #include <ramify/runtime/launch.cuh>
-#include <ramify/runtime/slots.cuh>
-#include <ramify/runtime/status.cuh>
-#include <ramify/runtime/stream.cuh>
 
 namespace ramify::inline RAMIFY_BUILD {
 
 /// A list of tasks in device memory that kernels append to. Each task says how many blocks are to
-/// work on it (its team), and a grid over the list has one block for each member of each team.
+/// work on it (its team), and all the teams' members are numbered through.
 ///
 ///     tasks        <-- [A (2 blocks), B (1), C (3)]
 ///     first_block  <-- [0, 2, 3]
-///     block 4 of the grid belongs to C, with rank 1
+///     member 4 belongs to C, with rank 1
 template <class Task>
 struct task_list {
   Task* tasks = nullptr;
   unsigned* first_block = nullptr;
   unsigned long long* count_and_blocks = nullptr;  ///< tasks << 32 | blocks
   unsigned capacity = 0;                           ///< in tasks
+  unsigned* unfinished = nullptr;                  ///< tasks, if a grid works on the list; else 0
 
   /// Appends a task; false if there is no room. Any thread.
   __device__ bool push(const Task& task, unsigned blocks) const {
     // One atomic word holds both counts, so first_block rises along the list.
     const unsigned long long before = atomicAdd(count_and_blocks, 1ull << 32 | blocks);
-    const auto index = static_cast<unsigned>(before >> 32);
-    if (index >= capacity) return false;
-    tasks[index] = task;
-    first_block[index] = static_cast<unsigned>(before);
-    return true;
+    return put(task, static_cast<unsigned>(before >> 32), static_cast<unsigned>(before));
+  }
+
+  /// Appends a task of one block for each lane that has one; false in lanes whose task found no
+  /// room. Every thread of a full warp.
+  __device__ bool push_by_warp(bool has, const Task& task) const {
+    const unsigned lane = threadIdx.x % 32;
+    const unsigned who = __ballot_sync(0xffffffffu, has);
+    const auto count = static_cast<unsigned>(__popc(static_cast<int>(who)));
+    unsigned long long before = 0;
+    if (lane == 0 && count > 0) {
+      before = atomicAdd(count_and_blocks, 1ull * count << 32 | count);
+    }
+    before = __shfl_sync(0xffffffffu, before, 0);
+    const auto rank = static_cast<unsigned>(__popc(static_cast<int>(who & ((1u << lane) - 1))));
+    return !has || put(task, static_cast<unsigned>(before >> 32) + rank,
+                       static_cast<unsigned>(before) + rank);
   }
 
   __device__ unsigned size() const { return static_cast<unsigned>(*count_and_blocks >> 32); }
   __device__ unsigned blocks() const { return static_cast<unsigned>(*count_and_blocks); }
 
-  /// The task, of the first `count`, that block `block` of a grid over the list belongs to. While
-  /// other grids may append, `count` is what the list held when this grid was launched.
-  __device__ unsigned owner_of(unsigned block, unsigned count) const {
+  /// Both counts, as size() and blocks() tell them, while others may append.
+  struct counts {
+    unsigned size;
+    unsigned blocks;
+  };
+  __device__ counts look() const {
+    const unsigned long long now = atomicAdd(count_and_blocks, 0ull);
+    return {static_cast<unsigned>(now >> 32), static_cast<unsigned>(now)};
+  }
+
+  /// The task, of the first `count`, that member `member` belongs to. While other grids may append,
+  /// `count` is what the list held when this grid was launched.
+  __device__ unsigned owner_of(unsigned member, unsigned count) const {
     unsigned low = 0;
     unsigned high = count;
     while (high - low > 1) {
       const unsigned middle = low + (high - low) / 2;
-      if (first_block[middle] <= block) {
+      if (first_block[middle] <= member) {
         low = middle;
       } else {
         high = middle;
       }
     }
     return low;
+  }
+
+ private:
+  __device__ bool put(const Task& task, unsigned index, unsigned first) const {
+    if (index >= capacity) return false;
+    tasks[index] = task;
+    first_block[index] = first;
+    return true;
   }
 };
 
@@ -62,8 +90,8 @@ struct team_member {
   unsigned rank;  ///< of this block in the task's team
 };
 
-/// Whether this block is the last of `blocks` to come here, told to all its threads. What the
-/// others wrote before is then visible. `counter` starts at 0 and is 0 again afterwards.
+/// Whether this is the last of `blocks` times that a block comes here, told to all its threads. What
+/// the others wrote before is then visible. `counter` starts at 0 and is 0 again afterwards.
 __device__ inline bool last_to_arrive(unsigned& counter, unsigned blocks) {
   __shared__ bool last;
   __threadfence();
@@ -77,67 +105,78 @@ __device__ inline bool last_to_arrive(unsigned& counter, unsigned blocks) {
   return last;
 }
 
-/// Where the blocks of a grid find their tasks: all in one, or each in a list.
+/// Where the blocks of a grid find their tasks: all in one, or in a list.
+///
+///     for (const auto [task, rank] : source.members()) { ... }
+///
+/// A grid over one task has a block for each member. One over a list may have any number of blocks:
+/// each does an equal run of neighbouring members, in turn. A kernel that is written as this loop
+/// may therefore run on a coarsened grid, or on one whose size was fixed before the list was made.
 template <class Task>
 struct task_source {
   Task single{};
   task_list<Task> list{};
   bool from_list = false;
 
+  /// This block's members. Every thread of the block goes through the loop, and a member begins when
+  /// all threads have come to it: shared memory is free to be used again, and nobody will look at
+  /// the list for it any more. They wait for one another behind the last member, too.
+  class work {
+   public:
+    struct end_of_work {};
+    class iterator {
+     public:
+      __device__ explicit iterator(const task_source& source)
+          : list_(source.list), member_{source.single, blockIdx.x} {
+        if (!source.from_list) return;
+        const unsigned long long counts = *list_.count_and_blocks;  // one look at both
+        const auto members = static_cast<unsigned>(counts);
+        count_ = static_cast<unsigned>(counts >> 32);
+        const unsigned each = members / gridDim.x + (members % gridDim.x != 0 ? 1 : 0);
+        number_ = min(blockIdx.x * each, members);
+        end_ = min(number_ + each, members);
+        // In a list of single blocks nobody needs to search.
+        task_ = count_ == members ? number_ : list_.owner_of(number_, count_);
+        if (number_ < end_) read();
+        __syncthreads();
+      }
+      __device__ bool operator!=(end_of_work) const { return number_ < end_; }
+      __device__ const team_member<Task>& operator*() const { return member_; }
+      __device__ iterator& operator++() {
+        ++number_;
+        if (number_ < end_) {
+          while (task_ + 1 < count_ && list_.first_block[task_ + 1] <= number_) ++task_;
+          read();
+        }
+        __syncthreads();
+        return *this;
+      }
+
+     private:
+      __device__ void read() { member_ = {list_.tasks[task_], number_ - list_.first_block[task_]}; }
+
+      const task_list<Task>& list_;
+      team_member<Task> member_;
+      unsigned number_ = 0;  ///< of the member in the list
+      unsigned end_ = 1;
+      unsigned task_ = 0;   ///< in the list
+      unsigned count_ = 0;  ///< of tasks
+    };
+
+    __device__ explicit work(const task_source& source) : source_(source) {}
+    __device__ iterator begin() const { return iterator(source_); }
+    __device__ end_of_work end() const { return {}; }
+
+   private:
+    const task_source& source_;
+  };
+  [[nodiscard]] __device__ work members() const { return work(*this); }
+
+  /// The one member of this block, in a grid with a block for each.
   [[nodiscard]] __device__ team_member<Task> mine() const {
     if (!from_list) return {single, blockIdx.x};
     const unsigned index = list.owner_of(blockIdx.x, list.size());
     return {list.tasks[index], blockIdx.x - list.first_block[index]};
-  }
-};
-
-/// Turns a kernel's child tasks into child grids or into entries of a list, and loses none.
-///
-/// On the device route a task becomes a grid of its own if a launch slot is free. Whatever finds no
-/// slot, and every task on the flat route, where there are no slots, goes to the list `next`, over
-/// which a flat grid runs later.
-template <class Task>
-struct spawner {
-  task_list<Task> next;
-  launch_slots slots;
-  run_status* status;
-  unsigned threads;         ///< a block, for the children as for their parent
-  unsigned dynamic_shared;  ///< bytes a block, likewise
-  child_streams streams;    ///< what a kernel makes its streams for children of
-  unsigned depth = 0;       ///< of this grid
-  bool holds_slot = false;  ///< this grid was launched on a slot
-
-  /// Spawns `kernel` over `task` with `blocks` blocks. By one elected thread.
-  /// `name` is the calling kernel's __func__, for error messages.
-  template <class Context>
-  __device__ void operator()(void (*kernel)(task_source<Task>, spawner, Context), const Task& task,
-                             unsigned blocks, cudaStream_t stream, const Context& context,
-                             const char* name) const {
-    if (slots.acquire(*status)) {
-      const auto launched = launch(kernel, {blocks, threads, dynamic_shared}, stream,
-                                   task_source<Task>{task}, child(), context);
-      if (launched) {
-        status->count_children(1, depth + 1);
-        return;
-      }
-      slots.release();
-      status->record_failure(launched.code(), name, depth);
-    }
-    if (slots.in_use != nullptr) atomicAdd(&status->spilled, 1ull);
-    if (!next.push(task, blocks)) atomicAdd(&status->dropped, 1ull);
-  }
-
-  /// To be called by one thread when nothing is left to do for this grid: gives its slot back.
-  __device__ void grid_ends() const {
-    if (holds_slot) slots.release();
-  }
-
- private:
-  [[nodiscard]] __device__ spawner child() const {
-    spawner s = *this;
-    s.depth = depth + 1;
-    s.holds_slot = true;
-    return s;
   }
 };
 

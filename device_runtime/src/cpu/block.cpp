@@ -198,6 +198,25 @@ void block::barrier(site s) {
   wait("__syncthreads", s);
 }
 
+void block::team_barrier(unsigned threads, site s) {
+  if (grid_->owner->cancelled()) throw block_abandoned{};
+  const std::size_t team = running_->linear / threads;
+  if (at_team_barrier_.size() <= team) at_team_barrier_.resize(team + 1);
+  std::vector<thread*>& waiting = at_team_barrier_[team];
+  if (!waiting.empty() && !same(waiting.front()->waits_at, s)) {
+    violate(rule::divergent_barrier, "waits for its team at line " + std::to_string(s.line()) +
+                                         " while others of the team wait at line " +
+                                         std::to_string(waiting.front()->waits_at.line()));
+  }
+  if (waiting.size() + 1 < threads) {
+    waiting.push_back(running_);
+    wait("block_team::sync", s);
+  } else {
+    runnable_.insert(runnable_.end(), waiting.rbegin(), waiting.rend());
+    waiting.clear();
+  }
+}
+
 block::meeting& block::join_meeting(unsigned warp, unsigned mask, unsigned bit, const char* word,
                                     site s) {
   meeting* free = nullptr;

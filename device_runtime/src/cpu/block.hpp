@@ -27,6 +27,8 @@ class block {
 
   // For the threads of the block.
   void barrier(words::site);
+  /// Waits for the `threads` consecutive threads that the calling one belongs to.
+  void team_barrier(unsigned threads, words::site);
   const warp_values& exchange(unsigned mask, std::uint64_t value, const char* word, words::site);
   /// Another block may take over here.
   void scheduling_point();
@@ -76,6 +78,7 @@ class block {
   std::vector<thread> threads_;
   std::vector<thread*> runnable_;  // taken from the back
   std::vector<thread*> at_barrier_;
+  std::vector<std::vector<thread*>> at_team_barrier_;  // of each team
   std::vector<std::vector<std::unique_ptr<meeting>>> meetings_;  // of each warp
   std::size_t ended_ = 0;
   thread* running_ = nullptr;

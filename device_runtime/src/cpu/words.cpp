@@ -69,6 +69,8 @@ void allow_shared(const void* kernel, std::size_t bytes) {
   device::instance().allow_shared(kernel, bytes);
 }
 
+void wait_for_team(unsigned threads, site s) { block::current()->team_barrier(threads, s); }
+
 std::byte* dynamic_shared_memory() { return block::current()->dynamic_shared(); }
 
 const warp_values& warp_exchange(unsigned mask, std::uint64_t value, const char* word, site s) {

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Merge sort by a team of threads in shared memory.
+///
+///     8 threads, 3 elements each    each sorts its own in registers, then pairs of runs are merged:
+///     runs of 3  ->  runs of 6  ->  runs of 12  ->  24
+///
+/// In a merge, each thread writes `items` elements of the result. Where in the two runs they begin,
+/// it finds by binary search on its diagonal of the merge path (Odeh, Green et al., 2012). `items` is
+/// odd, so that neighbours, `items` words apart, use different banks of shared memory.
+
+#include <cstdint>
+#include <ramify/quicksort/segment.cuh>
+#include <ramify/quicksort/sorting_network.cuh>
+#include <ramify/runtime/shared.cuh>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+template <class Key, class Value, int threads, int items>
+struct team_sort {
+  static constexpr bool has_values = columns<Key, Value>::has_values;
+  static constexpr int capacity = threads * items;
+  static_assert(capacity <= 65'536, "places are counted in 16 bits");
+
+  /// In shared memory. The last thread reads on beyond the end, and compares nothing of it.
+  struct storage {
+    uninitialized_array<Key, capacity + items + 1> keys;
+    uninitialized_array<std::uint16_t, has_values ? capacity + items + 1 : 1> places;
+  };
+
+  /// Sorts `count` <= capacity elements of `from`, beginning at `begin`, into the same positions of
+  /// `to`, which may be `from`. Not stable. Every thread of the team.
+  template <class Team, class Compare>
+  __device__ static void sort(const Team& team, storage& shared, columns<Key, Value> from,
+                              columns<Key, Value> to, position begin, unsigned count,
+                              Compare compare) {
+    sort_keys(team, shared, from.keys + begin, count, compare);
+    if constexpr (has_values) {
+      // Values are read where they were, all of them before the first is written.
+      Value values[items];
+      RAMIFY_UNROLL
+      for (int i = 0; i < items; ++i) {
+        const unsigned at = i * threads + team.rank;
+        if (at < count) values[i] = from.values[begin + shared.places[at]];
+      }
+      team.sync();
+      RAMIFY_UNROLL
+      for (int i = 0; i < items; ++i) {
+        const unsigned at = i * threads + team.rank;
+        if (at < count) to.values[begin + at] = values[i];
+      }
+    }
+    for (unsigned i = team.rank; i < count; i += threads) to.keys[begin + i] = shared.keys[i];
+    team.sync();
+  }
+
+  /// Sorts `count` <= capacity keys of `from` into shared.keys, and the places they had into
+  /// shared.places. Every thread of the team; they have met when it returns.
+  template <class Team, class Compare>
+  __device__ static void sort_keys(const Team& team, storage& shared, const Key* from,
+                                   unsigned count, Compare compare) {
+    sort_keys(
+        team, shared, [from](unsigned i) { return from[i]; }, count, compare);
+  }
+  /// The same for the keys read(0) to read(count - 1).
+  template <class Team, class Read, class Compare>
+  requires std::is_invocable_v<Read, unsigned> __device__ static void sort_keys(
+      const Team& team, storage& shared, Read read, unsigned count, Compare compare) {
+    // 1. Each thread sorts its own elements. Which they are means nothing, so neighbours read
+    //    neighbours; only the last thread with any may have fewer than `items`.
+    elements mine;
+    const unsigned full = count / items;
+    const unsigned first = team.rank * items;
+    int valid = items;
+    if (team.rank < full) {
+      RAMIFY_UNROLL
+      for (int i = 0; i < items; ++i) load(mine, i, i * full + team.rank, read);
+    } else {
+      valid = team.rank == full ? static_cast<int>(count - first) : 0;
+      RAMIFY_UNROLL
+      for (int i = 0; i < items; ++i) {
+        if (i < valid) load(mine, i, first + i, read);
+      }
+    }
+    sort_in_registers(mine, valid, compare);
+    store(shared, mine, first, valid);
+    team.sync();
+
+    // 2. Merge pairs of runs, until one run is left.
+    for (unsigned run = 1; run * items < count; run *= 2) {
+      const unsigned pair = (team.rank & ~(2 * run - 1)) * items;
+      const unsigned middle = pair + run * items;
+      const bool merges = valid > 0 && middle < count;  // else its run has no partner
+      if (merges) {
+        merge(shared, mine, first - pair, {pair, middle, min(middle + run * items, count)},
+              compare);
+      }
+      team.sync();
+      if (merges) store(shared, mine, first, valid);
+      team.sync();
+    }
+  }
+
+ private:
+  using elements = thread_elements<Key, items, has_values>;
+  struct two_runs {
+    unsigned begin;
+    unsigned middle;
+    unsigned end;
+  };
+
+  template <class Read>
+  __device__ static void load(elements& mine, int i, unsigned place, Read read) {
+    mine.keys[i] = read(place);
+    if constexpr (has_values) mine.places[i] = place;
+  }
+
+  __device__ static void store(storage& shared, const elements& mine, unsigned first, int valid) {
+    const auto put = [&](int i) {
+      shared.keys[first + i] = mine.keys[i];
+      if constexpr (has_values)
+        shared.places[first + i] = static_cast<std::uint16_t>(mine.places[i]);
+    };
+    if (valid == items) {
+      RAMIFY_UNROLL
+      for (int i = 0; i < items; ++i) put(i);
+    } else {
+      RAMIFY_UNROLL
+      for (int i = 0; i < items; ++i) {
+        if (i < valid) put(i);
+      }
+    }
+  }
+
+  /// Elements [diagonal, diagonal + items) of two runs' merge.
+  template <class Compare>
+  __device__ static void merge(const storage& shared, elements& merged, unsigned diagonal,
+                               const two_runs& runs, Compare compare) {
+    // 1. How many of the first `diagonal` merged elements come from the left run?
+    const auto& keys = shared.keys;
+    const unsigned right_size = runs.end - runs.middle;
+    unsigned low = diagonal > right_size ? diagonal - right_size : 0;
+    unsigned high = min(diagonal, runs.middle - runs.begin);
+    while (low < high) {
+      const unsigned half = (low + high) / 2;
+      if (compare(keys[runs.middle + diagonal - 1 - half], keys[runs.begin + half])) {
+        high = half;
+      } else {
+        low = half + 1;
+      }
+    }
+    // 2. Merge from there.
+    unsigned left = runs.begin + low;
+    unsigned right = runs.middle + diagonal - low;
+    Key left_key = keys[left];
+    Key right_key = keys[right];
+    RAMIFY_UNROLL
+    for (int i = 0; i < items; ++i) {
+      const bool take_right =
+          right < runs.end && (left >= runs.middle || compare(right_key, left_key));
+      merged.keys[i] = take_right ? right_key : left_key;
+      if constexpr (has_values) merged.places[i] = shared.places[take_right ? right : left];
+      if (take_right) {
+        right_key = keys[++right];
+      } else {
+        left_key = keys[++left];
+      }
+    }
+  }
+};
+
+}  // namespace ramify::inline RAMIFY_BUILD

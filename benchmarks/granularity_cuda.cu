@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How many tasks share a child grid, from how large a task on a launch is worth it, and how many
+// tasks a block of a shared grid does: what each choice does to three recursions. Every result is
+// checked before its time counts.
+#include <algorithm>
+#include <chrono>
+#include <ramify/amr.cuh>
+#include <ramify/quicksort.cuh>
+#include <ramify/runtime/recursion.cuh>
+#include <ramify/tree_search/uts.cuh>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "measure_cuda.cuh"
+
+namespace {
+
+using namespace ramify;
+using benchmark::recorder;
+
+constexpr int repeats = 9;
+
+/// The median of some calls by the host's clock, each after a `prepare` that does not count.
+template <class Prepare, class Call>
+benchmark::timing time_of(Prepare prepare, Call call) {
+  std::vector<double> times;
+  for (int i = -2; i < repeats; ++i) {
+    prepare();
+    check(cudaDeviceSynchronize(), "waiting for the device");
+    const auto begin = std::chrono::steady_clock::now();
+    call();
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+    if (i >= 0) times.push_back(took.count());
+  }
+  return benchmark::summarize(times);
+}
+
+std::string name_of(const run_report& report, const launch_granularity& launches) {
+  return report.taken == route::flat ? "flat" : std::string(to_string(launches.grain));
+}
+
+// ---- tasks that do nothing but spawn ------------------------------------------------------------
+
+struct spawning;
+__global__ void spawn_tree(task_source<unsigned> source, spawner<unsigned> spawn, spawning context);
+
+struct spawning {
+  __host__ __device__ static auto kernel() { return spawn_tree; }
+  static constexpr unsigned fan = 32;  ///< threads of a block, children of an inner node
+  static constexpr bool may_be_thin = false;
+
+  unsigned* runs;  ///< of each task
+  unsigned inner;  ///< tasks that have children
+};
+
+// A task is the number of a node of a complete tree, level by level.
+__global__ void spawn_tree(task_source<unsigned> source, spawner<unsigned> spawn,
+                           spawning context) {
+  for (const auto [node, rank] : source.members()) {
+    if (threadIdx.x == 0) atomicAdd(&context.runs[node], 1u);
+    if (node < context.inner) {
+      spawn.by_block(spawn_tree, true, node * spawning::fan + 1 + threadIdx.x, context, __func__);
+    }
+    if (threadIdx.x == 0) spawn.task_ends();
+  }
+  if (threadIdx.x == 0) spawn.block_ends(spawn_tree, source, context, __func__);
+}
+
+void measure_spawning(recorder& out, route wanted, const launch_granularity& launches, int levels) {
+  unsigned tasks = 1;
+  unsigned inner = 0;
+  for (int i = 0; i < levels; ++i) {
+    inner = tasks;
+    tasks = tasks * spawning::fan + 1;
+  }
+  using tree = recursion<unsigned, spawning>;
+  const device_buffer<unsigned> runs(tasks, nullptr);
+  const device_buffer<std::byte> lists(tree::scratch_bytes(tasks, launches), nullptr);
+  const device_buffer<std::byte> status(run_control::scratch_bytes, nullptr);
+  const std::size_t limit = *current_launch_limits().pending_launches;
+  run_report report;
+  const auto run = [&] {
+    run_control control(status.data(), choose_route(wanted, limit, 1, {route::device, ""}), limit,
+                        nullptr);
+    tree spawned(lists.data(), tasks, control, spawning::fan, 0, child_streams::fire_and_forget,
+                 spawning{runs.data(), inner}, launches);
+    spawned.start(0, 1);
+    spawned.finish();
+    report = control.report();
+  };
+  check(cudaMemset(runs.data(), 0, tasks * sizeof(unsigned)), "clearing the counts");
+  unsigned calls = 0;
+  const auto expect_all = [&] {
+    const auto seen = benchmark::download(runs.data(), tasks);
+    if (std::ranges::count(seen, calls) != std::ptrdiff_t(tasks)) {
+      throw std::runtime_error("a task did not run once in each run");
+    }
+  };
+  ++calls;
+  run();
+  expect_all();
+  const auto time = time_of([&] { ++calls; }, run);
+  expect_all();
+  out.row({name_of(report, launches), launches.coarsening, tasks, time,
+           tasks / time.median_ms / 1e3, report.child_grids, report.spilled_tasks,
+           report.peak_slots});
+}
+
+void measure_spawning(recorder& out) {
+  using enum granularity;
+  const launch_limits limits({.pending_launches = 65'536});
+  out.table("spawning",
+            {"granularity", "coarsening", "tasks", "ms", "Mtasks/s", "child grids", "spilled",
+             "peak slots"},
+            "Empty tasks, 32 spawned by a block of 32 threads; pending-launch limit 65,536");
+  measure_spawning(out, route::device, {per_task, 0, 1}, 3);
+  for (const unsigned coarsening : {1u, 8u}) {
+    measure_spawning(out, route::device, {per_block, 0, coarsening}, 4);
+  }
+  for (const unsigned coarsening : {1u, 8u, 64u}) {
+    measure_spawning(out, route::device, {per_grid, 0, coarsening}, 4);
+  }
+  measure_spawning(out, route::flat, {per_grid, 0, 8}, 4);
+}
+
+// ---- quicksort ----------------------------------------------------------------------------------
+
+void measure_sorting(recorder& out) {
+  using enum granularity;
+  constexpr std::size_t n = std::size_t{1} << 22;
+  constexpr unsigned leaf = quicksort_tuning<std::uint32_t, no_value>::leaf_size;
+  std::vector<std::uint32_t> input(n);
+  std::mt19937 random(1);
+  for (auto& key : input) key = static_cast<std::uint32_t>(random());
+  std::vector<std::uint32_t> expected = input;
+  std::ranges::sort(expected);
+  const auto original = benchmark::upload(input);
+  const device_buffer<std::uint32_t> keys(n, nullptr);
+  out.table("quicksort",
+            {"granularity", "threshold", "coarsening", "streams", "ms", "child grids", "levels",
+             "spilled", "peak slots"},
+            "Quicksort, binary, 2^22 uniform u32 keys; a leaf has " + std::to_string(leaf));
+
+  const auto measure = [&](route wanted, const launch_granularity& launches,
+                           child_streams streams = child_streams::fire_and_forget) {
+    const quicksort_config config{quicksort_strategy::binary, wanted, streams, 0, launches};
+    const device_buffer<std::byte> scratch(quicksort_scratch_bytes<std::uint32_t>(n, config),
+                                           nullptr);
+    quicksort_report report;
+    const auto prepare = [&] {
+      check(cudaMemcpyAsync(keys.data(), original.data(), n * sizeof(std::uint32_t),
+                            cudaMemcpyDeviceToDevice, nullptr),
+            "copying the keys");
+    };
+    const auto sort = [&] {
+      report =
+          quicksort(keys.data(), n, ascending{}, nullptr, config, {scratch.data(), scratch.size()});
+    };
+    prepare();
+    sort();
+    if (benchmark::download(keys.data(), n) != expected) throw std::runtime_error("not sorted");
+    const auto time = time_of(prepare, sort);
+    out.row({name_of(report, launches), launches.threshold, launches.coarsening,
+             streams == child_streams::named ? "named" : "fire and forget", time,
+             report.child_grids, report.deepest_level, report.spilled_tasks, report.peak_slots});
+  };
+  measure(route::device, {per_task}, child_streams::named);
+  for (const unsigned threshold : {0u, 2 * leaf, 8 * leaf}) {
+    for (const auto grain : {per_task, per_block, per_grid}) {
+      measure(route::device, {grain, threshold, 1});
+    }
+  }
+  for (const unsigned coarsening : {2u, 4u}) {
+    for (const auto grain : {per_block, per_grid}) measure(route::device, {grain, 0, coarsening});
+  }
+  measure(route::flat, {});
+}
+
+// ---- tree search --------------------------------------------------------------------------------
+
+void measure_search(recorder& out, std::string_view name) {
+  using enum granularity;
+  const uts_named_tree& tree = *std::ranges::find(uts_trees(), name, &uts_named_tree::name);
+  const launch_limits limits({.pending_launches = 65'536});
+  out.table("tree search, " + std::string(tree.name),
+            {"granularity", "threshold", "coarsening", "ms", "Mnodes/s", "child grids", "levels",
+             "spilled", "peak slots"},
+            "Tree search, " + std::string(tree.name) + ": " + std::to_string(tree.counts.nodes) +
+                " nodes, depth " + std::to_string(tree.counts.depth) +
+                "; pending-launch limit 65,536");
+  const auto measure = [&](const traverse_config& config) {
+    const std::size_t bytes =
+        traverse_scratch_bytes<uts_node, uts_expand, uts_visit, uts_reduce, uts_counts>(config);
+    const device_buffer<std::byte> scratch(bytes, nullptr);
+    traverse_report report;
+    const auto search = [&] {
+      const auto found = tree_search(tree.parameters, nullptr, config, {scratch.data(), bytes});
+      if (!(found.value == tree.counts)) throw std::runtime_error("wrong counts");
+      report = found.report;
+    };
+    const auto time = time_of([] {}, search);
+    const bool walks = config.strategy == traverse_strategy::walk;
+    const benchmark::cell none;
+    out.row({walks ? "the walk" : name_of(report, config.launches),
+             walks ? none : config.launches.threshold, walks ? none : config.launches.coarsening,
+             time, double(tree.counts.nodes) / time.median_ms / 1e3, report.child_grids,
+             report.deepest_level, report.spilled_tasks, report.peak_slots});
+  };
+  const auto spawned = [&](route wanted, const launch_granularity& launches) {
+    measure({.route = wanted, .strategy = traverse_strategy::spawned, .launches = launches});
+  };
+  measure({.route = route::device});
+  for (const auto grain : {per_task, per_block}) {
+    for (const unsigned threshold : {0u, 6u}) spawned(route::device, {grain, threshold, 1});
+  }
+  spawned(route::device, {per_block, 0, 16});
+  for (const unsigned threshold : {0u, 6u, 100u}) {
+    for (const unsigned coarsening : {1u, 16u}) {
+      spawned(route::device, {per_grid, threshold, coarsening});
+    }
+  }
+  spawned(route::flat, {per_grid, 0, 16});
+}
+
+// ---- a mesh -------------------------------------------------------------------------------------
+
+/// A hot ball in a cold gas.
+struct blast {
+  __host__ __device__ state<double, 5> operator()(const double (&where)[3]) const {
+    double distance2 = 0;
+    for (const double x : where) distance2 += (x - 0.5) * (x - 0.5);
+    state<double, 5> gas{};
+    gas[0] = 1;
+    gas[4] = distance2 < 0.01 ? 10 : 0.1;
+    return gas;
+  }
+};
+
+/// The first mesh of a blast wave is looked at and refined level by level, and nothing else is done.
+void measure_refining(recorder& out) {
+  using enum granularity;
+  using gas_type = euler<double, 3>;
+  using run_type = amr_run<gas_type>;
+  amr_config config;
+  config.mesh.roots = {8, 8, 8};
+  config.mesh.max_level = 4;
+  config.mesh.max_blocks = 60'000;
+  const auto build = [&] {
+    return run_type(gas_type{}, gradient_criterion<gas_type>{}, blast{}, config);
+  };
+  config.route = route::flat;
+  const amr_state expected = build().save();
+  out.table("refining",
+            {"granularity", "coarsening", "ms", "blocks refined", "child grids", "peak slots"},
+            "Refining 512 blocks of 8³ cells to a mesh of " +
+                std::to_string(build().report().leaves) +
+                " blocks, 4 levels deep; allocation included");
+  const auto measure = [&](route wanted, const launch_granularity& launches) {
+    config.route = wanted;
+    config.regrid.launches = launches;
+    amr_report report;
+    const amr_state built = build().save();
+    if (built.leaves != expected.leaves || built.values != expected.values) {
+      throw std::runtime_error("another mesh");
+    }
+    const auto time = time_of([] {}, [&] { report = build().report(); });
+    out.row({name_of(report, launches), launches.coarsening, time, report.refined,
+             report.child_grids, report.peak_slots});
+  };
+  for (const auto grain : {per_task, per_block, per_grid}) {
+    for (const unsigned coarsening : {1u, 8u}) measure(route::device, {grain, 0, coarsening});
+  }
+  measure(route::flat, {per_grid, 0, 1});
+}
+
+void measure_all(recorder& out, const benchmark::command_line& asked) {
+  if (asked.wants("spawning")) measure_spawning(out);
+  if (asked.wants("quicksort")) measure_sorting(out);
+  if (asked.wants("search")) {
+    measure_search(out, "T1");
+    measure_search(out, "T3");
+  }
+  if (asked.wants("refining")) measure_refining(out);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return benchmark::run({.name = "granularity_cuda",
+                         .about = "How many tasks share a child grid.",
+                         .machine = benchmark::this_gpu,
+                         .parts = {"spawning", "quicksort", "search", "refining"}},
+                        argc, argv, measure_all);
+}

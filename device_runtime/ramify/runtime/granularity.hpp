@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// How many spawned tasks share a child grid; plain C++.
+
+#include <array>
+#include <ramify/runtime/report.hpp>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace ramify {
+
+/// Which tasks share a child grid.
+enum class granularity {
+  per_task,   ///< none: each is a grid of its own
+  per_block,  ///< all that a block spawns
+  per_grid,   ///< all that a grid spawns; its last block launches
+};
+
+/// How spawned tasks become child grids: aggregation, thresholding and coarsening as in Olabi,
+/// Gómez-Luna, Mutlu, Hwu and El Hajj, "A Compiler Framework for Optimizing Dynamic Parallelism on
+/// GPUs", CGO 2022.
+struct launch_granularity {
+  granularity grain = granularity::per_task;
+  /// Tasks of a smaller size are never spawned: who made them finishes them. The unit is the
+  /// algorithm's; 0 and 1 spawn everything that the algorithm can.
+  unsigned threshold = 0;
+  /// How many blocks' work one block of a grid over several tasks does in turn, in [1, 4096].
+  unsigned coarsening = 1;
+};
+
+[[nodiscard]] constexpr std::string_view to_string(granularity g) {
+  switch (g) {
+    case granularity::per_task: return "per_task";
+    case granularity::per_block: return "per_block";
+    case granularity::per_grid: return "per_grid";
+  }
+  return "?";
+}
+
+/// The inverse of to_string. \throws std::invalid_argument naming the choices
+[[nodiscard]] inline granularity parse_granularity(std::string_view text) {
+  return parse_choice(
+      "granularity", text,
+      std::array{granularity::per_task, granularity::per_block, granularity::per_grid});
+}
+
+/// `field` is for the message. \throws std::invalid_argument naming the field and its range
+inline void validate(const launch_granularity& launches, const std::string& field) {
+  if (to_string(launches.grain) == "?") {
+    throw std::invalid_argument(field + ".grain is none of the enumerators");
+  }
+  if (launches.coarsening < 1 || launches.coarsening > 4096) {
+    throw std::invalid_argument(field + ".coarsening is " + std::to_string(launches.coarsening) +
+                                "; it must be in [1, 4096]");
+  }
+}
+
+}  // namespace ramify

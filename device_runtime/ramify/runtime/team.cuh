@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// block_team: a part of a block that works for itself.
+///
+/// A grid that a kernel launched gets the smallest share of an SM's memory for shared memory that one
+/// of its blocks fits into, so of blocks with more than some 7 KiB one is resident at a time, where a
+/// grid from the host has as many as fit (measured on an H200; nothing that can be set changes it).
+/// A large block of several teams fills the SM all the same.
+
+#include <ramify/runtime/cuda.hpp>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// `threads` consecutive threads of a block, which has at most 15 such teams and no other threads.
+template <int threads>
+struct block_team {
+  static_assert(!RAMIFY_ON_CUDA || threads % 32 == 0, "a team is made of whole warps");
+
+  unsigned index;  ///< of the team in its block
+  unsigned rank;   ///< of the thread in its team
+
+  __device__ block_team() : index(threadIdx.x / threads), rank(threadIdx.x % threads) {}
+
+  /// Waits for all threads of the team, and makes what they wrote visible to one another.
+#if RAMIFY_ON_CUDA
+  __device__ void sync() const {
+    // One of the hardware's 16 barriers a team; barrier 0 is __syncthreads().
+    asm volatile("barrier.sync %0, %1;" ::"r"(index + 1), "n"(threads) : "memory");
+  }
+#else
+  void sync(site written_at = site::current()) const { cpu::wait_for_team(threads, written_at); }
+#endif
+};
+
+}  // namespace ramify::inline RAMIFY_BUILD
