@@ -48,6 +48,7 @@ measure tree_search_cpu 300 "${cpu:-CPU}"
 if nvidia-smi -L >/dev/null 2>&1; then
   gpu=$(nvidia-smi --id=0 --query-gpu=name,driver_version --format=csv,noheader)
   measure sort_cuda 300 "$gpu"
+  measure host_spans_cuda 300 "$gpu"
   measure spatial_cuda 300 "$gpu"
   measure gravity_cuda 300 "$gpu"
   measure amr_cuda 300 "$gpu"
