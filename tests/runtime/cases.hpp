@@ -50,12 +50,12 @@ struct runtime_cases {
   bool (*heap_is_finite)();
   std::vector<int> (*memory_operations)();
   std::string (*route_reason)(ramify::route wanted, std::size_t pending_launches);
-  /// Each copies bytes to the device by pieces of a staging, has a kernel change them, and copies them
-  /// back; what is wrong with them, if anything.
+  /// Each copies bytes to the device, has a kernel change them, and copies them back; what is wrong
+  /// with them, if anything.
   std::string (*staged_copies)();
-  std::string (*staged_copies_of_two_threads)();
   std::string (*spoilt_staged_copy)();  ///< of which one byte was changed more than the others
   std::string (*copies_of_any_memory)();
+  std::string (*staged_copies_of_two_threads)();  ///< there and back, unchanged
   void (*staging_without_chunks)();
   void (*staging_without_threads)();
 };

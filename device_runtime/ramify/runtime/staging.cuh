@@ -53,7 +53,8 @@ struct staging_shape {
 /// Pinned chunks of one device, two for each host thread, made when they are first needed and kept:
 /// 2 * threads * chunk_bytes at most.
 ///
-/// Copies take turns: one waits until others, of other threads of the program, have been packed.
+/// Copies take turns: one waits until others, of other threads of the program, have been packed. The
+/// stream may be any but a thread's own default stream, which other threads cannot name.
 class staging {
  public:
   /// \throws std::invalid_argument naming the field
