@@ -41,8 +41,8 @@ def made_up():
     times = [[time(n * cost / 1e6) for cost in (1, 2, 3, 4, 3)] for _, n in cases]
     launches = [["launch by the host", 4.5], ["one thread in a loop, fire-and-forget", 6.5],
                 ["chain of kernels in a CUDA graph", 0.68], ["WHILE: not here", None]]
-    trees = [[tree, route, speed] for tree in ("T1", "T3")
-             for route, speed in (("device", 5000.0), ("flat", 4000))]
+    trees = [[tree, route, begun_by, speed] for tree in ("T1", "T3")
+             for route, begun_by, speed in (("device", "", 5000.0), ("flat", "graph", 4000))]
     meshes = [["uniform 256³", "double", "device", 1700.0],
               ["uniform 256³", "double", "flat", 2200],
               ["looks at the mesh", "double", "flat", None]]
@@ -93,7 +93,7 @@ class PlotTest(unittest.TestCase):
                 "sort_speed": ["u32 keys", "f64 keys", "10⁹ keys/s", "CUB merge sort", "device"],
                 "sort_ratio": ["zipf", "f64, 2^28", "0.67", "0.33"],  # merge 2, radix 1; device 3
                 "launch_cost": ["µs a grid", "launch by the host", "0.68"],
-                "tree_search": ["T1", "10⁹ nodes/s"],
+                "tree_search": ["T1", "10⁹ nodes/s", "flat, by graph"],
                 "amr": ["uniform 256³", "10⁶ cell updates/s"]}.items():
             text = self.text_of(name)
             for word in words + ["Made-up GPU, 2026-01-02"]:

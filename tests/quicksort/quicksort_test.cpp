@@ -8,6 +8,7 @@
 #include <limits>
 #include <ramify/cpu/executor.hpp>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 
 #include "backend_under_test.hpp"
@@ -16,6 +17,7 @@
 #include "exceptions.hpp"
 #include "printing.hpp"
 #include "sort_oracle.hpp"
+#include "times_check.hpp"
 
 namespace data = boost::unit_test::data;
 using common::distribution;
@@ -390,6 +392,29 @@ BOOST_DATA_TEST_CASE(the_report_tells_the_route, data::make(strategies), strateg
   const auto chosen = ramify::quicksort(std::span(keys), options_for(strategy, route::automatic));
   BOOST_TEST(chosen.taken == route::device);
   BOOST_TEST(!chosen.route_reason.empty());
+}
+
+BOOST_DATA_TEST_CASE(the_report_tells_where_the_time_went, data::make(routes), taken) {
+  const auto input = make_input<std::uint32_t>(distribution::uniform, several_leaves, 1);
+  auto keys = input.input();
+  const auto options = options_for(quicksort_strategy::multiway, taken);
+  const tests::copied both{!on_cpu(), !on_cpu()};
+  BOOST_TEST(tests::check_times(ramify::quicksort(std::span(keys), options), both) == "");
+  auto values = tests::count_up<std::uint32_t>(keys.size());
+  const auto of_pairs = ramify::quicksort_pairs(std::span(keys), std::span(values), options);
+  BOOST_TEST(tests::check_times(of_pairs, both) == "");
+
+  std::ostringstream printed;
+  printed << of_pairs;
+  BOOST_TEST((printed.str().find("\nmilliseconds of work: ") != std::string::npos));
+  // The header door looks at no clock, and says nothing about time.
+  std::vector<tests::particle> particles(1'000);
+  const auto of_header = sorts<tests::particle>::keys(particles, options);
+  BOOST_TEST(of_header.total_ms == 0);
+  BOOST_TEST(tests::check_times(of_header, {false, false}) == "no work");
+  printed.str("");
+  printed << of_header;
+  BOOST_TEST((printed.str().find("milliseconds") == std::string::npos));
 }
 
 BOOST_DATA_TEST_CASE(scratch_is_little_more_than_the_keys, data::make(strategies), strategy) {
