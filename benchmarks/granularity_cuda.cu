@@ -166,16 +166,16 @@ void measure_sorting(recorder& out) {
              streams == child_streams::named ? "named" : "fire and forget", time,
              report.child_grids, report.deepest_level, report.spilled_tasks, report.peak_slots});
   };
-  measure(route::device, {per_task}, child_streams::named);
-  for (const unsigned threshold : {0u, 2 * leaf, 8 * leaf}) {
+  measure(route::device, {per_task, 1}, child_streams::named);
+  for (const unsigned threshold : {1u, 2 * leaf, 8 * leaf}) {
     for (const auto grain : {per_task, per_block, per_grid}) {
       measure(route::device, {grain, threshold, 1});
     }
   }
   for (const unsigned coarsening : {2u, 4u}) {
-    for (const auto grain : {per_block, per_grid}) measure(route::device, {grain, 0, coarsening});
+    for (const auto grain : {per_block, per_grid}) measure(route::device, {grain, 1, coarsening});
   }
-  measure(route::flat, {});
+  for (const unsigned threshold : {1u, 2 * leaf}) measure(route::flat, {per_grid, threshold, 1});
 }
 
 // ---- tree search --------------------------------------------------------------------------------
@@ -238,41 +238,106 @@ struct blast {
   }
 };
 
-/// The first mesh of a blast wave is looked at and refined level by level, and nothing else is done.
+using gas_type = euler<double, 3>;
+
+/// Blocks that a spherical shell goes through are to be fine while the flag is set, and no others.
+struct shell_criterion {
+  const int* wanted;  ///< device memory
+
+  __host__ __device__ static bool contains(const double (&where)[3]) {
+    double distance2 = 0;
+    for (const double x : where) distance2 += (x - 0.5) * (x - 0.5);
+    return distance2 > 0.25 * 0.25 && distance2 < 0.4 * 0.4;
+  }
+  __device__ double operator()(const cell_stencil<state<double, 5>, 3>&, const block_place<3>&,
+                               const double (&where)[3]) const {
+    return *wanted != 0 && contains(where) ? 1 : 0;
+  }
+};
+
+/// How many blocks of a mesh of so many along each axis have the centre of a cell in the shell.
+unsigned blocks_in_shell(unsigned across) {
+  constexpr unsigned n = usual_cells<gas_type>;
+  std::vector<char> inside(std::size_t{across} * across * across);
+  const unsigned cells = across * n;
+  for (unsigned z = 0; z < cells; ++z) {
+    for (unsigned y = 0; y < cells; ++y) {
+      for (unsigned x = 0; x < cells; ++x) {
+        const double where[3] = {(x + 0.5) / cells, (y + 0.5) / cells, (z + 0.5) / cells};
+        if (shell_criterion::contains(where)) {
+          inside[(std::size_t{z / n} * across + y / n) * across + x / n] = 1;
+        }
+      }
+    }
+  }
+  return static_cast<unsigned>(std::ranges::count(inside, 1));
+}
+
+/// A step of a uniform mesh, then a look at it that refines the blocks of a shell; and, untimed, a
+/// step and a look that makes them coarse again, after which there is memory for the next time.
 void measure_refining(recorder& out) {
   using enum granularity;
-  using gas_type = euler<double, 3>;
-  using run_type = amr_run<gas_type>;
+  constexpr unsigned across = 24;
+  const unsigned in_shell = blocks_in_shell(across);
   amr_config config;
-  config.mesh.roots = {8, 8, 8};
-  config.mesh.max_level = 4;
-  config.mesh.max_blocks = 60'000;
-  const auto build = [&] {
-    return run_type(gas_type{}, gradient_criterion<gas_type>{}, blast{}, config);
+  config.mesh.roots = {across, across, across};
+  config.mesh.max_level = 1;
+  config.regrid = {.patience = 1, .every = 1};
+  device_buffer<int> wanted(1, nullptr);
+  const auto want = [&](int fine) {
+    check(cudaMemcpy(wanted.data(), &fine, sizeof fine, cudaMemcpyHostToDevice), "setting a flag");
   };
-  config.route = route::flat;
-  const amr_state expected = build().save();
+  const launch_limits limits({.pending_launches = 65'536});
   out.table("refining",
-            {"granularity", "coarsening", "ms", "blocks refined", "child grids", "peak slots"},
-            "Refining 512 blocks of 8³ cells to a mesh of " +
-                std::to_string(build().report().leaves) +
-                " blocks, 4 levels deep; allocation included");
-  const auto measure = [&](route wanted, const launch_granularity& launches) {
-    config.route = wanted;
+            {"granularity", "coarsening", "blocks refined", "ms", "child grids", "peak slots"},
+            "A step of " + std::to_string(across * across * across) +
+                " blocks of 8³ cells, and a look at the mesh that refines " +
+                std::to_string(in_shell) +
+                " of them, or none; memory is there already; pending-launch limit 65,536");
+
+  amr_state expected;  // after as many steps, whatever the way
+  const auto measure = [&](route way, const launch_granularity& launches, bool refines) {
+    config.route = way;
     config.regrid.launches = launches;
-    amr_report report;
-    const amr_state built = build().save();
-    if (built.leaves != expected.leaves || built.values != expected.values) {
-      throw std::runtime_error("another mesh");
+    want(0);
+    amr_run<gas_type, shell_criterion> run(gas_type{}, {wanted.data()}, blast{}, config);
+    amr_report before;
+    std::uint64_t child_grids = 0;
+    const auto time = time_of(
+        [&] {
+          want(0);
+          run.advance(1);
+          if (run.report().leaves != across * across * across) {
+            throw std::runtime_error("blocks stayed refined");
+          }
+          want(refines ? 1 : 0);
+          before = run.report();
+        },
+        [&] {
+          run.advance(1);
+          child_grids = run.report().child_grids - before.child_grids;
+          if (run.report().refined - before.refined != (refines ? in_shell : 0)) {
+            throw std::runtime_error("another number of blocks was refined");
+          }
+        });
+    if (refines) {
+      const amr_state reached = run.save();
+      if (expected.leaves.empty()) expected = reached;
+      if (reached.leaves != expected.leaves || reached.values != expected.values) {
+        throw std::runtime_error("another mesh");
+      }
     }
-    const auto time = time_of([] {}, [&] { report = build().report(); });
-    out.row({name_of(report, launches), launches.coarsening, time, report.refined,
-             report.child_grids, report.peak_slots});
+    out.row({name_of(run.report(), launches), launches.coarsening, refines ? in_shell : 0, time,
+             child_grids, run.report().peak_slots});
   };
+  measure(route::device, {per_grid, 0, 1}, false);
   for (const auto grain : {per_task, per_block, per_grid}) {
-    for (const unsigned coarsening : {1u, 8u}) measure(route::device, {grain, 0, coarsening});
+    for (const unsigned coarsening : {1u, 8u}) {
+      measure(route::device, {grain, 0, coarsening}, true);
+    }
   }
-  measure(route::flat, {per_grid, 0, 1});
+  measure(route::flat, {per_grid, 0, 1}, false);
+  measure(route::flat, {per_grid, 0, 1}, true);
 }
 
 void measure_all(recorder& out, const benchmark::command_line& asked) {

@@ -245,7 +245,7 @@ BOOST_DATA_TEST_CASE(binary_sorts_at_any_granularity,
     for (const auto taken : routes) {
       auto options = options_for(quicksort_strategy::binary, taken);
       options.pending_launches = std::size_t(pending_launches);
-      for (const unsigned threshold : {0u, 150u, 5'000u}) {
+      for (const unsigned threshold : {0u, 1u, 5'000u}) {
         options.launches = {grain, threshold, coarsening};
         expect_sorted(input, options);
       }
@@ -260,7 +260,7 @@ BOOST_DATA_TEST_CASE(binary_sorts_at_any_granularity_under_any_schedule,
                      grain, s) {
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(s));
   auto options = options_for(quicksort_strategy::binary, route::device);
-  options.launches = {grain, 0, 2};
+  options.launches = {grain, 1, 2};
   for (const std::size_t limit : {2, 64, 2048}) {
     options.pending_launches = limit;
     expect_sorted(make_input<tests::page>(distribution::uniform, 500, limit), options);
@@ -279,12 +279,14 @@ BOOST_AUTO_TEST_CASE(segments_share_grids_and_small_ones_need_none) {
     BOOST_TEST(report.merge_sorted_segments == 0u);  // those at the depth limit alone are counted
     return report;
   };
-  const auto alone = report_of({granularity::per_task});
-  const auto by_block = report_of({granularity::per_block});
-  const auto by_grid = report_of({granularity::per_grid});
+  const auto alone = report_of({granularity::per_task, 1});
+  const auto by_block = report_of({granularity::per_block, 1});
+  const auto by_grid = report_of({granularity::per_grid, 1});
   BOOST_TEST(by_block.child_grids < alone.child_grids);
   BOOST_TEST(by_grid.child_grids == by_grid.deepest_level);  // a chain
-  BOOST_TEST(report_of({granularity::per_task, 60'000}).child_grids < alone.child_grids);
+  const auto unless_told = report_of({});  // from two leaves on
+  BOOST_TEST(unless_told.child_grids < alone.child_grids);
+  BOOST_TEST(report_of({granularity::per_task, 60'000}).child_grids < unless_told.child_grids);
   BOOST_TEST(report_of({granularity::per_task, 1'000'000}).child_grids == 0u);
 }
 
