@@ -284,7 +284,7 @@ BOOST_AUTO_TEST_CASE(segments_share_grids_and_small_ones_need_none) {
   const auto by_grid = report_of({granularity::per_grid, 1});
   BOOST_TEST(by_block.child_grids < alone.child_grids);
   BOOST_TEST(by_grid.child_grids == by_grid.deepest_level);  // a chain
-  const auto unless_told = report_of({});  // from two leaves on
+  const auto unless_told = report_of({});
   BOOST_TEST(unless_told.child_grids < alone.child_grids);
   BOOST_TEST(report_of({granularity::per_task, 60'000}).child_grids < unless_told.child_grids);
   BOOST_TEST(report_of({granularity::per_task, 1'000'000}).child_grids == 0u);
