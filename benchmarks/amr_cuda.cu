@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gas dynamics on uniform and adaptive meshes on the GPU, by route, in one run. Prints Markdown
-// tables. Times are of whole calls, by the host's clock: they wait for their results.
+// Gas dynamics on uniform and adaptive meshes on the GPU, by route, in one run. Times
+// are of whole calls, by the host's clock: they wait for their results.
 //   benchmark_amr_cuda [cells of the uniform mesh along each axis, 256 unless told]
 #include <cmath>
-#include <iostream>
 #include <ramify/amr.cuh>
 #include <stdexcept>
 #include <string>
@@ -33,11 +32,6 @@ struct blast {
     return gas;
   }
 };
-
-std::string route_text(route wanted, route taken) {
-  const std::string asked(to_string(wanted));
-  return wanted == taken ? asked : asked + ": " + std::string(to_string(taken));
-}
 
 template <class Real>
 const char* name_of() {
@@ -76,18 +70,16 @@ measured measure(const Gas& gas, const amr_state& from, const amr_config& config
   return {step, double(updates) / step.median_ms * 1e3, report};
 }
 
-void print(const std::string& what, const char* precision, const std::string& taken,
-           const measured& m, double floor_bytes) {
-  benchmark::print_row({what, precision, taken, std::to_string(m.report.leaves),
-                        benchmark::number(m.step.median_ms), benchmark::spread(m.step),
-                        benchmark::number(m.updates_per_second / 1e6),
-                        benchmark::number(m.updates_per_second * floor_bytes / 1e12),
-                        std::to_string(m.report.host_grids), std::to_string(m.report.child_grids)});
+void row(benchmark::recorder& out, const std::string& what, const char* precision, route wanted,
+         const measured& m, double floor_bytes) {
+  out.row({what, precision, to_string(wanted), to_string(m.report.taken), m.report.leaves, m.step,
+           m.updates_per_second / 1e6, m.updates_per_second * floor_bytes / 1e12,
+           m.report.host_grids, m.report.child_grids});
 }
 
 /// A small mesh in two dimensions: what the launches cost.
 template <class Real>
-void print_small_rows() {
+void measure_small(benchmark::recorder& out) {
   using gas_type = euler<Real, 2>;
   using run_type = amr_run<gas_type>;
   const gas_type gas;
@@ -103,14 +95,14 @@ void print_small_rows() {
     for (const route wanted : {route::device, route::flat, route::automatic}) {
       config.route = wanted;
       const auto m = measure<run_type>(gas, from, config, 20);
-      print(subcycle ? "subcycled, 3 levels on 64²" : "blast, 3 levels on 64²", name_of<Real>(),
-            route_text(wanted, m.report.taken), m, floor_bytes);
+      row(out, subcycle ? "subcycled, 3 levels on 64²" : "blast, 3 levels on 64²", name_of<Real>(),
+          wanted, m, floor_bytes);
     }
   }
 }
 
 template <class Real>
-void print_rows(unsigned across) {
+void measure_large(benchmark::recorder& out, unsigned across) {
   using gas_type = euler<Real, 3>;
   using run_type = amr_run<gas_type>;
   const gas_type gas;
@@ -128,8 +120,7 @@ void print_rows(unsigned across) {
     for (const route wanted : {route::device, route::flat, route::automatic}) {
       uniform.route = wanted;
       const auto m = measure<run_type>(gas, from, uniform, 10);
-      print("uniform " + std::to_string(across) + "³", name_of<Real>(),
-            route_text(wanted, m.report.taken), m, floor_bytes);
+      row(out, "uniform " + std::to_string(across) + "³", name_of<Real>(), wanted, m, floor_bytes);
     }
   }
   amr_config levels;
@@ -144,9 +135,10 @@ void print_rows(unsigned across) {
     for (const route wanted : {route::device, route::flat, route::automatic}) {
       levels.route = wanted;
       const auto m = measure<run_type>(gas, from, levels, 20);
-      print(std::string(subcycle ? "subcycled" : "blast") + ", 3 levels on " +
-                std::to_string(across / 2) + "³",
-            name_of<Real>(), route_text(wanted, m.report.taken), m, floor_bytes);
+      row(out,
+          std::string(subcycle ? "subcycled" : "blast") + ", 3 levels on " +
+              std::to_string(across / 2) + "³",
+          name_of<Real>(), wanted, m, floor_bytes);
     }
   }
   // What looking at the mesh costs: the same steps without it.
@@ -155,27 +147,39 @@ void print_rows(unsigned across) {
   const auto with = measure<run_type>(gas, from, levels, 20);
   levels.regrid.every = 0;
   const auto without = measure<run_type>(gas, from, levels, 20);
-  benchmark::print_row({"blast, looks at the mesh, of each step", name_of<Real>(), "flat", "",
-                        benchmark::number(with.step.median_ms - without.step.median_ms), "", "", "",
-                        "", ""});
+  out.row({"blast, looks at the mesh, of each step",
+           name_of<Real>(),
+           "flat",
+           "flat",
+           {},
+           with.step.median_ms - without.step.median_ms,
+           {},
+           {},
+           {},
+           {}});
   if (without.step.median_ms < 0.95 * with.step.median_ms) {
     throw std::runtime_error("looking at the mesh every ten steps takes more than 5 % of the time");
   }
 }
 
+void measure_all(benchmark::recorder& out, const benchmark::command_line& asked) {
+  const auto across = static_cast<unsigned>(asked.number_or(256));
+  out.table("meshes",
+            {"mesh", "precision", "route", "took", "blocks", "ms a step", "10^6 updates/s",
+             "TB/s of the floor", "host grids", "child grids"},
+            "Medians of " + std::to_string(repeats) +
+                " (least–most); an update is one cell taken one full step");
+  measure_large<double>(out, across);
+  measure_large<float>(out, across);
+  measure_small<double>(out);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    const unsigned across = argc > 1 ? static_cast<unsigned>(std::stoul(argv[1])) : 256;
-    std::cout << "Medians of " << repeats << "; an update is one cell taken one full step\n\n";
-    benchmark::print_header({"mesh", "precision", "route", "blocks", "ms a step", "least–most",
-                             "10^6 updates/s", "TB/s of the floor", "host grids", "child grids"});
-    print_rows<double>(across);
-    print_rows<float>(across);
-    print_small_rows<double>();
-  } catch (const std::exception& e) {
-    std::cerr << "amr_cuda: " << e.what() << '\n';
-    return 1;
-  }
+  return benchmark::run({.name = "amr_cuda",
+                         .about = "Gas dynamics on uniform and adaptive meshes on the GPU.",
+                         .machine = benchmark::this_gpu,
+                         .words = "cells of the uniform mesh along each axis, 256 unless told"},
+                        argc, argv, measure_all);
 }

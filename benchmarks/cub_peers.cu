@@ -1,39 +1,42 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cub_peers.hpp"
 
-#include <algorithm>
 #include <cub/device/device_merge_sort.cuh>
 #include <cub/device/device_radix_sort.cuh>
 
 namespace benchmark {
 
-struct less {
-  template <class T>
-  __device__ bool operator()(const T& a, const T& b) const {
-    return a < b;
-  }
-};
-
-std::size_t peer_scratch_bytes(std::size_t n) {
-  std::size_t radix = 0;
-  std::size_t merge = 0;
-  cub::DoubleBuffer<std::uint32_t> keys;
-  if (cub::DeviceRadixSort::SortKeys(nullptr, radix, keys, n) != cudaSuccess) return 0;
-  if (cub::DeviceMergeSort::SortKeys(nullptr, merge, static_cast<std::uint32_t*>(nullptr), n,
-                                     less{}) != cudaSuccess) {
-    return 0;
-  }
-  return std::max(radix, merge);
+template <class Key, class Order>
+cudaError_t cub_merge_sort(void* scratch, std::size_t& bytes, Key* keys, std::uint32_t n,
+                           Order order) {
+  return cub::DeviceMergeSort::SortKeys(scratch, bytes, keys, n, order);
 }
 
-cudaError_t cub_radix_sort(void* scratch, std::size_t bytes, std::uint32_t* keys,
-                           std::uint32_t* alternate, std::size_t n) {
-  cub::DoubleBuffer<std::uint32_t> buffers(keys, alternate);
-  return cub::DeviceRadixSort::SortKeys(scratch, bytes, buffers, n);
+template <class Key>
+cudaError_t cub_radix_sort(void* scratch, std::size_t& bytes, Key*& keys, Key*& alternate,
+                           std::uint32_t n) {
+  cub::DoubleBuffer<Key> buffers(keys, alternate);
+  const cudaError_t error = cub::DeviceRadixSort::SortKeys(scratch, bytes, buffers, n);
+  keys = buffers.Current();
+  alternate = buffers.Alternate();
+  return error;
 }
 
-cudaError_t cub_merge_sort(void* scratch, std::size_t bytes, std::uint32_t* keys, std::size_t n) {
-  return cub::DeviceMergeSort::SortKeys(scratch, bytes, keys, n, less{});
-}
+template cudaError_t cub_merge_sort(void*, std::size_t&, std::uint32_t*, std::uint32_t,
+                                    natural_order);
+template cudaError_t cub_merge_sort(void*, std::size_t&, std::uint64_t*, std::uint32_t,
+                                    natural_order);
+template cudaError_t cub_merge_sort(void*, std::size_t&, float*, std::uint32_t, natural_order);
+template cudaError_t cub_merge_sort(void*, std::size_t&, double*, std::uint32_t, natural_order);
+template cudaError_t cub_merge_sort(void*, std::size_t&, record16*, std::uint32_t, by_key);
+template cudaError_t cub_merge_sort(void*, std::size_t&, std::uint32_t*, std::uint32_t,
+                                    even_first_falling);
+
+template cudaError_t cub_radix_sort(void*, std::size_t&, std::uint32_t*&, std::uint32_t*&,
+                                    std::uint32_t);
+template cudaError_t cub_radix_sort(void*, std::size_t&, std::uint64_t*&, std::uint64_t*&,
+                                    std::uint32_t);
+template cudaError_t cub_radix_sort(void*, std::size_t&, float*&, float*&, std::uint32_t);
+template cudaError_t cub_radix_sort(void*, std::size_t&, double*&, double*&, std::uint32_t);
 
 }  // namespace benchmark

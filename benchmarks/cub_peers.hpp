@@ -9,12 +9,18 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sort_keys.hpp"
+
 namespace benchmark {
 
-/// Device memory that either peer needs to sort n keys.
-[[nodiscard]] std::size_t peer_scratch_bytes(std::size_t n);
-cudaError_t cub_radix_sort(void* scratch, std::size_t bytes, std::uint32_t* keys,
-                           std::uint32_t* alternate, std::size_t n);
-cudaError_t cub_merge_sort(void* scratch, std::size_t bytes, std::uint32_t* keys, std::size_t n);
+/// As CUB has it: with null `scratch` only tells in `bytes` how much it needs. Sorts in place.
+template <class Key, class Order>
+cudaError_t cub_merge_sort(void* scratch, std::size_t& bytes, Key* keys, std::uint32_t n,
+                           Order order);
+
+/// The same; swaps `keys` with `alternate`, n keys of room, if the result is there.
+template <class Key>
+cudaError_t cub_radix_sort(void* scratch, std::size_t& bytes, Key*& keys, Key*& alternate,
+                           std::uint32_t n);
 
 }  // namespace benchmark

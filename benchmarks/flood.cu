@@ -1,38 +1,46 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A million spawned tasks against small pending-launch limits: the flood of the tests, timed. Prints
-// a Markdown table.
+// A million spawned tasks against small pending-launch limits: the flood of the tests, timed.
 #include <chrono>
-#include <iostream>
+#include <stdexcept>
+#include <string>
 
 #include "cases.cuh"
-#include "measure.hpp"
+#include "measure_cuda.cuh"
 
-int main() {
+namespace {
+
+void measure(benchmark::recorder& out, const benchmark::command_line&) {
   using clock = std::chrono::steady_clock;
   constexpr unsigned tasks = 1'000'000;
-  try {
-    benchmark::print_header({"limit asked", "granted", "spawning blocks", "route", "ms",
-                             "child grids", "spilled", "peak slots", "tasks that ran once"});
-    for (const std::size_t limit : {std::size_t{32}, std::size_t{2048}, std::size_t{65'536}}) {
-      for (const unsigned fan : {100u, 10'000u}) {
-        for (const auto route : {ramify::route::device, ramify::route::flat}) {
-          const tests::flood_request request{.tasks = tasks, .fan = fan, .route = route};
-          const auto begin = clock::now();
-          const tests::flood_result result = tests::run_flood(request, limit);
-          const double ms = std::chrono::duration<double, std::milli>(clock::now() - begin).count();
-          const auto once = std::ranges::count(result.runs, 1u);
-          const ramify::run_report& r = result.report;
-          benchmark::print_row({std::to_string(limit), std::to_string(r.pending_launch_limit),
-                                std::to_string(fan), std::string(to_string(r.taken)),
-                                benchmark::number(ms), std::to_string(r.child_grids),
-                                std::to_string(r.spilled_tasks), std::to_string(r.peak_slots),
-                                std::to_string(once)});
-          if (once != tasks) return 1;
+  out.table("flood",
+            {"limit asked", "granted", "spawning blocks", "route", "ms", "child grids", "spilled",
+             "peak slots", "tasks that ran once"},
+            "A million tasks, each run timed once");
+  for (const std::size_t limit : {std::size_t{32}, std::size_t{2048}, std::size_t{65'536}}) {
+    for (const unsigned fan : {100u, 10'000u}) {
+      for (const auto route : {ramify::route::device, ramify::route::flat}) {
+        const tests::flood_request request{.tasks = tasks, .fan = fan, .route = route};
+        const auto begin = clock::now();
+        const tests::flood_result result = tests::run_flood(request, limit);
+        const double ms = std::chrono::duration<double, std::milli>(clock::now() - begin).count();
+        const auto once = std::ranges::count(result.runs, 1u);
+        const ramify::run_report& r = result.report;
+        if (once != tasks) {
+          throw std::runtime_error(std::to_string(once) + " tasks ran once instead of " +
+                                   std::to_string(tasks));
         }
+        out.row({limit, r.pending_launch_limit, fan, to_string(r.taken), ms, r.child_grids,
+                 r.spilled_tasks, r.peak_slots, once});
       }
     }
-  } catch (const std::exception& e) {
-    std::cerr << "flood: " << e.what() << '\n';
-    return 1;
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return benchmark::run({.name = "flood_cuda",
+                         .about = "A million spawned tasks against small pending-launch limits.",
+                         .machine = benchmark::this_gpu},
+                        argc, argv, measure);
 }

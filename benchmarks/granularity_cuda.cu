@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How many tasks share a child grid, from how large a task on a launch is worth it, and how many
-// tasks a block of a shared grid does: what each choice does to three recursions. Prints Markdown
-// tables; every result is checked before its time counts.
+// tasks a block of a shared grid does: what each choice does to three recursions. Every result is
+// checked before its time counts.
 #include <algorithm>
 #include <chrono>
-#include <iostream>
 #include <ramify/amr.cuh>
 #include <ramify/quicksort.cuh>
 #include <ramify/runtime/recursion.cuh>
@@ -14,16 +13,12 @@
 #include <string>
 #include <vector>
 
-#include "measure.hpp"
 #include "measure_cuda.cuh"
 
 namespace {
 
 using namespace ramify;
-using benchmark::number;
-using benchmark::print_header;
-using benchmark::print_row;
-using benchmark::spread;
+using benchmark::recorder;
 
 constexpr int repeats = 9;
 
@@ -73,7 +68,7 @@ __global__ void spawn_tree(task_source<unsigned> source, spawner<unsigned> spawn
   if (threadIdx.x == 0) spawn.block_ends(spawn_tree, source, context, __func__);
 }
 
-void measure_spawning(route wanted, const launch_granularity& launches, int levels) {
+void measure_spawning(recorder& out, route wanted, const launch_granularity& launches, int levels) {
   unsigned tasks = 1;
   unsigned inner = 0;
   for (int i = 0; i < levels; ++i) {
@@ -108,35 +103,34 @@ void measure_spawning(route wanted, const launch_granularity& launches, int leve
   expect_all();
   const auto time = time_of([&] { ++calls; }, run);
   expect_all();
-  print_row({name_of(report, launches), std::to_string(launches.coarsening), std::to_string(tasks),
-             number(time.median_ms), spread(time), number(tasks / time.median_ms / 1e3),
-             std::to_string(report.child_grids), std::to_string(report.spilled_tasks),
-             std::to_string(report.peak_slots)});
+  out.row({name_of(report, launches), launches.coarsening, tasks, time,
+           tasks / time.median_ms / 1e3, report.child_grids, report.spilled_tasks,
+           report.peak_slots});
 }
 
-void measure_spawning() {
+void measure_spawning(recorder& out) {
   using enum granularity;
-  std::cout << "Empty tasks, 32 spawned by a block of 32 threads; pending-launch limit 65,536\n\n";
   const launch_limits limits({.pending_launches = 65'536});
-  print_header({"granularity", "coarsening", "tasks", "ms", "least–most", "Mtasks/s", "child grids",
-                "spilled", "peak slots"});
-  measure_spawning(route::device, {per_task, 0, 1}, 3);
+  out.table("spawning",
+            {"granularity", "coarsening", "tasks", "ms", "Mtasks/s", "child grids", "spilled",
+             "peak slots"},
+            "Empty tasks, 32 spawned by a block of 32 threads; pending-launch limit 65,536");
+  measure_spawning(out, route::device, {per_task, 0, 1}, 3);
   for (const unsigned coarsening : {1u, 8u}) {
-    measure_spawning(route::device, {per_block, 0, coarsening}, 4);
+    measure_spawning(out, route::device, {per_block, 0, coarsening}, 4);
   }
   for (const unsigned coarsening : {1u, 8u, 64u}) {
-    measure_spawning(route::device, {per_grid, 0, coarsening}, 4);
+    measure_spawning(out, route::device, {per_grid, 0, coarsening}, 4);
   }
-  measure_spawning(route::flat, {per_grid, 0, 8}, 4);
+  measure_spawning(out, route::flat, {per_grid, 0, 8}, 4);
 }
 
 // ---- quicksort ----------------------------------------------------------------------------------
 
-void measure_sorting() {
+void measure_sorting(recorder& out) {
   using enum granularity;
   constexpr std::size_t n = std::size_t{1} << 22;
   constexpr unsigned leaf = quicksort_tuning<std::uint32_t, no_value>::leaf_size;
-  std::cout << "\nQuicksort, binary, 2^22 uniform u32 keys; a leaf has " << leaf << "\n\n";
   std::vector<std::uint32_t> input(n);
   std::mt19937 random(1);
   for (auto& key : input) key = static_cast<std::uint32_t>(random());
@@ -144,8 +138,10 @@ void measure_sorting() {
   std::ranges::sort(expected);
   const auto original = benchmark::upload(input);
   const device_buffer<std::uint32_t> keys(n, nullptr);
-  print_header({"granularity", "threshold", "coarsening", "streams", "ms", "least–most",
-                "child grids", "levels", "spilled", "peak slots"});
+  out.table("quicksort",
+            {"granularity", "threshold", "coarsening", "streams", "ms", "child grids", "levels",
+             "spilled", "peak slots"},
+            "Quicksort, binary, 2^22 uniform u32 keys; a leaf has " + std::to_string(leaf));
 
   const auto measure = [&](route wanted, const launch_granularity& launches,
                            child_streams streams = child_streams::fire_and_forget) {
@@ -166,35 +162,34 @@ void measure_sorting() {
     sort();
     if (benchmark::download(keys.data(), n) != expected) throw std::runtime_error("not sorted");
     const auto time = time_of(prepare, sort);
-    print_row({name_of(report, launches), std::to_string(launches.threshold),
-               std::to_string(launches.coarsening),
-               streams == child_streams::named ? "named" : "fire and forget",
-               number(time.median_ms), spread(time), std::to_string(report.child_grids),
-               std::to_string(report.deepest_level), std::to_string(report.spilled_tasks),
-               std::to_string(report.peak_slots)});
+    out.row({name_of(report, launches), launches.threshold, launches.coarsening,
+             streams == child_streams::named ? "named" : "fire and forget", time,
+             report.child_grids, report.deepest_level, report.spilled_tasks, report.peak_slots});
   };
-  measure(route::device, {per_task}, child_streams::named);
-  for (const unsigned threshold : {0u, 2 * leaf, 8 * leaf}) {
+  measure(route::device, {per_task, 1}, child_streams::named);
+  for (const unsigned threshold : {1u, 2 * leaf, 8 * leaf}) {
     for (const auto grain : {per_task, per_block, per_grid}) {
       measure(route::device, {grain, threshold, 1});
     }
   }
   for (const unsigned coarsening : {2u, 4u}) {
-    for (const auto grain : {per_block, per_grid}) measure(route::device, {grain, 0, coarsening});
+    for (const auto grain : {per_block, per_grid}) measure(route::device, {grain, 1, coarsening});
   }
-  measure(route::flat, {});
+  for (const unsigned threshold : {1u, 2 * leaf}) measure(route::flat, {per_grid, threshold, 1});
 }
 
 // ---- tree search --------------------------------------------------------------------------------
 
-void measure_search(std::string_view name) {
+void measure_search(recorder& out, std::string_view name) {
   using enum granularity;
   const uts_named_tree& tree = *std::ranges::find(uts_trees(), name, &uts_named_tree::name);
-  std::cout << "\nTree search, " << tree.name << ": " << tree.counts.nodes << " nodes, depth "
-            << tree.counts.depth << "; pending-launch limit 65,536\n\n";
   const launch_limits limits({.pending_launches = 65'536});
-  print_header({"granularity", "threshold", "coarsening", "ms", "least–most", "Mnodes/s",
-                "child grids", "levels", "spilled", "peak slots"});
+  out.table("tree search, " + std::string(tree.name),
+            {"granularity", "threshold", "coarsening", "ms", "Mnodes/s", "child grids", "levels",
+             "spilled", "peak slots"},
+            "Tree search, " + std::string(tree.name) + ": " + std::to_string(tree.counts.nodes) +
+                " nodes, depth " + std::to_string(tree.counts.depth) +
+                "; pending-launch limit 65,536");
   const auto measure = [&](const traverse_config& config) {
     const std::size_t bytes =
         traverse_scratch_bytes<uts_node, uts_expand, uts_visit, uts_reduce, uts_counts>(config);
@@ -207,12 +202,11 @@ void measure_search(std::string_view name) {
     };
     const auto time = time_of([] {}, search);
     const bool walks = config.strategy == traverse_strategy::walk;
-    print_row({walks ? "the walk" : name_of(report, config.launches),
-               walks ? "" : std::to_string(config.launches.threshold),
-               walks ? "" : std::to_string(config.launches.coarsening), number(time.median_ms),
-               spread(time), number(double(tree.counts.nodes) / time.median_ms / 1e3),
-               std::to_string(report.child_grids), std::to_string(report.deepest_level),
-               std::to_string(report.spilled_tasks), std::to_string(report.peak_slots)});
+    const benchmark::cell none;
+    out.row({walks ? "the walk" : name_of(report, config.launches),
+             walks ? none : config.launches.threshold, walks ? none : config.launches.coarsening,
+             time, double(tree.counts.nodes) / time.median_ms / 1e3, report.child_grids,
+             report.deepest_level, report.spilled_tasks, report.peak_slots});
   };
   const auto spawned = [&](route wanted, const launch_granularity& launches) {
     measure({.route = wanted, .strategy = traverse_strategy::spawned, .launches = launches});
@@ -244,54 +238,124 @@ struct blast {
   }
 };
 
-/// The first mesh of a blast wave is looked at and refined level by level, and nothing else is done.
-void measure_refining() {
-  using enum granularity;
-  using gas_type = euler<double, 3>;
-  using run_type = amr_run<gas_type>;
-  amr_config config;
-  config.mesh.roots = {8, 8, 8};
-  config.mesh.max_level = 4;
-  config.mesh.max_blocks = 60'000;
-  const auto build = [&] {
-    return run_type(gas_type{}, gradient_criterion<gas_type>{}, blast{}, config);
-  };
-  config.route = route::flat;
-  const amr_state expected = build().save();
-  std::cout << "\nRefining 512 blocks of 8³ cells to a mesh of " << build().report().leaves
-            << " blocks, 4 levels deep; allocation included\n\n";
-  print_header({"granularity", "coarsening", "ms", "least–most", "blocks refined", "child grids",
-                "peak slots"});
-  const auto measure = [&](route wanted, const launch_granularity& launches) {
-    config.route = wanted;
-    config.regrid.launches = launches;
-    amr_report report;
-    const amr_state built = build().save();
-    if (built.leaves != expected.leaves || built.values != expected.values) {
-      throw std::runtime_error("another mesh");
-    }
-    const auto time = time_of([] {}, [&] { report = build().report(); });
-    print_row({name_of(report, launches), std::to_string(launches.coarsening),
-               number(time.median_ms), spread(time), std::to_string(report.refined),
-               std::to_string(report.child_grids), std::to_string(report.peak_slots)});
-  };
-  for (const auto grain : {per_task, per_block, per_grid}) {
-    for (const unsigned coarsening : {1u, 8u}) measure(route::device, {grain, 0, coarsening});
+using gas_type = euler<double, 3>;
+
+/// Blocks that a spherical shell goes through are to be fine while the flag is set, and no others.
+struct shell_criterion {
+  const int* wanted;  ///< device memory
+
+  __host__ __device__ static bool contains(const double (&where)[3]) {
+    double distance2 = 0;
+    for (const double x : where) distance2 += (x - 0.5) * (x - 0.5);
+    return distance2 > 0.25 * 0.25 && distance2 < 0.4 * 0.4;
   }
-  measure(route::flat, {per_grid, 0, 1});
+  __device__ double operator()(const cell_stencil<state<double, 5>, 3>&, const block_place<3>&,
+                               const double (&where)[3]) const {
+    return *wanted != 0 && contains(where) ? 1 : 0;
+  }
+};
+
+/// How many blocks of a mesh of so many along each axis have the centre of a cell in the shell.
+unsigned blocks_in_shell(unsigned across) {
+  constexpr unsigned n = usual_cells<gas_type>;
+  std::vector<char> inside(std::size_t{across} * across * across);
+  const unsigned cells = across * n;
+  for (unsigned z = 0; z < cells; ++z) {
+    for (unsigned y = 0; y < cells; ++y) {
+      for (unsigned x = 0; x < cells; ++x) {
+        const double where[3] = {(x + 0.5) / cells, (y + 0.5) / cells, (z + 0.5) / cells};
+        if (shell_criterion::contains(where)) {
+          inside[(std::size_t{z / n} * across + y / n) * across + x / n] = 1;
+        }
+      }
+    }
+  }
+  return static_cast<unsigned>(std::ranges::count(inside, 1));
+}
+
+/// A step of a uniform mesh, then a look at it that refines the blocks of a shell; and, untimed, a
+/// step and a look that makes them coarse again, after which there is memory for the next time.
+void measure_refining(recorder& out) {
+  using enum granularity;
+  constexpr unsigned across = 24;
+  const unsigned in_shell = blocks_in_shell(across);
+  amr_config config;
+  config.mesh.roots = {across, across, across};
+  config.mesh.max_level = 1;
+  config.regrid = {.patience = 1, .every = 1};
+  device_buffer<int> wanted(1, nullptr);
+  const auto want = [&](int fine) {
+    check(cudaMemcpy(wanted.data(), &fine, sizeof fine, cudaMemcpyHostToDevice), "setting a flag");
+  };
+  const launch_limits limits({.pending_launches = 65'536});
+  out.table("refining",
+            {"granularity", "coarsening", "blocks refined", "ms", "child grids", "peak slots"},
+            "A step of " + std::to_string(across * across * across) +
+                " blocks of 8³ cells, and a look at the mesh that refines " +
+                std::to_string(in_shell) +
+                " of them, or none; memory is there already; pending-launch limit 65,536");
+
+  amr_state expected;  // after as many steps, whatever the way
+  const auto measure = [&](route way, const launch_granularity& launches, bool refines) {
+    config.route = way;
+    config.regrid.launches = launches;
+    want(0);
+    amr_run<gas_type, shell_criterion> run(gas_type{}, {wanted.data()}, blast{}, config);
+    amr_report before;
+    std::uint64_t child_grids = 0;
+    const auto time = time_of(
+        [&] {
+          want(0);
+          run.advance(1);
+          if (run.report().leaves != across * across * across) {
+            throw std::runtime_error("blocks stayed refined");
+          }
+          want(refines ? 1 : 0);
+          before = run.report();
+        },
+        [&] {
+          run.advance(1);
+          child_grids = run.report().child_grids - before.child_grids;
+          if (run.report().refined - before.refined != (refines ? in_shell : 0)) {
+            throw std::runtime_error("another number of blocks was refined");
+          }
+        });
+    if (refines) {
+      const amr_state reached = run.save();
+      if (expected.leaves.empty()) expected = reached;
+      if (reached.leaves != expected.leaves || reached.values != expected.values) {
+        throw std::runtime_error("another mesh");
+      }
+    }
+    out.row({name_of(run.report(), launches), launches.coarsening, refines ? in_shell : 0, time,
+             child_grids, run.report().peak_slots});
+  };
+  measure(route::device, {per_grid, 0, 1}, false);
+  for (const auto grain : {per_task, per_block, per_grid}) {
+    for (const unsigned coarsening : {1u, 8u}) {
+      measure(route::device, {grain, 0, coarsening}, true);
+    }
+  }
+  measure(route::flat, {per_grid, 0, 1}, false);
+  measure(route::flat, {per_grid, 0, 1}, true);
+}
+
+void measure_all(recorder& out, const benchmark::command_line& asked) {
+  if (asked.wants("spawning")) measure_spawning(out);
+  if (asked.wants("quicksort")) measure_sorting(out);
+  if (asked.wants("search")) {
+    measure_search(out, "T1");
+    measure_search(out, "T3");
+  }
+  if (asked.wants("refining")) measure_refining(out);
 }
 
 }  // namespace
 
-int main() {
-  try {
-    measure_spawning();
-    measure_sorting();
-    measure_search("T1");
-    measure_search("T3");
-    measure_refining();
-  } catch (const std::exception& e) {
-    std::cerr << "granularity: " << e.what() << '\n';
-    return 1;
-  }
+int main(int argc, char** argv) {
+  return benchmark::run({.name = "granularity_cuda",
+                         .about = "How many tasks share a child grid.",
+                         .machine = benchmark::this_gpu,
+                         .parts = {"spawning", "quicksort", "search", "refining"}},
+                        argc, argv, measure_all);
 }

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Barnes-Hut gravity on the GPU, by precision, route, leaf size and theta, with its error against the
-// direct sum, in one run. Prints Markdown tables. Times are of the calls, by the host's clock: they
-// wait for their results.
+// direct sum, in one run. Times are of the calls, by the host's clock: they wait for their results.
 //   benchmark_gravity_cuda [bodies, 10^6 unless told]
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <iostream>
 #include <ramify/barnes_hut.cuh>
 #include <stdexcept>
 #include <string>
@@ -62,7 +60,7 @@ class bench {
   }
 
   /// One row of the table: a whole call, and its three steps.
-  void print_tree_row(const gravity_config& config) {
+  void measure_tree(benchmark::recorder& out, const gravity_config& config) {
     barnes_hut<Real> gravity(config);
     gravity_report report;
     const auto whole = time_of([&] {
@@ -76,21 +74,15 @@ class bench {
     const auto walk =
         time_of([&] { gravity.walk(accelerations_.data(), potentials_.data(), nullptr); });
     const double a_body = static_cast<double>(report.interactions) / static_cast<double>(n_);
-    const std::string wanted(to_string(config.route));
-    const std::string taken(to_string(report.taken));
-    benchmark::print_row(
-        {name_of<Real>(), benchmark::number(config.theta), std::to_string(config.leaf_size),
-         wanted == taken ? taken : wanted + ": " + taken, benchmark::number(build.median_ms),
-         benchmark::number(summarize.median_ms), benchmark::number(walk.median_ms),
-         benchmark::number(whole.median_ms), benchmark::spread(whole),
-         benchmark::number(static_cast<double>(n_) / whole.median_ms / 1e3),
-         benchmark::number(a_body), giga_interactions(report.interactions, walk),
-         benchmark::number(100 * error), std::to_string(report.host_grids),
-         std::to_string(report.child_grids), std::to_string(report.spilled_tasks)});
+    out.row({name_of<Real>(), config.theta, config.leaf_size, to_string(config.route),
+             to_string(report.taken), build.median_ms, summarize.median_ms, walk.median_ms, whole,
+             static_cast<double>(n_) / whole.median_ms / 1e3, a_body,
+             giga_interactions(report.interactions, walk), 100 * error, report.host_grids,
+             report.child_grids, report.spilled_tasks});
   }
 
   /// Both methods on all bodies.
-  void print_crossing_row() {
+  void measure_crossing(benchmark::recorder& out) {
     barnes_hut<Real> gravity;
     const auto tree = time_of([&] {
       (void)gravity.accelerations(positions_.data(), masses_.data(), n_, accelerations_.data(),
@@ -101,14 +93,12 @@ class bench {
       report = direct_gravity(positions_.data(), masses_.data(), n_, accelerations_.data(),
                               potentials_.data());
     });
-    benchmark::print_row({name_of<Real>(), std::to_string(n_), benchmark::number(tree.median_ms),
-                          benchmark::number(direct.median_ms),
-                          giga_interactions(report.interactions, direct)});
+    out.row({name_of<Real>(), n_, tree, direct, giga_interactions(report.interactions, direct)});
   }
 
  private:
-  static std::string giga_interactions(std::uint64_t count, const benchmark::timing& t) {
-    return benchmark::number(static_cast<double>(count) / t.median_ms / 1e6);
+  static double giga_interactions(std::uint64_t count, const benchmark::timing& t) {
+    return static_cast<double>(count) / t.median_ms / 1e6;
   }
 
   [[nodiscard]] double rms_error() const {
@@ -134,45 +124,50 @@ class bench {
 };
 
 template <class Real>
-void print_tree_rows(std::size_t n) {
+void measure_trees(benchmark::recorder& out, std::size_t n) {
   bench<Real> b(n);
   gravity_config config;
   for (const auto taken : {route::device, route::flat, route::automatic}) {
     config.route = taken;
-    b.print_tree_row(config);
+    b.measure_tree(out, config);
   }
   for (const unsigned leaf_size : {4u, 8u, 32u, 64u}) {
     config.leaf_size = leaf_size;
-    b.print_tree_row(config);
+    b.measure_tree(out, config);
   }
   config = {};
   for (const double theta : {0.3, 0.7, 0.9}) {
     config.theta = theta;
-    b.print_tree_row(config);
+    b.measure_tree(out, config);
+  }
+}
+
+void measure(benchmark::recorder& out, const benchmark::command_line& asked) {
+  const std::size_t n = asked.number_or(1'000'000);
+  out.table("trees",
+            {"precision", "theta", "leaf", "route", "took", "build", "summarize", "walk",
+             "whole call", "Mbodies/s", "interactions / body", "10^9 interactions/s of the walk",
+             "rms error, %", "host grids", "child grids", "spilled"},
+            std::to_string(n) + " bodies, medians of " + std::to_string(repeats) +
+                " (least–most); times in ms");
+  measure_trees<float>(out, n);
+  measure_trees<double>(out, n);
+  out.table(
+      "crossing",
+      {"precision", "bodies", "tree, ms", "direct, ms", "10^9 interactions/s of the direct sum"},
+      "The tree (theta 0.5) and the direct sum");
+  for (const std::size_t bodies : {1'000u, 4'000u, 16'000u, 64'000u, 256'000u}) {
+    bench<float>(bodies).measure_crossing(out);
+    bench<double>(bodies).measure_crossing(out);
   }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    const std::size_t n = argc > 1 ? std::stoul(argv[1]) : 1'000'000;
-    std::cout << n << " bodies, medians of " << repeats << "; times in ms\n\n";
-    benchmark::print_header({"precision", "theta", "leaf", "route", "build", "summarize", "walk",
-                             "whole call", "least–most", "Mbodies/s", "interactions / body",
-                             "10^9 interactions/s of the walk", "rms error, %", "host grids",
-                             "child grids", "spilled"});
-    print_tree_rows<float>(n);
-    print_tree_rows<double>(n);
-    std::cout << "\nThe tree (theta 0.5) and the direct sum:\n\n";
-    benchmark::print_header(
-        {"precision", "bodies", "tree ms", "direct ms", "10^9 interactions/s of the direct sum"});
-    for (const std::size_t bodies : {1'000u, 4'000u, 16'000u, 64'000u, 256'000u}) {
-      bench<float>(bodies).print_crossing_row();
-      bench<double>(bodies).print_crossing_row();
-    }
-  } catch (const std::exception& e) {
-    std::cerr << "gravity_cuda: " << e.what() << '\n';
-    return 1;
-  }
+  return benchmark::run({.name = "gravity_cuda",
+                         .about = "Barnes and Hut's gravity on the GPU, and the direct sum.",
+                         .machine = benchmark::this_gpu,
+                         .words = "the number of bodies, 10^6 unless told"},
+                        argc, argv, measure);
 }

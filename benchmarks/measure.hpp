@@ -2,12 +2,29 @@
 #pragma once
 
 /// \file
-/// Medians of repeated runs, and tables of them in Markdown.
+/// Medians of repeated runs, and tables of them: Markdown on the terminal, and JSON in a file.
+///
+///     int main(int argc, char** argv) {
+///       return benchmark::run({.name = "sort_cpu", .machine = benchmark::this_cpu}, argc, argv,
+///                             [](benchmark::recorder& out, const benchmark::command_line&) {
+///                               out.table("uniform", {"n", "sort", "ms"});
+///                               out.row({n, "std::sort", benchmark::summarize(times_ms)});
+///                             });
+///     }
 
 #include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
+#include <filesystem>
+#include <functional>
 #include <iostream>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace benchmark {
@@ -17,11 +34,13 @@ struct timing {
   double median_ms;
   double least_ms;
   double most_ms;
+  std::size_t repeats = 0;
 };
 
 [[nodiscard]] inline timing summarize(std::vector<double> times_ms) {
+  if (times_ms.empty()) throw std::invalid_argument("summarize: there are no times");
   std::sort(times_ms.begin(), times_ms.end());
-  return {times_ms[times_ms.size() / 2], times_ms.front(), times_ms.back()};
+  return {times_ms[times_ms.size() / 2], times_ms.front(), times_ms.back(), times_ms.size()};
 }
 
 /// `value` with three significant digits or more.
@@ -36,7 +55,7 @@ struct timing {
   return number(t.least_ms) + "–" + number(t.most_ms);
 }
 
-/// One row of a Markdown table.
+/// One row of a Markdown table that nobody records.
 inline void print_row(const std::vector<std::string>& cells) {
   for (const std::string& cell : cells) std::cout << "| " << cell << ' ';
   std::cout << "|" << std::endl;
@@ -46,5 +65,99 @@ inline void print_header(const std::vector<std::string>& cells) {
   print_row(cells);
   print_row(std::vector<std::string>(cells.size(), "---"));
 }
+
+/// What stands in one place of a table: nothing, words, a number, or a time with its spread.
+class cell {
+ public:
+  cell() = default;
+  cell(std::string words) : value_(std::move(words)) {}
+  cell(std::string_view words) : value_(std::string(words)) {}
+  cell(const char* words) : value_(std::string(words)) {}
+  cell(std::integral auto number) : value_(static_cast<std::int64_t>(number)) {}
+  cell(double number) : value_(number) {}
+  cell(const timing& time) : value_(time) {}
+
+  using value_type = std::variant<std::monostate, std::string, std::int64_t, double, timing>;
+  [[nodiscard]] const value_type& value() const { return value_; }
+  /// As it is printed; a time as "median (least–most)".
+  [[nodiscard]] std::string text() const;
+
+ private:
+  value_type value_;
+};
+
+/// What is known of the machine, by name, in the order in which it is told.
+using facts = std::vector<std::pair<std::string, cell>>;
+
+/// The processor and its cores.
+[[nodiscard]] facts this_cpu();
+
+/// What a program is, and which options it has beside --json FILE and --help.
+struct program {
+  std::string_view name;                ///< "sort_cuda": what run.sh and plot.py know it by
+  std::string_view about;               ///< a line for --help
+  facts (*machine)();                   ///< what it is measured on
+  std::vector<std::string> parts = {};  ///< choices of --part A,B,...; none: no such option
+  bool has_quick = false;               ///< whether there is --quick
+  std::string_view words = {};          ///< what further words mean; empty: there may be none
+};
+
+/// What it was told.
+struct command_line {
+  std::string text = {};            ///< as typed, less the program's folder and --json FILE
+  std::filesystem::path json = {};  ///< where to; empty: nowhere
+  std::vector<std::string> parts = {};
+  std::vector<std::string> words = {};
+  bool quick = false;  ///< few sizes and repeats
+
+  [[nodiscard]] bool wants(std::string_view part) const {
+    return std::find(parts.begin(), parts.end(), part) != parts.end();
+  }
+  /// The first word as a whole number of at least one. \throws std::invalid_argument
+  [[nodiscard]] std::size_t number_or(std::size_t otherwise) const;
+};
+
+/// Prints tables while they come into being, and keeps them for a JSON file:
+///
+///     {"program": "sort_cpu", "command": "...", "date": "2026-11-21", "machine": {"CPU": "..."},
+///      "tables": [{"name": "uniform", "caption": "", "columns": ["n", "sort", "ms"], "rows": [
+///        [4194304, "std::sort", {"median": 352, "least": 341, "most": 357, "repeats": 7}]]}]}
+class recorder {
+ public:
+  /// Prints the date, the machine and the command.
+  recorder(std::string_view program, std::string_view command, facts machine);
+
+  /// Begins a table. `caption` is a line above it. \throws std::logic_error if the name is taken
+  void table(std::string_view name, const std::vector<std::string>& columns,
+             std::string_view caption = {});
+  /// The same for a table that is not printed: it is in the JSON file alone.
+  void quiet_table(std::string_view name, const std::vector<std::string>& columns);
+  /// One more row of the table begun last.
+  /// \throws std::logic_error if there is no table or the number of cells is not that of columns
+  void row(const std::vector<cell>& cells);
+
+  /// All so far, as text that ends with a newline.
+  [[nodiscard]] std::string json() const;
+
+ private:
+  struct kept_table {
+    std::string name, caption;
+    bool printed;
+    std::vector<std::string> columns;
+    std::vector<std::vector<cell>> rows;
+  };
+  void begin(std::string_view name, std::string_view caption, bool printed,
+             const std::vector<std::string>& columns);
+
+  std::string program_, command_, date_;
+  facts machine_;
+  std::vector<kept_table> tables_;
+};
+
+/// The main function of a benchmark: reads the command line, runs `body`, and writes the JSON file,
+/// whole or not at all. The exit status; what is thrown becomes a line on stderr and a 1, and a bad
+/// option a 2.
+int run(const program& what, int argc, char** argv,
+        const std::function<void(recorder&, const command_line&)>& body);
 
 }  // namespace benchmark

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rooted trees on the GPU, shape by shape and route by route, against a copy of the same bytes, in one
-// run. Prints a Markdown table. Times are between events around the call, which waits for the device;
-// scratch memory is handed in. What is computed is checked against a serial pass before it is timed.
+// run. Times are between events around the call, which waits for the device; scratch memory is handed
+// in. What is computed is checked against a serial pass before it is timed.
 //   benchmark_rooted_tree_cuda [largest number of nodes, 100000000 unless given]
 #include <algorithm>
-#include <cstdlib>
-#include <iostream>
 #include <numeric>
 #include <ramify/rooted_tree.cuh>
 #include <random>
@@ -103,8 +101,12 @@ struct serial {
 /// A tree on the device, and what is right.
 class bench {
  public:
-  explicit bench(const tree& t)
-      : name_(t.name), n_(t.parents.size()), right_(t), parents_(upload(t.parents)) {
+  bench(benchmark::recorder& out, const tree& t)
+      : recorder_(out),
+        name_(t.name),
+        n_(t.parents.size()),
+        right_(t),
+        parents_(upload(t.parents)) {
     for (auto& out : out_) out = device_buffer<std::int32_t>(n_, nullptr);
     std::vector<value> values(n_);
     std::iota(values.begin(), values.end(), value{0});
@@ -116,7 +118,7 @@ class bench {
             "copying");
     });
     copy_ms_ = copy.median_ms;
-    row("a copy of parents to sizes", "", copy, nullptr);
+    row("a copy of parents to sizes", {}, copy, nullptr);
   }
 
   void measure_all() {
@@ -181,10 +183,7 @@ class bench {
       run();
       check_result();
       const auto t = time_of(run);
-      row(what,
-          std::string(to_string(taken)) +
-              (taken == route::automatic ? ": " + std::string(to_string(report.taken)) : ""),
-          t, &report);
+      row(what, to_string(taken), t, &report);
     }
   }
   void clear() {
@@ -196,18 +195,20 @@ class bench {
     }
   }
 
-  void row(const std::string& what, const std::string& route_name, const benchmark::timing& t,
+  void row(const char* what, std::string_view wanted, const benchmark::timing& t,
            const rooted_tree_report* report) const {
-    const auto told = [&](auto member) {
-      return report == nullptr ? std::string() : std::to_string(report->*member);
+    const auto told = [&](auto member) -> benchmark::cell {
+      if (report == nullptr) return {};
+      return report->*member;
     };
-    benchmark::print_row(
-        {name_, std::to_string(n_), what, route_name, benchmark::number(t.median_ms),
-         benchmark::spread(t), benchmark::number(double(n_) / t.median_ms / 1e3),
-         benchmark::number(t.median_ms / copy_ms_), told(&rooted_tree_report::host_grids),
-         told(&rooted_tree_report::child_grids), told(&rooted_tree_report::rootfix_rounds)});
+    recorder_.row({name_, n_, what, wanted,
+                   report == nullptr ? benchmark::cell() : to_string(report->taken), t,
+                   double(n_) / t.median_ms / 1e3, t.median_ms / copy_ms_,
+                   told(&rooted_tree_report::host_grids), told(&rooted_tree_report::child_grids),
+                   told(&rooted_tree_report::rootfix_rounds)});
   }
 
+  benchmark::recorder& recorder_;
   std::string name_;
   std::size_t n_;
   serial right_;
@@ -216,30 +217,30 @@ class bench {
   double copy_ms_ = 0;
 };
 
+void measure(benchmark::recorder& out, const benchmark::command_line& asked) {
+  const std::size_t largest = asked.number_or(100'000'000);
+  out.table("trees",
+            {"tree", "nodes", "computed", "route", "took", "ms", "Mnodes/s", "time / copy",
+             "host grids", "child grids", "doublings"},
+            "Folds are sums of u32; medians of " + std::to_string(repeats) + " (least–most)");
+  using common::forest_kind;
+  for (const std::size_t n : {largest / 100, largest / 10, largest}) {
+    for (const auto kind :
+         {forest_kind::random, forest_kind::path, forest_kind::star, forest_kind::caterpillar}) {
+      if (n < largest / 10 && kind != forest_kind::random) continue;
+      const tree t(kind, n);
+      bench(out, t).measure_all();
+      if (n == largest / 10) bench(out, t.shuffled()).measure_all();
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    const std::size_t largest = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 100'000'000;
-    cudaDeviceProp device{};
-    check(cudaGetDeviceProperties(&device, 0), "asking for the device");
-    std::cout << device.name << ", " << device.multiProcessorCount
-              << " SMs; folds are sums of u32, "
-              << "medians of " << repeats << "\n\n";
-    benchmark::print_header({"tree", "nodes", "computed", "route", "ms", "least–most", "Mnodes/s",
-                             "time / copy", "host grids", "child grids", "doublings"});
-    using common::forest_kind;
-    for (const std::size_t n : {largest / 100, largest / 10, largest}) {
-      for (const auto kind :
-           {forest_kind::random, forest_kind::path, forest_kind::star, forest_kind::caterpillar}) {
-        if (n < largest / 10 && kind != forest_kind::random) continue;
-        const tree t(kind, n);
-        bench(t).measure_all();
-        if (n == largest / 10) bench(t.shuffled()).measure_all();
-      }
-    }
-  } catch (const std::exception& e) {
-    std::cerr << "rooted_tree_cuda: " << e.what() << '\n';
-    return 1;
-  }
+  return benchmark::run({.name = "rooted_tree_cuda",
+                         .about = "Rooted trees on the GPU against a copy of the same bytes.",
+                         .machine = benchmark::this_gpu,
+                         .words = "the largest number of nodes, 10^8 unless told"},
+                        argc, argv, measure);
 }

@@ -1,12 +1,27 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs every benchmark that this machine can run and puts the tables into benchmarks/README.md.
-#   benchmarks/run.sh [folder with the benchmark programs]
-# Without a folder, builds them first.
+# Runs every benchmark that this machine can run, puts the tables into benchmarks/README.md and the
+# same as JSON into benchmarks/results, and draws benchmarks/plots from there if matplotlib is
+# installed.
+#   benchmarks/run.sh [folder with the benchmark programs [name...]]
+# Without a folder, or with "", builds them first. With names (sort_cuda, ...) runs only those.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+on_cpu=(sort_cpu tree_search_cpu)
+on_gpu=(launch_cost_cuda sort_cuda host_spans_cuda spatial_cuda gravity_cuda amr_cuda flood_cuda
+  granularity_cuda tree_search_cuda rooted_tree_cuda)
+
 programs=${1:-}
+names=("${@:2}")
+[ ${#names[@]} -gt 0 ] || names=("${on_cpu[@]}" "${on_gpu[@]}")
+for name in "${names[@]}"; do
+  if [[ " ${on_cpu[*]} ${on_gpu[*]} " != *" $name "* ]]; then
+    echo "there is no benchmark '$name'; there are ${on_cpu[*]} ${on_gpu[*]}" >&2
+    exit 2
+  fi
+done
+
 if [ -z "$programs" ]; then
   cmake/install_packages.sh
   cmake -S . -B build/benchmarks -G Ninja -DCMAKE_BUILD_TYPE=Release \
@@ -24,37 +39,45 @@ put() {
     $0 == begin { print; while ((getline line < table) > 0) print line; skip = 1 }
     $0 == end { skip = 0 }
     !skip && $0 != begin { print }' benchmarks/README.md >"$table.new"
-  mv "$table.new" benchmarks/README.md
-  rm "$table"
+  cat "$table.new" >benchmarks/README.md
+  rm "$table" "$table.new"
 }
 
-machine() { # what the table was measured on
-  echo
-  echo "$(date +%F), $1; \`benchmarks/run.sh\`"
-  echo
-}
-
-measure() { # NAME, seconds, machine
-  local out
-  [ -x "$programs/benchmark_$1" ] || return 0
+measure() { # NAME
+  if [ ! -x "$programs/benchmark_$1" ]; then
+    echo "no program $programs/benchmark_$1: its tables stay as they are"
+    return 0
+  fi
   echo "measuring $1"
-  out=$(timeout "$2" "$programs/benchmark_$1")
-  { machine "$3"; echo "$out"; echo; } | put "$1"
+  local out
+  if ! out=$(timeout 300 "$programs/benchmark_$1" --json "benchmarks/results/$1.json"); then
+    echo "$out"
+    echo "$1 failed: its tables stay as they are"
+    failed+=("$1")
+    return 0
+  fi
+  { echo; echo "$out"; echo; } | put "$1"
 }
 
-cpu=$(sed -n '/^model name/{s/.*: //p;q}' /proc/cpuinfo)
-measure sort_cpu 300 "${cpu:-CPU}"
-measure tree_search_cpu 300 "${cpu:-CPU}"
-if nvidia-smi -L >/dev/null 2>&1; then
-  gpu=$(nvidia-smi --id=0 --query-gpu=name,driver_version --format=csv,noheader)
-  measure sort_cuda 300 "$gpu"
-  measure spatial_cuda 300 "$gpu"
-  measure gravity_cuda 300 "$gpu"
-  measure amr_cuda 300 "$gpu"
-  measure flood_cuda 120 "$gpu"
-  measure granularity_cuda 120 "$gpu"
-  measure tree_search_cuda 120 "$gpu"
-  measure rooted_tree_cuda 300 "$gpu"
+failed=()
+mkdir -p benchmarks/results
+have_gpu=false
+nvidia-smi -L >/dev/null 2>&1 && have_gpu=true
+for name in "${names[@]}"; do
+  if [[ " ${on_gpu[*]} " == *" $name "* ]] && ! $have_gpu; then
+    echo "no GPU: the tables of $name stay as they are"
+  else
+    measure "$name"
+  fi
+done
+
+python=$(PATH=/usr/bin:$PATH command -v python3 || true) # Debian's, for which its packages are
+if [ -n "$python" ] && "$python" -c 'import matplotlib' 2>/dev/null; then
+  "$python" benchmarks/plot.py
 else
-  echo "no GPU: its tables stay as they are"
+  echo "no matplotlib: benchmarks/plot.py draws the plots from benchmarks/results, here or elsewhere"
+fi
+if [ ${#failed[@]} -gt 0 ]; then
+  echo "FAILED: ${failed[*]}"
+  exit 1
 fi

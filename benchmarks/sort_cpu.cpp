@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Quicksort on the CPU executor against std::sort on one core, in one run. Prints a Markdown table.
+// Quicksort on the CPU executor against std::sort on one core, in one run.
 #include <algorithm>
 #include <chrono>
-#include <iostream>
 #include <ramify/quicksort.hpp>
 #include <random>
-#include <thread>
 
 #include "measure.hpp"
 
@@ -14,11 +12,13 @@ namespace {
 using clock = std::chrono::steady_clock;
 using key = std::uint32_t;
 
+constexpr int repeats = 7;
+
 template <class Sort>
 benchmark::timing time_of(const std::vector<key>& input, const std::vector<key>& expected,
                           Sort sort) {
   std::vector<double> times;
-  for (int i = 0; i < 7; ++i) {
+  for (int i = 0; i < repeats; ++i) {
     std::vector<key> keys = input;
     const auto begin = clock::now();
     sort(keys);
@@ -28,24 +28,19 @@ benchmark::timing time_of(const std::vector<key>& input, const std::vector<key>&
   return benchmark::summarize(times);
 }
 
-}  // namespace
-
-int main() {
+void measure(benchmark::recorder& out) {
   constexpr std::size_t n = std::size_t{1} << 22;
   std::mt19937 random(1);
   std::vector<key> input(n);
   for (key& k : input) k = static_cast<key>(random());
 
-  std::cout << "2^22 uniform u32 keys, " << std::thread::hardware_concurrency()
-            << " cores, medians of 7\n\n";
   std::vector<key> expected = input;
   std::ranges::sort(expected);
   const auto reference = time_of(input, expected, [](auto& keys) { std::ranges::sort(keys); });
-  benchmark::print_header({"sort", "route", "ms", "least–most", "of std::sort's time"});
+  out.table("uniform", {"sort", "route", "ms", "of std::sort's time"},
+            "2^22 uniform u32 keys, medians of " + std::to_string(repeats) + " (least–most)");
   const auto row = [&](std::string_view name, std::string_view route, const benchmark::timing& t) {
-    benchmark::print_row({std::string(name), std::string(route), benchmark::number(t.median_ms),
-                          benchmark::spread(t),
-                          benchmark::number(t.median_ms / reference.median_ms)});
+    out.row({name, route, t, t.median_ms / reference.median_ms});
   };
   row("std::sort, one core", "", reference);
   for (const auto strategy :
@@ -60,4 +55,14 @@ int main() {
                   [&](auto& keys) { (void)ramify::quicksort(std::span(keys), options); }));
     }
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return benchmark::run(
+      {.name = "sort_cpu",
+       .about = "Quicksort on the CPU executor against std::sort on one core.",
+       .machine = benchmark::this_cpu},
+      argc, argv, [](benchmark::recorder& out, const benchmark::command_line&) { measure(out); });
 }

@@ -1,160 +1,356 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Quicksort on the GPU, strategy by strategy and route by route, against CUB, in one run. Prints a
-// Markdown table. Times are of the device, between events; scratch memory is handed in.
+// Quicksort on the GPU against CUB in one run: sizes, types, inputs, routes and strategies. How
+// each time is taken, and each result looked at, stands in sort_bench.hpp.
+//   benchmark_sort_cuda --part uniform,strategies,grid,order,million,large [--quick]
 #include <algorithm>
-#include <iostream>
-#include <numeric>
-#include <ramify/quicksort.cuh>
-#include <random>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <span>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
-#include "cub_peers.hpp"
 #include "measure_cuda.cuh"
+#include "sort_bench.hpp"
+
+namespace benchmark {
+
+// Defined in the generated files, one a kind.
+template <>
+std::unique_ptr<sort_bench> make_sort_bench<key_kind::u32>(std::uint32_t n);
+template <>
+std::unique_ptr<sort_bench> make_sort_bench<key_kind::u64>(std::uint32_t n);
+template <>
+std::unique_ptr<sort_bench> make_sort_bench<key_kind::f32>(std::uint32_t n);
+template <>
+std::unique_ptr<sort_bench> make_sort_bench<key_kind::f64>(std::uint32_t n);
+template <>
+std::unique_ptr<sort_bench> make_sort_bench<key_kind::record16>(std::uint32_t n);
+template <>
+std::unique_ptr<sort_bench> make_sort_bench<key_kind::u32_own_order>(std::uint32_t n);
 
 namespace {
 
-using namespace ramify;
-using benchmark::event;
-using key = std::uint32_t;
+using ramify::quicksort_report;
+using ramify::quicksort_strategy;
+using ramify::route;
 
-constexpr int repeats = 11;
+constexpr std::array plain_kinds{key_kind::u32, key_kind::u64, key_kind::f32, key_kind::f64};
 
-/// One input on the device, and what its sorted form must be.
-class bench {
- public:
-  explicit bench(std::size_t n)
-      : n_(n), input_(n, nullptr), keys_(n, nullptr), alternate_(n, nullptr) {
-    std::mt19937_64 random(n);
-    std::vector<key> host(n);
-    for (key& k : host) k = static_cast<key>(random());
-    sum_ = fingerprint(host);
-    check(cudaMemcpy(input_.data(), host.data(), n * sizeof(key), cudaMemcpyHostToDevice),
-          "uploading");
+std::unique_ptr<sort_bench> make(key_kind kind, std::uint32_t n) {
+  switch (kind) {
+    case key_kind::u32: return make_sort_bench<key_kind::u32>(n);
+    case key_kind::u64: return make_sort_bench<key_kind::u64>(n);
+    case key_kind::f32: return make_sort_bench<key_kind::f32>(n);
+    case key_kind::f64: return make_sort_bench<key_kind::f64>(n);
+    case key_kind::record16: return make_sort_bench<key_kind::record16>(n);
+    case key_kind::u32_own_order: return make_sort_bench<key_kind::u32_own_order>(n);
+  }
+  throw std::logic_error("no such kind of key");
+}
+
+std::size_t bytes_of(key_kind kind) {
+  switch (kind) {
+    case key_kind::u64:
+    case key_kind::f64: return 8;
+    case key_kind::record16: return 16;
+    default: return 4;
+  }
+}
+
+std::string power_or_number(std::uint32_t n) {
+  return std::has_single_bit(n) ? "2^" + std::to_string(std::countr_zero(n)) : std::to_string(n);
+}
+
+double mega_keys(std::uint32_t n, const timing& t) { return n / t.median_ms / 1e3; }
+double speed(const timing& ours, const timing& theirs) { return theirs.median_ms / ours.median_ms; }
+
+/// How large, and how often.
+struct plan {
+  explicit plan(bool quick)
+      : sizes(quick ? std::vector<std::uint32_t>{1u << 20, 1u << 24}
+                    : std::vector<std::uint32_t>{1u << 20, 1u << 22, 1u << 24, 1u << 26, 1u << 28}),
+        repeats(quick ? 5 : 11) {}
+  /// Large sorts hardly vary, and there are many.
+  [[nodiscard]] int repeats_of(std::uint32_t n, distribution input) const {
+    return n > 1u << 26 && input != distribution::uniform ? std::min(repeats, 5) : repeats;
   }
 
-  [[nodiscard]] key* keys() const { return keys_.data(); }
-  [[nodiscard]] key* alternate() const { return alternate_.data(); }
-
-  /// Times `sort`, which works on keys() in the default stream and may return a function that ends
-  /// it, and checks what it leaves in keys() or, if it says so, in alternate().
-  template <class Sort>
-  benchmark::timing time_of(Sort sort) {
-    std::vector<double> times;
-    for (int i = -3; i < repeats; ++i) {  // three to warm up
-      check(cudaMemcpy(keys_.data(), input_.data(), n_ * sizeof(key), cudaMemcpyDeviceToDevice),
-            "copying the input");
-      event begin;
-      event end;
-      sort(begin, end);
-      if (i >= 0) times.push_back(end.milliseconds_since(begin));
-    }
-    check_result();
-    return benchmark::summarize(times);
-  }
-
- private:
-  // Order, and a sum over the keys that tells whether one was lost.
-  void check_result() const {
-    std::vector<key> host(n_);
-    check(cudaMemcpy(host.data(), keys_.data(), n_ * sizeof(key), cudaMemcpyDeviceToHost),
-          "downloading");
-    if (!std::ranges::is_sorted(host) || fingerprint(host) != sum_) {
-      throw std::runtime_error("wrong result at n = " + std::to_string(n_));
-    }
-  }
-  static std::uint64_t fingerprint(const std::vector<key>& keys) {
-    return std::accumulate(keys.begin(), keys.end(), std::uint64_t{0},
-                           [](std::uint64_t sum, key k) {
-                             return sum + (k + 1) * (std::uint64_t{k} + 0x9e3779b97f4a7c15u);
-                           });
-  }
-
-  std::size_t n_;
-  device_buffer<key> input_, keys_, alternate_;
-  std::uint64_t sum_ = 0;
+  std::vector<std::uint32_t> sizes;
+  int repeats;
 };
 
-void print_rows(std::size_t n) {
-  bench b(n);
-  const device_buffer<std::byte> peer_scratch(benchmark::peer_scratch_bytes(n), nullptr);
-  const auto peer = [&](auto sort) {
-    return b.time_of([&](event& begin, event& end) {
-      begin.record();
-      check(sort(), "CUB");
-      end.record();
-    });
-  };
-  // A radix sort of 32-bit keys takes four passes, so its result is back in the first buffer.
-  const auto radix = peer([&] {
-    return benchmark::cub_radix_sort(peer_scratch.data(), peer_scratch.size(), b.keys(),
-                                     b.alternate(), n);
-  });
-  const auto merge = peer([&] {
-    return benchmark::cub_merge_sort(peer_scratch.data(), peer_scratch.size(), b.keys(), n);
-  });
-  const auto copy = b.time_of([&](event& begin, event& end) {
-    begin.record();
-    check(cudaMemcpyAsync(b.alternate(), b.keys(), n * sizeof(key), cudaMemcpyDeviceToDevice),
-          "copying");
-    end.record();
-    check(cudaDeviceSynchronize(), "waiting");
-    (void)quicksort(b.keys(), n);  // so that there is a result to check
-  });
+/// All sorts of one input.
+struct sort_case {
+  key_kind kind;
+  std::uint32_t n;
+  distribution input;
+  timing radix{}, merge{}, device{}, flat{}, automatic{};
+  route chosen = route::automatic;  ///< by the automatic route
 
-  const auto row = [&](std::string name, std::string_view route, const benchmark::timing& t,
-                       const quicksort_report* report) {
-    benchmark::print_row({std::to_string(n), std::move(name), std::string(route),
-                          benchmark::number(t.median_ms), benchmark::spread(t),
-                          benchmark::number(double(n) / t.median_ms / 1e3),
-                          benchmark::number(merge.median_ms / t.median_ms),
-                          benchmark::number(radix.median_ms / t.median_ms),
-                          report == nullptr ? "" : std::to_string(report->host_grids),
-                          report == nullptr ? "" : std::to_string(report->child_grids),
-                          report == nullptr ? "" : std::to_string(report->spilled_tasks)});
+  /// How much longer the automatic route takes than the better one of device and flat.
+  [[nodiscard]] double automatic_excess() const {
+    return automatic.median_ms / std::min(device.median_ms, flat.median_ms) - 1;
+  }
+  [[nodiscard]] std::string text() const {
+    return std::string(to_string(kind)) + ", " + power_or_number(n) + ", " +
+           std::string(to_string(input));
+  }
+};
+
+sort_case measure_case(sort_bench& bench, key_kind kind, std::uint32_t n, distribution input,
+                       int repeats) {
+  bench.choose(input);
+  quicksort_report report;
+  const auto quicksort = [&](route wanted) {
+    return bench.time_of_quicksort({.route = wanted}, repeats, &report);
   };
-  row("a copy", "", copy, nullptr);
-  row("cub::DeviceRadixSort", "", radix, nullptr);
-  row("cub::DeviceMergeSort", "", merge, nullptr);
-  for (const auto strategy : {quicksort_strategy::multiway, quicksort_strategy::binary}) {
-    for (const auto taken : {route::device, route::flat}) {
-      const quicksort_config config{.strategy = strategy, .route = taken};
-      const std::size_t bytes = quicksort_scratch_bytes<key>(n, config);
-      const device_buffer<std::byte> scratch(bytes, nullptr);
-      quicksort_report report;
-      const auto t = b.time_of([&](event& begin, event& end) {
-        begin.record();
-        auto run =
-            quicksort_async(b.keys(), n, ascending{}, nullptr, config, {scratch.data(), bytes});
-        end.record();
-        report = run.get();
-      });
-      row(std::string(to_string(strategy)), to_string(taken), t, &report);
+  sort_case c{.kind = kind, .n = n, .input = input};
+  c.radix = bench.time_of_radix_sort(repeats);
+  c.merge = bench.time_of_merge_sort(repeats);
+  c.device = quicksort(route::device);
+  if (report.taken != route::device)
+    throw std::runtime_error("no device route: " + report.route_reason);
+  c.flat = quicksort(route::flat);
+  c.automatic = quicksort(route::automatic);
+  c.chosen = report.taken;
+  return c;
+}
+
+/// The least time of partitions into at most 256 buckets until these fit into 32 KiB: each level
+/// reads the keys twice and writes them once, and sorting the buckets reads and writes them once.
+double floor_ms(const sort_case& c, const timing& copy) {
+  const double leaf = 32.0 * 1024 / static_cast<double>(bytes_of(c.kind));
+  int levels = 0;
+  for (double bucket = c.n; bucket > leaf; bucket /= 256) ++levels;
+  return copy.median_ms * (3 * levels + 2) / 2;  // a copy is one read and one write
+}
+
+std::vector<sort_case> measure_uniform(recorder& out, const plan& how) {
+  out.table("uniform",
+            {"keys", "n", "copy, ms", "floor, ms", "radix sort, ms", "merge sort, ms", "device, ms",
+             "flat, ms", "automatic, ms", "took", "device, Mkeys/s", "device: speed / merge sort",
+             "device: speed / radix sort"},
+            "Uniform keys, multiway; medians of " + std::to_string(how.repeats) +
+                " (least–most). Radix and merge sort are CUB's.");
+  std::vector<sort_case> cases;
+  for (const key_kind kind : plain_kinds) {
+    for (const std::uint32_t n : how.sizes) {
+      const auto bench = make(kind, n);
+      const sort_case c = measure_case(*bench, kind, n, distribution::uniform, how.repeats);
+      const timing copy = bench->time_of_copy(how.repeats);
+      out.row({to_string(kind), n, copy, floor_ms(c, copy), c.radix, c.merge, c.device, c.flat,
+               c.automatic, to_string(c.chosen), mega_keys(n, c.device), speed(c.device, c.merge),
+               speed(c.device, c.radix)});
+      cases.push_back(c);
+    }
+  }
+  return cases;
+}
+
+void measure_strategies(recorder& out, const plan& how) {
+  out.table("strategies",
+            {"n", "strategy", "route", "ms", "Mkeys/s", "host grids", "child grids", "spilled"},
+            "Uniform u32 keys, by strategy");
+  for (const std::uint32_t n : how.sizes) {
+    const auto bench = make(key_kind::u32, n);
+    bench->choose(distribution::uniform);
+    for (const auto strategy : {quicksort_strategy::multiway, quicksort_strategy::binary}) {
+      for (const auto wanted : {route::device, route::flat}) {
+        quicksort_report report;
+        const timing t =
+            bench->time_of_quicksort({.strategy = strategy, .route = wanted}, how.repeats, &report);
+        out.row({n, to_string(strategy), to_string(wanted), t, mega_keys(n, t), report.host_grids,
+                 report.child_grids, report.spilled_tasks});
+      }
     }
   }
 }
 
-}  // namespace
-
-int main() {
-  try {
-    cudaDeviceProp device{};
-    int driver = 0;
-    int runtime = 0;
-    check(cudaGetDeviceProperties(&device, 0), "asking for the device");
-    check(cudaDriverGetVersion(&driver), "asking for the driver");
-    check(cudaRuntimeGetVersion(&runtime), "asking for the runtime");
-    std::cout << device.name << ", " << device.multiProcessorCount << " SMs, CUDA driver API "
-              << driver << ", runtime " << runtime << "; uniform u32 keys, medians of " << repeats
-              << "\n\n";
-    benchmark::print_header({"n", "sort", "route", "ms", "least–most", "Mkeys/s",
-                             "speed / merge sort", "speed / radix sort", "host grids",
-                             "child grids", "spilled"});
-    for (const std::size_t n :
-         {100'000u, 1'000'000u, 1u << 20, 1u << 22, 1u << 24, 1u << 26, 1u << 28}) {
-      print_rows(n);
+/// The mean and the least of the speeds of a route against a peer.
+void summarize_speeds(recorder& out, const std::vector<sort_case>& cases) {
+  out.table("summary", {"route", "against", "cases", "geometric mean of speeds", "least", "where"},
+            "Speeds over all of the grid");
+  for (const auto& [route_name, ours] :
+       {std::pair{"device", &sort_case::device}, std::pair{"flat", &sort_case::flat},
+        std::pair{"automatic", &sort_case::automatic}}) {
+    for (const auto& [peer_name, theirs] :
+         {std::pair{"merge sort", &sort_case::merge}, std::pair{"radix sort", &sort_case::radix}}) {
+      const auto speed_of = [&](const sort_case& c) { return speed(c.*ours, c.*theirs); };
+      double logarithms = 0;
+      for (const sort_case& c : cases) logarithms += std::log(speed_of(c));
+      const sort_case& worst = *std::ranges::min_element(cases, {}, speed_of);
+      out.row({route_name, peer_name, cases.size(),
+               std::exp(logarithms / static_cast<double>(cases.size())), speed_of(worst),
+               worst.text()});
     }
-  } catch (const std::exception& e) {
-    std::cerr << "sort_cuda: " << e.what() << '\n';
-    return 1;
   }
+}
+
+/// Where the automatic route did not choose well.
+void judge_automatic(recorder& out, std::vector<sort_case> cases) {
+  constexpr std::size_t shown = 10;
+  std::ranges::sort(cases, std::greater{}, &sort_case::automatic_excess);
+  const auto over =
+      std::ranges::count_if(cases, [](const sort_case& c) { return c.automatic_excess() > 0.05; });
+  out.table("automatic",
+            {"keys", "n", "input", "device, ms", "flat, ms", "automatic, ms", "took",
+             "% over the better one"},
+            "The automatic route takes over 5 % longer than the better one of device and flat in " +
+                std::to_string(over) + " of " + std::to_string(cases.size()) +
+                " cases. The worst:");
+  for (std::size_t i = 0; i < std::min(shown, cases.size()); ++i) {
+    const sort_case& c = cases[i];
+    out.row({to_string(c.kind), c.n, to_string(c.input), c.device, c.flat, c.automatic,
+             to_string(c.chosen), 100 * c.automatic_excess()});
+  }
+}
+
+/// A table of a row a type and size, and a column an input.
+class speed_table {
+ public:
+  speed_table(recorder& out, std::string_view name, std::string_view peer, const plan& how)
+      : out_(out) {
+    std::vector<std::string> columns{"keys", "n"};
+    for (const distribution input : all_distributions) columns.emplace_back(to_string(input));
+    out.table(name, columns,
+              "Speed of the device route / CUB's " + std::string(peer) + "; medians of " +
+                  std::to_string(how.repeats) + ", of 5 for 2^28 keys that are not uniform");
+  }
+  /// `cases` are of one type and size, one an input.
+  void row(std::span<const sort_case> cases, timing sort_case::*peer) {
+    std::vector<cell> cells{to_string(cases[0].kind), cases[0].n};
+    for (const sort_case& c : cases) cells.emplace_back(speed(c.device, c.*peer));
+    out_.row(cells);
+  }
+
+ private:
+  recorder& out_;
+};
+
+/// All inputs. Takes the uniform ones from `uniform` where they have been measured.
+void measure_grid(recorder& out, const plan& how, std::span<const sort_case> uniform) {
+  constexpr std::size_t inputs = all_distributions.size();
+  std::vector<sort_case> cases;
+  speed_table against_merge(out, "merge_grid", "merge sort", how);
+  for (const key_kind kind : plain_kinds) {
+    for (const std::uint32_t n : how.sizes) {
+      const auto bench = make(kind, n);
+      for (const distribution input : all_distributions) {
+        const auto known = std::ranges::find_if(uniform, [&](const sort_case& c) {
+          return c.kind == kind && c.n == n && c.input == input;
+        });
+        cases.push_back(known != uniform.end()
+                            ? *known
+                            : measure_case(*bench, kind, n, input, how.repeats_of(n, input)));
+      }
+      against_merge.row(std::span(cases).last(inputs), &sort_case::merge);
+    }
+  }
+  speed_table against_radix(out, "radix_grid", "radix sort", how);
+  for (std::size_t i = 0; i < cases.size(); i += inputs) {
+    against_radix.row(std::span(cases).subspan(i, inputs), &sort_case::radix);
+  }
+  summarize_speeds(out, cases);
+  judge_automatic(out, cases);
+  out.quiet_table("grid", {"keys", "n", "input", "radix sort, ms", "merge sort, ms", "device, ms",
+                           "flat, ms", "automatic, ms", "took"});
+  for (const sort_case& c : cases) {
+    out.row({to_string(c.kind), c.n, to_string(c.input), c.radix, c.merge, c.device, c.flat,
+             c.automatic, to_string(c.chosen)});
+  }
+}
+
+/// What no radix sort of numbers sorts.
+void measure_order(recorder& out, const plan& how) {
+  constexpr std::uint32_t n = 1u << 24;
+  out.table("order", {"keys and order", "input", "sort", "ms", "Mkeys/s", "speed / merge sort"},
+            "2^24 elements in an order of the user's");
+  for (const key_kind kind : {key_kind::u32_own_order, key_kind::record16}) {
+    const auto bench = make(kind, n);
+    for (const distribution input : {distribution::uniform, distribution::sixteen_values}) {
+      bench->choose(input);
+      const timing merge = bench->time_of_merge_sort(how.repeats);
+      const auto row = [&](std::string_view sort, const timing& t) {
+        out.row({to_string(kind), to_string(input), sort, t, mega_keys(n, t), speed(t, merge)});
+      };
+      row("cub::DeviceMergeSort", merge);
+      for (const route wanted : {route::device, route::flat}) {
+        quicksort_report report;
+        row("multiway, " + std::string(to_string(wanted)),
+            bench->time_of_quicksort({.route = wanted}, how.repeats, &report));
+      }
+    }
+  }
+}
+
+/// Uniform u32 keys of sizes that are told singly.
+void measure_sizes(recorder& out, std::string_view name, std::string_view caption,
+                   const std::vector<std::uint32_t>& sizes, int repeats) {
+  out.table(name,
+            {"n", "sort", "ms", "Mkeys/s", "speed / merge sort", "host grids", "child grids",
+             "spilled", "scratch, MB"},
+            caption);
+  for (const std::uint32_t n : sizes) {
+    ramify::release_scratch();
+    std::size_t free = 0;
+    std::size_t all = 0;
+    ramify::check(cudaMemGetInfo(&free, &all), "asking for free memory");
+    if (free < 9 * std::size_t{n}) {  // two arrays of u32, and an eighth more
+      out.row({n, "not enough memory on this GPU", {}, {}, {}, {}, {}, {}, {}});
+      continue;
+    }
+    const auto bench = make(key_kind::u32, n);
+    bench->choose(distribution::uniform);
+    const timing merge = bench->time_of_merge_sort(repeats);
+    const timing radix = bench->time_of_radix_sort(repeats);
+    out.row({n, "cub::DeviceMergeSort", merge, mega_keys(n, merge), 1.0, {}, {}, {}, {}});
+    out.row({n,
+             "cub::DeviceRadixSort",
+             radix,
+             mega_keys(n, radix),
+             speed(radix, merge),
+             {},
+             {},
+             {},
+             {}});
+    for (const route wanted : {route::device, route::flat}) {
+      quicksort_report report;
+      const timing t = bench->time_of_quicksort({.route = wanted}, repeats, &report);
+      out.row({n, "multiway, " + std::string(to_string(wanted)), t, mega_keys(n, t),
+               speed(t, merge), report.host_grids, report.child_grids, report.spilled_tasks,
+               static_cast<double>(report.scratch_bytes) / 1e6});
+    }
+  }
+}
+
+void measure(recorder& out, const command_line& asked) {
+  const plan how(asked.quick);
+  std::vector<sort_case> uniform;
+  if (asked.wants("uniform")) uniform = measure_uniform(out, how);
+  if (asked.wants("strategies")) measure_strategies(out, how);
+  if (asked.wants("grid")) measure_grid(out, how, uniform);
+  if (asked.wants("order")) measure_order(out, how);
+  if (asked.wants("million")) {
+    measure_sizes(out, "million", "10^6 uniform u32 keys", {1'000'000}, how.repeats);
+  }
+  if (asked.wants("large")) {
+    std::vector<std::uint32_t> sizes{1u << 30};
+    if (!asked.quick) sizes.push_back((1u << 31) + 1);
+    measure_sizes(out, "large", "More than 2^28 uniform u32 keys; medians of 3", sizes, 3);
+  }
+}
+
+}  // namespace
+}  // namespace benchmark
+
+int main(int argc, char** argv) {
+  return benchmark::run({.name = "sort_cuda",
+                         .about = "Quicksort on the GPU against CUB's sorts.",
+                         .machine = benchmark::this_gpu,
+                         .parts = {"uniform", "strategies", "grid", "order", "million", "large"},
+                         .has_quick = true},
+                        argc, argv, benchmark::measure);
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Spatial trees on the GPU, route by route and leaf size by leaf size, in one run. Prints Markdown
-// tables. Times are of the calls, by the host's clock: they wait for their results.
+// Spatial trees on the GPU, route by route and leaf size by leaf size, in one run. Times are
+// of the calls, by the host's clock: they wait for their results.
 //   benchmark_spatial_cuda [points, 10^7 unless told]
 #include <chrono>
 #include <cmath>
-#include <iostream>
 #include <ramify/spatial_queries.cuh>
 #include <random>
 #include <stdexcept>
@@ -117,17 +116,27 @@ class bench {
   float radius_;
 };
 
-std::string millions_a_second(std::size_t n, const benchmark::timing& t) {
-  return benchmark::number(double(n) / t.median_ms / 1e3);
+double millions_a_second(std::size_t n, const benchmark::timing& t) {
+  return double(n) / t.median_ms / 1e3;
 }
 
-void print_builds(const bench& b) {
-  benchmark::print_header({"build", "route", "ms", "least–most", "Mpoints/s", "of it the sort, ms",
-                           "nodes", "host grids", "child grids", "spilled", "scratch, MB"});
+void measure_builds(benchmark::recorder& out, const bench& b) {
+  out.table("builds",
+            {"build", "route", "ms", "Mpoints/s", "of it the sort, ms", "nodes", "host grids",
+             "child grids", "spilled", "scratch, MB"},
+            std::to_string(b.size()) + " uniform points in a cube, 3D float; medians of " +
+                std::to_string(repeats) + " (least–most)");
   const auto copy = b.time_of_copy();
-  benchmark::print_row({"a copy of the points", "", benchmark::number(copy.median_ms),
-                        benchmark::spread(copy), millions_a_second(b.size(), copy), "", "", "", "",
-                        "", ""});
+  out.row({"a copy of the points",
+           {},
+           copy,
+           millions_a_second(b.size(), copy),
+           {},
+           {},
+           {},
+           {},
+           {},
+           {}});
   for (const auto taken : {route::device, route::flat, route::automatic}) {
     const spatial_tree_config config{.route = taken};
     const tree_type tree = b.build(config);
@@ -135,19 +144,17 @@ void print_builds(const bench& b) {
     const auto t = time_of([&] { (void)b.build(config); });
     const auto sort = b.time_of_sort(taken);
     const auto& report = tree.report();
-    benchmark::print_row({"tree", std::string(to_string(taken)), benchmark::number(t.median_ms),
-                          benchmark::spread(t), millions_a_second(b.size(), t),
-                          benchmark::number(sort.median_ms), std::to_string(report.nodes),
-                          std::to_string(report.host_grids), std::to_string(report.child_grids),
-                          std::to_string(report.spilled_tasks),
-                          benchmark::number(double(report.scratch_bytes) / 1e6)});
+    out.row({"tree", to_string(taken), t, millions_a_second(b.size(), t), sort.median_ms,
+             report.nodes, report.host_grids, report.child_grids, report.spilled_tasks,
+             double(report.scratch_bytes) / 1e6});
   }
 }
 
-void print_queries(const bench& b) {
-  benchmark::print_header({"points of a leaf at most", "nodes", "build, ms",
-                           "10 nearest of all points, ms", "least–most", "Mqueries/s",
-                           "about 30 in a ball, counted, ms", "least–most", "Mqueries/s"});
+void measure_queries(benchmark::recorder& out, const bench& b) {
+  out.table("queries",
+            {"points of a leaf at most", "nodes", "build, ms", "10 nearest of all points, ms",
+             "10 nearest, Mqueries/s", "about 30 in a ball, counted, ms", "ball, Mqueries/s"},
+            "Queries of the same points, by the size of leaves");
   for (const unsigned leaf_size : {4, 8, 16, 32, 64}) {
     const spatial_tree_config config{.leaf_size = leaf_size};
     const tree_type tree = b.build(config);
@@ -155,26 +162,22 @@ void print_queries(const bench& b) {
     const auto build = time_of([&] { (void)b.build(config); });
     const auto near = time_of([&] { b.ask_nearest(tree); });
     const auto within = time_of([&] { b.ask_within(tree); });
-    benchmark::print_row({std::to_string(leaf_size), std::to_string(tree.report().nodes),
-                          benchmark::number(build.median_ms), benchmark::number(near.median_ms),
-                          benchmark::spread(near), millions_a_second(b.size(), near),
-                          benchmark::number(within.median_ms), benchmark::spread(within),
-                          millions_a_second(b.size(), within)});
+    out.row({leaf_size, tree.report().nodes, build.median_ms, near,
+             millions_a_second(b.size(), near), within, millions_a_second(b.size(), within)});
   }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    const std::size_t n = argc > 1 ? std::stoul(argv[1]) : 10'000'000;
-    const bench b(n);
-    std::cout << n << " uniform points in a cube, 3D float; medians of " << repeats << "\n\n";
-    print_builds(b);
-    std::cout << '\n';
-    print_queries(b);
-  } catch (const std::exception& e) {
-    std::cerr << "spatial_cuda: " << e.what() << '\n';
-    return 1;
-  }
+  return benchmark::run(
+      {.name = "spatial_cuda",
+       .about = "Spatial trees on the GPU: builds by route, queries by leaf size.",
+       .machine = benchmark::this_gpu,
+       .words = "the number of points, 10^7 unless told"},
+      argc, argv, [](benchmark::recorder& out, const benchmark::command_line& asked) {
+        const bench b(asked.number_or(10'000'000));
+        measure_builds(out, b);
+        measure_queries(out, b);
+      });
 }

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <ramify/tree_search/uts.cuh>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "measure.hpp"
@@ -12,6 +11,8 @@
 using namespace ramify;
 
 namespace {
+
+constexpr int repeats = 5;
 
 uts_counts serial_walk(const uts_parameters& tree) {
   const uts_expand expand(tree);
@@ -30,7 +31,7 @@ uts_counts serial_walk(const uts_parameters& tree) {
 template <class Search>
 benchmark::timing measure(const uts_named_tree& tree, Search search) {
   std::vector<double> times;
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < repeats; ++i) {
     const auto begin = std::chrono::steady_clock::now();
     const uts_counts counts = search();
     const std::chrono::duration<double, std::milli> taken =
@@ -41,33 +42,32 @@ benchmark::timing measure(const uts_named_tree& tree, Search search) {
   return benchmark::summarize(times);
 }
 
-void print(const uts_named_tree& tree, const std::string& search, const benchmark::timing& time,
-           const benchmark::timing& serial) {
-  benchmark::print_row({std::string(tree.name), search, benchmark::number(time.median_ms),
-                        benchmark::spread(time),
-                        benchmark::number(double(tree.counts.nodes) / time.median_ms / 1e3),
-                        benchmark::number(time.median_ms / serial.median_ms)});
+void measure_all(benchmark::recorder& out) {
+  out.table("trees", {"tree", "search", "ms", "Mnodes/s", "of the serial walk's time"},
+            "Medians of " + std::to_string(repeats) + " (least–most)");
+  for (const uts_named_tree& tree : uts_trees()) {
+    if (tree.name != "T1" && tree.name != "T3") continue;
+    const benchmark::timing serial = measure(tree, [&] { return serial_walk(tree.parameters); });
+    const auto row = [&](std::string_view search, const benchmark::timing& time) {
+      out.row({tree.name, search, time, double(tree.counts.nodes) / time.median_ms / 1e3,
+               time.median_ms / serial.median_ms});
+    };
+    row("serial, one core", serial);
+    for (const route how : {route::device, route::flat}) {
+      row(to_string(how), measure(tree, [&] {
+            return tree_search(tree.parameters, nullptr, {.route = how}).value;
+          }));
+    }
+  }
 }
 
 }  // namespace
 
-int main() {
-  try {
-    std::cout << std::thread::hardware_concurrency() << " cores, medians of 5\n\n";
-    benchmark::print_header(
-        {"tree", "search", "ms", "least–most", "Mnodes/s", "of the serial walk's time"});
-    for (const uts_named_tree& tree : uts_trees()) {
-      if (tree.name != "T1" && tree.name != "T3") continue;
-      const benchmark::timing serial = measure(tree, [&] { return serial_walk(tree.parameters); });
-      print(tree, "serial, one core", serial, serial);
-      for (const route how : {route::device, route::flat}) {
-        const benchmark::timing time = measure(
-            tree, [&] { return tree_search(tree.parameters, nullptr, {.route = how}).value; });
-        print(tree, std::string(to_string(how)), time, serial);
-      }
-    }
-  } catch (const std::exception& e) {
-    std::cerr << "benchmark_tree_search_cpu: " << e.what() << '\n';
-    return 1;
-  }
+int main(int argc, char** argv) {
+  return benchmark::run(
+      {.name = "tree_search_cpu",
+       .about = "Unbalanced Tree Search on the CPU executor against a serial walk.",
+       .machine = benchmark::this_cpu},
+      argc, argv,
+      [](benchmark::recorder& out, const benchmark::command_line&) { measure_all(out); });
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Unbalanced Tree Search on a GPU: the published trees, by route. The counts are compared with the
 // published ones before a time is reported.
+#include <algorithm>
 #include <chrono>
 #include <ramify/runtime/stream.cuh>
 #include <ramify/tree_search/uts.cuh>
 #include <string>
 
-#include "measure.hpp"
+#include "measure_cuda.cuh"
 
 using namespace ramify;
 
@@ -37,57 +38,46 @@ benchmark::timing measure(const uts_named_tree& tree, const traverse_config& con
   return benchmark::summarize(times);
 }
 
+void measure_all(benchmark::recorder& out, const benchmark::command_line& asked) {
+  // The trees asked for, or all but the largest.
+  const auto wanted = [&](const uts_named_tree& tree) {
+    if (asked.words.empty()) return tree.name != "small" && tree.counts.nodes < 2'000'000'000;
+    return std::ranges::count(asked.words, tree.name) > 0;
+  };
+  out.table("trees",
+            {"tree", "nodes", "depth", "route", "rounds begun by", "took", "ms", "Mnodes/s",
+             "host grids", "child grids", "graph's grids", "rounds", "open nodes"},
+            "Medians of 11, of 3 for trees of more than 10^9 nodes (least–most)");
+  constexpr traverse_config ways[] = {
+      {.route = route::device},
+      {.route = route::flat, .flat_loop = flat_loop::graph},
+      {.route = route::flat, .flat_loop = flat_loop::host},
+      {.route = route::flat},
+      {},
+  };
+  for (const uts_named_tree& tree : uts_trees()) {
+    if (!wanted(tree)) continue;
+    for (const traverse_config& config : ways) {
+      traverse_report report;
+      const benchmark::timing time =
+          measure(tree, config, tree.counts.nodes > 1'000'000'000 ? 3 : 11, report);
+      const bool loops = config.route == route::flat;
+      std::string took(to_string(report.taken));
+      if (report.taken == route::flat) took += ", by " + std::string(to_string(report.looped_by));
+      out.row({tree.name, tree.counts.nodes, tree.counts.depth, to_string(config.route),
+               loops ? to_string(config.flat_loop) : "", took, time,
+               static_cast<double>(tree.counts.nodes) / time.median_ms / 1e3, report.host_grids,
+               report.child_grids, report.graph_grids, report.rounds, report.peak_open_nodes});
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A name, or several, instead of all but the largest trees.
-  const auto wanted = [&](const uts_named_tree& tree) {
-    if (argc == 1) return tree.name != "small" && tree.counts.nodes < 2'000'000'000;
-    for (int i = 1; i < argc; ++i) {
-      if (tree.name == argv[i]) return true;
-    }
-    return false;
-  };
-  try {
-    benchmark::print_header({"tree", "nodes", "depth", "route", "rounds begun by", "ms",
-                             "least–most", "Mnodes/s", "host grids", "child grids", "graph's grids",
-                             "rounds", "open nodes"});
-    constexpr traverse_config ways[] = {
-        {.route = route::device},
-        {.route = route::flat, .flat_loop = flat_loop::graph},
-        {.route = route::flat, .flat_loop = flat_loop::host},
-        {.route = route::flat},
-        {},
-    };
-    for (const uts_named_tree& tree : uts_trees()) {
-      if (!wanted(tree)) continue;
-      for (const traverse_config& config : ways) {
-        traverse_report report;
-        const benchmark::timing time =
-            measure(tree, config, tree.counts.nodes > 1'000'000'000 ? 3 : 11, report);
-        std::string name(to_string(config.route));
-        if (config.route == route::automatic) {
-          name += " (" + std::string(to_string(report.taken)) + ")";
-        }
-        std::string loop;
-        if (report.taken == route::flat) {
-          loop = to_string(config.flat_loop);
-          if (config.flat_loop == flat_loop::automatic) {
-            loop += " (" + std::string(to_string(report.looped_by)) + ")";
-          }
-        }
-        benchmark::print_row(
-            {std::string(tree.name), std::to_string(tree.counts.nodes),
-             std::to_string(tree.counts.depth), name, loop, benchmark::number(time.median_ms),
-             benchmark::spread(time),
-             benchmark::number(static_cast<double>(tree.counts.nodes) / time.median_ms / 1e3),
-             std::to_string(report.host_grids), std::to_string(report.child_grids),
-             std::to_string(report.graph_grids), std::to_string(report.rounds),
-             std::to_string(report.peak_open_nodes)});
-      }
-    }
-  } catch (const std::exception& e) {
-    std::cerr << "benchmark_tree_search_cuda: " << e.what() << '\n';
-    return 1;
-  }
+  return benchmark::run({.name = "tree_search_cuda",
+                         .about = "Unbalanced Tree Search on a GPU.",
+                         .machine = benchmark::this_gpu,
+                         .words = "names of trees; all but the largest unless told"},
+                        argc, argv, measure_all);
 }

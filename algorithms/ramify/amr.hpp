@@ -137,6 +137,7 @@ class amr_simulation {
   [[nodiscard]] std::vector<double> change_since_start() const;
 
   [[nodiscard]] amr_state state() const;
+  /// Copies out are snapshot() and state(); what a state is started from counts as work.
   [[nodiscard]] amr_report report() const;
 
  private:

@@ -68,7 +68,8 @@ class nbody_simulation {
   using vector = std::array<Real, 3>;
 
  public:
-  /// Copies the bodies, and calculates their forces.
+  /// Copies the bodies, and calculates their forces. On the CUDA backend host memory is on the device
+  /// twice meanwhile.
   nbody_simulation(std::span<const vector> positions, std::span<const vector> velocities,
                    std::span<const Real> masses, const gravity_options& options = {});
   ~nbody_simulation();
@@ -88,7 +89,8 @@ class nbody_simulation {
 
   [[nodiscard]] std::size_t size() const;
 
-  /// All that was done so far; the nodes and the route are those of the last force calculation.
+  /// All that was done so far, and the time it took; the nodes and the route are those of the last
+  /// force calculation.
   [[nodiscard]] gravity_report report() const;
 
  private:

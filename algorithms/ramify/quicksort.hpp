@@ -19,7 +19,10 @@
 ///           that this machine or this build cannot run, both before anything is touched;
 ///           cuda_error, device_launch_error. Host memory that was copied is only written once the
 ///           sort has gone well.
-/// Cost      as <ramify/quicksort.cuh>; on the CUDA backend host memory adds both copies.
+/// Cost      as <ramify/quicksort.cuh>; on the CUDA backend host memory adds both copies, which the
+///           report tells apart from the sort. Copies of 4 MiB or more of ordinary memory take up to
+///           four host threads and go through pinned chunks, <ramify/runtime/staging.cuh>; pinned
+///           memory is copied directly.
 
 #include <concepts>
 #include <cstddef>

@@ -70,7 +70,7 @@ struct traverse_result {
 };
 
 /// A traversal under way. Movable; moved-from it may only be destroyed. Destroying it before get()
-/// neither waits nor checks.
+/// does not check, and waits only if a graph runs the rounds of its flat route.
 template <class Node, class Expand, class Visit, class Reduce, class Value>
 class [[nodiscard("call get(): it waits, checks and gives the result")]] traverse_run {
   using context = walk_context<Node, Expand, Visit, Reduce, Value>;

@@ -5,11 +5,10 @@
 /// The facade's flow on an adaptive mesh, on the backend of whichever compiler reads this.
 
 #include <ramify/amr.cuh>
-#include <ramify/runtime/stream.cuh>
 
 #include "amr_on.hpp"
 #include "amr_problem_of.cuh"
-#include "device_arrays.cuh"
+#include "facade_call.cuh"
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -20,26 +19,50 @@ class amr_here final : public facade::amr_on_backend {
   amr_here(const amr_options& options, const Physics& physics, const Initial& initial,
            const amr_state* state)
       : pending_launches_(options.pending_launches), run_([&] {
-          const auto limits = scoped_pending_launches(options.pending_launches);
+          facade_call call(options.pending_launches, stream_);
           const amr_config config{options.mesh, options.regrid, options.step, options.route};
           const either_criterion<Physics> criterion(options);
-          if (state != nullptr) {
-            return amr_run(physics, criterion, *state, config, stream_.get());
-          }
-          return amr_run(physics, criterion, initial, config, stream_.get());
+          auto run = state != nullptr ? amr_run(physics, criterion, *state, config, stream_.get())
+                                      : amr_run(physics, criterion, initial, config, stream_.get());
+          spent_ += call.finish();
+          return run;
         }()) {}
 
   void advance(std::uint64_t steps, double stop_time) override {
-    const auto limits = scoped_pending_launches(pending_launches_);
+    facade_call call(pending_launches_, stream_);
     run_.advance(steps, stop_time);
+    spent_ += call.finish();
   }
-  [[nodiscard]] std::vector<double> totals() const override { return run_.totals(); }
-  [[nodiscard]] mesh_snapshot snapshot() const override { return run_.snapshot(); }
-  [[nodiscard]] amr_state state() const override { return run_.save(); }
-  [[nodiscard]] const amr_report& report() const override { return run_.report(); }
+  [[nodiscard]] std::vector<double> totals() const override {
+    facade_call call(0, stream_);
+    std::vector<double> totals = run_.totals();
+    spent_ += call.finish();
+    return totals;
+  }
+  [[nodiscard]] mesh_snapshot snapshot() const override {
+    return copied_out([&] { return run_.snapshot(); });
+  }
+  [[nodiscard]] amr_state state() const override {
+    return copied_out([&] { return run_.save(); });
+  }
+  [[nodiscard]] amr_report report() const override {
+    amr_report report = run_.report();
+    static_cast<run_times&>(report) = spent_;
+    return report;
+  }
 
  private:
+  template <class Copy>
+  auto copied_out(Copy copy) const {
+    facade_call call(0, stream_);
+    call.begin_copies_out();
+    auto result = copy();
+    spent_ += call.finish();
+    return result;
+  }
+
   std::size_t pending_launches_;
+  mutable run_times spent_;
   host_stream stream_;  // before what is freed in it
   amr_run<Physics, either_criterion<Physics>> run_;
 };

@@ -16,7 +16,7 @@ class amr_on_backend {
   [[nodiscard]] virtual std::vector<double> totals() const = 0;
   [[nodiscard]] virtual mesh_snapshot snapshot() const = 0;
   [[nodiscard]] virtual amr_state state() const = 0;
-  [[nodiscard]] virtual const amr_report& report() const = 0;
+  [[nodiscard]] virtual amr_report report() const = 0;
 };
 
 /// From the problem's initial state, or from `state` if that is there. Defined in files which are

@@ -5,7 +5,6 @@
 /// The facade's gravity on the backend of whichever compiler reads this.
 
 #include <ramify/nbody.cuh>
-#include <ramify/runtime/stream.cuh>
 
 #include "device_arrays.cuh"
 #include "nbody_on.hpp"
@@ -34,24 +33,22 @@ gravity_report gravity_here(std::span<const std::array<Real, 3>> positions,
                             std::span<const Real> masses,
                             std::span<std::array<Real, 3>> accelerations,
                             std::span<Real> potentials, const gravity_options& options) {
-  const auto limits = scoped_pending_launches(options.pending_launches);
   const std::size_t n = positions.size();
-  // The stream goes after all that is freed in it.
-  const host_stream stream;
-  const on_device x(as_points(positions), stream.get(), "positions");
-  const on_device m(masses, stream.get(), "masses");
-  const on_device a(as_points(accelerations), array_role::output, stream.get(), "accelerations");
-  const on_device phi(potentials, array_role::output, stream.get(), "potentials");
+  facade_call call(options.pending_launches);
+  const on_device x(as_points(positions), call, "positions");
+  const on_device m(masses, call, "masses");
+  const on_device a(as_points(accelerations), array_role::output, call, "accelerations");
+  const on_device phi(potentials, array_role::output, call, "potentials");
   gravity_report report;
   if (options.method == gravity_method::tree) {
     report = barnes_hut<Real>(config_of(options))
-                 .accelerations(x.data(), m.data(), n, a.data(), phi.data(), stream.get());
+                 .accelerations(x.data(), m.data(), n, a.data(), phi.data(), call.stream());
   } else {
-    report = direct_gravity(x.data(), m.data(), n, a.data(), phi.data(), stream.get(), options);
+    report = direct_gravity(x.data(), m.data(), n, a.data(), phi.data(), call.stream(), options);
   }
-  a.copy_back(stream.get());
-  phi.copy_back(stream.get());
-  stream.synchronize();
+  a.copy_back();
+  phi.copy_back();
+  static_cast<run_times&>(report) = call.finish();
   return report;
 }
 
@@ -63,38 +60,50 @@ class nbody_here final : public facade::nbody_on_backend<Real> {
   nbody_here(std::span<const vector> positions, std::span<const vector> velocities,
              std::span<const Real> masses, const gravity_options& options)
       : pending_launches_(options.pending_launches), system_([&] {
-          const auto limits = scoped_pending_launches(options.pending_launches);
-          return nbody_system<Real>(as_points(positions).data(), as_points(velocities).data(),
-                                    masses.data(), positions.size(), config_of(options),
-                                    options.method, stream_.get());
+          facade_call call(options.pending_launches, stream_);
+          // For the start alone: the system has bodies of its own.
+          const on_device x(as_points(positions), call, "positions");
+          const on_device v(as_points(velocities), call, "velocities");
+          const on_device m(masses, call, "masses");
+          nbody_system<Real> system(x.data(), v.data(), m.data(), positions.size(),
+                                    config_of(options), options.method, stream_.get());
+          spent_ += call.finish();
+          return system;
         }()) {}
 
   void step(double dt, std::uint64_t count) override {
-    const auto limits = scoped_pending_launches(pending_launches_);
+    facade_call call(pending_launches_, stream_);
     system_.step(dt, count);
+    spent_ += call.finish();
   }
 
-  nbody_conserved conserved() override { return system_.conserved(); }
+  nbody_conserved conserved() override {
+    facade_call call(0, stream_);
+    const nbody_conserved sums = system_.conserved();
+    spent_ += call.finish();
+    return sums;
+  }
 
   void download(std::span<vector> positions, std::span<vector> velocities,
                 std::span<vector> accelerations, std::span<Real> potentials) override {
-    const auto copy = [&](void* to, const void* from, std::size_t bytes) {
-      if (bytes == 0) return;
-      check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_.get()),
-            "copying the bodies back");
-    };
-    copy(positions.data(), system_.positions(), positions.size_bytes());
-    copy(velocities.data(), system_.velocities(), velocities.size_bytes());
-    copy(accelerations.data(), system_.accelerations(), accelerations.size_bytes());
-    copy(potentials.data(), system_.potentials(), potentials.size_bytes());
-    stream_.synchronize();
+    facade_call call(0, stream_);
+    call.copy_out(positions.data(), system_.positions(), positions.size_bytes());
+    call.copy_out(velocities.data(), system_.velocities(), velocities.size_bytes());
+    call.copy_out(accelerations.data(), system_.accelerations(), accelerations.size_bytes());
+    call.copy_out(potentials.data(), system_.potentials(), potentials.size_bytes());
+    spent_ += call.finish();
   }
 
   [[nodiscard]] std::size_t size() const override { return system_.size(); }
-  [[nodiscard]] gravity_report report() const override { return system_.report(); }
+  [[nodiscard]] gravity_report report() const override {
+    gravity_report report = system_.report();
+    static_cast<run_times&>(report) = spent_;
+    return report;
+  }
 
  private:
   std::size_t pending_launches_;
+  run_times spent_;
   host_stream stream_;  // before what is freed in it
   nbody_system<Real> system_;
 };

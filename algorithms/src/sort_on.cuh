@@ -5,7 +5,6 @@
 /// The facade's sort on the backend of whichever compiler reads this.
 
 #include <ramify/quicksort.cuh>
-#include <ramify/runtime/stream.cuh>
 #include <type_traits>
 
 #include "device_arrays.cuh"
@@ -25,23 +24,20 @@ struct directed {
 template <class Key, class Value>
 quicksort_report sort_here(Key* keys, Value* values, std::size_t n,
                            const quicksort_options& options) {
-  const auto limits = scoped_pending_launches(options.pending_launches);
   const directed order{options.descending};
-  // The stream goes after the buffers that are freed in it.
-  const host_stream stream;
-  const on_device device_keys(std::span(keys, n), array_role::in_place, stream.get(), "keys");
+  facade_call call(options.pending_launches);
+  const on_device device_keys(std::span(keys, n), array_role::in_place, call, "keys");
   quicksort_report report;
   if constexpr (std::is_void_v<Value>) {
-    report = quicksort(device_keys.data(), n, order, stream.get(), options);
+    report = quicksort(device_keys.data(), n, order, call.stream(), options);
   } else {
-    const on_device device_values(std::span(values, n), array_role::in_place, stream.get(),
-                                  "values");
+    const on_device device_values(std::span(values, n), array_role::in_place, call, "values");
     report =
-        quicksort_pairs(device_keys.data(), device_values.data(), n, order, stream.get(), options);
-    device_values.copy_back(stream.get());
+        quicksort_pairs(device_keys.data(), device_values.data(), n, order, call.stream(), options);
+    device_values.copy_back();
   }
-  device_keys.copy_back(stream.get());
-  stream.synchronize();
+  device_keys.copy_back();
+  static_cast<run_times&>(report) = call.finish();
   return report;
 }
 

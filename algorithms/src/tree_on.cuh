@@ -5,7 +5,6 @@
 /// The facade's rooted trees on the backend of whichever compiler reads this.
 
 #include <ramify/rooted_tree.cuh>
-#include <ramify/runtime/stream.cuh>
 #include <type_traits>
 
 #include "device_arrays.cuh"
@@ -35,11 +34,11 @@ struct chosen_operator {
 /// A forest where kernels can read it.
 class tree_input_shape {
  public:
-  tree_input_shape(const tree_shape& shape, cudaStream_t stream)
+  tree_input_shape(const tree_shape& shape, facade_call& call)
       : nodes_(shape.nodes),
-        parents_(shape.parents, stream, "parents"),
-        offsets_(shape.offsets, stream, "offsets"),
-        children_(shape.children, stream, "children") {}
+        parents_(shape.parents, call, "parents"),
+        offsets_(shape.offsets, call, "offsets"),
+        children_(shape.children, call, "children") {}
   [[nodiscard]] tree_shape get() const {
     return {nodes_, parents_.get(), offsets_.get(), children_.get()};
   }
@@ -52,21 +51,17 @@ class tree_input_shape {
 inline rooted_tree_report number_tree_here(const tree_shape& shape,
                                            const tree_number_spans& numbers,
                                            const rooted_tree_options& options) {
-  const auto limits = scoped_pending_launches(options.pending_launches);
-  // The stream goes after the buffers that are freed in it.
-  const host_stream stream;
-  const tree_input_shape input(shape, stream.get());
-  const on_device levels(numbers.levels, array_role::output, stream.get(), "levels");
-  const on_device sizes(numbers.subtree_sizes, array_role::output, stream.get(), "subtree_sizes");
-  const on_device preorder(numbers.preorder, array_role::output, stream.get(), "preorder");
-  const on_device postorder(numbers.postorder, array_role::output, stream.get(), "postorder");
-  const auto report =
+  facade_call call(options.pending_launches);
+  const tree_input_shape input(shape, call);
+  const on_device levels(numbers.levels, array_role::output, call, "levels");
+  const on_device sizes(numbers.subtree_sizes, array_role::output, call, "subtree_sizes");
+  const on_device preorder(numbers.preorder, array_role::output, call, "preorder");
+  const on_device postorder(numbers.postorder, array_role::output, call, "postorder");
+  auto report =
       rooted_tree(input.get(), {levels.data(), sizes.data(), preorder.data(), postorder.data()},
-                  stream.get(), {options.route, options.single_root});
-  for (const auto* output : {&levels, &sizes, &preorder, &postorder}) {
-    output->copy_back(stream.get());
-  }
-  stream.synchronize();
+                  call.stream(), {options.route, options.single_root});
+  for (const auto* output : {&levels, &sizes, &preorder, &postorder}) output->copy_back();
+  static_cast<run_times&>(report) = call.finish();
   return report;
 }
 
@@ -74,19 +69,18 @@ template <class T>
 rooted_tree_report fold_tree_here(const tree_shape& shape, std::span<const T> values,
                                   std::span<T> leaffix, std::span<T> rootfix, tree_operator combine,
                                   const rooted_tree_options& options) {
-  const auto limits = scoped_pending_launches(options.pending_launches);
-  const host_stream stream;
-  const tree_input_shape input(shape, stream.get());
-  const on_device device_values(values, stream.get(), "values");
-  const on_device from_leaves(leaffix, array_role::output, stream.get(), "leaffix");
-  const on_device from_roots(rootfix, array_role::output, stream.get(), "rootfix");
+  facade_call call(options.pending_launches);
+  const tree_input_shape input(shape, call);
+  const on_device device_values(values, call, "values");
+  const on_device from_leaves(leaffix, array_role::output, call, "leaffix");
+  const on_device from_roots(rootfix, array_role::output, call, "rootfix");
   const tree_folds<T, chosen_operator<T>> folds{
       device_values.data(), {combine}, from_leaves.data(), from_roots.data()};
-  const auto report =
-      rooted_tree(input.get(), {}, folds, stream.get(), {options.route, options.single_root});
-  from_leaves.copy_back(stream.get());
-  from_roots.copy_back(stream.get());
-  stream.synchronize();
+  auto report =
+      rooted_tree(input.get(), {}, folds, call.stream(), {options.route, options.single_root});
+  from_leaves.copy_back();
+  from_roots.copy_back();
+  static_cast<run_times&>(report) = call.finish();
   return report;
 }
 

@@ -4,10 +4,9 @@
 /// \file
 /// The facade's tree search on the backend of whichever compiler reads this.
 
-#include <ramify/runtime/stream.cuh>
 #include <ramify/tree_search/uts.cuh>
 
-#include "device_arrays.cuh"
+#include "facade_call.cuh"
 #include "tree_search_on.hpp"
 
 namespace ramify::facade {
@@ -15,11 +14,11 @@ namespace ramify::facade {
 template <>
 traverse_report tree_search_on<RAMIFY_ON_CUDA ? backend::cuda : backend::cpu>(
     const uts_parameters& tree, const tree_search_options& options, uts_counts& counts) {
-  const auto limits = scoped_pending_launches(options.pending_launches);
-  const host_stream stream;
-  auto found = RAMIFY_BUILD::tree_search(tree, stream.get(),
+  facade_call call(options.pending_launches);
+  auto found = RAMIFY_BUILD::tree_search(tree, call.stream(),
                                          {.route = options.route, .capacity = options.capacity});
   counts = found.value;
+  static_cast<run_times&>(found.report) = call.finish();
   return found.report;
 }
 

@@ -27,6 +27,10 @@ namespace common {
       {"peak_slots", r.peak_slots},
       {"pending_launch_limit", r.pending_launch_limit},
       {"scratch_bytes", r.scratch_bytes},
+      {"copy_in_ms", r.copy_in_ms},
+      {"work_ms", r.work_ms},
+      {"copy_out_ms", r.copy_out_ms},
+      {"total_ms", r.total_ms},
   };
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend_under_test.hpp"
+#include "times_check.hpp"
 
 namespace {
 
@@ -118,6 +119,7 @@ BOOST_AUTO_TEST_CASE(every_problem_runs_in_both_dimensions_and_precisions,
           BOOST_TEST(flow.steps() == 2u);
           BOOST_TEST(flow.time() > 0);
           BOOST_TEST(flow.report().steps == 2u);
+          BOOST_TEST(tests::check_times(flow.report(), {false, false}) == "");
           BOOST_TEST((flow.report().ran_on == ramify::backend::cpu));
           BOOST_TEST(flow.report().backend_reason == "asked for");
 

@@ -54,8 +54,10 @@ expect 0 - --generate uniform --n 50000 --backend cpu --route device --strategy 
 grep -q '^backend: cpu (asked for)$' out || fail "no backend in $(cat out)"
 grep -q '^route: device (asked for)$' out || fail "no route in $(cat out)"
 grep -Eq '^grids launched by kernels: [1-9]' out || fail "no child grids in $(cat out)"
+grep -Eq '^milliseconds in all: .*[1-9]' out || fail "no time in $(cat out)"
 expect 0 - --generate uniform --n 50000 --report json --verify
-for line in '"keys": 50000,' '"verified": true' '"backend_reason": "'; do
+for line in '"keys": 50000,' '"verified": true' '"backend_reason": "' '"copy_in_ms": ' \
+  '"work_ms": ' '"copy_out_ms": ' '"total_ms": '; do
   grep -qF "$line" out || fail "no $line in $(cat out)"
 done
 expect 0 - --help

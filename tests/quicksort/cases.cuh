@@ -7,6 +7,7 @@
 #include "cases.hpp"
 #include "device_vectors.cuh"
 #include "slot_checks.cuh"
+#include "times_check.hpp"
 
 namespace tests::inline RAMIFY_BUILD {
 
@@ -112,9 +113,10 @@ inline quicksort_report without_slots(std::vector<std::uint32_t>& keys,
 }
 
 inline std::string memory_kinds() {
-  constexpr int n = 20'000;
+  // On a GPU, enough for ordinary memory to be staged.
+  constexpr int n = RAMIFY_ON_CUDA ? 3'000'000 : 20'000;
   const auto fill = [](std::span<int> keys) {
-    for (int i = 0; i < n; ++i) keys[std::size_t(i)] = i * 7919 % n;
+    for (int i = 0; i < n; ++i) keys[std::size_t(i)] = int(i * std::int64_t{7919} % n);
   };
   const auto sorted = [](std::span<const int> keys) {
     for (int i = 0; i < n; ++i) {
@@ -129,6 +131,7 @@ inline std::string memory_kinds() {
   }();
   quicksort_options options;
   options.backend = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;
+  const copied both{RAMIFY_ON_CUDA != 0, RAMIFY_ON_CUDA != 0};
 
   pinned_buffer<int> pinned(n);
   const std::span<int> in_pinned(pinned.data(), n);
@@ -136,14 +139,20 @@ inline std::string memory_kinds() {
   (void)quicksort(pinned.data(), n);
   if (!sorted(in_pinned)) return "pinned memory, header";
   fill(in_pinned);
-  (void)ramify::quicksort(in_pinned, options);
+  std::string fault = check_times(ramify::quicksort(in_pinned, options), both);
   if (!sorted(in_pinned)) return "pinned memory, facade";
+  if (!fault.empty()) return "times, pinned memory: " + fault;
+
+  std::vector<int> result = input;
+  fault = check_times(ramify::quicksort(std::span(result), options), both);
+  if (!sorted(result)) return "ordinary memory, facade";
+  if (!fault.empty()) return "times, ordinary memory: " + fault;
 
   const device_buffer<int> device = upload(input);
-  (void)ramify::quicksort(std::span<int>(device.data(), n), options);
-  std::vector<int> result(n);
+  fault = check_times(ramify::quicksort(std::span<int>(device.data(), n), options), {});
   download(device, result);
   if (!sorted(result)) return "device memory, facade";
+  if (!fault.empty()) return "times, device memory: " + fault;
 
 #if RAMIFY_ON_CUDA
   int* managed = nullptr;

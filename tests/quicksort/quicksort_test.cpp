@@ -8,6 +8,7 @@
 #include <limits>
 #include <ramify/cpu/executor.hpp>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 
 #include "backend_under_test.hpp"
@@ -16,6 +17,7 @@
 #include "exceptions.hpp"
 #include "printing.hpp"
 #include "sort_oracle.hpp"
+#include "times_check.hpp"
 
 namespace data = boost::unit_test::data;
 using common::distribution;
@@ -243,7 +245,7 @@ BOOST_DATA_TEST_CASE(binary_sorts_at_any_granularity,
     for (const auto taken : routes) {
       auto options = options_for(quicksort_strategy::binary, taken);
       options.pending_launches = std::size_t(pending_launches);
-      for (const unsigned threshold : {0u, 150u, 5'000u}) {
+      for (const unsigned threshold : {0u, 1u, 5'000u}) {
         options.launches = {grain, threshold, coarsening};
         expect_sorted(input, options);
       }
@@ -258,7 +260,7 @@ BOOST_DATA_TEST_CASE(binary_sorts_at_any_granularity_under_any_schedule,
                      grain, s) {
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(s));
   auto options = options_for(quicksort_strategy::binary, route::device);
-  options.launches = {grain, 0, 2};
+  options.launches = {grain, 1, 2};
   for (const std::size_t limit : {2, 64, 2048}) {
     options.pending_launches = limit;
     expect_sorted(make_input<tests::page>(distribution::uniform, 500, limit), options);
@@ -277,12 +279,14 @@ BOOST_AUTO_TEST_CASE(segments_share_grids_and_small_ones_need_none) {
     BOOST_TEST(report.merge_sorted_segments == 0u);  // those at the depth limit alone are counted
     return report;
   };
-  const auto alone = report_of({granularity::per_task});
-  const auto by_block = report_of({granularity::per_block});
-  const auto by_grid = report_of({granularity::per_grid});
+  const auto alone = report_of({granularity::per_task, 1});
+  const auto by_block = report_of({granularity::per_block, 1});
+  const auto by_grid = report_of({granularity::per_grid, 1});
   BOOST_TEST(by_block.child_grids < alone.child_grids);
   BOOST_TEST(by_grid.child_grids == by_grid.deepest_level);  // a chain
-  BOOST_TEST(report_of({granularity::per_task, 60'000}).child_grids < alone.child_grids);
+  const auto unless_told = report_of({});
+  BOOST_TEST(unless_told.child_grids < alone.child_grids);
+  BOOST_TEST(report_of({granularity::per_task, 60'000}).child_grids < unless_told.child_grids);
   BOOST_TEST(report_of({granularity::per_task, 1'000'000}).child_grids == 0u);
 }
 
@@ -390,6 +394,29 @@ BOOST_DATA_TEST_CASE(the_report_tells_the_route, data::make(strategies), strateg
   const auto chosen = ramify::quicksort(std::span(keys), options_for(strategy, route::automatic));
   BOOST_TEST(chosen.taken == route::device);
   BOOST_TEST(!chosen.route_reason.empty());
+}
+
+BOOST_DATA_TEST_CASE(the_report_tells_where_the_time_went, data::make(routes), taken) {
+  const auto input = make_input<std::uint32_t>(distribution::uniform, several_leaves, 1);
+  auto keys = input.input();
+  const auto options = options_for(quicksort_strategy::multiway, taken);
+  const tests::copied both{!on_cpu(), !on_cpu()};
+  BOOST_TEST(tests::check_times(ramify::quicksort(std::span(keys), options), both) == "");
+  auto values = tests::count_up<std::uint32_t>(keys.size());
+  const auto of_pairs = ramify::quicksort_pairs(std::span(keys), std::span(values), options);
+  BOOST_TEST(tests::check_times(of_pairs, both) == "");
+
+  std::ostringstream printed;
+  printed << of_pairs;
+  BOOST_TEST((printed.str().find("\nmilliseconds of work: ") != std::string::npos));
+  // The header door looks at no clock, and says nothing about time.
+  std::vector<tests::particle> particles(1'000);
+  const auto of_header = sorts<tests::particle>::keys(particles, options);
+  BOOST_TEST(of_header.total_ms == 0);
+  BOOST_TEST(tests::check_times(of_header, {false, false}) == "no work");
+  printed.str("");
+  printed << of_header;
+  BOOST_TEST((printed.str().find("milliseconds") == std::string::npos));
 }
 
 BOOST_DATA_TEST_CASE(scratch_is_little_more_than_the_keys, data::make(strategies), strategy) {

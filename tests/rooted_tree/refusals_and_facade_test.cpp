@@ -10,6 +10,7 @@
 
 #include "exceptions.hpp"
 #include "oracle.hpp"
+#include "times_check.hpp"
 
 using common::forest_kind;
 using ramify::route;
@@ -176,6 +177,7 @@ BOOST_AUTO_TEST_CASE(the_facade_numbers) {
           {numbers.levels, numbers.subtree_sizes, numbers.preorder, numbers.postorder},
           options_for(taken));
       BOOST_TEST((numbers == tree.numbers));
+      BOOST_TEST(tests::check_times(report, {!on_cpu(), !on_cpu()}) == "");
       BOOST_TEST(report.ran_on == tests::backend_under_test());
     }
   }

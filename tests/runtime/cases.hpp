@@ -72,6 +72,14 @@ struct runtime_cases {
   loop_seen (*loop)(const loop_request&);
   /// Whether an error in the body of a loop comes through, and the next loop runs all the same.
   bool (*loop_after_bad_body)();
+  /// Each copies bytes to the device, has a kernel change them, and copies them back; what is wrong
+  /// with them, if anything.
+  std::string (*staged_copies)();
+  std::string (*spoilt_staged_copy)();  ///< of which one byte was changed more than the others
+  std::string (*copies_of_any_memory)();
+  std::string (*staged_copies_of_two_threads)();  ///< there and back, unchanged
+  void (*staging_without_chunks)();
+  void (*staging_without_threads)();
 };
 
 /// Null if the backend was not built.

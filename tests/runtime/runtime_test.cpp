@@ -290,6 +290,25 @@ BOOST_AUTO_TEST_CASE(copies_and_fills_from_a_kernel) {
   BOOST_TEST(cases().memory_operations() == expected, boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(copies_in_pieces_are_complete_and_in_order) {
+  BOOST_TEST(cases().staged_copies() == "");
+  BOOST_TEST(cases().staged_copies_of_two_threads() == "");
+  BOOST_TEST(cases().spoilt_staged_copy() == "byte 5003 of 10000 is wrong");
+}
+
+BOOST_AUTO_TEST_CASE(any_memory_is_copied) { BOOST_TEST(cases().copies_of_any_memory() == ""); }
+
+BOOST_AUTO_TEST_CASE(staging_needs_chunks_and_threads) {
+  const auto names = [](const char* field) {
+    return [=](const std::invalid_argument& e) {
+      return std::string(e.what()).find(field) != std::string::npos;
+    };
+  };
+  BOOST_CHECK_EXCEPTION(cases().staging_without_chunks(), std::invalid_argument,
+                        names("chunk_bytes"));
+  BOOST_CHECK_EXCEPTION(cases().staging_without_threads(), std::invalid_argument, names("threads"));
+}
+
 BOOST_AUTO_TEST_CASE(a_route_is_chosen_with_a_reason) {
   BOOST_TEST(cases().route_reason(route::flat, 2048) == "flat: asked for");
   BOOST_TEST(cases().route_reason(route::device, 2048) == "device: asked for");

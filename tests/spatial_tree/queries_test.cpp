@@ -9,6 +9,7 @@
 
 #include "brute_force.hpp"
 #include "spatial_types.hpp"
+#include "times_check.hpp"
 
 namespace data = boost::unit_test::data;
 using ramify::route;
@@ -58,10 +59,16 @@ class checked_index {
 
   void expect_within(const list& queries, real radius) const {
     std::vector<std::uint32_t> counts(queries.size());
-    expect_grids([&] { return index_.radius_count(queries, radius, counts); });
+    const bool are_copied = !on_cpu() && !queries.empty();
+    expect_grids([&] {
+      auto report = index_.radius_count(queries, radius, counts);
+      BOOST_TEST(tests::check_times(report, {are_copied, are_copied}) == "");
+      return report;
+    });
     ramify::neighbour_lists lists;
     expect_grids([&] {
       lists = index_.radius_list(queries, radius);
+      BOOST_TEST(tests::check_times(lists.report, {are_copied, true}) == "");
       return lists.report;
     });
     BOOST_TEST((tests::check_within<real, dim>(points_, queries, radius, counts, lists)) == "");
@@ -208,6 +215,7 @@ BOOST_AUTO_TEST_CASE(an_index_can_be_moved) {
   (void)first.radius_count(std::span(points).first(1), 10, counts);
   BOOST_TEST(counts[0] == 10u);
   BOOST_TEST(second.report().points == 100u);
+  BOOST_TEST(tests::check_times(second.report(), {!on_cpu(), false}) == "");
   BOOST_TEST(!second.report().backend_reason.empty());
 }
 

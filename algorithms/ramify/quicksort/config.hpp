@@ -44,7 +44,9 @@ struct quicksort_config {
   /// [1, 255]; 0 chooses from n, so that it takes bad luck or a hostile comparator to get there.
   unsigned depth_limit = 0;
   /// Of `binary`: which segments share a child grid, and from how many keys on a segment is worth
-  /// one; one block merge-sorts smaller ones. `multiway` launches per grid by its nature.
+  /// one; one block merge-sorts smaller ones. A threshold of 0 chooses two leaves, 16,384 u32 keys on
+  /// a GPU; with 1 a segment longer than a leaf is worth one. `multiway` launches per grid by its
+  /// nature.
   launch_granularity launches{};
 };
 

@@ -25,7 +25,8 @@ enum class granularity {
 struct launch_granularity {
   granularity grain = granularity::per_task;
   /// Tasks of a smaller size are never spawned: who made them finishes them. The unit is the
-  /// algorithm's; 0 and 1 spawn everything that the algorithm can.
+  /// algorithm's; 1 spawns everything that the algorithm can, and so does 0, unless the algorithm
+  /// has a threshold of its own.
   unsigned threshold = 0;
   /// How many blocks' work one block of a grid over several tasks does in turn, in [1, 4096].
   unsigned coarsening = 1;

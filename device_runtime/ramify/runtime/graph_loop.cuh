@@ -17,8 +17,8 @@
 /// stream that it is given: kernels that launch none themselves, copies and fills of device memory.
 /// Kernels and their arguments are the same in each iteration: what changes lies in device memory.
 ///
-/// On an H200 an iteration costs 3.9 µs beyond its work, a look of the host after each 12.6 µs; the
-/// graph must be made first, which takes about as long as ten such looks.
+/// On an H200 an iteration costs 4.3 µs beyond its work, a look of the host after each 11.8 µs; making
+/// the graph and destroying it takes 22 µs, as long as two such looks.
 
 #include <cstddef>
 #include <optional>
@@ -119,11 +119,12 @@ void capture_body(const while_node& loop, Body& body) {
 }
 
 /// A loop, ready to be launched any number of times. Movable; moved-from it may only be assigned or
-/// destroyed. It may be destroyed while a launch is under way.
+/// destroyed. Destroying or assigning it while a launch is under way is no error, but waits for the
+/// end of that launch.
 class graph_loop {
  public:
   /// `body(stream, condition)` puts one iteration into `stream`; what it throws comes through.
-  /// Takes about 0.1 ms of the host's time, and nothing of the device's.
+  /// Takes about 20 µs of the host's time, and nothing of the device's.
   /// \throws unavailable if the driver refuses such a loop; cuda_error
   template <class Body>
   explicit graph_loop(Body body) {

@@ -155,6 +155,7 @@ class host_event {
 
   void record(cudaStream_t stream) { check(cudaEventRecord(event_, stream), "recording an event"); }
   /// Waits for the work before the last record.
+  /// None if there was no record.
   void synchronize() const { check(cudaEventSynchronize(event_), "waiting for an event"); }
 
  private:
