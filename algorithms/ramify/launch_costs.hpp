@@ -7,7 +7,7 @@
 ///
 ///     std::cout << ramify::launch_costs_of_device();  // launch by the host: 3.2 us ...
 ///
-/// Waits     until they are measured, about a tenth of a second, if they are not known in this process
+/// Waits     until they are measured, well under a second, if they are not known in this process
 ///           nor in a file; see <ramify/runtime/launch_costs_file.hpp> for where that is.
 /// Errors    unavailable if there is no CUDA device that this program can use, or if too few of its
 ///           launch slots are free to measure with; cuda_error.

@@ -27,11 +27,14 @@ struct launch_costs {
   double graph_loop = 0;  ///< 22: making a graph_loop, time of the host's alone
 };
 
+// A type of its own, as a compiler warns of what nvcc makes of it elsewhere.
+using launch_cost_value = double launch_costs::*;
+
 /// A field by its name in files, and in words.
 struct launch_cost_field {
   std::string_view name;
   std::string_view words;
-  double launch_costs::*value;
+  launch_cost_value value;
   bool can_be_missing;  ///< and is 0 then
 };
 

@@ -5,8 +5,8 @@
 /// Measures what launches cost on the current device.
 ///
 /// Each cost is the slope between a short row of launches and a long one, by the host's clock, so that
-/// what comes once for both drops out; the median of a few such slopes. Takes about a tenth of a second,
-/// and memory of the driver's: the launch pool, if no kernel that can launch has run before.
+/// what comes once for both drops out; the median of a few such slopes. Takes well under a second, and
+/// memory of the driver's: the launch pool, if no kernel that can launch has run before.
 
 #include <ramify/runtime/build.hpp>
 

@@ -51,9 +51,10 @@ inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
 }
 
 /// The same; what decides is which of the plans is cheaper on the current device. If nothing is known of
-/// launches there, in this process or on disk, then they are measured first, which takes about a tenth
-/// of a second, behind the work that is in `stream`: see find_launch_costs(). On the CPU executor, where
-/// nobody waits for a launch, it is the device route.
+/// launches there, in this process or on disk, they are measured first, in well under a second:
+/// then even an asynchronous call waits for what is in `stream`, for a second at most. If they cannot be
+/// measured, as while `stream` is being captured, it is the route that the plans name for that. On the
+/// CPU executor, where nobody waits for a launch, it is the device route.
 /// \throws unavailable if the device route is asked for in a build without -rdc=true; cuda_error
 inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
                                  unsigned slots_needed, const route_plans& plans,
