@@ -179,9 +179,10 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
   }
 
   static route_plans binary_plans(std::size_t n, child_streams streams) {
-    const double levels = levels_of(n, quicksort_tuning<Key, Value>::leaf_size, 2) + 1;
-    // Flat: the host reads the list and the status back for each level. Device: a thread launches two
-    // children. Large sorts take as long on either, within 5 % from 2^24 keys on (H200).
+    // Below the root's grid, which the host launches on either route. Flat: it reads the list and the
+    // status back for each level. Device: a thread launches two children. Large sorts take as long on
+    // either, within 5 % from 2^24 keys on (H200).
+    const double levels = levels_of(n, quicksort_tuning<Key, Value>::leaf_size, 2);
     route_plan device = plan_of_levels(levels, streams);
     device.host_launches = 1;  // the drain
     device.device_launches = levels;
