@@ -322,6 +322,7 @@ void print(const summary& all) {
   }
   std::cout << "seconds: " << all.seconds << "\ncell updates/s: "
             << (all.seconds > 0 ? double(all.cell_updates) / all.seconds : 0) << '\n';
+  common::print_launch_costs(std::cout, all.report);
 }
 
 void run(const common::amr_command_line& o) {

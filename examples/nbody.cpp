@@ -232,6 +232,7 @@ void print(const outcome& all, const options& o) {
   std::cout << all.report << "precision: " << o.precision << "\nsteps: " << o.steps
             << "\nenergy drift: " << last_drift << "\nseconds: " << all.seconds
             << "\nsteps/s: " << steps_per_second << "\nbodies/s: " << bodies_per_second << '\n';
+  common::print_launch_costs(std::cout, all.report);
 }
 
 void run(const options& o) {

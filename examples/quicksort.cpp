@@ -146,6 +146,7 @@ void print(const ramify::quicksort_report& report, const common::numbers& all, c
   }
   std::cout << report << "type: " << common::type_name(all.keys)
             << "\nmilliseconds: " << milliseconds << '\n';
+  common::print_launch_costs(std::cout, report);
   if (o.verify) std::cout << "verified: equal to std::sort\n";
 }
 

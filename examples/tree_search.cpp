@@ -102,6 +102,7 @@ void print(const ramify::tree_search_result& found, const options& o, double sec
   }
   std::cout << "nodes: " << nodes << "\nleaves: " << leaves << "\ndepth: " << depth << '\n'
             << found.report << "seconds: " << seconds << "\nnodes per second: " << rate << '\n';
+  common::print_launch_costs(std::cout, found.report);
   if (o.verify) std::cout << "verified: as published\n";
 }
 

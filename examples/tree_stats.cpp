@@ -197,6 +197,7 @@ void print(const statistics& s, const ramify::rooted_tree_report& report, const 
     print_histogram(s);
   }
   std::cout << report << "milliseconds: " << milliseconds << '\n';
+  common::print_launch_costs(std::cout, report);
   if (o.verify) std::cout << "verified: equal to a plain walk\n";
 }
 

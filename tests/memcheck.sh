@@ -11,6 +11,7 @@ command -v compute-sanitizer >/dev/null || { echo "needs compute-sanitizer"; exi
 
 output=$(mktemp -d)
 trap 'rm -rf "$output"' EXIT
+export RAMIFY_CACHE_DIR=$output/cache # launches cost more under a sanitizer
 
 checked() { # program, arguments...
   echo "-- $*"

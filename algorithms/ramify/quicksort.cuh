@@ -21,7 +21,8 @@
 ///                a large depth_limit); from Ramify's stream-ordered pool, or handed in.
 ///                quicksort_scratch_bytes() says how much.
 /// Stream         work before and after in the stream is ordered with the sort. quicksort_async()
-///                returns at once, but for binary on the flat route, which reads each level back.
+///                returns at once, but for binary on the flat route, which reads each level back, and
+///                for the first automatic route on a GPU, which measures launches (choose_route()).
 ///                get() waits for the stream. What finds no launch slot, because runs beside this
 ///                one hold them, or none in the pool, and levels of multiway beyond those that even
 ///                splitting takes on the flat route, get() launches: only then is the sort complete.
@@ -38,6 +39,7 @@
 ///                cub::DeviceRadixSort is faster; stable sorting; inputs of a few thousand keys.
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -98,8 +100,11 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
       : strategy_(config.strategy), n_(n) {
     check_arguments(data, n, config, scratch);
     const std::size_t limit = *current_launch_limits().pending_launches;
-    const route_choice choice = choose_route(config.route, limit, slots_needed(config.strategy),
-                                             preferred_route(config.strategy));
+    const bool multiway = config.strategy == quicksort_strategy::multiway;
+    const unsigned slots_needed = multiway ? multiway_level_grids : 1;
+    const route_choice choice =
+        choose_route(config.route, limit, slots_needed,
+                     multiway ? multiway_plans(n) : binary_plans(n, config.streams), stream);
     if (n < 2) return;
     state_ = std::make_unique<state>(n, config, scratch, choice, limit, stream);
     if (state_->parts.multiway) {
@@ -150,16 +155,38 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
     run_control control;
   };
 
-  static unsigned slots_needed(quicksort_strategy strategy) {
-    return strategy == quicksort_strategy::multiway ? multiway_level_grids : 1;
+  /// Levels until n elements are leaves, each of which splits a segment into `ways`.
+  static double levels_of(std::size_t n, std::size_t leaf_size, double ways) {
+    if (n <= leaf_size) return 0;
+    return std::ceil(std::log2(double(n) / double(leaf_size)) / std::log2(ways));
   }
 
-  static route_choice preferred_route(quicksort_strategy strategy) {
-    if (!RAMIFY_ON_CUDA) return {route::device, "as quick as flat on the CPU executor"};
-    if (strategy == quicksort_strategy::binary) {
-      return {route::device, "for binary quicker than flat, or within 5 %"};
-    }
-    return {route::flat, "for multiway the host launches ahead, sooner than kernels can"};
+  static route_plans multiway_plans(std::size_t n) {
+    using tuning = multiway_tuning<Key, Value>;
+    const double levels = levels_of(n, tuning::leaf_size, tuning::bucket_limit);
+    if (levels == 0) return {{.host_launches = 2}, {.host_launches = 2}, route::flat};
+    // Flat: the beginning, three grids a level, and copies and leaves, all launched ahead. Device: a
+    // level is launched by the one before, five grids of it; the last launches only leaves. Of its
+    // large grids fewer blocks are resident: 2^28 u32 keys took 5.9 ms longer, 2^24 0.36 ms (H200).
+    constexpr double bytes =
+        double(columns<Key, Value>::has_values ? sizeof(Key) + sizeof(Value) : sizeof(Key));
+    return {{.host_launches = 3 * levels + 3},
+            {.host_launches = 4,
+             .device_launches = (levels - 1) * (multiway_level_grids - 1),
+             .named_levels = levels,
+             .extra_us = double(n) * bytes * 5.5e-6},
+            route::flat};
+  }
+
+  static route_plans binary_plans(std::size_t n, child_streams streams) {
+    // Below the root's grid, which the host launches on either route. Flat: it reads the list and the
+    // status back for each level. Device: a thread launches two children. Large sorts take as long on
+    // either, within 5 % from 2^24 keys on (H200).
+    const double levels = levels_of(n, quicksort_tuning<Key, Value>::leaf_size, 2);
+    route_plan device = plan_of_levels(levels, streams);
+    device.host_launches = 1;  // the drain
+    device.device_launches = levels;
+    return {{.host_launches = levels, .host_looks = 2 * levels}, device, route::device};
   }
 
   static void check_arguments(const columns<Key, Value>& data, std::size_t n,

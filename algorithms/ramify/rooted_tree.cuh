@@ -224,11 +224,14 @@ rooted_tree_report run_rooted_tree(const tree_shape& shape, const tree_number_ar
                                    const rooted_tree_config& config, scratch_memory scratch) {
   check_tree_arguments(shape, numbers, folds, config);
   const std::size_t limit = *current_launch_limits().pending_launches;
-  // Of 10^5 to 10^8 nodes in any shape. The sort inside chooses for itself.
-  const route_choice preferred{route::device, RAMIFY_ON_CUDA
-                                                  ? "nobody waits for the host between two steps"
-                                                  : "as quick as flat on the CPU executor"};
-  const route_choice choice = choose_route(config.route, limit, 1, preferred);
+  // Of as many steps as the host launches before it looks, in any shape. The sort inside chooses for
+  // itself.
+  constexpr double steps = tree_tuning::launched_ahead;
+  const route_choice choice = choose_route(config.route, limit, 1,
+                                           {{.host_launches = steps, .host_looks = 1},
+                                            {.host_looks = 1, .nested_levels = steps},
+                                            route::flat},
+                                           stream);
   if (shape.nodes == 0) {
     rooted_tree_report report;
     static_cast<run_report&>(report) = report_of_this_build();

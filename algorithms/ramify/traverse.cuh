@@ -27,9 +27,10 @@
 ///            Value a thread of it: nothing in proportion to the tree. From Ramify's stream-ordered
 ///            pool, or handed in.
 /// Stream     work before in the stream is ordered with the traversal. traverse_async() returns at
-///            once. get() waits, launches what found no launch slot, and on the flat route, unless
-///            config.flat_loop is graph, all rounds but the first few; so only what is put into the
-///            stream after get() is sure to come after all visits.
+///            once, but for the first automatic route on a GPU (see choose_route()). get() waits,
+///            launches what found no launch slot, and on the flat route, unless config.flat_loop is
+///            graph, all rounds but the first few; so only what is put into the stream after get()
+///            is sure to come after all visits.
 /// Graphs     a stream that is being captured takes a walk with scratch memory handed in, on the
 ///            device route, or on the flat one as a WHILE node. See traverse_async().
 /// Launches   a round when a quarter of the device is idle and there is work to share, not one a
@@ -104,9 +105,13 @@ class [[nodiscard("call get(): it waits, checks and gives the result")]] travers
     const std::size_t bytes = scratch_bytes(all);
     check_scratch(scratch, bytes, "traverse");
     const std::size_t limit = *current_launch_limits().pending_launches;
-    const route_choice choice = choose_route(config.route, limit, 2, preferred_route());
     const loop_choice loop = choose_loop(config.flat_loop);
-    if (captured && choice.taken == route::flat && loop.wanted == flat_loop::host) {
+    const bool by_host = loop.wanted == flat_loop::host;
+    const route_choice choice =
+        captured && by_host ? choose_route(config.route, limit, 2,
+                                           {route::device, "captured without a graph's loop"})
+                            : choose_route(config.route, limit, 2, plans_of_walk(by_host), stream);
+    if (captured && by_host && choice.taken == route::flat) {
       throw unavailable("traverse: rounds begun by the host cannot be captured; flat because: " +
                         choice.reason + "; by the host because: " + loop.reason);
     }
@@ -251,11 +256,6 @@ class [[nodiscard("call get(): it waits, checks and gives the result")]] travers
     return sizing.size();
   }
 
-  static route_choice preferred_route() {
-    if (!RAMIFY_ON_CUDA) return {route::device, "as quick as flat on the CPU executor"};
-    return {route::device, "nobody waits for the host between two rounds"};
-  }
-
   static loop_choice choose_loop(flat_loop wanted) {
     if (wanted == flat_loop::host) return {wanted, "asked for"};
     const std::string obstacle = graph_loop_obstacle();
@@ -326,7 +326,7 @@ class [[nodiscard("call get(): it waits, checks and gives the result")]] travers
   unsigned put_rounds() {
     run_control& control = state_->control;
     const bool looks = state_->loop.wanted == flat_loop::host;
-    const unsigned rounds = looks ? 1 : 4;
+    const unsigned rounds = looks ? 1 : opening_rounds_of_walk;
     for (unsigned i = 0; i < rounds; ++i) {
       control.launched(put_round(control.stream(), {}), "launching a round");
     }

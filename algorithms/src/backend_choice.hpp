@@ -5,6 +5,7 @@
 /// Which backend a call of the compiled facade runs on.
 
 #include <ramify/runtime/error.hpp>
+#include <ramify/runtime/launch_costs.hpp>
 #include <ramify/runtime/report.hpp>
 #include <string>
 #include <type_traits>
@@ -20,6 +21,9 @@ struct cuda_device {
 
 /// Asks the driver, every time: a device may come or go with the environment.
 [[nodiscard]] cuda_device find_cuda_device();
+
+/// launch_costs_of_device(), where there is a device. \throws unavailable; cuda_error
+[[nodiscard]] launch_costs launch_costs_on_cuda();
 
 struct backend_choice {
   backend taken;

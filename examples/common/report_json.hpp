@@ -2,17 +2,46 @@
 #pragma once
 
 /// \file
-/// Reports as JSON.
+/// Reports as JSON; and what an example tells of the device beside its report.
 
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <ostream>
 #include <ramify/amr/config.hpp>
+#include <ramify/launch_costs.hpp>
 #include <ramify/quicksort/config.hpp>
 #include <ramify/rooted_tree/config.hpp>
+#include <ramify/runtime/error.hpp>
+#include <string>
 
 namespace common {
 
+[[nodiscard]] inline nlohmann::ordered_json to_json(const ramify::launch_costs& costs) {
+  nlohmann::ordered_json json;
+  for (const ramify::launch_cost_field& field : ramify::launch_cost_fields) {
+    json[std::string(field.name) + "_us"] = costs.*field.value;
+  }
+  return json;
+}
+
+/// What launches cost, if the run was on a GPU and it is known or can be measured.
+[[nodiscard]] inline std::optional<ramify::launch_costs> launch_costs_of(
+    const ramify::run_report& r) {
+  if (r.ran_on != ramify::backend::cuda) return std::nullopt;
+  try {
+    return ramify::launch_costs_of_device();
+  } catch (const ramify::unavailable&) {  // the route's reason tells
+    return std::nullopt;
+  }
+}
+
+/// The same as text, a line a field.
+inline void print_launch_costs(std::ostream& out, const ramify::run_report& r) {
+  if (const auto costs = launch_costs_of(r)) out << *costs;
+}
+
 [[nodiscard]] inline nlohmann::ordered_json to_json(const ramify::run_report& r) {
-  return {
+  nlohmann::ordered_json json{
       {"backend", ramify::to_string(r.ran_on)},
       {"backend_reason", r.backend_reason},
       {"route", ramify::to_string(r.taken)},
@@ -32,6 +61,8 @@ namespace common {
       {"copy_out_ms", r.copy_out_ms},
       {"total_ms", r.total_ms},
   };
+  if (const auto costs = launch_costs_of(r)) json["launch_costs"] = to_json(*costs);
+  return json;
 }
 
 [[nodiscard]] inline nlohmann::ordered_json to_json(const ramify::quicksort_report& r) {

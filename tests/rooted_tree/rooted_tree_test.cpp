@@ -222,7 +222,11 @@ BOOST_AUTO_TEST_CASE(the_report_tells_the_route) {
   BOOST_TEST(report.taken == route::flat);
   BOOST_TEST(report.child_grids == 0u);
   report = expect_right(tree, shape, everything(100'000), options_for(route::automatic));
-  BOOST_TEST(report.taken == route::device);
+  if (tests::on_cpu()) {
+    BOOST_TEST(report.taken == route::device);
+  } else {  // by what was measured
+    BOOST_TEST(report.route_reason.find("flat: about ") == 0u);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(scratch_is_what_is_promised) {

@@ -460,6 +460,34 @@ inline std::string route_reason(route wanted, std::size_t pending_launches) {
   return std::string(to_string(choice.taken)) + ": " + choice.reason;
 }
 
+inline std::string planned_route(route wanted, std::size_t pending_launches,
+                                 [[maybe_unused]] bool captured) {
+  const host_stream stream;
+  const route_plans plans{{.host_looks = 1000}, {.nested_levels = 1}, route::flat};
+#if RAMIFY_ON_CUDA
+  if (captured) {
+    check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal), "capturing");
+  }
+#endif
+  const route_choice choice = choose_route(wanted, pending_launches, 3, plans, stream.get());
+#if RAMIFY_ON_CUDA
+  if (captured) {
+    cudaGraph_t graph = nullptr;
+    check(cudaStreamEndCapture(stream.get(), &graph), "capturing");
+    check(cudaGraphDestroy(graph), "destroying a graph");
+  }
+#endif
+  return std::string(to_string(choice.taken)) + ": " + choice.reason;
+}
+
+#if RAMIFY_ON_CUDA
+inline launch_costs load_or_measure_costs(const std::string& folder) {
+  return load_or_measure_launch_costs(folder);
+}
+#else
+inline constexpr launch_costs (*load_or_measure_costs)(const std::string&) = nullptr;
+#endif
+
 // ---- loops --------------------------------------------------------------------------------------
 
 struct loop_counts {
@@ -535,6 +563,8 @@ inline constexpr runtime_cases cases{
     memory_operations,
     visits_of_members,
     route_reason,
+    planned_route,
+    load_or_measure_costs,
     run_loop,
     loop_after_bad_body,
     staged_copies,

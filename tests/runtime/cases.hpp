@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <ramify/runtime/granularity.hpp>
+#include <ramify/runtime/launch_costs.hpp>
 #include <ramify/runtime/report.hpp>
 #include <string>
 #include <vector>
@@ -69,6 +70,10 @@ struct runtime_cases {
   /// How often a grid of `blocks` blocks comes to each member of a list of teams of 2, 1, 3, 1 and 5.
   std::vector<unsigned> (*visits_of_members)(unsigned blocks);
   std::string (*route_reason)(ramify::route wanted, std::size_t pending_launches);
+  /// The route and its reason, if flat would take a thousand looks of the host and device one level.
+  std::string (*planned_route)(ramify::route wanted, std::size_t pending_launches, bool captured);
+  /// As ramify::load_or_measure_launch_costs(); null on the CPU executor.
+  ramify::launch_costs (*load_or_measure_costs)(const std::string& folder);
   loop_seen (*loop)(const loop_request&);
   /// Whether an error in the body of a loop comes through, and the next loop runs all the same.
   bool (*loop_after_bad_body)();

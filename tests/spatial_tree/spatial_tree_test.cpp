@@ -171,8 +171,11 @@ BOOST_AUTO_TEST_CASE(the_report_tells_the_route) {
   BOOST_TEST(flat.child_grids == 0u);
   BOOST_TEST(flat.deepest_level >= 3u);
   const auto chosen = expect_tree<tests::f3>(points, many_grids(route::automatic)).report;
-  BOOST_TEST(chosen.taken == (on_cpu() ? route::device : route::flat));
-  BOOST_TEST(!chosen.route_reason.empty());
+  if (on_cpu()) {
+    BOOST_TEST(chosen.taken == route::device);
+  } else {  // by what was measured; the sort may have chosen the other one
+    BOOST_TEST(chosen.route_reason.find("flat: about ") == 0u);
+  }
 }
 
 // From each of many places a row of points leads away, each twice as far from it as the one before:

@@ -8,6 +8,7 @@
 #include <ramify/runtime/collectives.cuh>
 #include <ramify/runtime/cuda.hpp>
 #include <ramify/runtime/residency.cuh>
+#include <ramify/runtime/route_plan.hpp>
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -129,6 +130,21 @@ __device__ bool hand_out(const open_node<Node>* stack, unsigned n, const open_li
     }
   }
   return fits;
+}
+
+/// Flat rounds that the host launches before it makes a graph for the rest.
+inline constexpr unsigned opening_rounds_of_walk = 4;
+
+/// What either route takes for ten rounds: a bushy tree of a few million nodes has as many. After each
+/// round of its own the host reads twice, the state of the walk and the run's status.
+[[nodiscard]] inline route_plans plans_of_walk(bool by_host) {
+  constexpr double rounds = 10;
+  constexpr double opening = opening_rounds_of_walk;
+  const route_plan device{.host_launches = 1, .nested_levels = rounds};
+  const route_plan graph{
+      .host_launches = opening, .graph_turns = rounds - opening, .graph_loops = 1};
+  if (by_host) return {{.host_looks = 2 * rounds}, device, route::device};
+  return {graph, device, route::flat};
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

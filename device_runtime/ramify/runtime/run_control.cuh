@@ -5,10 +5,13 @@
 /// The host's side of one run: its route, its slots, its status, its report.
 
 #include <algorithm>
+#include <optional>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/launch_costs.cuh>
 #include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/report.hpp>
+#include <ramify/runtime/route_plan.hpp>
 #include <ramify/runtime/slots.cuh>
 #include <ramify/runtime/status.cuh>
 #include <stdexcept>
@@ -16,33 +19,55 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// A route and why it was chosen.
-struct route_choice {
-  route taken;
-  std::string reason;
-};
+/// The route if there is no choice: because one is asked for, or only flat is possible.
+/// \throws unavailable if the device route is asked for in a build without -rdc=true
+inline std::optional<route_choice> only_route(route wanted, std::size_t pending_launch_limit,
+                                              unsigned slots_needed) {
+  if (wanted == route::flat) return route_choice{route::flat, "asked for"};
+  if (!device_launch_available) {
+    if (wanted == route::device) {
+      throw unavailable("the device route needs a build with -rdc=true");
+    }
+    return route_choice{route::flat, "built without -rdc=true, so kernels cannot launch"};
+  }
+  const unsigned quota = launch_quota(pending_launch_limit);
+  if (quota < slots_needed) {
+    return route_choice{route::flat, "the pending-launch limit of " +
+                                         std::to_string(pending_launch_limit) + " gives " +
+                                         std::to_string(quota) +
+                                         " launch slots, and the device route needs " +
+                                         std::to_string(slots_needed)};
+  }
+  if (wanted == route::device) return route_choice{route::device, "asked for"};
+  return std::nullopt;
+}
 
 /// What becomes of the route that was asked for; `preferred` decides when that is automatic.
 /// `slots_needed` is how many launch slots the device route must have to be worth its name.
 /// \throws unavailable if the device route is asked for in a build without -rdc=true
 inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
                                  unsigned slots_needed, const route_choice& preferred) {
-  if (wanted == route::flat) return {route::flat, "asked for"};
-  if (!device_launch_available) {
-    if (wanted == route::device) {
-      throw unavailable("the device route needs a build with -rdc=true");
-    }
-    return {route::flat, "built without -rdc=true, so kernels cannot launch"};
-  }
-  const unsigned quota = launch_quota(pending_launch_limit);
-  if (quota < slots_needed) {
-    return {route::flat, "the pending-launch limit of " + std::to_string(pending_launch_limit) +
-                             " gives " + std::to_string(quota) +
-                             " launch slots, and the device route needs " +
-                             std::to_string(slots_needed)};
-  }
-  if (wanted == route::device) return {route::device, "asked for"};
-  return preferred;
+  return only_route(wanted, pending_launch_limit, slots_needed).value_or(preferred);
+}
+
+/// The same; what decides is which of the plans is cheaper on the current device. If nothing is known of
+/// launches there, in this process or on disk, they are measured first, in well under a second:
+/// then even an asynchronous call waits for what is in `stream`, for a second at most. If they cannot be
+/// measured, as while `stream` is being captured, it is the route that the plans name for that. On the
+/// CPU executor, where nobody waits for a launch, it is the device route.
+/// \throws unavailable if the device route is asked for in a build without -rdc=true; cuda_error
+inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
+                                 unsigned slots_needed, const route_plans& plans,
+                                 [[maybe_unused]] cudaStream_t stream) {
+  if (const auto only = only_route(wanted, pending_launch_limit, slots_needed)) return *only;
+#if RAMIFY_ON_CUDA && RAMIFY_DEVICE_LAUNCH
+  const launch_costs_answer known = find_launch_costs(stream);
+  if (known.costs) return cheaper_route(plans, *known.costs);
+  return {plans.unmeasured, "launches have not been measured: " + known.obstacle};
+#else
+  static_cast<void>(plans);
+  return {route::device, "as quick as flat on the CPU executor"};
+#endif
 }
 
 /// A report that knows which build it is of, and nothing yet of a run.
