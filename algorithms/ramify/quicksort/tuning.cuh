@@ -93,7 +93,7 @@ struct multiway_tuning {
       odd(std::clamp(200 * 1024 / (long_leaf_threads * sorted_bytes), 1,
                      registers == 1   ? 23
                      : registers == 2 ? 21
-                                      : 2 * wished_items / 3));
+                                      : std::max(2 * wished_items / 3, 1)));
   static constexpr int sample_threads = key_bytes <= 64 ? 1024 : 256;
   static constexpr int sample_items =
       odd(std::clamp(124 * 1024 / (sample_threads * key_bytes), 1, 15));
