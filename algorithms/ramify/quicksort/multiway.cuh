@@ -363,7 +363,9 @@ class multiway_run {
 
   /// Launches the expected levels, and the leaves, without knowing what is in them.
   void launch_unseen(run_control& control) {
-    const unsigned levels = expected_levels(n_);
+    // One more than even splitting takes, where its empty grids weigh little: repeated keys often need it.
+    constexpr std::size_t large = std::size_t{1} << 22;
+    const unsigned levels = expected_levels(n_) + (n_ < large ? 0 : 1);
     multiway_found whatever{};
     whatever.copies = all_found;
     whatever.leaves = all_found;
