@@ -26,7 +26,7 @@
 ///                get() waits for the stream. What finds no launch slot, because runs beside this
 ///                one hold them, or none in the pool, and levels of multiway beyond those that even
 ///                splitting takes on the flat route, get() launches: only then is the sort complete.
-/// Launches       multiway: at most 5 grids a level, log(n) levels of base 256 and a few. binary: a
+/// Launches       multiway: at most 6 grids a level, log(n) levels of base 256 and a few. binary: a
 ///                grid for each segment of two leaves or more, or as config.launches says; those that
 ///                find no launch slot run in flat grids.
 /// Errors         std::invalid_argument for a bad argument, before anything is touched; unavailable
