@@ -342,7 +342,6 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::tile_threads)
     hand_on_buckets(context, piece.of, plan, begins, shared.shift, context.list(level + 1));
     if (!last_to_arrive(context.found->segments_done, segments)) continue;
     if (threadIdx.x == 0) {
-      *list.count_and_blocks = 0;
       context.found->level = level + 1;
       launch_from_device(context, level + 1, __func__);
     }

@@ -79,6 +79,8 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
   if (on_slot) context.slots.release_at_start();
   const Compare compare = context.compare;
   const task_list<segment> list = context.list(level);
+  // The last level's list becomes the next one's: nobody looks at it any more.
+  if (blockIdx.x == 0 && threadIdx.x == 0) *context.list(level + 1).count_and_blocks = 0;
   const unsigned samplers = level == 0 ? tuning::root_samplers : 1;
   const unsigned me = level == 0 ? blockIdx.x : 0;
 
