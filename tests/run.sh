@@ -16,7 +16,7 @@ mkdir -p build
 architecture=90-real
 if nvidia-smi -L >/dev/null 2>&1; then
   architecture=native
-elif nvcc --help 2>/dev/null | grep -q Ofast-compile; then
+elif [[ $(nvcc --help 2>/dev/null) == *Ofast-compile* ]]; then
   # Nothing here runs what nvcc makes: that it compiles and links is what is tested, and without
   # optimisation that takes a third of the time.
   export NVCC_APPEND_FLAGS="${NVCC_APPEND_FLAGS:-} -Ofc=max"

@@ -66,6 +66,7 @@ __global__ void atomics(unsigned* cells) {
   atomicMax(&cells[2], threadIdx.x);
   atomicMin(&cells[3], threadIdx.x);
   atomicOr(&cells[4], 1u << threadIdx.x % 32);
+  atomicAnd(&cells[8], ~(1u << threadIdx.x % 31));
   if (atomicExch(&cells[5], 1u) == 0) atomicAdd(&cells[6], 1u);
   unsigned seen = atomicAdd(&cells[7], 0u);
   while (true) {
@@ -246,9 +247,9 @@ BOOST_AUTO_TEST_CASE(bits_are_counted_as_on_a_gpu) {
 
 BOOST_DATA_TEST_CASE(atomics_do_not_lose_updates, data::make(schedules), s) {
   const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
-  std::vector<unsigned> cells{0, 10'000, 0, 1'000, 0, 0, 0, 0};
+  std::vector<unsigned> cells{0, 10'000, 0, 1'000, 0, 0, 0, 0, ~0u};
   BOOST_REQUIRE(bool(launch(word_kernels::atomics, {50, 64}, null_stream(), cells.data())));
-  const std::vector<unsigned> expected{6'400, 6'800, 63, 0, ~0u, 1, 1, 3'200};
+  const std::vector<unsigned> expected{6'400, 6'800, 63, 0, ~0u, 1, 1, 3'200, 1u << 31};
   BOOST_TEST(cells == expected, boost::test_tools::per_element());
 }
 

@@ -177,6 +177,31 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(large_inputs, Key, types_of_large_sorts) {
   }
 }
 
+// Multiway's first count sees it, and nothing is launched after it; nor is anything missed that one
+// pair of neighbours has the wrong way round, wherever it is.
+BOOST_DATA_TEST_CASE(keys_in_order_stay_or_turn_round, data::make({false, true}), falling) {
+  const auto n = several_leaves;
+  const auto sort = [&](std::vector<double> keys) {
+    const oracle<double> input(keys);
+    const auto options = options_for(quicksort_strategy::multiway, route::device);
+    const quicksort_report report = ramify::quicksort(std::span(keys), options);
+    BOOST_TEST(input.check(keys) == "");
+    expect_sorted(input, options);
+    expect_sorted(input, options_for(quicksort_strategy::multiway, route::flat));
+    return report.child_grids;
+  };
+  std::vector<double> keys(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    keys[falling ? n - 1 - i : i] = double(i / 2);  // each twice
+  }
+  BOOST_TEST(sort(keys) == 0u);
+  for (std::size_t at = 1; at + 2 < n; at += n / 7 / 2 * 2) {
+    std::swap(keys[at], keys[at + 1]);
+    BOOST_TEST_CONTEXT("neighbours at " << at) { BOOST_TEST(sort(keys) > 0u); }
+    std::swap(keys[at], keys[at + 1]);
+  }
+}
+
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
 BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::random_schedules()), seed) {
   const ramify::cpu::scoped_executor_config config(

@@ -20,15 +20,14 @@
 
 #include <cstddef>
 #include <ramify/quicksort/multiway_leaves.cuh>
-#include <ramify/quicksort/multiway_partition.cuh>
-#include <ramify/quicksort/multiway_sample.cuh>
+#include <ramify/quicksort/multiway_scatter.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/stream.cuh>
 
 namespace ramify::inline RAMIFY_BUILD {
 
 /// Grids that launch_level() launches at most; so many slots the device route needs.
-inline constexpr unsigned multiway_level_grids = 6;
+inline constexpr unsigned multiway_level_grids = 5;
 
 /// What launch_level() did.
 struct level_launch {
@@ -39,7 +38,6 @@ struct level_launch {
 /// A grid for each kind of work that a level leaves or is: how many blocks, 0 for none.
 struct level_blocks {
   unsigned copies;
-  unsigned long_leaves;
   unsigned leaves;
   unsigned sample;
   unsigned pieces;
@@ -71,31 +69,21 @@ __host__ __device__ level_launch launch_grids(const multiway_context<Key, Value,
     ++grids;
   }
   // 2. Leaves.
-  const auto launch_leaves = [&](auto kernel, const launch_shape& shape, unsigned long long all,
-                                 unsigned long long& before) {
-    const auto first = static_cast<unsigned>(before);
-    const auto status =
-        launch(kernel, shape, aside, context, first,
-               all == all_found ? all_found : static_cast<unsigned>(all) - first, on_slots);
-    if (!status) return status.code();
-    before = all;
-    ++grids;
-    return cudaSuccess;
-  };
   if (blocks.leaves > 0) {
-    using storage = typename multiway_leaf_sorter<Key, Value>::storage;
-    const cudaError_t error = launch_leaves(
-        multiway_leaves<Key, Value, Compare>,
-        {blocks.leaves, sizes.teams * tuning::team_threads, sizes.teams * sizeof(storage)},
-        found.leaves, launched.leaves);
-    if (error != cudaSuccess) return {error, grids};
-  }
-  if (blocks.long_leaves > 0) {
-    const cudaError_t error =
-        launch_leaves(multiway_long_leaves<Key, Value, Compare>,
-                      {blocks.long_leaves, tuning::long_leaf_threads, sizes.long_leaf_bytes},
-                      found.long_leaves, launched.long_leaves);
-    if (error != cudaSuccess) return {error, grids};
+    const auto left = [](unsigned long long all, unsigned long long before) {
+      return all == all_found ? all_found : static_cast<unsigned>(all - before);
+    };
+    const leaf_share share{
+        static_cast<unsigned>(launched.leaves), left(found.leaves, launched.leaves),
+        static_cast<unsigned>(launched.long_leaves), left(found.long_leaves, launched.long_leaves)};
+    const auto status =
+        launch(multiway_leaves<Key, Value, Compare>,
+               {blocks.leaves, tuning::most_teams * tuning::team_threads, sizes.leaf_bytes}, aside,
+               context, share, level, on_slots);
+    if (!status) return {status.code(), grids};
+    launched.leaves = found.leaves;
+    launched.long_leaves = found.long_leaves;
+    ++grids;
   }
   // 3. The level. Until scatter is launched it has changed nothing that cannot be done again; once
   //    it is, the next level's launches may be under way, and `launched` is theirs.
@@ -108,8 +96,9 @@ __host__ __device__ level_launch launch_grids(const multiway_context<Key, Value,
     cudaError_t error = launch_one(multiway_sample<Key, Value, Compare>,
                                    {blocks.sample, tuning::sample_threads, sizes.sample_bytes});
     if (error == cudaSuccess) {
+      const unsigned bytes = count_shared<Key, Value>::bytes(ids_of_level(level, sizes));
       error = launch_one(multiway_count<Key, Value, Compare>,
-                         {blocks.pieces, tuning::count_threads, sizeof(count_shared<Key, Value>)});
+                         {blocks.pieces, tuning::count_threads, bytes});
     }
     if (error == cudaSuccess) {
       error = launch_one(multiway_scatter<Key, Value, Compare>,
@@ -127,13 +116,12 @@ __host__ __device__ level_launch launch_level(const multiway_context<Key, Value,
                                               multiway_launched& launched, unsigned level,
                                               bool on_slots, cudaStream_t in_order,
                                               cudaStream_t aside) {
-  const auto leaves = static_cast<unsigned>(found.leaves - launched.leaves);
-  const unsigned leaf_blocks = (leaves + context.sizes.teams - 1) / context.sizes.teams;
+  const auto leaves = static_cast<unsigned>(found.leaves - launched.leaves + found.long_leaves -
+                                            launched.long_leaves);
   const auto segments = static_cast<unsigned>(found.segments[level % 2] >> 32);
   const level_blocks blocks{
       .copies = static_cast<unsigned>(found.copies) - launched.copy_blocks,
-      .long_leaves = static_cast<unsigned>(found.long_leaves - launched.long_leaves),
-      .leaves = leaf_blocks < context.sizes.blocks ? leaf_blocks : context.sizes.blocks,
+      .leaves = leaves < context.sizes.blocks ? leaves : context.sizes.blocks,
       .sample = level == 0 ? multiway_tuning<Key, Value>::root_samplers : segments,
       .pieces = static_cast<unsigned>(found.segments[level % 2])};
   return launch_grids(context, blocks, found, launched, level, on_slots, in_order, aside);
@@ -145,19 +133,28 @@ __device__ void launch_from_device(const multiway_context<Key, Value, Compare>& 
 #if RAMIFY_DEVICE_LAUNCH
   // Without slots, as on the flat route, the host launches.
   if (!context.slots.acquire(*context.status, multiway_level_grids)) return;
-  const device_stream in_order;
-  const level_launch done = launch_level(context, *context.found, *context.launched, level, true,
-                                         in_order.get(), fire_and_forget());
+  const auto launch_into = [&](cudaStream_t in_order) {
+    return launch_level(context, *context.found, *context.launched, level, true, in_order,
+                        fire_and_forget());
+  };
+  // The last level has nothing to put in order, and a stream takes time to make.
+  const bool is_last = context.list(level).size() == 0;
+  const level_launch done =
+      is_last ? launch_into(fire_and_forget()) : launch_into(device_stream().get());
   context.slots.release(multiway_level_grids - done.grids);
   context.status->count_children(done.grids, level);
   context.status->record_failure(done.error, name, level - 1);
 #endif
 }
 
-/// Puts the root into its list. One thread.
+/// Puts the root into its list. One block.
 template <class Key, class Value, class Compare>
 __global__ void multiway_begin(multiway_context<Key, Value, Compare> context, segment root) {
   const bool is_leaf = root.size() <= multiway_tuning<Key, Value>::leaf_size;
+  for (unsigned level = threadIdx.x; level <= most_levels; level += blockDim.x) {
+    context.leaves_taken[level] = 0;
+  }
+  if (threadIdx.x != 0) return;
   *context.found = {};
   *context.launched = {};
   if (is_leaf) {

@@ -8,41 +8,61 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
+/// What hand_on_buckets() works with in shared memory.
+template <class Scan>
+struct bucket_memory {
+  position* begins;  ///< of each bucket
+  unsigned* firsts;  ///< the first bucket of each child
+  typename Scan::TempStorage& scan;
+};
+
 /// Hands the buckets of a segment on: large ones to the next level, small ones, several neighbours
-/// together, to the leaves. `begins` is the shared memory for where they begin. Every thread of the block.
-template <class Key, class Value, class Compare>
+/// together, to the leaves. Every thread of the block.
+template <unsigned threads, class Scan, class Key, class Value, class Compare>
 __device__ void hand_on_buckets(const multiway_context<Key, Value, Compare>& context,
-                                const segment& parent, const multiway_plan& plan,
-                                const position* all_begins, position* begins,
+                                const segment& parent, const multiway_tree& tree,
+                                const position* all_begins, const bucket_memory<Scan>& shared,
                                 const task_list<segment>& next) {
   using tuning = multiway_tuning<Key, Value>;
   constexpr int half_leaf = tuning::leaf_size / 2;
   __shared__ unsigned leaf_count;
   __shared__ position first_leaf;
-  const unsigned buckets = plan.buckets();
+  const unsigned buckets = tree.buckets();
   const auto buffer = static_cast<unsigned short>(1 - parent.buffer);
-  const auto begin = [&](unsigned b) { return begins[b]; };
-  const auto end = [&](unsigned b) { return b + 1 < buckets ? begins[b + 1] : parent.end; };
+  const auto begin = [&](unsigned b) { return shared.begins[b]; };
+  const auto end = [&](unsigned b) { return b + 1 < buckets ? begin(b + 1) : parent.end; };
   const auto is_small = [&](unsigned b) { return end(b) - begin(b) <= half_leaf; };
   // Small neighbours that begin in the same half leaf make at most one leaf together.
   const auto window = [&](unsigned b) { return (begin(b) - parent.begin) / half_leaf; };
-  const auto joins = [&](unsigned b, unsigned after) {
-    return is_small(b) && is_small(after) && window(b) == window(after);
+  const auto is_first = [&](unsigned b) {
+    return b == 0 || !is_small(b - 1) || !is_small(b) || window(b - 1) != window(b);
   };
   if (threadIdx.x == 0) leaf_count = 0;
-  for (unsigned b = threadIdx.x; b < buckets; b += blockDim.x) begins[b] = all_begins[b];
+  for (unsigned b = threadIdx.x; b < buckets; b += threads) shared.begins[b] = all_begins[b];
   __syncthreads();
 
-  for (unsigned first = 0; first < buckets; first += blockDim.x) {
-    const unsigned b = first + threadIdx.x;
-    // 1. The first of some buckets that join takes the others along.
+  // 1. Which buckets begin a child? Those after them, to the next one, join it.
+  const thread_run<threads> run(buckets);
+  unsigned mine = 0;
+  for (unsigned b = run.begin; b < run.end; ++b) mine += is_first(b) ? 1 : 0;
+  unsigned before = 0;
+  unsigned children = 0;
+  Scan(shared.scan).ExclusiveSum(mine, before, children);
+  for (unsigned b = run.begin; b < run.end; ++b) {
+    if (is_first(b)) shared.firsts[before++] = b;
+  }
+  __syncthreads();
+
+  for (unsigned first = 0; first < children; first += threads) {
+    // 2. Where does a child go?
+    const unsigned c = first + threadIdx.x;
     segment child;
     bool is_leaf = false;
-    if (b < buckets && (b == 0 || !joins(b - 1, b))) {
-      unsigned last = b;
-      while (last + 1 < buckets && joins(last, last + 1)) ++last;
+    if (c < children) {
+      const unsigned b = shared.firsts[c];
+      const unsigned last = c + 1 < children ? shared.firsts[c + 1] - 1 : buckets - 1;
       child = {begin(b), end(last), parent.depth + 1, buffer, false};
-      const bool all_equal = plan.equality != 0 && b % 2 == 1 && last == b;
+      const bool all_equal = tree.equality != 0 && b % 2 == 1 && last == b;
       bool found_room = true;
       if (all_equal && !is_small(b)) {
         child.sorted = true;
@@ -57,7 +77,7 @@ __device__ void hand_on_buckets(const multiway_context<Key, Value, Compare>& con
       }
       if (!found_room) atomicAdd(&context.status->dropped, 1ull);
     }
-    // 2. Leaves go to the list together: all blocks count them in one word.
+    // 3. Leaves go to the list together: all blocks count them in one word.
     __syncthreads();
     unsigned place = 0;
     if (is_leaf) place = atomicAdd(&leaf_count, 1u);

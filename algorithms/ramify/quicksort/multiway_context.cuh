@@ -4,26 +4,34 @@
 /// \file
 /// What the grids of a multiway quicksort share.
 
+#include <cstdint>
 #include <ramify/quicksort/block_sort.cuh>
 #include <ramify/runtime/slots.cuh>
 #include <ramify/runtime/tasks.cuh>
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// How a segment is partitioned.
-///
-/// A segment has the plan, the tree and the counts from begin / bucket_unit on for itself: it has
-/// fewer buckets than size / bucket_unit.
-struct multiway_plan {
-  unsigned levels;    ///< of the tree: it has 2^levels - 1 splitters
+/// The splitters of a segment, as a search tree.
+struct multiway_tree {
+  unsigned levels;    ///< it has 2^levels - 1 splitters
   unsigned equality;  ///< whether what equals a splitter has a bucket of its own
-  unsigned pieces_counted;
-  unsigned pieces_scattered;
 
   [[nodiscard]] __device__ unsigned splitters() const { return (1u << levels) - 1; }
   [[nodiscard]] __device__ unsigned buckets() const {
     return equality != 0 ? 2 * splitters() + 1 : splitters() + 1;
   }
+};
+
+/// What is known of the order of a segment: nothing, or that no key comes before the one in front of it
+/// (rising), or none after (falling), or both.
+enum : unsigned { in_no_order = 0, rising = 1, falling = 2 };
+
+/// How a segment is partitioned.
+struct multiway_plan {
+  multiway_tree tree;
+  unsigned order;  ///< of the root when it has been counted; of later segments none is known
+  unsigned pieces_counted;
+  unsigned pieces_scattered;
 };
 
 /// What the levels have found so far; the host reads it when it must go on.
@@ -47,20 +55,25 @@ struct multiway_launched {
 
 /// Sizes of a run that depend on the device and on n.
 struct multiway_sizes {
-  unsigned root_piece;  ///< elements of a piece of the root, at most; even
-  unsigned piece;       ///< of a later segment
-  unsigned sample;      ///< keys, at most
-  unsigned tile;        ///< elements that a block lays out in shared memory at a time
-  unsigned long_leaf;   ///< elements that a block sorts in shared memory
-  unsigned teams;       ///< of a block of the leaf grid
-  unsigned blocks;      ///< that the device holds of a kernel that takes all of an SM
+  unsigned root_piece;    ///< elements of a piece of the root, at most; even
+  unsigned piece;         ///< of a later segment
+  unsigned root_buckets;  ///< wanted, equality buckets apart
+  unsigned root_ids;      ///< buckets of the root at most, all in all
+  unsigned sample;        ///< keys, at most
+  unsigned tile;          ///< elements that a block lays out in shared memory at a time
+  unsigned long_leaf;     ///< elements that a block sorts in shared memory
+  unsigned teams;         ///< of a block of the leaf grid
+  unsigned blocks;        ///< that the device holds of a kernel that takes all of an SM
   /// Dynamic shared memory of a block, in bytes.
   unsigned sample_bytes;
   unsigned tile_bytes;
-  unsigned long_leaf_bytes;
+  unsigned leaf_bytes;
 };
 
 /// The scratch memory of a run.
+///
+/// A segment has the plan begin / leaf_size for itself, for it is longer than a leaf, and the splitters and
+/// counts from begin / bucket_unit on, for it has fewer buckets than size / bucket_unit.
 template <class Key>
 struct multiway_memory {
   multiway_plan* plans;
@@ -68,7 +81,7 @@ struct multiway_memory {
   Key* candidates;          ///< of each sampler of the root
   position* counts;         ///< keys of each bucket, later where the bucket begins
   position* offsets;        ///< where in each bucket a piece's keys go
-  unsigned char* ids;       ///< each key's bucket
+  void* ids;                ///< each key's bucket, in one byte or two, see with_id_type()
   task_list<segment> even;  ///< the segments of a level that is even
   task_list<segment> odd;
   task_list<segment> copies;  ///< sorted segments on their way home
@@ -77,6 +90,7 @@ struct multiway_memory {
   position leaf_capacity;
   multiway_found* found;
   multiway_launched* launched;  ///< by kernels
+  unsigned* leaves_taken;       ///< by the teams of each level's leaf grid, beside their first
 
   [[nodiscard]] __device__ task_list<segment> list(unsigned level) const {
     return level % 2 == 0 ? even : odd;
@@ -97,8 +111,22 @@ struct multiway_context : multiway_memory<Key> {
 /// Elements that a block brings home at a time.
 inline constexpr int copy_tile = 16 * 1024;
 
-/// Buckets are numbered in a byte.
-inline constexpr unsigned multiway_most_ids = 256;
+/// A depth limit may be 255, and the segments that reach it become leaves of the next level.
+inline constexpr unsigned most_levels = 256;
+
+/// Buckets are numbered in a byte, but for those of a root that has more of them.
+inline constexpr unsigned byte_ids = 256;
+inline constexpr unsigned most_ids = 1024;
+
+/// Calls `work` with a null pointer to the type that bucket numbers have in this run.
+template <class Work>
+__device__ void with_id_type(const multiway_sizes& sizes, Work work) {
+  if (sizes.root_ids > byte_ids) {
+    work(static_cast<std::uint16_t*>(nullptr));
+  } else {
+    work(static_cast<std::uint8_t*>(nullptr));
+  }
+}
 
 /// Buckets that a segment of more than leaf_size elements is cut into, equality buckets apart.
 template <class Key, class Value>
@@ -106,6 +134,17 @@ __host__ __device__ unsigned wanted_buckets(position size) {
   using tuning = multiway_tuning<Key, Value>;
   const position wanted = (size + tuning::bucket_size - 1) / tuning::bucket_size;
   return wanted < tuning::bucket_limit ? static_cast<unsigned>(wanted) : tuning::bucket_limit;
+}
+
+/// The same of a segment of the level that is `level` levels below the root.
+template <class Key, class Value>
+__device__ unsigned wanted_buckets(position size, unsigned level, const multiway_sizes& sizes) {
+  return level == 0 ? sizes.root_buckets : wanted_buckets<Key, Value>(size);
+}
+
+/// Numbers that buckets of that level may have.
+__host__ __device__ inline unsigned ids_of_level(unsigned level, const multiway_sizes& sizes) {
+  return level == 0 ? sizes.root_ids : byte_ids;
 }
 
 /// Levels of the smallest tree with so many buckets.
@@ -143,7 +182,7 @@ struct multiway_piece {
     of = list.tasks[index];
     pieces = ramify::pieces(of, sizes);
     const unsigned rank = number - list.first_block[index];
-    offsets = (of.begin / (most_of_piece(of, sizes) / 2) + rank) * multiway_most_ids;
+    offsets = (of.begin / (most_of_piece(of, sizes) / 2) + rank) * ids_of_level(of.depth, sizes);
     const position each = (of.size() + pieces - 1) / pieces;
     begin = of.begin + rank * each;
     begin = begin < of.end ? begin : of.end;

@@ -15,47 +15,61 @@ using multiway_leaf_sorter = leaf_sorter<Key, Value, multiway_tuning<Key, Value>
 /// As the number of leaves or of blocks: whatever has been found when the grid begins.
 inline constexpr unsigned all_found = ~0u;
 
-/// Sorts leaves, from whichever buffer, into the caller's arrays: `count` of them from `first` on. Each
-/// team of each block takes one after the other.
+/// Which leaves, and which of those that came out too long, a grid sorts.
+struct leaf_share {
+  unsigned first;
+  unsigned count;
+  unsigned first_long;
+  unsigned long_count;
+};
+
+/// A long leaf is sorted by all of a block.
+template <class Key, class Value>
+using multiway_long_leaf_sorter =
+    leaf_sorter<Key, Value,
+                multiway_tuning<Key, Value>::most_teams * multiway_tuning<Key, Value>::team_threads,
+                multiway_tuning<Key, Value>::leaf_items>;
+
+/// Sorts leaves of `level`, from whichever buffer, into the caller's arrays.
 template <class Key, class Value, class Compare>
 __global__ void __launch_bounds__(
     multiway_tuning<Key, Value>::most_teams* multiway_tuning<Key, Value>::team_threads)
-    multiway_leaves(multiway_context<Key, Value, Compare> context, unsigned first, unsigned count,
+    multiway_leaves(multiway_context<Key, Value, Compare> context, leaf_share share, unsigned level,
                     bool on_slot) {
   using sorter = multiway_leaf_sorter<Key, Value>;
+  using long_sorter = multiway_long_leaf_sorter<Key, Value>;
+  __shared__ unsigned upcoming[multiway_tuning<Key, Value>::most_teams];
   if (on_slot) context.slots.release_at_start();
-  const typename sorter::team self;
-  const auto shared = (&dynamic_shared<typename sorter::storage>())[self.index].view();
-  if (count == all_found) count = static_cast<unsigned>(context.found->leaves) - first;
-
-  const unsigned teams = context.sizes.teams * gridDim.x;
-  for (unsigned i = self.index * gridDim.x + blockIdx.x; i < count; i += teams) {
-    sorter::sort_leaf(self, shared, context.buffers, context.leaves[first + i], context.compare);
+  if (share.count == all_found) {
+    share.count = static_cast<unsigned>(context.found->leaves) - share.first;
+    share.long_count = static_cast<unsigned>(context.found->long_leaves) - share.first_long;
   }
-}
 
-template <class Key, class Value>
-using multiway_long_leaf_sorter =
-    leaf_sorter<Key, Value, multiway_tuning<Key, Value>::long_leaf_threads,
-                multiway_tuning<Key, Value>::long_leaf_items>;
-
-/// The same with leaves that came out too long. Each block takes one after the other.
-template <class Key, class Value, class Compare>
-__global__ void __launch_bounds__(multiway_tuning<Key, Value>::long_leaf_threads)
-    multiway_long_leaves(multiway_context<Key, Value, Compare> context, unsigned first,
-                         unsigned count, bool on_slot) {
-  using sorter = multiway_long_leaf_sorter<Key, Value>;
-  if (on_slot) context.slots.release_at_start();
+  // 1. Long leaves, by all threads of a block. There are few, in few blocks.
   const unsigned most = context.sizes.long_leaf;
-  const auto shared = sorter::leaf_sort::lay_out(&dynamic_shared<typename sorter::storage>(), most);
-  if (count == all_found) count = static_cast<unsigned>(context.found->long_leaves) - first;
-
-  for (unsigned i = blockIdx.x; i < count; i += gridDim.x) {
-    const segment leaf = context.long_leaves[first + i];
-    sorter::sort({}, shared, context.buffers, leaf, context.compare, most);
+  void* memory = &dynamic_shared<typename sorter::storage>();
+  for (unsigned i = blockIdx.x; i < share.long_count; i += gridDim.x) {
+    const segment leaf = context.long_leaves[share.first_long + i];
+    long_sorter::sort({}, long_sorter::leaf_sort::lay_out(memory, most), context.buffers, leaf,
+                      context.compare, most);
     if (threadIdx.x == 0 && leaf.depth >= context.depth_limit) {
       atomicAdd(&context.found->merge_sorted, 1ull);
     }
+  }
+
+  // 2. Leaves, by teams. Each has one, and takes others as it gets ready, for leaves differ in length,
+  //    and some teams come late.
+  const typename sorter::team self;
+  if (self.index >= context.sizes.teams) return;
+  const auto shared = static_cast<typename sorter::storage*>(memory)[self.index].view();
+  const unsigned teams = context.sizes.teams * gridDim.x;
+  for (unsigned i = self.index * gridDim.x + blockIdx.x; i < share.count;) {
+    // The answer comes while the team sorts.
+    if (self.rank == 0) upcoming[self.index] = teams + atomicAdd(&context.leaves_taken[level], 1u);
+    sorter::sort_leaf(self, shared, context.buffers, context.leaves[share.first + i],
+                      context.compare);
+    i = upcoming[self.index];
+    self.sync();  // all have read it before it is written again
   }
 }
 

@@ -52,12 +52,19 @@ class multiway_run {
   multiway_run(memory_layout& memory, std::size_t n, unsigned depth_limit)
       : n_(n), depth_limit_(depth_limit), sizes_(sizes_for(n)) {
     const std::size_t units = n / tuning::bucket_unit + 2;
-    memory_.plans = memory.take<multiway_plan>(units);
+    memory_.plans = memory.take<multiway_plan>(n / tuning::leaf_size + 1);
     memory_.trees = memory.take<Key>(units);
-    memory_.candidates = memory.take<Key>(tuning::root_samplers * tuning::bucket_limit);
+    memory_.candidates = memory.take<Key>(tuning::root_samplers * sizes_.root_buckets);
     memory_.counts = memory.take<position>(units);
-    memory_.offsets = memory.take<position>((2 * n / sizes_.root_piece + 2) * multiway_most_ids);
-    memory_.ids = memory.take<unsigned char>(n);
+    const std::size_t later_offsets = (2 * n / sizes_.root_piece + 2) * byte_ids;
+    memory_.offsets = memory.take<position>(
+        std::max(later_offsets, (n / sizes_.root_piece + 1) * std::size_t{sizes_.root_ids}));
+    if (sizes_.root_ids > byte_ids) {
+      memory_.ids = memory.take<std::uint16_t>(n);
+    } else {
+      memory_.ids = memory.take<std::uint8_t>(n);
+    }
+    memory_.leaves_taken = memory.take<unsigned>(most_levels + 1);
     // A segment in a list is longer than a leaf, one in the copy list than half a leaf.
     const std::size_t halves = n / (tuning::leaf_size / 2) + 1;
     memory_.even = take_list(memory, n / tuning::leaf_size + 1);
@@ -88,9 +95,9 @@ class multiway_run {
                                                            depth_limit_,
                                                            sizes_});
     const segment root{0, n_};
-    control.launched(
-        launch(multiway_begin<Key, Value, Compare>, {1, 1}, control.stream(), *context_, root),
-        "launching the beginning");
+    control.launched(launch(multiway_begin<Key, Value, Compare>, {1, tuning::team_threads},
+                            control.stream(), *context_, root),
+                     "launching the beginning");
     if (control.on_device_route()) {
       // The host launches the first level, kernels the others.
       multiway_found found{};
@@ -145,9 +152,19 @@ class multiway_run {
   static unsigned expected_levels(std::size_t n) {
     unsigned levels = 0;
     for (std::size_t size = n; size > tuning::leaf_size; ++levels) {
-      size /= wanted_buckets<Key, Value>(size);
+      size /= levels == 0 ? root_buckets(n) : wanted_buckets<Key, Value>(size);
     }
     return levels;
+  }
+
+  /// How many buckets the root is to have, equality buckets apart: a power of two, as its tree has.
+  static unsigned root_buckets(std::size_t n) {
+    const auto wanted = [n](int size) { return n / static_cast<unsigned>(size) + 1; };
+    constexpr std::size_t most = tuning::leaf_bucket_limit;
+    const bool makes_leaves = wanted(tuning::bucket_size) <= most;
+    return static_cast<unsigned>(
+        makes_leaves ? std::min(std::bit_ceil(wanted(tuning::small_bucket_size)), most)
+                     : std::size_t{tuning::bucket_limit});
   }
 
   /// What the kernels of this type are granted on the current device. Asked once: a sort of a million
@@ -169,20 +186,20 @@ class multiway_run {
       sizes.sample = sizes.sample_bytes / unsigned(sizeof(Key)) - tuning::sample_items - 1;
     }
     sizes.tile = tuning::tile_threads * tuning::tile_items;
-    const auto for_tiles = static_cast<unsigned>(
-        grant_shared(multiway_scatter<Key, Value, Compare>, scatter_storage::bytes(sizes.tile)));
-    sizes.tile =
-        std::min(sizes.tile, (for_tiles - scatter_storage::bytes(0)) / (tuning::staged_bytes + 1));
-    sizes.tile_bytes = scatter_storage::bytes(sizes.tile);
-    using long_sort = typename multiway_long_leaf_sorter<Key, Value>::leaf_sort;
-    const std::size_t for_long_leaves = grant_shared(multiway_long_leaves<Key, Value, Compare>,
-                                                     long_sort::bytes(long_sort::capacity));
-    sizes.long_leaf = long_sort::capacity;
-    while (long_sort::bytes(sizes.long_leaf) > for_long_leaves) --sizes.long_leaf;
-    sizes.long_leaf_bytes = static_cast<unsigned>(long_sort::bytes(sizes.long_leaf));
+    constexpr unsigned id_bytes = sizeof(std::uint16_t);
+    const auto for_tiles = static_cast<unsigned>(grant_shared(
+        multiway_scatter<Key, Value, Compare>, scatter_storage::bytes(sizes.tile, id_bytes)));
+    const unsigned fit =
+        (for_tiles - scatter_storage::bytes(0, id_bytes)) / (tuning::staged_bytes + id_bytes);
+    if (fit < sizes.tile) sizes.tile = fit / 2 * 2;  // ids behind it have an even address
+    sizes.tile_bytes = scatter_storage::bytes(sizes.tile, id_bytes);
     const std::size_t for_leaves = grant_shared(multiway_leaves<Key, Value, Compare>,
                                                 tuning::most_teams * sizeof(leaf_storage));
     sizes.teams = static_cast<unsigned>(for_leaves / sizeof(leaf_storage));
+    sizes.leaf_bytes = static_cast<unsigned>(sizes.teams * sizeof(leaf_storage));
+    using long_sort = typename multiway_long_leaf_sorter<Key, Value>::leaf_sort;
+    sizes.long_leaf = long_sort::capacity;
+    while (long_sort::bytes(sizes.long_leaf) > sizes.leaf_bytes) --sizes.long_leaf;
     sizes.blocks = resident_blocks(multiway_scatter<Key, Value, Compare>, tuning::tile_threads,
                                    sizes.tile_bytes);
     return known[device] = sizes;
@@ -190,12 +207,14 @@ class multiway_run {
 
   static multiway_sizes sizes_for(std::size_t n) {
     static_assert(sizeof(leaf_storage) <= most_shared_bytes &&
-                  sizeof(count_shared<Key, Value>) <= most_shared_bytes);
+                  count_shared<Key, Value>::bytes(most_ids) <= most_shared_bytes);
     multiway_sizes sizes = device_sizes();
-    // Two pieces a block, if that makes them neither small nor large. Later, a segment that is a little
-    // longer than such a piece is one piece all the same.
+    sizes.root_buckets = root_buckets(n);
+    sizes.root_ids = sizes.root_buckets > byte_ids ? most_ids : byte_ids;
+    // A piece a block, or several if that makes them large. Later, a segment that is a little longer than
+    // such a piece is one piece all the same.
     constexpr std::size_t large = 32 * std::size_t{tuning::least_piece};
-    const std::size_t rounds = std::max<std::size_t>(n / (sizes.blocks * large) + 1, 2);
+    const std::size_t rounds = n / (sizes.blocks * large) + 1;
     const std::size_t piece =
         std::max<std::size_t>(n / (rounds * sizes.blocks) + 1, tuning::least_piece);
     sizes.root_piece = static_cast<unsigned>(piece + piece % 2);
@@ -222,8 +241,9 @@ class multiway_run {
   /// Launches the expected levels, and the leaves, without knowing what is in them.
   void launch_unseen(run_control& control) {
     // One more than even splitting takes, where its empty grids weigh little: repeated keys often need it.
-    constexpr std::size_t large = std::size_t{1} << 22;
-    const unsigned levels = expected_levels(n_) + (n_ < large ? 0 : 1);
+    const unsigned expected = expected_levels(n_);
+    const unsigned levels = expected < 2 ? expected : expected + 1;
+    const segment root{0, n_};
     multiway_found whatever{};
     whatever.copies = all_found;
     whatever.leaves = all_found;
@@ -236,17 +256,20 @@ class multiway_run {
     };
     for (unsigned level = 0; level < levels; ++level) {
       const level_blocks blocks{.copies = 0,
-                                .long_leaves = 0,
                                 .leaves = 0,
                                 .sample = level == 0 ? tuning::root_samplers : sizes_.blocks,
-                                .pieces = 4 * sizes_.blocks};
+                                .pieces = level > 0 ? 4 * sizes_.blocks : pieces(root, sizes_)};
       launch_blocks(blocks, level);
     }
-    const std::size_t half_leaves = 2 * n_ / tuning::leaf_size + 1;
-    const auto blocks = static_cast<unsigned>(std::min<std::size_t>(half_leaves, sizes_.blocks));
-    const unsigned others = levels > 0 ? blocks : 0;  // a single leaf is all there is
-    const level_blocks last{
-        .copies = 16 * others, .long_leaves = others, .leaves = blocks, .sample = 0, .pieces = 0};
+    const auto at_most = [](std::size_t things, std::size_t blocks) {
+      return static_cast<unsigned>(std::min(things, blocks));
+    };
+    // A single leaf is all there is.
+    const unsigned copies = levels == 0 ? 0 : at_most(n_ / copy_tile + 1, 16 * sizes_.blocks);
+    const level_blocks last{.copies = copies,
+                            .leaves = at_most(2 * n_ / tuning::leaf_size + 1, sizes_.blocks),
+                            .sample = 0,
+                            .pieces = 0};
     launch_blocks(last, levels);
   }
 

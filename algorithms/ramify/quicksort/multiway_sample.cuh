@@ -38,10 +38,11 @@ __device__ unsigned sample_size(const segment& s, unsigned buckets, unsigned mos
   position size = position{60} * buckets;
   if (samplers > 1) {
     // The root is alone, and the smaller it is, the more the time for its sample weighs.
-    const position least = position{8} * buckets;
-    position wanted = s.size() / 1024;
-    if (wanted > 2 * least) wanted = s.size() / 4096 > 2 * least ? s.size() / 4096 : 2 * least;
-    if (wanted < size) size = wanted < least ? least : wanted;
+    constexpr position small = small_sample_sort<Key, Value>::capacity;
+    position wanted = s.size() / 512 < small ? s.size() / 512 : small;
+    if (wanted < position{4} * buckets) wanted = position{4} * buckets;
+    if (wanted < s.size() / 4096) wanted = s.size() / 4096;
+    if (wanted < size) size = wanted;
   }
   const position limit = share < most ? share : most;
   return static_cast<unsigned>(size < limit ? size : limit);
@@ -67,6 +68,46 @@ __device__ Key median_at(const Key* candidates, unsigned k, unsigned stride, Com
   return median;
 }
 
+/// Takes `wanted` of the `count` sorted keys, evenly, to the front. Every thread of the block.
+template <unsigned threads, class Key>
+__device__ void keep_candidates(Key* keys, unsigned count, unsigned wanted) {
+  for (unsigned first = 0; first < wanted; first += threads) {
+    const unsigned k = first + threadIdx.x;
+    Key candidate;
+    if (k < wanted) candidate = keys[(k + 1) * count / (wanted + 1)];
+    __syncthreads();  // they move down: to where no later one is read
+    if (k < wanted) keys[k] = candidate;
+    __syncthreads();
+  }
+}
+
+/// Plants the tree of some sorted candidates, for at most `ids` buckets. Every thread of the block; the
+/// tree is there after the next barrier.
+template <unsigned threads, class Key, class Compare>
+__device__ multiway_tree plant_tree(Key* tree, const Key* candidates, unsigned count, unsigned ids,
+                                    Compare compare) {
+  __shared__ unsigned repeated;
+  // 1. Repeated keys show as repeated candidates, and want equality buckets, which share the numbers of
+  //    buckets. So does a single splitter: without them, a segment of equal keys would never shrink.
+  if (threadIdx.x == 0) repeated = count == 1 ? 1 : 0;
+  __syncthreads();
+  for (unsigned k = threadIdx.x + 1; k < count; k += threads) {
+    if (!compare(candidates[k - 1], candidates[k])) atomicOr(&repeated, 1u);
+  }
+  __syncthreads();
+  const bool equality = repeated != 0;
+  const bool halve = equality && 2 * (count + 1) > ids;  // then every other one will do
+  const unsigned splitters_wanted = halve ? count / 2 : count;
+
+  // 2. The last splitter fills the places that are left over; nothing falls between equal splitters.
+  const multiway_tree planted{tree_levels(splitters_wanted + 1), equality ? 1u : 0u};
+  for (unsigned node = threadIdx.x + 1; node <= planted.splitters(); node += threads) {
+    const unsigned place = min(place_in_order(node, planted.levels), splitters_wanted - 1);
+    tree[node] = candidates[halve ? 2 * place + 1 : place];
+  }
+  return planted;
+}
+
 /// Takes the splitters of each segment of a level. All blocks sample the root; later segments have a
 /// block each, and each block one or several.
 template <class Key, class Value, class Compare>
@@ -75,7 +116,6 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
   using tuning = multiway_tuning<Key, Value>;
   constexpr unsigned threads = tuning::sample_threads;
   const auto shared = dynamic_shared<typename sample_sort<Key, Value>::storage>().view();
-  __shared__ unsigned repeated;
   if (on_slot) context.slots.release_at_start();
   const Compare compare = context.compare;
   const task_list<segment> list = context.list(level);
@@ -89,7 +129,7 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
     const position slot = mine.begin / tuning::bucket_unit;
 
     // 1. Sort a sample. Candidates for splitters lie evenly in it.
-    const unsigned buckets = wanted_buckets<Key, Value>(mine.size());
+    const unsigned buckets = wanted_buckets<Key, Value>(mine.size(), level, context.sizes);
     const unsigned candidates = buckets - 1;
     const unsigned count = sample_size<Key, Value>(mine, buckets, context.sizes.sample, samplers);
     const Key* keys = context.buffers[mine.buffer].keys;
@@ -102,51 +142,26 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
     } else {
       sample_sort<Key, Value>::sort_keys(block_team<threads>{}, shared, read, count, compare);
     }
-    for (unsigned first = 0; first < candidates; first += threads) {
-      const unsigned k = first + threadIdx.x;
-      Key candidate;
-      if (k < candidates) candidate = shared.keys[(k + 1) * count / buckets];
-      __syncthreads();  // they move down: to where no later one is read
-      if (k < candidates) shared.keys[k] = candidate;
-      __syncthreads();
-    }
+    keep_candidates<threads>(shared.keys, count, candidates);
 
     // 2. The last of the blocks that sampled together takes the medians.
     if (samplers > 1) {
       for (unsigned k = threadIdx.x; k < candidates; k += threads) {
-        context.candidates[me * tuning::bucket_limit + k] = shared.keys[k];
+        context.candidates[me * buckets + k] = shared.keys[k];
       }
       if (!last_to_arrive(context.found->samplers_done, samplers)) return;
       for (unsigned k = threadIdx.x; k < candidates; k += threads) {
-        shared.keys[k] =
-            median_at<tuning::root_samplers>(context.candidates, k, tuning::bucket_limit, compare);
+        shared.keys[k] = median_at<tuning::root_samplers>(context.candidates, k, buckets, compare);
       }
       __syncthreads();
     }
 
-    // 3. Repeated keys show as repeated candidates, and want equality buckets, which share the numbers
-    //    of buckets. So does a single splitter: without them, a segment of equal keys would never
-    //    shrink.
-    if (threadIdx.x == 0) repeated = candidates == 1 ? 1 : 0;
-    __syncthreads();
-    for (unsigned k = threadIdx.x + 1; k < candidates; k += threads) {
-      if (!compare(shared.keys[k - 1], shared.keys[k])) atomicOr(&repeated, 1u);
-    }
-    __syncthreads();
-    const bool equality = repeated != 0;
-    const bool halve = equality && 2 * buckets > multiway_most_ids;  // then every other one will do
-    const unsigned splitters_wanted = halve ? candidates / 2 : candidates;
-
-    // 4. Plant the tree. The last splitter fills the places that are left over; nothing falls between
-    //    equal splitters.
-    const unsigned levels = tree_levels(splitters_wanted + 1);
-    const unsigned splitters = (1u << levels) - 1;
-    for (unsigned node = threadIdx.x + 1; node <= splitters; node += threads) {
-      const unsigned place = min(place_in_order(node, levels), splitters_wanted - 1);
-      context.trees[slot + node] = shared.keys[halve ? 2 * place + 1 : place];
-    }
-    if (threadIdx.x == 0) context.plans[slot] = {levels, equality ? 1u : 0u, 0, 0};
-    for (unsigned b = threadIdx.x; b <= 2 * splitters; b += threads) context.counts[slot + b] = 0;
+    // 3. Plant the tree.
+    const multiway_tree tree = plant_tree<threads>(context.trees + slot, shared.keys, candidates,
+                                                   ids_of_level(level, context.sizes), compare);
+    const unsigned order = level == 0 ? rising | falling : in_no_order;
+    if (threadIdx.x == 0) context.plans[mine.begin / tuning::leaf_size] = {tree, order, 0, 0};
+    for (unsigned b = threadIdx.x; b < tree.buckets(); b += threads) context.counts[slot + b] = 0;
     __syncthreads();
   }
 }

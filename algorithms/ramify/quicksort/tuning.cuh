@@ -86,14 +86,6 @@ struct multiway_tuning {
   static constexpr int most_teams = std::min(1024 / team_threads, 5);
   static constexpr int leaf_items =
       odd(std::clamp((most_shared_bytes / sorted_bytes - 2) / (team_threads + 1), 1, wished_items));
-  // A leaf that came out too long is sorted by a block of its own, in up to 200 KiB of shared memory if
-  // the device has them.
-  static constexpr int long_leaf_threads = key_bytes <= 64 ? 1024 : 256;
-  static constexpr int long_leaf_items =
-      odd(std::clamp(200 * 1024 / (long_leaf_threads * sorted_bytes), 1,
-                     registers == 1   ? 23
-                     : registers == 2 ? 21
-                                      : std::max(2 * wished_items / 3, 1)));
   static constexpr int sample_threads = key_bytes <= 64 ? 1024 : 256;
   static constexpr int sample_items =
       odd(std::clamp(124 * 1024 / (sample_threads * key_bytes), 1, 15));
@@ -108,7 +100,6 @@ struct multiway_tuning {
   /// threads of 24 keys each 6.75 ms, of 28 7.26, of 32 6.94.
   static constexpr int tile_threads = 512;
   static constexpr int tile_items = std::clamp(128 / staged_bytes, 1, 24);
-  static constexpr int most_buckets = 256;
   /// A piece of the input, which a block counts and scatters.
   static constexpr int least_piece = 32 * 1024 / std::min(staged_bytes, 32);
 #else
@@ -116,8 +107,6 @@ struct multiway_tuning {
   static constexpr int most_teams = 2;
   static constexpr int leaf_items =
       odd(std::clamp(16 * 1024 / (team_threads * sorted_bytes), 1, 127));
-  static constexpr int long_leaf_threads = 32;
-  static constexpr int long_leaf_items = leaf_items;
   static constexpr int sample_threads = 32;
   static constexpr int sample_items =
       odd(std::clamp(64 * 1024 / (sample_threads * key_bytes), 1, 127));
@@ -126,7 +115,6 @@ struct multiway_tuning {
   static constexpr int count_items = 4;
   static constexpr int tile_threads = 32;
   static constexpr int tile_items = std::clamp(24 * 1024 / (tile_threads * staged_bytes), 1, 128);
-  static constexpr int most_buckets = 256;
   static constexpr int least_piece = tile_threads * tile_items;
 #endif
 
@@ -135,12 +123,17 @@ struct multiway_tuning {
   /// Keys that a bucket is to have if all goes well. A sample of 60 keys a bucket makes buckets that
   /// differ by 13 % (standard deviation), so of the full ones few are longer than a leaf.
   static constexpr int bucket_size = std::max(leaf_size * 7 / 10, 1);
+  /// The same where there may be more buckets: one leaf that comes out too long takes as long as all
+  /// others of a small input, 25 us.
+  static constexpr int small_bucket_size = std::max(leaf_size / 2, 1);
   /// Buckets of a partition at most, a power of two: their splitters take at most 8 KiB.
-  static constexpr int bucket_limit =
-      std::min<int>(most_buckets, std::bit_floor(8u * 1024u / sizeof(Key)));
+  static constexpr int bucket_limit = std::min<int>(256, std::bit_floor(8u * 1024u / sizeof(Key)));
+  /// The same of a root whose buckets will be leaves: shorter runs are written, and one level less.
+  static constexpr int leaf_bucket_limit =
+      std::min<int>(1024, std::bit_floor(8u * 1024u / sizeof(Key)));
   /// Elements for which a segment has a place in the lists of buckets: it has more such places than
-  /// buckets, see multiway_context.
-  static constexpr int bucket_unit = std::max(leaf_size / 8, 1);
+  /// buckets, which are less than four times as many as are wanted (a power of two, and equality buckets).
+  static constexpr int bucket_unit = std::max(small_bucket_size / 4, 1);
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -38,6 +38,11 @@ T atomicOr(T* address, std::type_identity_t<T> value) {
 }
 
 template <class T>
+T atomicAnd(T* address, std::type_identity_t<T> value) {
+  return std::atomic_ref<T>(*address).fetch_and(value, atomic_order);
+}
+
+template <class T>
 T atomicExch(T* address, std::type_identity_t<T> value) {
   return std::atomic_ref<T>(*address).exchange(value, atomic_order);
 }

@@ -20,8 +20,10 @@ namespace ramify::inline RAMIFY_BUILD {
 
 #if RAMIFY_ON_CUDA
 
+/// With warps that scan for themselves, it needs little shared memory: of a grid that a kernel
+/// launched, that decides how many blocks are resident.
 template <class T, int threads>
-using block_scan = cub::BlockScan<T, threads>;
+using block_scan = cub::BlockScan<T, threads, cub::BLOCK_SCAN_WARP_SCANS>;
 
 template <class T, int threads>
 using block_reduce = cub::BlockReduce<T, threads>;
