@@ -7,7 +7,7 @@
 ///
 /// All segments of a level are partitioned by the same three grids, which run one after another:
 ///
-///     sample    a block a segment    sorts a sample and takes splitters from it
+///     sample    a block a segment    sorts a sample and takes candidates for splitters from it
 ///     count     a block a piece      counts the keys that belong into each bucket
 ///     scatter   a block a piece      moves the keys there
 ///
@@ -20,6 +20,7 @@
 
 #include <cstddef>
 #include <ramify/quicksort/multiway_leaves.cuh>
+#include <ramify/quicksort/multiway_sample.cuh>
 #include <ramify/quicksort/multiway_scatter.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/stream.cuh>
@@ -93,8 +94,17 @@ __host__ __device__ level_launch launch_grids(const multiway_context<Key, Value,
       if (status) ++grids;
       return status.code();
     };
-    cudaError_t error = launch_one(multiway_sample<Key, Value, Compare>,
-                                   {blocks.sample, tuning::sample_threads, sizes.sample_bytes});
+    cudaError_t error = cudaSuccess;
+    if (level == 0) {
+      const auto status = launch(multiway_sample_root<Key, Value, Compare>,
+                                 {blocks.sample, tuning::sample_threads, sizes.root_sample_bytes},
+                                 in_order, context);
+      error = status.code();
+      if (status) ++grids;
+    } else {
+      error = launch_one(multiway_sample<Key, Value, Compare>,
+                         {blocks.sample, tuning::sample_threads, sizes.sample_bytes});
+    }
     if (error == cudaSuccess) {
       const unsigned bytes = count_shared<Key, Value>::bytes(ids_of_level(level, sizes));
       error = launch_one(multiway_count<Key, Value, Compare>,
@@ -122,7 +132,7 @@ __host__ __device__ level_launch launch_level(const multiway_context<Key, Value,
   const level_blocks blocks{
       .copies = static_cast<unsigned>(found.copies) - launched.copy_blocks,
       .leaves = leaves < context.sizes.blocks ? leaves : context.sizes.blocks,
-      .sample = level == 0 ? multiway_tuning<Key, Value>::root_samplers : segments,
+      .sample = level == 0 ? multiway_tuning<Key, Value>::root_parts : segments,
       .pieces = static_cast<unsigned>(found.segments[level % 2])};
   return launch_grids(context, blocks, found, launched, level, on_slots, in_order, aside);
 }
@@ -147,23 +157,14 @@ __device__ void launch_from_device(const multiway_context<Key, Value, Compare>& 
 #endif
 }
 
-/// Puts the root into its list. One block.
+/// Begins a run whose root is a leaf. One block.
 template <class Key, class Value, class Compare>
-__global__ void multiway_begin(multiway_context<Key, Value, Compare> context, segment root) {
-  const bool is_leaf = root.size() <= multiway_tuning<Key, Value>::leaf_size;
-  for (unsigned level = threadIdx.x; level <= most_levels; level += blockDim.x) {
-    context.leaves_taken[level] = 0;
-  }
+__global__ void multiway_begin(multiway_context<Key, Value, Compare> context) {
+  clear_state(context);
   if (threadIdx.x != 0) return;
-  *context.found = {};
-  *context.launched = {};
-  if (is_leaf) {
-    context.leaves[0] = root;
-    context.found->leaves = 1;
-    context.launched->leaves = 1;  // the host launches the first level
-  } else {
-    context.even.push(root, pieces(root, context.sizes));
-  }
+  context.leaves[0] = context.root;
+  context.found->leaves = 1;
+  context.launched->leaves = 1;  // the host launches the first level
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

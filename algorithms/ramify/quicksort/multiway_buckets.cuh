@@ -21,8 +21,7 @@ struct bucket_memory {
 template <unsigned threads, class Scan, class Key, class Value, class Compare>
 __device__ void hand_on_buckets(const multiway_context<Key, Value, Compare>& context,
                                 const segment& parent, const multiway_tree& tree,
-                                const position* all_begins, const bucket_memory<Scan>& shared,
-                                const task_list<segment>& next) {
+                                const bucket_memory<Scan>& shared, const task_list<segment>& next) {
   using tuning = multiway_tuning<Key, Value>;
   constexpr int half_leaf = tuning::leaf_size / 2;
   __shared__ unsigned leaf_count;
@@ -38,7 +37,6 @@ __device__ void hand_on_buckets(const multiway_context<Key, Value, Compare>& con
     return b == 0 || !is_small(b - 1) || !is_small(b) || window(b - 1) != window(b);
   };
   if (threadIdx.x == 0) leaf_count = 0;
-  for (unsigned b = threadIdx.x; b < buckets; b += threads) shared.begins[b] = all_begins[b];
   __syncthreads();
 
   // 1. Which buckets begin a child? Those after them, to the next one, join it.

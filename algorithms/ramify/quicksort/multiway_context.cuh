@@ -30,7 +30,6 @@ enum : unsigned { in_no_order = 0, rising = 1, falling = 2 };
 struct multiway_plan {
   multiway_tree tree;
   unsigned order;  ///< of the root when it has been counted; of later segments none is known
-  unsigned pieces_counted;
   unsigned pieces_scattered;
 };
 
@@ -41,7 +40,6 @@ struct multiway_found {
   unsigned long long leaves;
   unsigned long long long_leaves;
   unsigned long long merge_sorted;  ///< long leaves that had reached the depth limit
-  unsigned samplers_done;           ///< of the root
   unsigned segments_done;           ///< of the level that is scattering
   unsigned level;                   ///< that comes next
 };
@@ -59,12 +57,14 @@ struct multiway_sizes {
   unsigned piece;         ///< of a later segment
   unsigned root_buckets;  ///< wanted, equality buckets apart
   unsigned root_ids;      ///< buckets of the root at most, all in all
-  unsigned sample;        ///< keys, at most
+  unsigned root_sample;   ///< keys
+  unsigned sample;        ///< of a later segment, at most
   unsigned tile;          ///< elements that a block lays out in shared memory at a time
   unsigned long_leaf;     ///< elements that a block sorts in shared memory
   unsigned teams;         ///< of a block of the leaf grid
   unsigned blocks;        ///< that the device holds of a kernel that takes all of an SM
   /// Dynamic shared memory of a block, in bytes.
+  unsigned root_sample_bytes;
   unsigned sample_bytes;
   unsigned tile_bytes;
   unsigned leaf_bytes;
@@ -72,14 +72,13 @@ struct multiway_sizes {
 
 /// The scratch memory of a run.
 ///
-/// A segment has the plan begin / leaf_size for itself, for it is longer than a leaf, and the splitters and
-/// counts from begin / bucket_unit on, for it has fewer buckets than size / bucket_unit.
+/// A segment has the plan begin / leaf_size for itself, for it is longer than a leaf, and the candidates
+/// and counts from begin / bucket_unit on, for it has fewer buckets than size / bucket_unit.
 template <class Key>
 struct multiway_memory {
   multiway_plan* plans;
-  Key* trees;               ///< of splitters, see multiway_sample
-  Key* candidates;          ///< of each sampler of the root
-  position* counts;         ///< keys of each bucket, later where the bucket begins
+  Key* candidates;          ///< for splitters, in order
+  position* counts;         ///< keys of each bucket
   position* offsets;        ///< where in each bucket a piece's keys go
   void* ids;                ///< each key's bucket, in one byte or two, see with_id_type()
   task_list<segment> even;  ///< the segments of a level that is even
@@ -104,6 +103,7 @@ struct multiway_context : multiway_memory<Key> {
   run_status* status;
   launch_slots slots;
   Compare compare;
+  segment root;
   unsigned depth_limit;
   multiway_sizes sizes;
 };

@@ -5,18 +5,16 @@
 /// The grid that counts how many keys of a level belong into each bucket, a block a piece.
 
 #include <cstdint>
-#include <ramify/quicksort/multiway_sample.cuh>
+#include <ramify/quicksort/multiway_tree.cuh>
 #include <type_traits>
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// What a block of count has in shared memory before the counts and the tree, which are small below the
+/// What a block of count has in shared memory: this, the counts, and the tree, which are small below the
 /// root: of a grid that a kernel launched, blocks of 8 KiB and more are alone on their SM.
 template <class Key, class Value>
 struct alignas(128) count_shared {
   using tuning = multiway_tuning<Key, Value>;
-  using scan = block_scan<position, tuning::count_threads>;
-  typename scan::TempStorage scan_storage;
   unsigned order;  ///< of the piece so far
 
   /// Nodes of a tree of so many buckets at most, and one more: its root is node 1.
@@ -33,42 +31,6 @@ struct alignas(128) count_shared {
     return reinterpret_cast<Key*>(counts() + ids);
   }
 };
-
-/// The buckets of some keys: how many splitters are not greater than a key or, if there are equality
-/// buckets, twice that, less one if the last of them is equal.
-template <int items, class Key, class Compare>
-__device__ void find_buckets(unsigned (&ids)[items], const Key (&keys)[items], const Key* tree,
-                             unsigned levels, bool equality, Compare compare) {
-  // 1. Down the tree, all keys together.
-  RAMIFY_UNROLL
-  for (int i = 0; i < items; ++i) ids[i] = 1;
-  const auto descend = [&] {
-    RAMIFY_UNROLL
-    for (int i = 0; i < items; ++i) ids[i] = 2 * ids[i] + (compare(keys[i], tree[ids[i]]) ? 0 : 1);
-  };
-  constexpr unsigned usual_levels = 8;
-  unsigned level = 0;
-  if (levels >= usual_levels) {  // without a loop this takes 0.8 of the time
-    RAMIFY_UNROLL
-    for (; level < usual_levels; ++level) descend();
-  }
-  for (; level < levels; ++level) descend();
-  const unsigned leaves = 1u << levels;
-  if (!equality) {
-    RAMIFY_UNROLL
-    for (int i = 0; i < items; ++i) ids[i] -= leaves;
-    return;
-  }
-  // 2. A search turns right at a splitter that is not greater. It has turned left ever since the last
-  //    of them, so that one is the node before as many zeros as the number ends with, and a one.
-  RAMIFY_UNROLL
-  for (int i = 0; i < items; ++i) {
-    const unsigned end = ids[i];
-    const unsigned last_right = end == leaves ? 0 : end >> __ffs(static_cast<int>(end));
-    const bool equal = last_right != 0 && !compare(tree[last_right], keys[i]);
-    ids[i] = 2 * (end - leaves) - (equal ? 1 : 0);
-  }
-}
 
 /// Adds one to a bucket's count, and gives what it was, where keys are repeated: a warp's lanes often want
 /// the same bucket then, one after the other, so one of them does it for all. Every thread of the warp;
@@ -175,33 +137,32 @@ __device__ void count_piece(count_shared<Key, Value>& shared, const Key* tree, c
   }
 }
 
-/// Counts the keys of each bucket, and writes each key's down. The last block of a segment turns
-/// counts into places.
+/// Counts the keys of each bucket, and writes each one's down.
 template <class Key, class Value, class Compare>
 __global__ void __launch_bounds__(multiway_tuning<Key, Value>::count_threads)
     multiway_count(multiway_context<Key, Value, Compare> context, unsigned level, bool on_slot) {
   using tuning = multiway_tuning<Key, Value>;
-  using storage = count_shared<Key, Value>;
   constexpr unsigned threads = tuning::count_threads;
-  auto& shared = dynamic_shared<storage>();
+  auto& shared = dynamic_shared<count_shared<Key, Value>>();
   if (on_slot) context.slots.release_at_start();
 
   const task_list<segment> list = context.list(level);
   const unsigned pieces = list.blocks();
+  const unsigned ids = ids_of_level(level, context.sizes);
   unsigned* counts = shared.counts();
-  Key* tree = shared.tree(ids_of_level(level, context.sizes));
+  Key* tree = shared.tree(ids);
 
   for (unsigned number = blockIdx.x; number < pieces; number += gridDim.x) {
     const multiway_piece piece(list, number, context.sizes);
     const position slot = piece.of.begin / tuning::bucket_unit;
     multiway_plan& plan = context.plans[piece.of.begin / tuning::leaf_size];
-    position* all_counts = context.counts + slot;
+    const unsigned wanted =
+        wanted_buckets<Key, Value>(piece.of.size(), piece.of.depth, context.sizes);
 
-    // 1. The splitters.
-    const multiway_tree shape = plan.tree;
-    for (unsigned i = threadIdx.x; i <= shape.splitters(); i += threads) {
-      tree[i] = context.trees[slot + i];
-    }
+    // 1. The splitters: the same ones in all blocks of a segment.
+    const multiway_tree shape =
+        plant_tree<threads>(tree, context.candidates + slot, wanted - 1, ids, context.compare);
+    if (piece.begin == piece.of.begin && threadIdx.x == 0) plan.tree = shape;
     const unsigned buckets = shape.buckets();
 
     // 2. Count in shared memory.
@@ -217,25 +178,11 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::count_threads)
     if (piece.of.depth == 0 && threadIdx.x == 0) atomicAnd(&plan.order, shared.order);
 
     // 3. Add up over the segment. The sum so far is where this piece's keys begin in the bucket.
+    position* all_counts = context.counts + slot;
     for (unsigned b = threadIdx.x; b < buckets; b += threads) {
       const position here = counts[b];
       const position before = here == 0 ? 0 : atomicAdd(&all_counts[b], here);
       if (piece.pieces > 1) context.offsets[piece.offsets + b] = before;
-    }
-    if (!last_to_arrive(plan.pieces_counted, piece.pieces)) continue;
-
-    // 4. The last block: where does each bucket begin?
-    const thread_run<threads> run(buckets);
-    position mine = 0;
-    for (unsigned b = run.begin; b < run.end; ++b) mine += all_counts[b];
-    position before = 0;
-    position total = 0;
-    typename storage::scan(shared.scan_storage).ExclusiveSum(mine, before, total);
-    before += piece.of.begin;
-    for (unsigned b = run.begin; b < run.end; ++b) {
-      const position here = all_counts[b];
-      all_counts[b] = before;
-      before += here;
     }
     __syncthreads();
   }

@@ -57,19 +57,34 @@ __global__ void __launch_bounds__(
     }
   }
 
-  // 2. Leaves, by teams. Each has one, and takes others as it gets ready, for leaves differ in length,
-  //    and some teams come late.
+  // 2. Leaves, by teams. Each begins with one of its own, unless its block is late because of a long leaf,
+  //    and takes another when it is ready, for leaves differ in length.
   const typename sorter::team self;
   if (self.index >= context.sizes.teams) return;
   const auto shared = static_cast<typename sorter::storage*>(memory)[self.index].view();
-  const unsigned teams = context.sizes.teams * gridDim.x;
-  for (unsigned i = self.index * gridDim.x + blockIdx.x; i < share.count;) {
-    // The answer comes while the team sorts.
-    if (self.rank == 0) upcoming[self.index] = teams + atomicAdd(&context.leaves_taken[level], 1u);
+  const unsigned late = share.long_count < gridDim.x ? share.long_count : gridDim.x;
+  const unsigned punctual = gridDim.x - late;
+  const auto ask = [&] {
+    if (self.rank != 0) return;
+    upcoming[self.index] =
+        punctual * context.sizes.teams + atomicAdd(&context.leaves_taken[level], 1u);
+  };
+  const auto answer = [&] {
+    self.sync();
+    const unsigned leaf = upcoming[self.index];
+    self.sync();  // all have read it before it is written again
+    return leaf;
+  };
+  unsigned i = self.index * punctual + blockIdx.x - late;
+  if (blockIdx.x < late) {
+    ask();
+    i = answer();
+  }
+  while (i < share.count) {
+    ask();  // the answer comes while the team sorts
     sorter::sort_leaf(self, shared, context.buffers, context.leaves[share.first + i],
                       context.compare);
-    i = upcoming[self.index];
-    self.sync();  // all have read it before it is written again
+    i = answer();
   }
 }
 

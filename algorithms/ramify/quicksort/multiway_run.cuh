@@ -53,8 +53,7 @@ class multiway_run {
       : n_(n), depth_limit_(depth_limit), sizes_(sizes_for(n)) {
     const std::size_t units = n / tuning::bucket_unit + 2;
     memory_.plans = memory.take<multiway_plan>(n / tuning::leaf_size + 1);
-    memory_.trees = memory.take<Key>(units);
-    memory_.candidates = memory.take<Key>(tuning::root_samplers * sizes_.root_buckets);
+    memory_.candidates = memory.take<Key>(units);
     memory_.counts = memory.take<position>(units);
     const std::size_t later_offsets = (2 * n / sizes_.root_piece + 2) * byte_ids;
     memory_.offsets = memory.take<position>(
@@ -92,19 +91,21 @@ class multiway_run {
                                                            control.status(),
                                                            control.slots(),
                                                            compare,
+                                                           segment{0, n_},
                                                            depth_limit_,
                                                            sizes_});
-    const segment root{0, n_};
-    control.launched(launch(multiway_begin<Key, Value, Compare>, {1, tuning::team_threads},
-                            control.stream(), *context_, root),
-                     "launching the beginning");
+    const bool is_leaf = n_ <= tuning::leaf_size;
+    if (is_leaf) {
+      control.launched(launch(multiway_begin<Key, Value, Compare>, {1, tuning::team_threads},
+                              control.stream(), *context_),
+                       "launching the beginning");
+    }
     if (control.on_device_route()) {
       // The host launches the first level, kernels the others.
       multiway_found found{};
       multiway_launched launched{};
-      const bool is_leaf = n_ <= tuning::leaf_size;
       found.leaves = is_leaf ? 1 : 0;
-      found.segments[0] = is_leaf ? 0 : 1ull << 32 | pieces(root, sizes_);
+      found.segments[0] = is_leaf ? 0 : 1ull << 32 | pieces(context_->root, sizes_);
       launch_from_host(control, found, launched);
     } else {
       launch_unseen(control);
@@ -178,13 +179,17 @@ class multiway_run {
     if (const auto found = known.find(device); found != known.end()) return found->second;
 
     multiway_sizes sizes{};
-    using sampling = sample_sort<Key, Value>;
-    sizes.sample_bytes = static_cast<unsigned>(
-        grant_shared(multiway_sample<Key, Value, Compare>, sizeof(typename sampling::storage)));
-    sizes.sample = static_cast<unsigned>(sampling::capacity);
-    if (sizes.sample_bytes < sizeof(typename sampling::storage)) {
-      sizes.sample = sizes.sample_bytes / unsigned(sizeof(Key)) - tuning::sample_items - 1;
-    }
+    constexpr std::size_t most_sampled = sample_sort<Key, Value>::capacity;
+    constexpr std::size_t beyond = sample_bytes<Key, Value>(0);
+    const std::size_t for_sample =
+        grant_shared(multiway_sample<Key, Value, Compare>, sample_bytes<Key, Value>(most_sampled));
+    sizes.sample = static_cast<unsigned>((for_sample - beyond) / sizeof(Key));
+    sizes.sample_bytes = static_cast<unsigned>(for_sample);
+    // The root's keys are in shared memory twice, unsorted and sorted.
+    const std::size_t for_root =
+        grant_shared(multiway_sample_root<Key, Value, Compare>,
+                     sample_bytes<Key, Value>(most_sampled) + most_sampled * sizeof(Key));
+    sizes.root_sample = static_cast<unsigned>((for_root - beyond) / (2 * sizeof(Key)));
     sizes.tile = tuning::tile_threads * tuning::tile_items;
     constexpr unsigned id_bytes = sizeof(std::uint16_t);
     const auto for_tiles = static_cast<unsigned>(grant_shared(
@@ -211,6 +216,13 @@ class multiway_run {
     multiway_sizes sizes = device_sizes();
     sizes.root_buckets = root_buckets(n);
     sizes.root_ids = sizes.root_buckets > byte_ids ? most_ids : byte_ids;
+    // The smaller the input, the more the time for its sample weighs.
+    const std::size_t sample = std::min<std::size_t>(n / 256, 60 * sizes.root_buckets);
+    sizes.root_sample =
+        static_cast<unsigned>(std::min({std::max<std::size_t>(sample, 4 * sizes.root_buckets), n,
+                                        std::size_t{sizes.root_sample}}));
+    sizes.root_sample_bytes = static_cast<unsigned>(sample_bytes<Key, Value>(sizes.root_sample) +
+                                                    sizes.root_sample * sizeof(Key));
     // A piece a block, or several if that makes them large. Later, a segment that is a little longer than
     // such a piece is one piece all the same.
     constexpr std::size_t large = 32 * std::size_t{tuning::least_piece};
@@ -243,7 +255,6 @@ class multiway_run {
     // One more than even splitting takes, where its empty grids weigh little: repeated keys often need it.
     const unsigned expected = expected_levels(n_);
     const unsigned levels = expected < 2 ? expected : expected + 1;
-    const segment root{0, n_};
     multiway_found whatever{};
     whatever.copies = all_found;
     whatever.leaves = all_found;
@@ -255,10 +266,11 @@ class multiway_run {
                            control.stream()));
     };
     for (unsigned level = 0; level < levels; ++level) {
-      const level_blocks blocks{.copies = 0,
-                                .leaves = 0,
-                                .sample = level == 0 ? tuning::root_samplers : sizes_.blocks,
-                                .pieces = level > 0 ? 4 * sizes_.blocks : pieces(root, sizes_)};
+      const level_blocks blocks{
+          .copies = 0,
+          .leaves = 0,
+          .sample = level == 0 ? tuning::root_parts : sizes_.blocks,
+          .pieces = level > 0 ? 4 * sizes_.blocks : pieces(context_->root, sizes_)};
       launch_blocks(blocks, level);
     }
     const auto at_most = [](std::size_t things, std::size_t blocks) {

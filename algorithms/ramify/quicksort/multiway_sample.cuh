@@ -2,13 +2,7 @@
 #pragma once
 
 /// \file
-/// The first grid of a level: a block a segment takes splitters from a sorted sample.
-///
-/// Splitters are kept as a search tree without pointers: node 1 is the root, node j has the children
-/// 2j and 2j + 1. A search goes down from the root, and the splitters that are compared early lie side
-/// by side, in different banks of shared memory.
-///
-///     splitters [10 20 30 40 50 60 70]  -->  tree [- 40 20 60 10 30 50 70]
+/// The first grid of a level: it takes candidates for splitters from a sorted sample of each segment.
 
 #include <ramify/quicksort/multiway_context.cuh>
 
@@ -23,145 +17,168 @@ template <class Key, class Value>
 using small_sample_sort = team_sort<Key, no_value, multiway_tuning<Key, Value>::sample_threads,
                                     odd((multiway_tuning<Key, Value>::sample_items + 2) / 3)>;
 
-/// Where in the order of its splitters a node of a tree stands.
-__device__ inline unsigned place_in_order(unsigned node, unsigned levels) {
-  const unsigned depth = 31 - __clz(static_cast<int>(node));
-  const unsigned left_of_it = 2 * (node - (1u << depth)) + 1;
-  return (left_of_it << (levels - 1 - depth)) - 1;
-}
-
-/// Keys of a sample from a segment that `samplers` blocks sample, for each of them.
+/// Bytes of shared memory in which sort_sample() sorts `count` keys.
 template <class Key, class Value>
-__device__ unsigned sample_size(const segment& s, unsigned buckets, unsigned most,
-                                unsigned samplers) {
-  const position share = s.size() / samplers;
-  position size = position{60} * buckets;
-  if (samplers > 1) {
-    // The root is alone, and the smaller it is, the more the time for its sample weighs.
-    constexpr position small = small_sample_sort<Key, Value>::capacity;
-    position wanted = s.size() / 512 < small ? s.size() / 512 : small;
-    if (wanted < position{4} * buckets) wanted = position{4} * buckets;
-    if (wanted < s.size() / 4096) wanted = s.size() / 4096;
-    if (wanted < size) size = wanted;
-  }
-  const position limit = share < most ? share : most;
-  return static_cast<unsigned>(size < limit ? size : limit);
+__host__ __device__ constexpr std::size_t sample_bytes(std::size_t count) {
+  return (count + multiway_tuning<Key, Value>::sample_items + 1) * sizeof(Key);
 }
 
-/// Of each of some sorted lists, `stride` elements apart, takes what stands at place `k`, and of these
-/// the median. The medians are sorted too.
-template <int lists, class Key, class Compare>
-__device__ Key median_at(const Key* candidates, unsigned k, unsigned stride, Compare compare) {
-  Key values[lists];
-  RAMIFY_UNROLL
-  for (int i = 0; i < lists; ++i) values[i] = candidates[i * stride + k];
-  Key median = values[0];  // stays so only if the comparator contradicts itself
-  RAMIFY_UNROLL
-  for (int i = 0; i < lists; ++i) {
-    int rank = 0;
-    RAMIFY_UNROLL
-    for (int j = 0; j < lists; ++j) {
-      if (j < i ? !compare(values[i], values[j]) : compare(values[j], values[i])) ++rank;
+/// Sorts the keys read(0) to read(count - 1) into `sorted`, in shared memory. Every thread of the block.
+template <class Key, class Value, class Read, class Compare>
+__device__ void sort_sample(Key* sorted, Read read, unsigned count, Compare compare) {
+  const block_team<multiway_tuning<Key, Value>::sample_threads> all;
+  if (count <= small_sample_sort<Key, Value>::capacity) {
+    small_sample_sort<Key, Value>::sort_keys(all, {sorted, nullptr}, read, count, compare);
+  } else {
+    sample_sort<Key, Value>::sort_keys(all, {sorted, nullptr}, read, count, compare);
+  }
+}
+
+/// Clears the counts of a segment that is to have `wanted` buckets. One of `count` threads, `me`.
+template <class Key>
+__device__ void clear_counts(const multiway_memory<Key>& memory, position slot, unsigned wanted,
+                             unsigned ids, unsigned me, unsigned count) {
+  const unsigned most = 2u << tree_levels(wanted);  // with equality buckets
+  for (unsigned b = me; b < (most < ids ? most : ids); b += count) memory.counts[slot + b] = 0;
+}
+
+/// Puts the state of a run to its beginning. One block.
+template <class Key, class Value, class Compare>
+__device__ void clear_state(const multiway_context<Key, Value, Compare>& context) {
+  for (unsigned level = threadIdx.x; level <= most_levels; level += blockDim.x) {
+    context.leaves_taken[level] = 0;
+  }
+  if (threadIdx.x == 0) {
+    *context.found = {};
+    *context.launched = {};
+  }
+}
+
+/// Begins a run, and takes the root's candidates from one sample, by tuning::root_parts blocks: everybody
+/// waits for it, and one block would take long. Each block reads all of the sample and sorts one part,
+/// the keys between two pivots. How many keys the parts before it have tells which candidates are in its
+/// part.
+///
+///     sample    [7 1 9 4 8 2 3 6 5], candidates at places 2, 4 and 6    pivots  [3 6]
+///     block 1   reads 7 1 9 4 8 2 3 6 5, sorts [3 4 5], 2 before it     takes 3 at 2 and 5 at 4
+template <class Key, class Value, class Compare>
+__global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
+    multiway_sample_root(multiway_context<Key, Value, Compare> context) {
+  using tuning = multiway_tuning<Key, Value>;
+  constexpr unsigned threads = tuning::sample_threads;
+  constexpr unsigned parts = tuning::root_parts;
+  constexpr unsigned few = threads < 128 ? threads : 128;  // keys that pivots are taken from
+  constexpr int items = tuning::sample_items;
+  const unsigned count = context.sizes.root_sample;
+  Key* sorted = dynamic_shared<uninitialized_array<Key, 1>>().data();
+  Key* part = sorted + sample_bytes<Key, Value>(count) / sizeof(Key);
+  __shared__ uninitialized_array<Key, few> first_look;
+  __shared__ uninitialized_array<Key, parts - 1> pivots;
+  __shared__ unsigned before;
+  __shared__ unsigned inside;
+
+  const multiway_sizes& sizes = context.sizes;
+  const Compare compare = context.compare;
+  const Key* keys = context.buffers.home.keys;
+  const auto read = [&](unsigned k) { return keys[sample_position(context.root, k, count)]; };
+  if (blockIdx.x == 0) {
+    clear_state(context);
+    if (threadIdx.x == 0) {
+      context.even.push(context.root, pieces(context.root, sizes));
+      context.plans[0] = {{}, rising | falling, 0};
     }
-    if (rank == lists / 2) median = values[i];
   }
-  return median;
-}
+  clear_counts(context, 0, sizes.root_buckets, sizes.root_ids, blockIdx.x * threads + threadIdx.x,
+               parts * threads);
 
-/// Takes `wanted` of the `count` sorted keys, evenly, to the front. Every thread of the block.
-template <unsigned threads, class Key>
-__device__ void keep_candidates(Key* keys, unsigned count, unsigned wanted) {
-  for (unsigned first = 0; first < wanted; first += threads) {
-    const unsigned k = first + threadIdx.x;
-    Key candidate;
-    if (k < wanted) candidate = keys[(k + 1) * count / (wanted + 1)];
-    __syncthreads();  // they move down: to where no later one is read
-    if (k < wanted) keys[k] = candidate;
-    __syncthreads();
+  // 1. The sample, and pivots from a few of its keys, whose ranks are counted.
+  Key mine[items];
+  RAMIFY_UNROLL
+  for (int i = 0; i < items; ++i) {
+    const unsigned k = i * threads + threadIdx.x;
+    if (k < count) mine[i] = read(k);
   }
-}
-
-/// Plants the tree of some sorted candidates, for at most `ids` buckets. Every thread of the block; the
-/// tree is there after the next barrier.
-template <unsigned threads, class Key, class Compare>
-__device__ multiway_tree plant_tree(Key* tree, const Key* candidates, unsigned count, unsigned ids,
-                                    Compare compare) {
-  __shared__ unsigned repeated;
-  // 1. Repeated keys show as repeated candidates, and want equality buckets, which share the numbers of
-  //    buckets. So does a single splitter: without them, a segment of equal keys would never shrink.
-  if (threadIdx.x == 0) repeated = count == 1 ? 1 : 0;
+  if (threadIdx.x < few) first_look[threadIdx.x] = read(threadIdx.x * count / few);
+  if (threadIdx.x == 0) before = inside = 0;
   __syncthreads();
-  for (unsigned k = threadIdx.x + 1; k < count; k += threads) {
-    if (!compare(candidates[k - 1], candidates[k])) atomicOr(&repeated, 1u);
+  if (threadIdx.x < parts - 1) pivots[threadIdx.x] = first_look[0];
+  __syncthreads();
+  if (threadIdx.x < few) {
+    unsigned rank = 0;
+    for (unsigned other = 0; other < few; ++other) {
+      const bool comes_first = other < threadIdx.x
+                                   ? !compare(first_look[threadIdx.x], first_look[other])
+                                   : compare(first_look[other], first_look[threadIdx.x]);
+      if (comes_first) ++rank;
+    }
+    for (unsigned p = 1; p < parts; ++p) {
+      if (rank == p * few / parts) pivots[p - 1] = first_look[threadIdx.x];
+    }
   }
   __syncthreads();
-  const bool equality = repeated != 0;
-  const bool halve = equality && 2 * (count + 1) > ids;  // then every other one will do
-  const unsigned splitters_wanted = halve ? count / 2 : count;
 
-  // 2. The last splitter fills the places that are left over; nothing falls between equal splitters.
-  const multiway_tree planted{tree_levels(splitters_wanted + 1), equality ? 1u : 0u};
-  for (unsigned node = threadIdx.x + 1; node <= planted.splitters(); node += threads) {
-    const unsigned place = min(place_in_order(node, planted.levels), splitters_wanted - 1);
-    tree[node] = candidates[halve ? 2 * place + 1 : place];
+  // 2. This block's part. All blocks find the same parts, whatever the comparator says.
+  RAMIFY_UNROLL
+  for (int i = 0; i < items; ++i) {
+    const bool there = i * threads + threadIdx.x < count;
+    unsigned where = parts;
+    if (there) {
+      where = 0;
+      for (unsigned p = 0; p < parts - 1; ++p) where += compare(mine[i], pivots[p]) ? 0 : 1;
+    }
+    const unsigned earlier = __ballot_sync(0xffffffffu, where < blockIdx.x);
+    if (threadIdx.x % 32 == 0 && earlier != 0) {
+      atomicAdd(&before, static_cast<unsigned>(__popc(static_cast<int>(earlier))));
+    }
+    if (where == blockIdx.x) part[atomicAdd(&inside, 1u)] = mine[i];
   }
-  return planted;
+  __syncthreads();
+
+  // 3. Sort it, and take candidates: they lie evenly in the whole sample.
+  const unsigned size = inside;
+  sort_sample<Key, Value>(
+      sorted, [&](unsigned k) { return part[k]; }, size, compare);
+  for (unsigned c = threadIdx.x; c < sizes.root_buckets - 1; c += threads) {
+    const unsigned place = (c + 1) * count / sizes.root_buckets;
+    if (place >= before && place < before + size) {
+      context.candidates[c] = sorted[place - before];
+    }
+  }
 }
 
-/// Takes the splitters of each segment of a level. All blocks sample the root; later segments have a
-/// block each, and each block one or several.
+/// Takes the candidates of each later segment: a block a segment, each block one or several.
 template <class Key, class Value, class Compare>
 __global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
     multiway_sample(multiway_context<Key, Value, Compare> context, unsigned level, bool on_slot) {
   using tuning = multiway_tuning<Key, Value>;
   constexpr unsigned threads = tuning::sample_threads;
-  const auto shared = dynamic_shared<typename sample_sort<Key, Value>::storage>().view();
+  Key* sorted = dynamic_shared<uninitialized_array<Key, 1>>().data();
   if (on_slot) context.slots.release_at_start();
-  const Compare compare = context.compare;
   const task_list<segment> list = context.list(level);
   // The last level's list becomes the next one's: nobody looks at it any more.
   if (blockIdx.x == 0 && threadIdx.x == 0) *context.list(level + 1).count_and_blocks = 0;
-  const unsigned samplers = level == 0 ? tuning::root_samplers : 1;
-  const unsigned me = level == 0 ? blockIdx.x : 0;
 
-  for (unsigned i = level == 0 ? 0 : blockIdx.x; i < list.size(); i += gridDim.x) {
+  for (unsigned i = blockIdx.x; i < list.size(); i += gridDim.x) {
     const segment mine = list.tasks[i];
     const position slot = mine.begin / tuning::bucket_unit;
+    const unsigned buckets = wanted_buckets<Key, Value>(mine.size());
+    if (threadIdx.x == 0) {
+      context.plans[mine.begin / tuning::leaf_size] = {{}, in_no_order, 0};
+    }
+    clear_counts(context, slot, buckets, byte_ids, threadIdx.x, threads);
 
-    // 1. Sort a sample. Candidates for splitters lie evenly in it.
-    const unsigned buckets = wanted_buckets<Key, Value>(mine.size(), level, context.sizes);
-    const unsigned candidates = buckets - 1;
-    const unsigned count = sample_size<Key, Value>(mine, buckets, context.sizes.sample, samplers);
+    // 60 keys a bucket.
+    const position wanted = position{60} * buckets;
+    position most = context.sizes.sample;
+    most = most < mine.size() ? most : mine.size();
+    const auto count = static_cast<unsigned>(wanted < most ? wanted : most);
     const Key* keys = context.buffers[mine.buffer].keys;
-    const auto read = [&](unsigned k) {
-      return keys[sample_position(mine, k * samplers + me, count * samplers)];
-    };
-    if (count <= small_sample_sort<Key, Value>::capacity) {
-      small_sample_sort<Key, Value>::sort_keys(block_team<threads>{}, {shared.keys, nullptr}, read,
-                                               count, compare);
-    } else {
-      sample_sort<Key, Value>::sort_keys(block_team<threads>{}, shared, read, count, compare);
+    sort_sample<Key, Value>(
+        sorted, [&](unsigned k) { return keys[sample_position(mine, k, count)]; }, count,
+        context.compare);
+    for (unsigned c = threadIdx.x; c < buckets - 1; c += threads) {
+      context.candidates[slot + c] = sorted[(c + 1) * count / buckets];
     }
-    keep_candidates<threads>(shared.keys, count, candidates);
-
-    // 2. The last of the blocks that sampled together takes the medians.
-    if (samplers > 1) {
-      for (unsigned k = threadIdx.x; k < candidates; k += threads) {
-        context.candidates[me * buckets + k] = shared.keys[k];
-      }
-      if (!last_to_arrive(context.found->samplers_done, samplers)) return;
-      for (unsigned k = threadIdx.x; k < candidates; k += threads) {
-        shared.keys[k] = median_at<tuning::root_samplers>(context.candidates, k, buckets, compare);
-      }
-      __syncthreads();
-    }
-
-    // 3. Plant the tree.
-    const multiway_tree tree = plant_tree<threads>(context.trees + slot, shared.keys, candidates,
-                                                   ids_of_level(level, context.sizes), compare);
-    const unsigned order = level == 0 ? rising | falling : in_no_order;
-    if (threadIdx.x == 0) context.plans[mine.begin / tuning::leaf_size] = {tree, order, 0, 0};
-    for (unsigned b = threadIdx.x; b < tree.buckets(); b += threads) context.counts[slot + b] = 0;
     __syncthreads();
   }
 }

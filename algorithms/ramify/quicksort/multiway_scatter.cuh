@@ -14,10 +14,12 @@ template <class Key, class Value>
 struct alignas(128) scatter_shared {
   using tuning = multiway_tuning<Key, Value>;
   using scan = block_scan<unsigned, tuning::tile_threads>;
+  using scan_of_segment = block_scan<position, tuning::tile_threads>;
   unsigned counts[most_ids];  ///< keys of each bucket, then where they begin in the tile
   position next[most_ids];    ///< place in each bucket
   position shift[most_ids];   ///< from a place in the tile to the place in the output
   typename scan::TempStorage scan_storage;
+  typename scan_of_segment::TempStorage segment_scan_storage;
 
   [[nodiscard]] static constexpr unsigned bytes(unsigned tile, unsigned id_bytes) {
     return static_cast<unsigned>(sizeof(scatter_shared)) + tile * (tuning::staged_bytes + id_bytes);
@@ -30,6 +32,25 @@ struct alignas(128) scatter_shared {
     return reinterpret_cast<Id*>(elements() + tile * tuning::staged_bytes);
   }
 };
+
+/// Where the buckets of a segment begin, into shared.shift. Every thread of the block.
+template <class Key, class Value>
+__device__ void find_begins(scatter_shared<Key, Value>& shared, const segment& of,
+                            const position* counts, unsigned buckets) {
+  using storage = scatter_shared<Key, Value>;
+  const thread_run<storage::tuning::tile_threads> run(buckets);
+  position mine = 0;
+  for (unsigned b = run.begin; b < run.end; ++b) mine += counts[b];
+  position before = 0;
+  position total = 0;
+  typename storage::scan_of_segment(shared.segment_scan_storage).ExclusiveSum(mine, before, total);
+  before += of.begin;
+  for (unsigned b = run.begin; b < run.end; ++b) {
+    shared.shift[b] = before;
+    before += counts[b];
+  }
+  __syncthreads();
+}
 
 /// Moves `count` elements from `begin` on to their buckets: lays them out bucket by bucket in shared
 /// memory, then neighbours write neighbours. A `plain` tile has an element for each item of each thread,
@@ -203,14 +224,16 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::tile_threads)
     const multiway_piece piece(list, number, context.sizes);
     const position slot = piece.of.begin / tuning::bucket_unit;
     multiway_plan& plan = context.plans[piece.of.begin / tuning::leaf_size];
-    const position* begins = context.counts + slot;
+    const position* counts = context.counts + slot;
     const multiway_tree tree = plan.tree;
     const bool in_order = plan.order != in_no_order;
 
     if (!in_order) {
       // 1. Where do this piece's keys of each bucket go?
+      find_begins(shared, piece.of, counts, tree.buckets());
       for (unsigned b = threadIdx.x; b < tree.buckets(); b += threads) {
-        shared.next[b] = begins[b] + (piece.pieces > 1 ? context.offsets[piece.offsets + b] : 0);
+        shared.next[b] =
+            shared.shift[b] + (piece.pieces > 1 ? context.offsets[piece.offsets + b] : 0);
         shared.counts[b] = 0;
       }
       __syncthreads();
@@ -230,7 +253,8 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::tile_threads)
     if (!in_order) {
       using scan = typename scatter_shared<Key, Value>::scan;
       const bucket_memory<scan> memory{shared.shift, shared.counts, shared.scan_storage};
-      hand_on_buckets<threads>(context, piece.of, tree, begins, memory, context.list(level + 1));
+      find_begins(shared, piece.of, counts, tree.buckets());
+      hand_on_buckets<threads>(context, piece.of, tree, memory, context.list(level + 1));
     }
     if (!last_to_arrive(context.found->segments_done, segments)) continue;
     if (threadIdx.x == 0) {

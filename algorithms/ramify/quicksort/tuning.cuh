@@ -89,9 +89,7 @@ struct multiway_tuning {
   static constexpr int sample_threads = key_bytes <= 64 ? 1024 : 256;
   static constexpr int sample_items =
       odd(std::clamp(124 * 1024 / (sample_threads * key_bytes), 1, 15));
-  /// Blocks that sample the root, which everybody waits for: a sample by one block of 11,264 keys takes
-  /// 40 us.
-  static constexpr unsigned root_samplers = 9;
+  static constexpr unsigned root_parts = 9;  ///< that the sample of the root is sorted in
   static constexpr int count_threads = key_bytes <= 32 ? 1024 : 256;
   /// Keys that a thread looks up at a time: each search waits for shared memory, so several wait
   /// together.
@@ -110,7 +108,7 @@ struct multiway_tuning {
   static constexpr int sample_threads = 32;
   static constexpr int sample_items =
       odd(std::clamp(64 * 1024 / (sample_threads * key_bytes), 1, 127));
-  static constexpr unsigned root_samplers = 3;
+  static constexpr unsigned root_parts = 3;
   static constexpr int count_threads = 32;
   static constexpr int count_items = 4;
   static constexpr int tile_threads = 32;
