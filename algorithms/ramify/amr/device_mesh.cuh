@@ -42,6 +42,9 @@ class device_mesh {
       tree.roots[axis] = config_.mesh.roots[axis];
       for (std::size_t side = 0; side < 2; ++side) {
         tree.sides[axis][side] = config_.mesh.sides[axis][side];
+        if (tree.sides[axis][side] == boundary::reflecting) {
+          tree.mirrors |= 1u << face_of(static_cast<int>(axis), static_cast<int>(side));
+        }
       }
       view_.lower[axis] = static_cast<real>(config_.mesh.lower[axis]);
       view_.root_spacing[axis] = static_cast<real>(cell_edge(static_cast<int>(axis)));

@@ -54,7 +54,7 @@ struct amr_view {
   run_status* status;
 
   [[nodiscard]] __device__ real spacing(int level, int axis) const {
-    return root_spacing[axis] / real(1u << level);
+    return root_spacing[axis] * reciprocal(real(1u << level));
   }
   /// The centre of a cell.
   __device__ void centre(const block_place<dim>& block, const int (&at)[dim],
