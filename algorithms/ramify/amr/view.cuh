@@ -49,6 +49,8 @@ struct amr_view {
   real root_spacing[dim];  ///< edges of a cell of level 0
   amr_regrid_config regrid;
   amr_step_config step;
+  unsigned teams;     ///< that a block may have, of stages that a kernel launches
+  unsigned resident;  ///< such blocks that the device holds at a time
   amr_clock* clock;
   launch_slots slots;
   run_status* status;
