@@ -50,7 +50,7 @@ __device__ inline double near_reciprocal(double x) {
   return __fma_rn(y, __fma_rn(error, error, error), y);
 }
 
-/// 1 / sqrt(x), likewise.
+/// 1 / sqrt(x) but for its last bits.
 __device__ inline float near_inverse_root(float x) {
   float y;
   asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
