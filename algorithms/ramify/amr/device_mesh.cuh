@@ -42,6 +42,9 @@ class device_mesh {
       tree.roots[axis] = config_.mesh.roots[axis];
       for (std::size_t side = 0; side < 2; ++side) {
         tree.sides[axis][side] = config_.mesh.sides[axis][side];
+        if (tree.sides[axis][side] == boundary::reflecting) {
+          tree.mirrors |= 1u << face_of(static_cast<int>(axis), static_cast<int>(side));
+        }
       }
       view_.lower[axis] = static_cast<real>(config_.mesh.lower[axis]);
       view_.root_spacing[axis] = static_cast<real>(cell_edge(static_cast<int>(axis)));
@@ -57,13 +60,15 @@ class device_mesh {
     using storage = stage_storage<Physics, n>;
     using tuning = stage_tuning<Physics, n>;
     const std::size_t granted =
-        std::min(grant_shared(advance_blocks<view_type, tuning::from_kernels>, sizeof(storage)),
-                 grant_shared(advance_blocks<view_type, tuning::from_the_host>, sizeof(storage)));
+        grant_shared(advance_blocks<view_type>, tuning::most_teams * sizeof(storage));
     if (granted < sizeof(storage)) {
       throw unavailable("amr: blocks of " + std::to_string(n) + " cells along an edge need " +
                         std::to_string(sizeof(storage)) +
                         " bytes of shared memory, more than this device gives");
     }
+    view_.teams = static_cast<unsigned>(granted / sizeof(storage));
+    view_.resident = resident_blocks(advance_blocks<view_type>, view_.teams * tuning::threads,
+                                     view_.teams * sizeof(storage));
   }
 
   /// What kernels are given.

@@ -85,13 +85,16 @@ __host__ __device__ void launch_stage(const View& view, launch_sequence& run, co
                                       unsigned count, const stage_of_step& stage) {
   using storage = stage_storage<typename View::physics_type, View::cells_along>;
   using tuning = stage_tuning<typename View::physics_type, View::cells_along>;
+  if (count == 0) return;
+  unsigned teams = 1;
   if (run.from_kernel()) {
-    run(advance_blocks<View, tuning::from_kernels>, {count, tuning::from_kernels, sizeof(storage)},
-        view, nodes, stage);
-  } else {
-    run(advance_blocks<View, tuning::from_the_host>,
-        {count, tuning::from_the_host, sizeof(storage)}, view, nodes, stage);
+    // No more than it takes to have all blocks under way at once.
+    const unsigned wanted = (count + view.resident - 1) / view.resident;
+    teams = wanted < view.teams ? wanted : view.teams;
   }
+  run(advance_blocks<View>,
+      {(count + teams - 1) / teams, teams * tuning::threads, teams * sizeof(storage)}, view, nodes,
+      count, stage);
 }
 
 /// Launches both stages of a step of some blocks.

@@ -50,7 +50,7 @@ struct euler {
   [[nodiscard]] __host__ __device__ values to_primitive(const values& conserved) const {
     values primitive;
     primitive[density] = at_least(density_floor, conserved[density]);
-    const Real volume = 1 / primitive[density];  // one division instead of `dim`
+    const Real volume = reciprocal(primitive[density]);  // one division instead of `dim`
     for (int i = first_momentum; i < first_momentum + dim; ++i) {
       primitive[i] = times(conserved[i], volume);
     }
@@ -75,9 +75,10 @@ struct euler {
       if (!std::isfinite(conserved[i])) return false;
     }
     if (!(conserved[density] > 0)) return false;
+    const Real volume = reciprocal(conserved[density]);
     Real squares = 0;
     for (int i = first_momentum; i < first_momentum + dim; ++i) {
-      squares += times(conserved[i], conserved[i] / conserved[density]);
+      squares += times(conserved[i], times(conserved[i], volume));
     }
     return conserved[energy] - times(Real(0.5), squares) > 0;
   }
@@ -92,7 +93,7 @@ struct euler {
   [[nodiscard]] __host__ __device__ Real fastest(const values& primitive, int axis,
                                                  const Real (&/*where*/)[dim],
                                                  Real /*time*/) const {
-    return std::fabs(primitive[first_momentum + axis]) + std::sqrt(sound_speed2(primitive));
+    return std::fabs(primitive[first_momentum + axis]) + square_root(sound_speed2(primitive));
   }
 
   /// What flows through a face orthogonal to `axis`, per area and time, between primitive states on
@@ -102,18 +103,49 @@ struct euler {
   /// and `time` are for physics that depend on them.
   [[nodiscard]] __host__ __device__ values flux(const values& left, const values& right, int axis,
                                                 const Real (&/*where*/)[dim], Real /*time*/) const {
-    const int normal = first_momentum + axis;
-    const fan waves = waves_between(left, right, normal);
-    if (waves.left >= 0 || waves.right <= 0) {
-      return flux_within(chosen(waves.left >= 0, left, right), normal);
+    return turned(flux_along_x(turned(left, axis), turned(right, axis)), axis);
+  }
+
+  /// The mirror image of a cell at a wall orthogonal to `axis`.
+  [[nodiscard]] __host__ __device__ values reflected(values conserved, int axis) const {
+    for (int a = 0; a < dim; ++a) {
+      Real& momentum = conserved[first_momentum + a];
+      momentum = a == axis ? -momentum : momentum;
     }
+    return conserved;
+  }
+
+ private:
+  // Nothing below has a branch: threads of a warp stay together, and many roots and quotients are
+  // under way at once.
+
+  static constexpr int normal = first_momentum;  ///< the velocity through the face
+
+  /// The values with the x axis and another one exchanged.
+  [[nodiscard]] __host__ __device__ static values turned(const values& u, int axis) {
+    values other = u;
+    if constexpr (dim > 1) {
+      other[normal] = axis == 1 ? u[normal + 1] : other[normal];
+      other[normal + 1] = axis == 1 ? u[normal] : u[normal + 1];
+    }
+    if constexpr (dim > 2) {
+      other[normal] = axis == 2 ? u[normal + 2] : other[normal];
+      other[normal + 2] = axis == 2 ? u[normal] : u[normal + 2];
+    }
+    return other;
+  }
+
+  [[nodiscard]] __host__ __device__ values flux_along_x(const values& left,
+                                                        const values& right) const {
+    const fan waves = waves_between(left, right);
     // The gas that each outer wave runs into, mass per area and time: < 0 left, > 0 right.
-    const Real into_left = left[density] * (waves.left - left[normal]);
-    const Real into_right = right[density] * (waves.right - right[normal]);
+    const Real into_left = times(left[density], waves.left - left[normal]);
+    const Real into_right = times(right[density], waves.right - right[normal]);
     // Between the outer waves velocity and pressure are one (Toro 10.37).
-    const Real contact = ((right[pressure] - left[pressure]) +
-                          (times(into_left, left[normal]) - times(into_right, right[normal]))) /
-                         (into_left - into_right);
+    const Real contact =
+        times((right[pressure] - left[pressure]) +
+                  (times(into_left, left[normal]) - times(into_right, right[normal])),
+              reciprocal(into_left - into_right));
     const Real from_left = left[pressure] + times(into_left, contact - left[normal]);
     const Real from_right = right[pressure] + times(into_right, contact - right[normal]);
     // The two are equal but for rounding. Between gases that are torn apart they are negative; that
@@ -122,24 +154,22 @@ struct euler {
     const Real between = contact > 0   ? from_left
                          : contact < 0 ? from_right
                                        : Real(0.5) * (from_left + from_right);
-    const bool of_left = !(contact < 0);
-    return flux_behind(chosen(of_left, left, right), of_left ? waves.left : waves.right,
-                       of_left ? into_left : into_right, contact, between, normal);
+    // Where all waves run to one side, what comes from the other one flows through.
+    const bool all_right = waves.left >= 0;
+    const bool all_left = waves.right <= 0;
+    const bool of_left = all_right || (!all_left && !(contact < 0));
+    const values outside = chosen(of_left, left, right);
+    const Real wave = of_left ? waves.left : waves.right;
+    const bool no_wave = all_right || all_left;
+    return flux_behind(outside, wave, no_wave ? outside[normal] : contact,
+                       no_wave ? outside[pressure] : between, no_wave);
   }
 
-  /// The mirror image of a cell at a wall orthogonal to `axis`.
-  [[nodiscard]] __host__ __device__ values reflected(values conserved, int axis) const {
-    conserved[first_momentum + axis] = -conserved[first_momentum + axis];
-    return conserved;
-  }
-
- private:
   /// Speeds of the two outer waves.
   struct fan {
     Real left, right;
   };
 
-  /// One of two states, without a branch: threads of a warp stay together.
   [[nodiscard]] __host__ __device__ static values chosen(bool first, const values& a,
                                                          const values& b) {
     values u;
@@ -151,31 +181,34 @@ struct euler {
   [[nodiscard]] __host__ __device__ static Real at_least(Real floor, Real value) {
     return value < floor ? floor : value;
   }
+  [[nodiscard]] __host__ __device__ static Real at_most(Real ceiling, Real value) {
+    return ceiling < value ? ceiling : value;
+  }
 
+  /// The same whichever axis is turned to be the first.
   [[nodiscard]] __host__ __device__ static Real kinetic_energy(const values& primitive) {
     Real squares = 0;
-    for (int i = first_momentum; i < first_momentum + dim; ++i) {
-      squares += times(primitive[i], primitive[i]);
-    }
+    for (int i = normal + 1; i < normal + dim; ++i) squares += times(primitive[i], primitive[i]);
+    squares += times(primitive[normal], primitive[normal]);
     return times(Real(0.5) * primitive[density], squares);
   }
 
   [[nodiscard]] __host__ __device__ Real total_energy(const values& primitive) const {
-    return primitive[pressure] / (gamma - 1) + kinetic_energy(primitive);
+    return times(primitive[pressure], reciprocal(gamma - 1)) + kinetic_energy(primitive);
   }
 
   [[nodiscard]] __host__ __device__ Real sound_speed2(const values& primitive) const {
-    return gamma * primitive[pressure] / primitive[density];
+    return times(gamma * primitive[pressure], reciprocal(primitive[density]));
   }
 
   /// Batten's choice: the slower of what the left state and Roe's average say, and likewise right.
-  [[nodiscard]] __host__ __device__ fan waves_between(const values& left, const values& right,
-                                                      int normal) const {
+  [[nodiscard]] __host__ __device__ fan waves_between(const values& left,
+                                                      const values& right) const {
     const Real left_sound2 = sound_speed2(left);
     const Real right_sound2 = sound_speed2(right);
-    const Real left_weight = std::sqrt(left[density]);
-    const Real right_weight = std::sqrt(right[density]);
-    const Real scale = 1 / (left_weight + right_weight);
+    const Real left_weight = square_root(left[density]);
+    const Real right_weight = square_root(right[density]);
+    const Real scale = reciprocal(left_weight + right_weight);
     const Real left_share = times(left_weight, scale);
     const Real right_share = times(right_weight, scale);
     const Real velocity = times(left_share, left[normal]) + times(right_share, right[normal]);
@@ -184,40 +217,26 @@ struct euler {
     const Real sound2 =
         (times(left_share, left_sound2) + times(right_share, right_sound2)) +
         times(times(Real(0.5) * (gamma - 1), times(left_share, right_share)), times(jump, jump));
-    const Real sound = std::sqrt(sound2);
+    const Real sound = square_root(sound2);
 
-    const Real of_left = left[normal] - std::sqrt(left_sound2);
-    const Real of_right = right[normal] + std::sqrt(right_sound2);
+    const Real of_left = left[normal] - square_root(left_sound2);
+    const Real of_right = right[normal] + square_root(right_sound2);
     return {at_most(velocity - sound, of_left), at_least(velocity + sound, of_right)};
-  }
-
-  [[nodiscard]] __host__ __device__ static Real at_most(Real ceiling, Real value) {
-    return ceiling < value ? ceiling : value;
-  }
-
-  /// The flux of a constant state.
-  [[nodiscard]] __host__ __device__ values flux_within(const values& primitive, int normal) const {
-    const Real mass = times(primitive[density], primitive[normal]);
-    values flow;
-    flow[density] = mass;
-    for (int i = first_momentum; i < first_momentum + dim; ++i) flow[i] = times(mass, primitive[i]);
-    flow[normal] += primitive[pressure];
-    flow[energy] = times(primitive[normal], total_energy(primitive) + primitive[pressure]);
-    return flow;
   }
 
   /// The flux between the contact and the outer wave that runs at `wave` into `outside`. The jump
   /// conditions across that wave give density and energy (Toro 10.39), and the flux is that of the
-  /// state they describe. So it is nothing but pressure where the contact stands still.
-  [[nodiscard]] __host__ __device__ values flux_behind(const values& outside, Real wave, Real into,
+  /// state they describe. So it is nothing but pressure where the contact stands still. If there is
+  /// no wave, as told, it is the flux of the state outside, whose velocity and pressure are then given.
+  [[nodiscard]] __host__ __device__ values flux_behind(const values& outside, Real wave,
                                                        Real contact, Real between,
-                                                       int normal) const {
-    const Real scale = 1 / (wave - contact);
-    const Real energy_behind =
-        times(times(total_energy(outside), wave - outside[normal]) +
-                  (times(between, contact) - times(outside[pressure], outside[normal])),
-              scale);
-    const Real mass = times(times(into, scale), contact);
+                                                       bool no_wave) const {
+    const Real scale = reciprocal(wave - contact);
+    // By so much density and energy grow.
+    const Real growth = no_wave ? Real(1) : times(wave - outside[normal], scale);
+    const Real work = times(between, contact) - times(outside[pressure], outside[normal]);
+    const Real energy_behind = times(total_energy(outside), growth) + times(work, scale);
+    const Real mass = times(times(outside[density], growth), contact);
     values flow;
     flow[density] = mass;
     for (int i = first_momentum; i < first_momentum + dim; ++i) flow[i] = times(mass, outside[i]);

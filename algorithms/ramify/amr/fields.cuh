@@ -18,17 +18,19 @@ namespace ramify::inline RAMIFY_BUILD {
 /// The slope limiter that a run was told to use.
 struct chosen_limiter {
   limiter kind = limiter::monotonized_central;
-
-  template <class Real>
-  [[nodiscard]] __host__ __device__ Real operator()(Real left, Real right) const {
-    switch (kind) {
-      case limiter::minmod: return minmod{}(left, right);
-      case limiter::van_leer: return van_leer{}(left, right);
-      case limiter::monotonized_central: break;
-    }
-    return monotonized_central{}(left, right);
-  }
 };
+
+/// Half of the slopes of several values. One branch for all of them, which all threads take.
+template <class Values>
+[[nodiscard]] __host__ __device__ Values half_slopes(const chosen_limiter& chosen,
+                                                     const Values& left, const Values& right) {
+  switch (chosen.kind) {
+    case limiter::minmod: return half_slopes(minmod{}, left, right);
+    case limiter::van_leer: return half_slopes(van_leer{}, left, right);
+    case limiter::monotonized_central: break;
+  }
+  return half_slopes(monotonized_central{}, left, right);
+}
 
 /// The cells of a block of n along each edge, x fastest.
 template <int dim, int n>
@@ -114,19 +116,18 @@ struct surroundings {
   chosen_limiter limited;
 
   /// `depth` cells (1 or 2) beyond the face of a node. `at` is the last cell before the face.
-  [[nodiscard]] __device__ values beyond(int node, int (&at)[dim], int axis, int side,
+  [[nodiscard]] __device__ values beyond(int node, const int (&at)[dim], int axis, int side,
                                          int depth) const {
     const int neighbor = tree.neighbor[node * tree.faces + face_of(axis, side)];
-    int there[dim];
-    copy(at, there);
     if (neighbor >= 0) {
-      there[axis] = side == 0 ? n - depth : depth - 1;
-      return own.load(neighbor, cells::number(there));
+      const int opposite_end = side == 0 ? n - depth : depth - n;
+      return own.load(neighbor, cells::number(at) + opposite_end * cells::stride(axis));
     }
     if (neighbor == no_neighbor) return behind_the_boundary(own, node, at, axis, side, depth);
     // Two fine cells deep is one coarse cell deep.
     const int coarse = coarse_neighbor(node, axis, side);
     const bool far = depth == 2;
+    int there[dim];
     bool upper[dim];  // the half of the coarse cell that is looked at
     for (int a = 0; a < dim; ++a) {
       upper[a] = a == axis ? far != (side == 0) : at[a] % 2 == 1;
@@ -159,9 +160,9 @@ struct surroundings {
     for (int axis = 0; axis < dim; ++axis) {
       const values left = here - adjacent(from, node, at, axis, 0);
       const values right = adjacent(from, node, at, axis, 1) - here;
+      const values quarter = real(0.5) * half_slopes(limited, left, right);
       for (int v = 0; v < Physics::variables; ++v) {
-        const real quarter = real(0.25) * limited(left[v], right[v]);
-        change[v] += upper[axis] ? quarter : -quarter;
+        change[v] += upper[axis] ? quarter[v] : -quarter[v];
       }
     }
     // The opposite part decides too, so that the two still average to the cell.
@@ -187,12 +188,10 @@ struct surroundings {
   [[nodiscard]] __device__ values behind_the_boundary(const block_values<Physics, n>& from,
                                                       int node, const int (&at)[dim], int axis,
                                                       int side, int depth) const {
-    int there[dim];
-    copy(at, there);
-    const bool mirror = tree.sides[axis][side] == boundary::reflecting;
+    const bool mirror = (tree.mirrors >> face_of(axis, side) & 1) != 0;
     const int inward = mirror ? depth - 1 : 0;
-    there[axis] = side == 0 ? inward : n - 1 - inward;
-    const values u = from.load(node, cells::number(there));
+    const int steps = (side == 0 ? inward : -inward) * cells::stride(axis);
+    const values u = from.load(node, cells::number(at) + steps);
     return mirror ? physics.reflected(u, axis) : u;
   }
 

@@ -42,6 +42,7 @@ struct mesh_tree {
 
   unsigned roots[dim];
   boundary sides[dim][2];
+  unsigned mirrors;  ///< sides that reflect: a bit for each face
   int max_level;
   int reach;  ///< blocks are balanced with those up to so many axes away: 1 faces, dim corners
   unsigned capacity;  ///< nodes that there is memory for

@@ -16,64 +16,85 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// Two differences of one sign, by size. Of opposite signs, or one of them 0 or NaN: both 0.
+/// Whether two numbers have one sign, those that are 0 or NaN too.
 template <class Real>
-struct ordered_differences {
-  Real smaller;  ///< >= 0
-  Real larger;   ///< >= 0
-  Real sign;     ///< of both
+[[nodiscard]] __host__ __device__ bool same_sign(Real left, Real right) {
+#if defined(__CUDA_ARCH__)
+  // By integers, of which a GPU does more a cycle than comparisons of doubles.
+  if constexpr (sizeof(Real) == 4) {
+    return (__float_as_int(left) ^ __float_as_int(right)) >= 0;
+  } else {
+    return (__double2hiint(left) ^ __double2hiint(right)) >= 0;
+  }
+#else
+  return std::signbit(left) == std::signbit(right);
+#endif
+}
 
-  __host__ __device__ ordered_differences(Real left, Real right) {
-    // Without branches: threads of a warp stay together.
-    const bool same_sign = (left > 0 && right > 0) || (left < 0 && right < 0);
-    const Real l = std::fabs(left);
-    const Real r = std::fabs(right);
-    const bool in_order = l < r;
-    smaller = !same_sign ? 0 : in_order ? l : r;
-    larger = !same_sign ? 0 : in_order ? r : l;
-    sign = left > 0 ? Real(1) : Real(-1);
+/// The one that is nearer to 0.
+template <class Real>
+[[nodiscard]] __host__ __device__ Real smaller_one(Real left, Real right) {
+  return std::fabs(left) < std::fabs(right) ? left : right;
+}
+
+/// What all limiters share: a slope is twice what they say an edge differs from the cell by. (That the
+/// sum of two differences equals itself says that neither is NaN.)
+template <class Limiter>
+struct limiter_base {
+  template <class Real>
+  [[nodiscard]] __host__ __device__ Real operator()(Real left, Real right) const {
+    return 2 * static_cast<const Limiter&>(*this).half(left, right);
   }
 };
 
 /// The smaller of the two: the most diffusive.
-struct minmod {
+struct minmod : limiter_base<minmod> {
   template <class Real>
-  [[nodiscard]] __host__ __device__ Real operator()(Real left, Real right) const {
-    const ordered_differences<Real> of(left, right);
-    return of.sign * of.smaller;
+  [[nodiscard]] __host__ __device__ Real half(Real left, Real right) const {
+    const Real sum = left + right;
+    return same_sign(left, right) && sum == sum ? Real(0.5) * smaller_one(left, right) : 0;
   }
 };
 
 /// Their mean, at most twice the smaller (B. van Leer, J. Comput. Phys. 23 (1977) 276). The
 /// default: exactly central where the flow is smooth.
-struct monotonized_central {
+struct monotonized_central : limiter_base<monotonized_central> {
   template <class Real>
-  [[nodiscard]] __host__ __device__ Real operator()(Real left, Real right) const {
-    const ordered_differences<Real> of(left, right);
-    const Real mean = Real(0.5) * (of.smaller + of.larger);
-    const Real most = 2 * of.smaller;
-    return of.sign * (mean < most ? mean : most);
+  [[nodiscard]] __host__ __device__ Real half(Real left, Real right) const {
+    const Real sum = left + right;
+    const Real half = smaller_one(smaller_one(left, right), Real(0.25) * sum);
+    return same_sign(left, right) && sum == sum ? half : 0;
   }
 };
 
 /// Their harmonic mean (B. van Leer, J. Comput. Phys. 14 (1974) 361): between the other two, and
 /// smooth.
-struct van_leer {
+struct van_leer : limiter_base<van_leer> {
   template <class Real>
-  [[nodiscard]] __host__ __device__ Real operator()(Real left, Real right) const {
-    const ordered_differences<Real> of(left, right);
-    if (!(of.larger > 0)) return 0;
-    return of.sign * (2 * of.smaller / (1 + of.smaller / of.larger));
+  [[nodiscard]] __host__ __device__ Real half(Real left, Real right) const {
+    const Real smaller = smaller_one(left, right);
+    const Real sum = left + right;
+    const Real half = times(smaller, 1 - quotient(smaller, sum));
+    return same_sign(left, right) && std::fabs(sum) > 0 ? half : 0;
   }
 };
 
 /// No slope: first order, to compare with.
-struct piecewise_constant {
+struct piecewise_constant : limiter_base<piecewise_constant> {
   template <class Real>
-  [[nodiscard]] __host__ __device__ Real operator()(Real /*left*/, Real /*right*/) const {
+  [[nodiscard]] __host__ __device__ Real half(Real /*left*/, Real /*right*/) const {
     return 0;
   }
 };
+
+/// Half of the slopes of several values, from their differences.
+template <class Limiter, class Values>
+[[nodiscard]] __host__ __device__ Values half_slopes(const Limiter& limited, const Values& left,
+                                                     const Values& right) {
+  Values half;
+  for (int i = 0; i < Values::size; ++i) half[i] = limited.half(left[i], right[i]);
+  return half;
+}
 
 /// Primitive values at a cell's two edges along an axis, on the inner side.
 template <class Values>
@@ -89,14 +110,13 @@ template <class Physics, class Limiter = monotonized_central>
     const Physics& physics, const typename Physics::values& below,
     const typename Physics::values& cell, const typename Physics::values& above,
     Limiter limited = {}) {
-  using Real = typename Physics::real;
-  edge_values<typename Physics::values> edges;
+  const auto half = half_slopes(limited, cell - below, above - cell);
+  edge_values<typename Physics::values> edges{cell - half, cell + half};
+  const bool sound = physics.positive(edges.lower) && physics.positive(edges.upper);
   for (int i = 0; i < Physics::variables; ++i) {
-    const Real half = Real(0.5) * limited(cell[i] - below[i], above[i] - cell[i]);
-    edges.lower[i] = cell[i] - half;
-    edges.upper[i] = cell[i] + half;
+    edges.lower[i] = sound ? edges.lower[i] : cell[i];
+    edges.upper[i] = sound ? edges.upper[i] : cell[i];
   }
-  if (!physics.positive(edges.lower) || !physics.positive(edges.upper)) return {cell, cell};
   return edges;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Products that are rounded before anything is added to them.
+/// Products that are rounded before anything is added to them; quotients and roots without branches.
 ///
 /// nvcc makes one instruction of a product and a sum, and rounds once. In a * b + c * d it has to
 /// choose which product is rounded, so swapping the two sides of a face would change the last bit,
@@ -10,6 +10,7 @@
 /// symmetric bit by bit, and the CPU executor gets the bits of the GPU. (A host compiler that is
 /// told to use fused instructions, as by -march=native, wants -ffp-contract=off beside it.)
 
+#include <cmath>
 #include <ramify/runtime/cuda.hpp>
 #include <type_traits>
 
@@ -26,6 +27,75 @@ __host__ __device__ Real times(Real a, Real b) {
   }
 #else
   return a * b;
+#endif
+}
+
+// nvcc's own divisions and roots end in a branch, for operands next to the ends of the range of
+// exponents. So none of them can be under way while another is; a flux has ten, and most do not need
+// one another. What follows are their usual paths: a first guess by hardware, Newton's iteration, and
+// the remainder last (P. Markstein, IBM J. Res. Dev. 34 (1990) 111). The results are those of IEEE,
+// and so of a CPU, of normal numbers whose reciprocals are normal; of 0 and infinity they are NaN.
+
+#if defined(__CUDA_ARCH__)
+/// 1 / x but for one or two units in the last place.
+__device__ inline float near_reciprocal(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+__device__ inline double near_reciprocal(double x) {
+  double y;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));  // 20 bits
+  const double error = __fma_rn(-x, y, 1.0);
+  return __fma_rn(y, __fma_rn(error, error, error), y);
+}
+
+/// 1 / sqrt(x) but for its last bits.
+__device__ inline float near_inverse_root(float x) {
+  float y;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+__device__ inline double near_inverse_root(double x) {
+  double y;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));  // 20 bits
+  const double error = __fma_rn(-x, __dmul_rn(y, y), 1.0);
+  return __fma_rn(__dmul_rn(y, error), __fma_rn(error, 0.375, 0.5), y);
+}
+#endif
+
+/// 1 / x.
+template <class Real>
+__host__ __device__ Real reciprocal(Real x) {
+#if defined(__CUDA_ARCH__)
+  const Real y = near_reciprocal(x);
+  return fma(y, fma(-x, y, Real(1)), y);
+#else
+  return 1 / x;
+#endif
+}
+
+/// a / b.
+template <class Real>
+__host__ __device__ Real quotient(Real a, Real b) {
+#if defined(__CUDA_ARCH__)
+  const Real y = reciprocal(b);
+  const Real q = times(a, y);
+  return fma(fma(-b, q, a), y, q);
+#else
+  return a / b;
+#endif
+}
+
+/// The square root of x > 0.
+template <class Real>
+__host__ __device__ Real square_root(Real x) {
+#if defined(__CUDA_ARCH__)
+  const Real y = near_inverse_root(x);
+  const Real root = times(x, y);
+  return fma(fma(-root, root, x), times(Real(0.5), y), root);
+#else
+  return std::sqrt(x);
 #endif
 }
 

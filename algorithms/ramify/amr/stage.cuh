@@ -15,6 +15,7 @@
 
 #include <ramify/amr/view.cuh>
 #include <ramify/runtime/shared.cuh>
+#include <ramify/runtime/team.cuh>
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -27,86 +28,107 @@ struct stage_of_step {
   bool first;      ///< the first stage since then
 };
 
-/// How blocks of cells are worked on by blocks of threads.
+/// How blocks of cells are worked on: each by a team of threads.
 ///
-/// A grid that a kernel launched gets one block on a multiprocessor at a time, whatever would fit, so
-/// there a block has a thread for each face along an axis; from the host two smaller ones take turns.
-/// On an H200, blocks of 8^3 cells in double, 10^6 updates/s by route:
-///
-///     threads, blocks that must fit    288, 2    512, 1    576, 1
-///     device                             1365      1453      1732
-///     flat                               2198      1451      1731
+/// Along an axis a thread goes through a run of faces of one line, so that the profile in a cell is
+/// made once for the faces on both sides of it, but for those at the ends of a run. Runs are as short
+/// as a team has threads for.
 template <class Physics, int n>
 struct stage_tuning {
-  using cells = block_cells<Physics::dimensions, n>;
-  static constexpr int lines = cells::of_a_face;  ///< along an axis
-  static constexpr int pitch = lines + 1;         ///< so that a line's cells are in other banks
-  static constexpr int faces = (n + 1) * lines;   ///< orthogonal to an axis
-  static constexpr int from_kernels = faces < 576 ? (faces + 31) / 32 * 32 : 576;
-  static constexpr int from_the_host = from_kernels < 288 ? from_kernels : 288;
+  static constexpr int lines = block_cells<Physics::dimensions, n>::of_a_face;  ///< along an axis
+  static constexpr int faces = n + 1;                                           ///< of a line
+  static constexpr int run = [] {
+    int length = 1;
+    while (length < faces && (faces + length - 1) / length * lines > 288) ++length;
+    return length;
+  }();
+  static constexpr int runs = (faces + run - 1) / run;  ///< of a line
+  static constexpr int threads = (runs * lines + 31) / 32 * 32;
+  /// A grid that a kernel launched gets one block on a multiprocessor at a time, whatever would fit,
+  /// so there a block has as many teams as there are registers for; from the host it has one.
+  static constexpr int most_teams = [] {
+    const int fit = (sizeof(typename Physics::real) == 4 ? 768 : 576) / threads;
+    return fit < 1 ? 1 : fit > 4 ? 4 : fit;
+  }();
+  static constexpr int most_threads = threads * most_teams;
 };
 
-/// All lines of cells along one axis, with two ghost cells at each end, and the fluxes between them.
+/// What a team shares.
 template <class Physics, int n>
 struct stage_storage {
   using real = typename Physics::real;
   using tuning = stage_tuning<Physics, n>;
-  static constexpr int ghosts = block_cells<Physics::dimensions, n>::ghosts;
+  using cells = block_cells<Physics::dimensions, n>;
+  static constexpr int lines = tuning::lines;
+  /// Rows of cells along x, each with one more behind it: so a line's cells are in other banks than
+  /// those of the next line, along any axis.
+  static constexpr int own = cells::count / n * (n + 1);
+  static constexpr int all = own + 2 * cells::ghosts * lines;
 
-  real primitive[Physics::variables][n + 2 * ghosts][tuning::pitch];
-  real flux[Physics::variables][n + 1][tuning::pitch];
+  real primitive[Physics::variables][all];  ///< the block's, then two ghosts at each end of lines
+  real change[Physics::variables][own];
+  real first_flux[Physics::variables][tuning::runs][lines];  ///< of each run
+
+  __host__ __device__ static constexpr int of_cell(int cell) { return cell + cell / n; }
+  /// Of ghosts, by the line's number.
+  __host__ __device__ static constexpr int of_end(int side, int depth) {
+    return own + (side * cells::ghosts + depth - 1) * lines;
+  }
 };
 
-/// The primitive values of the lines along `axis` come into shared memory. All threads.
-template <class View, class Storage>
-__device__ void load_lines(
-    const View& view, const surroundings<typename View::physics_type, View::cells_along>& around,
-    int node, int axis, Storage& shared) {
-  using cells = typename View::cells;
-  constexpr int n = View::cells_along;
-  constexpr int dim = View::dim;
-  const auto put = [&](int i, int line, const typename View::values& conserved) {
-    const auto primitive = view.physics.to_primitive(conserved);
-    for (int v = 0; v < View::physics_type::variables; ++v) {
-      shared.primitive[v][i + cells::ghosts][line] = primitive[v];
+/// Where the cells of a line along an axis are in the storage.
+template <class Physics, int n>
+struct line_of_cells {
+  using storage = stage_storage<Physics, n>;
+  using cells = typename storage::cells;
+
+  int number;
+  int first = 0;  ///< the number of its first cell
+  int step = 0;   ///< between two cells in the storage
+
+  __device__ line_of_cells(int axis, int number) : number(number) {
+    // By all axes, so that all divisors are constants.
+    for (int a = 0; a < Physics::dimensions; ++a) {
+      first = a == axis ? cells::on_line(a, number, 0) : first;
+      step = a == axis ? storage::of_cell(cells::stride(a)) : step;
     }
-  };
-  // 1. The block's own cells, in the order in which they are in memory.
-  const int stride = cells::stride(axis);
-  for (int cell = static_cast<int>(threadIdx.x); cell < cells::count;
-       cell += static_cast<int>(blockDim.x)) {
-    put(cell / stride % n, cells::line_of(axis, cell), around.own.load(node, cell));
   }
-  // 2. Two ghost cells at each end of a line.
-  constexpr int ends = 2 * cells::ghosts * cells::of_a_face;
-  for (int item = static_cast<int>(threadIdx.x); item < ends;
-       item += static_cast<int>(blockDim.x)) {
-    const int line = item % cells::of_a_face;
-    const int depth = item / cells::of_a_face % cells::ghosts + 1;
-    const int side = item / (cells::of_a_face * cells::ghosts);
-    int at[dim];
-    cells::position(cells::on_line(axis, line, side == 0 ? 0 : n - 1), at);
-    put(side == 0 ? -depth : n - 1 + depth, line, around.beyond(node, at, axis, side, depth));
+  /// The place of the i-th cell; ghosts are the cells -2, -1, n and n + 1.
+  [[nodiscard]] __device__ int place(int i) const {
+    if (i < 0) return storage::of_end(0, -i) + number;
+    if (i >= n) return storage::of_end(1, i - n + 1) + number;
+    return storage::of_cell(first) + i * step;
   }
-}
+};
 
-/// Whether this block keeps the sums of the fluxes through a face: it is a leaf and finer ones are
-/// behind the face, or coarser ones are.
+/// The faces of a block where levels meet, a bit each.
+struct level_faces {
+  unsigned finer_here = 0;    ///< a coarser leaf is behind it
+  unsigned coarser_here = 0;  ///< the block is a leaf, and finer ones are behind it
+};
+
 template <class View>
-__device__ bool levels_meet(const View& view, int node, int face) {
-  if (!view.step.reflux) return false;
-  const int neighbor = view.tree.neighbor[node * view.tree.faces + face];
-  if (neighbor == coarser_neighbor) return true;
-  return neighbor >= 0 && view.tree.is_leaf(node) && !view.tree.is_leaf(neighbor);
+__device__ level_faces find_level_faces(const View& view, int node) {
+  level_faces found;
+  if (!view.step.reflux) return found;
+  const bool leaf = view.tree.is_leaf(node);
+  for (int face = 0; face < view.tree.faces; ++face) {
+    const int neighbor = view.tree.neighbor[node * view.tree.faces + face];
+    if (neighbor == coarser_neighbor) found.finer_here |= 1u << face;
+    if (leaf && neighbor >= 0 && !view.tree.is_leaf(neighbor)) found.coarser_here |= 1u << face;
+  }
+  return found;
 }
 
-/// Advances a list of blocks by a stage, each by a block of threads.
+/// Advances `count` blocks by a stage, each by a team of threads.
 ///
 /// Reads the values of the stage before in the blocks and around them, and writes those of the next
-/// one; so no block waits for another. Shared memory: sizeof(stage_storage).
-template <class View, int threads>
-__global__ void __launch_bounds__(threads, threads <= 288 ? 2 : 1)
-    advance_blocks(View view, const int* nodes, stage_of_step stage) {
+/// one; so no block waits for another. A block of threads is one team or several; shared memory:
+/// sizeof(stage_storage) for each.
+template <class View>
+__global__ void __launch_bounds__(
+    stage_tuning<typename View::physics_type, View::cells_along>::most_threads, 1)
+    advance_blocks(View view, const int* nodes, unsigned count, stage_of_step stage) {
   using physics_type = typename View::physics_type;
   constexpr int n = View::cells_along;
   constexpr int dim = View::dim;
@@ -115,16 +137,22 @@ __global__ void __launch_bounds__(threads, threads <= 288 ? 2 : 1)
   using values = typename View::values;
   using cells = typename View::cells;
   using tuning = stage_tuning<physics_type, n>;
-  constexpr int cells_a_thread = (cells::count + threads - 1) / threads;
-  auto& shared = dynamic_shared<stage_storage<physics_type, n>>();
+  using storage = stage_storage<physics_type, n>;
+  constexpr int lines = tuning::lines;
 
+  const block_team<tuning::threads, tuning::most_teams> team;
+  const unsigned number = blockIdx.x * (blockDim.x / tuning::threads) + team.index;
+  if (number >= count) return;  // the whole team
   const amr_clock& clock = *view.clock;
   if (clock.time_step == 0) return;  // nothing is left to do
-  const int node = nodes[blockIdx.x];
+  storage& shared = (&dynamic_shared<storage>())[team.index];
+  const auto rank = static_cast<int>(team.rank);
+  const int node = nodes[number];
   const auto place = view.tree.place[node];
   const auto dt = static_cast<real>(clock.time_step * stage.length);
   const auto time =
       static_cast<real>(clock.time + clock.time_step * (stage.begin + stage.number * stage.length));
+  const level_faces meeting = find_level_faces(view, node);
 
   surroundings<physics_type, n> around = view.around(stage.number == 0 ? view.now : view.stage);
   if (view.step.subcycle) {
@@ -132,78 +160,128 @@ __global__ void __launch_bounds__(threads, threads <= 288 ? 2 : 1)
     around.coarser_after = view.now;
     around.elapsed = static_cast<real>(stage.elapsed);
   }
+  const auto put = [&](int at, const values& conserved) {
+    const values primitive = view.physics.to_primitive(conserved);
+    for (int v = 0; v < variables; ++v) shared.primitive[v][at] = primitive[v];
+  };
+  const auto get = [&](int at) {
+    values primitive;
+    for (int v = 0; v < variables; ++v) primitive[v] = shared.primitive[v][at];
+    return primitive;
+  };
 
-  values change[cells_a_thread] = {};
-#if RAMIFY_ON_CUDA
-#pragma unroll  // what is indexed by the axis then stays in registers
-#endif
-  for (int axis = 0; axis < dim; ++axis) {
-    // 1. The values along this axis.
-    load_lines(view, around, node, axis, shared);
-    __syncthreads();
-
-    // 2. The flux through each face, from limited linear profiles on its two sides.
-    const real spacing = view.spacing(place.level, axis);
-    for (int item = static_cast<int>(threadIdx.x); item < tuning::faces; item += threads) {
-      const int line = item % tuning::lines;
-      const int face = item / tuning::lines;  // between the cells face - 1 and face
-      values u[4];
-      for (int i = 0; i < 4; ++i) {
-        for (int v = 0; v < variables; ++v) u[i][v] = shared.primitive[v][face + i][line];
-      }
-      int at[dim];
-      cells::position(cells::on_line(axis, line, 0), at);
-      real where[dim];
-      view.centre(place, at, where);
-      where[axis] += times(real(face) - real(0.5), spacing);
-      const values left = edges_of_cell(view.physics, u[0], u[1], u[2], around.limited).upper;
-      const values right = edges_of_cell(view.physics, u[1], u[2], u[3], around.limited).lower;
-      const values flux = view.physics.flux(left, right, axis, where, time);
-      for (int v = 0; v < variables; ++v) shared.flux[v][face][line] = flux[v];
-    }
-    __syncthreads();
-
-    // 3. What flows in and does not flow out. The sums are kept where levels meet.
-    const real ratio = dt / spacing;
-    for (int k = 0; k < cells_a_thread; ++k) {
-      const int cell = static_cast<int>(threadIdx.x) + k * threads;
-      if (cell >= cells::count) break;
-      const int stride = cells::stride(axis);
-      const int line = cells::line_of(axis, cell);
-      const int i = cell / stride % n;
-      for (int v = 0; v < variables; ++v) {
-        change[k][v] += times(ratio, shared.flux[v][i][line] - shared.flux[v][i + 1][line]);
-      }
-    }
-    for (int side = 0; side < 2; ++side) {
-      const int face = face_of(axis, side);
-      if (!levels_meet(view, node, face)) continue;
-      // The coarser side sums over one of its steps, the finer one over all of its within that.
-      const bool finer_here = view.tree.neighbor[node * view.tree.faces + face] == coarser_neighbor;
-      const bool forget = finer_here ? stage.first : stage.number == 0;
-      for (int item = static_cast<int>(threadIdx.x); item < variables * tuning::lines;
-           item += threads) {
-        const int v = item / tuning::lines;
-        const int line = item % tuning::lines;
-        real& flow = view.flow(node, face, v)[line];
-        const real add = times(real(0.5) * dt, shared.flux[v][side * n][line]);
-        flow = forget ? add : flow + add;
-      }
-    }
-    __syncthreads();
+  // 1. The primitive values of the block's own cells.
+  for (int cell = rank; cell < cells::count; cell += tuning::threads) {
+    put(storage::of_cell(cell), around.own.load(node, cell));
   }
 
-  // 4. The new values.
-  for (int k = 0; k < cells_a_thread; ++k) {
-    const int cell = static_cast<int>(threadIdx.x) + k * threads;
-    if (cell >= cells::count) break;
+#if RAMIFY_ON_CUDA
+#pragma unroll 1  // once in the instruction cache
+#endif
+  for (int axis = 0; axis < dim; ++axis) {
+    // 2. Two ghost cells at each end of a line.
+    for (int item = rank; item < 2 * cells::ghosts * lines; item += tuning::threads) {
+      const int side = item / (cells::ghosts * lines);
+      const int depth = item / lines % cells::ghosts + 1;
+      const line_of_cells<physics_type, n> line(axis, item % lines);
+      int at[dim];
+      cells::position(line.first + (side == 0 ? 0 : (n - 1) * cells::stride(axis)), at);
+      put(storage::of_end(side, depth) + line.number, around.beyond(node, at, axis, side, depth));
+    }
+    team.sync();
+
+    // 3. The flux through each face of a run, from limited linear profiles on its two sides, and what
+    //    flows into the cells between them and does not flow out.
+    const int segment = rank / lines;
+    const line_of_cells<physics_type, n> line(axis, rank % lines);
+    const int begin = segment * tuning::run;
+    const int end = begin + tuning::run < n + 1 ? begin + tuning::run : n + 1;
+    const real spacing = view.spacing(place.level, axis);
+    const real ratio = times(dt, reciprocal(spacing));
+    const auto add = [&](int i, const values& difference) {
+      for (int v = 0; v < variables; ++v) {
+        real& change = shared.change[v][line.place(i)];
+        const real more = times(ratio, difference[v]);
+        change = axis == 0 ? more : change + more;
+      }
+    };
+    values flux{};
+    if (segment < tuning::runs) {
+      int at[dim];
+      cells::position(line.first, at);
+      real centre[dim];
+      view.centre(place, at, centre);
+      values cell = get(line.place(begin - 1));
+      values above = get(line.place(begin));
+      values left =
+          edges_of_cell(view.physics, get(line.place(begin - 2)), cell, above, around.limited)
+              .upper;
+#if RAMIFY_ON_CUDA
+#pragma unroll
+#endif
+      for (int k = 0; k < tuning::run; ++k) {
+        const int face = begin + k;  // between the cells face - 1 and face
+        if (face >= end) break;
+        const values below = cell;
+        cell = above;
+        above = get(line.place(face + 1));
+        const auto edges = edges_of_cell(view.physics, below, cell, above, around.limited);
+        real where[dim];
+        for (int a = 0; a < dim; ++a) {
+          where[a] = a == axis ? centre[a] + times(real(face) - real(0.5), spacing) : centre[a];
+        }
+        const values next = view.physics.flux(left, edges.lower, axis, where, time);
+        left = edges.upper;
+        if (k == 0) {
+          for (int v = 0; v < variables; ++v) shared.first_flux[v][segment][line.number] = next[v];
+        } else {
+          add(face - 1, flux - next);
+        }
+        flux = next;
+      }
+    }
+    team.sync();
+
+    // 4. The cell between the run's last face and the next run's first one. Where levels meet sums are
+    //    kept: the coarser side's over one of its steps, the finer one's over all of its within that.
+    if (segment < tuning::runs) {
+      const auto first_of = [&](int which) {
+        values first;
+        for (int v = 0; v < variables; ++v) first[v] = shared.first_flux[v][which][line.number];
+        return first;
+      };
+      const auto keep = [&](int side, const values& flows) {
+        const unsigned bit = 1u << face_of(axis, side);
+        const bool finer_here = (meeting.finer_here & bit) != 0;
+        if (!finer_here && (meeting.coarser_here & bit) == 0) return;
+        const bool forget = finer_here ? stage.first : stage.number == 0;
+        for (int v = 0; v < variables; ++v) {
+          real& sum = view.flow(node, face_of(axis, side), v)[line.number];
+          const real more = times(real(0.5) * dt, flows[v]);
+          sum = forget ? more : sum + more;
+        }
+      };
+      if (segment == 0) keep(0, first_of(0));
+      if (end <= n) {
+        add(end - 1, flux - first_of(segment + 1));
+      } else {
+        keep(1, flux);
+      }
+    }
+  }
+  team.sync();
+
+  // 5. The new values.
+  for (int cell = rank; cell < cells::count; cell += tuning::threads) {
+    values change;
+    for (int v = 0; v < variables; ++v) change[v] = shared.change[v][storage::of_cell(cell)];
     const values u = view.now.load(node, cell);
     if (stage.number == 0) {
-      view.stage.store(node, cell, u + change[k]);
+      view.stage.store(node, cell, u + change);
     } else {
       if (view.step.subcycle) view.before.store(node, cell, u);
       const values last = view.stage.load(node, cell);
-      view.now.store(node, cell, real(0.5) * (u + (last + change[k])));
+      view.now.store(node, cell, real(0.5) * (u + (last + change)));
     }
   }
 }

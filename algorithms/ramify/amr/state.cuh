@@ -14,6 +14,7 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class Real, int count>
 struct state {
   static_assert(std::is_floating_point_v<Real> && count > 0);
+  static constexpr int size = count;
   Real v[count];
 
   __host__ __device__ Real& operator[](int i) { return v[i]; }

@@ -132,9 +132,9 @@ __global__ void measure_cells(View view) {
     view.centre(place, at, where);
     double rate = 0;
     for (int axis = 0; axis < dim; ++axis) {
-      rate += static_cast<double>(
-          view.physics.fastest(primitive, axis, where, static_cast<real>(clock.time)) /
-          view.spacing(place.level, axis));
+      const real speed =
+          view.physics.fastest(primitive, axis, where, static_cast<real>(clock.time));
+      rate += static_cast<double>(times(speed, reciprocal(view.spacing(place.level, axis))));
     }
     fastest = rate > fastest ? rate : fastest;
   }

@@ -49,12 +49,14 @@ struct amr_view {
   real root_spacing[dim];  ///< edges of a cell of level 0
   amr_regrid_config regrid;
   amr_step_config step;
+  unsigned teams;     ///< that a block may have, of stages that a kernel launches
+  unsigned resident;  ///< such blocks that the device holds at a time
   amr_clock* clock;
   launch_slots slots;
   run_status* status;
 
   [[nodiscard]] __device__ real spacing(int level, int axis) const {
-    return root_spacing[axis] / real(1u << level);
+    return root_spacing[axis] * reciprocal(real(1u << level));
   }
   /// The centre of a cell.
   __device__ void centre(const block_place<dim>& block, const int (&at)[dim],

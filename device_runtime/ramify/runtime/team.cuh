@@ -13,10 +13,13 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// `threads` consecutive threads of a block, which has at most 15 such teams and no other threads.
-template <int threads>
+/// `threads` consecutive threads of a block, which has at most `most` such teams and no other threads.
+/// The fewer they may be, the fewer hardware barriers the kernel takes, of which a multiprocessor has
+/// 64 (some 16) for all of its blocks.
+template <int threads, int most = 15>
 struct block_team {
   static_assert(!RAMIFY_ON_CUDA || threads % 32 == 0, "a team is made of whole warps");
+  static_assert(1 <= most && most <= 15);
 
   unsigned index;  ///< of the team in its block
   unsigned rank;   ///< of the thread in its team
@@ -25,9 +28,20 @@ struct block_team {
 
   /// Waits for all threads of the team, and makes what they wrote visible to one another.
 #if RAMIFY_ON_CUDA
-  __device__ void sync() const {
-    // One of the hardware's 16 barriers a team; barrier 0 is __syncthreads().
-    asm volatile("barrier.sync %0, %1;" ::"r"(index + 1), "n"(threads) : "memory");
+  __device__ void sync() const { wait<1>(); }
+
+ private:
+  /// One of the hardware's 16 barriers a team; barrier 0 is __syncthreads(). Each by a number that the
+  /// assembler knows: for one that it does not it would take all of them.
+  template <int barrier>
+  __device__ void wait() const {
+    if constexpr (most == 15) {
+      asm volatile("barrier.sync %0, %1;" ::"r"(index + 1), "n"(threads) : "memory");
+    } else if (barrier == most || index + 1 == barrier) {
+      asm volatile("barrier.sync %0, %1;" ::"n"(barrier), "n"(threads) : "memory");
+    } else if constexpr (barrier < most) {
+      wait<barrier + 1>();
+    }
   }
 #else
   void sync(site written_at = site::current()) const { cpu::wait_for_team(threads, written_at); }
