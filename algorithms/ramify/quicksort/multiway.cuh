@@ -16,7 +16,7 @@
 ///
 /// The last block of a segment's scatter hands its buckets on: large ones to the next level, small
 /// ones, several neighbours together, to the leaf grid. On the device route, the last block of a level
-/// launches both.
+/// launches both. Keys that the first count finds in order stay where they are.
 
 #include <cstddef>
 #include <ramify/quicksort/multiway_leaves.cuh>

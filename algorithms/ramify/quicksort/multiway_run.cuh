@@ -38,10 +38,10 @@ class multiway_run {
   [[nodiscard]] static route_plans plans(std::size_t n) {
     const double levels = expected_levels(n);
     if (levels == 0) return {{.host_launches = 2}, {.host_launches = 2}, route::flat};
-    // Flat: the beginning, three grids a level, and copies and leaves, all launched ahead. Device: a
-    // level is launched by the one before; the last launches only leaves.
-    return {{.host_launches = 3 * levels + 3},
-            {.host_launches = 4,
+    // Flat: three grids a level, one level more than expected unless there is one, and copies and leaves,
+    // all launched ahead. Device: a level is launched by the one before; the last launches only leaves.
+    return {{.host_launches = 3 * (levels < 2 ? levels : levels + 1) + 2},
+            {.host_launches = 3,
              .device_launches = (levels - 1) * (multiway_level_grids - 1),
              .named_levels = levels},
             route::flat};

@@ -26,7 +26,7 @@ __host__ __device__ constexpr std::size_t sample_bytes(std::size_t count) {
 /// Sorts the keys read(0) to read(count - 1) into `sorted`, in shared memory. Every thread of the block.
 template <class Key, class Value, class Read, class Compare>
 __device__ void sort_sample(Key* sorted, Read read, unsigned count, Compare compare) {
-  const block_team<multiway_tuning<Key, Value>::sample_threads> all;
+  const block_team<multiway_tuning<Key, Value>::sample_threads, 1> all;
   if (count <= small_sample_sort<Key, Value>::capacity) {
     small_sample_sort<Key, Value>::sort_keys(all, {sorted, nullptr}, read, count, compare);
   } else {
