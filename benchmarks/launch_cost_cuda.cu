@@ -17,7 +17,6 @@
 namespace {
 
 using namespace ramify;
-using benchmark::event;
 using benchmark::recorder;
 using benchmark::timing;
 
@@ -197,8 +196,8 @@ class bench {
   timing device_time(Work work, unsigned grids) {
     std::vector<double> times;
     for (int i = -2; i < repeats; ++i) {
-      event begin;
-      event end;
+      host_event begin;
+      host_event end;
       clear();
       begin.record();
       work();

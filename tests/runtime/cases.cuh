@@ -46,6 +46,7 @@ inline constexpr runtime_cases cases{
     [] { return order_after(note_in_streams); },
     [] { return order_after(note_in_null_stream); },
     handles,
+    times_of_events,
     launch_after_failed_call,
     warp_and_shared,
     heap_is_finite,

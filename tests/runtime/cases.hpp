@@ -63,6 +63,7 @@ struct runtime_cases {
   std::string (*order_of_streams)();  ///< names of grids in the order in which they ran
   std::string (*order_in_null_stream)();
   std::string (*handles)();            ///< what is wrong with owning objects, if anything
+  std::string (*times_of_events)();    ///< likewise
   bool (*launch_after_failed_call)();  ///< whether a launch is blamed for an error before it
   std::vector<int> (*warp_and_shared)();
   bool (*heap_is_finite)();

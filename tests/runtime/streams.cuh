@@ -100,6 +100,30 @@ inline std::string handles() {
   return {};
 }
 
+inline std::string times_of_events() {
+  const host_stream stream;
+  host_event begin;
+  host_event end;
+  const auto is_known = [](const host_event& from, const host_event& to) {
+    try {
+      static_cast<void>(to.milliseconds_since(from));
+      return true;
+    } catch (const cuda_error&) {
+      return false;
+    }
+  };
+  if (is_known(begin, end)) return "events have times that nobody recorded";
+  begin.record(stream.get());
+  if (is_known(begin, end)) return "an event has a time that nobody recorded";
+  check(launch(nothing, {1, 1}, stream.get()).code(), "launching");
+  end.record(stream.get());
+  if (!(end.milliseconds_since(begin) > 0)) return "a grid took no time";
+  host_event untimed = host_event::without_time();
+  untimed.record(stream.get());
+  if (is_known(begin, untimed)) return "an event without time has one";
+  return {};
+}
+
 inline bool launch_after_failed_call() {
   try {
     const device_buffer<std::byte> too_much(std::size_t{1} << 50, nullptr);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Streams and events of the device that the executor plays: who may use them, and what they order.
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -65,9 +66,11 @@ cudaStream_t device::make_stream(grid* owner) {
   return make_in(streams_, next_handle_++, owner, &grid::streams);
 }
 
-cudaEvent_t device::make_event(grid* owner) {
+cudaEvent_t device::make_event(grid* owner, bool has_time) {
   const std::lock_guard lock(mutex_);
-  return make_in(events_, next_handle_++, owner, &grid::events);
+  const std::uintptr_t number = next_handle_++;
+  events_[number].has_time = has_time;
+  return make_in(events_, number, owner, &grid::events);
 }
 
 looked_up<stream_state> device::look_up(cudaStream_t handle, std::uint64_t user) {
@@ -113,6 +116,27 @@ void device::wait(stream_state& stream, const event_state& event) {
   stream.queue.emplace_back(stream_state::wait{event.last_record});
   std::vector<grid_ptr> ready;
   advance(stream, ready);  // only drops a wait that is over; no grid can be behind it yet
+}
+
+cudaError_t device::record_now(cudaEvent_t handle) {
+  const std::lock_guard lock(mutex_);
+  event_state* const event = look_up_in(events_, handle, 0).state;
+  if (event == nullptr) return cudaErrorInvalidResourceHandle;
+  event->recorded_at = std::chrono::steady_clock::now();
+  return cudaSuccess;
+}
+
+cudaError_t device::elapsed(cudaEvent_t begin, cudaEvent_t end, float& ms) {
+  const std::lock_guard lock(mutex_);
+  const event_state* const first = look_up_in(events_, begin, 0).state;
+  const event_state* const second = look_up_in(events_, end, 0).state;
+  for (const event_state* event : {first, second}) {
+    if (event == nullptr || !event->has_time || !event->recorded_at) {
+      return cudaErrorInvalidResourceHandle;
+    }
+  }
+  ms = std::chrono::duration<float, std::milli>(*second->recorded_at - *first->recorded_at).count();
+  return cudaSuccess;
 }
 
 /// Begins what nothing in the stream holds up any more, and in streams that waited for its records.
