@@ -8,6 +8,7 @@
 #include <optional>
 #include <ramify/runtime/graph_loop.cuh>
 #include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/launch_costs.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <stdexcept>
@@ -47,11 +48,15 @@ inline std::string planned_route(route wanted, std::size_t pending_launches,
 }
 
 #if RAMIFY_ON_CUDA
-inline launch_costs load_or_measure_costs(const std::string& folder) {
-  return load_or_measure_launch_costs(folder);
+inline launch_costs measure_and_keep_costs(const std::string& folder) {
+  return measure_and_keep_launch_costs(folder, current_launch_costs_origin());
+}
+inline std::optional<launch_costs> kept_costs(const std::string& folder) {
+  return load_launch_costs(folder, current_launch_costs_origin());
 }
 #else
-inline constexpr launch_costs (*load_or_measure_costs)(const std::string&) = nullptr;
+inline constexpr launch_costs (*measure_and_keep_costs)(const std::string&) = nullptr;
+inline constexpr std::optional<launch_costs> (*kept_costs)(const std::string&) = nullptr;
 #endif
 
 // ---- loops --------------------------------------------------------------------------------------
