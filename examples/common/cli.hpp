@@ -9,13 +9,16 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <filesystem>
 #include <iostream>
 #include <new>
 #include <ramify/runtime/error.hpp>
+#include <ramify/runtime/report.hpp>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "output_file.hpp"
 #include "text_file.hpp"
@@ -67,6 +70,27 @@ inline auto number_in(double least, double most) {
     text << "'" << word << "' is not a number in [" << least << ", " << most << "]";
     return text.str();
   };
+}
+
+/// Where and how kernels run: fields of run_options, or of options that have the same.
+template <class Options>
+void add_launch_options(CLI::App& app, Options& options) {
+  app.add_option("--backend", parsed_by(ramify::parse_backend, options.backend),
+                 "automatic, cuda or cpu");
+  app.add_option("--route", parsed_by(ramify::parse_route, options.route),
+                 "automatic, device or flat");
+  app.add_option("--pending-launches", options.pending_launches,
+                 "Pending-launch limit of the device runtime")
+      ->check(whole_number<1>);
+}
+
+/// \throws std::invalid_argument if --output is the file of --input
+inline void refuse_output_over_input(const std::filesystem::path& input,
+                                     const std::filesystem::path& output) {
+  std::error_code no_such_file;
+  if (!output.empty() && std::filesystem::equivalent(input, output, no_such_file)) {
+    throw std::invalid_argument("--output is the input file, which is never touched");
+  }
 }
 
 /// The main function of a program whose options are declared: reads them, calls `body`, and turns
