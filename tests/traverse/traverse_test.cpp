@@ -44,7 +44,7 @@ BOOST_DATA_TEST_CASE(every_node_is_visited_once, data::make(routes), taken) {
 }
 
 BOOST_DATA_TEST_CASE(a_long_path_is_one_round, data::make(routes), taken) {
-  const int on_executor = RAMIFY_THREAD_SANITIZER ? 300 : cut_down(200'000);
+  const int on_executor = RAMIFY_THREAD_SANITIZER ? 300 : cut_down(50'000);
   const unsigned n = on_cpu() ? unsigned(on_executor) : 1'000'000;
   const traverse_report report = expect_each_visited_once({path, n}, {.config = {.route = taken}});
   BOOST_TEST(report.rounds == 1u);  // nobody could help
