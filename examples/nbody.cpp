@@ -22,6 +22,7 @@
 #include "common/output_file.hpp"
 #include "common/progress_bar.hpp"
 #include "common/report_json.hpp"
+#include "common/text_file.hpp"
 
 namespace {
 
@@ -246,12 +247,13 @@ void run(const options& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app(
-      "Moves bodies under their own gravity, with a tree that grids build by launching grids.");
   options o;
-  declare(app, o);
-  return common::run_program("nbody", app, argc, argv, [&] {
-    check(o);
-    run(o);
-  });
+  return common::run_program(
+      "nbody",
+      "Moves bodies under their own gravity, with a tree that grids build by launching grids.",
+      argc, argv, [&](CLI::App& app) { declare(app, o); },
+      [&] {
+        check(o);
+        run(o);
+      });
 }

@@ -175,11 +175,12 @@ void check(const options& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Sorts numbers with a quicksort whose kernels launch child grids.");
   options o;
-  declare(app, o);
-  return common::run_program("quicksort", app, argc, argv, [&] {
-    check(o);
-    run(o);
-  });
+  return common::run_program(
+      "quicksort", "Sorts numbers with a quicksort whose kernels launch child grids.", argc, argv,
+      [&](CLI::App& app) { declare(app, o); },
+      [&] {
+        check(o);
+        run(o);
+      });
 }

@@ -112,8 +112,8 @@ void run(options o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Counts the nodes of an unbalanced tree with grids that launch grids.");
   options o;
-  declare(app, o);
-  return common::run_program("tree_search", app, argc, argv, [&] { run(o); });
+  return common::run_program(
+      "tree_search", "Counts the nodes of an unbalanced tree with grids that launch grids.", argc,
+      argv, [&](CLI::App& app) { declare(app, o); }, [&] { run(o); });
 }

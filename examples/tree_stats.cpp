@@ -19,7 +19,9 @@
 #include "common/cli.hpp"
 #include "common/forest_file.hpp"
 #include "common/forests.hpp"
+#include "common/output_file.hpp"
 #include "common/report_json.hpp"
+#include "common/text_file.hpp"
 
 namespace {
 
@@ -220,11 +222,12 @@ void run(const options& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Tells what a rooted tree is like, of any shape and depth.");
   options o;
-  declare(app, o);
-  return common::run_program("tree_stats", app, argc, argv, [&] {
-    check(o);
-    run(o);
-  });
+  return common::run_program(
+      "tree_stats", "Tells what a rooted tree is like, of any shape and depth.", argc, argv,
+      [&](CLI::App& app) { declare(app, o); },
+      [&] {
+        check(o);
+        run(o);
+      });
 }

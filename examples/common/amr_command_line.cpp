@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "cli.hpp"
+#include "text_file.hpp"
 
 namespace common {
 namespace {
