@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "cases.cuh"
+#include "flood.cuh"
 #include "measure_cuda.cuh"
 
 namespace {

@@ -25,7 +25,6 @@
 namespace {
 
 using namespace ramify;
-using benchmark::event;
 
 double ms_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
@@ -143,7 +142,7 @@ class bench {
     return measure(
         to, [] {},
         [&]() -> run_times {
-          event begun, arrived, sorted, copied;
+          host_event begun, arrived, sorted, copied;
           begun.record();
           copy(device_.data(), from, bytes(), cudaMemcpyHostToDevice);
           arrived.record();
@@ -181,7 +180,7 @@ class bench {
     return measure(
         pinned_output_.data(), [] {},
         [&]() -> run_times {
-          event begun, all_arrived, sorted, copied;
+          host_event begun, all_arrived, sorted, copied;
           begun.record();
           const auto host_begin = std::chrono::steady_clock::now();
           for (std::size_t i = 0; i < parts; ++i) {

@@ -4,6 +4,7 @@
 // are pending than half of the pool has room for: a GPU whose pool runs dry can hang.
 //   benchmark_launch_cost_cuda --part host,kernel,graph
 #include <array>
+#include <ramify/runtime/captured_graph.cuh>
 #include <ramify/runtime/graph_loop.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/limits.cuh>
@@ -17,7 +18,6 @@
 namespace {
 
 using namespace ramify;
-using benchmark::event;
 using benchmark::recorder;
 using benchmark::timing;
 
@@ -197,8 +197,8 @@ class bench {
   timing device_time(Work work, unsigned grids) {
     std::vector<double> times;
     for (int i = -2; i < repeats; ++i) {
-      event begin;
-      event end;
+      host_event begin;
+      host_event end;
       clear();
       begin.record();
       work();
@@ -238,44 +238,6 @@ class bench {
 
 // ---- graphs -------------------------------------------------------------------------------------
 
-/// A graph that can be launched, and what it was made of.
-class runnable_graph {
- public:
-  runnable_graph() { check(cudaGraphCreate(&graph_, 0), "making a graph"); }
-  ~runnable_graph() {
-    if (runnable_ != nullptr) static_cast<void>(cudaGraphExecDestroy(runnable_));
-    static_cast<void>(cudaGraphDestroy(graph_));
-  }
-  runnable_graph(const runnable_graph&) = delete;
-  runnable_graph& operator=(const runnable_graph&) = delete;
-
-  [[nodiscard]] cudaGraph_t get() const { return graph_; }
-  void instantiate() {
-    check(cudaGraphInstantiate(&runnable_, graph_, 0), "instantiating a graph");
-  }
-  void launch() const { check(cudaGraphLaunch(runnable_, nullptr), "launching a graph"); }
-
- private:
-  cudaGraph_t graph_ = nullptr;
-  cudaGraphExec_t runnable_ = nullptr;
-};
-
-/// Adds a grid of one thread after `previous`, or first if that is null.
-template <class... Parameters>
-cudaGraphNode_t add_grid(cudaGraph_t graph, cudaGraphNode_t previous, void (*kernel)(Parameters...),
-                         Parameters... arguments) {
-  void* pointers[] = {&arguments...};
-  cudaKernelNodeParams parameters{};
-  parameters.func = reinterpret_cast<void*>(kernel);
-  parameters.gridDim = 1;
-  parameters.blockDim = 1;
-  parameters.kernelParams = pointers;
-  cudaGraphNode_t node = nullptr;
-  check(cudaGraphAddKernelNode(&node, graph, &previous, previous == nullptr ? 0 : 1, &parameters),
-        "adding a grid to a graph");
-  return node;
-}
-
 /// Goes on until so many grids have counted themselves.
 __global__ void arrive_until(unsigned grids, loop_condition loop, tally* told) {
   const unsigned before = atomicAdd(&told->arrived, 1u);
@@ -284,19 +246,20 @@ __global__ void arrive_until(unsigned grids, loop_condition loop, tally* told) {
 
 void bench::graph() {
   constexpr unsigned grids = 1000;
-  {
-    runnable_graph chain;
-    cudaGraphNode_t previous = nullptr;
-    for (unsigned i = 0; i < grids; ++i) previous = add_grid(chain.get(), previous, arrive, told());
-    chain.instantiate();
-    row("chain of kernels in a CUDA graph", grids, device_time([&] { chain.launch(); }, grids));
-  }
+  const host_stream stream;
+  const captured_graph chain(stream.get(), [&] {
+    for (unsigned i = 0; i < grids; ++i) {
+      check(ramify::launch(arrive, {1, 1}, stream.get(), told()).code(), "launching into a graph");
+    }
+  });
+  row("chain of kernels in a CUDA graph", grids,
+      device_time([&] { chain.launch(nullptr); }, grids));
   if (const std::string obstacle = graph_loop_obstacle(); !obstacle.empty()) {
     out_.row({"turns of a WHILE node: " + obstacle, {}, {}, {}, {}});
     return;
   }
-  const graph_loop loop([&](cudaStream_t stream, const loop_condition& condition) {
-    check(ramify::launch(arrive_until, {1, 1}, stream, grids, condition, told()).code(),
+  const graph_loop loop([&](cudaStream_t into, const loop_condition& condition) {
+    check(ramify::launch(arrive_until, {1, 1}, into, grids, condition, told()).code(),
           "launching a turn");
   });
   row("turns of a WHILE node, one kernel each", grids,

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// The GPU, times of work on it by the device's events or by the host's clock, and vectors to and
-/// from it.
+/// The GPU, times of work on it by the host's clock, and vectors to and from it.
 
 #include <array>
 #include <chrono>
@@ -68,25 +67,6 @@ inline facts this_gpu() {
       {"memory clock, MHz", told[3]},
       {"memory clock at most, MHz", told[4]}};
 }
-
-/// A mark in the NULL stream, with a time.
-class event {
- public:
-  event() { ramify::check(cudaEventCreate(&event_), "making an event"); }
-  ~event() { static_cast<void>(cudaEventDestroy(event_)); }
-  event(const event&) = delete;
-  event& operator=(const event&) = delete;
-  void record() { ramify::check(cudaEventRecord(event_), "recording an event"); }
-  [[nodiscard]] double milliseconds_since(const event& begin) const {
-    float ms = 0;
-    ramify::check(cudaEventSynchronize(event_), "waiting for an event");
-    ramify::check(cudaEventElapsedTime(&ms, begin.event_, event_), "reading a time");
-    return ms;
-  }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
 
 /// The median of some calls by the host's clock, until the device is done; the first two warm up.
 template <class Call>

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 #include <ramify/rooted_tree.cuh>
+#include <ramify/runtime/stream.cuh>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -17,7 +18,6 @@
 namespace {
 
 using namespace ramify;
-using benchmark::event;
 using benchmark::upload;
 using numbers = std::vector<std::int32_t>;
 using value = std::uint32_t;
@@ -33,8 +33,8 @@ template <class Work>
 benchmark::timing time_of(Work work) {
   std::vector<double> times;
   for (int i = -2; i < repeats; ++i) {
-    event begin;
-    event end;
+    host_event begin;
+    host_event end;
     begin.record();
     work();
     end.record();

@@ -38,7 +38,7 @@ class sort_bench_of : public sort_bench {
 
   timing time_of_copy(int repeats) override {
     Key* const to = second_array_and(0).first;
-    return time_of(repeats, [&](event& begin, event& end) {
+    return time_of(repeats, [&](ramify::host_event& begin, ramify::host_event& end) {
       begin.record();
       ramify::check(
           cudaMemcpyAsync(to, keys_.data(), n_ * sizeof(Key), cudaMemcpyDeviceToDevice, nullptr),
@@ -53,7 +53,7 @@ class sort_bench_of : public sort_bench {
     std::size_t bytes = 0;
     ramify::check(cub_merge_sort(nullptr, bytes, keys_.data(), n_, Order{}), "asking CUB");
     void* const scratch = scratch_of(bytes);
-    return time_of(repeats, [&](event& begin, event& end) {
+    return time_of(repeats, [&](ramify::host_event& begin, ramify::host_event& end) {
       begin.record();
       ramify::check(cub_merge_sort(scratch, bytes, keys_.data(), n_, Order{}), "merge sort");
       end.record();
@@ -69,7 +69,7 @@ class sort_bench_of : public sort_bench {
       Key* to = nullptr;
       ramify::check(cub_radix_sort(nullptr, bytes, from, to, n_), "asking CUB");
       const auto [alternate, scratch] = second_array_and(bytes);
-      return time_of(repeats, [&](event& begin, event& end) {
+      return time_of(repeats, [&](ramify::host_event& begin, ramify::host_event& end) {
         from = keys_.data();
         to = alternate;
         begin.record();
@@ -89,7 +89,7 @@ class sort_bench_of : public sort_bench {
     const std::size_t bytes =
         ramify::quicksort_scratch_bytes<Key, no_value, ramify_order>(n_, config);
     std::byte* const scratch = scratch_of(bytes);
-    return time_of(repeats, [&](event& begin, event& end) {
+    return time_of(repeats, [&](ramify::host_event& begin, ramify::host_event& end) {
       begin.record();
       auto run = ramify::quicksort_async(keys_.data(), n_, ramify_order{}, nullptr, config,
                                          {scratch, bytes});
@@ -108,8 +108,8 @@ class sort_bench_of : public sort_bench {
     std::vector<double> times;
     for (int i = -2; i < repeats; ++i) {
       ramify::check(fill(keys_.data(), n_, how_), "making an input");
-      event begin;
-      event end;
+      ramify::host_event begin;
+      ramify::host_event end;
       const unsigned long long disorder = sort(begin, end);
       if (i >= 0) times.push_back(end.milliseconds_since(begin));
       const inspection left = seen();

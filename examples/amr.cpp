@@ -28,6 +28,7 @@
 #include "common/progress_bar.hpp"
 #include "common/report_json.hpp"
 #include "common/table_file.hpp"
+#include "common/text_file.hpp"
 #include "common/vtu_file.hpp"
 
 namespace {
@@ -336,8 +337,8 @@ void run(const common::amr_command_line& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Flow on a mesh that refines itself where something happens.");
   common::amr_command_line o;
-  common::declare(app, o);
-  return common::run_program("amr", app, argc, argv, [&] { run(o); });
+  return common::run_program(
+      "amr", "Flow on a mesh that refines itself where something happens.", argc, argv,
+      [&](CLI::App& app) { common::declare(app, o); }, [&] { run(o); });
 }

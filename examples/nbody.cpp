@@ -22,6 +22,7 @@
 #include "common/output_file.hpp"
 #include "common/progress_bar.hpp"
 #include "common/report_json.hpp"
+#include "common/text_file.hpp"
 
 namespace {
 
@@ -66,13 +67,7 @@ void declare(CLI::App& app, options& o) {
   app.add_option("--precision", o.precision, "float or double")
       ->check(CLI::IsMember({"float", "double"}))
       ->capture_default_str();
-  app.add_option("--backend", common::parsed_by(ramify::parse_backend, o.gravity.backend),
-                 "automatic, cuda or cpu");
-  app.add_option("--route", common::parsed_by(ramify::parse_route, o.gravity.route),
-                 "automatic, device or flat");
-  app.add_option("--pending-launches", o.gravity.pending_launches,
-                 "Pending-launch limit of the device runtime")
-      ->check(common::whole_number<1>);
+  common::add_launch_options(app, o.gravity);
   app.add_option("--output", o.output, "CSV file for the bodies at the end");
   auto* image = app.add_option("--image", o.image, "PNG file for the density at the end");
   app.add_option("--image-size", o.image_size, "Pixels a side")
@@ -252,12 +247,13 @@ void run(const options& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app(
-      "Moves bodies under their own gravity, with a tree that grids build by launching grids.");
   options o;
-  declare(app, o);
-  return common::run_program("nbody", app, argc, argv, [&] {
-    check(o);
-    run(o);
-  });
+  return common::run_program(
+      "nbody",
+      "Moves bodies under their own gravity, with a tree that grids build by launching grids.",
+      argc, argv, [&](CLI::App& app) { declare(app, o); },
+      [&] {
+        check(o);
+        run(o);
+      });
 }

@@ -53,15 +53,9 @@ void declare(CLI::App& app, options& o) {
   generate->needs(n);
   app.add_flag("--pairs", o.pairs, "Sort pairs: a number and an unsigned 64-bit value");
   app.add_flag("--descending", o.sort.descending, "Largest first");
-  app.add_option("--backend", common::parsed_by(ramify::parse_backend, o.sort.backend),
-                 "automatic, cuda or cpu");
-  app.add_option("--route", common::parsed_by(ramify::parse_route, o.sort.route),
-                 "automatic, device or flat");
+  common::add_launch_options(app, o.sort);
   app.add_option("--strategy", common::parsed_by(ramify::parse_quicksort_strategy, o.sort.strategy),
                  "multiway or binary");
-  app.add_option("--pending-launches", o.sort.pending_launches,
-                 "Pending-launch limit of the device runtime")
-      ->check(common::whole_number<1>);
   app.add_flag("--verify", o.verify, "Compare with std::sort");
   app.add_option("--report", o.report, "text or json")->check(CLI::IsMember({"text", "json"}));
 }
@@ -175,20 +169,18 @@ void check(const options& o) {
     throw std::invalid_argument("give --input or --generate");
   if (!o.type.empty()) (void)common::keys_of_type(o.type);
   if (!o.distribution.empty()) (void)common::parse_distribution(o.distribution);
-  std::error_code no_such_file;
-  if (!o.output.empty() && std::filesystem::equivalent(o.input, o.output, no_such_file)) {
-    throw std::invalid_argument("--output is the input file, which is never touched");
-  }
+  common::refuse_output_over_input(o.input, o.output);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Sorts numbers with a quicksort whose kernels launch child grids.");
   options o;
-  declare(app, o);
-  return common::run_program("quicksort", app, argc, argv, [&] {
-    check(o);
-    run(o);
-  });
+  return common::run_program(
+      "quicksort", "Sorts numbers with a quicksort whose kernels launch child grids.", argc, argv,
+      [&](CLI::App& app) { declare(app, o); },
+      [&] {
+        check(o);
+        run(o);
+      });
 }

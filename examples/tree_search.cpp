@@ -59,13 +59,7 @@ void declare(CLI::App& app, options& o) {
   parameter(app.add_option("--seed", o.tree.seed, "Of the root"))
       ->check(whole_number<0>)
       ->capture_default_str();
-  app.add_option("--backend", parsed_by(ramify::parse_backend, o.search.backend),
-                 "automatic, cuda or cpu");
-  app.add_option("--route", parsed_by(ramify::parse_route, o.search.route),
-                 "automatic, device or flat");
-  app.add_option("--pending-launches", o.search.pending_launches,
-                 "Pending-launch limit of the device runtime")
-      ->check(whole_number<1>);
+  common::add_launch_options(app, o.search);
   app.add_option("--capacity", o.search.capacity,
                  "Most open nodes that may wait at a time; 0 chooses")
       ->check(whole_number<0>)
@@ -118,8 +112,8 @@ void run(options o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Counts the nodes of an unbalanced tree with grids that launch grids.");
   options o;
-  declare(app, o);
-  return common::run_program("tree_search", app, argc, argv, [&] { run(o); });
+  return common::run_program(
+      "tree_search", "Counts the nodes of an unbalanced tree with grids that launch grids.", argc,
+      argv, [&](CLI::App& app) { declare(app, o); }, [&] { run(o); });
 }

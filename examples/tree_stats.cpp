@@ -19,7 +19,9 @@
 #include "common/cli.hpp"
 #include "common/forest_file.hpp"
 #include "common/forests.hpp"
+#include "common/output_file.hpp"
 #include "common/report_json.hpp"
+#include "common/text_file.hpp"
 
 namespace {
 
@@ -66,13 +68,7 @@ void declare(CLI::App& app, options& o) {
   app.add_flag("--single-root", o.tree.single_root, "Refuse a forest of several trees");
   app.add_option("--output", o.output,
                  "File for a table: node,parent,level,size,preorder,postorder");
-  app.add_option("--backend", common::parsed_by(ramify::parse_backend, o.tree.backend),
-                 "automatic, cuda or cpu");
-  app.add_option("--route", common::parsed_by(ramify::parse_route, o.tree.route),
-                 "automatic, device or flat");
-  app.add_option("--pending-launches", o.tree.pending_launches,
-                 "Pending-launch limit of the device runtime")
-      ->check(common::whole_number<1>);
+  common::add_launch_options(app, o.tree);
   app.add_flag("--verify", o.verify, "Compare with a plain walk");
   app.add_option("--report", o.report, "text or json")->check(CLI::IsMember({"text", "json"}));
 }
@@ -203,10 +199,7 @@ void print(const statistics& s, const ramify::rooted_tree_report& report, const 
 
 void check(const options& o) {
   if (o.input.empty() && !o.kind) throw std::invalid_argument("give --input or --generate");
-  std::error_code no_such_file;
-  if (!o.output.empty() && std::filesystem::equivalent(o.input, o.output, no_such_file)) {
-    throw std::invalid_argument("--output is the input file, which is never touched");
-  }
+  common::refuse_output_over_input(o.input, o.output);
 }
 
 void run(const options& o) {
@@ -229,11 +222,12 @@ void run(const options& o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Tells what a rooted tree is like, of any shape and depth.");
   options o;
-  declare(app, o);
-  return common::run_program("tree_stats", app, argc, argv, [&] {
-    check(o);
-    run(o);
-  });
+  return common::run_program(
+      "tree_stats", "Tells what a rooted tree is like, of any shape and depth.", argc, argv,
+      [&](CLI::App& app) { declare(app, o); },
+      [&] {
+        check(o);
+        run(o);
+      });
 }

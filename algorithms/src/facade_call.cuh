@@ -14,44 +14,6 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-#if RAMIFY_ON_CUDA
-
-/// A moment in a stream.
-class time_mark {
- public:
-  time_mark() { check(cudaEventCreate(&event_), "making an event"); }
-  ~time_mark() { static_cast<void>(cudaEventDestroy(event_)); }
-  time_mark(const time_mark&) = delete;
-  time_mark& operator=(const time_mark&) = delete;
-
-  void record(cudaStream_t stream) { check(cudaEventRecord(event_, stream), "recording an event"); }
-  /// Once the stream has been waited for.
-  [[nodiscard]] double ms_since(const time_mark& earlier) const {
-    float ms = 0;
-    check(cudaEventElapsedTime(&ms, earlier.event_, event_), "reading a time");
-    return ms;
-  }
-
- private:
-  cudaEvent_t event_ = nullptr;
-};
-
-#else
-
-/// The same where calls return when their work is done.
-class time_mark {
- public:
-  void record(cudaStream_t) { when_ = std::chrono::steady_clock::now(); }
-  [[nodiscard]] double ms_since(const time_mark& earlier) const {
-    return std::chrono::duration<double, std::milli>(when_ - earlier.when_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point when_;
-};
-
-#endif
-
 /// One call of the facade: first its copies in, then its work, then its copies out. Make it before
 /// the memory that is freed in its stream.
 class facade_call {
@@ -84,10 +46,10 @@ class facade_call {
     ended_.record(stream_);
     check(cudaStreamSynchronize(stream_), "waiting for the results");
     run_times times;
-    if (has_copied_in_) times.copy_in_ms = arrived_.ms_since(begun_);
-    if (is_copying_out_) times.copy_out_ms = ended_.ms_since(worked_);
+    if (has_copied_in_) times.copy_in_ms = arrived_.milliseconds_since(begun_);
+    if (is_copying_out_) times.copy_out_ms = ended_.milliseconds_since(worked_);
     times.work_ms =
-        (is_copying_out_ ? worked_ : ended_).ms_since(has_copied_in_ ? arrived_ : begun_);
+        (is_copying_out_ ? worked_ : ended_).milliseconds_since(has_copied_in_ ? arrived_ : begun_);
     const std::chrono::duration<double, std::milli> total =
         std::chrono::steady_clock::now() - host_begin_;
     times.total_ms = total.count();
@@ -108,7 +70,7 @@ class facade_call {
   std::optional<launch_limits> limits_;
   std::optional<host_stream> own_stream_;
   cudaStream_t stream_ = nullptr;
-  time_mark begun_, arrived_, worked_, ended_;
+  host_event begun_, arrived_, worked_, ended_;
   bool has_copied_in_ = false;
   bool is_copying_out_ = false;
 };

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "cli.hpp"
+#include "text_file.hpp"
 
 namespace common {
 namespace {
@@ -94,16 +95,8 @@ void declare(CLI::App& app, amr_command_line& o) {
   app.add_option("--precision", parsed_by(ramify::parse_amr_precision, o.precision),
                  "double or float")
       ->group(step);
-  app.add_option("--backend", common::parsed_by(ramify::parse_backend, o.where.backend),
-                 "automatic, cuda or cpu")
-      ->group(step);
-  app.add_option("--route", common::parsed_by(ramify::parse_route, o.where.route),
-                 "automatic, device or flat")
-      ->group(step);
-  app.add_option("--pending-launches", o.where.pending_launches,
-                 "Pending-launch limit of the device runtime")
-      ->check(whole_number<1>)
-      ->group(step);
+  app.option_defaults()->group(step);
+  add_launch_options(app, o.where);
 
   const char* const output = "Output";
   app.add_option("--output-dir", o.output_dir, "Folder for meshes, pictures and history.csv")

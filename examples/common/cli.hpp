@@ -9,16 +9,14 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <iostream>
-#include <new>
-#include <ramify/runtime/error.hpp>
+#include <filesystem>
+#include <functional>
+#include <ramify/runtime/report.hpp>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-
-#include "output_file.hpp"
-#include "text_file.hpp"
+#include <system_error>
 
 namespace common {
 
@@ -69,35 +67,31 @@ inline auto number_in(double least, double most) {
   };
 }
 
-/// The main function of a program whose options are declared: reads them, calls `body`, and turns
-/// what is thrown into a line on stderr. The exit status.
-template <class Body>
-int run_program(const char* name, CLI::App& app, int argc, char** argv, Body body) {
-  const auto complain = [name](exit_status status, const char* what) {
-    std::cerr << name << ": " << what << '\n';
-    return static_cast<int>(status);
-  };
-  try {
-    app.parse(argc, argv);
-    body();
-    return static_cast<int>(exit_status::done);
-  } catch (const CLI::Success& e) {  // --help
-    return app.exit(e);
-  } catch (const CLI::ParseError& e) {
-    return complain(exit_status::bad_option, e.what());
-  } catch (const std::invalid_argument& e) {
-    return complain(exit_status::bad_option, e.what());
-  } catch (const bad_input& e) {
-    return complain(exit_status::bad_input, e.what());
-  } catch (const ramify::unavailable& e) {
-    return complain(exit_status::cannot_run, e.what());
-  } catch (const bad_output& e) {
-    return complain(exit_status::bad_output, e.what());
-  } catch (const std::bad_alloc&) {
-    return complain(exit_status::failed, "not enough memory");
-  } catch (const std::exception& e) {
-    return complain(exit_status::failed, e.what());
+/// Where and how kernels run: fields of run_options, or of options that have the same.
+template <class Options>
+void add_launch_options(CLI::App& app, Options& options) {
+  app.add_option("--backend", parsed_by(ramify::parse_backend, options.backend),
+                 "automatic, cuda or cpu");
+  app.add_option("--route", parsed_by(ramify::parse_route, options.route),
+                 "automatic, device or flat");
+  app.add_option("--pending-launches", options.pending_launches,
+                 "Pending-launch limit of the device runtime")
+      ->check(whole_number<1>);
+}
+
+/// \throws std::invalid_argument if --output is the file of --input
+inline void refuse_output_over_input(const std::filesystem::path& input,
+                                     const std::filesystem::path& output) {
+  std::error_code no_such_file;
+  if (!output.empty() && std::filesystem::equivalent(input, output, no_such_file)) {
+    throw std::invalid_argument("--output is the input file, which is never touched");
   }
 }
+
+/// The main function of a program: has its options declared, reads them, calls `body`, and turns what
+/// is thrown into a line on stderr. The exit status. (Most of what CLI11 takes to compile is here, and
+/// so is compiled once.)
+int run_program(const char* name, const char* about, int argc, char** argv,
+                const std::function<void(CLI::App&)>& declare, const std::function<void()>& body);
 
 }  // namespace common

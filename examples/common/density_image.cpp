@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "colors.hpp"
+
 namespace common {
 namespace {
 
@@ -63,14 +65,7 @@ rgb color_of(double share) {
                                        {238, 118, 42},
                                        {250, 200, 80},
                                        {255, 253, 232}}};
-  const double place = share * double(colors.size() - 1);
-  const auto below = std::min(std::size_t(place), colors.size() - 2);
-  rgb mixed;
-  for (std::size_t c = 0; c < 3; ++c) {
-    mixed[c] = std::uint8_t(
-        std::lround(std::lerp(colors[below][c], colors[below + 1][c], place - double(below))));
-  }
-  return mixed;
+  return color_along(colors, share);
 }
 
 }  // namespace

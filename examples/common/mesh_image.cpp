@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "colors.hpp"
 #include "mesh_check.hpp"
 
 namespace common {
@@ -15,14 +16,6 @@ namespace {
 
 constexpr rgb not_finite{255, 0, 255};
 constexpr rgb no_block{96, 96, 96};
-
-rgb mixed(const rgb& from, const rgb& to, double share) {
-  rgb color;
-  for (std::size_t c = 0; c < 3; ++c) {
-    color[c] = std::uint8_t(std::lround(std::lerp(from[c], to[c], share)));
-  }
-  return color;
-}
 
 // Of an outline on a colour: halfway to white or to black, whichever is farther.
 rgb contrasting(const rgb& color) {
@@ -229,9 +222,7 @@ rgb mesh_color(double share) {
                                         {204, 232, 104},
                                         {254, 245, 191}}};
   if (std::isnan(share)) return not_finite;
-  const double place = std::clamp(share, 0.0, 1.0) * double(colors.size() - 1);
-  const auto below = std::min(std::size_t(place), colors.size() - 2);
-  return mixed(colors[below], colors[below + 1], place - double(below));
+  return color_along(colors, std::clamp(share, 0.0, 1.0));
 }
 
 rgb_image draw_mesh(const ramify::mesh_snapshot& mesh, std::string_view field,

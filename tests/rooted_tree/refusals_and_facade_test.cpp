@@ -12,20 +12,10 @@
 #include "oracle.hpp"
 #include "times_check.hpp"
 
+using namespace tests;
 using common::forest_kind;
 using ramify::route;
 using ramify::tree_shape;
-using tests::cases;
-using tests::everything;
-using tests::names;
-using tests::on_cpu;
-using tests::options_for;
-using tests::oracle;
-using tests::orderless;
-using tests::parent_array;
-using tests::routes;
-using tests::tree_results;
-using tests::values_for;
 
 namespace {
 
@@ -152,7 +142,6 @@ BOOST_AUTO_TEST_CASE(faulty_child_lists_are_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
-  using tests::bad_tree_argument;
   const auto expect = [&](bad_tree_argument argument, const char* what) {
     BOOST_CHECK_EXCEPTION(cases().provoke(argument), std::invalid_argument, names(what));
   };
@@ -177,16 +166,16 @@ BOOST_AUTO_TEST_CASE(the_facade_numbers) {
           {numbers.levels, numbers.subtree_sizes, numbers.preorder, numbers.postorder},
           options_for(taken));
       BOOST_TEST((numbers == tree.numbers));
-      BOOST_TEST(tests::check_times(report, {!on_cpu(), !on_cpu()}) == "");
-      BOOST_TEST(report.ran_on == tests::backend_under_test());
+      BOOST_TEST(check_times(report, {!on_cpu(), !on_cpu()}) == "");
+      BOOST_TEST(report.ran_on == backend_under_test());
     }
   }
 }
 
 BOOST_AUTO_TEST_CASE(the_facade_folds) {
   for (const forest_kind kind : common::all_forest_kinds()) {
-    const oracle tree(common::relabelled(
-        common::make_parents(kind, std::size_t(tests::cut_down(20'000, 2'000)), 9), 9));
+    const oracle tree(
+        common::relabelled(common::make_parents(kind, std::size_t(cut_down(20'000, 2'000)), 9), 9));
     std::mt19937_64 random(3);
     std::vector<std::int64_t> whole(tree.parents.size());
     for (auto& v : whole) v = static_cast<std::int64_t>(random() % 2'000'001) - 1'000'000;

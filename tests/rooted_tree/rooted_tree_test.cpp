@@ -8,22 +8,12 @@
 #include "oracle.hpp"
 
 namespace data = boost::unit_test::data;
+using namespace tests;
 using common::forest_kind;
 using ramify::rooted_tree_options;
 using ramify::rooted_tree_report;
 using ramify::route;
 using ramify::tree_shape;
-using tests::affine;
-using tests::cases;
-using tests::everything;
-using tests::on_cpu;
-using tests::options_for;
-using tests::oracle;
-using tests::orderless;
-using tests::parent_array;
-using tests::routes;
-using tests::tree_results;
-using tests::values_for;
 
 namespace {
 
@@ -80,6 +70,11 @@ std::vector<parent_array> forests_of(std::size_t n, std::uint64_t seed) {
   return all;
 }
 
+/// A million; on the executor fewer, with as many levels of ranking and groups of folds.
+std::size_t many_nodes() {
+  return on_cpu() ? static_cast<std::size_t>(cut_down(250'000, 20'000)) : 1'000'000;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(rooted_tree)
@@ -100,13 +95,13 @@ BOOST_AUTO_TEST_CASE(every_shape_and_size) {
   int piece = 0;
   for (const std::size_t n : {0, 1, 2, 3, 4, 31, 63, 64, 65, 500, 1023, 1024, 1025, 4097}) {
     for (const auto& parents : forests_of(n, n)) {
-      if (!tests::left_out(piece)) expect_right_every_way(oracle(parents));
+      if (!left_out(piece)) expect_right_every_way(oracle(parents));
     }
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_million_nodes) {
-  const auto n = static_cast<std::size_t>(tests::cut_down(1'000'000, 20'000));
+BOOST_AUTO_TEST_CASE(a_large_forest) {
+  const std::size_t n = many_nodes();
   for (const forest_kind kind : common::all_forest_kinds()) {
     const oracle tree(common::make_parents(kind, n, 1));
     const auto shape = tree_shape::of_parents(tree.parents);
@@ -118,8 +113,8 @@ BOOST_AUTO_TEST_CASE(a_million_nodes) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_million_nodes_in_any_order) {
-  const auto n = static_cast<std::size_t>(tests::cut_down(1'000'000, 20'000));
+BOOST_AUTO_TEST_CASE(a_large_forest_in_any_order) {
+  const std::size_t n = many_nodes();
   for (const parent_array& parents :
        {reversed_path(n), common::relabelled(common::make_parents(forest_kind::path, n, 2), 2),
         common::relabelled(common::make_parents(forest_kind::random, n, 2), 2)}) {
@@ -168,8 +163,8 @@ BOOST_AUTO_TEST_CASE(only_what_is_asked_for) {
   BOOST_TEST(grids[6] > grids[0]);
 }
 
-BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
-BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::random_schedules()), seed) {
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(on_the_executor))
+BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(random_schedules()), seed) {
   const ramify::cpu::scoped_executor_config config(
       {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
   // Three levels of ranking, two groups of folds.
@@ -177,20 +172,20 @@ BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::random_schedules
   expect_right_every_way(oracle(all[std::size_t(seed) % all.size()]));
 }
 
-BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(on_the_executor))
 BOOST_DATA_TEST_CASE(the_extreme_schedules, data::make({"eager", "late"}), s) {
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(s));
   int piece = 0;
   for (const auto& parents : forests_of(5'000, 3)) {
-    if (!tests::left_out(piece, 4)) expect_right_every_way(oracle(parents));
+    if (!left_out(piece, 4)) expect_right_every_way(oracle(parents));
   }
 }
 
 BOOST_DATA_TEST_CASE(nothing_is_lost_whatever_the_limit, data::make({1, 2, 16, 2048}),
                      pending_launches) {
   int piece = 0;
-  for (const auto& parents : forests_of(std::size_t(tests::cut_down(20'000, 2'000)), 4)) {
-    if (tests::left_out(piece, 4)) continue;
+  for (const auto& parents : forests_of(std::size_t(cut_down(20'000, 2'000)), 4)) {
+    if (left_out(piece, 4)) continue;
     expect_right_every_way(oracle(parents), std::size_t(pending_launches));
   }
 }
@@ -222,7 +217,7 @@ BOOST_AUTO_TEST_CASE(the_report_tells_the_route) {
   BOOST_TEST(report.taken == route::flat);
   BOOST_TEST(report.child_grids == 0u);
   report = expect_right(tree, shape, everything(100'000), options_for(route::automatic));
-  if (tests::on_cpu()) {
+  if (on_cpu()) {
     BOOST_TEST(report.taken == route::device);
   } else {  // by what was measured
     BOOST_TEST(report.route_reason.find("flat: about ") == 0u);
@@ -248,7 +243,7 @@ BOOST_AUTO_TEST_CASE(the_oracle_can_say_no) {
     BOOST_TEST(tree.check(wrong) != "");
   }
   // An operator that commutes would not show folds in the wrong order; these do.
-  const auto backwards = [](const affine& a, const affine& b) { return tests::composed(b, a); };
+  const auto backwards = [](const affine& a, const affine& b) { return composed(b, a); };
   tree_results wrong = right;
   wrong.leaffix = common::serial_leaffix(tree.lists, tree.parents, tree.values, backwards);
   BOOST_TEST(tree.check(wrong) != "");

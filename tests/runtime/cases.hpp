@@ -5,6 +5,7 @@
 /// What the device runtime layer is asked to do in tests; compiled for both backends (cases.cuh).
 
 #include <cstddef>
+#include <optional>
 #include <ramify/runtime/granularity.hpp>
 #include <ramify/runtime/launch_costs.hpp>
 #include <ramify/runtime/report.hpp>
@@ -63,6 +64,7 @@ struct runtime_cases {
   std::string (*order_of_streams)();  ///< names of grids in the order in which they ran
   std::string (*order_in_null_stream)();
   std::string (*handles)();            ///< what is wrong with owning objects, if anything
+  std::string (*times_of_events)();    ///< likewise
   bool (*launch_after_failed_call)();  ///< whether a launch is blamed for an error before it
   std::vector<int> (*warp_and_shared)();
   bool (*heap_is_finite)();
@@ -72,8 +74,9 @@ struct runtime_cases {
   std::string (*route_reason)(ramify::route wanted, std::size_t pending_launches);
   /// The route and its reason, if flat would take a thousand looks of the host and device one level.
   std::string (*planned_route)(ramify::route wanted, std::size_t pending_launches, bool captured);
-  /// As ramify::load_or_measure_launch_costs(); null on the CPU executor.
-  ramify::launch_costs (*load_or_measure_costs)(const std::string& folder);
+  /// What launches cost on the current device, measured now, or kept; null on the CPU executor.
+  ramify::launch_costs (*measure_and_keep_costs)(const std::string& folder);
+  std::optional<ramify::launch_costs> (*kept_costs)(const std::string& folder);
   loop_seen (*loop)(const loop_request&);
   /// Whether an error in the body of a loop comes through, and the next loop runs all the same.
   bool (*loop_after_bad_body)();

@@ -244,20 +244,25 @@ BOOST_AUTO_TEST_CASE(the_drivers_version_is_found) {
 // ---- the device ---------------------------------------------------------------------------------
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_a_gpu))
-BOOST_AUTO_TEST_CASE(a_device_is_measured_once) {
+BOOST_AUTO_TEST_CASE(what_is_measured_of_a_device_is_kept) {
   const tests::work_folder work;
   const auto folder = work / "cache";
-  const launch_costs measured = cases().load_or_measure_costs(folder.string());
+  const auto kept = [&] {
+    const auto costs = cases().kept_costs(folder.string());
+    BOOST_REQUIRE(costs.has_value());
+    return *costs;
+  };
+  const launch_costs measured = cases().measure_and_keep_costs(folder.string());
   BOOST_TEST_MESSAGE(measured);
   BOOST_TEST(are_plausible(measured));
-  // The second call reads: what was kept, and so what was changed there.
+  // What is read is what was kept, and so what was changed there.
   BOOST_REQUIRE(std::distance(std::filesystem::directory_iterator(folder), {}) == 1);
-  BOOST_TEST(text_of(cases().load_or_measure_costs(folder.string())) == text_of(measured));
+  BOOST_TEST(text_of(kept()) == text_of(measured));
   const auto path = std::filesystem::directory_iterator(folder)->path();
   std::string text = tests::content(path);
   const auto value = text.find("host_launch: ") + 13;
   tests::set_content(path, text.replace(value, text.find('\n', value) - value, "4321"));
-  BOOST_TEST(cases().load_or_measure_costs(folder.string()).host_launch == 4321);
+  BOOST_TEST(kept().host_launch == 4321);
   // Slots that measuring took are given back.
   const auto flood = cases().flood({.tasks = 100}, 2048);
   BOOST_TEST(flood.slots_left_in_use == 0u);
@@ -268,6 +273,8 @@ BOOST_AUTO_TEST_CASE(the_facade_tells_or_says_why_not) {
     const launch_costs costs = ramify::launch_costs_of_device();
     BOOST_TEST(are_plausible(costs));
     BOOST_TEST(text_of(ramify::launch_costs_of_device()) == text_of(costs));
+    if (tests::on_cpu()) return;
+    BOOST_TEST(cases().kept_costs(ramify::launch_costs_folder().string()).has_value());
   } catch (const ramify::unavailable& e) {
     BOOST_TEST(tests::on_cpu());  // this machine may have no GPU
     BOOST_TEST(std::string(e.what()).find("the cuda backend cannot run") == 0u);

@@ -274,6 +274,8 @@ BOOST_AUTO_TEST_CASE(streams_events_and_tail_launches_order_grids) {
 
 BOOST_AUTO_TEST_CASE(what_owns_something_can_be_moved) { BOOST_TEST(cases().handles() == ""); }
 
+BOOST_AUTO_TEST_CASE(events_tell_times) { BOOST_TEST(cases().times_of_events() == ""); }
+
 BOOST_AUTO_TEST_CASE(a_launch_is_not_blamed_for_an_earlier_error) {
   BOOST_TEST(cases().launch_after_failed_call());
 }

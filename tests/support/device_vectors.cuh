@@ -31,6 +31,20 @@ void download(const device_buffer<T>& buffer, std::vector<T>& host, cudaStream_t
   check(cudaStreamSynchronize(stream), "waiting for a download");
 }
 
+template <class T>
+std::vector<T> download(const device_buffer<T>& buffer) {
+  std::vector<T> host(buffer.size());
+  download(buffer, host);
+  return host;
+}
+
+template <class T>
+device_buffer<T> zeros(std::size_t n) {
+  device_buffer<T> buffer(n, nullptr);
+  check(cudaMemsetAsync(buffer.data(), 0, n * sizeof(T), nullptr), "clearing a buffer");
+  return buffer;
+}
+
 /// That pending-launch limit while it lives; 0 leaves the limit alone.
 inline std::optional<launch_limits> scoped_limit(std::size_t pending_launches) {
   if (pending_launches == 0) return std::nullopt;

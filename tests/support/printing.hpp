@@ -13,31 +13,20 @@
 
 namespace ramify {
 
-inline std::ostream& boost_test_print_type(std::ostream& out, route r) {
-  return out << to_string(r);
-}
-inline std::ostream& boost_test_print_type(std::ostream& out, backend b) {
-  return out << to_string(b);
-}
-inline std::ostream& boost_test_print_type(std::ostream& out, flat_loop l) {
-  return out << to_string(l);
-}
-inline std::ostream& boost_test_print_type(std::ostream& out, granularity g) {
-  return out << to_string(g);
-}
-inline std::ostream& boost_test_print_type(std::ostream& out, quicksort_strategy s) {
-  return out << to_string(s);
+template <class Choice>
+requires requires(const Choice& choice) { to_string(choice); }
+std::ostream& boost_test_print_type(std::ostream& out, const Choice& choice) {
+  return out << to_string(choice);
 }
 
 }  // namespace ramify
 
 namespace common {
 
-inline std::ostream& boost_test_print_type(std::ostream& out, distribution d) {
-  return out << to_string(d);
-}
-inline std::ostream& boost_test_print_type(std::ostream& out, forest_kind k) {
-  return out << to_string(k);
+template <class Choice>
+requires requires(const Choice& choice) { to_string(choice); }
+std::ostream& boost_test_print_type(std::ostream& out, const Choice& choice) {
+  return out << to_string(choice);
 }
 
 }  // namespace common

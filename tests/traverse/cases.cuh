@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <ramify/runtime/captured_graph.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <ramify/traverse.cuh>
 #include <ramify/tree_search/uts.cuh>
@@ -197,35 +198,6 @@ inline std::size_t least_capacity() {
 }
 
 #if RAMIFY_ON_CUDA
-/// A graph of what `put(stream)` puts into a stream.
-class captured_graph {
- public:
-  template <class Put>
-  captured_graph(const host_stream& stream, Put put) {
-    check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal), "capturing");
-    cudaGraph_t graph = nullptr;
-    try {
-      put(stream.get());
-    } catch (...) {
-      static_cast<void>(cudaStreamEndCapture(stream.get(), &graph));
-      static_cast<void>(cudaGetLastError());
-      if (graph != nullptr) static_cast<void>(cudaGraphDestroy(graph));
-      throw;
-    }
-    check(cudaStreamEndCapture(stream.get(), &graph), "capturing");
-    const cudaError_t made = cudaGraphInstantiate(&runnable_, graph, 0);
-    static_cast<void>(cudaGraphDestroy(graph));
-    check(made, "making a graph");
-  }
-  ~captured_graph() { static_cast<void>(cudaGraphExecDestroy(runnable_)); }
-  captured_graph(const captured_graph&) = delete;
-  captured_graph& operator=(const captured_graph&) = delete;
-  void launch(cudaStream_t stream) { check(cudaGraphLaunch(runnable_, stream), "launching"); }
-
- private:
-  cudaGraphExec_t runnable_ = nullptr;
-};
-
 inline captured_marks mark_captured(const numbered_tree& tree, route taken, unsigned launches,
                                     bool get_each) {
   const host_stream stream;
@@ -237,9 +209,9 @@ inline captured_marks mark_captured(const numbered_tree& tree, route taken, unsi
   const device_buffer<std::byte> scratch(run_type::scratch_bytes(config), nullptr);
   check(cudaDeviceSynchronize(), "preparing");
   std::optional<run_type> run;
-  captured_graph graph(stream, [&](cudaStream_t into) {
-    (void)run.emplace(0u, expand_number{tree}, mark_visit{visits.data()}, sum{}, 0u, into, config,
-                      scratch_memory{scratch.data(), scratch.size()});
+  const captured_graph graph(stream.get(), [&] {
+    (void)run.emplace(0u, expand_number{tree}, mark_visit{visits.data()}, sum{}, 0u, stream.get(),
+                      config, scratch_memory{scratch.data(), scratch.size()});
   });
   for (unsigned i = 1; i <= launches; ++i) {
     graph.launch(stream.get());
@@ -273,8 +245,8 @@ inline void provoke(bad_traversal what) {
     const device_buffer<std::byte> enough(bytes, nullptr);
     check(cudaDeviceSynchronize(), "preparing");
     const scratch_memory memory{has_scratch ? enough.data() : nullptr, bytes};
-    const captured_graph graph(stream, [&](cudaStream_t into) {
-      auto run = start(config, memory, into);
+    const captured_graph graph(stream.get(), [&] {
+      auto run = start(config, memory, stream.get());
       if (get) (void)run.get();
     });
   };

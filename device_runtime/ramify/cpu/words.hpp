@@ -107,10 +107,12 @@ inline const cudaStream_t cudaStreamTailLaunch = reinterpret_cast<cudaStream_t>(
 inline const cudaStream_t cudaStreamFireAndForget = reinterpret_cast<cudaStream_t>(0x4);
 
 inline constexpr unsigned cudaStreamNonBlocking = 1;
+inline constexpr unsigned cudaEventDefault = 0;
 inline constexpr unsigned cudaEventDisableTiming = 2;
 
 // On the host all work has finished when its call returns, so streams and events order nothing
-// there; in a kernel they order child grids as the device runtime does.
+// there, and an event's time is that of its record; in a kernel they order child grids as the device
+// runtime does.
 [[nodiscard]] cudaError_t cudaStreamCreateWithFlags(cudaStream_t*, unsigned flags);
 [[nodiscard]] cudaError_t cudaStreamDestroy(cudaStream_t);
 [[nodiscard]] cudaError_t cudaStreamSynchronize(cudaStream_t);
@@ -118,6 +120,7 @@ inline constexpr unsigned cudaEventDisableTiming = 2;
 [[nodiscard]] cudaError_t cudaEventCreateWithFlags(cudaEvent_t*, unsigned flags);
 [[nodiscard]] cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t = nullptr);
 [[nodiscard]] cudaError_t cudaEventSynchronize(cudaEvent_t);
+[[nodiscard]] cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t begin, cudaEvent_t end);
 [[nodiscard]] cudaError_t cudaEventDestroy(cudaEvent_t);
 
 // ---- memory ------------------------------------------------------------------------------------

@@ -43,12 +43,10 @@ namespace ramify::inline RAMIFY_BUILD {
   return {properties.name, driver, CUDART_VERSION};
 }
 
-/// The costs for the current device that are kept in `folder`, or else measured now and kept there.
+/// Measures the costs of the current device, whose origin is given, and keeps them in `folder`.
 /// \throws as measure_launch_costs()
-[[nodiscard]] inline launch_costs load_or_measure_launch_costs(
-    const std::filesystem::path& folder) {
-  const launch_costs_origin origin = current_launch_costs_origin();
-  if (const auto kept = load_launch_costs(folder, origin)) return *kept;
+[[nodiscard]] inline launch_costs measure_and_keep_launch_costs(const std::filesystem::path& folder,
+                                                                const launch_costs_origin& origin) {
   const launch_costs costs = measure_launch_costs();
   save_launch_costs(folder, origin, costs);
   return costs;
@@ -67,7 +65,7 @@ struct launch_costs_answer {
 [[nodiscard]] inline launch_costs_answer find_launch_costs(cudaStream_t stream) {
   struct entry {
     launch_costs_answer answer;
-    bool looked_on_disk = false;
+    std::optional<launch_costs_origin> origin;  // once the disk has been looked at
     bool waited = false;
   };
   static std::mutex mutex;
@@ -85,8 +83,9 @@ struct launch_costs_answer {
     return state == cudaErrorNotReady;
   };
   // 1. On disk.
-  if (!std::exchange(here.looked_on_disk, true)) {
-    here.answer.costs = load_launch_costs(launch_costs_folder(), current_launch_costs_origin());
+  if (!here.origin) {
+    here.origin = current_launch_costs_origin();
+    here.answer.costs = load_launch_costs(launch_costs_folder(), *here.origin);
     if (here.answer.costs) return here.answer;
   }
   // 2. Not now? A stream that stays busy may wait for its owner, who waits for us.
@@ -99,7 +98,7 @@ struct launch_costs_answer {
   }
   // 3. Now.
   try {
-    here.answer.costs = load_or_measure_launch_costs(launch_costs_folder());
+    here.answer.costs = measure_and_keep_launch_costs(launch_costs_folder(), *here.origin);
   } catch (const unavailable& e) {  // of slots there may be more next time
     return {{}, e.what()};
   } catch (const cuda_error& e) {

@@ -16,6 +16,7 @@
 #include <array>
 #include <chrono>
 #include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/captured_graph.cuh>
 #include <ramify/runtime/graph_loop.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/launch_costs.hpp>
@@ -106,35 +107,6 @@ class trial_slots {
   slot_lease lease_;
   unsigned count_;
   cudaStream_t stream_;
-};
-
-/// Grids one after another, as a graph.
-class trial_graph {
- public:
-  trial_graph(launch_trial* trial, unsigned grids) {
-    const host_stream stream;
-    check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeRelaxed), "capturing a graph");
-    cudaError_t launched = cudaSuccess;
-    for (unsigned i = 0; i < grids && launched == cudaSuccess; ++i) {
-      launched = launch(trial_nothing<launch_trial>, {1, 1}, stream.get(), trial).code();
-    }
-    cudaGraph_t graph = nullptr;
-    check(cudaStreamEndCapture(stream.get(), &graph), "capturing a graph");
-    const cudaError_t made =
-        launched == cudaSuccess ? cudaGraphInstantiate(&runnable_, graph, 0) : launched;
-    static_cast<void>(cudaGraphDestroy(graph));
-    check(made, "making a graph");
-  }
-  ~trial_graph() { static_cast<void>(cudaGraphExecDestroy(runnable_)); }
-  trial_graph(const trial_graph&) = delete;
-  trial_graph& operator=(const trial_graph&) = delete;
-
-  void launch_into(cudaStream_t stream) const {
-    check(cudaGraphLaunch(runnable_, stream), "launching a graph");
-  }
-
- private:
-  cudaGraphExec_t runnable_ = nullptr;
 };
 
 // ---- measuring ----------------------------------------------------------------------------------
@@ -239,10 +211,18 @@ inline launch_costs measure_launch_costs() {
             " failed: " + cudaGetErrorString(static_cast<cudaError_t>(seen.status.error)));
   }
   // 3. By graphs.
-  const trial_graph few(trial, short_row);
-  const trial_graph many(trial, long_row);
+  const auto graph_of = [&](unsigned grids) {
+    const auto put = [&] {
+      for (unsigned i = 0; i < grids; ++i) {
+        launched(launch(trial_nothing<launch_trial>, {1, 1}, stream, trial));
+      }
+    };
+    return captured_graph(stream, put, cudaStreamCaptureModeRelaxed);
+  };
+  const captured_graph few = graph_of(short_row);
+  const captured_graph many = graph_of(long_row);
   costs.graph_grid =
-      cost_in([&](unsigned steps) { (steps == short_row ? few : many).launch_into(stream); });
+      cost_in([&](unsigned steps) { (steps == short_row ? few : many).launch(stream); });
   if (!graph_loop_obstacle().empty()) return costs;
   const auto make_loop = [&] {
     return graph_loop([&](cudaStream_t into, const loop_condition& condition) {

@@ -132,7 +132,7 @@ class staging {
     }
 
     pinned_buffer<std::byte> memory;
-    host_event used;  ///< behind the last copy from or to the memory
+    host_event used = host_event::without_time();  ///< behind the last copy from or to the memory
   };
   using lane = std::array<chunk, 2>;  // of one thread
 

@@ -138,12 +138,12 @@ class [[nodiscard]] beside_captures {
 #endif
 };
 
-/// An event of the host, without time. Moved-from as host_stream.
+/// An event of the host: a mark in a stream, with a time. Moved-from as host_stream.
 class host_event {
  public:
-  host_event() {
-    check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "making an event");
-  }
+  host_event() : host_event(cudaEventDefault) {}
+  /// One that only orders, which costs its stream less.
+  [[nodiscard]] static host_event without_time() { return host_event(cudaEventDisableTiming); }
   ~host_event() {
     if (event_ != nullptr) static_cast<void>(cudaEventDestroy(event_));
   }
@@ -153,12 +153,27 @@ class host_event {
     return *this;
   }
 
-  void record(cudaStream_t stream) { check(cudaEventRecord(event_, stream), "recording an event"); }
+  void record(cudaStream_t stream = nullptr) {
+    check(cudaEventRecord(event_, stream), "recording an event");
+  }
   /// Waits for the work before the last record.
   /// None if there was no record.
   void synchronize() const { check(cudaEventSynchronize(event_), "waiting for an event"); }
+  /// Between the last records of `earlier` and this one, for both of which it waits.
+  /// \throws cuda_error if either was not recorded or has no time
+  [[nodiscard]] double milliseconds_since(const host_event& earlier) const {
+    earlier.synchronize();
+    synchronize();
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, earlier.event_, event_), "reading a time");
+    return ms;
+  }
 
  private:
+  explicit host_event(unsigned flags) {
+    check(cudaEventCreateWithFlags(&event_, flags), "making an event");
+  }
+
   cudaEvent_t event_ = nullptr;
 };
 

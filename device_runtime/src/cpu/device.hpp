@@ -46,7 +46,7 @@ class device {
   // ---- streams and events; a handle is a number that is never given twice ----
   /// `owner` is null for the host. A grid's streams and events go when it is complete.
   [[nodiscard]] words::cudaStream_t make_stream(grid* owner);
-  [[nodiscard]] words::cudaEvent_t make_event(grid* owner);
+  [[nodiscard]] words::cudaEvent_t make_event(grid* owner, bool has_time);
   /// For the use of the grid `user`, or with 0 of the host.
   [[nodiscard]] looked_up<stream_state> look_up(words::cudaStream_t, std::uint64_t user);
   [[nodiscard]] looked_up<event_state> look_up(words::cudaEvent_t, std::uint64_t user);
@@ -55,6 +55,11 @@ class device {
   [[nodiscard]] bool destroy(words::cudaEvent_t, std::uint64_t user);
   void record(event_state&, stream_state&);
   void wait(stream_state&, const event_state&);
+  /// The host's record of an event of its own.
+  [[nodiscard]] words::cudaError_t record_now(words::cudaEvent_t);
+  /// Milliseconds between two such records.
+  [[nodiscard]] words::cudaError_t elapsed(words::cudaEvent_t begin, words::cudaEvent_t end,
+                                           float& ms);
 
   // ---- limits and memory ----
   [[nodiscard]] words::cudaError_t limit(words::cudaLimit, std::size_t& value) const;

@@ -5,10 +5,12 @@
 /// What the executor keeps of a grid, of its streams and of its events.
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <ramify/cpu/executor.hpp>
 #include <ramify/cpu/words.hpp>
 #include <utility>
@@ -88,7 +90,9 @@ struct event_state {
   std::uint64_t owner = 0;
   run* of_run = nullptr;
   bool destroyed = false;
-  std::shared_ptr<signal> last_record;  // null: never recorded
+  std::shared_ptr<signal> last_record;  // in a kernel; null: never recorded
+  bool has_time = false;
+  std::optional<std::chrono::steady_clock::time_point> recorded_at;  // by the host
 };
 
 /// One launch from the host and all that comes of it.

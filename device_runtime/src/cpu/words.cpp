@@ -188,19 +188,24 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   block* here = block::current();
   if (here != nullptr && flags != cudaEventDisableTiming) return cudaErrorInvalidValue;
-  *event = device::instance().make_event(here == nullptr ? nullptr : here->owner().get());
+  *event = device::instance().make_event(here == nullptr ? nullptr : here->owner().get(),
+                                         (flags & cudaEventDisableTiming) == 0);
   return cudaSuccess;
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   block* here = block::current();
-  if (here == nullptr) return cudaSuccess;
+  if (here == nullptr) return device::instance().record_now(event);
   if (reserved(stream) || event == nullptr) return cudaErrorInvalidResourceHandle;
   device::instance().record(resolve(*here, event), resolve(*here, stream));
   return cudaSuccess;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+
+cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t begin, cudaEvent_t end) {
+  return device::instance().elapsed(begin, end, *ms);
+}
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   if (event == nullptr) return cudaErrorInvalidResourceHandle;

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Streams and events of the device that the executor plays: who may use them, and what they order.
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "device.hpp"
+
+namespace ramify::cpu {
+
+using namespace words;
+
+namespace {
+
+template <class Handle>
+std::uintptr_t number_of(Handle handle) {
+  return reinterpret_cast<std::uintptr_t>(handle);
+}
+
+/// A new entry with a handle of that number, which the grid `owner` (null: the host) keeps in `handles`.
+template <class Handle, class Map>
+Handle make_in(Map& map, std::uintptr_t number, grid* owner, std::vector<Handle> grid::*handles) {
+  const auto handle = reinterpret_cast<Handle>(number);
+  auto& made = map[number];
+  if (owner != nullptr) {
+    made.owner = owner->id;
+    made.of_run = owner->owner;
+    (owner->*handles).push_back(handle);
+  }
+  return handle;
+}
+
+/// What keeps a grid, or the host as grid 0, from using a stream or event; null if nothing does.
+template <class State>
+const char* fault_of(const State& state, std::uint64_t user) {
+  if (user != 0 && state.of_run == nullptr) return "that the host created";
+  if (state.owner != user) return "that another grid created";
+  return state.destroyed ? "that was destroyed" : nullptr;
+}
+
+template <class Map, class Handle>
+auto look_up_in(Map& map, Handle handle, std::uint64_t user) {
+  const auto entry = map.find(number_of(handle));
+  using state = typename Map::mapped_type;
+  if (entry == map.end()) return looked_up<state>{nullptr, "that is none, or none any more"};
+  const char* const fault = fault_of(entry->second, user);
+  return looked_up<state>{fault == nullptr ? &entry->second : nullptr, fault};
+}
+
+template <class Map, class Handle>
+bool destroy_in(Map& map, Handle handle, std::uint64_t user) {
+  const looked_up found = look_up_in(map, handle, user);
+  if (found.state == nullptr) return false;
+  found.state->destroyed = true;
+  if (user == 0) map.erase(number_of(handle));
+  return true;
+}
+
+}  // namespace
+
+cudaStream_t device::make_stream(grid* owner) {
+  const std::lock_guard lock(mutex_);
+  return make_in(streams_, next_handle_++, owner, &grid::streams);
+}
+
+cudaEvent_t device::make_event(grid* owner, bool has_time) {
+  const std::lock_guard lock(mutex_);
+  const std::uintptr_t number = next_handle_++;
+  events_[number].has_time = has_time;
+  return make_in(events_, number, owner, &grid::events);
+}
+
+looked_up<stream_state> device::look_up(cudaStream_t handle, std::uint64_t user) {
+  const std::lock_guard lock(mutex_);
+  return look_up_in(streams_, handle, user);
+}
+
+looked_up<event_state> device::look_up(cudaEvent_t handle, std::uint64_t user) {
+  const std::lock_guard lock(mutex_);
+  return look_up_in(events_, handle, user);
+}
+
+bool device::destroy(cudaStream_t handle, std::uint64_t user) {
+  const std::lock_guard lock(mutex_);
+  return destroy_in(streams_, handle, user);
+}
+
+bool device::destroy(cudaEvent_t handle, std::uint64_t user) {
+  const std::lock_guard lock(mutex_);
+  return destroy_in(events_, handle, user);
+}
+
+void device::forget_handles(const grid& g) {
+  for (const cudaStream_t handle : g.streams) streams_.erase(number_of(handle));
+  for (const cudaEvent_t handle : g.events) events_.erase(number_of(handle));
+}
+
+void device::record(event_state& event, stream_state& stream) {
+  std::vector<grid_ptr> ready;
+  run& the_run = *event.of_run;
+  {
+    const std::lock_guard lock(mutex_);
+    event.last_record = std::make_shared<signal>();
+    stream.queue.emplace_back(stream_state::record{event.last_record});
+    advance(stream, ready);
+  }
+  if (!ready.empty()) the_run.ready(ready);
+}
+
+void device::wait(stream_state& stream, const event_state& event) {
+  const std::lock_guard lock(mutex_);
+  if (event.last_record == nullptr) return;  // never recorded: nothing to wait for
+  stream.queue.emplace_back(stream_state::wait{event.last_record});
+  std::vector<grid_ptr> ready;
+  advance(stream, ready);  // only drops a wait that is over; no grid can be behind it yet
+}
+
+cudaError_t device::record_now(cudaEvent_t handle) {
+  const std::lock_guard lock(mutex_);
+  event_state* const event = look_up_in(events_, handle, 0).state;
+  if (event == nullptr) return cudaErrorInvalidResourceHandle;
+  event->recorded_at = std::chrono::steady_clock::now();
+  return cudaSuccess;
+}
+
+cudaError_t device::elapsed(cudaEvent_t begin, cudaEvent_t end, float& ms) {
+  const std::lock_guard lock(mutex_);
+  const event_state* const first = look_up_in(events_, begin, 0).state;
+  const event_state* const second = look_up_in(events_, end, 0).state;
+  for (const event_state* event : {first, second}) {
+    if (event == nullptr || !event->has_time || !event->recorded_at) {
+      return cudaErrorInvalidResourceHandle;
+    }
+  }
+  ms = std::chrono::duration<float, std::milli>(*second->recorded_at - *first->recorded_at).count();
+  return cudaSuccess;
+}
+
+/// Begins what nothing in the stream holds up any more, and in streams that waited for its records.
+void device::advance(stream_state& first, std::vector<grid_ptr>& ready) {
+  std::vector<stream_state*> streams{&first};
+  while (!streams.empty()) {
+    stream_state& stream = *streams.back();
+    streams.pop_back();
+    while (!stream.busy && !stream.queue.empty()) {
+      auto& entry = stream.queue.front();
+      if (auto* g = std::get_if<grid_ptr>(&entry)) {
+        stream.busy = true;
+        ready.push_back(std::move(*g));
+      } else if (auto* record = std::get_if<stream_state::record>(&entry)) {
+        record->done->set = true;
+        for (stream_state* waiting : record->done->waiting) streams.push_back(waiting);
+        record->done->waiting.clear();
+      } else {
+        const auto& until = std::get<stream_state::wait>(entry).until;
+        if (!until->set) {
+          until->waiting.push_back(&stream);
+          break;
+        }
+      }
+      stream.queue.pop_front();
+    }
+  }
+}
+
+}  // namespace ramify::cpu

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// A recursion that floods the device with tasks, and grids that work off a list of them.
+
+#include <cstddef>
+#include <optional>
+#include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/limits.cuh>
+#include <ramify/runtime/recursion.cuh>
+#include <vector>
+
+#include "cases.hpp"
+#include "device_vectors.cuh"
+#include "slot_checks.cuh"
+
+namespace tests::inline RAMIFY_BUILD {
+
+// ---- a flood of tasks ---------------------------------------------------------------------------
+
+struct flood_context;
+__global__ void flood_kernel(task_source<unsigned> source, spawner<unsigned> spawn,
+                             flood_context context);
+
+struct flood_context {
+  __host__ __device__ static auto kernel() { return flood_kernel; }
+  static constexpr unsigned fan = 32;
+  static constexpr bool may_be_thin = false;
+
+  unsigned* runs;
+  unsigned* arrived;  ///< blocks of a task that are done
+  unsigned tasks;
+  unsigned children;  ///< of the root
+  unsigned blocks;
+  bool bad_launch;
+  bool break_a_rule;
+  bool by_block;
+  bool forgets_an_end;
+};
+
+#if !RAMIFY_ON_CUDA
+__global__ void take_pointer(unsigned*) {}
+#endif
+
+// Task 0 spawns tasks 1 to c; task t of those spawns t + c, t + 2 c, ...
+__global__ void flood_kernel(task_source<unsigned> source, spawner<unsigned> spawn,
+                             flood_context context) {
+  const unsigned c = context.children;
+  for (const auto [task, rank] : source.members()) {
+    unsigned first = task == 0 ? 1 : task + c;
+    const unsigned step = task == 0 ? 1 : c;
+    const unsigned end = task == 0 ? min(c + 1, context.tasks) : task <= c ? context.tasks : 0;
+    if (context.by_block) {
+      for (; first < end; first += step * blockDim.x) {
+        const unsigned child = first + step * threadIdx.x;
+        spawn.by_block(flood_kernel, child < end, child, context, __func__);
+      }
+    }
+    if (threadIdx.x != 0) continue;
+    atomicAdd(&context.runs[task], 1u);
+    if (atomicAdd(&context.arrived[task], 1u) != context.blocks - 1) continue;
+    for (; first < end; first += step) {
+      const unsigned blocks = context.bad_launch && first == 2 ? 0 : context.blocks;
+      spawn(flood_kernel, first, blocks, context, __func__);
+    }
+#if !RAMIFY_ON_CUDA  // nvcc sees through it
+    if (context.break_a_rule && task == 0) {
+      unsigned local = 0;
+      static_cast<void>(bool(launch(take_pointer, {1, 1}, fire_and_forget(), &local)));
+    }
+#endif
+    if (context.forgets_an_end && task == 1) continue;
+    spawn.task_ends();
+  }
+  if (threadIdx.x == 0) spawn.block_ends(flood_kernel, source, context, __func__);
+}
+
+inline flood_result run_flood(const flood_request& request, std::size_t pending_launches) {
+  const launch_limits limits({.pending_launches = pending_launches});
+  const std::size_t capacity = request.capacity == 0 ? request.tasks : request.capacity;
+  using tree = recursion<unsigned, flood_context>;
+  const auto runs = zeros<unsigned>(request.tasks);
+  const auto arrived = zeros<unsigned>(request.tasks);
+  const device_buffer<std::byte> status(run_control::scratch_bytes, nullptr);
+  const device_buffer<std::byte> lists(tree::scratch_bytes(capacity, request.launches), nullptr);
+
+  const std::size_t limit =
+      request.believed_limit == 0 ? *limits.granted().pending_launches : request.believed_limit;
+  std::optional<all_slots_taken> somebody_else;
+  if (request.slots_taken) somebody_else.emplace(limit);
+  run_control control(status.data(), choose_route(request.route, limit, 1, {route::flat, ""}),
+                      limit, nullptr);
+  tree flood(lists.data(), capacity, control, request.threads, 0, child_streams::fire_and_forget,
+             flood_context{runs.data(), arrived.data(), request.tasks, request.fan, request.blocks,
+                           request.bad_launch, request.break_a_rule, request.by_block,
+                           request.forgets_an_end},
+             request.launches);
+  flood.start(0u, request.blocks);
+  flood.finish();
+  somebody_else.reset();
+  return {download(runs), control.report(), slots_in_use()};
+}
+
+// ---- a list of tasks and a grid of any size -----------------------------------------------------
+
+__global__ void push_teams(task_list<unsigned> list) {
+  const unsigned teams[] = {2, 1, 3, 1, 5};
+  for (unsigned first = 0, i = 0; i < 5; first += teams[i++]) list.push(first, teams[i]);
+}
+
+// A task is the number of its first member.
+__global__ void visit_members(task_source<unsigned> source, unsigned* visits) {
+  for (const auto [first, rank] : source.members()) {
+    if (threadIdx.x == 0) atomicAdd(&visits[first + rank], 1u);
+  }
+}
+
+inline std::vector<unsigned> visits_of_members(unsigned blocks) {
+  const auto tasks = zeros<unsigned>(5);
+  const auto first_block = zeros<unsigned>(5);
+  const auto head = zeros<list_head>(1);
+  const auto visits = zeros<unsigned>(12);
+  const task_list<unsigned> list{tasks.data(), first_block.data(), &head.data()->count_and_blocks,
+                                 5, &head.data()->unfinished};
+  check(launch(push_teams, {1, 1}, nullptr, list).code(), "launching");
+  check(launch(visit_members, {blocks, 32}, nullptr, task_source<unsigned>{{}, list, true},
+               visits.data())
+            .code(),
+        "launching");
+  return download(visits);
+}
+
+}  // namespace tests::inline RAMIFY_BUILD

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Streams and events of kernels, and what owns something on the host.
+
+#include <cstddef>
+#include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/stream.cuh>
+#include <string>
+#include <utility>
+
+#include "device_vectors.cuh"
+
+namespace tests::inline RAMIFY_BUILD {
+
+// ---- streams ------------------------------------------------------------------------------------
+
+struct grid_log {
+  unsigned size;
+  char names[64];
+};
+
+__device__ inline void write_down(grid_log* log, char name) {
+  log->names[atomicAdd(&log->size, 1u)] = name;
+}
+
+__global__ void note(grid_log* log, char name) { write_down(log, name); }
+
+__global__ void nothing() {}
+
+__global__ void note_after_child(grid_log* log, char name) {
+  const bool launched = launch(note, {1, 1}, tail_launch(), log, name) &&
+                        launch(note, {1, 1}, fire_and_forget(), log, char(name + 32));
+  if (!launched) write_down(log, '!');
+}
+
+// A and B in a named stream; C after B's end, by an event, in another one; Z last of all.
+__global__ void note_in_streams(grid_log* log) {
+  const device_stream first;
+  const device_stream second;
+  const device_event after_b;
+  bool good = bool(launch(note, {1, 1}, tail_launch(), log, 'Z'));
+  good = good && launch(note_after_child, {1, 1}, first.get(), log, 'A');
+  good = good && launch(note_after_child, {1, 1}, first.get(), log, 'B');
+  good = good && after_b.record(first) == cudaSuccess;
+  good = good && second.wait(after_b.get()) == cudaSuccess;
+  good = good && launch(note_after_child, {1, 1}, second.get(), log, 'C');
+  if (!good) write_down(log, '!');
+}
+
+__global__ void note_in_null_stream(grid_log* log) {
+  for (char name = 'A'; name < 'F'; ++name) {
+    if (!launch(note_after_child, {1, 1}, null_stream(), log, name)) write_down(log, '!');
+  }
+}
+
+inline std::string order_after(void (*kernel)(grid_log*)) {
+  const auto log = zeros<grid_log>(1);
+  check(launch(kernel, {1, 1}, nullptr, log.data()).code(), "launching");
+  const grid_log seen = download(log)[0];
+  return {seen.names, seen.names + seen.size};
+}
+
+// ---- objects that own something -----------------------------------------------------------------
+
+inline std::string handles() {
+  // Move-only, empty when moved from, and usable all along.
+  host_stream first;
+  host_stream second = std::move(first);
+  if (first.get() != nullptr) return "a moved-from stream is not empty";
+  first = std::move(second);
+  if (second.get() != nullptr) return "a stream that was assigned from is not empty";
+
+  pinned_buffer<int> source(3);
+  for (int i = 0; i < 3; ++i) source[i] = i + 5;
+  pinned_buffer<int> target(3);
+  device_buffer<int> memory(3, first.get());
+  host_event copied;
+  check(cudaMemcpyAsync(memory.data(), source.data(), 3 * sizeof(int), cudaMemcpyHostToDevice,
+                        first.get()),
+        "copying");
+  check(cudaMemcpyAsync(target.data(), memory.data(), 3 * sizeof(int), cudaMemcpyDeviceToHost,
+                        first.get()),
+        "copying back");
+  copied.record(first.get());
+  const host_event moved = std::move(copied);
+  moved.synchronize();
+  if (target[0] != 5 || target[2] != 7) return "pinned memory did not come back";
+
+  device_buffer<int> elsewhere(1, first.get());
+  elsewhere = std::move(memory);
+  if (memory.data() != nullptr || memory.size() != 0) return "a moved-from buffer is not empty";
+  if (elsewhere.size() != 3) return "a buffer was not moved";
+  source = std::move(target);
+  if (target.data() != nullptr || source[1] != 6) return "a pinned buffer was not moved";
+  elsewhere = {};
+  release_scratch();
+  return {};
+}
+
+inline std::string times_of_events() {
+  const host_stream stream;
+  host_event begin;
+  host_event end;
+  const auto is_known = [](const host_event& from, const host_event& to) {
+    try {
+      static_cast<void>(to.milliseconds_since(from));
+      return true;
+    } catch (const cuda_error&) {
+      return false;
+    }
+  };
+  if (is_known(begin, end)) return "events have times that nobody recorded";
+  begin.record(stream.get());
+  if (is_known(begin, end)) return "an event has a time that nobody recorded";
+  check(launch(nothing, {1, 1}, stream.get()).code(), "launching");
+  end.record(stream.get());
+  if (!(end.milliseconds_since(begin) > 0)) return "a grid took no time";
+  host_event untimed = host_event::without_time();
+  untimed.record(stream.get());
+  if (is_known(begin, untimed)) return "an event without time has one";
+  return {};
+}
+
+inline bool launch_after_failed_call() {
+  try {
+    const device_buffer<std::byte> too_much(std::size_t{1} << 50, nullptr);
+    return false;
+  } catch (const cuda_error&) {
+  }
+  if (!launch(nothing, {1, 1}, nullptr)) return false;
+  const auto log = zeros<grid_log>(1);
+  return bool(launch(note, {1, 1}, nullptr, log.data(), 'A')) && download(log)[0].size == 1;
+}
+
+}  // namespace tests::inline RAMIFY_BUILD
