@@ -46,7 +46,7 @@ namespace tests {
 }
 
 /// Random schedules of the executor to try: a few under a sanitizer, which sees the same code in all.
-[[nodiscard]] constexpr int random_schedules() { return effort() < 1 ? 3 : 50; }
+[[nodiscard]] constexpr int random_schedules() { return effort() < 1 ? 3 : 100; }
 
 /// Whether to leave this one of many similar pieces of work out: a sanitizer sees the same code with
 /// all of them, so one in `of` will do. `piece` counts them. `of` should have no factor in common

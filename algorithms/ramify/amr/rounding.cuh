@@ -34,7 +34,8 @@ __host__ __device__ Real times(Real a, Real b) {
 // exponents. So none of them can be under way while another is; a flux has ten, and most do not need
 // one another. What follows are their usual paths: a first guess by hardware, Newton's iteration, and
 // the remainder last (P. Markstein, IBM J. Res. Dev. 34 (1990) 111). The results are those of IEEE,
-// and so of a CPU, of normal numbers whose reciprocals are normal; of 0 and infinity they are NaN.
+// and so of a CPU, unless the operands, their reciprocals, the result or the remainder come near the least
+// normal number; for a divisor or a radicand that is 0 or infinite they are NaN.
 
 #if defined(__CUDA_ARCH__)
 /// 1 / x but for one or two units in the last place.

@@ -8,6 +8,7 @@
 /// All segments of a level are partitioned by the same three grids, which run one after another:
 ///
 ///     sample    a block a segment    sorts a sample and takes candidates for splitters from it
+///               (the root: several)
 ///     count     a block a piece      counts the keys that belong into each bucket
 ///     scatter   a block a piece      moves the keys there
 ///
@@ -16,9 +17,9 @@
 ///
 /// The last block of a segment's scatter hands its buckets on: large ones to the next level, small
 /// ones, several neighbours together, to the leaf grid. On the device route, the last block of a level
-/// launches both. Keys that the first count finds in order stay where they are.
+/// launches both. Keys that the first count finds in order stay where they are, and
+/// scatter turns those round that it finds in the opposite order.
 
-#include <cstddef>
 #include <ramify/quicksort/multiway_leaves.cuh>
 #include <ramify/quicksort/multiway_sample.cuh>
 #include <ramify/quicksort/multiway_scatter.cuh>
@@ -106,7 +107,7 @@ __host__ __device__ level_launch launch_grids(const multiway_context<Key, Value,
                          {blocks.sample, tuning::sample_threads, sizes.sample_bytes});
     }
     if (error == cudaSuccess) {
-      const unsigned bytes = count_shared<Key, Value>::bytes(ids_of_level(level, sizes));
+      const unsigned bytes = count_shared<Key, Value>::bytes(most_buckets(level, sizes));
       error = launch_one(multiway_count<Key, Value, Compare>,
                          {blocks.pieces, tuning::count_threads, bytes});
     }

@@ -63,7 +63,6 @@ __device__ void hand_on_buckets(const multiway_context<Key, Value, Compare>& con
       const bool all_equal = tree.equality != 0 && b % 2 == 1 && last == b;
       bool found_room = true;
       if (all_equal && !is_small(b)) {
-        child.sorted = true;
         if (buffer != 0) found_room = context.copies.push(child, tiles(child, copy_tile));
       } else if (child.size() <= tuning::leaf_size) {
         is_leaf = child.size() > 0;

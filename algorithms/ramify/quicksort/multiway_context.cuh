@@ -57,12 +57,12 @@ struct multiway_sizes {
   unsigned piece;         ///< of a later segment
   unsigned root_buckets;  ///< wanted, equality buckets apart
   unsigned root_ids;      ///< buckets of the root at most, all in all
-  unsigned root_sample;   ///< keys
+  unsigned root_sample;   ///< keys; of device_sizes(), at most
   unsigned sample;        ///< of a later segment, at most
   unsigned tile;          ///< elements that a block lays out in shared memory at a time
   unsigned long_leaf;     ///< elements that a block sorts in shared memory
   unsigned teams;         ///< of a block of the leaf grid
-  unsigned blocks;        ///< that the device holds of a kernel that takes all of an SM
+  unsigned blocks;        ///< of scatter that are resident at a time: one an SM
   /// Dynamic shared memory of a block, in bytes.
   unsigned root_sample_bytes;
   unsigned sample_bytes;
@@ -142,8 +142,8 @@ __device__ unsigned wanted_buckets(position size, unsigned level, const multiway
   return level == 0 ? sizes.root_buckets : wanted_buckets<Key, Value>(size);
 }
 
-/// Numbers that buckets of that level may have.
-__host__ __device__ inline unsigned ids_of_level(unsigned level, const multiway_sizes& sizes) {
+/// How many buckets, equality buckets included, a segment of that level may have.
+__host__ __device__ inline unsigned most_buckets(unsigned level, const multiway_sizes& sizes) {
   return level == 0 ? sizes.root_ids : byte_ids;
 }
 
@@ -182,7 +182,7 @@ struct multiway_piece {
     of = list.tasks[index];
     pieces = ramify::pieces(of, sizes);
     const unsigned rank = number - list.first_block[index];
-    offsets = (of.begin / (most_of_piece(of, sizes) / 2) + rank) * ids_of_level(of.depth, sizes);
+    offsets = (of.begin / (most_of_piece(of, sizes) / 2) + rank) * most_buckets(of.depth, sizes);
     const position each = (of.size() + pieces - 1) / pieces;
     begin = of.begin + rank * each;
     begin = begin < of.end ? begin : of.end;

@@ -4,31 +4,30 @@
 /// \file
 /// The grid that counts how many keys of a level belong into each bucket, a block a piece.
 
-#include <cstdint>
 #include <ramify/quicksort/multiway_tree.cuh>
 #include <type_traits>
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// What a block of count has in shared memory: this, the counts, and the tree, which are small below the
-/// root: of a grid that a kernel launched, blocks of 8 KiB and more are alone on their SM.
+/// What a block of count has in shared memory: this, the counts, and the tree. Below the root these are
+/// small (3 KiB for u32 keys), which matters to grids that kernels launched, see ramify/runtime/team.cuh.
 template <class Key, class Value>
 struct alignas(128) count_shared {
   using tuning = multiway_tuning<Key, Value>;
   unsigned order;  ///< of the piece so far
 
   /// Nodes of a tree of so many buckets at most, and one more: its root is node 1.
-  [[nodiscard]] __host__ __device__ static constexpr unsigned nodes(unsigned ids) {
+  [[nodiscard]] __host__ __device__ static constexpr unsigned nodes(unsigned buckets) {
     constexpr unsigned most = tuning::leaf_bucket_limit;
-    return ids < most ? ids : most;
+    return buckets < most ? buckets : most;
   }
-  [[nodiscard]] __host__ __device__ static constexpr unsigned bytes(unsigned ids) {
-    return static_cast<unsigned>(sizeof(count_shared) + ids * sizeof(unsigned) +
-                                 nodes(ids) * sizeof(Key));
+  [[nodiscard]] __host__ __device__ static constexpr unsigned bytes(unsigned buckets) {
+    return static_cast<unsigned>(sizeof(count_shared) + buckets * sizeof(unsigned) +
+                                 nodes(buckets) * sizeof(Key));
   }
   [[nodiscard]] __device__ unsigned* counts() { return reinterpret_cast<unsigned*>(this + 1); }
-  [[nodiscard]] __device__ Key* tree(unsigned ids) {
-    return reinterpret_cast<Key*>(counts() + ids);
+  [[nodiscard]] __device__ Key* tree(unsigned most_buckets) {
+    return reinterpret_cast<Key*>(counts() + most_buckets);
   }
 };
 
@@ -148,9 +147,9 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::count_threads)
 
   const task_list<segment> list = context.list(level);
   const unsigned pieces = list.blocks();
-  const unsigned ids = ids_of_level(level, context.sizes);
+  const unsigned most = most_buckets(level, context.sizes);
   unsigned* counts = shared.counts();
-  Key* tree = shared.tree(ids);
+  Key* tree = shared.tree(most);
 
   for (unsigned number = blockIdx.x; number < pieces; number += gridDim.x) {
     const multiway_piece piece(list, number, context.sizes);
@@ -161,7 +160,7 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::count_threads)
 
     // 1. The splitters: the same ones in all blocks of a segment.
     const multiway_tree shape =
-        plant_tree<threads>(tree, context.candidates + slot, wanted - 1, ids, context.compare);
+        plant_tree<threads>(tree, context.candidates + slot, wanted - 1, most, context.compare);
     if (piece.begin == piece.of.begin && threadIdx.x == 0) plan.tree = shape;
     const unsigned buckets = shape.buckets();
 

@@ -9,6 +9,7 @@
 /// others are needed.
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -216,8 +217,10 @@ class multiway_run {
     multiway_sizes sizes = device_sizes();
     sizes.root_buckets = root_buckets(n);
     sizes.root_ids = sizes.root_buckets > byte_ids ? most_ids : byte_ids;
-    // The smaller the input, the more the time for its sample weighs.
-    const std::size_t sample = std::min<std::size_t>(n / 256, 60 * sizes.root_buckets);
+    // The smaller the input, the more the time for its sample weighs: a key in 256, and at least four for
+    // each bucket.
+    const std::size_t sample =
+        std::min<std::size_t>(n / 256, tuning::oversampling * sizes.root_buckets);
     sizes.root_sample =
         static_cast<unsigned>(std::min({std::max<std::size_t>(sample, 4 * sizes.root_buckets), n,
                                         std::size_t{sizes.root_sample}}));
@@ -230,7 +233,7 @@ class multiway_run {
     const std::size_t piece =
         std::max<std::size_t>(n / (rounds * sizes.blocks) + 1, tuning::least_piece);
     sizes.root_piece = static_cast<unsigned>(piece + piece % 2);
-    sizes.piece = sizes.root_piece + sizes.root_piece / 8 * 2;
+    sizes.piece = sizes.root_piece + sizes.root_piece / 8 * 2;  // a quarter more, and even
     return sizes;
   }
 

@@ -34,12 +34,14 @@ __device__ void sort_sample(Key* sorted, Read read, unsigned count, Compare comp
   }
 }
 
-/// Clears the counts of a segment that is to have `wanted` buckets. One of `count` threads, `me`.
+/// Clears the counts of a segment that is to have `wanted` buckets, at most `most_buckets` with equality
+/// buckets. One of `count` threads, `me`.
 template <class Key>
 __device__ void clear_counts(const multiway_memory<Key>& memory, position slot, unsigned wanted,
-                             unsigned ids, unsigned me, unsigned count) {
-  const unsigned most = 2u << tree_levels(wanted);  // with equality buckets
-  for (unsigned b = me; b < (most < ids ? most : ids); b += count) memory.counts[slot + b] = 0;
+                             unsigned most_buckets, unsigned me, unsigned count) {
+  const unsigned may_be = 2u << tree_levels(wanted);
+  const unsigned end = may_be < most_buckets ? may_be : most_buckets;
+  for (unsigned b = me; b < end; b += count) memory.counts[slot + b] = 0;
 }
 
 /// Puts the state of a run to its beginning. One block.
@@ -59,28 +61,28 @@ __device__ void clear_state(const multiway_context<Key, Value, Compare>& context
 /// the keys between two pivots. How many keys the parts before it have tells which candidates are in its
 /// part.
 ///
-///     sample    [7 1 9 4 8 2 3 6 5], candidates at places 2, 4 and 6    pivots  [3 6]
-///     block 1   reads 7 1 9 4 8 2 3 6 5, sorts [3 4 5], 2 before it     takes 3 at 2 and 5 at 4
+///     sample, of which the candidates are at places 2, 4 and 6    [7 1 9 4 8 2 3 6 5]
+///     1. pivots, the same in all blocks                           [3 6]
+///     2. block 1: its part, and how many come before              [4 3 5], 2
+///     3. sorted: places 2, 3 and 4                                [3 4 5]: candidates 3 and 5
 template <class Key, class Value, class Compare>
 __global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
     multiway_sample_root(multiway_context<Key, Value, Compare> context) {
   using tuning = multiway_tuning<Key, Value>;
   constexpr unsigned threads = tuning::sample_threads;
   constexpr unsigned parts = tuning::root_parts;
-  constexpr unsigned few = threads < 128 ? threads : 128;  // keys that pivots are taken from
+  constexpr unsigned pivot_sample = tuning::root_pivot_sample;
   constexpr int items = tuning::sample_items;
-  const unsigned count = context.sizes.root_sample;
+  const multiway_sizes& sizes = context.sizes;
+  const unsigned count = sizes.root_sample;
   Key* sorted = dynamic_shared<uninitialized_array<Key, 1>>().data();
   Key* part = sorted + sample_bytes<Key, Value>(count) / sizeof(Key);
-  __shared__ uninitialized_array<Key, few> first_look;
-  __shared__ uninitialized_array<Key, parts - 1> pivots;
+  __shared__ uninitialized_array<Key, pivot_sample> some;
+  __shared__ unsigned pivots[parts];  // where in `some`; the first is not used
   __shared__ unsigned before;
-  __shared__ unsigned inside;
+  __shared__ unsigned part_size;
 
-  const multiway_sizes& sizes = context.sizes;
-  const Compare compare = context.compare;
-  const Key* keys = context.buffers.home.keys;
-  const auto read = [&](unsigned k) { return keys[sample_position(context.root, k, count)]; };
+  // 0. The state of the run, its first task, and empty counts.
   if (blockIdx.x == 0) {
     clear_state(context);
     if (threadIdx.x == 0) {
@@ -91,51 +93,53 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
   clear_counts(context, 0, sizes.root_buckets, sizes.root_ids, blockIdx.x * threads + threadIdx.x,
                parts * threads);
 
-  // 1. The sample, and pivots from a few of its keys, whose ranks are counted.
+  // 1. The sample, and pivots from a few of its keys: for each, the others that come before it are
+  //    counted. A comparator that contradicts itself may give two the same rank, and none another, but all
+  //    blocks choose the same ones.
+  const Compare compare = context.compare;
+  const Key* keys = context.buffers.home.keys;
+  const auto read = [&](unsigned k) { return keys[sample_position(context.root, k, count)]; };
   Key mine[items];
   RAMIFY_UNROLL
   for (int i = 0; i < items; ++i) {
     const unsigned k = i * threads + threadIdx.x;
     if (k < count) mine[i] = read(k);
   }
-  if (threadIdx.x < few) first_look[threadIdx.x] = read(threadIdx.x * count / few);
-  if (threadIdx.x == 0) before = inside = 0;
+  if (threadIdx.x < pivot_sample) some[threadIdx.x] = read(threadIdx.x * count / pivot_sample);
+  if (threadIdx.x < parts) pivots[threadIdx.x] = 0;
+  if (threadIdx.x == 0) before = part_size = 0;
   __syncthreads();
-  if (threadIdx.x < parts - 1) pivots[threadIdx.x] = first_look[0];
-  __syncthreads();
-  if (threadIdx.x < few) {
+  if (threadIdx.x < pivot_sample) {
     unsigned rank = 0;
-    for (unsigned other = 0; other < few; ++other) {
-      const bool comes_first = other < threadIdx.x
-                                   ? !compare(first_look[threadIdx.x], first_look[other])
-                                   : compare(first_look[other], first_look[threadIdx.x]);
+    for (unsigned other = 0; other < pivot_sample; ++other) {
+      const bool comes_first = other < threadIdx.x ? !compare(some[threadIdx.x], some[other])
+                                                   : compare(some[other], some[threadIdx.x]);
       if (comes_first) ++rank;
     }
     for (unsigned p = 1; p < parts; ++p) {
-      if (rank == p * few / parts) pivots[p - 1] = first_look[threadIdx.x];
+      if (rank == p * pivot_sample / parts) atomicMax(&pivots[p], threadIdx.x);
     }
   }
   __syncthreads();
 
-  // 2. This block's part. All blocks find the same parts, whatever the comparator says.
+  // 2. This block's part.
   RAMIFY_UNROLL
   for (int i = 0; i < items; ++i) {
-    const bool there = i * threads + threadIdx.x < count;
-    unsigned where = parts;
-    if (there) {
+    unsigned where = parts;  // what is not there is in no part
+    if (i * threads + threadIdx.x < count) {
       where = 0;
-      for (unsigned p = 0; p < parts - 1; ++p) where += compare(mine[i], pivots[p]) ? 0 : 1;
+      for (unsigned p = 1; p < parts; ++p) where += compare(mine[i], some[pivots[p]]) ? 0 : 1;
     }
     const unsigned earlier = __ballot_sync(0xffffffffu, where < blockIdx.x);
     if (threadIdx.x % 32 == 0 && earlier != 0) {
       atomicAdd(&before, static_cast<unsigned>(__popc(static_cast<int>(earlier))));
     }
-    if (where == blockIdx.x) part[atomicAdd(&inside, 1u)] = mine[i];
+    if (where == blockIdx.x) part[atomicAdd(&part_size, 1u)] = mine[i];
   }
   __syncthreads();
 
   // 3. Sort it, and take candidates: they lie evenly in the whole sample.
-  const unsigned size = inside;
+  const unsigned size = part_size;
   sort_sample<Key, Value>(
       sorted, [&](unsigned k) { return part[k]; }, size, compare);
   for (unsigned c = threadIdx.x; c < sizes.root_buckets - 1; c += threads) {
@@ -167,8 +171,7 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
     }
     clear_counts(context, slot, buckets, byte_ids, threadIdx.x, threads);
 
-    // 60 keys a bucket.
-    const position wanted = position{60} * buckets;
+    const position wanted = position{tuning::oversampling} * buckets;
     position most = context.sizes.sample;
     most = most < mine.size() ? most : mine.size();
     const auto count = static_cast<unsigned>(wanted < most ? wanted : most);

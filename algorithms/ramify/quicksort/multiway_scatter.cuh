@@ -6,6 +6,7 @@
 
 #include <ramify/quicksort/multiway_buckets.cuh>
 #include <ramify/quicksort/multiway_count.cuh>
+#include <type_traits>
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -16,8 +17,9 @@ struct alignas(128) scatter_shared {
   using scan = block_scan<unsigned, tuning::tile_threads>;
   using scan_of_segment = block_scan<position, tuning::tile_threads>;
   unsigned counts[most_ids];  ///< keys of each bucket, then where they begin in the tile
-  position next[most_ids];    ///< place in each bucket
-  position shift[most_ids];   ///< from a place in the tile to the place in the output
+  position next[most_ids];    ///< where in the output each bucket's next key goes
+  position shift[most_ids];   ///< from a place in the tile to the place in the output; before
+                              ///< and after the tiles, where buckets begin in the output
   typename scan::TempStorage scan_storage;
   typename scan_of_segment::TempStorage segment_scan_storage;
 
@@ -229,7 +231,7 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::tile_threads)
     const bool in_order = plan.order != in_no_order;
 
     if (!in_order) {
-      // 1. Where do this piece's keys of each bucket go?
+      // 1. In no order: where do this piece's keys of each bucket go?
       find_begins(shared, piece.of, counts, tree.buckets());
       for (unsigned b = threadIdx.x; b < tree.buckets(); b += threads) {
         shared.next[b] =
@@ -243,6 +245,7 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::tile_threads)
         scatter_piece<std::remove_pointer_t<decltype(type)>>(shared, context, piece, tree);
       });
     } else if ((plan.order & rising) == 0) {
+      // 1. and 2., in the opposite order: swap.
       mirror_piece(context.buffers[piece.of.buffer], piece);
     }
 
@@ -252,6 +255,7 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::tile_threads)
     if (!last_to_arrive(plan.pieces_scattered, piece.pieces)) continue;
     if (!in_order) {
       using scan = typename scatter_shared<Key, Value>::scan;
+      // The counts of the last tile are not needed any more.
       const bucket_memory<scan> memory{shared.shift, shared.counts, shared.scan_storage};
       find_begins(shared, piece.of, counts, tree.buckets());
       hand_on_buckets<threads>(context, piece.of, tree, memory, context.list(level + 1));

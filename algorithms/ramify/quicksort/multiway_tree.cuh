@@ -19,10 +19,10 @@ __device__ inline unsigned place_in_order(unsigned node, unsigned levels) {
   return (left_of_it << (levels - 1 - depth)) - 1;
 }
 
-/// Plants the tree of some sorted candidates, for at most `ids` buckets. Every thread of the block; the
+/// Plants the tree of some sorted candidates, for `most` buckets at most. Every thread of the block; the
 /// tree is there after the next barrier.
 template <unsigned threads, class Key, class Compare>
-__device__ multiway_tree plant_tree(Key* tree, const Key* candidates, unsigned count, unsigned ids,
+__device__ multiway_tree plant_tree(Key* tree, const Key* candidates, unsigned count, unsigned most,
                                     Compare compare) {
   __shared__ unsigned repeated;
   // 1. Repeated keys show as repeated candidates, and want equality buckets, which share the numbers of
@@ -34,7 +34,7 @@ __device__ multiway_tree plant_tree(Key* tree, const Key* candidates, unsigned c
   }
   __syncthreads();
   const bool equality = repeated != 0;
-  const bool halve = equality && 2 * (count + 1) > ids;  // then every other one will do
+  const bool halve = equality && 2 * (count + 1) > most;  // then every other one will do
   const unsigned splitters_wanted = halve ? count / 2 : count;
 
   // 2. The last splitter fills the places that are left over; nothing falls between equal splitters.

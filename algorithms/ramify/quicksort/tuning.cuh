@@ -92,11 +92,15 @@ struct multiway_tuning {
   /// Parts that the sample of the root is sorted in, each by a block. Blocks that sort a sample each, and
   /// then take medians of candidates, take as long, and make buckets that differ by 32 to 46 %.
   static constexpr unsigned root_parts = 9;
+  /// Keys that the pivots between them are taken from.
+  static constexpr unsigned root_pivot_sample =
+      static_cast<unsigned>(std::clamp(16 * 1024 / key_bytes, 16, 128));
   static constexpr int count_threads = key_bytes <= 32 ? 1024 : 256;
   /// Keys that a thread looks up at a time: each search waits for shared memory, so several wait
   /// together.
   static constexpr int count_items = key_bytes <= 8 ? 8 : key_bytes <= 32 ? 4 : 1;
-  /// A tile is laid out in up to 64 KiB of shared memory, bucket by bucket. The whole sort, u32: with 512
+  /// The elements of a tile are laid out in up to 64 KiB of shared memory, bucket by bucket; on a device with
+  /// less, a tile is shorter than its threads could take. The whole sort, u32: with 512
   /// threads of 24 keys each 6.75 ms, of 28 7.26, of 32 6.94.
   static constexpr int tile_threads = 512;
   static constexpr int tile_items = std::clamp(128 / staged_bytes, 1, 24);
@@ -111,6 +115,7 @@ struct multiway_tuning {
   static constexpr int sample_items =
       odd(std::clamp(64 * 1024 / (sample_threads * key_bytes), 1, 127));
   static constexpr unsigned root_parts = 3;
+  static constexpr unsigned root_pivot_sample = 16;
   static constexpr int count_threads = 32;
   static constexpr int count_items = 4;
   static constexpr int tile_threads = 32;
@@ -120,11 +125,12 @@ struct multiway_tuning {
 
   /// Elements that a team sorts in shared memory.
   static constexpr int leaf_size = team_threads * leaf_items;
-  /// Keys that a bucket is to have if all goes well. A sample of 60 keys a bucket makes buckets that
-  /// differ by 13 % (standard deviation), so of the full ones few are longer than a leaf.
+  /// Keys of a sample for each bucket, which makes buckets that differ by 13 % (standard deviation).
+  static constexpr int oversampling = 60;
+  /// Keys that a bucket is to have if all goes well: few buckets are longer than a leaf.
   static constexpr int bucket_size = std::max(leaf_size * 7 / 10, 1);
-  /// The same of a root whose buckets will be leaves, at most, for they are as many as a power of two. Its
-  /// sample is small, 8 to 15 keys a bucket, and buckets differ by 26 to 35 %.
+  /// The same, at most, of a root whose buckets will be leaves: they are as many as a power of two. Its
+  /// sample is small, some 6 to 15 keys a bucket, and they differ by 26 to 41 %.
   static constexpr int small_bucket_size = std::max(leaf_size / 2, 1);
   /// Buckets of a partition at most, a power of two: their splitters take at most 8 KiB.
   static constexpr int bucket_limit = std::min<int>(256, std::bit_floor(8u * 1024u / sizeof(Key)));

@@ -15,7 +15,7 @@ namespace ramify::inline RAMIFY_BUILD {
 
 /// `threads` consecutive threads of a block, which has at most `most` such teams and no other threads.
 /// The fewer they may be, the fewer hardware barriers the kernel takes, of which a multiprocessor has
-/// 64 (some 16) for all of its blocks.
+/// 64 (on some GPUs 16) for all of its blocks.
 template <int threads, int most = 15>
 struct block_team {
   static_assert(!RAMIFY_ON_CUDA || threads % 32 == 0, "a team is made of whole warps");
@@ -32,7 +32,7 @@ struct block_team {
 
  private:
   /// One of the hardware's 16 barriers a team; barrier 0 is __syncthreads(). Each by a number that the
-  /// assembler knows: for one that it does not it would take all of them.
+  /// assembler knows, unless there may be 15 teams anyway: for one that it does not know it takes all.
   template <int barrier>
   __device__ void wait() const {
     if constexpr (most == 15) {
