@@ -5,7 +5,8 @@
 /// Measures what launches cost on the current device.
 ///
 /// Each cost is the slope between a short row of launches and a long one, by the host's clock, so that
-/// what comes once for both drops out; the median of a few such slopes. Takes well under a second, and
+/// what comes once for both drops out; of each row, the least of a few times, for work of others at the
+/// same time only adds to them. Takes well under a second, and
 /// memory of the driver's: the launch pool, if no kernel that can launch has run before.
 
 #include <ramify/runtime/build.hpp>
@@ -13,7 +14,6 @@
 #if RAMIFY_ON_CUDA && RAMIFY_DEVICE_LAUNCH
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/captured_graph.cuh>
@@ -111,15 +111,16 @@ class trial_slots {
 
 // ---- measuring ----------------------------------------------------------------------------------
 
-/// The median of an odd number of measured values, but at least a nanosecond: next to nothing, and on
-/// a busy machine a slope may come out as less.
+/// The least of a few times that are measured one after another.
 template <class Measure>
-[[nodiscard]] double median_cost(Measure measure) {
-  std::array<double, 7> values{};
-  for (double& value : values) value = measure();
-  std::ranges::sort(values);
-  return std::max(values[values.size() / 2], 0.001);
+[[nodiscard]] double least_time(Measure measure) {
+  double least = measure();
+  for (int i = 0; i < 6; ++i) least = std::min(least, measure());
+  return least;
 }
+
+/// At least a nanosecond: next to nothing, and on a busy machine a slope may come out as less.
+inline constexpr double least_cost = 0.001;
 
 /// Microseconds that `work` takes, by the host's clock.
 template <class Work>
@@ -164,8 +165,9 @@ inline launch_costs measure_launch_costs() {
     };
     static_cast<void>(time_of(short_row));  // what is done for the first time takes longer
     static_cast<void>(time_of(long_row));
-    return median_cost(
-        [&] { return (time_of(long_row) - time_of(short_row)) / (long_row - short_row); });
+    const double of_long = least_time([&] { return time_of(long_row); });
+    const double of_short = least_time([&] { return time_of(short_row); });
+    return std::max((of_long - of_short) / (long_row - short_row), least_cost);
   };
 
   launch_costs costs;
@@ -235,8 +237,8 @@ inline launch_costs measure_launch_costs() {
       launched(launch(trial_set_turns<launch_trial>, {1, 1}, stream, trial, steps));
       loop.launch(stream);
     });
-    costs.graph_loop = median_cost(
-        [&] { return host_microseconds([&] { const graph_loop made = make_loop(); }); });
+    costs.graph_loop =
+        least_time([&] { return host_microseconds([&] { const graph_loop made = make_loop(); }); });
   } catch (const unavailable&) {  // this driver has none
     costs.graph_turn = 0;
     costs.graph_loop = 0;
