@@ -14,14 +14,7 @@ mkdir -p build
 
 # One architecture is enough to test with: this machine's, or Hopper's.
 architecture=90-real
-if nvidia-smi -L >/dev/null 2>&1; then
-  architecture=native
-elif [[ $(nvcc --help 2>/dev/null) == *Ofast-compile* ]]; then
-  # Nothing here runs what nvcc makes: that it compiles and links is what is tested, and without
-  # optimisation that takes a third of the time. Functions that are not inlined then may have no more
-  # registers than the kernels that call them.
-  export NVCC_APPEND_FLAGS="${NVCC_APPEND_FLAGS:-} -Ofc=max -maxrregcount=64"
-fi
+nvidia-smi -L >/dev/null 2>&1 && architecture=native
 
 failed=()
 skipped=()
