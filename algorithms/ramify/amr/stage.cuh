@@ -101,8 +101,10 @@ struct line_of_cells {
   [[nodiscard]] __device__ int place(int i) const {
     if (i < 0) return storage::of_end(0, -i) + number;
     if (i >= n) return storage::of_end(1, i - n + 1) + number;
-    return storage::of_cell(first) + i * step;
+    return own_place(i);
   }
+  /// The same of a cell that is the block's own.
+  [[nodiscard]] __device__ int own_place(int i) const { return storage::of_cell(first) + i * step; }
 };
 
 /// The faces of a block where levels meet, a bit each.
@@ -204,7 +206,7 @@ __global__ void __launch_bounds__(
     const real ratio = times(dt, reciprocal(spacing));
     const auto add = [&](int i, const values& difference) {
       for (int v = 0; v < variables; ++v) {
-        real& change = shared.change[v][line.place(i)];
+        real& change = shared.change[v][line.own_place(i)];
         const real more = times(ratio, difference[v]);
         change = axis == 0 ? more : change + more;
       }
@@ -267,7 +269,7 @@ __global__ void __launch_bounds__(
         }
       };
       if (run_number == 0) keep(0, first_of(0));
-      if (end <= n) {
+      if (run_number + 1 < tuning::runs) {
         add(end - 1, flux - first_of(run_number + 1));
       } else {
         keep(1, flux);
