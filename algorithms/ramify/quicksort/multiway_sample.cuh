@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
   constexpr int items = tuning::sample_items;
   const multiway_sizes& sizes = context.sizes;
   const unsigned count = sizes.root_sample;
-  Key* sorted = dynamic_shared<uninitialized_array<Key, 1>>().data();
+  Key* sorted = &dynamic_shared<Key>();
   Key* part = sorted + sample_bytes<Key, Value>(count) / sizeof(Key);
   __shared__ uninitialized_array<Key, pivot_sample> some;
   __shared__ unsigned pivots[parts];  // where in `some`; the first is not used
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
     multiway_sample(multiway_context<Key, Value, Compare> context, unsigned level, bool on_slot) {
   using tuning = multiway_tuning<Key, Value>;
   constexpr unsigned threads = tuning::sample_threads;
-  Key* sorted = dynamic_shared<uninitialized_array<Key, 1>>().data();
+  Key* sorted = &dynamic_shared<Key>();
   if (on_slot) context.slots.release_at_start();
   const task_list<segment> list = context.list(level);
   // The last level's list becomes the next one's: nobody looks at it any more.
