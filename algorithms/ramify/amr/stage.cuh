@@ -222,9 +222,7 @@ __global__ void __launch_bounds__(
       values left =
           edges_of_cell(view.physics, get(line.place(begin - 2)), cell, above, around.limited)
               .upper;
-#if RAMIFY_ON_CUDA
-#pragma unroll
-#endif
+      RAMIFY_UNROLL
       for (int k = 0; k < tuning::run; ++k) {
         const int face = begin + k;  // between the cells face - 1 and face
         if (face >= end) break;

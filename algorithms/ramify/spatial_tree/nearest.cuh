@@ -46,9 +46,7 @@ template <class Real, unsigned capacity>
 class short_list {
  public:
   __device__ explicit short_list(const neighbour_row<Real>& row) : row_(row) {
-#if RAMIFY_ON_CUDA
-#pragma unroll
-#endif
+    RAMIFY_UNROLL
     for (unsigned i = 0; i < capacity; ++i) {
       if (i + row.k < capacity) best_[i] = {Real{-1}, 0};
     }
@@ -58,9 +56,7 @@ class short_list {
   /// Takes the worst one's place with a better one, and moves it up to where it belongs.
   __device__ void replace_worst(const neighbour<Real>& better) {
     best_[capacity - 1] = better;
-#if RAMIFY_ON_CUDA
-#pragma unroll
-#endif
+    RAMIFY_UNROLL
     for (unsigned i = capacity - 1; i > 0; --i) {
       const neighbour<Real> a = best_[i - 1];
       const neighbour<Real> b = best_[i];
@@ -70,9 +66,7 @@ class short_list {
     }
   }
   __device__ void finish() const {
-#if RAMIFY_ON_CUDA
-#pragma unroll
-#endif
+    RAMIFY_UNROLL
     for (unsigned i = 0; i < capacity; ++i) {
       if (i + row_.k >= capacity) row_.set(i + row_.k - capacity, best_[i]);
     }
