@@ -17,7 +17,7 @@ struct bucket_memory {
 };
 
 /// Hands the buckets of a segment on: large ones to the next level, small ones, several neighbours
-/// together, to the leaves. Every thread of the block.
+/// together, to the leaves. `shared.begins` are there. Every thread of the block.
 template <unsigned threads, class Scan, class Key, class Value, class Compare>
 __device__ void hand_on_buckets(const multiway_context<Key, Value, Compare>& context,
                                 const segment& parent, const multiway_tree& tree,
@@ -37,7 +37,6 @@ __device__ void hand_on_buckets(const multiway_context<Key, Value, Compare>& con
     return b == 0 || !is_small(b - 1) || !is_small(b) || window(b - 1) != window(b);
   };
   if (threadIdx.x == 0) leaf_count = 0;
-  __syncthreads();
 
   // 1. Which buckets begin a child? Those after them, to the next one, join it.
   const thread_run<threads> run(buckets);

@@ -51,12 +51,15 @@ struct multiway_launched {
   unsigned copy_blocks;
 };
 
+/// Buckets are numbered in a byte, but for those of a root that has more of them.
+inline constexpr unsigned byte_ids = 256;
+inline constexpr unsigned most_ids = 1024;
+
 /// Sizes of a run that depend on the device and on n.
 struct multiway_sizes {
   unsigned root_piece;    ///< elements of a piece of the root, at most; even
   unsigned piece;         ///< of a later segment
   unsigned root_buckets;  ///< wanted, equality buckets apart
-  unsigned root_ids;      ///< buckets of the root at most, all in all
   unsigned root_sample;   ///< keys; of device_sizes(), at most
   unsigned sample;        ///< of a later segment, at most
   unsigned tile;          ///< elements that a block lays out in shared memory at a time
@@ -68,12 +71,12 @@ struct multiway_sizes {
   unsigned sample_bytes;
   unsigned tile_bytes;
   unsigned leaf_bytes;
+
+  /// Whether this run's bucket numbers take two bytes.
+  [[nodiscard]] __host__ __device__ bool wide_ids() const { return root_buckets > byte_ids; }
 };
 
 /// The scratch memory of a run.
-///
-/// A segment has the plan begin / leaf_size for itself, for it is longer than a leaf, and the candidates
-/// and counts from begin / bucket_unit on, for it has fewer buckets than size / bucket_unit.
 template <class Key>
 struct multiway_memory {
   multiway_plan* plans;
@@ -106,6 +109,22 @@ struct multiway_context : multiway_memory<Key> {
   segment root;
   unsigned depth_limit;
   multiway_sizes sizes;
+
+  /// A segment is longer than a leaf, so it has one plan for itself.
+  [[nodiscard]] __device__ multiway_plan& plan_of(const segment& s) const {
+    return this->plans[s.begin / multiway_tuning<Key, Value>::leaf_size];
+  }
+  /// From where on a segment has candidates and counts for itself: it has fewer buckets than
+  /// size / bucket_unit.
+  [[nodiscard]] __device__ position first_bucket_of(const segment& s) const {
+    return s.begin / multiway_tuning<Key, Value>::bucket_unit;
+  }
+  [[nodiscard]] __device__ Key* candidates_of(const segment& s) const {
+    return this->candidates + first_bucket_of(s);
+  }
+  [[nodiscard]] __device__ position* counts_of(const segment& s) const {
+    return this->counts + first_bucket_of(s);
+  }
 };
 
 /// Elements that a block brings home at a time.
@@ -114,14 +133,10 @@ inline constexpr int copy_tile = 16 * 1024;
 /// A depth limit may be 255, and the segments that reach it become leaves of the next level.
 inline constexpr unsigned most_levels = 256;
 
-/// Buckets are numbered in a byte, but for those of a root that has more of them.
-inline constexpr unsigned byte_ids = 256;
-inline constexpr unsigned most_ids = 1024;
-
 /// Calls `work` with a null pointer to the type that bucket numbers have in this run.
 template <class Work>
 __device__ void with_id_type(const multiway_sizes& sizes, Work work) {
-  if (sizes.root_ids > byte_ids) {
+  if (sizes.wide_ids()) {
     work(static_cast<std::uint16_t*>(nullptr));
   } else {
     work(static_cast<std::uint8_t*>(nullptr));
@@ -144,7 +159,7 @@ __device__ unsigned wanted_buckets(position size, unsigned level, const multiway
 
 /// How many buckets, equality buckets included, a segment of that level may have.
 __host__ __device__ inline unsigned most_buckets(unsigned level, const multiway_sizes& sizes) {
-  return level == 0 ? sizes.root_ids : byte_ids;
+  return level == 0 && sizes.wide_ids() ? most_ids : byte_ids;
 }
 
 /// Levels of the smallest tree with so many buckets.

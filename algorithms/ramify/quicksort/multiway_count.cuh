@@ -153,14 +153,13 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::count_threads)
 
   for (unsigned number = blockIdx.x; number < pieces; number += gridDim.x) {
     const multiway_piece piece(list, number, context.sizes);
-    const position slot = piece.of.begin / tuning::bucket_unit;
-    multiway_plan& plan = context.plans[piece.of.begin / tuning::leaf_size];
+    multiway_plan& plan = context.plan_of(piece.of);
     const unsigned wanted =
         wanted_buckets<Key, Value>(piece.of.size(), piece.of.depth, context.sizes);
 
     // 1. The splitters: the same ones in all blocks of a segment.
-    const multiway_tree shape =
-        plant_tree<threads>(tree, context.candidates + slot, wanted - 1, most, context.compare);
+    const multiway_tree shape = plant_tree<threads>(tree, context.candidates_of(piece.of),
+                                                    wanted - 1, most, context.compare);
     if (piece.begin == piece.of.begin && threadIdx.x == 0) plan.tree = shape;
     const unsigned buckets = shape.buckets();
 
@@ -177,7 +176,7 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::count_threads)
     if (piece.of.depth == 0 && threadIdx.x == 0) atomicAnd(&plan.order, shared.order);
 
     // 3. Add up over the segment. The sum so far is where this piece's keys begin in the bucket.
-    position* all_counts = context.counts + slot;
+    position* all_counts = context.counts_of(piece.of);
     for (unsigned b = threadIdx.x; b < buckets; b += threads) {
       const position here = counts[b];
       const position before = here == 0 ? 0 : atomicAdd(&all_counts[b], here);

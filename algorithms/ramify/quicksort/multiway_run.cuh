@@ -39,9 +39,9 @@ class multiway_run {
   [[nodiscard]] static route_plans plans(std::size_t n) {
     const double levels = expected_levels(n);
     if (levels == 0) return {{.host_launches = 2}, {.host_launches = 2}, route::flat};
-    // Flat: three grids a level, one level more than expected unless there is one, and copies and leaves,
-    // all launched ahead. Device: a level is launched by the one before; the last launches only leaves.
-    return {{.host_launches = 3 * (levels < 2 ? levels : levels + 1) + 2},
+    // Flat: three grids a level, and copies and leaves, all launched ahead. Device: a level is launched by
+    // the one before; the last launches only leaves.
+    return {{.host_launches = 3.0 * levels_ahead(n) + 2},
             {.host_launches = 3,
              .device_launches = (levels - 1) * (multiway_level_grids - 1),
              .named_levels = levels},
@@ -57,9 +57,9 @@ class multiway_run {
     memory_.candidates = memory.take<Key>(units);
     memory_.counts = memory.take<position>(units);
     const std::size_t later_offsets = (2 * n / sizes_.root_piece + 2) * byte_ids;
-    memory_.offsets = memory.take<position>(
-        std::max(later_offsets, (n / sizes_.root_piece + 1) * std::size_t{sizes_.root_ids}));
-    if (sizes_.root_ids > byte_ids) {
+    memory_.offsets = memory.take<position>(std::max(
+        later_offsets, (n / sizes_.root_piece + 1) * std::size_t{most_buckets(0, sizes_)}));
+    if (sizes_.wide_ids()) {
       memory_.ids = memory.take<std::uint16_t>(n);
     } else {
       memory_.ids = memory.take<std::uint8_t>(n);
@@ -159,6 +159,13 @@ class multiway_run {
     return levels;
   }
 
+  /// Levels that the flat route launches without knowing what is in them: one more than expected, where
+  /// its empty grids weigh little, for repeated keys often need it.
+  static unsigned levels_ahead(std::size_t n) {
+    const unsigned expected = expected_levels(n);
+    return expected < 2 ? expected : expected + 1;
+  }
+
   /// How many buckets the root is to have, equality buckets apart: a power of two, as its tree has.
   static unsigned root_buckets(std::size_t n) {
     const auto wanted = [n](int size) { return n / static_cast<unsigned>(size) + 1; };
@@ -216,7 +223,6 @@ class multiway_run {
                   count_shared<Key, Value>::bytes(most_ids) <= most_shared_bytes);
     multiway_sizes sizes = device_sizes();
     sizes.root_buckets = root_buckets(n);
-    sizes.root_ids = sizes.root_buckets > byte_ids ? most_ids : byte_ids;
     // The smaller the input, the more the time for its sample weighs: a key in 256, and at least four for
     // each bucket.
     const std::size_t sample =
@@ -255,9 +261,7 @@ class multiway_run {
 
   /// Launches the expected levels, and the leaves, without knowing what is in them.
   void launch_unseen(run_control& control) {
-    // One more than even splitting takes, where its empty grids weigh little: repeated keys often need it.
-    const unsigned expected = expected_levels(n_);
-    const unsigned levels = expected < 2 ? expected : expected + 1;
+    const unsigned levels = levels_ahead(n_);
     multiway_found whatever{};
     whatever.copies = all_found;
     whatever.leaves = all_found;

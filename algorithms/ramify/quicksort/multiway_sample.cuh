@@ -34,14 +34,13 @@ __device__ void sort_sample(Key* sorted, Read read, unsigned count, Compare comp
   }
 }
 
-/// Clears the counts of a segment that is to have `wanted` buckets, at most `most_buckets` with equality
-/// buckets. One of `count` threads, `me`.
-template <class Key>
-__device__ void clear_counts(const multiway_memory<Key>& memory, position slot, unsigned wanted,
-                             unsigned most_buckets, unsigned me, unsigned count) {
+/// Clears the counts of a segment that is to have `wanted` buckets, `most` at most with equality buckets.
+/// One of `count` threads, `me`.
+__device__ inline void clear_counts(position* counts, unsigned wanted, unsigned most, unsigned me,
+                                    unsigned count) {
   const unsigned may_be = 2u << tree_levels(wanted);
-  const unsigned end = may_be < most_buckets ? may_be : most_buckets;
-  for (unsigned b = me; b < end; b += count) memory.counts[slot + b] = 0;
+  const unsigned end = may_be < most ? may_be : most;
+  for (unsigned b = me; b < end; b += count) counts[b] = 0;
 }
 
 /// Puts the state of a run to its beginning. One block.
@@ -87,11 +86,11 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
     clear_state(context);
     if (threadIdx.x == 0) {
       context.even.push(context.root, pieces(context.root, sizes));
-      context.plans[0] = {{}, rising | falling, 0};
+      context.plan_of(context.root) = {{}, rising | falling, 0};
     }
   }
-  clear_counts(context, 0, sizes.root_buckets, sizes.root_ids, blockIdx.x * threads + threadIdx.x,
-               parts * threads);
+  clear_counts(context.counts, sizes.root_buckets, most_buckets(0, sizes),
+               blockIdx.x * threads + threadIdx.x, parts * threads);
 
   // 1. The sample, and pivots from a few of its keys: for each, the others that come before it are
   //    counted. A comparator that contradicts itself may give two the same rank, and none another, but all
@@ -164,12 +163,11 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
 
   for (unsigned i = blockIdx.x; i < list.size(); i += gridDim.x) {
     const segment mine = list.tasks[i];
-    const position slot = mine.begin / tuning::bucket_unit;
     const unsigned buckets = wanted_buckets<Key, Value>(mine.size());
     if (threadIdx.x == 0) {
-      context.plans[mine.begin / tuning::leaf_size] = {{}, in_no_order, 0};
+      context.plan_of(mine) = {{}, in_no_order, 0};
     }
-    clear_counts(context, slot, buckets, byte_ids, threadIdx.x, threads);
+    clear_counts(context.counts_of(mine), buckets, byte_ids, threadIdx.x, threads);
 
     const position wanted = position{tuning::oversampling} * buckets;
     position most = context.sizes.sample;
@@ -180,7 +178,7 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
         sorted, [&](unsigned k) { return keys[sample_position(mine, k, count)]; }, count,
         context.compare);
     for (unsigned c = threadIdx.x; c < buckets - 1; c += threads) {
-      context.candidates[slot + c] = sorted[(c + 1) * count / buckets];
+      context.candidates_of(mine)[c] = sorted[(c + 1) * count / buckets];
     }
     __syncthreads();
   }

@@ -224,9 +224,8 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::tile_threads)
   const unsigned pieces = list.blocks();
   for (unsigned number = blockIdx.x; number < pieces; number += gridDim.x) {
     const multiway_piece piece(list, number, context.sizes);
-    const position slot = piece.of.begin / tuning::bucket_unit;
-    multiway_plan& plan = context.plans[piece.of.begin / tuning::leaf_size];
-    const position* counts = context.counts + slot;
+    multiway_plan& plan = context.plan_of(piece.of);
+    const position* counts = context.counts_of(piece.of);
     const multiway_tree tree = plan.tree;
     const bool in_order = plan.order != in_no_order;
 
