@@ -63,6 +63,8 @@ namespace ramify::inline RAMIFY_BUILD {
 /// neither waits nor checks.
 template <class Key, class Value, class Compare>
 class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
+  using order = sort_order<Key, Compare>;
+
  public:
   /// Waits for the sort and tells what it did. Once.
   /// \throws cuda_error, device_launch_error
@@ -105,15 +107,15 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
     const unsigned slots_needed = multiway ? multiway_level_grids : 1;
     const route_choice choice =
         choose_route(config.route, limit, slots_needed,
-                     multiway ? multiway_run<Key, Value, Compare>::plans(n)
-                              : binary_run<Key, Value, Compare>::plans(n, config.streams),
+                     multiway ? multiway_run<Key, Value, order>::plans(n)
+                              : binary_run<Key, Value, order>::plans(n, config.streams),
                      stream);
     if (n < 2) return;
     state_ = std::make_unique<state>(n, config, scratch, choice, limit, stream);
     if (state_->parts.multiway) {
-      state_->parts.multiway->start(state_->control, data, state_->parts.elements, compare);
+      state_->parts.multiway->start(state_->control, data, state_->parts.elements, order{compare});
     } else {
-      state_->parts.binary->start(state_->control, data, state_->parts.elements, compare,
+      state_->parts.binary->start(state_->control, data, state_->parts.elements, order{compare},
                                   config.streams);
     }
   }
@@ -128,8 +130,8 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
       const auto depth_limit = [&](unsigned chosen) {
         return config.depth_limit == 0 ? chosen : config.depth_limit;
       };
-      using multiway_type = multiway_run<Key, Value, Compare>;
-      using binary_type = binary_run<Key, Value, Compare>;
+      using multiway_type = multiway_run<Key, Value, order>;
+      using binary_type = binary_run<Key, Value, order>;
       if (config.strategy == quicksort_strategy::multiway) {
         multiway.emplace(memory, n, depth_limit(multiway_type::default_depth_limit(n)));
       } else {
@@ -140,8 +142,8 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
 
     void* control;
     columns<Key, Value> elements;
-    std::optional<multiway_run<Key, Value, Compare>> multiway;
-    std::optional<binary_run<Key, Value, Compare>> binary;
+    std::optional<multiway_run<Key, Value, order>> multiway;
+    std::optional<binary_run<Key, Value, order>> binary;
   };
 
   struct state {

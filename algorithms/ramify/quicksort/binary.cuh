@@ -21,13 +21,13 @@ namespace ramify::inline RAMIFY_BUILD {
 
 /// What the blocks of a team share. A segment of more than leaf_size elements has the slot
 /// begin / leaf_size for itself: no other segment that is alive at the same time begins so near.
-template <class Key>
+template <class Code>
 struct binary_slot {
   position left;     ///< elements of the left part so far
   position right;    ///< elements of the right part so far
   unsigned arrived;  ///< blocks that are done
   unsigned has_fence;
-  Key fence;
+  Code fence;
 };
 
 template <class Key, class Value, class Compare>
@@ -45,26 +45,26 @@ struct binary_context {
   static constexpr bool may_be_thin = false;
 
   buffer_pair<Key, Value> buffers;
-  binary_slot<Key>* slots;  ///< n / leaf_size + 1 of them, zeros at first
+  binary_slot<typename Compare::code>* slots;  ///< n / leaf_size + 1 of them, zeros at first
   unsigned long long* merge_sorted;
   Compare compare;
   unsigned depth_limit;
 };
 
 /// How one block sorts what is not worth a grid.
-template <class Key, class Value>
-using block_sorter = leaf_sorter<Key, Value, quicksort_tuning<Key, Value>::threads,
-                                 quicksort_tuning<Key, Value>::leaf_items>;
+template <class Code, class Value>
+using block_sorter = leaf_sorter<Code, Value, quicksort_tuning<Code, Value>::threads,
+                                 quicksort_tuning<Code, Value>::leaf_items>;
 
-template <class Key, class Value>
+template <class Code, class Value>
 struct binary_shared {
-  using tuning = quicksort_tuning<Key, Value>;
+  using tuning = quicksort_tuning<Code, Value>;
   using scan = block_scan<unsigned, tuning::threads>;
 
   union {
-    typename block_sorter<Key, Value>::storage sort;
+    typename block_sorter<Code, Value>::storage sort;
     typename scan::TempStorage scan_storage;
-    uninitialized_array<Key, tuning::pivot_sample> sample;
+    uninitialized_array<Code, tuning::pivot_sample> sample;
   };
   position left_base;   ///< where this block's elements go in the left part
   position right_base;  ///< and in the right part, counted from its end
@@ -72,26 +72,26 @@ struct binary_shared {
 };
 
 /// The pivot: the median of a sample. Every block of the team finds the same one.
-template <class Key, class Value, class Compare>
-__device__ Key choose_pivot(binary_shared<Key, Value>& shared, const Key* keys, const segment& s,
-                            Compare compare) {
-  constexpr unsigned count = binary_shared<Key, Value>::tuning::pivot_sample;
+template <class Code, class Value, class Key, class Compare>
+__device__ Code choose_pivot(binary_shared<Code, Value>& shared, const Key* keys, const segment& s,
+                             Compare compare) {
+  constexpr unsigned count = binary_shared<Code, Value>::tuning::pivot_sample;
   const unsigned me = threadIdx.x;
-  if (me < count) shared.sample[me] = keys[sample_position(s, me, count)];
+  if (me < count) shared.sample[me] = compare.encode(keys[sample_position(s, me, count)]);
   if (me == 0) shared.pivot = 0;  // stays so only if the comparator contradicts itself
   __syncthreads();
   if (me < count) {
     // The median is what has half of the others before it; equal ones count by their place.
-    const Key mine = shared.sample[me];
+    const Code mine = shared.sample[me];
     unsigned rank = 0;
     for (unsigned i = 0; i < count; ++i) {
-      const Key& other = shared.sample[i];
+      const Code& other = shared.sample[i];
       if (compare(other, mine) || (i < me && !compare(mine, other))) ++rank;
     }
     if (rank == count / 2) shared.pivot = me;
   }
   __syncthreads();
-  const Key pivot = shared.sample[shared.pivot];
+  const Code pivot = shared.sample[shared.pivot];
   __syncthreads();
   return pivot;
 }
@@ -114,9 +114,10 @@ __device__ bool worth_a_grid(const segment& s, const spawner<segment>& spawn,
 
 /// Finishes a segment that is not worth a grid. Every thread of the block.
 template <class Key, class Value, class Compare>
-__device__ void finish_in_place(binary_shared<Key, Value>& shared, const segment& s,
+__device__ void finish_in_place(binary_shared<typename Compare::code, Value>& shared,
+                                const segment& s,
                                 const binary_context<Key, Value, Compare>& context) {
-  using sorter = block_sorter<Key, Value>;
+  using sorter = block_sorter<typename Compare::code, Value>;
   if (s.sorted) {
     if (s.buffer != 0) copy_home(context.buffers, s.begin, s.end, threadIdx.x, blockDim.x);
   } else {
@@ -128,8 +129,8 @@ __device__ void finish_in_place(binary_shared<Key, Value>& shared, const segment
 
 /// Moves `count` elements from `tile_begin` on to their side of the pivot, in the other buffer. The
 /// left part of the segment grows from its front, the right part from its back.
-template <class Key, class Value, class GoesLeft>
-__device__ void partition_tile(binary_shared<Key, Value>& shared, binary_slot<Key>& slot,
+template <class Code, class Key, class Value, class GoesLeft>
+__device__ void partition_tile(binary_shared<Code, Value>& shared, binary_slot<Code>& slot,
                                const segment& s, const columns<Key, Value>& from,
                                const columns<Key, Value>& to, position tile_begin, unsigned count,
                                GoesLeft goes_left) {
@@ -146,7 +147,7 @@ __device__ void partition_tile(binary_shared<Key, Value>& shared, binary_slot<Ke
   // 2. Reserve room for the tile, and find this thread's place in it.
   unsigned left_before = 0;
   unsigned tile_left = 0;
-  typename binary_shared<Key, Value>::scan(shared.scan_storage)
+  typename binary_shared<Code, Value>::scan(shared.scan_storage)
       .ExclusiveSum(my_left, left_before, tile_left);
   if (threadIdx.x == 0) {
     shared.left_base = s.begin + atomicAdd(&slot.left, position{tile_left});
@@ -168,12 +169,13 @@ __device__ void partition_tile(binary_shared<Key, Value>& shared, binary_slot<Ke
 
 /// One block's part in a segment.
 template <class Key, class Value, class Compare>
-__device__ void sort_member(binary_shared<Key, Value>& shared, const segment& mine, unsigned tile,
-                            spawner<segment>& spawn,
+__device__ void sort_member(binary_shared<typename Compare::code, Value>& shared,
+                            const segment& mine, unsigned tile, spawner<segment>& spawn,
                             const binary_context<Key, Value, Compare>& context) {
   using tuning = quicksort_tuning<Key, Value>;
+  using code = typename Compare::code;
   const unsigned team = binary_team<Key, Value>(mine);
-  binary_slot<Key>& slot = context.slots[mine.begin / tuning::leaf_size];
+  binary_slot<code>& slot = context.slots[mine.begin / tuning::leaf_size];
   const position tile_begin = mine.begin + position{tile} * tuning::tile_size;
   const position left_over = mine.end - tile_begin;
   const auto count =
@@ -193,10 +195,11 @@ __device__ void sort_member(binary_shared<Key, Value>& shared, const segment& mi
 
   // 2. Split the work at a pivot. Each block of the team does a tile; the last one goes on.
   const Compare compare = context.compare;
-  const Key pivot = choose_pivot(shared, context.buffers[mine.buffer].keys, mine, compare);
+  const code pivot = choose_pivot(shared, context.buffers[mine.buffer].keys, mine, compare);
   const bool pivot_is_minimum = slot.has_fence != 0 && !compare(slot.fence, pivot);
   const auto goes_left = [&](const Key& key) {
-    return pivot_is_minimum ? !compare(pivot, key) : compare(key, pivot);
+    const code& mine = compare.encode(key);
+    return pivot_is_minimum ? !compare(pivot, mine) : compare(mine, pivot);
   };
   const auto buffer = static_cast<unsigned short>(1 - mine.buffer);
   partition_tile(shared, slot, mine, context.buffers[mine.buffer], context.buffers[buffer],
@@ -218,7 +221,7 @@ __device__ void sort_member(binary_shared<Key, Value>& shared, const segment& mi
     constexpr auto name = "quicksort_binary";
     if (spawn_left) spawn(kernel, left, binary_team<Key, Value>(left), context, name);
     if (spawn_right) {
-      binary_slot<Key>& right_slot = context.slots[middle / tuning::leaf_size];
+      binary_slot<code>& right_slot = context.slots[middle / tuning::leaf_size];
       right_slot.fence = pivot;
       right_slot.has_fence = 1;
       spawn(kernel, right, binary_team<Key, Value>(right), context, name);
@@ -233,7 +236,7 @@ template <class Key, class Value, class Compare>
 __global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads)
     quicksort_binary(task_source<segment> source, spawner<segment> spawn,
                      binary_context<Key, Value, Compare> context) {
-  auto& shared = dynamic_shared<binary_shared<Key, Value>>();
+  auto& shared = dynamic_shared<binary_shared<typename Compare::code, Value>>();
   for (const auto [mine, tile] : source.members()) {
     sort_member(shared, mine, tile, spawn, context);
   }

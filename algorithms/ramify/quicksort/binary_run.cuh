@@ -20,6 +20,8 @@ class binary_run {
   using tuning = quicksort_tuning<Key, Value>;
   using context = binary_context<Key, Value, Compare>;
   using tree = recursion<segment, context>;
+  using slot = binary_slot<typename Compare::code>;
+  using shared_memory = binary_shared<typename Compare::code, Value>;
 
  public:
   /// Introsort's depth limit, 2 log2(n) (Musser, 1997).
@@ -46,7 +48,7 @@ class binary_run {
         depth_limit_(depth_limit),
         launches_(completed(launches)),
         slot_count_(n / tuning::leaf_size + 1) {
-    slots_ = memory.take<binary_slot<Key>>(slot_count_);
+    slots_ = memory.take<slot>(slot_count_);
     merge_sorted_on_device_ = memory.take<unsigned long long>(1);
     // A spawned segment is longer than a leaf, so a level has no more of them than there are slots.
     tree_memory_ = memory.take<std::byte>(tree::scratch_bytes(slot_count_, launches_));
@@ -60,12 +62,12 @@ class binary_run {
     const auto clear = [&](void* memory, std::size_t bytes) {
       check(cudaMemsetAsync(memory, 0, bytes, control.stream()), "clearing the segments' slots");
     };
-    clear(slots_, slot_count_ * sizeof(binary_slot<Key>));
+    clear(slots_, slot_count_ * sizeof(slot));
     clear(merge_sorted_on_device_, sizeof(unsigned long long));
-    static_assert(sizeof(binary_shared<Key, Value>) <= most_shared_bytes);
+    static_assert(sizeof(shared_memory) <= most_shared_bytes);
     const context shared{{data, scratch}, slots_, merge_sorted_on_device_, compare, depth_limit_};
     tree_.emplace(
-        tree_memory_, slot_count_, control, tuning::threads, sizeof(binary_shared<Key, Value>),
+        tree_memory_, slot_count_, control, tuning::threads, sizeof(shared_memory),
         control.on_device_route() ? streams : child_streams::fire_and_forget, shared, launches_);
     const segment root{0, n_};
     tree_->start(root, n_ < launches_.threshold ? 1 : binary_team<Key, Value>(root));
@@ -96,7 +98,7 @@ class binary_run {
   unsigned depth_limit_;
   launch_granularity launches_;
   std::size_t slot_count_;
-  binary_slot<Key>* slots_;
+  slot* slots_;
   unsigned long long* merge_sorted_on_device_;
   std::byte* tree_memory_;
   std::optional<tree> tree_;

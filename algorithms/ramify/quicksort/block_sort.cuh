@@ -20,9 +20,9 @@ __device__ void copy_home(const buffer_pair<Key, Value>& buffers, position begin
 }
 
 /// How a team of `threads` sorts segments, `items` elements a thread at a time.
-template <class Key, class Value, int threads, int items>
+template <class Code, class Value, int threads, int items>
 struct leaf_sorter {
-  using leaf_sort = team_sort<Key, Value, threads, items>;
+  using leaf_sort = team_sort<Code, Value, threads, items>;
   using storage = typename leaf_sort::storage;
   using arrays = typename leaf_sort::arrays;
   using team = block_team<threads>;
@@ -30,7 +30,7 @@ struct leaf_sorter {
 
   /// Sorts a segment of up to leaf_size elements into the caller's arrays, buffers[0]. Every thread of
   /// the team.
-  template <class Compare>
+  template <class Key, class Compare>
   __device__ static void sort_leaf(const team& self, const arrays& shared,
                                    const buffer_pair<Key, Value>& buffers, const segment& s,
                                    Compare compare) {
@@ -41,7 +41,7 @@ struct leaf_sorter {
   /// Sorts a segment of any length into the caller's arrays: a long one by merging runs, which takes
   /// O(n log n) comparisons for any input, but there is only one team for it. Uses the segment's part of
   /// both buffers. `shared` has room for `most` elements. Every thread of the team.
-  template <class Compare>
+  template <class Key, class Compare>
   __device__ static void sort(const team& self, const arrays& shared,
                               const buffer_pair<Key, Value>& buffers, const segment& s,
                               Compare compare, unsigned most = leaf_size) {
@@ -68,7 +68,7 @@ struct leaf_sorter {
  private:
   /// One pass of a bottom-up merge sort. Each thread writes `items` elements at a time; where in
   /// the two runs they begin, it finds on its diagonal of the merge path, as team_sort does.
-  template <class Compare>
+  template <class Key, class Compare>
   __device__ static void merge_runs(const team& self, columns<Key, Value> from,
                                     columns<Key, Value> to, const segment& s, position run,
                                     Compare compare) {
@@ -77,13 +77,16 @@ struct leaf_sorter {
       const position pair = s.begin + (out - s.begin) / (2 * run) * (2 * run);
       const position middle = pair + run < s.end ? pair + run : s.end;
       const position end = pair + 2 * run < s.end ? pair + 2 * run : s.end;
+      const auto before = [&](position a, position b) {
+        return compare(compare.encode(from.keys[a]), compare.encode(from.keys[b]));
+      };
       // How many of the first `out - pair` merged elements come from the left run?
       const position diagonal = out - pair;
       position low = diagonal > end - middle ? diagonal - (end - middle) : 0;
       position high = diagonal < middle - pair ? diagonal : middle - pair;
       while (low < high) {
         const position left = low + (high - low) / 2;
-        if (compare(from.keys[middle + diagonal - 1 - left], from.keys[pair + left])) {
+        if (before(middle + diagonal - 1 - left, pair + left)) {
           high = left;
         } else {
           low = left + 1;
@@ -92,8 +95,7 @@ struct leaf_sorter {
       position left = pair + low;
       position right = middle + diagonal - low;
       for (int i = 0; i < items && out + i < end; ++i) {
-        const bool take_right =
-            left == middle || (right < end && compare(from.keys[right], from.keys[left]));
+        const bool take_right = left == middle || (right < end && before(right, left));
         to.take(out + i, from, take_right ? right++ : left++);
       }
     }

@@ -107,7 +107,7 @@ __host__ __device__ level_launch launch_grids(const multiway_context<Key, Value,
                          {blocks.sample, tuning::sample_threads, sizes.sample_bytes});
     }
     if (error == cudaSuccess) {
-      const unsigned bytes = count_shared<Key, Value>::bytes(most_buckets(level, sizes));
+      const unsigned bytes = count_shared<typename Compare::code, Value>::bytes(most_buckets(level, sizes));
       error = launch_one(multiway_count<Key, Value, Compare>,
                          {blocks.pieces, tuning::count_threads, bytes});
     }

@@ -77,10 +77,10 @@ struct multiway_sizes {
 };
 
 /// The scratch memory of a run.
-template <class Key>
+template <class Code>
 struct multiway_memory {
   multiway_plan* plans;
-  Key* candidates;          ///< for splitters, in order
+  Code* candidates;         ///< for splitters, in order
   position* counts;         ///< keys of each bucket
   position* offsets;        ///< where in each bucket a piece's keys go
   void* ids;                ///< each key's bucket, in one byte or two, see with_id_type()
@@ -101,11 +101,13 @@ struct multiway_memory {
 
 /// What all grids share.
 template <class Key, class Value, class Compare>
-struct multiway_context : multiway_memory<Key> {
+struct multiway_context : multiway_memory<typename Compare::code> {
+  using code = typename Compare::code;
+
   buffer_pair<Key, Value> buffers;
   run_status* status;
   launch_slots slots;
-  Compare compare;
+  Compare compare;  ///< a sort_order
   segment root;
   unsigned depth_limit;
   multiway_sizes sizes;
@@ -119,7 +121,7 @@ struct multiway_context : multiway_memory<Key> {
   [[nodiscard]] __device__ position first_bucket_of(const segment& s) const {
     return s.begin / multiway_tuning<Key, Value>::bucket_unit;
   }
-  [[nodiscard]] __device__ Key* candidates_of(const segment& s) const {
+  [[nodiscard]] __device__ code* candidates_of(const segment& s) const {
     return this->candidates + first_bucket_of(s);
   }
   [[nodiscard]] __device__ position* counts_of(const segment& s) const {

@@ -11,9 +11,9 @@ namespace ramify::inline RAMIFY_BUILD {
 
 /// What a block of count has in shared memory: this, the counts, and the tree. Below the root these are
 /// small (3 KiB for u32 keys), which matters to grids that kernels launched, see ramify/runtime/team.cuh.
-template <class Key, class Value>
+template <class Code, class Value>
 struct alignas(128) count_shared {
-  using tuning = multiway_tuning<Key, Value>;
+  using tuning = multiway_tuning<Code, Value>;
   unsigned order;  ///< of the piece so far
 
   /// Nodes of a tree of so many buckets at most, and one more: its root is node 1.
@@ -23,11 +23,11 @@ struct alignas(128) count_shared {
   }
   [[nodiscard]] __host__ __device__ static constexpr unsigned bytes(unsigned buckets) {
     return static_cast<unsigned>(sizeof(count_shared) + buckets * sizeof(unsigned) +
-                                 nodes(buckets) * sizeof(Key));
+                                 nodes(buckets) * sizeof(Code));
   }
   [[nodiscard]] __device__ unsigned* counts() { return reinterpret_cast<unsigned*>(this + 1); }
-  [[nodiscard]] __device__ Key* tree(unsigned most_buckets) {
-    return reinterpret_cast<Key*>(counts() + most_buckets);
+  [[nodiscard]] __device__ Code* tree(unsigned most_buckets) {
+    return reinterpret_cast<Code*>(counts() + most_buckets);
   }
 };
 
@@ -48,18 +48,19 @@ __device__ inline unsigned add_repeated(unsigned* counts, unsigned id, bool ther
 /// Counts the keys of a tile, and writes each one's bucket down. Unless it is `plain`, there may be only
 /// `count` keys, and repeated ones.
 template <bool plain, class Key, class Value, class Id, class Compare>
-__device__ void count_tile(unsigned* counts, const Key* tree, const Key* keys, Id* all_ids,
-                           unsigned count, const multiway_tree& shape, Compare compare) {
+__device__ void count_tile(unsigned* counts, const typename Compare::code* tree, const Key* keys,
+                           Id* all_ids, unsigned count, const multiway_tree& shape,
+                           Compare compare) {
   using tuning = multiway_tuning<Key, Value>;
   constexpr int items = tuning::count_items;
   constexpr unsigned threads = tuning::count_threads;
   // What lies beyond the end is the tile's first key again, and does not count.
-  Key mine[items];
+  typename Compare::code mine[items];
   unsigned ids[items];
   RAMIFY_UNROLL
   for (int i = 0; i < items; ++i) {
     const unsigned at = i * threads + threadIdx.x;
-    mine[i] = keys[plain || at < count ? at : 0];
+    mine[i] = compare.encode(keys[plain || at < count ? at : 0]);
   }
   find_buckets(ids, mine, tree, shape.levels, shape.equality != 0, compare);
   RAMIFY_UNROLL
@@ -88,8 +89,10 @@ __device__ void look_at_order(unsigned& order, const Key* keys, unsigned count, 
   bool rises = false;
   const auto look = [&](unsigned at) {
     if (at + 1 >= count) return;
-    falls = falls || compare(keys[at + 1], keys[at]);
-    rises = rises || compare(keys[at], keys[at + 1]);
+    const auto& here = compare.encode(keys[at]);
+    const auto& next = compare.encode(keys[at + 1]);
+    falls = falls || compare(next, here);
+    rises = rises || compare(here, next);
   };
   const auto seen = [&] {
     return (__any_sync(0xffffffffu, falls) ? in_no_order : rising) |
@@ -108,8 +111,9 @@ __device__ void look_at_order(unsigned& order, const Key* keys, unsigned count, 
 /// Counts the keys of a piece, tile by tile, and looks at the order of the root's. Every thread of the
 /// block; the counts are there after the next barrier.
 template <class Key, class Value, class Id, class Compare>
-__device__ void count_piece(count_shared<Key, Value>& shared, const Key* tree, const Key* keys,
-                            Id* ids, const multiway_piece& piece, const multiway_tree& shape,
+__device__ void count_piece(count_shared<typename Compare::code, Value>& shared,
+                            const typename Compare::code* tree, const Key* keys, Id* ids,
+                            const multiway_piece& piece, const multiway_tree& shape,
                             Compare compare) {
   using tuning = multiway_tuning<Key, Value>;
   constexpr unsigned tile = tuning::count_items * tuning::count_threads;
@@ -142,14 +146,15 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::count_threads)
     multiway_count(multiway_context<Key, Value, Compare> context, unsigned level, bool on_slot) {
   using tuning = multiway_tuning<Key, Value>;
   constexpr unsigned threads = tuning::count_threads;
-  auto& shared = dynamic_shared<count_shared<Key, Value>>();
+  using code = typename Compare::code;
+  auto& shared = dynamic_shared<count_shared<code, Value>>();
   if (on_slot) context.slots.release_at_start();
 
   const task_list<segment> list = context.list(level);
   const unsigned pieces = list.blocks();
   const unsigned most = most_buckets(level, context.sizes);
   unsigned* counts = shared.counts();
-  Key* tree = shared.tree(most);
+  code* tree = shared.tree(most);
 
   for (unsigned number = blockIdx.x; number < pieces; number += gridDim.x) {
     const multiway_piece piece(list, number, context.sizes);

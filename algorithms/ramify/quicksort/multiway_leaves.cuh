@@ -8,9 +8,9 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-template <class Key, class Value>
-using multiway_leaf_sorter = leaf_sorter<Key, Value, multiway_tuning<Key, Value>::team_threads,
-                                         multiway_tuning<Key, Value>::leaf_items>;
+template <class Code, class Value>
+using multiway_leaf_sorter = leaf_sorter<Code, Value, multiway_tuning<Code, Value>::team_threads,
+                                         multiway_tuning<Code, Value>::leaf_items>;
 
 /// As the number of leaves or of blocks: whatever has been found when the grid begins.
 inline constexpr unsigned all_found = ~0u;
@@ -24,11 +24,11 @@ struct leaf_share {
 };
 
 /// A long leaf is sorted by all of a block.
-template <class Key, class Value>
+template <class Code, class Value>
 using multiway_long_leaf_sorter =
-    leaf_sorter<Key, Value,
-                multiway_tuning<Key, Value>::most_teams * multiway_tuning<Key, Value>::team_threads,
-                multiway_tuning<Key, Value>::leaf_items>;
+    leaf_sorter<Code, Value,
+                multiway_tuning<Code, Value>::most_teams * multiway_tuning<Code, Value>::team_threads,
+                multiway_tuning<Code, Value>::leaf_items>;
 
 /// Sorts leaves of `level`, from whichever buffer, into the caller's arrays.
 template <class Key, class Value, class Compare>
@@ -36,8 +36,9 @@ __global__ void __launch_bounds__(
     multiway_tuning<Key, Value>::most_teams* multiway_tuning<Key, Value>::team_threads)
     multiway_leaves(multiway_context<Key, Value, Compare> context, leaf_share share, unsigned level,
                     bool on_slot) {
-  using sorter = multiway_leaf_sorter<Key, Value>;
-  using long_sorter = multiway_long_leaf_sorter<Key, Value>;
+  using code = typename Compare::code;
+  using sorter = multiway_leaf_sorter<code, Value>;
+  using long_sorter = multiway_long_leaf_sorter<code, Value>;
   __shared__ unsigned upcoming[multiway_tuning<Key, Value>::most_teams];
   if (on_slot) context.slots.release_at_start();
   if (share.count == all_found) {

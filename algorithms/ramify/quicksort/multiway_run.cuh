@@ -25,7 +25,9 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class Key, class Value, class Compare>
 class multiway_run {
   using tuning = multiway_tuning<Key, Value>;
-  using leaf_storage = typename multiway_leaf_sorter<Key, Value>::storage;
+  using code = typename Compare::code;
+  static_assert(sizeof(code) == sizeof(Key), "tuning goes by the size of keys");
+  using leaf_storage = typename multiway_leaf_sorter<code, Value>::storage;
   using scatter_storage = scatter_shared<Key, Value>;
 
  public:
@@ -54,7 +56,7 @@ class multiway_run {
       : n_(n), depth_limit_(depth_limit), sizes_(sizes_for(n)) {
     const std::size_t units = n / tuning::bucket_unit + 2;
     memory_.plans = memory.take<multiway_plan>(n / tuning::leaf_size + 1);
-    memory_.candidates = memory.take<Key>(units);
+    memory_.candidates = memory.take<code>(units);
     memory_.counts = memory.take<position>(units);
     const std::size_t later_offsets = (2 * n / sizes_.root_piece + 2) * byte_ids;
     memory_.offsets = memory.take<position>(std::max(
@@ -187,16 +189,16 @@ class multiway_run {
     if (const auto found = known.find(device); found != known.end()) return found->second;
 
     multiway_sizes sizes{};
-    constexpr std::size_t most_sampled = sample_sort<Key, Value>::capacity;
-    constexpr std::size_t beyond = sample_bytes<Key, Value>(0);
+    constexpr std::size_t most_sampled = sample_sort<code, Value>::capacity;
+    constexpr std::size_t beyond = sample_bytes<code, Value>(0);
     const std::size_t for_sample =
-        grant_shared(multiway_sample<Key, Value, Compare>, sample_bytes<Key, Value>(most_sampled));
+        grant_shared(multiway_sample<Key, Value, Compare>, sample_bytes<code, Value>(most_sampled));
     sizes.sample = static_cast<unsigned>((for_sample - beyond) / sizeof(Key));
     sizes.sample_bytes = static_cast<unsigned>(for_sample);
     // The root's keys are in shared memory twice, unsorted and sorted.
     const std::size_t for_root =
         grant_shared(multiway_sample_root<Key, Value, Compare>,
-                     sample_bytes<Key, Value>(most_sampled) + most_sampled * sizeof(Key));
+                     sample_bytes<code, Value>(most_sampled) + most_sampled * sizeof(Key));
     sizes.root_sample = static_cast<unsigned>((for_root - beyond) / (2 * sizeof(Key)));
     sizes.tile = tuning::tile_threads * tuning::tile_items;
     constexpr unsigned id_bytes = sizeof(std::uint16_t);
@@ -210,7 +212,7 @@ class multiway_run {
                                                 tuning::most_teams * sizeof(leaf_storage));
     sizes.teams = static_cast<unsigned>(for_leaves / sizeof(leaf_storage));
     sizes.leaf_bytes = static_cast<unsigned>(sizes.teams * sizeof(leaf_storage));
-    using long_sort = typename multiway_long_leaf_sorter<Key, Value>::leaf_sort;
+    using long_sort = typename multiway_long_leaf_sorter<code, Value>::leaf_sort;
     sizes.long_leaf = long_sort::capacity;
     while (long_sort::bytes(sizes.long_leaf) > sizes.leaf_bytes) --sizes.long_leaf;
     sizes.blocks = resident_blocks(multiway_scatter<Key, Value, Compare>, tuning::tile_threads,
@@ -220,7 +222,7 @@ class multiway_run {
 
   static multiway_sizes sizes_for(std::size_t n) {
     static_assert(sizeof(leaf_storage) <= most_shared_bytes &&
-                  count_shared<Key, Value>::bytes(most_ids) <= most_shared_bytes);
+                  count_shared<code, Value>::bytes(most_ids) <= most_shared_bytes);
     multiway_sizes sizes = device_sizes();
     sizes.root_buckets = root_buckets(n);
     // The smaller the input, the more the time for its sample weighs: a key in 256, and at least four for
@@ -230,7 +232,7 @@ class multiway_run {
     sizes.root_sample =
         static_cast<unsigned>(std::min({std::max<std::size_t>(sample, 4 * sizes.root_buckets), n,
                                         std::size_t{sizes.root_sample}}));
-    sizes.root_sample_bytes = static_cast<unsigned>(sample_bytes<Key, Value>(sizes.root_sample) +
+    sizes.root_sample_bytes = static_cast<unsigned>(sample_bytes<code, Value>(sizes.root_sample) +
                                                     sizes.root_sample * sizeof(Key));
     // A piece a block, or several if that makes them large. Later, a segment that is a little longer than
     // such a piece is one piece all the same.
@@ -300,7 +302,7 @@ class multiway_run {
   std::size_t n_;
   unsigned depth_limit_;
   multiway_sizes sizes_;
-  multiway_memory<Key> memory_{};
+  multiway_memory<code> memory_{};
   std::optional<multiway_context<Key, Value, Compare>> context_;
   state* state_ = nullptr;
   std::uint64_t merge_sorted_ = 0;

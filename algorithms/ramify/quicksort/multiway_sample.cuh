@@ -8,29 +8,29 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-template <class Key, class Value>
-using sample_sort = team_sort<Key, no_value, multiway_tuning<Key, Value>::sample_threads,
-                              multiway_tuning<Key, Value>::sample_items>;
+template <class Code, class Value>
+using sample_sort = team_sort<Code, no_value, multiway_tuning<Code, Value>::sample_threads,
+                              multiway_tuning<Code, Value>::sample_items>;
 
 /// A small sample is sorted sooner by more threads with fewer keys each.
-template <class Key, class Value>
-using small_sample_sort = team_sort<Key, no_value, multiway_tuning<Key, Value>::sample_threads,
-                                    odd((multiway_tuning<Key, Value>::sample_items + 2) / 3)>;
+template <class Code, class Value>
+using small_sample_sort = team_sort<Code, no_value, multiway_tuning<Code, Value>::sample_threads,
+                                    odd((multiway_tuning<Code, Value>::sample_items + 2) / 3)>;
 
 /// Bytes of shared memory in which sort_sample() sorts `count` keys.
-template <class Key, class Value>
+template <class Code, class Value>
 __host__ __device__ constexpr std::size_t sample_bytes(std::size_t count) {
-  return (count + multiway_tuning<Key, Value>::sample_items + 1) * sizeof(Key);
+  return (count + multiway_tuning<Code, Value>::sample_items + 1) * sizeof(Code);
 }
 
-/// Sorts the keys read(0) to read(count - 1) into `sorted`, in shared memory. Every thread of the block.
-template <class Key, class Value, class Read, class Compare>
-__device__ void sort_sample(Key* sorted, Read read, unsigned count, Compare compare) {
-  const block_team<multiway_tuning<Key, Value>::sample_threads, 1> all;
-  if (count <= small_sample_sort<Key, Value>::capacity) {
-    small_sample_sort<Key, Value>::sort_keys(all, {sorted, nullptr}, read, count, compare);
+/// Sorts the codes read(0) to read(count - 1) into `sorted`, in shared memory. Every thread of the block.
+template <class Code, class Value, class Read, class Compare>
+__device__ void sort_sample(Code* sorted, Read read, unsigned count, Compare compare) {
+  const block_team<multiway_tuning<Code, Value>::sample_threads, 1> all;
+  if (count <= small_sample_sort<Code, Value>::capacity) {
+    small_sample_sort<Code, Value>::sort_keys(all, {sorted, nullptr}, read, count, compare);
   } else {
-    sample_sort<Key, Value>::sort_keys(all, {sorted, nullptr}, read, count, compare);
+    sample_sort<Code, Value>::sort_keys(all, {sorted, nullptr}, read, count, compare);
   }
 }
 
@@ -74,9 +74,10 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
   constexpr int items = tuning::sample_items;
   const multiway_sizes& sizes = context.sizes;
   const unsigned count = sizes.root_sample;
-  Key* sorted = &dynamic_shared<Key>();
-  Key* part = sorted + sample_bytes<Key, Value>(count) / sizeof(Key);
-  __shared__ uninitialized_array<Key, pivot_sample> some;
+  using code = typename Compare::code;
+  code* sorted = &dynamic_shared<code>();
+  code* part = sorted + sample_bytes<code, Value>(count) / sizeof(code);
+  __shared__ uninitialized_array<code, pivot_sample> some;
   __shared__ unsigned pivots[parts];  // where in `some`; the first is not used
   __shared__ unsigned before;
   __shared__ unsigned part_size;
@@ -97,8 +98,10 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
   //    blocks choose the same ones.
   const Compare compare = context.compare;
   const Key* keys = context.buffers.home.keys;
-  const auto read = [&](unsigned k) { return keys[sample_position(context.root, k, count)]; };
-  Key mine[items];
+  const auto read = [&](unsigned k) {
+    return compare.encode(keys[sample_position(context.root, k, count)]);
+  };
+  code mine[items];
   RAMIFY_UNROLL
   for (int i = 0; i < items; ++i) {
     const unsigned k = i * threads + threadIdx.x;
@@ -139,7 +142,7 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
 
   // 3. Sort it, and take candidates: they lie evenly in the whole sample.
   const unsigned size = part_size;
-  sort_sample<Key, Value>(
+  sort_sample<code, Value>(
       sorted, [&](unsigned k) { return part[k]; }, size, compare);
   for (unsigned c = threadIdx.x; c < sizes.root_buckets - 1; c += threads) {
     const unsigned place = (c + 1) * count / sizes.root_buckets;
@@ -155,7 +158,8 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
     multiway_sample(multiway_context<Key, Value, Compare> context, unsigned level, bool on_slot) {
   using tuning = multiway_tuning<Key, Value>;
   constexpr unsigned threads = tuning::sample_threads;
-  Key* sorted = &dynamic_shared<Key>();
+  using code = typename Compare::code;
+  code* sorted = &dynamic_shared<code>();
   if (on_slot) context.slots.release_at_start();
   const task_list<segment> list = context.list(level);
   // The last level's list becomes the next one's: nobody looks at it any more.
@@ -174,9 +178,11 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
     most = most < mine.size() ? most : mine.size();
     const auto count = static_cast<unsigned>(wanted < most ? wanted : most);
     const Key* keys = context.buffers[mine.buffer].keys;
-    sort_sample<Key, Value>(
-        sorted, [&](unsigned k) { return keys[sample_position(mine, k, count)]; }, count,
-        context.compare);
+    const Compare compare = context.compare;
+    const auto read = [&](unsigned k) {
+      return compare.encode(keys[sample_position(mine, k, count)]);
+    };
+    sort_sample<code, Value>(sorted, read, count, compare);
     for (unsigned c = threadIdx.x; c < buckets - 1; c += threads) {
       context.candidates_of(mine)[c] = sorted[(c + 1) * count / buckets];
     }

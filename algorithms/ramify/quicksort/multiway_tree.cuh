@@ -21,9 +21,9 @@ __device__ inline unsigned place_in_order(unsigned node, unsigned levels) {
 
 /// Plants the tree of some sorted candidates, for `most` buckets at most. Every thread of the block; the
 /// tree is there after the next barrier.
-template <unsigned threads, class Key, class Compare>
-__device__ multiway_tree plant_tree(Key* tree, const Key* candidates, unsigned count, unsigned most,
-                                    Compare compare) {
+template <unsigned threads, class Code, class Compare>
+__device__ multiway_tree plant_tree(Code* tree, const Code* candidates, unsigned count,
+                                    unsigned most, Compare compare) {
   __shared__ unsigned repeated;
   // 1. Repeated keys show as repeated candidates, and want equality buckets, which share the numbers of
   //    buckets. So does a single splitter: without them, a segment of equal keys would never shrink.
@@ -48,8 +48,8 @@ __device__ multiway_tree plant_tree(Key* tree, const Key* candidates, unsigned c
 
 /// The buckets of some keys: how many splitters are not greater than a key or, if there are equality
 /// buckets, twice that, less one if the last of them is equal.
-template <int items, class Key, class Compare>
-__device__ void find_buckets(unsigned (&ids)[items], const Key (&keys)[items], const Key* tree,
+template <int items, class Code, class Compare>
+__device__ void find_buckets(unsigned (&ids)[items], const Code (&keys)[items], const Code* tree,
                              unsigned levels, bool equality, Compare compare) {
   // 1. Down the tree, all keys together.
   RAMIFY_UNROLL

@@ -2,8 +2,12 @@
 #pragma once
 
 /// \file
-/// The two usual orders, total for floating-point keys too.
+/// The two usual orders, total for floating-point keys too, and how kernels compare.
 
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+#include <limits>
 #include <ramify/runtime/cuda.hpp>
 #include <type_traits>
 
@@ -28,6 +32,98 @@ struct descending {
   template <class T>
   __host__ __device__ bool operator()(const T& a, const T& b) const {
     return ascending{}(b, a);
+  }
+};
+
+/// The bits of a number, read as an unsigned number that stands in the order where the number stands: radix
+/// sorts know the trick. All NaNs are moved behind the numbers; -0.0 comes right before +0.0.
+///
+///     float    -inf        -1.0        -0.0        +0.0        inf         NaN
+///     code     0x00000000  0x3fffffff  0x7f800000  0x7f800001  0xff000001  0xff000002 and more
+template <std::unsigned_integral Word>
+struct number_codes {
+  Word sign;       ///< the bit that is turned round, if there are negative numbers
+  Word magnitude;  ///< the bits that are, of a negative number
+  Word least;      ///< what that makes of the least number
+  Word down;       ///< all bits, for descending order
+
+  template <class Number>
+  [[nodiscard]] __host__ __device__ static constexpr number_codes of(bool down) {
+    static_assert(sizeof(Number) == sizeof(Word));
+    constexpr Word top = Word{1} << (8 * sizeof(Word) - 1);
+    number_codes codes{0, 0, 0, down ? static_cast<Word>(~Word{0}) : Word{0}};
+    if constexpr (std::is_signed_v<Number>) codes.sign = top;
+    if constexpr (std::is_floating_point_v<Number>) {
+      codes.magnitude = top - 1;
+      // -inf has all bits of the exponent and none behind it.
+      codes.least = (Word{1} << (std::numeric_limits<Number>::digits - 1)) - 1;
+    }
+    return codes;
+  }
+
+  [[nodiscard]] __host__ __device__ constexpr Word encode(Word bits) const {
+    return static_cast<Word>(((bits ^ (all_if_negative(bits) & magnitude) ^ sign) - least) ^ down);
+  }
+  [[nodiscard]] __host__ __device__ constexpr Word decode(Word code) const {
+    const Word bits = static_cast<Word>((code ^ down) + least) ^ sign;
+    return bits ^ (all_if_negative(bits) & magnitude);
+  }
+
+ private:
+  [[nodiscard]] __host__ __device__ static constexpr Word all_if_negative(Word bits) {
+    return static_cast<Word>(static_cast<std::make_signed_t<Word>>(bits) >> (8 * sizeof(Word) - 1));
+  }
+};
+
+/// The order that kernels sort by, and the form in which they compare keys. Arrays of elements hold keys;
+/// in registers, in shared memory and among splitters they are encoded. Most keys are their own codes.
+template <class Key, class Compare>
+struct sort_order {
+  using code = Key;
+  Compare compare;
+
+  [[nodiscard]] __device__ const Key& encode(const Key& key) const { return key; }
+  [[nodiscard]] __device__ const Key& decode(const Key& code) const { return code; }
+  [[nodiscard]] __device__ bool operator()(const Key& a, const Key& b) const {
+    return compare(a, b);
+  }
+};
+
+/// Bits whose meaning is known at run time.
+template <class Word>
+struct sort_order<Word, number_codes<Word>> {
+  using code = Word;
+  number_codes<Word> codes;
+
+  [[nodiscard]] __device__ Word encode(Word bits) const { return codes.encode(bits); }
+  [[nodiscard]] __device__ Word decode(Word code) const { return codes.decode(code); }
+  [[nodiscard]] __device__ bool operator()(Word a, Word b) const { return a < b; }
+};
+
+/// Floats, for which NaN would make two comparisons of each. (Doubles are compared as they are: with codes,
+/// 2^28 of them take 3 % longer, and 2^20 10 %.)
+template <class Direction>
+requires std::same_as<Direction, ascending> || std::same_as<Direction, descending>
+struct sort_order<float, Direction> {
+  using code = std::uint32_t;
+  Direction direction;
+
+  [[nodiscard]] __device__ code encode(float key) const {
+    code bits = 0;
+    std::memcpy(&bits, &key, sizeof bits);
+    return codes().encode(bits);
+  }
+  [[nodiscard]] __device__ float decode(code encoded) const {
+    const code bits = codes().decode(encoded);
+    float key = 0;
+    std::memcpy(&key, &bits, sizeof key);
+    return key;
+  }
+  [[nodiscard]] __device__ bool operator()(code a, code b) const { return a < b; }
+
+ private:
+  [[nodiscard]] __device__ static constexpr number_codes<code> codes() {
+    return number_codes<code>::of<float>(std::same_as<Direction, descending>);
   }
 };
 

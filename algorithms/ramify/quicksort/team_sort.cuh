@@ -18,20 +18,21 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-template <class Key, class Value, int threads, int items>
+/// `Code` is what keys are compared as, see sort_order.
+template <class Code, class Value, int threads, int items>
 struct team_sort {
-  static constexpr bool has_values = columns<Key, Value>::has_values;
+  static constexpr bool has_values = columns<Code, Value>::has_values;
   static constexpr int capacity = threads * items;
   static_assert(capacity <= 65'536, "places are counted in 16 bits");
 
   /// In shared memory: room for the elements that are sorted at a time and for `items` and one more,
   /// for the last thread reads on beyond the end, and compares nothing of it.
   struct arrays {
-    Key* keys;
+    Code* keys;
     std::uint16_t* places;  ///< not without values
   };
   struct storage {
-    uninitialized_array<Key, capacity + items + 1> keys;
+    uninitialized_array<Code, capacity + items + 1> keys;
     uninitialized_array<std::uint16_t, has_values ? capacity + items + 1 : 1> places;
     __device__ arrays view() { return {keys.data(), places.data()}; }
   };
@@ -41,17 +42,19 @@ struct team_sort {
   }
   [[nodiscard]] __device__ static arrays lay_out(void* memory, unsigned most) {
     auto* begin = static_cast<unsigned char*>(memory);
-    return {reinterpret_cast<Key*>(begin),
+    return {reinterpret_cast<Code*>(begin),
             reinterpret_cast<std::uint16_t*>(begin + key_bytes(most))};
   }
 
   /// Sorts `count` <= capacity elements of `from`, beginning at `begin`, into the same positions of
   /// `to`, which may be `from`. Not stable. Every thread of the team.
-  template <class Team, class Compare>
+  template <class Team, class Key, class Compare>
   __device__ static void sort(const Team& team, const arrays& shared, columns<Key, Value> from,
                               columns<Key, Value> to, position begin, unsigned count,
                               Compare compare) {
-    sort_keys(team, shared, from.keys + begin, count, compare);
+    const Key* keys = from.keys + begin;
+    sort_keys(
+        team, shared, [&](unsigned i) { return compare.encode(keys[i]); }, count, compare);
     if constexpr (has_values) {
       // Values are read where they were, all of them before the first is written.
       Value values[items];
@@ -67,22 +70,17 @@ struct team_sort {
         if (at < count) to.values[begin + at] = values[i];
       }
     }
-    for (unsigned i = team.rank; i < count; i += threads) to.keys[begin + i] = shared.keys[i];
+    for (unsigned i = team.rank; i < count; i += threads) {
+      to.keys[begin + i] = compare.decode(shared.keys[i]);
+    }
     team.sync();
   }
 
-  /// Sorts `count` <= capacity keys of `from` into shared.keys, and the places they had into
+  /// Sorts the `count` <= capacity codes read(0) to read(count - 1) into shared.keys, and their numbers into
   /// shared.places. Every thread of the team; they have met when it returns.
-  template <class Team, class Compare>
-  __device__ static void sort_keys(const Team& team, const arrays& shared, const Key* from,
-                                   unsigned count, Compare compare) {
-    sort_keys(
-        team, shared, [from](unsigned i) { return from[i]; }, count, compare);
-  }
-  /// The same for the keys read(0) to read(count - 1).
   template <class Team, class Read, class Compare>
-  requires std::is_invocable_v<Read, unsigned> __device__ static void sort_keys(
-      const Team& team, const arrays& shared, Read read, unsigned count, Compare compare) {
+  __device__ static void sort_keys(const Team& team, const arrays& shared, Read read,
+                                   unsigned count, Compare compare) {
     // 1. Each thread sorts its own elements. Which they are means nothing, so neighbours read
     //    neighbours; only the last thread with any may have fewer than `items`.
     elements mine;
@@ -120,10 +118,10 @@ struct team_sort {
 
  private:
   [[nodiscard]] __host__ __device__ static constexpr std::size_t key_bytes(std::size_t most) {
-    return ((most + items + 1) * sizeof(Key) + 1) / 2 * 2;
+    return ((most + items + 1) * sizeof(Code) + 1) / 2 * 2;
   }
 
-  using elements = thread_elements<Key, items, has_values>;
+  using elements = thread_elements<Code, items, has_values>;
   struct two_runs {
     unsigned begin;
     unsigned middle;
@@ -159,7 +157,7 @@ struct team_sort {
   __device__ static void merge(const arrays& shared, elements& merged, unsigned diagonal,
                                const two_runs& runs, Compare compare) {
     // 1. How many of the first `diagonal` merged elements come from the left run?
-    const Key* keys = shared.keys;
+    const Code* keys = shared.keys;
     const unsigned right_size = runs.end - runs.middle;
     unsigned low = diagonal > right_size ? diagonal - right_size : 0;
     unsigned high = min(diagonal, runs.middle - runs.begin);
@@ -174,8 +172,8 @@ struct team_sort {
     // 2. Merge from there.
     unsigned left = runs.begin + low;
     unsigned right = runs.middle + diagonal - low;
-    Key left_key = keys[left];
-    Key right_key = keys[right];
+    Code left_key = keys[left];
+    Code right_key = keys[right];
     RAMIFY_UNROLL
     for (int i = 0; i < items; ++i) {
       const bool take_right =
