@@ -15,7 +15,7 @@
 ///     splitters        [4 | 7]
 ///     bucket numbers   0: key < 4   1: key = 4   2: 4 < key < 7   3: key = 7   4: 7 < key
 ///
-/// The last block of a segment's scatter hands its buckets on: large ones to the next level, small
+/// The first block of a segment's scatter hands its buckets on: large ones to the next level, small
 /// ones, several neighbours together, to the leaf grid. On the device route, the last block of a level
 /// launches both. Keys that the first count finds in order stay where they are, and
 /// scatter turns those round that it finds in the opposite order.
@@ -142,14 +142,16 @@ template <class Key, class Value, class Compare>
 __device__ void launch_from_device(const multiway_context<Key, Value, Compare>& context,
                                    unsigned level, const char* name) {
 #if RAMIFY_DEVICE_LAUNCH
+  // Read at once, for all wait: it is the time of a chain of reads otherwise.
+  const multiway_found found = *context.found;
   // Without slots, as on the flat route, the host launches.
   if (!context.slots.acquire(*context.status, multiway_level_grids)) return;
   const auto launch_into = [&](cudaStream_t in_order) {
-    return launch_level(context, *context.found, *context.launched, level, true, in_order,
+    return launch_level(context, found, *context.launched, level, true, in_order,
                         fire_and_forget());
   };
   // The last level has nothing to put in order, and a stream takes time to make.
-  const bool is_last = context.list(level).size() == 0;
+  const bool is_last = found.segments[level % 2] == 0;
   const level_launch done =
       is_last ? launch_into(fire_and_forget()) : launch_into(device_stream().get());
   context.slots.release(multiway_level_grids - done.grids);

@@ -30,7 +30,6 @@ enum : unsigned { in_no_order = 0, rising = 1, falling = 2 };
 struct multiway_plan {
   multiway_tree tree;
   unsigned order;  ///< of the root when it has been counted; of later segments none is known
-  unsigned pieces_scattered;
 };
 
 /// What the levels have found so far; the host reads it when it must go on.
@@ -40,7 +39,7 @@ struct multiway_found {
   unsigned long long leaves;
   unsigned long long long_leaves;
   unsigned long long merge_sorted;  ///< long leaves that had reached the depth limit
-  unsigned segments_done;           ///< of the level that is scattering
+  unsigned pieces_done;             ///< of the level that is scattering
   unsigned level;                   ///< that comes next
 };
 

@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
     clear_state(context);
     if (threadIdx.x == 0) {
       context.even.push(context.root, pieces(context.root, sizes));
-      context.plan_of(context.root) = {{}, rising | falling, 0};
+      context.plan_of(context.root) = {{}, rising | falling};
     }
   }
   clear_counts(context.counts, sizes.root_buckets, most_buckets(0, sizes),
@@ -168,9 +168,7 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
   for (unsigned i = blockIdx.x; i < list.size(); i += gridDim.x) {
     const segment mine = list.tasks[i];
     const unsigned buckets = wanted_buckets<Key, Value>(mine.size());
-    if (threadIdx.x == 0) {
-      context.plan_of(mine) = {{}, in_no_order, 0};
-    }
+    if (threadIdx.x == 0) context.plan_of(mine) = {{}, in_no_order};
     clear_counts(context.counts_of(mine), buckets, byte_ids, threadIdx.x, threads);
 
     const position wanted = position{tuning::oversampling} * buckets;

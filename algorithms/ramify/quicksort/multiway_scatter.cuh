@@ -220,26 +220,31 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::tile_threads)
   if (on_slot) context.slots.release_at_start();
 
   const task_list<segment> list = context.list(level);
-  const unsigned segments = list.size();
   const unsigned pieces = list.blocks();
   for (unsigned number = blockIdx.x; number < pieces; number += gridDim.x) {
     const multiway_piece piece(list, number, context.sizes);
-    multiway_plan& plan = context.plan_of(piece.of);
+    const multiway_plan& plan = context.plan_of(piece.of);
     const position* counts = context.counts_of(piece.of);
     const multiway_tree tree = plan.tree;
     const bool in_order = plan.order != in_no_order;
 
     if (!in_order) {
-      // 1. In no order: where do this piece's keys of each bucket go?
+      // 1. Where do the buckets begin? One block of a segment hands them on, while the others move keys:
+      //    nobody looks at them before the next level, for which the level's last block will launch.
       find_begins(shared, piece.of, counts, tree.buckets());
+      if (piece.begin == piece.of.begin) {
+        using scan = typename scatter_shared<Key, Value>::scan;
+        const bucket_memory<scan> memory{shared.shift, shared.counts, shared.scan_storage};
+        hand_on_buckets<threads>(context, piece.of, tree, memory, context.list(level + 1));
+      }
+
+      // 2. Where do this piece's keys of each bucket go? Move them.
       for (unsigned b = threadIdx.x; b < tree.buckets(); b += threads) {
         shared.next[b] =
             shared.shift[b] + (piece.pieces > 1 ? context.offsets[piece.offsets + b] : 0);
         shared.counts[b] = 0;
       }
       __syncthreads();
-
-      // 2. Move them.
       with_id_type(context.sizes, [&](auto* type) {
         scatter_piece<std::remove_pointer_t<decltype(type)>>(shared, context, piece, tree);
       });
@@ -248,18 +253,10 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::tile_threads)
       mirror_piece(context.buffers[piece.of.buffer], piece);
     }
 
-    // 3. Recurse: the last block of a segment hands its buckets on, and the last one of the level
-    //    launches the grids for them. Join: nobody needs one; the grids of the next level stand in
-    //    one stream, and the caller's stream waits for the whole tree of grids.
-    if (!last_to_arrive(plan.pieces_scattered, piece.pieces)) continue;
-    if (!in_order) {
-      using scan = typename scatter_shared<Key, Value>::scan;
-      // The counts of the last tile are not needed any more.
-      const bucket_memory<scan> memory{shared.shift, shared.counts, shared.scan_storage};
-      find_begins(shared, piece.of, counts, tree.buckets());
-      hand_on_buckets<threads>(context, piece.of, tree, memory, context.list(level + 1));
-    }
-    if (!last_to_arrive(context.found->segments_done, segments)) continue;
+    // 3. Recurse: the last block of the level launches the grids for the next one. Join: nobody needs one;
+    //    the grids of the next level stand in one stream, and the caller's stream waits for the whole tree
+    //    of grids.
+    if (!last_to_arrive(context.found->pieces_done, pieces)) continue;
     if (threadIdx.x == 0) {
       context.found->level = level + 1;
       launch_from_device(context, level + 1, __func__);
