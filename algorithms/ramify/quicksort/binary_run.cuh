@@ -66,9 +66,9 @@ class binary_run {
     clear(merge_sorted_on_device_, sizeof(unsigned long long));
     static_assert(sizeof(shared_memory) <= most_shared_bytes);
     const context shared{{data, scratch}, slots_, merge_sorted_on_device_, compare, depth_limit_};
-    tree_.emplace(
-        tree_memory_, slot_count_, control, tuning::threads, sizeof(shared_memory),
-        control.on_device_route() ? streams : child_streams::fire_and_forget, shared, launches_);
+    tree_.emplace(tree_memory_, slot_count_, control, tuning::threads, sizeof(shared_memory),
+                  control.on_device_route() ? streams : child_streams::fire_and_forget, shared,
+                  launches_);
     const segment root{0, n_};
     tree_->start(root, n_ < launches_.threshold ? 1 : binary_team<Key, Value>(root));
   }

@@ -15,7 +15,7 @@
 ///     splitters        [4 | 7]
 ///     bucket numbers   0: key < 4   1: key = 4   2: 4 < key < 7   3: key = 7   4: 7 < key
 ///
-/// The first block of a segment's scatter hands its buckets on: large ones to the next level, small
+/// A block of each segment's scatter hands its buckets on: large ones to the next level, small
 /// ones, several neighbours together, to the leaf grid. On the device route, the last block of a level
 /// launches both. Keys that the first count finds in order stay where they are, and
 /// scatter turns those round that it finds in the opposite order.
@@ -42,7 +42,7 @@ struct level_blocks {
   unsigned copies;
   unsigned leaves;
   unsigned sample;
-  unsigned pieces;
+  unsigned count_and_scatter;
 };
 
 /// Launches the grids of a level: copies and leaves into the stream `aside`, from what has been
@@ -57,14 +57,19 @@ __host__ __device__ level_launch launch_grids(const multiway_context<Key, Value,
                                               cudaStream_t aside) {
   using tuning = multiway_tuning<Key, Value>;
   const multiway_sizes& sizes = context.sizes;
+  const auto shaped = [&](unsigned grid, unsigned threads, std::size_t shared_bytes) {
+    launch_shape shape(grid, threads, shared_bytes);
+    shape.start = sizes.start;
+    return shape;
+  };
   unsigned grids = 0;
 
   // 1. Runs of equal keys that lie in the wrong buffer.
   if (blocks.copies > 0) {
     const auto all = static_cast<unsigned>(found.copies);
     const auto status =
-        launch(multiway_copies<Key, Value, Compare>, {blocks.copies, tuning::tile_threads}, aside,
-               context, launched.copy_blocks, static_cast<unsigned>(found.copies >> 32),
+        launch(multiway_copies<Key, Value, Compare>, shaped(blocks.copies, tuning::tile_threads, 0),
+               aside, context, launched.copy_blocks, static_cast<unsigned>(found.copies >> 32),
                all == all_found ? all : all - launched.copy_blocks, on_slots);
     if (!status) return {status.code(), grids};
     launched.copy_blocks = all;
@@ -80,8 +85,8 @@ __host__ __device__ level_launch launch_grids(const multiway_context<Key, Value,
         static_cast<unsigned>(launched.long_leaves), left(found.long_leaves, launched.long_leaves)};
     const auto status =
         launch(multiway_leaves<Key, Value, Compare>,
-               {blocks.leaves, tuning::most_teams * tuning::team_threads, sizes.leaf_bytes}, aside,
-               context, share, level, on_slots);
+               shaped(blocks.leaves, tuning::most_teams * tuning::team_threads, sizes.leaf_bytes),
+               aside, context, share, level, on_slots);
     if (!status) return {status.code(), grids};
     launched.leaves = found.leaves;
     launched.long_leaves = found.long_leaves;
@@ -89,7 +94,7 @@ __host__ __device__ level_launch launch_grids(const multiway_context<Key, Value,
   }
   // 3. The level. Until scatter is launched it has changed nothing that cannot be done again; once
   //    it is, the next level's launches may be under way, and `launched` is theirs.
-  if (blocks.pieces > 0) {
+  if (blocks.count_and_scatter > 0) {
     const auto launch_one = [&](auto kernel, const launch_shape& shape) {
       const auto status = launch(kernel, shape, in_order, context, level, on_slots);
       if (status) ++grids;
@@ -104,16 +109,17 @@ __host__ __device__ level_launch launch_grids(const multiway_context<Key, Value,
       if (status) ++grids;
     } else {
       error = launch_one(multiway_sample<Key, Value, Compare>,
-                         {blocks.sample, tuning::sample_threads, sizes.sample_bytes});
+                         shaped(blocks.sample, tuning::sample_threads, sizes.sample_bytes));
     }
     if (error == cudaSuccess) {
-      const unsigned bytes = count_shared<typename Compare::code, Value>::bytes(most_buckets(level, sizes));
+      const unsigned bytes =
+          count_shared<typename Compare::code, Value>::bytes(most_buckets(level, sizes));
       error = launch_one(multiway_count<Key, Value, Compare>,
-                         {blocks.pieces, tuning::count_threads, bytes});
+                         shaped(blocks.count_and_scatter, tuning::count_threads, bytes));
     }
     if (error == cudaSuccess) {
       error = launch_one(multiway_scatter<Key, Value, Compare>,
-                         {blocks.pieces, tuning::tile_threads, sizes.tile_bytes});
+                         shaped(blocks.count_and_scatter, tuning::tile_threads, sizes.tile_bytes));
     }
     return {error, grids};
   }
@@ -134,7 +140,7 @@ __host__ __device__ level_launch launch_level(const multiway_context<Key, Value,
       .copies = static_cast<unsigned>(found.copies) - launched.copy_blocks,
       .leaves = leaves < context.sizes.blocks ? leaves : context.sizes.blocks,
       .sample = level == 0 ? multiway_tuning<Key, Value>::root_parts : segments,
-      .pieces = static_cast<unsigned>(found.segments[level % 2])};
+      .count_and_scatter = static_cast<unsigned>(found.segments[level % 2])};
   return launch_grids(context, blocks, found, launched, level, on_slots, in_order, aside);
 }
 

@@ -69,7 +69,7 @@ __device__ void hand_on_buckets(const multiway_context<Key, Value, Compare>& con
         // Not worth a level of its own, or there have been too many.
         context.long_leaves[atomicAdd(&context.found->long_leaves, 1ull)] = child;
       } else {
-        found_room = next.push(child, pieces(child, context.sizes));
+        found_room = next.push(child, blocks_of(child, context.sizes));
       }
       if (!found_room) atomicAdd(&context.status->dropped, 1ull);
     }

@@ -34,12 +34,12 @@ struct multiway_plan {
 
 /// What the levels have found so far; the host reads it when it must go on.
 struct multiway_found {
-  unsigned long long segments[2];  ///< of the level lists, which alternate: tasks << 32 | pieces
+  unsigned long long segments[2];  ///< of the level lists, which alternate: tasks << 32 | blocks
   unsigned long long copies;       ///< tasks << 32 | blocks
   unsigned long long leaves;
   unsigned long long long_leaves;
   unsigned long long merge_sorted;  ///< long leaves that had reached the depth limit
-  unsigned pieces_done;             ///< of the level that is scattering
+  unsigned blocks_done;             ///< of the level that is scattering
   unsigned level;                   ///< that comes next
 };
 
@@ -60,6 +60,7 @@ struct multiway_sizes {
   unsigned piece;         ///< of a later segment
   unsigned root_buckets;  ///< wanted, equality buckets apart
   unsigned root_sample;   ///< keys; of device_sizes(), at most
+  unsigned root_part;     ///< keys of a part of it that there is room for
   unsigned sample;        ///< of a later segment, at most
   unsigned tile;          ///< elements that a block lays out in shared memory at a time
   unsigned long_leaf;     ///< elements that a block sorts in shared memory
@@ -70,6 +71,7 @@ struct multiway_sizes {
   unsigned sample_bytes;
   unsigned tile_bytes;
   unsigned leaf_bytes;
+  grid_start start;  ///< of grids that follow another of the run
 
   /// Whether this run's bucket numbers take two bytes.
   [[nodiscard]] __host__ __device__ bool wide_ids() const { return root_buckets > byte_ids; }
@@ -181,28 +183,41 @@ __host__ __device__ inline unsigned pieces(const segment& s, const multiway_size
   return static_cast<unsigned>((s.size() + most - 1) / most);
 }
 
-/// One block's piece of one segment: pieces of a segment have the same size, but for the last one.
+/// Blocks that work on a segment: one a piece. The first one also hands the buckets on while the others move
+/// keys; that of the root, which everybody waits for, has no piece.
+__host__ __device__ inline unsigned blocks_of(const segment& s, const multiway_sizes& sizes) {
+  return pieces(s, sizes) + (s.depth == 0 ? 1 : 0);
+}
+
+/// One block's piece of one segment, if it has one: pieces of a segment have the same size, but for the last
+/// ones.
 struct multiway_piece {
   segment of;
   position begin;
   position end;
   unsigned pieces;  ///< of the segment
+  bool hands_on;    ///< the block has the segment's buckets to hand on
   /// Where in the lists of offsets this piece's are, if there are others. A segment has them from
   /// 2 * begin / most on, for it has less than 2 * size / most pieces.
   position offsets;
 
-  /// Piece `number` of all in the list.
+  /// What block `number` of all in the list has.
   __device__ multiway_piece(const task_list<segment>& list, unsigned number,
                             const multiway_sizes& sizes) {
     const unsigned index = list.owner_of(number, list.size());
     of = list.tasks[index];
     pieces = ramify::pieces(of, sizes);
-    const unsigned rank = number - list.first_block[index];
+    const unsigned member = number - list.first_block[index];
+    hands_on = member == 0;
+    const bool is_root = of.depth == 0;
+    const bool has_keys = !is_root || !hands_on;
+    const unsigned rank = is_root && has_keys ? member - 1 : member;
     offsets = (of.begin / (most_of_piece(of, sizes) / 2) + rank) * most_buckets(of.depth, sizes);
     const position each = (of.size() + pieces - 1) / pieces;
     begin = of.begin + rank * each;
     begin = begin < of.end ? begin : of.end;
-    end = begin + each < of.end ? begin + each : of.end;
+    end = begin + (has_keys ? each : 0);
+    end = end < of.end ? end : of.end;
   }
 };
 

@@ -148,16 +148,18 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::count_threads)
   constexpr unsigned threads = tuning::count_threads;
   using code = typename Compare::code;
   auto& shared = dynamic_shared<count_shared<code, Value>>();
+  wait_for_grid_before();
   if (on_slot) context.slots.release_at_start();
 
   const task_list<segment> list = context.list(level);
-  const unsigned pieces = list.blocks();
+  const unsigned blocks = list.blocks();
   const unsigned most = most_buckets(level, context.sizes);
   unsigned* counts = shared.counts();
   code* tree = shared.tree(most);
 
-  for (unsigned number = blockIdx.x; number < pieces; number += gridDim.x) {
+  for (unsigned number = blockIdx.x; number < blocks; number += gridDim.x) {
     const multiway_piece piece(list, number, context.sizes);
+    if (piece.begin == piece.end) continue;
     multiway_plan& plan = context.plan_of(piece.of);
     const unsigned wanted =
         wanted_buckets<Key, Value>(piece.of.size(), piece.of.depth, context.sizes);

@@ -25,10 +25,10 @@ struct leaf_share {
 
 /// A long leaf is sorted by all of a block.
 template <class Code, class Value>
-using multiway_long_leaf_sorter =
-    leaf_sorter<Code, Value,
-                multiway_tuning<Code, Value>::most_teams * multiway_tuning<Code, Value>::team_threads,
-                multiway_tuning<Code, Value>::leaf_items>;
+using multiway_long_leaf_sorter = leaf_sorter<Code, Value,
+                                              multiway_tuning<Code, Value>::most_teams *
+                                                  multiway_tuning<Code, Value>::team_threads,
+                                              multiway_tuning<Code, Value>::leaf_items>;
 
 /// Sorts leaves of `level`, from whichever buffer, into the caller's arrays.
 template <class Key, class Value, class Compare>
@@ -40,6 +40,7 @@ __global__ void __launch_bounds__(
   using sorter = multiway_leaf_sorter<code, Value>;
   using long_sorter = multiway_long_leaf_sorter<code, Value>;
   __shared__ unsigned upcoming[multiway_tuning<Key, Value>::most_teams];
+  wait_for_grid_before();
   if (on_slot) context.slots.release_at_start();
   if (share.count == all_found) {
     share.count = static_cast<unsigned>(context.found->leaves) - share.first;
@@ -94,6 +95,7 @@ __global__ void __launch_bounds__(
 template <class Key, class Value, class Compare>
 __global__ void multiway_copies(multiway_context<Key, Value, Compare> context, unsigned first,
                                 unsigned segments, unsigned blocks, bool on_slot) {
+  wait_for_grid_before();
   if (on_slot) context.slots.release_at_start();
   if (blocks == all_found) {
     segments = context.copies.size();

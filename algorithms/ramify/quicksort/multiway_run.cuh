@@ -108,7 +108,7 @@ class multiway_run {
       multiway_found found{};
       multiway_launched launched{};
       found.leaves = is_leaf ? 1 : 0;
-      found.segments[0] = is_leaf ? 0 : 1ull << 32 | pieces(context_->root, sizes_);
+      found.segments[0] = is_leaf ? 0 : 1ull << 32 | blocks_of(context_->root, sizes_);
       launch_from_host(control, found, launched);
     } else {
       launch_unseen(control);
@@ -195,11 +195,13 @@ class multiway_run {
         grant_shared(multiway_sample<Key, Value, Compare>, sample_bytes<code, Value>(most_sampled));
     sizes.sample = static_cast<unsigned>((for_sample - beyond) / sizeof(Key));
     sizes.sample_bytes = static_cast<unsigned>(for_sample);
-    // The root's keys are in shared memory twice, unsorted and sorted.
-    const std::size_t for_root =
-        grant_shared(multiway_sample_root<Key, Value, Compare>,
-                     sample_bytes<code, Value>(most_sampled) + most_sampled * sizeof(Key));
-    sizes.root_sample = static_cast<unsigned>((for_root - beyond) / (2 * sizeof(Key)));
+    using root_memory = root_part_memory<code, Value>;
+    sizes.root_part =
+        std::min<unsigned>(part_of(tuning::root_oversampling * tuning::bucket_limit), most_sampled);
+    const std::size_t for_root = grant_shared(multiway_sample_root<Key, Value, Compare>,
+                                              root_memory::bytes(sizes.root_part));
+    while (root_memory::bytes(sizes.root_part) > for_root) --sizes.root_part;
+    sizes.root_sample = (sizes.root_part / 4 - 1) * tuning::root_parts;
     sizes.tile = tuning::tile_threads * tuning::tile_items;
     constexpr unsigned id_bytes = sizeof(std::uint16_t);
     const auto for_tiles = static_cast<unsigned>(grant_shared(
@@ -215,31 +217,39 @@ class multiway_run {
     using long_sort = typename multiway_long_leaf_sorter<code, Value>::leaf_sort;
     sizes.long_leaf = long_sort::capacity;
     while (long_sort::bytes(sizes.long_leaf) > sizes.leaf_bytes) --sizes.long_leaf;
+    if (can_start_early(multiway_count<Key, Value, Compare>)) sizes.start = grid_start::early;
     sizes.blocks = resident_blocks(multiway_scatter<Key, Value, Compare>, tuning::tile_threads,
                                    sizes.tile_bytes);
     return known[device] = sizes;
   }
+
+  /// Room for a part of a root's sample: four times what it should have.
+  static unsigned part_of(unsigned sample) { return 4 * (sample / tuning::root_parts + 1); }
 
   static multiway_sizes sizes_for(std::size_t n) {
     static_assert(sizeof(leaf_storage) <= most_shared_bytes &&
                   count_shared<code, Value>::bytes(most_ids) <= most_shared_bytes);
     multiway_sizes sizes = device_sizes();
     sizes.root_buckets = root_buckets(n);
-    // The smaller the input, the more the time for its sample weighs: a key in 256, and at least four for
+    // The smaller the input, the more the time for its sample weighs: a key in 2048, and at least eight for
     // each bucket.
     const std::size_t sample =
-        std::min<std::size_t>(n / 256, tuning::oversampling * sizes.root_buckets);
+        std::min<std::size_t>(n / 2048, tuning::root_oversampling * sizes.root_buckets);
     sizes.root_sample =
-        static_cast<unsigned>(std::min({std::max<std::size_t>(sample, 4 * sizes.root_buckets), n,
+        static_cast<unsigned>(std::min({std::max<std::size_t>(sample, 8 * sizes.root_buckets), n,
                                         std::size_t{sizes.root_sample}}));
-    sizes.root_sample_bytes = static_cast<unsigned>(sample_bytes<code, Value>(sizes.root_sample) +
-                                                    sizes.root_sample * sizeof(Key));
+    sizes.root_part = part_of(sizes.root_sample);
+    sizes.root_sample_bytes =
+        static_cast<unsigned>(root_part_memory<code, Value>::bytes(sizes.root_part));
     // A piece a block, or several if that makes them large. Later, a segment that is a little longer than
     // such a piece is one piece all the same.
     constexpr std::size_t large = 32 * std::size_t{tuning::least_piece};
     const std::size_t rounds = n / (sizes.blocks * large) + 1;
-    const std::size_t piece =
-        std::max<std::size_t>(n / (rounds * sizes.blocks) + 1, tuning::least_piece);
+    // What waits takes room from what runs: of inputs of several rounds, f64, it cost 2 %.
+    if (rounds > 1) sizes.start = grid_start::in_order;
+    const std::size_t pieces =
+        std::max(rounds * sizes.blocks, std::size_t{2}) - 1;  // and one block more
+    const std::size_t piece = std::max<std::size_t>(n / pieces + 1, tuning::least_piece);
     sizes.root_piece = static_cast<unsigned>(piece + piece % 2);
     sizes.piece = sizes.root_piece + sizes.root_piece / 8 * 2;  // a quarter more, and even
     return sizes;
@@ -279,7 +289,7 @@ class multiway_run {
           .copies = 0,
           .leaves = 0,
           .sample = level == 0 ? tuning::root_parts : sizes_.blocks,
-          .pieces = level > 0 ? 4 * sizes_.blocks : pieces(context_->root, sizes_)};
+          .count_and_scatter = level > 0 ? 4 * sizes_.blocks : blocks_of(context_->root, sizes_)};
       launch_blocks(blocks, level);
     }
     const auto at_most = [](std::size_t things, std::size_t blocks) {
@@ -290,7 +300,7 @@ class multiway_run {
     const level_blocks last{.copies = copies,
                             .leaves = at_most(2 * n_ / tuning::leaf_size + 1, sizes_.blocks),
                             .sample = 0,
-                            .pieces = 0};
+                            .count_and_scatter = 0};
     launch_blocks(last, levels);
   }
 

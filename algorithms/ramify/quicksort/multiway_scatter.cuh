@@ -126,7 +126,9 @@ __device__ void scatter_tile(scatter_shared<Key, Value>& shared,
     }
   }
   __syncthreads();
-  RAMIFY_UNROLL
+  // All turns in one piece, the compiler would put the writes behind all reads. So they begin at once, and
+  // 2^28 u32 keys take 6.9 ms instead of 7.3.
+  RAMIFY_UNROLL_TWO
   for (int i = 0; i < items; ++i) {
     const unsigned at = i * threads + threadIdx.x;
     if (plain || at < count) to[shared.shift[ids[at]] + at] = staged[at];
@@ -144,7 +146,7 @@ __device__ void scatter_tile(scatter_shared<Key, Value>& shared,
       if (plain || at < count) values[place(i)] = from_values[at];
     }
     __syncthreads();
-    RAMIFY_UNROLL
+    RAMIFY_UNROLL_TWO
     for (int i = 0; i < items; ++i) {
       const unsigned at = i * threads + threadIdx.x;
       if (plain || at < count) to_values[shared.shift[ids[at]] + at] = values[at];
@@ -217,11 +219,12 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::tile_threads)
   using tuning = multiway_tuning<Key, Value>;
   constexpr unsigned threads = tuning::tile_threads;
   auto& shared = dynamic_shared<scatter_shared<Key, Value>>();
+  wait_for_grid_before();
   if (on_slot) context.slots.release_at_start();
 
   const task_list<segment> list = context.list(level);
-  const unsigned pieces = list.blocks();
-  for (unsigned number = blockIdx.x; number < pieces; number += gridDim.x) {
+  const unsigned blocks = list.blocks();
+  for (unsigned number = blockIdx.x; number < blocks; number += gridDim.x) {
     const multiway_piece piece(list, number, context.sizes);
     const multiway_plan& plan = context.plan_of(piece.of);
     const position* counts = context.counts_of(piece.of);
@@ -229,34 +232,35 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::tile_threads)
     const bool in_order = plan.order != in_no_order;
 
     if (!in_order) {
-      // 1. Where do the buckets begin? One block of a segment hands them on, while the others move keys:
-      //    nobody looks at them before the next level, for which the level's last block will launch.
+      // 1. Where do the buckets begin?
       find_begins(shared, piece.of, counts, tree.buckets());
-      if (piece.begin == piece.of.begin) {
+      if (piece.hands_on) {
+        // 2. Hand them on, while other blocks move keys: nobody looks at them before the next level.
         using scan = typename scatter_shared<Key, Value>::scan;
         const bucket_memory<scan> memory{shared.shift, shared.counts, shared.scan_storage};
         hand_on_buckets<threads>(context, piece.of, tree, memory, context.list(level + 1));
       }
-
-      // 2. Where do this piece's keys of each bucket go? Move them.
-      for (unsigned b = threadIdx.x; b < tree.buckets(); b += threads) {
-        shared.next[b] =
-            shared.shift[b] + (piece.pieces > 1 ? context.offsets[piece.offsets + b] : 0);
-        shared.counts[b] = 0;
+      if (piece.begin < piece.end) {
+        // 3. Where do this piece's keys of each bucket go? Move them.
+        for (unsigned b = threadIdx.x; b < tree.buckets(); b += threads) {
+          shared.next[b] =
+              shared.shift[b] + (piece.pieces > 1 ? context.offsets[piece.offsets + b] : 0);
+          shared.counts[b] = 0;
+        }
+        __syncthreads();
+        with_id_type(context.sizes, [&](auto* type) {
+          scatter_piece<std::remove_pointer_t<decltype(type)>>(shared, context, piece, tree);
+        });
       }
-      __syncthreads();
-      with_id_type(context.sizes, [&](auto* type) {
-        scatter_piece<std::remove_pointer_t<decltype(type)>>(shared, context, piece, tree);
-      });
     } else if ((plan.order & rising) == 0) {
-      // 1. and 2., in the opposite order: swap.
+      // 1. to 3., in the opposite order: swap.
       mirror_piece(context.buffers[piece.of.buffer], piece);
     }
 
-    // 3. Recurse: the last block of the level launches the grids for the next one. Join: nobody needs one;
+    // 4. Recurse: the last block of the level launches the grids for the next one. Join: nobody needs one;
     //    the grids of the next level stand in one stream, and the caller's stream waits for the whole tree
     //    of grids.
-    if (!last_to_arrive(context.found->pieces_done, pieces)) continue;
+    if (!last_to_arrive(context.found->blocks_done, blocks)) continue;
     if (threadIdx.x == 0) {
       context.found->level = level + 1;
       launch_from_device(context, level + 1, __func__);

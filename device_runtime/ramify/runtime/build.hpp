@@ -41,6 +41,13 @@
 #define RAMIFY_UNROLL
 #endif
 
+/// The same for two turns at a time.
+#if RAMIFY_ON_CUDA
+#define RAMIFY_UNROLL_TWO _Pragma("unroll 2")
+#else
+#define RAMIFY_UNROLL_TWO
+#endif
+
 #if !RAMIFY_ON_CUDA && defined(__CUDA_RUNTIME_API_H__)
 #error "Ramify's kernel headers after cuda_runtime.h need nvcc; plain C++ includes a facade (.hpp)"
 #endif

@@ -40,6 +40,19 @@ unsigned resident_blocks([[maybe_unused]] void (*kernel)(Parameters...),
 #endif
 }
 
+/// Whether `kernel` may start early: only code for compute capability 9.0 and later waits.
+/// \throws cuda_error
+template <class... Parameters>
+bool can_start_early([[maybe_unused]] void (*kernel)(Parameters...)) {
+#if RAMIFY_ON_CUDA
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, kernel), "asking what a kernel was compiled for");
+  return attributes.ptxVersion >= 90;
+#else
+  return false;
+#endif
+}
+
 /// Lets the current device launch `kernel` with up to `wanted` bytes of dynamic shared memory, or with
 /// as many as there are for a block: how many. A GPU gives 48 KiB to anybody and more to a kernel
 /// that it was asked for, from the host, whoever launches it later.
