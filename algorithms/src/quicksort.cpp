@@ -17,7 +17,8 @@ quicksort_report sort(Key* keys, Value* values, std::size_t n, const quicksort_o
     throw std::invalid_argument("quicksort_options.backend is none of the enumerators");
   }
   return facade::on_backend(options.backend, [&](auto where) {
-    return facade::sort_on<where, Key, Value>(keys, values, n, options);
+    auto* held = reinterpret_cast<facade::sorted_as<Key>*>(keys);
+    return facade::sort_on<where>(held, facade::kind_of<Key>, values, n, options);
   });
 }
 
@@ -39,7 +40,7 @@ quicksort_report quicksort_pairs(std::span<Key> keys, std::span<Value> values,
   return sort<Key, Value>(keys.data(), values.data(), keys.size(), options);
 }
 
-// The types that sort_on.in is generated for, and no others.
+// Those whose sorted_as sort_on.in is generated for, and no others.
 #define RAMIFY_INSTANTIATE(Key)                                                       \
   template quicksort_report quicksort(std::span<Key>, const quicksort_options&);      \
   template quicksort_report quicksort_pairs(std::span<Key>, std::span<std::uint32_t>, \

@@ -15,16 +15,34 @@ namespace ramify::inline RAMIFY_BUILD {
 /// ascending or descending, chosen at run time: half as many kernels for one more instruction.
 struct directed {
   bool down;
-  template <class T>
-  __host__ __device__ bool operator()(const T& a, const T& b) const {
+  __host__ __device__ bool operator()(double a, double b) const {
     return down ? ascending{}(b, a) : ascending{}(a, b);
   }
 };
 
-template <class Key, class Value>
-quicksort_report sort_here(Key* keys, Value* values, std::size_t n,
+[[nodiscard]] inline directed order_of(const double*, facade::number_kind, bool down) {
+  return {down};
+}
+[[nodiscard]] inline number_codes<std::uint32_t> order_of(const std::uint32_t*,
+                                                          facade::number_kind kind, bool down) {
+  using codes = number_codes<std::uint32_t>;
+  switch (kind) {
+    case facade::number_kind::floating_point: return codes::of<float>(down);
+    case facade::number_kind::signed_integer: return codes::of<std::int32_t>(down);
+    default: return codes::of<std::uint32_t>(down);
+  }
+}
+[[nodiscard]] inline number_codes<std::uint64_t> order_of(const std::uint64_t*,
+                                                          facade::number_kind kind, bool down) {
+  using codes = number_codes<std::uint64_t>;
+  return kind == facade::number_kind::signed_integer ? codes::of<std::int64_t>(down)
+                                                     : codes::of<std::uint64_t>(down);
+}
+
+template <class Held, class Value>
+quicksort_report sort_here(Held* keys, facade::number_kind kind, Value* values, std::size_t n,
                            const quicksort_options& options) {
-  const directed order{options.descending};
+  const auto order = order_of(keys, kind, options.descending);
   facade_call call(options.pending_launches);
   const on_device device_keys(std::span(keys, n), array_role::in_place, call, "keys");
   quicksort_report report;
@@ -45,11 +63,11 @@ quicksort_report sort_here(Key* keys, Value* values, std::size_t n,
 
 namespace ramify::facade {
 
-template <backend where, class Key, class Value>
-quicksort_report sort_on(Key* keys, Value* values, std::size_t n,
+template <backend where, class Held, class Value>
+quicksort_report sort_on(Held* keys, number_kind kind, Value* values, std::size_t n,
                          const quicksort_options& options) {
   static_assert(where == (RAMIFY_ON_CUDA ? backend::cuda : backend::cpu));
-  return sort_here(keys, values, n, options);
+  return sort_here(keys, kind, values, n, options);
 }
 
 }  // namespace ramify::facade
