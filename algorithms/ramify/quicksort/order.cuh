@@ -39,7 +39,7 @@ struct descending {
 /// sorts know the trick. All NaNs are moved behind the numbers; -0.0 comes right before +0.0.
 ///
 ///     float    -inf        -1.0        -0.0        +0.0        inf         NaN
-///     code     0x00000000  0x3fffffff  0x7f800000  0x7f800001  0xff000001  0xff000002 and more
+///     code     0x00000000  0x40000000  0x7f800000  0x7f800001  0xff000001  0xff000002 and more
 template <std::unsigned_integral Word>
 struct number_codes {
   Word sign;       ///< the bit that is turned round, if there are negative numbers
