@@ -17,6 +17,19 @@ foreach(flag IN LISTS warnings)
                          $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${flag}>)
 endforeach()
 
+# For machines without a GPU, where device code is compiled and linked and never run. Options of CUDA
+# 12.9; an older nvcc takes its time.
+set(ramify_quick_device_code)
+if(RAMIFY_QUICK_DEVICE_CODE AND RAMIFY_HAS_CUDA
+   AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.9)
+  # Functions that are no longer inlined may not take more registers than the kernels that call them
+  # have: 32 where their bounds fill a multiprocessor with threads.
+  set(ramify_quick_device_code -Ofc=max -maxrregcount=32)
+endif()
+foreach(flag IN LISTS ramify_quick_device_code)
+  target_compile_options(ramify_build_options INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:${flag}>)
+endforeach()
+
 if(RAMIFY_SANITIZE)
   target_compile_options(ramify_build_options INTERFACE
                          $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${RAMIFY_SANITIZE}>

@@ -67,10 +67,15 @@ inline void provoke(bad_argument argument) {
   const auto with_scratch = [&](scratch_memory memory) {
     (void)quicksort(keys.data(), 100, ascending{}, nullptr, config, memory);
   };
+  // Of a type that other tests sort with such values: each more costs a compiler seconds.
+  const device_buffer<particle> particles(100, nullptr);
+  const auto with_values = [&](key* values, std::size_t n) {
+    (void)quicksort_pairs(particles.data(), values, n, device_order<particle>{});
+  };
   switch (argument) {
     case bad_argument::null_keys: (void)quicksort<key>(nullptr, 5); break;
-    case bad_argument::null_values: (void)quicksort_pairs<key, key>(keys.data(), nullptr, 5); break;
-    case bad_argument::overlap: (void)quicksort_pairs(keys.data(), keys.data() + 49, 50); break;
+    case bad_argument::null_values: with_values(nullptr, 5); break;
+    case bad_argument::overlap: with_values(reinterpret_cast<key*>(particles.data() + 49), 50); break;
     case bad_argument::scratch_too_small: with_scratch({scratch.data(), 300}); break;
     case bad_argument::scratch_misaligned: with_scratch({scratch.data() + 8, 90'000}); break;
     case bad_argument::depth_limit:
@@ -113,19 +118,20 @@ inline quicksort_report without_slots(std::vector<std::uint32_t>& keys,
 }
 
 inline std::string memory_kinds() {
+  using key = std::uint32_t;  // as in other tests, so that there is no other sort to compile
   // On a GPU, enough for ordinary memory to be staged.
   constexpr int n = RAMIFY_ON_CUDA ? 3'000'000 : 20'000;
-  const auto fill = [](std::span<int> keys) {
-    for (int i = 0; i < n; ++i) keys[std::size_t(i)] = int(i * std::int64_t{7919} % n);
+  const auto fill = [](std::span<key> keys) {
+    for (int i = 0; i < n; ++i) keys[std::size_t(i)] = key(i * std::int64_t{7919} % n);
   };
-  const auto sorted = [](std::span<const int> keys) {
+  const auto sorted = [](std::span<const key> keys) {
     for (int i = 0; i < n; ++i) {
-      if (keys[std::size_t(i)] != i) return false;
+      if (keys[std::size_t(i)] != key(i)) return false;
     }
     return true;
   };
-  const std::vector<int> input = [&] {
-    std::vector<int> keys(n);
+  const std::vector<key> input = [&] {
+    std::vector<key> keys(n);
     fill(keys);
     return keys;
   }();
@@ -133,8 +139,8 @@ inline std::string memory_kinds() {
   options.backend = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;
   const copied both{RAMIFY_ON_CUDA != 0, RAMIFY_ON_CUDA != 0};
 
-  pinned_buffer<int> pinned(n);
-  const std::span<int> in_pinned(pinned.data(), n);
+  pinned_buffer<key> pinned(n);
+  const std::span<key> in_pinned(pinned.data(), n);
   fill(in_pinned);
   (void)quicksort(pinned.data(), n);
   if (!sorted(in_pinned)) return "pinned memory, header";
@@ -143,21 +149,21 @@ inline std::string memory_kinds() {
   if (!sorted(in_pinned)) return "pinned memory, facade";
   if (!fault.empty()) return "times, pinned memory: " + fault;
 
-  std::vector<int> result = input;
+  std::vector<key> result = input;
   fault = check_times(ramify::quicksort(std::span(result), options), both);
   if (!sorted(result)) return "ordinary memory, facade";
   if (!fault.empty()) return "times, ordinary memory: " + fault;
 
-  const device_buffer<int> device = upload(input);
-  fault = check_times(ramify::quicksort(std::span<int>(device.data(), n), options), {});
+  const device_buffer<key> device = upload(input);
+  fault = check_times(ramify::quicksort(std::span<key>(device.data(), n), options), {});
   download(device, result);
   if (!sorted(result)) return "device memory, facade";
   if (!fault.empty()) return "times, device memory: " + fault;
 
 #if RAMIFY_ON_CUDA
-  int* managed = nullptr;
-  check(cudaMallocManaged(&managed, n * sizeof(int)), "allocating managed memory");
-  const std::span<int> in_managed(managed, n);
+  key* managed = nullptr;
+  check(cudaMallocManaged(&managed, n * sizeof(key)), "allocating managed memory");
+  const std::span<key> in_managed(managed, n);
   fill(in_managed);
   (void)quicksort(managed, n);
   const bool header_is_right = sorted(in_managed);

@@ -30,6 +30,9 @@ const tests::runtime_cases& cases() {
 
 bool on_cpu() { return tests::backend_under_test() == ramify::backend::cpu; }
 
+/// Tasks, far more than the small pools hold. (Tests that say 3000 fill the largest.)
+constexpr auto many = static_cast<std::uint32_t>(tests::cut_down(3000, 600));
+
 void expect_every_task_once(const flood_request& request, std::size_t pending_launches) {
   const tests::flood_result result = cases().flood(request, pending_launches);
   BOOST_TEST(std::ranges::count(result.runs, request.blocks) == std::ssize(result.runs));
@@ -55,7 +58,7 @@ BOOST_DATA_TEST_CASE(no_task_is_lost_whatever_the_limit,
                      data::make({1, 2, 16, 2048}) * data::make({route::device, route::flat}) *
                          data::make({1u, 7u, 100u}),
                      pending_launches, taken, fan) {
-  expect_every_task_once({.tasks = 3000, .fan = fan, .route = taken},
+  expect_every_task_once({.tasks = many, .fan = fan, .route = taken},
                          std::size_t(pending_launches));
   expect_every_task_once({.tasks = 300, .fan = fan, .route = taken, .blocks = 3},
                          std::size_t(pending_launches));
@@ -84,7 +87,7 @@ BOOST_DATA_TEST_CASE(no_task_is_lost_when_launches_fail,
                      data::make({1, 2, 5}) * data::make({"parallel", "eager", "late", "random:1"}),
                      pending_launches, s) {
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(s));
-  const flood_request request{.tasks = 3000, .fan = 20, .believed_limit = 2048};
+  const flood_request request{.tasks = many, .fan = 20, .believed_limit = 2048};
   expect_every_task_once(request, std::size_t(pending_launches));
 }
 
@@ -139,15 +142,19 @@ BOOST_DATA_TEST_CASE(no_task_is_lost_at_any_granularity_under_any_schedule,
                                                       "random:3", "random:4"}),
                      grain, s) {
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(s));
+  static int piece = 0;
+  const auto expect = [](const flood_request& request, std::size_t limit) {
+    if (!tests::left_out_by_tsan(piece, 7)) expect_every_task_once(request, limit);
+  };
   for (const std::size_t limit : {1, 2, 16, 64, 2048}) {
     flood_request request{.tasks = 200, .fan = 9, .by_block = true};
     request.launches = {grain, 0, 3};
-    expect_every_task_once(request, limit);
+    expect(request, limit);
     request.by_block = false;
     request.blocks = 3;
-    expect_every_task_once(request, limit);
+    expect(request, limit);
     request.believed_limit = 2048;  // launches fail
-    expect_every_task_once(request, limit);
+    expect(request, limit);
   }
 }
 
