@@ -45,6 +45,7 @@ inline constexpr runtime_cases cases{
     [] { const launch_limits limits({.pending_launches = 0}); },
     [] { return order_after(note_in_streams); },
     [] { return order_after(note_in_null_stream); },
+    early_grids,
     handles,
     times_of_events,
     launch_after_failed_call,

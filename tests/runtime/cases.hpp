@@ -63,6 +63,8 @@ struct runtime_cases {
   void (*no_pending_launches)();
   std::string (*order_of_streams)();  ///< names of grids in the order in which they ran
   std::string (*order_in_null_stream)();
+  /// What the last of a chain of grids counts, each of which may start before the one it reads from ends.
+  unsigned (*early_grids)(unsigned count);
   std::string (*handles)();            ///< what is wrong with owning objects, if anything
   std::string (*times_of_events)();    ///< likewise
   bool (*launch_after_failed_call)();  ///< whether a launch is blamed for an error before it

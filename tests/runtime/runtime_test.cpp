@@ -281,6 +281,8 @@ BOOST_AUTO_TEST_CASE(streams_events_and_tail_launches_order_grids) {
 
 BOOST_AUTO_TEST_CASE(what_owns_something_can_be_moved) { BOOST_TEST(cases().handles() == ""); }
 
+BOOST_AUTO_TEST_CASE(grids_that_start_early_wait) { BOOST_TEST(cases().early_grids(100) == 100u); }
+
 BOOST_AUTO_TEST_CASE(events_tell_times) { BOOST_TEST(cases().times_of_events() == ""); }
 
 BOOST_AUTO_TEST_CASE(a_launch_is_not_blamed_for_an_earlier_error) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <string>
 #include <utility>
@@ -61,6 +62,29 @@ inline std::string order_after(void (*kernel)(grid_log*)) {
   check(launch(kernel, {1, 1}, nullptr, log.data()).code(), "launching");
   const grid_log seen = download(log)[0];
   return {seen.names, seen.names + seen.size};
+}
+
+// ---- grids that start early ---------------------------------------------------------------------
+
+/// Takes its time, and writes down one more than the grid before it has.
+__global__ void one_more(unsigned* numbers, unsigned mine) {
+  wait_for_grid_before();
+  unsigned seen = 0;
+  for (int look = 0; look < 1000; ++look) seen = max(seen, peek(numbers[0]));
+  numbers[mine] = numbers[mine - 1] + 1 + seen;  // seen is 0
+}
+
+/// What the last of `count` grids writes down that all may start early.
+inline unsigned early_grids(unsigned count) {
+  const auto numbers = zeros<unsigned>(count + 1);
+  const host_stream stream;
+  for (unsigned grid = 1; grid <= count; ++grid) {
+    launch_shape shape(1, 1);
+    if (can_start_early(one_more)) shape.start = grid_start::early;
+    check(launch(one_more, shape, stream.get(), numbers.data(), grid).code(), "launching");
+  }
+  check(cudaStreamSynchronize(stream.get()), "waiting");
+  return download(numbers)[count];
 }
 
 // ---- objects that own something -----------------------------------------------------------------
