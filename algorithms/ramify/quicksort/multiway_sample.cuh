@@ -93,6 +93,7 @@ __device__ void add_ranks(unsigned* ranks, const Code* keys, unsigned count, Com
     unsigned other = share * count / shares;
     unsigned before = 0;
     for (; other < min(mine, end); ++other) before += compare(key, keys[other]) ? 0 : 1;
+    if (other == mine) ++other;  // by no means before itself, whatever the comparator says
     for (; other < end; ++other) before += compare(keys[other], key) ? 1 : 0;
     atomicAdd(&ranks[mine], before);
   }
