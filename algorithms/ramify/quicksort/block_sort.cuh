@@ -54,10 +54,16 @@ struct leaf_sorter {
       leaf_sort::sort(self, shared, source, is_leaf ? buffers.home : source, at, count, compare);
     }
     if (is_leaf) return;
-    // 2. Merge pairs of runs into the other buffer, until one run is left.
+    // 2. Merge pairs of runs into the other buffer, until one run is left, or a comparator that is no order
+    //    has torn a merge, as in team_sort: then the runs stay as they are.
     unsigned buffer = s.buffer;
+    __shared__ unsigned torn;  // there is one team
     for (position run = most; run < s.size(); run *= 2) {
-      merge_runs(self, buffers[buffer], buffers[1 - buffer], s, run, compare);
+      if (self.rank == 0) torn = 0;
+      self.sync();
+      if (!merge_runs(self, buffers[buffer], buffers[1 - buffer], s, run, compare)) torn = 1;
+      self.sync();
+      if (torn != 0) break;
       buffer = 1 - buffer;
       self.sync();
     }
@@ -67,11 +73,13 @@ struct leaf_sorter {
 
  private:
   /// One pass of a bottom-up merge sort. Each thread writes `items` elements at a time; where in
-  /// the two runs they begin, it finds on its diagonal of the merge path, as team_sort does.
+  /// the two runs they begin, it finds on its diagonal of the merge path, as team_sort does. Of an order that
+  /// is not trusted, it finds where the next ones begin too: false if they do not where these end.
   template <class Key, class Compare>
-  __device__ static void merge_runs(const team& self, columns<Key, Value> from,
+  __device__ static bool merge_runs(const team& self, columns<Key, Value> from,
                                     columns<Key, Value> to, const segment& s, position run,
                                     Compare compare) {
+    bool whole = true;
     for (position out = s.begin + position{self.rank} * items; out < s.end;
          out += position{threads} * items) {
       const position pair = s.begin + (out - s.begin) / (2 * run) * (2 * run);
@@ -80,25 +88,34 @@ struct leaf_sorter {
       const auto before = [&](position a, position b) {
         return compare(compare.encode(from.keys[a]), compare.encode(from.keys[b]));
       };
-      // How many of the first `out - pair` merged elements come from the left run?
-      const position diagonal = out - pair;
-      position low = diagonal > end - middle ? diagonal - (end - middle) : 0;
-      position high = diagonal < middle - pair ? diagonal : middle - pair;
-      while (low < high) {
-        const position left = low + (high - low) / 2;
-        if (before(middle + diagonal - 1 - left, pair + left)) {
-          high = left;
-        } else {
-          low = left + 1;
+      // How many of the first `diagonal` merged elements come from the left run?
+      const auto taken_from_left = [&](position diagonal) {
+        position low = diagonal > end - middle ? diagonal - (end - middle) : 0;
+        position high = diagonal < middle - pair ? diagonal : middle - pair;
+        while (low < high) {
+          const position left = low + (high - low) / 2;
+          if (before(middle + diagonal - 1 - left, pair + left)) {
+            high = left;
+          } else {
+            low = left + 1;
+          }
         }
-      }
+        return low;
+      };
+      const position diagonal = out - pair;
+      const position low = taken_from_left(diagonal);
       position left = pair + low;
       position right = middle + diagonal - low;
       for (int i = 0; i < items && out + i < end; ++i) {
         const bool take_right = left == middle || (right < end && before(right, left));
         to.take(out + i, from, take_right ? right++ : left++);
       }
+      if constexpr (!Compare::trusted) {
+        const bool is_last = out + items >= end;
+        whole = whole && (is_last || left == pair + taken_from_left(diagonal + items));
+      }
     }
+    return whole;
   }
 };
 

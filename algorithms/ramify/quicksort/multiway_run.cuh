@@ -216,7 +216,10 @@ class multiway_run {
     sizes.leaf_bytes = static_cast<unsigned>(sizes.teams * sizeof(leaf_storage));
     using long_sort = typename multiway_long_leaf_sorter<code, Value>::leaf_sort;
     sizes.long_leaf = long_sort::capacity;
-    while (long_sort::bytes(sizes.long_leaf) > sizes.leaf_bytes) --sizes.long_leaf;
+    // Threads with all their elements: longer segments are merged from such runs.
+    while (long_sort::bytes(sizes.long_leaf) > sizes.leaf_bytes) {
+      sizes.long_leaf -= tuning::leaf_items;
+    }
     if (can_start_early(multiway_count<Key, Value, Compare>)) sizes.start = grid_start::early;
     sizes.blocks = resident_blocks(multiway_scatter<Key, Value, Compare>, tuning::tile_threads,
                                    sizes.tile_bytes);

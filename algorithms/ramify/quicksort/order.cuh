@@ -80,6 +80,9 @@ struct number_codes {
 template <class Key, class Compare>
 struct sort_order {
   using code = Key;
+  /// Whether it is known to be a strict weak order. Others are watched, see team_sort.
+  static constexpr bool trusted =
+      std::same_as<Compare, ascending> || std::same_as<Compare, descending>;
   Compare compare;
 
   [[nodiscard]] __device__ const Key& encode(const Key& key) const { return key; }
@@ -93,6 +96,7 @@ struct sort_order {
 template <class Word>
 struct sort_order<Word, number_codes<Word>> {
   using code = Word;
+  static constexpr bool trusted = true;
   number_codes<Word> codes;
 
   [[nodiscard]] __device__ Word encode(Word bits) const { return codes.encode(bits); }
@@ -106,6 +110,7 @@ template <class Direction>
 requires std::same_as<Direction, ascending> || std::same_as<Direction, descending>
 struct sort_order<float, Direction> {
   using code = std::uint32_t;
+  static constexpr bool trusted = true;
   Direction direction;
 
   [[nodiscard]] __device__ code encode(float key) const {

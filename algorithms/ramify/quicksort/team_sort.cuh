@@ -10,6 +10,10 @@
 /// In a merge, each thread writes `items` elements of the result. Where in the two runs they begin,
 /// it finds by binary search on its diagonal of the merge path (Odeh, Green et al., 2012). `items` is
 /// odd, so that neighbours, `items` words apart, use different banks of shared memory.
+///
+/// If the comparator is no order, a thread may end elsewhere than where the next one has begun, and elements
+/// would get lost. So where it is not trusted, threads watch the seams between them, and runs whose merge is
+/// torn stay as they are.
 
 #include <cstdint>
 #include <ramify/quicksort/segment.cuh>
@@ -105,12 +109,17 @@ struct team_sort {
     for (unsigned run = 1; run * items < count; run *= 2) {
       const unsigned pair = (team.rank & ~(2 * run - 1)) * items;
       const unsigned middle = pair + run * items;
-      const bool merges = valid > 0 && middle < count;  // else its run has no partner
+      bool merges = valid > 0 && middle < count;  // else its run has no partner
+      merged_part part{};
       if (merges) {
-        merge(shared, mine, first - pair, {pair, middle, min(middle + run * items, count)},
-              compare);
+        const unsigned end = min(middle + run * items, count);
+        part = merge(shared, mine, first - pair, {pair, middle, end}, compare);
       }
-      team.sync();
+      if constexpr (Compare::trusted) {
+        team.sync();
+      } else {
+        merges = !is_torn(team, part, run) && merges;
+      }
       if (merges) store(shared, mine, first, valid);
       team.sync();
     }
@@ -152,10 +161,33 @@ struct team_sort {
     }
   }
 
+  /// Which elements of the left run a thread has merged, counted from 1. 0: it has merged nothing.
+  struct merged_part {
+    unsigned begin;
+    unsigned end;
+  };
+
+  /// Whether any thread of the team has ended elsewhere than the next one, of the same pair of runs, has begun.
+  /// Every thread of the team; all of them have met.
+  template <class Team>
+  __device__ static bool is_torn(const Team& team, const merged_part& part, unsigned run) {
+    constexpr int most_teams = 1024 / threads;
+    __shared__ unsigned begins[most_teams][threads];
+    __shared__ unsigned torn[most_teams];
+    begins[team.index][team.rank] = part.begin;
+    if (team.rank == 0) torn[team.index] = 0;
+    team.sync();
+    const bool ends_pair = (team.rank + 1) % (2 * run) == 0 || team.rank + 1 == threads;
+    const unsigned next = ends_pair ? 0 : begins[team.index][team.rank + 1];
+    if (next != 0 && next != part.end) torn[team.index] = 1;
+    team.sync();
+    return torn[team.index] != 0;
+  }
+
   /// Elements [diagonal, diagonal + items) of two runs' merge.
   template <class Compare>
-  __device__ static void merge(const arrays& shared, elements& merged, unsigned diagonal,
-                               const two_runs& runs, Compare compare) {
+  __device__ static merged_part merge(const arrays& shared, elements& merged, unsigned diagonal,
+                                      const two_runs& runs, Compare compare) {
     // 1. How many of the first `diagonal` merged elements come from the left run?
     const Code* keys = shared.keys;
     const unsigned right_size = runs.end - runs.middle;
@@ -186,6 +218,7 @@ struct team_sort {
         left_key = keys[++left];
       }
     }
+    return {runs.begin + low + 1, left + 1};
   }
 };
 
