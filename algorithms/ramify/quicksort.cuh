@@ -64,6 +64,7 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class Key, class Value, class Compare>
 class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
   using order = sort_order<Key, Compare>;
+  static_assert(sizeof(typename order::code) == sizeof(Key), "tuning goes by the size of keys");
 
  public:
   /// Waits for the sort and tells what it did. Once.

@@ -20,6 +20,9 @@ struct directed {
   }
 };
 
+template <>
+inline constexpr bool orders_numbers<directed> = true;
+
 [[nodiscard]] inline directed order_of(const double*, facade::number_kind, bool down) {
   return {down};
 }

@@ -24,8 +24,8 @@ using sorted_as =
     std::conditional_t<sizeof(Key) == 4, std::uint32_t,
                        std::conditional_t<std::same_as<Key, double>, double, std::uint64_t>>;
 
-/// Sorts on one backend. Held is a sorted_as<...>; Value is void for keys alone. Defined for each key and value
-/// type in a file of its own, which is compiled once by nvcc and once by the C++ compiler.
+/// Sorts on one backend. Held is a sorted_as<...>; Value is void for keys alone. Defined for each Held in a
+/// file of its own, which is compiled once by nvcc and once by the C++ compiler.
 template <backend where, class Held, class Value>
 quicksort_report sort_on(Held* keys, number_kind kind, Value* values, std::size_t n,
                          const quicksort_options& options);

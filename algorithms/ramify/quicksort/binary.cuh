@@ -198,8 +198,8 @@ __device__ void sort_member(binary_shared<typename Compare::code, Value>& shared
   const code pivot = choose_pivot(shared, context.buffers[mine.buffer].keys, mine, compare);
   const bool pivot_is_minimum = slot.has_fence != 0 && !compare(slot.fence, pivot);
   const auto goes_left = [&](const Key& key) {
-    const code& mine = compare.encode(key);
-    return pivot_is_minimum ? !compare(pivot, mine) : compare(mine, pivot);
+    const code& encoded = compare.encode(key);
+    return pivot_is_minimum ? !compare(pivot, encoded) : compare(encoded, pivot);
   };
   const auto buffer = static_cast<unsigned short>(1 - mine.buffer);
   partition_tile(shared, slot, mine, context.buffers[mine.buffer], context.buffers[buffer],

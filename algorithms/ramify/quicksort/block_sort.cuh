@@ -57,21 +57,32 @@ struct leaf_sorter {
     // 2. Merge pairs of runs into the other buffer, until one run is left, or a comparator that is no order
     //    has torn a merge, as in team_sort: then the runs stay as they are.
     unsigned buffer = s.buffer;
-    __shared__ unsigned torn;  // there is one team
     for (position run = most; run < s.size(); run *= 2) {
-      if (self.rank == 0) torn = 0;
-      self.sync();
-      if (!merge_runs(self, buffers[buffer], buffers[1 - buffer], s, run, compare)) torn = 1;
-      self.sync();
-      if (torn != 0) break;
+      const bool whole = merge_runs(self, buffers[buffer], buffers[1 - buffer], s, run, compare);
+      if constexpr (Compare::trusted) {
+        self.sync();
+      } else if (is_torn(self, whole)) {
+        break;
+      }
       buffer = 1 - buffer;
-      self.sync();
     }
     // 3. Bring it home.
     if (buffer != 0) copy_home(buffers, s.begin, s.end, self.rank, threads);
   }
 
  private:
+  /// Whether a merge is not whole, for any thread of the only team of a block. Every thread of it; all have met.
+  __device__ static bool is_torn(const team& self, bool whole) {
+    __shared__ unsigned torn;
+    if (self.rank == 0) torn = 0;
+    self.sync();
+    if (!whole) torn = 1;
+    self.sync();
+    const bool result = torn != 0;
+    self.sync();  // all have read it before it is written again
+    return result;
+  }
+
   /// One pass of a bottom-up merge sort. Each thread writes `items` elements at a time; where in
   /// the two runs they begin, it finds on its diagonal of the merge path, as team_sort does. Of an order that
   /// is not trusted, it finds where the next ones begin too: false if they do not where these end.

@@ -148,7 +148,7 @@ template <class Key, class Value, class Compare>
 __device__ void launch_from_device(const multiway_context<Key, Value, Compare>& context,
                                    unsigned level, const char* name) {
 #if RAMIFY_DEVICE_LAUNCH
-  // Read at once, for all wait: it is the time of a chain of reads otherwise.
+  // One copy: member by member would be a chain of reads, and everybody waits for this thread.
   const multiway_found found = *context.found;
   // Without slots, as on the flat route, the host launches.
   if (!context.slots.acquire(*context.status, multiway_level_grids)) return;

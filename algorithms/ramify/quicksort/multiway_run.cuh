@@ -26,7 +26,6 @@ template <class Key, class Value, class Compare>
 class multiway_run {
   using tuning = multiway_tuning<Key, Value>;
   using code = typename Compare::code;
-  static_assert(sizeof(code) == sizeof(Key), "tuning goes by the size of keys");
   using leaf_storage = typename multiway_leaf_sorter<code, Value>::storage;
   using scatter_storage = scatter_shared<Key, Value>;
 

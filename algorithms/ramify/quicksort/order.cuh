@@ -35,6 +35,11 @@ struct descending {
   }
 };
 
+/// Whether Compare is known to order all numbers, NaN too.
+template <class Compare>
+inline constexpr bool orders_numbers =
+    std::same_as<Compare, ascending> || std::same_as<Compare, descending>;
+
 /// The bits of a number, read as an unsigned number that stands in the order where the number stands: radix
 /// sorts know the trick. All NaNs are moved behind the numbers; -0.0 comes right before +0.0.
 ///
@@ -75,14 +80,14 @@ struct number_codes {
   }
 };
 
-/// The order that kernels sort by, and the form in which they compare keys. Arrays of elements hold keys;
-/// in registers, in shared memory and among splitters they are encoded. Most keys are their own codes.
+/// The order that kernels sort by, and the form in which they compare keys. Arrays of elements hold keys, and
+/// what only moves them moves keys; where they are sorted, and among splitters, they are encoded. Most keys
+/// are their own codes.
 template <class Key, class Compare>
 struct sort_order {
   using code = Key;
   /// Whether it is known to be a strict weak order. Others are watched, see team_sort.
-  static constexpr bool trusted =
-      std::same_as<Compare, ascending> || std::same_as<Compare, descending>;
+  static constexpr bool trusted = std::is_arithmetic_v<Key> && orders_numbers<Compare>;
   Compare compare;
 
   [[nodiscard]] __device__ const Key& encode(const Key& key) const { return key; }

@@ -93,7 +93,7 @@ struct multiway_tuning {
   static constexpr unsigned root_pivot_sample =
       std::bit_floor(static_cast<unsigned>(std::clamp(16 * 1024 / key_bytes, 16, 256)));
   /// Parts that the sample of the root is ordered in, each by a block. Blocks that sort a sample each, and
-  /// then take medians of candidates, take as long, and make buckets that differ by 32 to 46 %.
+  /// then take medians of candidates, take half as long again.
   static constexpr unsigned root_parts = root_pivot_sample / 4;
   /// Keys of the sample that a thread looks up at a time.
   static constexpr int root_items = std::min(sample_items, 8);
@@ -137,7 +137,7 @@ struct multiway_tuning {
   /// Keys that a bucket is to have if all goes well: few buckets are longer than a leaf.
   static constexpr int bucket_size = std::max(leaf_size * 7 / 10, 1);
   /// The same, at most, of a root whose buckets will be leaves: they are as many as a power of two. Its
-  /// sample is small, some 6 to 15 keys a bucket, and they differ by 26 to 41 %.
+  /// sample is small, eight keys a bucket, and they differ by some 35 %.
   static constexpr int small_bucket_size = std::max(leaf_size / 2, 1);
   /// Buckets of a partition at most, a power of two: their splitters take at most 8 KiB.
   static constexpr int bucket_limit = std::min<int>(256, std::bit_floor(8u * 1024u / sizeof(Key)));
