@@ -47,6 +47,20 @@ void expect_order(bool down) {
   }
 }
 
+// Numbers in the usual orders need no watching. What a user compares may be in no order at all.
+struct with_own_less {
+  double number;
+  bool operator<(const with_own_less& other) const { return number < other.number; }
+};
+struct by_remainder {
+  bool operator()(int a, int b) const { return a % 3 < b % 3; }
+};
+static_assert(ramify::sort_order<int, ramify::ascending>::trusted);
+static_assert(ramify::sort_order<float, ramify::descending>::trusted);
+static_assert(ramify::sort_order<bits, codes>::trusted);
+static_assert(!ramify::sort_order<with_own_less, ramify::ascending>::trusted);
+static_assert(!ramify::sort_order<int, by_remainder>::trusted);
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(order)
