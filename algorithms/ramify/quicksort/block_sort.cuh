@@ -59,30 +59,17 @@ struct leaf_sorter {
     unsigned buffer = s.buffer;
     for (position run = most; run < s.size(); run *= 2) {
       const bool whole = merge_runs(self, buffers[buffer], buffers[1 - buffer], s, run, compare);
-      if constexpr (Compare::trusted) {
-        self.sync();
-      } else if (is_torn(self, whole)) {
-        break;
+      if constexpr (!Compare::trusted) {
+        if (any_of_team(self, [&] { return !whole; })) break;
       }
       buffer = 1 - buffer;
+      self.sync();
     }
     // 3. Bring it home.
     if (buffer != 0) copy_home(buffers, s.begin, s.end, self.rank, threads);
   }
 
  private:
-  /// Whether a merge is not whole, for any thread of the only team of a block. Every thread of it; all have met.
-  __device__ static bool is_torn(const team& self, bool whole) {
-    __shared__ unsigned torn;
-    if (self.rank == 0) torn = 0;
-    self.sync();
-    if (!whole) torn = 1;
-    self.sync();
-    const bool result = torn != 0;
-    self.sync();  // all have read it before it is written again
-    return result;
-  }
-
   /// One pass of a bottom-up merge sort. Each thread writes `items` elements at a time; where in
   /// the two runs they begin, it finds on its diagonal of the merge path, as team_sort does. Of an order that
   /// is not trusted, it finds where the next ones begin too: false if they do not where these end.
@@ -99,22 +86,13 @@ struct leaf_sorter {
       const auto before = [&](position a, position b) {
         return compare(compare.encode(from.keys[a]), compare.encode(from.keys[b]));
       };
-      // How many of the first `diagonal` merged elements come from the left run?
-      const auto taken_from_left = [&](position diagonal) {
-        position low = diagonal > end - middle ? diagonal - (end - middle) : 0;
-        position high = diagonal < middle - pair ? diagonal : middle - pair;
-        while (low < high) {
-          const position left = low + (high - low) / 2;
-          if (before(middle + diagonal - 1 - left, pair + left)) {
-            high = left;
-          } else {
-            low = left + 1;
-          }
-        }
-        return low;
+      const auto left_of = [&](position diagonal) {
+        return taken_from_left(diagonal, middle - pair, end - middle, [&](position r, position l) {
+          return before(middle + r, pair + l);
+        });
       };
       const position diagonal = out - pair;
-      const position low = taken_from_left(diagonal);
+      const position low = left_of(diagonal);
       position left = pair + low;
       position right = middle + diagonal - low;
       for (int i = 0; i < items && out + i < end; ++i) {
@@ -123,7 +101,7 @@ struct leaf_sorter {
       }
       if constexpr (!Compare::trusted) {
         const bool is_last = out + items >= end;
-        whole = whole && (is_last || left == pair + taken_from_left(diagonal + items));
+        whole = whole && (is_last || left == pair + left_of(diagonal + items));
       }
     }
     return whole;

@@ -16,12 +16,13 @@ struct alignas(128) scatter_shared {
   using tuning = multiway_tuning<Key, Value>;
   using scan = block_scan<unsigned, tuning::tile_threads>;
   using scan_of_segment = block_scan<position, tuning::tile_threads>;
-  unsigned counts
-      [most_ids];  ///< keys of each bucket, then where they begin in the tile; of the block that
-                   ///< hands buckets on, first the children's first buckets
-  position next[most_ids];   ///< where in the output each bucket's next key goes
-  position shift[most_ids];  ///< from a place in the tile to the place in the output; before
-                             ///< the tiles, where buckets begin in the output
+  /// Keys of each bucket, then where they begin in the tile. (Of the block that hands buckets on, first the
+  /// children's first buckets.)
+  unsigned counts[most_ids];
+  /// Where in the output each bucket's next key goes.
+  position next[most_ids];
+  /// From a place in the tile to the place in the output; before the tiles, where buckets begin there.
+  position shift[most_ids];
   typename scan::TempStorage scan_storage;
   typename scan_of_segment::TempStorage segment_scan_storage;
 

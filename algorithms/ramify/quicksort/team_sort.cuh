@@ -19,8 +19,27 @@
 #include <ramify/quicksort/segment.cuh>
 #include <ramify/quicksort/sorting_network.cuh>
 #include <ramify/runtime/shared.cuh>
+#include <ramify/runtime/team.cuh>
 
 namespace ramify::inline RAMIFY_BUILD {
+
+/// How many of the first `diagonal` elements of two runs' merge come from the left run. right_first(r, l) tells
+/// whether element r of the right run comes before element l of the left one.
+template <class Index, class RightFirst>
+__device__ Index taken_from_left(Index diagonal, Index left_size, Index right_size,
+                                 RightFirst right_first) {
+  Index low = diagonal > right_size ? diagonal - right_size : 0;
+  Index high = diagonal < left_size ? diagonal : left_size;
+  while (low < high) {
+    const Index half = low + (high - low) / 2;
+    if (right_first(diagonal - 1 - half, half)) {
+      high = half;
+    } else {
+      low = half + 1;
+    }
+  }
+  return low;
+}
 
 /// `Code` is what keys are compared as, see sort_order.
 template <class Code, class Value, int threads, int items>
@@ -173,15 +192,12 @@ struct team_sort {
   __device__ static bool is_torn(const Team& team, const merged_part& part, unsigned run) {
     constexpr int most_teams = 1024 / threads;
     __shared__ unsigned begins[most_teams][threads];
-    __shared__ unsigned torn[most_teams];
     begins[team.index][team.rank] = part.begin;
-    if (team.rank == 0) torn[team.index] = 0;
-    team.sync();
     const bool ends_pair = (team.rank + 1) % (2 * run) == 0 || team.rank + 1 == threads;
-    const unsigned next = ends_pair ? 0 : begins[team.index][team.rank + 1];
-    if (next != 0 && next != part.end) torn[team.index] = 1;
-    team.sync();
-    return torn[team.index] != 0;
+    return any_of_team(team, [&] {
+      const unsigned next = ends_pair ? 0 : begins[team.index][team.rank + 1];
+      return next != 0 && next != part.end;
+    });
   }
 
   /// Elements [diagonal, diagonal + items) of two runs' merge.
@@ -190,17 +206,10 @@ struct team_sort {
                                       const two_runs& runs, Compare compare) {
     // 1. How many of the first `diagonal` merged elements come from the left run?
     const Code* keys = shared.keys;
-    const unsigned right_size = runs.end - runs.middle;
-    unsigned low = diagonal > right_size ? diagonal - right_size : 0;
-    unsigned high = min(diagonal, runs.middle - runs.begin);
-    while (low < high) {
-      const unsigned half = (low + high) / 2;
-      if (compare(keys[runs.middle + diagonal - 1 - half], keys[runs.begin + half])) {
-        high = half;
-      } else {
-        low = half + 1;
-      }
-    }
+    const unsigned low = taken_from_left(
+        diagonal, runs.middle - runs.begin, runs.end - runs.middle, [&](unsigned r, unsigned l) {
+          return compare(keys[runs.middle + r], keys[runs.begin + l]);
+        });
     // 2. Merge from there.
     unsigned left = runs.begin + low;
     unsigned right = runs.middle + diagonal - low;

@@ -95,8 +95,6 @@ struct multiway_tuning {
   /// Parts that the sample of the root is ordered in, each by a block. Blocks that sort a sample each, and
   /// then take medians of candidates, take half as long again.
   static constexpr unsigned root_parts = root_pivot_sample / 4;
-  /// Keys of the sample that a thread looks up at a time.
-  static constexpr int root_items = std::min(sample_items, 8);
   static constexpr int count_threads = key_bytes <= 32 ? 1024 : 256;
   /// Keys that a thread looks up at a time: each search waits for shared memory, so several wait
   /// together.
@@ -118,7 +116,6 @@ struct multiway_tuning {
       odd(std::clamp(64 * 1024 / (sample_threads * key_bytes), 1, 127));
   static constexpr unsigned root_pivot_sample = 32;
   static constexpr unsigned root_parts = 8;
-  static constexpr int root_items = std::min(sample_items, 8);
   static constexpr int count_threads = 32;
   static constexpr int count_items = 4;
   static constexpr int tile_threads = 32;
@@ -130,14 +127,15 @@ struct multiway_tuning {
   static constexpr int leaf_size = team_threads * leaf_items;
   /// Keys of a sample for each bucket, which makes buckets that differ by 13 % (standard deviation).
   static constexpr int oversampling = 60;
-  /// The same of a large root. Where its segments are few, the longest is what a level waits for; and if each is
-  /// to be cut into as many buckets as there can be, long ones make leaves that are too long. With 60 keys, and
-  /// the splitters as uneven, 2^26 and 2^28 u32 keys take 4 and 5 % longer.
+  /// The same of a large root, whose longest segment is what the next level waits for: with 60, 2^26 u32 keys take
+  /// 1 to 2 % longer.
   static constexpr int root_oversampling = 240;
+  /// Keys of the root's sample that a thread looks up at a time.
+  static constexpr int root_items = std::min(sample_items, 8);
   /// Keys that a bucket is to have if all goes well: few buckets are longer than a leaf.
   static constexpr int bucket_size = std::max(leaf_size * 7 / 10, 1);
   /// The same, at most, of a root whose buckets will be leaves: they are as many as a power of two. Its
-  /// sample is small, eight keys a bucket, and they differ by some 35 %.
+  /// sample is small, eight keys a bucket, and they differ by some 35 %, one by the root of eight.
   static constexpr int small_bucket_size = std::max(leaf_size / 2, 1);
   /// Buckets of a partition at most, a power of two: their splitters take at most 8 KiB.
   static constexpr int bucket_limit = std::min<int>(256, std::bit_floor(8u * 1024u / sizeof(Key)));

@@ -48,4 +48,16 @@ struct block_team {
 #endif
 };
 
+/// Whether test() is true for any thread of a team. It is called when all threads have come, and sees what they
+/// wrote before. Every thread of the team; they must meet again before they ask again.
+template <int threads, int most, class Test>
+__device__ bool any_of_team(const block_team<threads, most>& team, Test test) {
+  __shared__ unsigned found[most];
+  if (team.rank == 0) found[team.index] = 0;
+  team.sync();
+  if (test()) found[team.index] = 1;
+  team.sync();
+  return found[team.index] != 0;
+}
+
 }  // namespace ramify::inline RAMIFY_BUILD
