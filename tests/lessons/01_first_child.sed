@@ -1,0 +1,1 @@
+s/threadIdx.x == 0) {/threadIdx.x < 32) {/

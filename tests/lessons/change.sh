@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Writes a lesson with the change that its head comment proposes, which is of one line.
+#
+#   change.sh <sed script> <lesson> <changed lesson>
+set -euo pipefail
+sed -f "$1" "$2" >"$3"
+lines=$(diff "$2" "$3" | grep -c '^>' || true)
+if [ "$lines" != 1 ]; then
+  echo "$1 changes $lines lines of $2; it must change one" >&2
+  rm -f "$3"
+  exit 1
+fi

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs a lesson and compares what it prints with what is expected, line by line. An expected line is a
+# shell pattern: * stands for what differs from machine to machine.
+#
+#   check.sh <program> <expected> [<environment>...]
+set -euo pipefail
+program=$1 expected=$2
+shift 2
+
+status=0
+output=$(env "$@" timeout 120 "$program" 2>&1) || status=$?
+if [ $status = 77 ]; then
+  printf '%s\n' "$output"
+  exit 77
+fi
+
+mapfile -t lines <<<"$output"
+mapfile -t patterns <"$expected"
+wrong=0
+for ((i = 0; i < ${#patterns[@]} || i < ${#lines[@]}; ++i)); do
+  # shellcheck disable=SC2053 # the right side is a pattern on purpose
+  if [ $i -ge ${#lines[@]} ] || [ $i -ge ${#patterns[@]} ] || [[ ${lines[i]} != ${patterns[i]} ]]; then
+    echo "line $((i + 1)): expected '${patterns[i]-nothing}', but it is '${lines[i]-missing}'"
+    wrong=1
+  fi
+done
+[ $wrong = 0 ] || exit 1
+# A lesson that shows a failure ends with 0 all the same: it has shown it.
+[ $status = 0 ] || { echo "the lesson ended with status $status"; exit 1; }
