@@ -61,9 +61,14 @@ BOOST_AUTO_TEST_SUITE(quicksort)
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(every_size_and_input, Key, all_types) {
   static int pair = 0;  // so that under a sanitizer each type gets others
+  // The executor runs the same code for these as for unsigned integers.
+  constexpr bool sorted_as_bits = std::is_same_v<Key, std::int32_t> ||
+                                  std::is_same_v<Key, std::int64_t> || std::is_same_v<Key, float>;
+  int number = 0;
   for (const auto d : common::all_distributions()) {
     for (const std::size_t n : sizes<Key>()) {
       if (tests::left_out(pair, tests::effort() < 0.1 ? 41 : 11)) continue;
+      if (on_cpu() && sorted_as_bits && number++ % 5 != 0) continue;
       BOOST_TEST_CONTEXT(common::to_string(d)) {
         expect_sorted_every_way(make_input<Key>(d, n, n));
       }
@@ -72,8 +77,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(every_size_and_input, Key, all_types) {
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(large_inputs, Key, types_of_large_sorts) {
-  // A million; larger keys have as many levels with fewer on the executor.
-  const int most = on_cpu() && sizeof(Key) > 4 ? 250'000 : 1'000'000;
+  // The executor has as many levels with fewer keys, and of larger ones with fewer still.
+  const int most = !on_cpu() ? 1'000'000 : sizeof(Key) > 4 ? 250'000 : 500'000;
   const auto n = static_cast<std::size_t>(tests::cut_down(most));
   for (const auto d : inputs()) {
     BOOST_TEST_CONTEXT(common::to_string(d)) { expect_sorted_every_way(make_input<Key>(d, n, 1)); }
