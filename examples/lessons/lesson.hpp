@@ -2,16 +2,23 @@
 #pragma once
 
 /// \file
-/// What every lesson's main() has in common: on a GPU, or on the CPU executor, or skipped.
+/// What every lesson's main() has in common: on a GPU, or on the CPU executor, or skipped. And what
+/// several lessons look with: numbers, diaries, the rule checker's words.
 
+#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/check.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/stream.cuh>
+#include <string>
 #include <string_view>
 #include <vector>
+
+#if !RAMIFY_ON_CUDA
+#include <ramify/cpu/executor.hpp>
+#endif
 
 namespace lesson {
 
@@ -70,5 +77,35 @@ class numbers {
   ramify::device_buffer<T> memory_;
   cudaStream_t stream_;
 };
+
+/// Letters that grids write down, in the order in which they come to it. All zero: nothing yet.
+struct diary {
+  unsigned length;
+  char letters[60];
+};
+
+/// For kernels.
+__device__ inline void write(diary* into, char letter) {
+  const unsigned place = atomicAdd(&into->length, 1u);
+  if (place < sizeof into->letters) into->letters[place] = letter;
+}
+
+/// For the host, when the grids are complete.
+inline std::string text(const diary& d) {
+  return {d.letters, std::min<std::size_t>(d.length, sizeof d.letters)};
+}
+
+#if !RAMIFY_ON_CUDA
+/// What the CPU executor's rule checker says of the grids that `show` launches.
+template <class Show>
+std::string complaint(Show show) {
+  try {
+    show();
+    return "nothing";
+  } catch (const ramify::cpu::rule_violation& broken) {
+    return broken.what();
+  }
+}
+#endif
 
 }  // namespace lesson

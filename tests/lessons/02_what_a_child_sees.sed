@@ -1,0 +1,1 @@
+s/  __syncthreads();/  __syncwarp();/

@@ -1,0 +1,1 @@
+/4\. The same/,/received);/s/&mine/global/

@@ -1,0 +1,1 @@
+s/d = diaries + blockIdx.x/d = diaries/

@@ -1,0 +1,1 @@
+s/first.get(), ab, 'B'/second.get(), ab, 'B'/

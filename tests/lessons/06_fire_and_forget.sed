@@ -1,0 +1,1 @@
+s/fire_and_forget(), d, name/null_stream(), d, name/

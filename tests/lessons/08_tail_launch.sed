@@ -1,0 +1,1 @@
+s/launch(add_up, {1, 1}, tail_launch()/launch(add_up, {1, 1}, fire_and_forget()/
