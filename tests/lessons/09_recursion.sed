@@ -1,0 +1,1 @@
+s/child < 2;/child < 3;/

@@ -1,0 +1,1 @@
+s/threads = 2000;/threads = 1024;/

@@ -1,0 +1,1 @@
+s|if (threadIdx.x == 0) device_free(piece);$|// &|

@@ -1,0 +1,1 @@
+s|below / 4 + 1|below / 2 + 1|

@@ -1,0 +1,1 @@
+s|threshold = 16;|threshold = 64;|

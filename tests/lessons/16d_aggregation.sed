@@ -1,0 +1,1 @@
+s|coarsening = 4;|coarsening = 16;|

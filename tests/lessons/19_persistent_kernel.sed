@@ -1,0 +1,1 @@
+s/ blocks = 8;/ blocks = 1;/

@@ -1,0 +1,1 @@
+s/ rounds = 50; / rounds = 5000; /
