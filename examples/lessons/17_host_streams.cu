@@ -41,20 +41,14 @@ bool is_busy(cudaStream_t stream) {
 }
 void say(const char* what, bool so) { std::cout << what << (so ? "yes" : "no") << '\n'; }
 
-cudaStream_t stream_with(unsigned flags, int priority) {
-  cudaStream_t stream = nullptr;
-  check(cudaStreamCreateWithPriority(&stream, flags, priority), "making a stream");
-  return stream;
-}
-
 int main() {
   return lesson::run([] {
-    int lowest = 0, highest = 0, sms = 0;
+    int lowest = 0, highest = 0;
     check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "asking for priorities");
-    check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "asking for SMs");
-    const cudaStream_t blocking = stream_with(cudaStreamDefault, lowest);
-    const cudaStream_t low = stream_with(cudaStreamNonBlocking, lowest);
-    const cudaStream_t high = stream_with(cudaStreamNonBlocking, highest);
+    cudaStream_t blocking = nullptr, low = nullptr, high = nullptr;
+    check(cudaStreamCreate(&blocking), "making a blocking stream");
+    check(cudaStreamCreateWithPriority(&low, cudaStreamNonBlocking, lowest), "making a stream");
+    check(cudaStreamCreateWithPriority(&high, cudaStreamNonBlocking, highest), "making a stream");
     const host_stream stream, other;  // these are non-blocking, too
     put(nullptr, 0);                  // a kernel's first launch loads it, which may wait for others
     check(cudaDeviceSynchronize(), "waiting for the device");
@@ -90,8 +84,8 @@ int main() {
     check(cudaEventDestroy(begin), "destroying an event");
     check(cudaEventDestroy(end), "destroying an event");
 
-    // 4. More blocks than the GPU has room for, and then one block that may go before them.
-    put(low, 1, 50 * 2 * sms);
+    // 4. More blocks than the GPU has room for, of 1 ms each, and then one that may go before them.
+    put(low, 1, 16'384);
     put(high, 0);
     check(cudaStreamSynchronize(high), "waiting for the stream of high priority");
     say("a stream of higher priority overtakes:           ", is_busy(low) && highest < lowest);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 20b: a problem larger than the device memory that it may have.
 //
-// You will see   4 MiB of numbers worked on with 256 KiB of device memory, in tiles that take turns in two
-//                streams: while one is worked on, the other is copied.
+// You will see   4 MiB of numbers worked on with 256 KiB of device memory, in tiles that take turns
+//                in two streams: while one is worked on, the other is copied.
 // The rule       A tile's copy in, its kernels and its copy out are one row in one stream. Before the
 //                host fills a pinned buffer again, it waits for that stream only.
 // The catch      Both the buffer on the device and the pinned one are in use until their copy is done.
