@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Lesson 15: how a program that launches from the device is compiled and linked.
+#
+# You will see   a parent in one file and its child in another, built in one step, in three, and with
+#                the child in a static library; then four builds with a piece missing.
+# The rule       Kernels that launch are compiled to relocatable device code (-rdc=true; -dc is that
+#                and -c). Then the device code of all objects is linked, with the device runtime
+#                cudadevrt, before the host's linker makes the program.
+# The catch      The device code is linked once. A shared library with device code of its own links,
+#                but kernels in it failed at run time where the program launches from the device too.
+# Try            In step 2, drop child.o from the device link. nvlink then says what is missing.
+set -euo pipefail
+
+nvcc=${CUDACXX:-nvcc}
+command -v "$nvcc" >/dev/null || nvcc=${CUDA_PATH:-/usr/local/cuda}/bin/nvcc
+command -v "$nvcc" >/dev/null || { echo "skipped: there is no nvcc"; exit 77; }
+libraries=$(dirname "$(readlink -f "$(command -v "$nvcc")")")/../lib64
+arch=sm_$(nvidia-smi -i 0 --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d .) || true
+[[ $arch =~ ^sm_[0-9]+$ ]] || arch=sm_90 # no GPU: one to build for
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+cd "$place"
+
+cat >child.cu <<'END'
+__global__ void child(int* threads) { atomicAdd(threads, 1); }
+END
+cat >main.cu <<'END'
+#include <cstdio>
+__global__ void child(int* threads);
+__global__ void parent(int* threads) {
+  child<<<2, 4, 0, cudaStreamFireAndForget>>>(threads);
+  if (cudaGetLastError() != cudaSuccess) atomicAdd(threads, -1000);
+}
+int main() {
+  int devices = 0, threads = 0, *counter = nullptr;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) return 77;
+  if (cudaMalloc(&counter, sizeof(int)) != cudaSuccess) return 1;
+  if (cudaMemset(counter, 0, sizeof(int)) != cudaSuccess) return 1;
+  parent<<<1, 1>>>(counter);
+  if (cudaMemcpy(&threads, counter, sizeof(int), cudaMemcpyDefault) != cudaSuccess) return 1;
+  std::printf("%d threads of the child ran\n", threads);
+  return threads == 8 ? 0 : 1;
+}
+END
+
+try_it() { # program; runs it, where there is a GPU
+  local status=0
+  "./$1" || status=$?
+  [ $status != 77 ] || echo "no GPU here; on one: 8 threads of the child ran"
+  [ $status = 0 ] || [ $status = 77 ] || { echo "$1 ends with status $status"; exit 1; }
+}
+must_fail() { # pattern of what is said, command...
+  local said
+  if said=$("${@:2}" 2>&1); then echo "this was built: ${*:2}"; exit 1; fi
+  grep -o -m1 -e "$1" <<<"$said" || { echo "$said"; exit 1; }
+}
+
+echo "1. In one step: nvcc compiles, links the device code and lets the host's linker do the rest."
+"$nvcc" -arch="$arch" -rdc=true main.cu child.cu -o one_step
+try_it one_step
+
+echo "2. In three: compile each file, link the device code, link the program with the host's linker."
+"$nvcc" -arch="$arch" -dc main.cu child.cu
+"$nvcc" -arch="$arch" -dlink main.o child.o -o device_code.o
+host_link=(g++ -L"$libraries" main.o child.o -o three_steps)
+host_libraries=(-lcudadevrt -lcudart_static -ldl -lrt -lpthread)
+"${host_link[@]}" device_code.o "${host_libraries[@]}"
+try_it three_steps
+
+echo "3. A static library keeps its relocatable code; the program's device link takes it in."
+ar rcs libchild.a child.o
+"$nvcc" -arch="$arch" main.o -L. -lchild -o with_library
+try_it with_library
+
+echo "4. Without -rdc=true, the compiler:"
+must_fail 'kernel launch from .*' "$nvcc" -arch="$arch" -c main.cu -o flat.o
+echo "5. Without the device link, the host's linker:"
+must_fail 'undefined reference to .__cudaRegisterLinkedBinary' \
+  "${host_link[@]}" "${host_libraries[@]}"
+echo "6. Without the device runtime, nvlink:"
+must_fail "Undefined reference to '__cudaCDP2.*" \
+  "$nvcc" -arch="$arch" -dlink -cudadevrt=none main.o child.o -o no_runtime.o
+echo "7. Without the child's object, nvlink:"
+must_fail "Undefined reference to '_Z5childPi.*" "$nvcc" -arch="$arch" -dlink main.o -o no_child.o
