@@ -21,19 +21,29 @@ function draw() {
 /** The colour of a pixel of a view's picture as "#rrggbb". */
 function pixel(canvas, x, y) {
   const scale = canvas.width / canvas.getBoundingClientRect().width;
-  const [r, g, b] = canvas.getContext("2d").getImageData(Math.floor(x * scale), Math.floor(y * scale), 1, 1).data;
+  const [r, g, b] =
+      canvas.getContext("2d").getImageData(Math.floor(x * scale), Math.floor(y * scale), 1, 1).data;
   return "#" + [r, g, b].map((c) => c.toString(16).padStart(2, "0")).join("");
 }
 
 function mouse(view, type, x, y, more = {}) {
   const box = view.overlay.getBoundingClientRect();
-  const kind = type === "wheel" ? WheelEvent : type.startsWith("pointer") ? PointerEvent : MouseEvent;
-  view.overlay.dispatchEvent(new kind(type, {clientX: box.left + x, clientY: box.top + y, pointerId: 1,
-                                             bubbles: true, cancelable: true, ...more}));
+  const kind = type === "wheel"  ? WheelEvent :
+      type.startsWith("pointer") ? PointerEvent :
+                                   MouseEvent;
+  view.overlay.dispatchEvent(new kind(type, {
+    clientX: box.left + x,
+    clientY: box.top + y,
+    pointerId: 1,
+    bubbles: true,
+    cancelable: true,
+    ...more
+  }));
   draw();
 }
 function key(view, name, more = {}) {
-  view.overlay.dispatchEvent(new KeyboardEvent("keydown", {key: name, bubbles: true, cancelable: true, ...more}));
+  view.overlay.dispatchEvent(
+      new KeyboardEvent("keydown", {key: name, bubbles: true, cancelable: true, ...more}));
   draw();
 }
 const middle = (b) => [b.x + b.w / 2, b.y + b.h / 2];
@@ -50,7 +60,9 @@ function checkDrawing() {
   same(count, expected.grids, "grids");
   same(document.title, expected.title + " – launches", "title");
   same(matchMedia("(prefers-color-scheme: dark)").matches, expected.dark, "dark");
-  check(document.getElementById("summary").textContent.includes(`grids ${thousands(count)} `), "the summary");
+  check(
+      document.getElementById("summary").textContent.includes(`grids ${thousands(count)} `),
+      "the summary");
   same(pixel(tree.picture, 1, tree.h - 1), colours.back, "the colour behind the tree");
   same(inkOn(colours.back), expected.dark ? "#ffffff" : "#000000", "what can be read on that");
   if (count === 0) {
@@ -64,21 +76,30 @@ function checkDrawing() {
       for (const view of views) {
         check(isSeen(view, i), `${name} is outside of the ${view.overlay.id}`);
         const b = view.boxOf(i);  // below its text
-        same(pixel(view.picture, b.x + b.w / 2, b.y + b.h - 2), colours.kernels[trace.kernel[i]], `${name} in the ${view.overlay.id}`);
-        if (b.w > 4) same(view.gridAt(...middle(b)), i, `what is pointed at in the ${view.overlay.id}`);
+        same(
+            pixel(view.picture, b.x + b.w / 2, b.y + b.h - 2), colours.kernels[trace.kernel[i]],
+            `${name} in the ${view.overlay.id}`);
+        if (b.w > 4)
+          same(view.gridAt(...middle(b)), i, `what is pointed at in the ${view.overlay.id}`);
       }
     }
     let lines = 0;  // no two grids in one place
     for (let a = 0; a < count; ++a) {
       for (let b = 0; b < a; ++b) {
-        if (treeRow[a] === treeRow[b] && Math.abs(treeX[a] - treeX[b]) < (ownWidth[a] + ownWidth[b]) / 2 - 1e-6) ++lines;
+        if (treeRow[a] === treeRow[b] &&
+            Math.abs(treeX[a] - treeX[b]) < (ownWidth[a] + ownWidth[b]) / 2 - 1e-6)
+          ++lines;
       }
     }
     same(lines, 0, "grids of the tree that overlap");
   } else {  // as many as can be seen
-    check(tree.drawn.grids >= Math.min(count, tree.w / 2), `only ${tree.drawn.grids} grids drawn in the tree`);
+    check(
+        tree.drawn.grids >= Math.min(count, tree.w / 2),
+        `only ${tree.drawn.grids} grids drawn in the tree`);
     const pixels = treeRows * tree.w / 0.75;
-    check(tree.drawn.grids <= pixels + treeRows, `${tree.drawn.grids} grids drawn in ${pixels} places`);
+    check(
+        tree.drawn.grids <= pixels + treeRows,
+        `${tree.drawn.grids} grids drawn in ${pixels} places`);
     const before = performance.now();
     for (let n = 0; n < 3; ++n) {
       draw();
@@ -105,7 +126,8 @@ function checkPointing() {
   for (const view of views) {
     const other = views.find((v) => v !== view);
     for (const v of views) v.reset();
-    while (view.boxOf(i).w < 5 && view.zoom < view.mostZoom) view.zoomBy(2, ...middle(view.boxOf(i)));
+    while (view.boxOf(i).w < 5 && view.zoom < view.mostZoom)
+      view.zoomBy(2, ...middle(view.boxOf(i)));
     for (const v of views) v.show(i);
     mouse(view, "pointermove", ...middle(view.boxOf(i)));
     same(shown(), i, `pointed at in the ${view.overlay.id}`);
@@ -117,12 +139,16 @@ function checkPointing() {
     check(fact("begin").startsWith(timeText(begin[i], true)), "fact begin");
     check(fact("end").startsWith(timeText(end[i], true)), "fact end");
     same(fact("complete"), timeText(complete[i], true), "fact complete");
-    for (const name of ["shape", "children", "began after", "waited for", "parent"]) check(fact(name), "fact " + name);
-    if (trace.parent[i] >= 0) check(fact("parent").startsWith(String(trace.parent[i])), "fact parent");
+    for (const name of ["shape", "children", "began after", "waited for", "parent"])
+      check(fact(name), "fact " + name);
+    if (trace.parent[i] >= 0)
+      check(fact("parent").startsWith(String(trace.parent[i])), "fact parent");
     if (family < 20 && count <= 100) {
       for (const v of views) same(v.drawn.marked, family, `marked in the ${v.overlay.id}`);
       const b = other.boxOf(i);
-      same(pixel(other.overlay, b.x + b.w / 2, b.y + b.h - 2), colours.kernels[trace.kernel[i]], "the grid in the other view");
+      same(
+          pixel(other.overlay, b.x + b.w / 2, b.y + b.h - 2), colours.kernels[trace.kernel[i]],
+          "the grid in the other view");
     }
     mouse(view, "pointerleave", 0, 0);
     same(shown(), -1, "after the mouse");
@@ -138,12 +164,16 @@ function checkMoving(view) {
   const x = view.w * 0.3, y = view.top + view.room * 0.2, u = view.u(x);
   mouse(view, "wheel", x, y, {deltaY: -400});
   if (canGrow) check(view.unit > unit || view.row > row, `the wheel does nothing in the ${name}`);
-  if (view.unit > unit * 1.5) check(Math.abs(view.u(x) - u) * view.unit < 2, `what is under the mouse moves away in the ${name}`);
+  if (view.unit > unit * 1.5)
+    check(
+        Math.abs(view.u(x) - u) * view.unit < 2,
+        `what is under the mouse moves away in the ${name}`);
   const left = view.left, scrolled = view.scrolled;
   mouse(view, "pointerdown", 200, 150);
   mouse(view, "pointermove", 120, 150);
   mouse(view, "pointerup", 120, 150);
-  if (view.unit > unit * 1.5) check(Math.abs((view.left - left) * view.unit - 80) < 1, `dragging the ${name}`);
+  if (view.unit > unit * 1.5)
+    check(Math.abs((view.left - left) * view.unit - 80) < 1, `dragging the ${name}`);
   same(held, -1, "what a drag holds");
   mouse(view, "dblclick", 10, 100);
   check(view.unit === unit && view.row === row, `a double click in the ${name}`);
@@ -198,7 +228,8 @@ function checkHolding() {
 function checkLegends() {
   const buttons = () => [...document.querySelectorAll("#kernels button")];
   same(buttons().length, trace.kernels.length, "kernels in the legend");
-  const numbers = (list) => [...document.querySelectorAll(`#${list} .number`)].reduce((n, e) => n + Number(e.textContent.replace(/,/g, "")), 0);
+  const numbers = (list) => [...document.querySelectorAll(`#${list} .number`)].reduce(
+      (n, e) => n + Number(e.textContent.replace(/,/g, "")), 0);
   same(numbers("kernels"), count, "grids in the legend of kernels");
   same(numbers("streams"), count, "grids in the legend of streams");
   buttons()[0].click();
@@ -207,7 +238,9 @@ function checkLegends() {
   const other = trace.kernel.findIndex((k) => k !== 0);
   if (other >= 0 && count <= 100) {
     const b = tree.boxOf(other);
-    same(pixel(tree.picture, b.x + b.w / 2, b.y + b.h - 2), colours.faded[trace.kernel[other]], "a kernel that is not chosen");
+    same(
+        pixel(tree.picture, b.x + b.w / 2, b.y + b.h - 2), colours.faded[trace.kernel[other]],
+        "a kernel that is not chosen");
   }
   buttons()[0].click();
   same(chosenKernel, -1, "no kernel chosen");
@@ -237,6 +270,6 @@ try {
 }
 const verdict = document.createElement("pre");
 verdict.id = "verdict";
-verdict.textContent = wrong.length === 0 ? `${checks} checks passed`
-                                         : "wrong:\n" + wrong.slice(0, 12).join("\n");
+verdict.textContent =
+    wrong.length === 0 ? `${checks} checks passed` : "wrong:\n" + wrong.slice(0, 12).join("\n");
 document.body.append(verdict);

@@ -33,7 +33,8 @@ const lastTime = Math.max(firstTime + 1, most(complete, -Infinity));
 // order in which they began. A parent has a smaller number than its children.
 const firstChild = new Int32Array(count + 1);
 const children = new Int32Array(count);
-for (let i = 0; i < count; ++i) if (trace.parent[i] >= 0) ++firstChild[trace.parent[i] + 1];
+for (let i = 0; i < count; ++i)
+  if (trace.parent[i] >= 0) ++firstChild[trace.parent[i] + 1];
 for (let i = 0; i < count; ++i) firstChild[i + 1] += firstChild[i];
 {
   const next = firstChild.slice();
@@ -43,7 +44,8 @@ for (let i = 0; i < count; ++i) firstChild[i + 1] += firstChild[i];
 }
 const childrenOf = (i) => children.subarray(firstChild[i], firstChild[i + 1]);
 const roots = [];
-for (let i = 0; i < count; ++i) if (trace.parent[i] < 0) roots.push(i);
+for (let i = 0; i < count; ++i)
+  if (trace.parent[i] < 0) roots.push(i);
 
 /** Whether a grid comes after the one that launched it, and not inside of it. */
 const comesAfterParent = (i) => trace.parent[i] >= 0 && trace.stream[i] === TAIL;
@@ -68,7 +70,8 @@ function timeText(t, exact = false) {
   const units = [[1e9, " s"], [1e6, " ms"], [1e3, " µs"]];
   for (const [size, unit] of units) {
     if (Math.abs(t) < size) continue;
-    const digits = exact ? Math.round(Math.log10(size)) : Math.max(0, 2 - Math.floor(Math.log10(Math.abs(t) / size)));
+    const digits = exact ? Math.round(Math.log10(size)) :
+                           Math.max(0, 2 - Math.floor(Math.log10(Math.abs(t) / size)));
     return (t / size).toLocaleString("en-US", {maximumFractionDigits: digits}) + unit;
   }
   return thousands(t) + " ns";
@@ -82,7 +85,7 @@ function shapeText(i) {
   const one = (e) => e[0] * e[1] * e[2] === 1;
   const blocks = s.slice(0, 3), threads = s.slice(3, 6);
   return `${extent(blocks)} block${one(blocks) ? "" : "s"} of ` +
-         `${extent(threads)} thread${one(threads) ? "" : "s"}`;
+      `${extent(threads)} thread${one(threads) ? "" : "s"}`;
 }
 
 const kernelName = (i) => trace.kernels[trace.kernel[i]];
@@ -114,13 +117,14 @@ function beganAfter(i) {
     case NAMED: return "what was in its stream before it";
     case NULL: {
       const before = siblingBefore(i, (c) => trace.block[c] === trace.block[i]);
-      return before < 0 ? "nothing: first in its block's NULL stream"
-                        : `grid ${before}, before it in its block's NULL stream`;
+      return before < 0 ? "nothing: first in its block's NULL stream" :
+                          `grid ${before}, before it in its block's NULL stream`;
     }
     case TAIL: {
       if (parent < 0) return "its parent and all of that one's children";
       const before = siblingBefore(i, () => true);
-      return `grid ${parent} and its other children` + (before < 0 ? "" : ", and tail launch " + before);
+      return `grid ${parent} and its other children` +
+          (before < 0 ? "" : ", and tail launch " + before);
     }
   }
   return "?";
@@ -131,8 +135,10 @@ function waitedFor(i) {
   const own = childrenOf(i);
   if (own.length === 0) return "nothing: it has no children";
   let last = own[0];
-  for (const c of own) if (complete[c] > complete[last]) last = c;
-  const all = own.length === 1 ? `its child, grid ${last}` : `its ${thousands(own.length)} children, last grid ${last}`;
+  for (const c of own)
+    if (complete[c] > complete[last]) last = c;
+  const all = own.length === 1 ? `its child, grid ${last}` :
+                                 `its ${thousands(own.length)} children, last grid ${last}`;
   return `${all}: ${timeText(complete[i] - end[i])}`;
 }
 
@@ -142,8 +148,8 @@ function waitedFor(i) {
 // is a line, and a row is as wide as the tree needs.
 
 const treeRow = new Int32Array(count);
-const treeX = new Float64Array(count);      // the middle; a grid without children is 1 wide
-const ownWidth = new Float64Array(count);   // without what comes after it
+const treeX = new Float64Array(count);     // the middle; a grid without children is 1 wide
+const ownWidth = new Float64Array(count);  // without what comes after it
 let treeWidth = 0;
 let treeRows = 1;
 {
@@ -269,12 +275,19 @@ function layLanes({lanes, used}) {
 // A row from begin to complete says most, as long as there are few. With many grids nearly all rows would
 // be of grids that wait, so there a row may be used again as soon as a grid has ended.
 const mostReadableLanes = 40;
-const layouts = {whole: packLanes(complete, true), running: packLanes(end, false)};
+const layouts = {
+  whole: packLanes(complete, true),
+  running: packLanes(end, false)
+};
 let laneLayout;
 function layOut(whole) { laneLayout = layLanes(whole ? layouts.whole : layouts.running); }
 
 /** How many grids run, and from when on. */
-const load = {times: [0], counts: [0], most: 0};
+const load = {
+  times: [0],
+  counts: [0],
+  most: 0
+};
 {
   const begins = begin.slice().sort(), ends = end.slice().sort();
   for (let b = 0, e = 0, n = 0; b < count || e < count;) {
@@ -294,23 +307,31 @@ let colours = {};
 const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 function mixed(a, b, part) {
   const from = channels(b);
-  return "#" + channels(a).map((c, n) => Math.round(c * part + from[n] * (1 - part)).toString(16).padStart(2, "0")).join("");
+  return "#" +
+      channels(a)
+          .map((c, n) => Math.round(c * part + from[n] * (1 - part)).toString(16).padStart(2, "0"))
+          .join("");
 }
 /** Black or white, whichever is easier to read on it. */
 function inkOn(hex) {
-  const linear = channels(hex).map((c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
-  return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.179 ? "#000000" : "#ffffff";
+  const linear =
+      channels(hex).map((c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.179 ? "#000000" :
+                                                                                "#ffffff";
 }
 
 function readColours() {
   const style = getComputedStyle(document.documentElement);
   const named = (name) => style.getPropertyValue(name).trim();
   const palette = named("--kernels").split(/\s+/);
-  colours = Object.fromEntries(["back", "panel", "line", "ink", "soft", "accent"].map((n) => [n, named("--" + n)]));
+  colours = Object.fromEntries(
+      ["back", "panel", "line", "ink", "soft", "accent"].map((n) => [n, named("--" + n)]));
   // With more kernels than colours, those after the tenth get paler ones of the same hues.
   colours.kernels = trace.kernels.map((_, k) => {
     const pale = Math.floor(k / palette.length);
-    return pale === 0 ? palette[k] : mixed(palette[k % palette.length], colours.ink, Math.max(0.35, 1 - 0.3 * pale));
+    return pale === 0 ?
+        palette[k] :
+        mixed(palette[k % palette.length], colours.ink, Math.max(0.35, 1 - 0.3 * pale));
   });
   colours.inks = colours.kernels.map(inkOn);
   colours.waits = colours.kernels.map((c) => mixed(c, colours.back, 0.35));
@@ -331,10 +352,22 @@ function drawSign(ctx, stream, x, y, size) {
   switch (stream) {
     case HOST: ctx.rect(x - r * 0.85, y - r * 0.85, r * 1.7, r * 1.7); break;
     case NULL: ctx.arc(x, y, r, 0, 2 * Math.PI); break;
-    case NAMED: ctx.moveTo(x, y - r); ctx.lineTo(x + r, y); ctx.lineTo(x, y + r); ctx.lineTo(x - r, y); break;
-    case FIRE_AND_FORGET: ctx.moveTo(x, y - r); ctx.lineTo(x + r, y + r * 0.8); ctx.lineTo(x - r, y + r * 0.8); break;
+    case NAMED:
+      ctx.moveTo(x, y - r);
+      ctx.lineTo(x + r, y);
+      ctx.lineTo(x, y + r);
+      ctx.lineTo(x - r, y);
+      break;
+    case FIRE_AND_FORGET:
+      ctx.moveTo(x, y - r);
+      ctx.lineTo(x + r, y + r * 0.8);
+      ctx.lineTo(x - r, y + r * 0.8);
+      break;
     case TAIL:
-      ctx.moveTo(x - r * 0.3, y - r); ctx.lineTo(x + r, y); ctx.lineTo(x - r * 0.3, y + r); ctx.closePath();
+      ctx.moveTo(x - r * 0.3, y - r);
+      ctx.lineTo(x + r, y);
+      ctx.lineTo(x - r * 0.3, y + r);
+      ctx.closePath();
       ctx.rect(x - r, y - r, r * 0.5, 2 * r);
       break;
   }
@@ -359,7 +392,8 @@ class Dust {
     let all = this.ofColour.get(colour);
     if (all === undefined) this.ofColour.set(colour, all = []);
     const last = all[all.length - 1];
-    if (last !== undefined && last.y === y && last.h === h && x >= last.x && x - (last.x + last.w) < 0.3) {
+    if (last !== undefined && last.y === y && last.h === h && x >= last.x &&
+        x - (last.x + last.w) < 0.3) {
       last.w = Math.max(last.w, x + w - last.x);
     } else {
       all.push({x, y, w, h});
@@ -387,10 +421,10 @@ function fitted(ctx, text, room) {
   return "";
 }
 
-function drawArrow(ctx, x0, y0, x1, y1, bend) {
-  // A curve that leaves and arrives in the direction `bend`: "down" or "right".
-  const far = bend === "down" ? (y1 - y0) / 2 : Math.max(12, (x1 - x0) / 2);
-  const [ax, ay, bx, by] = bend === "down" ? [x0, y0 + far, x1, y1 - far] : [x0 + far, y0, x1 - far, y1];
+/** A curve that leaves and arrives to the right, as time goes. */
+function drawArrow(ctx, x0, y0, x1, y1) {
+  const far = Math.max(12, (x1 - x0) / 2);
+  const [ax, ay, bx, by] = [x0 + far, y0, x1 - far, y1];
   ctx.beginPath();
   ctx.moveTo(x0, y0);
   ctx.bezierCurveTo(ax, ay, bx, by, x1, y1);
@@ -417,7 +451,7 @@ class View {
     this.overlay = document.getElementById(id);
     this.picture = this.overlay.previousElementSibling;
     this.zoom = 1;
-    this.left = 0;    // the unit at the left edge
+    this.left = 0;      // the unit at the left edge
     this.scrolled = 0;  // pixels above the upper edge
     this.mouse = null;
     this.drawn = {};  // how many of what there was drawn
@@ -531,7 +565,10 @@ class View {
       ctx.beginPath();
       ctx.rect(0, this.top, this.w, this.room);
       ctx.clip();
+      const chosen = chosenKernel;
+      chosenKernel = -1;  // what is pointed at is never pale
       this.mark(ctx, i);
+      chosenKernel = chosen;
       ctx.restore();
     }
     if (count > 0) this.drawPointer?.(ctx);
@@ -550,7 +587,8 @@ class View {
     const text = dx > 0 ? `grid ${i} ${sign}` : `${sign} grid ${i}`;
     const w = ctx.measureText(text).width + 12;
     const near = (middle, half, from, to) => Math.max(from, Math.min(middle - half, to - 2 * half));
-    const x = near(b.x + b.w / 2, w / 2, 6, this.w - 6), y = near(b.y + b.h / 2, 10, this.top + 6, this.h - 6);
+    const x = near(b.x + b.w / 2, w / 2, 6, this.w - 6),
+          y = near(b.y + b.h / 2, 10, this.top + 6, this.h - 6);
     ctx.fillStyle = colours.ink;
     ctx.beginPath();
     ctx.roundRect(x, y, w, 20, 5);
@@ -595,9 +633,12 @@ class View {
       event.preventDefault();
       const {x, y} = at(event);
       const notch = event.deltaMode === 1 ? 0.05 : 0.0015;  // lines or pixels
-      if (event.shiftKey) this.moveBy(0, event.deltaY + event.deltaX);
-      else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.moveBy(event.deltaX, 0);
-      else this.zoomBy(Math.exp(-event.deltaY * notch), x, y);
+      if (event.shiftKey)
+        this.moveBy(0, event.deltaY + event.deltaX);
+      else if (Math.abs(event.deltaX) > Math.abs(event.deltaY))
+        this.moveBy(event.deltaX, 0);
+      else
+        this.zoomBy(Math.exp(-event.deltaY * notch), x, y);
     }, {passive: false});
     canvas.addEventListener("pointerdown", (event) => {
       from = at(event);
@@ -638,21 +679,32 @@ class View {
       if (event.ctrlKey || event.altKey || event.metaKey) return;  // the browser's own
       const step = 60;
       const actions = {
-        "+": () => this.zoomBy(1.4), "=": () => this.zoomBy(1.4), "-": () => this.zoomBy(1 / 1.4),
-        "0": () => this.reset(), Home: () => this.reset(), Escape: () => hold(-1),
-        ArrowLeft: () => this.moveBy(-step, 0), ArrowRight: () => this.moveBy(step, 0),
-        ArrowUp: () => this.moveBy(0, -step), ArrowDown: () => this.moveBy(0, step),
+        "+": () => this.zoomBy(1.4),
+        "=": () => this.zoomBy(1.4),
+        "-": () => this.zoomBy(1 / 1.4),
+        "0": () => this.reset(),
+        Home: () => this.reset(),
+        Escape: () => hold(-1),
+        ArrowLeft: () => this.moveBy(-step, 0),
+        ArrowRight: () => this.moveBy(step, 0),
+        ArrowUp: () => this.moveBy(0, -step),
+        ArrowDown: () => this.moveBy(0, step),
       };
-      const walks = {ArrowUp: "parent", ArrowDown: "child", ArrowLeft: "before", ArrowRight: "next"};
-      if (event.shiftKey && walks[event.key]) walk(walks[event.key]);
-      else if (actions[event.key]) actions[event.key]();
-      else return;
+      const walks =
+          {ArrowUp: "parent", ArrowDown: "child", ArrowLeft: "before", ArrowRight: "next"};
+      if (event.shiftKey && walks[event.key])
+        walk(walks[event.key]);
+      else if (actions[event.key])
+        actions[event.key]();
+      else
+        return;
       event.preventDefault();
     });
     const buttons = document.getElementById(canvas.id + "-buttons");
-    for (const [text, title, action] of [["+", "Zoom in", () => this.zoomBy(1.4)],
-                                         ["−", "Zoom out", () => this.zoomBy(1 / 1.4)],
-                                         ["all", "Show all of it", () => this.reset()]]) {
+    for (const [text, title, action] of [
+             ["+", "Zoom in", () => this.zoomBy(1.4)],
+             ["−", "Zoom out", () => this.zoomBy(1 / 1.4)],
+             ["all", "Show all of it", () => this.reset()]]) {
       const button = document.createElement("button");
       button.textContent = text;
       button.title = title;
@@ -695,7 +747,8 @@ class TreeView extends View {
     }
     for (const grids of seen) this.drawLines(ctx, grids);
     const dust = new Dust();
-    for (const grids of seen) for (const i of grids) this.drawGrid(ctx, i, dust);
+    for (const grids of seen)
+      for (const i of grids) this.drawGrid(ctx, i, dust);
     dust.draw(ctx);
   }
 
@@ -738,8 +791,10 @@ class TreeView extends View {
     }
     const y0 = parent.y + parent.h, y1 = own.y, middle = (y0 + y1) / 2;
     ctx.moveTo(x0, y0);
-    if (straight) ctx.lineTo(x1, y1);
-    else ctx.bezierCurveTo(x0, middle, x1, middle, x1, y1);
+    if (straight)
+      ctx.lineTo(x1, y1);
+    else
+      ctx.bezierCurveTo(x0, middle, x1, middle, x1, y1);
   }
 
   drawGrid(ctx, i, dust = null) {
@@ -764,10 +819,14 @@ class TreeView extends View {
     drawSign(ctx, trace.stream[i], b.x + 10, b.y + (two ? b.h * 0.33 : b.h / 2), sign);
     ctx.textBaseline = "middle";
     ctx.font = font(Math.min(12, b.h * 0.7));
-    ctx.fillText(fitted(ctx, shortNames[trace.kernel[i]], b.w - 24), b.x + 18, b.y + (two ? b.h * 0.33 : b.h / 2));
+    ctx.fillText(
+        fitted(ctx, shortNames[trace.kernel[i]], b.w - 24), b.x + 18,
+        b.y + (two ? b.h * 0.33 : b.h / 2));
     if (!two) return;
     ctx.font = font(11);
-    ctx.fillText(fitted(ctx, `${extent(s.slice(0, 3))} × ${extent(s.slice(3, 6))}`, b.w - 24), b.x + 18, b.y + b.h * 0.72);
+    ctx.fillText(
+        fitted(ctx, `${extent(s.slice(0, 3))} × ${extent(s.slice(3, 6))}`, b.w - 24), b.x + 18,
+        b.y + b.h * 0.72);
   }
 
   mark(ctx, i) {
@@ -800,13 +859,16 @@ class TreeView extends View {
     const u = this.u(x);
     while (to - from > 1) {
       const middle = (from + to) >> 1;
-      if (treeX[row[middle]] <= u) from = middle;
-      else to = middle;
+      if (treeX[row[middle]] <= u)
+        from = middle;
+      else
+        to = middle;
     }
     for (const i of [row[from], row[from + 1]]) {
       if (i === undefined) continue;
       const b = this.boxOf(i), slack = Math.max(2, 4 - b.w);
-      if (x >= b.x - slack && x <= b.x + b.w + slack && y >= b.y - 3 && y <= b.y + b.h + 3) return i;
+      if (x >= b.x - slack && x <= b.x + b.w + slack && y >= b.y - 3 && y <= b.y + b.h + 3)
+        return i;
     }
     return -1;
   }
@@ -815,7 +877,7 @@ class TreeView extends View {
 // ---- 8. drawing the timeline ----
 
 class TimelineView extends View {
-  top = 62;        // the axis, and how many grids run
+  top = 62;  // the axis, and how many grids run
   loadTop = 24;
   margin = (lastTime - firstTime) * 0.01;  // at the left and at the right
   width() { return lastTime - firstTime + 2 * this.margin; }
@@ -849,8 +911,10 @@ class TimelineView extends View {
         if (x0 > this.w) break;
         free = Math.max(x1, x0 + 1);
         ++this.drawn.grids;
-        if (free - x0 > 4 || !s.runs && h >= 6) this.drawSegment(ctx, s, x0, x1);
-        else dust.add((s.runs ? colourOf : waitColourOf)(s.grid), x0, y - h / 2, free - x0, h);
+        if (free - x0 > 4 || !s.runs && h >= 6)
+          this.drawSegment(ctx, s, x0, x1);
+        else
+          dust.add((s.runs ? colourOf : waitColourOf)(s.grid), x0, y - h / 2, free - x0, h);
       }
     }
     dust.draw(ctx);
@@ -881,7 +945,9 @@ class TimelineView extends View {
     if (b.h < 11) return;
     ctx.font = font(Math.min(12, b.h * 0.75));
     ctx.textBaseline = "middle";
-    ctx.fillText(fitted(ctx, shortNames[trace.kernel[s.grid]], right - from - 18), from + 14, b.y + b.h / 2 + 0.5);
+    ctx.fillText(
+        fitted(ctx, shortNames[trace.kernel[s.grid]], right - from - 18), from + 14,
+        b.y + b.h / 2 + 0.5);
   }
 
   drawAxis(ctx) {
@@ -892,7 +958,8 @@ class TimelineView extends View {
     ctx.font = font(11);
     ctx.textBaseline = "middle";
     ctx.textAlign = "left";
-    for (let t = Math.max(0, Math.ceil(this.timeAt(0) / step) * step); t <= this.timeAt(this.w); t += step) {
+    for (let t = Math.max(0, Math.ceil(this.timeAt(0) / step) * step); t <= this.timeAt(this.w);
+         t += step) {
       const x = Math.round(this.timeX(t)) + 0.5;
       ctx.fillStyle = colours.line;
       ctx.fillRect(x - 0.5, 0, 1, this.h);
@@ -951,18 +1018,27 @@ class TimelineView extends View {
     ctx.fillText(text, 8, this.loadTop + 9);
   }
 
+  /** A line along the lane, from the end of a grid to where it is complete. */
+  drawReach(ctx, i) {
+    const b = this.boxOf(i), x = this.timeX(complete[i]);
+    if (x - b.x - b.w < 1) return;
+    ctx.fillStyle = colours.ink;
+    ctx.fillRect(b.x + b.w, b.y + b.h - 1, x - b.x - b.w, 2);
+    ctx.fillRect(x - 1, b.y, 2, b.h + 1);
+  }
+
   mark(ctx, i) {
     const family = this.childrenToMark(i);
     if (trace.parent[i] >= 0) family.push(trace.parent[i]);
-    // Waits first: they may lie under what runs in the same lane.
-    for (const c of [i, ...family]) {
-      if (complete[c] > end[c]) {
-        this.drawSegment(ctx, {grid: c, runs: false}, this.timeX(end[c]), this.timeX(complete[c]));
-      }
-    }
     this.ring(ctx, this.boxOf(i), 2.5);
-    for (const c of [i, ...family]) {
-      this.drawSegment(ctx, {grid: c, runs: true}, this.timeX(begin[c]), this.timeX(end[c]));
+    this.drawReach(ctx, i);
+    // What is seen of them in their lanes; what others cover stays covered.
+    const all = new Set([i, ...family]);
+    for (const lane of new Set([...all].map((c) => laneLayout.lanes[c]))) {
+      for (const s of laneLayout.segments[lane]) {
+        if (!all.has(s.grid)) continue;
+        this.drawSegment(ctx, s, this.timeX(s.from), this.timeX(s.to));
+      }
     }
     ctx.lineWidth = 1.3;
     for (const c of family) {
@@ -970,13 +1046,10 @@ class TimelineView extends View {
       const from = this.boxOf(trace.parent[child]), to = this.boxOf(child);
       ctx.strokeStyle = ctx.fillStyle = colours.ink;
       ctx.setLineDash(lineOf(trace.stream[child]).dash);
-      const down = to.y >= from.y;
-      const x = this.timeX(launched[child]), y = from.y + (down ? from.h : 0);
-      if (laneLayout.lanes[child] === laneLayout.lanes[trace.parent[child]]) {
-        drawArrow(ctx, x, from.y + from.h / 2, to.x, to.y + to.h / 2, "right");
-      } else {
-        drawArrow(ctx, x, y, to.x, to.y + (to.h < 8 ? 0 : to.h / 2), "right");
-      }
+      const sameLane = laneLayout.lanes[child] === laneLayout.lanes[trace.parent[child]];
+      // From the edge of the parent's bar that is nearer.
+      const y = sameLane ? from.y + from.h / 2 : from.y + (to.y >= from.y ? from.h : 0);
+      drawArrow(ctx, this.timeX(launched[child]), y, to.x, to.y + to.h / 2);
       ctx.setLineDash([]);
     }
     this.drawn.marked = family.length + 1;
@@ -1005,8 +1078,10 @@ class TimelineView extends View {
     let from = 0, to = segments.length;  // the first one that ends at or after t - near
     while (from < to) {
       const middle = (from + to) >> 1;
-      if (segments[middle].to < t - near) from = middle + 1;
-      else to = middle;
+      if (segments[middle].to < t - near)
+        from = middle + 1;
+      else
+        to = middle;
     }
     let found = -1, distance = Infinity;
     for (let n = from; n < segments.length && segments[n].from <= t + near; ++n) {
@@ -1049,14 +1124,19 @@ function showFacts(i) {
   const shared = trace.shapes[trace.shape[i]][6];
   const own = childrenOf(i).length;
   fact("grid", i + (i === held ? " (held)" : ""));
-  fact("parent", parent >= 0 ? `${parent}, ${shortNames[trace.kernel[parent]]}, its block ${trace.block[i]}`
-                             : trace.stream[i] === HOST ? "the host" : "not in the trace");
+  fact(
+      "parent",
+      parent >= 0 ? `${parent}, ${shortNames[trace.kernel[parent]]}, its block ${trace.block[i]}` :
+          trace.stream[i] === HOST ? "the host" :
+                                     "not in the trace");
   fact("depth", thousands(trace.depth[i]));
   fact("shape", shapeText(i) + (shared > 0 ? `, ${plural(shared, "byte")} shared` : ""));
   fact("stream", streamNames[trace.stream[i]]);
   fact("launched", timeText(launched[i], true));
-  fact("begin", timeText(begin[i], true) +
-       (trace.stream[i] === HOST ? "" : `, ${timeText(begin[i] - launched[i])} later`));
+  fact(
+      "begin",
+      timeText(begin[i], true) +
+          (trace.stream[i] === HOST ? "" : `, ${timeText(begin[i] - launched[i])} later`));
   fact("end", `${timeText(end[i], true)}, ran ${timeText(end[i] - begin[i])}`);
   fact("complete", timeText(complete[i], true));
   fact("children", thousands(own));
@@ -1088,7 +1168,8 @@ function showKernels() {
   list.replaceChildren(...trace.kernels.map((name, k) => {
     const item = document.createElement("li");
     const button = element("button", item);
-    button.title = `${name}: ${plural(grids[k], "grid")}, ran ${timeText(time[k])} in all. Click: only these.`;
+    button.title =
+        `${name}: ${plural(grids[k], "grid")}, ran ${timeText(time[k])} in all. Click: only these.`;
     button.setAttribute("aria-pressed", String(k === chosenKernel));
     element("span", button, "", "swatch").style.background = colours.kernels[k];
     element("span", button, shortNames[k], "name");
@@ -1143,7 +1224,9 @@ function pointAt(i) {
 /** A grid that stays marked when the mouse leaves; again: no longer. The other view moves there. */
 function hold(i, clicked) {
   held = i === held ? -1 : i;
-  if (held >= 0) for (const view of views) if (view !== clicked) view.show(held);
+  if (held >= 0)
+    for (const view of views)
+      if (view !== clicked) view.show(held);
   refresh();
 }
 
