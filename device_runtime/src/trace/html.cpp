@@ -9,6 +9,11 @@
 namespace ramify {
 namespace {
 
+// page.js knows the kinds of streams by these numbers.
+static_assert(int(launch_stream::host) == 0 && int(launch_stream::null) == 1 &&
+              int(launch_stream::named) == 2 && int(launch_stream::fire_and_forget) == 3 &&
+              int(launch_stream::tail) == 4);
+
 /// Text between tags.
 std::string escaped(std::string_view text) {
   std::string result;
