@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds and runs every test that this machine can run, then the tests of the CPU executor again under
 # AddressSanitizer with UBSan and under ThreadSanitizer. Says at the end what did not run because it
-# needs a GPU, VTK or matplotlib. A failing test makes the exit status 1.
+# needs a GPU, VTK, matplotlib, Graphviz or Chromium. A failing test makes the exit status 1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -43,7 +43,7 @@ run tsan
 
 echo
 if [ ${#skipped[@]} -gt 0 ]; then
-  echo "Skipped, because they need a GPU (amr_output.vtk: VTK; benchmark_plots: matplotlib):" $(printf '%s\n' "${skipped[@]}" | sort -u)
+  echo "Skipped, because they need a GPU (amr_output.vtk: VTK; benchmark_plots: matplotlib; trace_dot: Graphviz; trace_page: Chromium):" $(printf '%s\n' "${skipped[@]}" | sort -u)
 fi
 if [ ${#failed[@]} -gt 0 ]; then
   echo "FAILED: ${failed[*]}"

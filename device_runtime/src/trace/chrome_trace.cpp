@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The Trace Event Format, which ui.perfetto.dev and chrome://tracing read.
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "writing.hpp"
+
+namespace ramify {
+namespace {
+
+using nlohmann::json;
+
+/// What begins first comes first. So the trace should be already; this makes sure.
+std::vector<std::size_t> by_begin(const std::vector<traced_grid>& grids) {
+  std::vector<std::size_t> order(grids.size());
+  std::iota(order.begin(), order.end(), std::size_t(0));
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return grids[a].begin < grids[b].begin; });
+  return order;
+}
+
+/// A lane for each grid: the first one on which nothing runs any more.
+std::vector<std::size_t> assign_lanes(const std::vector<traced_grid>& grids,
+                                      const std::vector<std::size_t>& order) {
+  using busy = std::pair<std::uint64_t, std::size_t>;  // until when, which lane
+  std::priority_queue<busy, std::vector<busy>, std::greater<>> running;
+  std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> free;
+  std::vector<std::size_t> lanes(grids.size());
+  for (const std::size_t i : order) {
+    while (!running.empty() && running.top().first <= grids[i].begin) {
+      free.push(running.top().second);
+      running.pop();
+    }
+    lanes[i] = running.size();  // all of the lanes so far are taken
+    if (!free.empty()) {
+      lanes[i] = free.top();
+      free.pop();
+    }
+    running.emplace(std::max(grids[i].end, grids[i].begin), lanes[i]);
+  }
+  return lanes;
+}
+
+json arguments(const launch_trace& trace, std::size_t i) {
+  const traced_grid& g = trace.grids[i];
+  json args{{"grid", i},
+            {"depth", g.depth},
+            {"blocks", shape_text(g.blocks)},
+            {"threads", shape_text(g.threads)},
+            {"dynamic shared bytes", g.dynamic_shared},
+            {"stream", to_string(g.stream)},
+            {"launched", g.launched},
+            {"begin", g.begin},
+            {"end", g.end},
+            {"complete", g.complete}};
+  if (const std::size_t parent = parent_of(trace, i); parent != traced_grid::no_grid) {
+    args["parent"] = parent;
+    args["parent's kernel"] = trace.grids[parent].kernel;
+    args["parent's block"] = g.parent_block;
+  }
+  return args;
+}
+
+}  // namespace
+
+void write_chrome_trace(std::ostream& out, const launch_trace& trace) {
+  const auto& grids = trace.grids;
+  // The format counts in microseconds.
+  const auto time = [&](std::uint64_t t) {
+    return trace.counts_steps ? double(t) : double(t) / 1000;
+  };
+  const auto order = by_begin(grids);
+  const auto lanes = assign_lanes(grids, order);
+  const std::size_t lane_count =
+      lanes.empty() ? 0 : *std::max_element(lanes.begin(), lanes.end()) + 1;
+
+  out << "{\"displayTimeUnit\": \"ns\",\n\"otherData\": "
+      << json_text({{"route", to_string(trace.taken)},
+                    {"backend", to_string(trace.ran_on)},
+                    {"grids", grids.size()},
+                    {"lost grids", trace.lost},
+                    {"times", trace.counts_steps ? "steps of the schedule" : "nanoseconds"},
+                    {"device clock at 0", trace.origin}})
+      << ",\n\"traceEvents\": [\n";
+  const auto event = [&](json e) { out << json_text(e) << ",\n"; };
+  for (std::size_t lane = 0; lane < lane_count; ++lane) {
+    event({{"ph", "M"},
+           {"pid", 1},
+           {"tid", lane},
+           {"name", "thread_name"},
+           {"args", {{"name", "lane " + std::to_string(lane)}}}});
+    event({{"ph", "M"},
+           {"pid", 1},
+           {"tid", lane},
+           {"name", "thread_sort_index"},
+           {"args", {{"sort_index", lane}}}});
+  }
+  // Slices before the arrows: at the same moment a viewer takes what stands first as the earlier.
+  for (const std::size_t i : order) {
+    const traced_grid& g = grids[i];
+    event({{"ph", "X"},
+           {"pid", 1},
+           {"tid", lanes[i]},
+           {"name", g.kernel},
+           {"cat", to_string(g.stream)},
+           {"ts", time(g.begin)},
+           {"dur", time(std::max(g.end, g.begin) - g.begin)},
+           {"args", arguments(trace, i)}});
+  }
+  for (const std::size_t i : order) {
+    const std::size_t p = parent_of(trace, i);
+    if (p == traced_grid::no_grid) continue;
+    const traced_grid& parent = grids[p];
+    // An arrow hangs on the slice that is open at its time, so it has to begin before that ends.
+    const std::uint64_t last = std::max(parent.begin + 1, parent.end) - 1;
+    json arrow{{"cat", "launch"}, {"name", to_string(grids[i].stream)}, {"id", i}, {"pid", 1}};
+    arrow["ph"] = "s";
+    arrow["tid"] = lanes[p];
+    arrow["ts"] = time(std::clamp(grids[i].launched, parent.begin, last));
+    event(arrow);
+    arrow["ph"] = "f";
+    arrow["bp"] = "e";  // to the slice around this time, not to the next one
+    arrow["tid"] = lanes[i];
+    arrow["ts"] = time(grids[i].begin);
+    event(arrow);
+  }
+  // Last, because it is always there and no comma may follow.
+  out << json_text({{"ph", "M"},
+                    {"pid", 1},
+                    {"name", "process_name"},
+                    {"args",
+                     {{"name", "Ramify, route " + std::string(to_string(trace.taken)) +
+                                   ", backend " + std::string(to_string(trace.ran_on))}}}})
+      << "\n]}\n";
+  require_written(out);
+}
+
+}  // namespace ramify

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One page: page.html, .css and .js, which CMake has put into page.hpp, around the trace as JSON.
+#include <map>
+#include <vector>
+
+#include "page.hpp"
+#include "writing.hpp"
+
+namespace ramify {
+namespace {
+
+// page.js knows the kinds of streams by these numbers.
+static_assert(int(launch_stream::host) == 0 && int(launch_stream::null) == 1 &&
+              int(launch_stream::named) == 2 && int(launch_stream::fire_and_forget) == 3 &&
+              int(launch_stream::tail) == 4);
+
+/// Text between tags.
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '&': result += "&amp;"; break;
+      case '<': result += "&lt;"; break;
+      case '>': result += "&gt;"; break;
+      case '"': result += "&quot;"; break;
+      default: result += c;
+    }
+  }
+  return result;
+}
+
+/// JSON within a script element, which the first "</script" or "<!--" would end or change.
+std::string in_script(const nlohmann::json& value) {
+  std::string result;
+  for (const char c : json_text(value)) {
+    if (c == '<') {
+      result += "\\u003c";
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
+/// Things that many grids share: each once, in the order in which they came.
+template <class Thing>
+class numbered {
+ public:
+  std::size_t operator()(const Thing& thing) {
+    const auto [place, is_new] = numbers_.try_emplace(thing, things_.size());
+    if (is_new) things_.push_back(thing);
+    return place->second;
+  }
+  [[nodiscard]] const std::vector<Thing>& things() const { return things_; }
+
+ private:
+  std::map<Thing, std::size_t> numbers_;
+  std::vector<Thing> things_;
+};
+
+/// `,"name":[...]`, a number for each grid.
+template <class NumberOf>
+void write_column(std::ostream& out, const launch_trace& trace, std::string_view name,
+                  const NumberOf& number_of) {
+  out << ",\n\"" << name << "\":[";
+  for (std::size_t i = 0; i < trace.grids.size(); ++i) {
+    if (i > 0) out << ',';
+    out << number_of(i);
+  }
+  out << ']';
+}
+
+std::int64_t difference(std::uint64_t to, std::uint64_t from) {
+  return static_cast<std::int64_t>(to - from);
+}
+
+/// By column, and times as differences: they have fewer digits.
+void write_data(std::ostream& out, const launch_trace& trace) {
+  const auto& grids = trace.grids;
+  numbered<std::string> kernels;
+  numbered<std::vector<std::uint32_t>> shapes;  // blocks, threads, bytes of shared memory
+  std::vector<std::size_t> kernel(grids.size());
+  std::vector<std::size_t> shape(grids.size());
+  for (std::size_t i = 0; i < grids.size(); ++i) {
+    const traced_grid& g = grids[i];
+    kernel[i] = kernels(g.kernel);
+    shape[i] = shapes({g.blocks[0], g.blocks[1], g.blocks[2], g.threads[0], g.threads[1],
+                       g.threads[2], g.dynamic_shared});
+  }
+  out << "{\"route\":" << in_script(to_string(trace.taken))
+      << ",\"backend\":" << in_script(to_string(trace.ran_on)) << ",\"lost\":" << trace.lost
+      << ",\"steps\":" << (trace.counts_steps ? "true" : "false")
+      << ",\n\"kernels\":" << in_script(kernels.things())
+      << ",\n\"shapes\":" << in_script(shapes.things());
+  const auto column = [&](std::string_view name, const auto& number_of) {
+    write_column(out, trace, name, number_of);
+  };
+  column("kernel", [&](std::size_t i) { return kernel[i]; });
+  column("shape", [&](std::size_t i) { return shape[i]; });
+  column("parent", [&](std::size_t i) {
+    const std::size_t parent = parent_of(trace, i);
+    return parent == traced_grid::no_grid ? -1 : static_cast<std::int64_t>(parent);
+  });
+  column("depth", [&](std::size_t i) { return grids[i].depth; });
+  column("stream", [&](std::size_t i) { return static_cast<unsigned>(grids[i].stream); });
+  column("block", [&](std::size_t i) { return grids[i].parent_block; });
+  column("begin", [&](std::size_t i) {
+    return difference(grids[i].begin, i == 0 ? 0 : grids[i - 1].begin);
+  });
+  column("asked", [&](std::size_t i) { return difference(grids[i].begin, grids[i].launched); });
+  column("ran", [&](std::size_t i) { return difference(grids[i].end, grids[i].begin); });
+  column("waited", [&](std::size_t i) { return difference(grids[i].complete, grids[i].end); });
+  out << "}\n";
+}
+
+}  // namespace
+
+void write_html(std::ostream& out, const launch_trace& trace, std::string_view title) {
+  std::string_view rest = page_html;
+  for (;;) {
+    const auto open = rest.find("{{");
+    out << rest.substr(0, open);
+    if (open == rest.npos) break;
+    const auto close = rest.find("}}", open);
+    const std::string_view what = rest.substr(open + 2, close - open - 2);
+    rest.remove_prefix(close + 2);
+    if (what == "title") out << escaped(title);
+    if (what == "style") out << page_css;
+    if (what == "script") out << page_js;
+    if (what == "trace") write_data(out, trace);
+  }
+  require_written(out);
+}
+
+}  // namespace ramify

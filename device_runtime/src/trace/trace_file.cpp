@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <fstream>
+#include <ramify/runtime/launch_trace.hpp>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+namespace ramify {
+namespace {
+
+struct trace_format {
+  std::string_view extension;
+  void (*write)(std::ostream& out, const launch_trace& trace, const std::filesystem::path& path);
+};
+
+constexpr std::array<trace_format, 3> formats{{
+    {".json", [](std::ostream& out, const launch_trace& trace,
+                 const std::filesystem::path&) { write_chrome_trace(out, trace); }},
+    {".dot", [](std::ostream& out, const launch_trace& trace,
+                const std::filesystem::path&) { write_dot(out, trace); }},
+    {".html",
+     [](std::ostream& out, const launch_trace& trace, const std::filesystem::path& path) {
+       write_html(out, trace, path.stem().string());
+     }},
+}};
+
+const trace_format& format_of(const std::filesystem::path& path) {
+  for (const trace_format& format : formats) {
+    if (path.extension() == format.extension) return format;
+  }
+  throw std::invalid_argument(
+      "trace file '" + path.string() +
+      "' ends in none of .html (a page), .json (Perfetto), .dot (Graphviz)");
+}
+
+}  // namespace
+
+void check_trace_file(const std::filesystem::path& path) { (void)format_of(path); }
+
+void write_trace_file(const std::filesystem::path& path, const launch_trace& trace) {
+  const trace_format& format = format_of(path);
+  const auto complain = [&](std::error_code why) {
+    throw std::ios_base::failure("cannot write " + path.string(), why);
+  };
+  const auto last_error = [] {
+    return errno != 0 ? std::error_code(errno, std::generic_category())
+                      : std::make_error_code(std::errc::io_error);
+  };
+
+  // Under another name first, so that nobody opens half a page.
+  std::filesystem::path draft = path;
+  draft += ".part" + std::to_string(::getpid());
+  errno = 0;
+  std::ofstream out(draft, std::ios::binary);
+  if (!out) complain(last_error());
+  struct removed_at_end {
+    const std::filesystem::path& file;
+    ~removed_at_end() {
+      std::error_code ignored;  // after the rename there is nothing to remove
+      std::filesystem::remove(file, ignored);
+    }
+  } const cleanup{draft};
+
+  errno = 0;
+  try {
+    format.write(out, trace, path);
+    out.close();
+  } catch (const std::ios_base::failure&) {
+    complain(last_error());
+  }
+  if (!out) complain(last_error());
+  std::error_code error;
+  std::filesystem::rename(draft, path, error);
+  if (error) complain(error);
+}
+
+}  // namespace ramify

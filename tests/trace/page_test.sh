@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# page_test.sh <program trace_samples> <work folder>: a browser opens the pages of launch traces, in
+# light and dark, and page_checks.js does there what a reader would do. Skipped, with exit status 77, where
+# there is no Chromium. Pictures of the pages stay in the work folder.
+set -euo pipefail
+browser=
+for name in chromium chromium-browser google-chrome; do
+  if [ -z "$browser" ] && command -v "$name" >/dev/null; then browser=$name; fi
+done
+if [ -z "$browser" ]; then
+  echo "SKIPPED: needs Chromium: apt-get install chromium"
+  exit 77
+fi
+checks=$(cd "$(dirname "$0")" && pwd)/page_checks.js
+rm -rf "$2"
+mkdir -p "$2"
+"$1" "$2" >"$2/counts"
+cd "$2"
+
+# Without the sandbox, which containers have no means for; the page is our own.
+open_page() { # light or dark, the page, more options...
+  local scheme=1
+  [ "$1" = light ] || scheme=0
+  HOME=$PWD timeout 120 "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars \
+    --user-data-dir="$PWD/profile" --window-size=1500,900 \
+    --blink-settings=preferredColorScheme=$scheme "${@:3}" "file://$PWD/$2" 2>browser.log
+}
+
+status=0
+while read -r name grids; do
+  for colours in light dark; do
+    # The large ones take longest, and colours do not depend on the size.
+    if [ "$grids" -gt 1000 ] && [ $colours = light ]; then continue; fi
+    dark=false
+    [ $colours = light ] || dark=true
+    {
+      cat "$name.html"
+      echo "<script>const expected = {grids: $grids, dark: $dark, title: '$name'};"
+      cat "$checks"
+      echo "</script>"
+    } >"$name.$colours.html"
+    verdict=$(open_page $colours "$name.$colours.html" --dump-dom | sed -n '/<pre id="verdict">/,/<\/pre>/p') ||
+      verdict="the browser ended with $?: $(tail -3 browser.log)"
+    echo "$name in $colours: $(sed 's/<[^>]*>//g' <<<"${verdict:-no verdict}")"
+    grep -q 'checks passed' <<<"$verdict" || status=1
+  done
+done <counts
+for name in one_of_each sort large_sort; do
+  open_page light "$name.html" --screenshot="$PWD/$name.png" || status=1
+done
+rm -rf profile
+exit $status
