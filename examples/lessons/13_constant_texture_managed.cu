@@ -18,9 +18,8 @@ int main() { return lesson::skip("the CPU executor has no textures and no consta
 
 using namespace ramify;
 
-__constant__ int factor;                 // kernels can only read it
-__device__ __align__(512) int table[4];  // the texture lies over it
-__managed__ int managed;                 // the host and the kernels use the same name
+__constant__ int factor;  // kernels can only read it
+__managed__ int managed;  // the host and the kernels use the same name
 
 struct sights {  // in pinned memory of the host, which is mapped: kernels reach it over the link
   int failures, texture_in_parent, note;
@@ -37,7 +36,7 @@ __global__ void child(cudaTextureObject_t texels, const int* constant, sights* s
   seen->note_in_child = seen->note++;
 }
 
-__global__ void parent(cudaTextureObject_t texels, sights* seen) {
+__global__ void parent(cudaTextureObject_t texels, int* table, sights* seen) {
   // 1. Through the texture comes what was there when the grid began.
   const int before = tex1Dfetch<int>(texels, 0);
   // 2. Writes, one of them under the texture. (`factor = 5;` does not compile.)
@@ -50,14 +49,13 @@ __global__ void parent(cudaTextureObject_t texels, sights* seen) {
   if (!launch(child, {1, 1}, fire_and_forget(), texels, &factor, seen)) seen->failures += 1;
 }
 
-cudaTextureObject_t texture_over_table() {
-  void* memory = nullptr;
-  check(cudaGetSymbolAddress(&memory, table), "asking where the table is");
+// Over memory of cudaMalloc(), which is aligned as textures need it.
+cudaTextureObject_t texture_over(int* table, std::size_t count) {
   cudaResourceDesc what{};
   what.resType = cudaResourceTypeLinear;
-  what.res.linear.devPtr = memory;
+  what.res.linear.devPtr = table;
   what.res.linear.desc = cudaCreateChannelDesc<int>();
-  what.res.linear.sizeInBytes = sizeof table;
+  what.res.linear.sizeInBytes = count * sizeof(int);
   cudaTextureDesc how{};
   how.readMode = cudaReadModeElementType;
   cudaTextureObject_t texels = 0;
@@ -67,15 +65,18 @@ cudaTextureObject_t texture_over_table() {
 
 int main() {
   return lesson::run([] {
-    const cudaTextureObject_t texels = texture_over_table();
     const int first[4] = {1, 0, 0, 0};
-    check(cudaMemcpyToSymbol(table, first, sizeof first), "filling the table");
+    int* table = nullptr;
+    check(cudaMalloc(&table, sizeof first), "allocating the table");
+    check(cudaMemcpy(table, first, sizeof first, cudaMemcpyHostToDevice), "filling the table");
+    const cudaTextureObject_t texels = texture_over(table, 4);
     pinned_buffer<sights> seen(1);
     for (const int constant : {10, 11}) {
       seen[0] = {};
       // 5. No kernel is running now: the host may set the constant.
       check(cudaMemcpyToSymbol(factor, &constant, sizeof constant), "setting the constant");
-      check(launch(parent, {1, 1}, nullptr, texels, seen.data()).code(), "launching the parent");
+      check(launch(parent, {1, 1}, nullptr, texels, table, seen.data()).code(),
+            "launching the parent");
       // 6. The host waits before it looks into managed or mapped memory.
       check(cudaDeviceSynchronize(), "waiting for kernels");
       const sights& s = seen[0];
@@ -86,6 +87,7 @@ int main() {
                 << s.note << "\nlaunches that failed:     " << s.failures << '\n';
     }
     check(cudaDestroyTextureObject(texels), "destroying the texture");
+    check(cudaFree(table), "freeing the table");
   });
 }
 #endif
