@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 14: what nvcc makes of <<<>>> in a kernel.
 //
-// You will see   one child launched four times: by <<<>>>, by the two functions below it in C++, by
-//                their older forms, and by calls in PTX. The results are the same.
+// You will see   one child launched three times: by <<<>>>, by the two functions below it in C++, and
+//                by calls in PTX. The results are the same.
 // The rule       A launch is two calls: the device runtime hands out a buffer for the kernel's
 //                parameters, and then launches what is in it. Each parameter lies at the next
 //                multiple of its alignment, as the members of a struct do.
@@ -86,27 +86,21 @@ __global__ void parent(int* sums, int* failures) {
   void* buffer = cudaGetParameterBufferV2(kernel, grid, block, 0);
   look_at(fill(buffer, &sums[1]) && cudaLaunchDeviceV2(buffer, stream) == cudaSuccess);
 
-  // 3. The older forms: the buffer has a size, and the launch says kernel and shape.
-  buffer = cudaGetParameterBuffer(alignof(parameters), sizeof(parameters));
-  look_at(fill(buffer, &sums[2]) &&
-          cudaLaunchDevice(kernel, buffer, grid, block, 0, stream) == cudaSuccess);
-
-  // 4. The calls of step 2 in PTX.
+  // 3. The calls of step 2 in PTX.
   buffer = buffer_by_ptx(child);
-  look_at(fill(buffer, &sums[3]) && launch_by_ptx(buffer) == cudaSuccess);
+  look_at(fill(buffer, &sums[2]) && launch_by_ptx(buffer) == cudaSuccess);
 }
 
 int main() {
   return lesson::run([] {
-    const lesson::numbers<int> counts(5);
-    check(launch(parent, {1, 1}, nullptr, counts.data(), counts.data() + 4).code(),
+    const lesson::numbers<int> counts(4);
+    check(launch(parent, {1, 1}, nullptr, counts.data(), counts.data() + 3).code(),
           "launching the parent");
     const auto seen = counts.read();
     std::cout << "the child's sum, launched by <<<>>>: " << seen[0]
               << "\nby calls in C++:                     " << seen[1]
-              << "\nby their older forms:                " << seen[2]
-              << "\nby calls in PTX:                     " << seen[3]
-              << "\nlaunches that failed:                " << seen[4] << '\n';
+              << "\nby calls in PTX:                     " << seen[2]
+              << "\nlaunches that failed:                " << seen[3] << '\n';
   });
 }
 #endif
