@@ -7,13 +7,14 @@
 //                map it for the GPU.
 // The catch      Reachable is not fast. Pinned memory is read over the link each time; managed memory
 //                moves page by page when it is touched, unless it was prefetched.
-// Try            In step 3, prefetch to `host()`. The kernels' answers stay the same; only where the
-//                data lay before they ran is another place.
+// Try            In step 3, prefetch to `host()`. The output says so; the kernels are right all the
+//                same, but now the memory goes to the GPU only when they touch it.
 #include "lesson.hpp"
 
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <numeric>
 
 #if !RAMIFY_ON_CUDA
 int main() { return lesson::skip("the CPU executor has one kind of memory"); }
@@ -30,11 +31,14 @@ __global__ void parent(int* data) {
   if (!launch(child, {1, n}, fire_and_forget(), data)) data[0] = -1;
 }
 
-// Runs the parent on `data`, which the host can reach, and looks at it.
-void show(const char* kind, int* data) {
-  for (int i = 0; i < n; ++i) data[i] = i;
+// What the host writes before the parent runs, and what it expects afterwards.
+void fill(int* data) { std::iota(data, data + n, 0); }
+int* run_parent(int* data) {
   check(launch(parent, {1, 1}, nullptr, data).code(), "launching the parent");
   check(cudaDeviceSynchronize(), "waiting for kernels");
+  return data;
+}
+void look_at(const char* kind, const int* data) {
   bool right = data[0] == 2;
   for (int i = 1; i < n; ++i) right = right && data[i] == 2 * i;
   std::cout << kind << (right ? "right" : "wrong") << '\n';
@@ -66,21 +70,22 @@ int main() {
   return lesson::run([] {
     // 1. Device memory: the host cannot reach it, so there and back go copies.
     const lesson::numbers<int> on_device(n);
-    std::vector<int> copy(n, 1);
+    std::vector<int> copy(n);
+    fill(copy.data());
     check(cudaMemcpy(on_device.data(), copy.data(), bytes, cudaMemcpyDefault), "copying");
-    check(launch(child, {1, n}, nullptr, on_device.data()).code(), "launching");
-    copy = on_device.read();
-    std::cout << "device memory:   " << (copy == std::vector<int>(n, 2) ? "right" : "wrong")
-              << '\n';
+    run_parent(on_device.data());
+    look_at("device memory:   ", on_device.read().data());
 
     // 2. Pinned memory stays on the host, and kernels read and write it there.
     const pinned_buffer<int> pinned(n);
-    show("pinned memory:   ", pinned.data());
+    fill(pinned.data());
+    look_at("pinned memory:   ", run_parent(pinned.data()));
 
     // 3. Managed memory goes to whoever touches it. Advice and prefetches say so beforehand; they
     //    need a system where both sides may touch it at a time.
     int* managed = nullptr;
     check(cudaMallocManaged(&managed, bytes), "allocating managed memory");
+    fill(managed);
     if (attribute(cudaDevAttrConcurrentManagedAccess) != 0) {
       check(cudaMemAdvise(managed, bytes, cudaMemAdviseSetPreferredLocation, device()), "advising");
       check(prefetch(managed, device()), "prefetching");
@@ -94,7 +99,7 @@ int main() {
     } else {
       std::cout << "managed memory:  prefetches are not possible here\n";
     }
-    show("managed memory:  ", managed);
+    look_at("managed memory:  ", run_parent(managed));
     check(cudaFree(managed), "freeing managed memory");
 
     // 4. Ordinary memory. Where the GPU cannot map it, a kernel that touches it fails.
@@ -102,7 +107,8 @@ int main() {
                                                          std::free);
     if (ordinary == nullptr) throw std::bad_alloc();
     if (attribute(cudaDevAttrPageableMemoryAccess) != 0) {
-      show("ordinary memory: ", ordinary.get());
+      fill(ordinary.get());
+      look_at("ordinary memory: ", run_parent(ordinary.get()));
     } else {
       std::cout << "ordinary memory: out of a kernel's reach here\n";
     }
