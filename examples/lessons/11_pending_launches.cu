@@ -4,9 +4,9 @@
 // You will see   1000 tasks that want a child grid each, and a pool with room for 256. A quota lets
 //                at most 128 of them out at a time; the rest goes into a list, which a later grid
 //                works off. No task is lost.
-// The rule       What was launched from the device and has not run yet lies in a pool
-//                (cudaLimitDevRuntimePendingLaunchCount, 2048 unless set). When it is full,
-//                a launch fails with error 69, cudaErrorLaunchPendingCountExceeded.
+// The rule       A grid that was launched from the device holds a place in a pool until it is
+//                complete (cudaLimitDevRuntimePendingLaunchCount, 2048 unless set). When the pool is
+//                full, a launch fails with error 69, cudaErrorLaunchPendingCountExceeded.
 // The catch      The error is the better case: launches into a full pool, by 32 threads of each
 //                block, have hung an H200. So do not try until it fails: count, before you launch.
 //                The driver may also grant another limit than was asked for. Read it back.
@@ -14,9 +14,6 @@
 #include <ramify/runtime/limits.cuh>
 
 #include "lesson.hpp"
-#if !RAMIFY_ON_CUDA
-#include <ramify/cpu/executor.hpp>
-#endif
 
 using namespace ramify;
 
@@ -87,7 +84,7 @@ int main() {
     const launch_limits limits({.pending_launches = wanted_limit});  // put back at the end
     const std::size_t granted = *limits.granted().pending_launches;
     std::cout << "limit asked for: " << wanted_limit << ", granted: " << granted << '\n';
-    // 6. Half of the pool: a grid that runs may still hold its place there.
+    // 6. Half of the pool: a child gives its slot back a little before its place there is free.
     show("a quota of half the limit", static_cast<unsigned>(granted / 2));
 #if !RAMIFY_ON_CUDA
     // 7. Not on a GPU: no quota worth the name, and children that all wait until their parents have
