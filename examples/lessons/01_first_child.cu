@@ -27,8 +27,8 @@ __global__ void parent(int* threads_of_children, int* failures) {
 int main() {
   return lesson::run([] {
     const lesson::numbers<int> counts(2);
-    // The host launches the parent like any kernel. A grid is complete when its children are, so
-    // whoever waits for the parent waits for all of them.
+    // The host launches the parent like any kernel; nullptr is its NULL stream. A grid is complete
+    // when its children are, so whoever waits for the parent waits for all of them.
     check(launch(parent, {2, 32}, nullptr, counts.data(), counts.data() + 1).code(),
           "launching the parent");
     const auto seen = counts.read();

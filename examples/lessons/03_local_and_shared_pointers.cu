@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lesson 3: a pointer to local or shared memory is no gift to a child grid.
+// Lesson 3: no pointers to local or shared memory for a child grid.
 //
 // You will see   two numbers handed to a child in the right way, and what the CPU executor says of
 //                two wrong ways.
@@ -7,7 +7,7 @@
 // The catch      Local memory is a thread's own and shared memory a block's own. In the child the
 //                same address means something else, or nothing, and the parent may be gone. On a GPU
 //                that is undefined: it may be a wrong number and no error. nvcc warns where it can
-//                tell. In a kernel cudaMemcpyAsync and cudaMemsetAsync are launches in this, too.
+//                tell. The same holds for cudaMemcpyAsync and cudaMemsetAsync in a kernel.
 // Try            In step 4, hand over `global` instead of `&mine`. There is nothing to complain of.
 #include "lesson.hpp"
 

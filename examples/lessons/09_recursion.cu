@@ -21,8 +21,7 @@ struct counts {
   unsigned failed;                 // launches
 };
 
-// A node of the tree: what is the same for all of its grid's blocks and threads is only its level.
-// A grid of one thread has nobody to elect.
+// A node of the tree is a grid of one thread, so there is nobody to elect. It knows its level only.
 __global__ void visit(unsigned level, counts* seen) {
   atomicAdd(&seen->grids[level], 1u);
   atomicMax(&seen->deepest, level);
@@ -37,7 +36,7 @@ __global__ void visit(unsigned level, counts* seen) {
     if (!launched) atomicAdd(&seen->failed, 1u);
   }
   // 4. Join: there is none here. A function that calls itself comes back to its caller; a grid
-  //    does not. This thread ends now, and most of its descendants have not even begun.
+  //    does not. This thread ends now, and its descendants may not even have begun.
 }
 
 int main() {

@@ -9,7 +9,8 @@
 // The catch      A texture is read through a cache that its own grid's writes do not reach. A kernel
 //                that writes under a texture and reads it again may get the old value.
 // Try            In step 2, store `tex1Dfetch<int>(texels, 0)` instead of `before`. That is behind
-//                the write in the same grid: old or new, CUDA promises neither. (The child's stay.)
+//                the write in the same grid: old or new, CUDA promises neither. What the child
+//                sees stays the same.
 #include "lesson.hpp"
 
 #if !RAMIFY_ON_CUDA

@@ -9,8 +9,8 @@
 // The catch      A buffer knows no types. Whoever fills it wrongly gets a child with wrong arguments,
 //                and no error. A null buffer means that there is nothing to launch with, such as
 //                when the pending launch pool is used up.
-// Try            In `struct parameters`, move `times` behind `value`. All sums but that of <<<>>> are
-//                then 0, and still no launch fails.
+// Try            In `struct parameters`, move `times` behind `value`. The second and the third sum
+//                are then 0, and still no launch fails.
 #include "lesson.hpp"
 
 #if !RAMIFY_ON_CUDA

@@ -15,7 +15,8 @@
 // The catch      Here most grids have next to nothing to do, as in most recursions: most of a tree
 //                is near its leaves.
 // Try            In step 2, write `below / 2 + 1`: the first children take more, so tasks have
-//                fewer children, and there are more grids, with fewer blocks each.
+//                fewer children, and there are more grids, with fewer blocks each. (It is another
+//                tree then, with another sum.)
 #include "lesson.hpp"
 
 using namespace ramify;

@@ -5,10 +5,10 @@
 //                case in step 3, and what it calls. Tasks of fewer than 16 nodes are done in place.
 // The rule       Launch only what is large enough to be worth a launch. What the base case does is
 //                up to you; it need not be a leaf.
-// The catch      A small task's work now keeps one thread busy, and its launching block with it.
-//                Too high a threshold leaves most of the GPU without work. Measure.
-// Try            Write `threshold = 64`. Fewer still; and the longest that one thread works in
-//                place is four times as long.
+// The catch      One thread does all of a small task, one node after another, and its block lasts
+//                as long. Too high a threshold leaves most of the GPU without work. Measure.
+// Try            Write `threshold = 64`. Fewer grids still; and what one thread does in place may
+//                have 63 nodes, not 15.
 #include "lesson.hpp"
 
 using namespace ramify;

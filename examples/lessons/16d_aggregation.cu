@@ -3,8 +3,8 @@
 //
 // You will see   the tasks and the sum of 16c, with fewer grids. Changed against 16c: a grid is
 //                launched for all large tasks of a block (parents), when it has met them all.
-// The rule       Grids that are launched at the same place can be one grid. Each of its blocks
-//                finds out which parent's child it has to do.
+// The rule       Grids that one block would launch can be one grid. Each of its blocks finds out
+//                which parent's child it has to do.
 // The catch      That search costs something, and the first task's children wait for the last task.
 //                Whole grids can be gathered as well, as Ramify's granularity::per_grid does: then
 //                the tasks lie in global memory, and the last block of the grid launches.

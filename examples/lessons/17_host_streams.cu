@@ -8,7 +8,7 @@
 // The catch      An "async" copy from or to pageable memory may wait in the call. Only copies of
 //                pinned memory leave the host free.
 // Try            In step 3, record `end` in `other.get()`. That stream then waits for itself only, and
-//                both answers are "no".
+//                both answers of this step are "no".
 #include "lesson.hpp"
 
 #if !RAMIFY_ON_CUDA

@@ -5,7 +5,8 @@
 // The rule       A node is done when its grid is, and a grid is when its children are. So what is
 //                behind a parent in the graph sees all that the children wrote.
 // The catch      The graph keeps copies of the arguments as they were at the capture. What may change
-//                from one launch to the next has to lie in device memory.
+//                from one launch to the next lies in device memory, or the host changes it in the
+//                node (cudaGraphExecKernelNodeSetParams).
 // Try            Move step 3 in front of step 1. The graph then keeps 8, and there are 256 threads.
 #include "lesson.hpp"
 

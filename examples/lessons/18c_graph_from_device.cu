@@ -78,8 +78,8 @@ int main() {
       return launch(launcher, {1, 1}, s, working, looking, counts);
     });
     check(cudaGraphLaunch(launching, stream.get()), "launching the launcher's graph");
-    // 4. The host can launch a graph for the device as well. Both are complete when all is that they
-    //    have launched.
+    // 4. The host can launch a graph for the device as well. A graph is complete when all graphs that
+    //    it launched are, so who waits for the stream waits for all five rounds.
     check(cudaGraphLaunch(rounds, stream.get()), "launching the graph that launches itself");
 
     const counters seen = memory.read()[0];

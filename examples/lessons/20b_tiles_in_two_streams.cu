@@ -2,9 +2,9 @@
 // Lesson 20b: a problem larger than the device memory that it may have.
 //
 // You will see   4 MiB of numbers worked on with 256 KiB of device memory, in tiles that take turns
-//                in two streams: while one is worked on, the other is copied.
-// The rule       A tile's copy in, its kernels and its copy out are one row in one stream. Before the
-//                host fills a pinned buffer again, it waits for that stream only.
+//                in two streams: one may be copied while the other is worked on.
+// The rule       A tile's copy in, its kernels and its copy out follow one another in one stream.
+//                Before the host fills a pinned buffer again, it waits for that stream only.
 // The catch      Both the buffer on the device and the pinned one are in use until their copy is done.
 //                Filling one too early is a race that no error tells.
 // Try            In step 1, halve the budget: `128 << 10`. There are twice as many tiles then.
@@ -49,7 +49,7 @@ int main() {
     check(cudaStreamSynchronize(nullptr), "waiting for the counter to be cleared");
 
     const auto take_out = [](lane& l) {
-      // 4. Wait for this lane, and take its result. The other one goes on meanwhile.
+      // 2. Wait for this lane, and take its result. The other one goes on meanwhile.
       l.stream.synchronize();
       std::copy_n(l.pinned.data(), l.count, l.result);
       l.count = 0;
@@ -58,11 +58,11 @@ int main() {
     for (std::size_t begin = 0; begin < n; begin += tile, ++tiles) {
       lane& l = lanes[tiles % 2];
       take_out(l);
-      // 2. Pack the tile into pinned memory, from which a copy makes nobody wait.
+      // 3. Pack the tile into pinned memory, from which a copy makes nobody wait.
       l.result = numbers.data() + begin;
       l.count = std::min(tile, n - begin);
       std::copy_n(l.result, l.count, l.pinned.data());
-      // 3. In, through the kernels, out: one after another in this stream, and none of it waited for.
+      // 4. In, through the kernels, out: one after another in this stream, and none of it waited for.
       //    The copy out begins when the parent's child grid is complete.
       const std::size_t bytes = l.count * sizeof(unsigned);
       check(cudaMemcpyAsync(l.on_device.data(), l.pinned.data(), bytes, cudaMemcpyHostToDevice,
