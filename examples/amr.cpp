@@ -29,6 +29,7 @@
 #include "common/report_json.hpp"
 #include "common/table_file.hpp"
 #include "common/text_file.hpp"
+#include "common/trace_option.hpp"
 #include "common/vtu_file.hpp"
 
 namespace {
@@ -198,9 +199,11 @@ summary simulate(const common::amr_command_line& o) {
   const common::amr_checkpoint* const kept = from ? &*from : nullptr;
   common::amr_checkpoint now;
   now.settings = from ? settings_of(o, *from) : settings_of(o);
-  for (const std::string& file : {o.checkpoint, o.report}) {
+  for (const std::string& file : {o.checkpoint, o.report, o.trace}) {
     if (!file.empty()) check_folder_of(file);
   }
+  ramify::launch_trace trace;
+  if (!o.trace.empty()) now.settings.flow.trace = &trace;
   ramify::amr_simulation flow = start(now.settings, o, kept);
   make_folder(o.output_dir);
   recorder files(now.settings, o.output_dir, kept);
@@ -254,7 +257,10 @@ summary simulate(const common::amr_command_line& o) {
     }
   }
 
+  common::write_trace(o.trace, trace);
+  common::print_trace(std::cout, o.trace, trace);
   all.settings = now.settings;
+  all.settings.flow.trace = nullptr;  // which ends here
   all.report = flow.report();
   all.cell_updates = all.report.cell_updates - first_updates;
   all.first_totals = now.first_totals;

@@ -20,11 +20,12 @@
 #include "common/number_file.hpp"
 #include "common/output_file.hpp"
 #include "common/report_json.hpp"
+#include "common/trace_option.hpp"
 
 namespace {
 
 struct options {
-  std::string input, output, type, distribution, report = "text";
+  std::string input, output, type, distribution, trace, report = "text";
   std::size_t n = 0;
   std::uint64_t seed = 1;
   bool pairs = false;
@@ -57,6 +58,7 @@ void declare(CLI::App& app, options& o) {
   app.add_option("--strategy", common::parsed_by(ramify::parse_quicksort_strategy, o.sort.strategy),
                  "multiway or binary");
   app.add_flag("--verify", o.verify, "Compare with std::sort");
+  common::add_trace_option(app, o.trace);
   app.add_option("--report", o.report, "text or json")->check(CLI::IsMember({"text", "json"}));
 }
 
@@ -129,7 +131,7 @@ std::string compare_with_std_sort(const common::numbers& before, const common::n
 }
 
 void print(const ramify::quicksort_report& report, const common::numbers& all, const options& o,
-           double milliseconds) {
+           double milliseconds, const ramify::launch_trace& trace) {
   if (o.report == "json") {
     auto json = common::to_json(report);
     json["type"] = common::type_name(all.keys);
@@ -141,6 +143,7 @@ void print(const ramify::quicksort_report& report, const common::numbers& all, c
   std::cout << report << "type: " << common::type_name(all.keys)
             << "\nmilliseconds: " << milliseconds << '\n';
   common::print_launch_costs(std::cout, report);
+  common::print_trace(std::cout, o.trace, trace);
   if (o.verify) std::cout << "verified: equal to std::sort\n";
 }
 
@@ -148,8 +151,12 @@ void run(const options& o) {
   common::numbers all = read(o);
   const common::numbers before = o.verify ? all : common::numbers{};
 
+  ramify::launch_trace trace;
+  ramify::quicksort_options how = o.sort;
+  if (!o.trace.empty()) how.trace = &trace;
+
   const auto begin = std::chrono::steady_clock::now();
-  const ramify::quicksort_report report = sort(all, o.sort);
+  const ramify::quicksort_report report = sort(all, how);
   const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
 
   if (o.verify) {
@@ -161,7 +168,8 @@ void run(const options& o) {
     common::write_file(
         o.output, [&](std::ostream& out) { raw ? write_raw(out, all) : write_text(out, all); });
   }
-  print(report, all, o, taken.count());
+  common::write_trace(o.trace, trace);
+  print(report, all, o, taken.count(), trace);
 }
 
 void check(const options& o) {

@@ -7,18 +7,19 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 cmake/install_packages.sh
-# 50 MB to fetch and 250 MB on disk, for one test that can be skipped.
+# 50 MB to fetch and 250 MB on disk, for one test that can be skipped; then 100 and 400 MB for two.
 cmake/install_packages.sh python3-vtk9 || echo "Going on without VTK"
+cmake/install_packages.sh chromium graphviz || echo "Going on without a browser, or without Graphviz"
 jobs=$(nproc)
 mkdir -p build
 
 # One architecture is enough to test with: this machine's GPU, or Hopper without one. Without one, the
 # device code and what is around it on the host are compiled and linked, and never run: then without
-# optimisation, which takes a third of the time.
-cuda=(-DCMAKE_CUDA_ARCHITECTURES=90-real -DRAMIFY_QUICK_DEVICE_CODE=ON
+# optimisation, which takes a third of the time, and not once more for traces.
+cuda=(-DCMAKE_CUDA_ARCHITECTURES=90-real -DRAMIFY_QUICK_DEVICE_CODE=ON -DRAMIFY_TRACED_KERNELS=OFF
   "-DCMAKE_CUDA_FLAGS_RELEASE=-O0 -DNDEBUG")
 if nvidia-smi -L >/dev/null 2>&1; then
-  cuda=(-DCMAKE_CUDA_ARCHITECTURES=native -DRAMIFY_QUICK_DEVICE_CODE=OFF
+  cuda=(-DCMAKE_CUDA_ARCHITECTURES=native -DRAMIFY_QUICK_DEVICE_CODE=OFF -DRAMIFY_TRACED_KERNELS=ON
     "-DCMAKE_CUDA_FLAGS_RELEASE=-O3 -DNDEBUG")
 fi
 

@@ -81,7 +81,10 @@ class amr_run {
   template <class Initial>
   amr_run(const Physics& physics, const Criterion& criterion, const Initial& initial,
           const amr_config& config, cudaStream_t stream = nullptr)
-      : config_(validated(config)), stream_(stream), mesh_(physics, criterion, config, stream) {
+      : config_(validated(config)),
+        stream_(stream),
+        recorder_(config.trace, stream),
+        mesh_(physics, criterion, config, stream) {
     build(fill_from_state<Initial>{initial});
   }
 
@@ -91,7 +94,10 @@ class amr_run {
   ///         leaves make no balanced mesh; cuda_error
   amr_run(const Physics& physics, const Criterion& criterion, const amr_state& state,
           const amr_config& config, cudaStream_t stream = nullptr)
-      : config_(validated(config)), stream_(stream), mesh_(physics, criterion, config, stream) {
+      : config_(validated(config)),
+        stream_(stream),
+        recorder_(config.trace, stream),
+        mesh_(physics, criterion, config, stream) {
     check_kind<Physics, n>(state, config.mesh);
     restore(state);
   }
@@ -252,6 +258,7 @@ class amr_run {
     clock.next = config_.mesh.max_level > 0 ? amr_phase::examine : amr_phase::arrange;
     clock.next_regrid = config_.regrid.every;
     mesh_.write_clock(clock);
+    mesh_.view().trace = recorder_.ticket();
     const auto run = [&](const launch_status& status) {
       check(status.code(), "launching the root blocks");
       ++report_.host_grids;
@@ -277,6 +284,8 @@ class amr_run {
                         limit, stream_);
     mesh_.view().slots = control.slots();
     mesh_.view().status = control.status();
+    mesh_.view().trace = recorder_.ticket();
+    if (config_.trace != nullptr) config_.trace->taken = control.report().taken;
     const auto give_slots_back = [&] {
       if (clock.held == 0) return;
       control.launched(launch(release_slots<view_type>, {1, 1}, stream_, mesh_.view()),
@@ -309,6 +318,8 @@ class amr_run {
     control.wait();
     mesh_.view().slots = {};
     mesh_.view().status = nullptr;
+    mesh_.view().trace = {};  // what copies a mesh is not the run's
+    recorder_.read();
     take_report(clock, control.report());
     tell_fault(clock);
   }
@@ -384,6 +395,7 @@ class amr_run {
 
   amr_config config_;
   cudaStream_t stream_;
+  trace_recorder recorder_;
   device_mesh<Physics, n, Criterion> mesh_;
   amr_report report_;
 };

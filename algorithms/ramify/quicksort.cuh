@@ -153,7 +153,7 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
         : scratch(given, scratch_bytes(n, config), stream),
           memory(scratch.data()),
           parts(memory, n, config),
-          control(parts.control, choice, limit, stream) {}
+          control(parts.control, choice, limit, stream, config.trace) {}
 
     scratch_space scratch;
     memory_layout memory;

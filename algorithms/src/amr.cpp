@@ -121,7 +121,7 @@ std::vector<double> change_of(const amr_options& options, const mesh_snapshot& m
       });
 }
 
-template <backend where>
+template <facade::build where>
 std::unique_ptr<facade::amr_on_backend> make_on(const amr_options& options,
                                                 const amr_state* state) {
   using facade::make_amr_on;
@@ -137,7 +137,7 @@ std::unique_ptr<facade::amr_on_backend> make_on(const amr_options& options,
 std::string make_run(const amr_options& options, const amr_state* state,
                      std::unique_ptr<facade::amr_on_backend>& run) {
   validate(options);
-  return facade::on_backend(options.backend,
+  return facade::on_backend(options.backend, options.trace != nullptr,
                             [&](auto where) {
                               run = make_on<where>(options, state);
                               return run->report();

@@ -20,7 +20,8 @@ class amr_here final : public facade::amr_on_backend {
            const amr_state* state)
       : pending_launches_(options.pending_launches), run_([&] {
           facade_call call(options.pending_launches, stream_);
-          const amr_config config{options.mesh, options.regrid, options.step, options.route};
+          const amr_config config{options.mesh, options.regrid, options.step, options.route,
+                                  options.trace};
           const either_criterion<Physics> criterion(options);
           auto run = state != nullptr ? amr_run(physics, criterion, *state, config, stream_.get())
                                       : amr_run(physics, criterion, initial, config, stream_.get());
@@ -71,9 +72,9 @@ class amr_here final : public facade::amr_on_backend {
 
 namespace ramify::facade {
 
-template <backend where, class Real, int dim>
+template <build where, class Real, int dim>
 std::unique_ptr<amr_on_backend> make_amr_on(const amr_options& options, const amr_state* state) {
-  static_assert(where == (RAMIFY_ON_CUDA ? backend::cuda : backend::cpu));
+  static_assert(where == this_build);
   return with_problem<Real, dim>(
       options,
       [&]<class Physics>(const Physics& physics,

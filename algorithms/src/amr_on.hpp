@@ -6,6 +6,8 @@
 #include <ramify/amr.hpp>
 #include <vector>
 
+#include "backend_choice.hpp"
+
 namespace ramify::facade {
 
 /// A run on whichever backend, of whichever physics, precision and dimension.
@@ -21,7 +23,7 @@ class amr_on_backend {
 
 /// From the problem's initial state, or from `state` if that is there. Defined in files which are
 /// compiled once by nvcc and once by the C++ compiler.
-template <backend where, class Real, int dim>
+template <build where, class Real, int dim>
 std::unique_ptr<amr_on_backend> make_amr_on(const amr_options& options, const amr_state* state);
 
 }  // namespace ramify::facade

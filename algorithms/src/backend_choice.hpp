@@ -33,21 +33,46 @@ struct backend_choice {
 /// \throws unavailable
 [[nodiscard]] backend_choice choose_backend(backend wanted);
 
-template <backend where>
-using on = std::integral_constant<backend, where>;
+/// The builds of its kernels that the facade has.
+enum class build { cpu, cuda, cuda_traced };
 
-/// Calls `body` with on<backend::cuda> or on<backend::cpu>, whichever `wanted` comes to, and says
+template <build where>
+using on = std::integral_constant<build, where>;
+
+/// Calls `body` with on<build::cuda> or on<build::cpu>, whichever `wanted` comes to, and says
 /// in the run_report that it gives back why it was that one. \throws unavailable
 template <class Body>
 auto on_backend(backend wanted, Body body) {
   backend_choice choice = choose_backend(wanted);
-  decltype(body(on<backend::cpu>{})) report;
+  decltype(body(on<build::cpu>{})) report;
 #if RAMIFY_FACADE_HAS_CUDA
-  if (choice.taken == backend::cuda) report = body(on<backend::cuda>{});
+  if (choice.taken == backend::cuda) report = body(on<build::cuda>{});
 #endif
-  if (choice.taken == backend::cpu) report = body(on<backend::cpu>{});
+  if (choice.taken == backend::cpu) report = body(on<build::cpu>{});
   report.backend_reason = std::move(choice.reason);
   return report;
+}
+
+/// The same for a run that may be traced; then on a CUDA device `body` gets on<build::cuda_traced>.
+/// \throws unavailable, too, if there are no such kernels
+template <class Body>
+auto on_backend(backend wanted, [[maybe_unused]] bool is_traced, Body body) {
+  return on_backend(wanted, [&](auto where) {
+#if RAMIFY_FACADE_HAS_CUDA
+    if constexpr (where == build::cuda) {
+      if (is_traced) {
+#if RAMIFY_FACADE_HAS_TRACED_CUDA
+        return body(on<build::cuda_traced>{});
+#else
+        throw unavailable(
+            "a trace of a CUDA device needs kernels that Ramify was configured without: "
+            "RAMIFY_TRACED_KERNELS");
+#endif
+      }
+    }
+#endif
+    return body(where);
+  });
 }
 
 }  // namespace ramify::facade

@@ -12,7 +12,14 @@
 #include <ramify/runtime/staging.cuh>
 #include <ramify/runtime/stream.cuh>
 
+#include "backend_choice.hpp"
+
 namespace ramify::inline RAMIFY_BUILD {
+
+/// Whose kernels this file's are.
+inline constexpr facade::build this_build = !RAMIFY_ON_CUDA ? facade::build::cpu
+                                            : RAMIFY_TRACE  ? facade::build::cuda_traced
+                                                            : facade::build::cuda;
 
 /// One call of the facade: first its copies in, then its work, then its copies out. Make it before
 /// the memory that is freed in its stream.

@@ -112,30 +112,29 @@ class nbody_here final : public facade::nbody_on_backend<Real> {
 
 namespace ramify::facade {
 
-template <backend where, class Real>
+template <build where, class Real>
 gravity_report gravity_on(std::span<const std::array<Real, 3>> positions,
                           std::span<const Real> masses,
                           std::span<std::array<Real, 3>> accelerations, std::span<Real> potentials,
                           const gravity_options& options) {
-  static_assert(where == (RAMIFY_ON_CUDA ? backend::cuda : backend::cpu));
+  static_assert(where == this_build);
   return gravity_here(positions, masses, accelerations, potentials, options);
 }
 
-template <backend where, class Real>
+template <build where, class Real>
 std::unique_ptr<nbody_on_backend<Real>> make_nbody_on(
     std::span<const std::array<Real, 3>> positions, std::span<const std::array<Real, 3>> velocities,
     std::span<const Real> masses, const gravity_options& options) {
-  static_assert(where == (RAMIFY_ON_CUDA ? backend::cuda : backend::cpu));
+  static_assert(where == this_build);
   return std::make_unique<nbody_here<Real>>(positions, velocities, masses, options);
 }
 
 // All that the facade is compiled for on this backend.
 #define RAMIFY_INSTANTIATE(Real)                                                                   \
-  template gravity_report gravity_on<RAMIFY_ON_CUDA ? backend::cuda : backend::cpu>(               \
+  template gravity_report gravity_on<this_build>(                                                  \
       std::span<const std::array<Real, 3>>, std::span<const Real>, std::span<std::array<Real, 3>>, \
       std::span<Real>, const gravity_options&);                                                    \
-  template std::unique_ptr<nbody_on_backend<Real>>                                                 \
-  make_nbody_on<RAMIFY_ON_CUDA ? backend::cuda : backend::cpu>(                                    \
+  template std::unique_ptr<nbody_on_backend<Real>> make_nbody_on<this_build>(                      \
       std::span<const std::array<Real, 3>>, std::span<const std::array<Real, 3>>,                  \
       std::span<const Real>, const gravity_options&);
 RAMIFY_INSTANTIATE(float)

@@ -10,7 +10,7 @@ namespace ramify::facade {
 
 /// gravity() on one backend. Defined in a file which is compiled once by nvcc and once by the C++
 /// compiler.
-template <backend where, class Real>
+template <build where, class Real>
 gravity_report gravity_on(std::span<const std::array<Real, 3>> positions,
                           std::span<const Real> masses,
                           std::span<std::array<Real, 3>> accelerations, std::span<Real> potentials,
@@ -32,7 +32,7 @@ class nbody_on_backend {
   std::string backend_reason;
 };
 
-template <backend where, class Real>
+template <build where, class Real>
 std::unique_ptr<nbody_on_backend<Real>> make_nbody_on(
     std::span<const std::array<Real, 3>> positions, std::span<const std::array<Real, 3>> velocities,
     std::span<const Real> masses, const gravity_options& options);

@@ -16,7 +16,7 @@ quicksort_report sort(Key* keys, Value* values, std::size_t n, const quicksort_o
   if (to_string(options.backend) == "?") {
     throw std::invalid_argument("quicksort_options.backend is none of the enumerators");
   }
-  return facade::on_backend(options.backend, [&](auto where) {
+  return facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
     auto* held = reinterpret_cast<facade::sorted_as<Key>*>(keys);
     return facade::sort_on<where>(held, facade::kind_of<Key>, values, n, options);
   });

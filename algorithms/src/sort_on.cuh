@@ -66,10 +66,10 @@ quicksort_report sort_here(Held* keys, facade::number_kind kind, Value* values, 
 
 namespace ramify::facade {
 
-template <backend where, class Held, class Value>
+template <build where, class Held, class Value>
 quicksort_report sort_on(Held* keys, number_kind kind, Value* values, std::size_t n,
                          const quicksort_options& options) {
-  static_assert(where == (RAMIFY_ON_CUDA ? backend::cuda : backend::cpu));
+  static_assert(where == this_build);
   return sort_here(keys, kind, values, n, options);
 }
 

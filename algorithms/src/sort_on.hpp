@@ -7,6 +7,8 @@
 #include <ramify/quicksort.hpp>
 #include <type_traits>
 
+#include "backend_choice.hpp"
+
 namespace ramify::facade {
 
 /// What the bits of a key stand for.
@@ -26,7 +28,7 @@ using sorted_as =
 
 /// Sorts on one backend. Held is a sorted_as<...>; Value is void for keys alone. Defined for each Held in a
 /// file of its own, which is compiled once by nvcc and once by the C++ compiler.
-template <backend where, class Held, class Value>
+template <build where, class Held, class Value>
 quicksort_report sort_on(Held* keys, number_kind kind, Value* values, std::size_t n,
                          const quicksort_options& options);
 

@@ -106,16 +106,15 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
 
 namespace ramify::facade {
 
-template <backend where, class Real, int dim>
+template <build where, class Real, int dim>
 std::unique_ptr<spatial_backend<Real, dim>> make_spatial_on(
     std::span<const std::array<Real, dim>> points, const spatial_options& options) {
-  static_assert(where == (RAMIFY_ON_CUDA ? backend::cuda : backend::cpu));
+  static_assert(where == this_build);
   return std::make_unique<spatial_here<Real, dim>>(points, options);
 }
 
-#define RAMIFY_INSTANTIATE(Real, dim)                                        \
-  template std::unique_ptr<spatial_backend<Real, dim>>                       \
-  make_spatial_on<RAMIFY_ON_CUDA ? backend::cuda : backend::cpu, Real, dim>( \
+#define RAMIFY_INSTANTIATE(Real, dim)                                                          \
+  template std::unique_ptr<spatial_backend<Real, dim>> make_spatial_on<this_build, Real, dim>( \
       std::span<const std::array<Real, dim>>, const spatial_options&);
 RAMIFY_INSTANTIATE(float, 2)
 RAMIFY_INSTANTIATE(float, 3)

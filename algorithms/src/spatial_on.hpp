@@ -7,6 +7,8 @@
 #include <memory>
 #include <ramify/spatial_tree.hpp>
 
+#include "backend_choice.hpp"
+
 namespace ramify::facade {
 
 template <class Real, int dim>
@@ -26,7 +28,7 @@ class spatial_backend {
   spatial_tree_report report;
 };
 
-template <backend where, class Real, int dim>
+template <build where, class Real, int dim>
 std::unique_ptr<spatial_backend<Real, dim>> make_spatial_on(
     std::span<const std::array<Real, dim>> points, const spatial_options& options);
 

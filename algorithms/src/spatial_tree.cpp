@@ -36,11 +36,11 @@ spatial_index<Real, dim>::spatial_index(std::span<const point> points,
   facade::backend_choice choice = facade::choose_backend(options.backend);
 #if RAMIFY_FACADE_HAS_CUDA
   if (choice.taken == backend::cuda) {
-    backend_ = facade::make_spatial_on<backend::cuda, Real, dim>(points, options);
+    backend_ = facade::make_spatial_on<facade::build::cuda, Real, dim>(points, options);
   }
 #endif
   if (choice.taken == backend::cpu) {
-    backend_ = facade::make_spatial_on<backend::cpu, Real, dim>(points, options);
+    backend_ = facade::make_spatial_on<facade::build::cpu, Real, dim>(points, options);
   }
   backend_->report.backend_reason = std::move(choice.reason);
 }

@@ -88,25 +88,23 @@ rooted_tree_report fold_tree_here(const tree_shape& shape, std::span<const T> va
 
 namespace ramify::facade {
 
-constexpr backend tree_backend = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;
-
 template <>
-rooted_tree_report number_tree_on<tree_backend>(const tree_shape& shape,
-                                                const tree_number_spans& numbers,
-                                                const rooted_tree_options& options) {
+rooted_tree_report number_tree_on<this_build>(const tree_shape& shape,
+                                              const tree_number_spans& numbers,
+                                              const rooted_tree_options& options) {
   return number_tree_here(shape, numbers, options);
 }
 
-template <backend where, class T>
+template <build where, class T>
 rooted_tree_report fold_tree_on(const tree_shape& shape, std::span<const T> values,
                                 std::span<T> leaffix, std::span<T> rootfix, tree_operator combine,
                                 const rooted_tree_options& options) {
-  static_assert(where == tree_backend);
+  static_assert(where == this_build);
   return fold_tree_here(shape, values, leaffix, rootfix, combine, options);
 }
 
 #define RAMIFY_INSTANTIATE(T)                                                           \
-  template rooted_tree_report fold_tree_on<tree_backend, T>(                            \
+  template rooted_tree_report fold_tree_on<this_build, T>(                              \
       const tree_shape&, std::span<const T>, std::span<T>, std::span<T>, tree_operator, \
       const rooted_tree_options&);
 RAMIFY_INSTANTIATE(double)

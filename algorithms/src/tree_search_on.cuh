@@ -12,8 +12,8 @@
 namespace ramify::facade {
 
 template <>
-traverse_report tree_search_on<RAMIFY_ON_CUDA ? backend::cuda : backend::cpu>(
-    const uts_parameters& tree, const tree_search_options& options, uts_counts& counts) {
+traverse_report tree_search_on<this_build>(const uts_parameters& tree,
+                                           const tree_search_options& options, uts_counts& counts) {
   facade_call call(options.pending_launches);
   auto found = RAMIFY_BUILD::tree_search(tree, call.stream(),
                                          {.route = options.route, .capacity = options.capacity});

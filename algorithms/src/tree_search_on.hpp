@@ -3,10 +3,12 @@
 
 #include <ramify/tree_search.hpp>
 
+#include "backend_choice.hpp"
+
 namespace ramify::facade {
 
 /// Searches on one backend; compiled once by nvcc and once by the C++ compiler.
-template <backend where>
+template <build where>
 traverse_report tree_search_on(const uts_parameters& tree, const tree_search_options& options,
                                uts_counts& counts);
 

@@ -6,6 +6,7 @@
 
 #include "cli.hpp"
 #include "text_file.hpp"
+#include "trace_option.hpp"
 
 namespace common {
 namespace {
@@ -119,6 +120,8 @@ void declare(CLI::App& app, amr_command_line& o) {
       ->group(output);
   app.add_option("--restart", o.restart, "Checkpoint to go on from")->group(output);
   app.add_option("--report", o.report, "JSON file for the summary")->group(output);
+  app.option_defaults()->group(output);
+  add_trace_option(app, o.trace);
   app.add_flag("--quiet", o.quiet, "No table, and no progress bar")->group(output);
 }
 

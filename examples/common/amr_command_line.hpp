@@ -32,7 +32,7 @@ struct amr_command_line {
   std::optional<std::string> field;
   bool subcycle = false, no_reflux = false, quiet = false;
   ramify::run_options where;
-  std::string output_dir = "amr_output", checkpoint, restart, report;
+  std::string output_dir = "amr_output", checkpoint, restart, report, trace;
   std::uint64_t checkpoint_every = 100;
 };
 

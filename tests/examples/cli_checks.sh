@@ -32,6 +32,21 @@ expect() {
 # told <text>: whether the last program said so.
 told() { grep -qF -- "$1" out || fail "no '$1' in $(cat out)"; }
 
+# expect_trace <arguments...>: the trace of a run has every grid that its report tells of. What is left
+# of one that cannot be written is nothing.
+expect_trace() {
+  for file in t.html t.json t.dot; do
+    expect 0 - "$@" --trace $file
+    [ -s $file ] || fail "no trace in $file"
+    local grids
+    grids=$(awk -F': ' '/^grids (launched|begun) by/ { all += $2 } END { print all }' out)
+    [ "$grids" -gt 0 ] || fail "no grids"
+    told "trace: $grids grids in $file"
+  done
+  grep -q '</html>' t.html || fail "t.html is no page"
+  expect 2 "t.txt' ends in none of .html" "$@" --trace t.txt
+}
+
 # refuses_bad_launch_options <arguments that it would run with...>
 refuses_bad_launch_options() {
   expect 2 '--bogus' "$@" --bogus

@@ -90,6 +90,10 @@ printf '1 1\n2 x\n' >j
 expect 3 "line 2: '2 x' does not end in an unsigned value" --input j --pairs --output o
 printf '1\n1e400\n' >j
 expect 3 "line 2: '1e400' is not a number that f64 can hold" --input j --output o
+rm -f o
+expect_trace --generate uniform --n 100000 --route device --strategy binary
+expect_trace --generate uniform --n 100000 --route flat
+expect 5 'cannot write nowhere/t.html' --generate uniform --n 5 --trace nowhere/t.html
 mkfifo pipe
 expect 5 'pipe: it is not a regular file' --generate uniform --n 5 --output pipe
 ln -s nothing dangling

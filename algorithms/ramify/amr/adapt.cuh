@@ -67,6 +67,7 @@ __device__ typename View::real largest_indicator(const View& view, int node) {
 /// Examines leaves, a block each: all of them, or the children that were made last.
 template <class View>
 __global__ void examine_blocks(View view) {
+  const traced here(view.trace, __func__);
   const amr_clock& clock = *view.clock;
   int node = 0;
   if (clock.creating == 0) {
@@ -89,6 +90,7 @@ __global__ void examine_blocks(View view) {
 /// towards coarser levels.
 template <class View>
 __global__ void ripple_marks(View view) {
+  const traced here(view.trace, __func__);
   constexpr int dim = View::dim;
   const unsigned item = blockIdx.x * blockDim.x + threadIdx.x;
   if (item >= view.clock->rippling * view.tree.directions) return;
@@ -191,6 +193,7 @@ __device__ void create_child(const View& view, const Fill& fill, unsigned i, int
 template <class View, class Fill>
 __global__ void create_children(View view, Fill fill, unsigned first, unsigned count,
                                 bool on_slot) {
+  const traced here(view.trace, __func__);
   if (on_slot) view.slots.release_at_start();
   if (view.clock->fault != amr_fault::none) return;
   const unsigned siblings = view.tree.siblings;
@@ -214,6 +217,7 @@ template <class View>
 /// nobody needs one here; what follows in the stream waits for the children of this grid too.
 template <class View, class Fill>
 __global__ void spawn_children(View view, Fill fill) {
+  const traced here(view.trace, __func__);
   __shared__ bool launched[adapt_threads];  // for each marked block
   amr_clock& clock = *view.clock;
   if (clock.fault != amr_fault::none) return;
@@ -250,6 +254,7 @@ __global__ void spawn_children(View view, Fill fill) {
 /// Puts new children into the tree. A thread for each marked block.
 template <class View>
 __global__ void publish_children(View view) {
+  const traced here(view.trace, __func__);
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= view.clock->creating || view.clock->fault != amr_fault::none) return;
   const int parent = view.lists.marked[view.clock->created + i];
@@ -281,6 +286,7 @@ __device__ bool may_lose_children(const View& view, int node) {
 /// thread for each node that the mesh had before this look at it.
 template <class View>
 __global__ void judge_families(View view, unsigned nodes) {
+  const traced here(view.trace, __func__);
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= nodes) return;
   const int node = view.lists.nodes[i];
@@ -315,6 +321,7 @@ __device__ typename View::values average_below(
 /// Makes families one block again, a block each.
 template <class View>
 __global__ void remove_children(View view) {
+  const traced here(view.trace, __func__);
   using cells = typename View::cells;
   const int node = view.lists.leaving[blockIdx.x];
   for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += adapt_threads) {
@@ -336,6 +343,7 @@ __global__ void remove_children(View view) {
 /// Finds the neighbours of all nodes: a thread for each node and face.
 template <class View>
 __global__ void link_neighbors(View view, unsigned nodes) {
+  const traced here(view.trace, __func__);
   constexpr int dim = View::dim;
   const unsigned item = blockIdx.x * blockDim.x + threadIdx.x;
   if (item >= nodes * view.tree.faces || view.clock->fault != amr_fault::none) return;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <ramify/runtime/granularity.hpp>
 #include <ramify/runtime/options.hpp>
+#include <ramify/runtime/launch_trace.hpp>
 #include <ramify/runtime/report.hpp>
 #include <sstream>
 #include <stdexcept>
@@ -102,6 +103,8 @@ struct amr_config {
   amr_regrid_config regrid;
   amr_step_config step;
   ramify::route route = ramify::route::automatic;
+  /// Where the run's grids are to be added; null: nowhere. It must outlive the run.
+  launch_trace* trace = nullptr;
 };
 
 /// What a mesh and the run on it have come to.

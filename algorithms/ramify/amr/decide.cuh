@@ -15,6 +15,7 @@ inline constexpr unsigned longest_batch = 8;  ///< steps in one phase
 /// Chooses the length of the next step from the last look at all cells; 0 if there is to be none.
 template <class View>
 __global__ void choose_step(View view) {
+  const traced here(view.trace, __func__);
   amr_clock& clock = *view.clock;
   clock.time_step = 0;
   double rate = 0;
@@ -51,6 +52,7 @@ __global__ void choose_step(View view) {
 /// A step is done.
 template <class View>
 __global__ void finish_step(View view) {
+  const traced here(view.trace, __func__);
   amr_clock& clock = *view.clock;
   if (clock.time_step == 0) return;
   clock.time = clock.last_step ? clock.stop_time : clock.time + clock.time_step;
@@ -64,6 +66,7 @@ __global__ void finish_step(View view) {
 /// Whether there is memory for the children of the blocks that are marked.
 template <class View>
 __global__ void reserve_children(View view) {
+  const traced here(view.trace, __func__);
   amr_clock& clock = *view.clock;
   const unsigned fresh =
       clock.creating > clock.free_families ? clock.creating - clock.free_families : 0;
@@ -115,6 +118,7 @@ __device__ inline amr_phase refine_or(amr_clock& clock, amr_phase otherwise) {
 /// A phase is complete: counts what it did and says what comes next.
 template <class View>
 __global__ void settle(View view) {
+  const traced here(view.trace, __func__);
   amr_clock& clock = *view.clock;
   clock.launched = 0;
   if (clock.fault == amr_fault::mesh_full) {  // nothing was done; the host makes room

@@ -289,6 +289,7 @@ __device__ void launch_behind(const View& view, const char* name, void (*kernel)
 /// Corrects what a level and the next finer one disagree about. One thread.
 template <class View>
 __global__ void synchronize_level(View view, int level) {
+  const traced here(view.trace, __func__);
   if (view.clock->stopped != 0) return;
   launch_sequence run(null_stream(), &view.clock->launched);
   launch_synchronization(view, *view.clock, level, run);
@@ -298,6 +299,7 @@ __global__ void synchronize_level(View view, int level) {
 /// The recursion over the levels, from kernels. One thread.
 template <class View>
 __global__ void advance_level(View view, int level, double begin, bool first) {
+  const traced here(view.trace, __func__);
   amr_clock& clock = *view.clock;
   if (clock.stopped != 0) return;
   // 1. This level's step.
@@ -320,6 +322,7 @@ __global__ void drive(View view, Fill fill);
 /// The end of a step of the recursion. One thread.
 template <class View, class Fill>
 __global__ void end_step(View view, Fill fill) {
+  const traced here(view.trace, __func__);
   if (view.clock->stopped != 0) return;
   launch_sequence run(null_stream(), &view.clock->launched);
   run(finish_step<View>, {1, 1}, view);
@@ -332,6 +335,7 @@ __global__ void end_step(View view, Fill fill) {
 /// host goes on.
 template <class View, class Fill>
 __global__ void drive(View view, Fill fill) {
+  const traced here(view.trace, __func__);
   amr_clock& clock = *view.clock;
   // 1. The last phase is complete.
   view.slots.release(clock.held);
@@ -377,6 +381,7 @@ __global__ void drive(View view, Fill fill) {
 /// Gives back the slots of a chain of drivers that ended before its time. One thread.
 template <class View>
 __global__ void release_slots(View view) {
+  const traced here(view.trace, __func__);
   view.slots.release(view.clock->held);
   view.clock->held = 0;
 }

@@ -20,6 +20,7 @@ struct leaf_record {
 template <class View>
 __global__ void gather_leaves(View view, unsigned first, leaf_record<View::dim>* records,
                               typename View::real* values) {
+  const traced here(view.trace, __func__);
   constexpr int all = View::physics_type::variables * View::cells::count;
   const int node = view.lists.leaves[first + blockIdx.x];
   if (threadIdx.x == 0) records[blockIdx.x] = {view.tree.place[node], view.lists.idle[node]};
@@ -33,6 +34,7 @@ __global__ void gather_leaves(View view, unsigned first, leaf_record<View::dim>*
 /// The inverse, for nodes that are given.
 template <class View>
 __global__ void scatter_leaves(View view, const int* nodes, const typename View::real* values) {
+  const traced here(view.trace, __func__);
   constexpr int all = View::physics_type::variables * View::cells::count;
   typename View::real* to = view.now.data + view.now.offset(nodes[blockIdx.x], 0, 0);
   for (int i = static_cast<int>(threadIdx.x); i < all; i += static_cast<int>(blockDim.x)) {
@@ -50,6 +52,7 @@ struct plus {
 /// The sum over a leaf's cells, not weighted by their volume. `sums`: [leaf][variable].
 template <class View>
 __global__ void sum_leaves(View view, double* sums) {
+  const traced here(view.trace, __func__);
   using reduce = block_reduce<double, adapt_threads>;
   __shared__ typename reduce::TempStorage storage;
   constexpr int variables = View::physics_type::variables;
@@ -69,6 +72,7 @@ __global__ void sum_leaves(View view, double* sums) {
 /// Fills the root blocks, a block each, and makes them the tree.
 template <class View, class Fill>
 __global__ void plant_roots(View view, Fill fill) {
+  const traced here(view.trace, __func__);
   const int node = static_cast<int>(blockIdx.x);
   const block_place<View::dim> place = view.tree.place_of_root(blockIdx.x);
   for (int cell = static_cast<int>(threadIdx.x); cell < View::cells::count; cell += adapt_threads) {

@@ -28,6 +28,7 @@ __device__ inline unsigned count_before(bool has, unsigned& total) {
 /// of their parents, so every level's nodes are in Morton order too.
 template <class View>
 __global__ void order_blocks(View view) {
+  const traced here(view.trace, __func__);
   const auto& tree = view.tree;
   const block_lists& lists = view.lists;
   amr_clock& clock = *view.clock;

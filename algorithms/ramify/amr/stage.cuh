@@ -135,6 +135,7 @@ template <class View>
 __global__ void __launch_bounds__(
     stage_tuning<typename View::physics_type, View::cells_along>::most_threads, 1)
     advance_blocks(View view, const int* nodes, unsigned count, stage_of_step stage) {
+  const traced here(view.trace, __func__);
   using physics_type = typename View::physics_type;
   constexpr int n = View::cells_along;
   constexpr int dim = View::dim;

@@ -18,6 +18,7 @@ inline constexpr int synchronize_threads = 128;
 /// for each of the nodes. Each cell gathers, so the sums have one order.
 template <class View>
 __global__ void correct_fluxes(View view, const int* nodes) {
+  const traced here(view.trace, __func__);
   using real = typename View::real;
   using cells = typename View::cells;
   constexpr int n = View::cells_along;
@@ -79,6 +80,7 @@ template <class View>
 __global__ void average_nodes(View view,
                               block_values<typename View::physics_type, View::cells_along> in,
                               const int* nodes) {
+  const traced here(view.trace, __func__);
   const int node = nodes[blockIdx.x];
   if (view.tree.is_leaf(node)) return;
   for (int cell = static_cast<int>(threadIdx.x); cell < View::cells::count;
@@ -94,6 +96,7 @@ __global__ void average_nodes(View view,
 template <class View>
 __global__ void average_covered(View view,
                                 block_values<typename View::physics_type, View::cells_along> in) {
+  const traced here(view.trace, __func__);
   const int node = view.lists.covered[blockIdx.x];
   if (view.clock->time_step == 0) return;
   for (int cell = static_cast<int>(threadIdx.x); cell < View::cells::count;
@@ -110,6 +113,7 @@ __global__ void average_covered(View view,
 /// for each leaf.
 template <class View>
 __global__ void measure_cells(View view) {
+  const traced here(view.trace, __func__);
   using real = typename View::real;
   using cells = typename View::cells;
   constexpr int dim = View::dim;

@@ -6,6 +6,7 @@
 
 #include <ramify/amr/clock.cuh>
 #include <ramify/amr/fields.cuh>
+#include <ramify/runtime/grid_trace.cuh>
 #include <ramify/runtime/slots.cuh>
 #include <ramify/runtime/status.cuh>
 
@@ -54,6 +55,7 @@ struct amr_view {
   amr_clock* clock;
   launch_slots slots;
   run_status* status;
+  trace_ticket trace;  ///< of each grid its own
 
   [[nodiscard]] __device__ real spacing(int level, int axis) const {
     return root_spacing[axis] * reciprocal(real(1u << level));

@@ -236,6 +236,7 @@ template <class Key, class Value, class Compare>
 __global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads)
     quicksort_binary(task_source<segment> source, spawner<segment> spawn,
                      binary_context<Key, Value, Compare> context) {
+  const traced here(spawn.trace, __func__);
   auto& shared = dynamic_shared<binary_shared<typename Compare::code, Value>>();
   for (const auto [mine, tile] : source.members()) {
     sort_member(shared, mine, tile, spawn, context);

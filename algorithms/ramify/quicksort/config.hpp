@@ -9,6 +9,7 @@
 #include <functional>
 #include <ostream>
 #include <ramify/runtime/granularity.hpp>
+#include <ramify/runtime/launch_trace.hpp>
 #include <ramify/runtime/report.hpp>
 #include <stdexcept>
 #include <string>
@@ -48,6 +49,8 @@ struct quicksort_config {
   /// a GPU; with 1 a segment longer than a leaf is worth one. `multiway` launches per grid by its
   /// nature.
   launch_granularity launches{};
+  /// Where the run's grids are to be added, when the run is over; null: nowhere.
+  launch_trace* trace = nullptr;
 };
 
 /// \throws std::invalid_argument naming the field and its range

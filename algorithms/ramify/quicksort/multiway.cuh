@@ -169,6 +169,7 @@ __device__ void launch_from_device(const multiway_context<Key, Value, Compare>& 
 /// Begins a run whose root is a leaf. One block.
 template <class Key, class Value, class Compare>
 __global__ void multiway_begin(multiway_context<Key, Value, Compare> context) {
+  const traced here(context.trace, __func__);
   clear_state(context);
   if (threadIdx.x != 0) return;
   context.leaves[0] = context.root;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <ramify/quicksort/block_sort.cuh>
+#include <ramify/runtime/grid_trace.cuh>
 #include <ramify/runtime/slots.cuh>
 #include <ramify/runtime/tasks.cuh>
 
@@ -112,6 +113,7 @@ struct multiway_context : multiway_memory<typename Compare::code> {
   segment root;
   unsigned depth_limit;
   multiway_sizes sizes;
+  trace_ticket trace;  ///< of each grid its own
 
   /// A segment is longer than a leaf, so it has one plan for itself.
   [[nodiscard]] __device__ multiway_plan& plan_of(const segment& s) const {

@@ -144,6 +144,7 @@ __device__ void count_piece(count_shared<typename Compare::code, Value>& shared,
 template <class Key, class Value, class Compare>
 __global__ void __launch_bounds__(multiway_tuning<Key, Value>::count_threads)
     multiway_count(multiway_context<Key, Value, Compare> context, unsigned level, bool on_slot) {
+  const traced here(context.trace, __func__);
   using tuning = multiway_tuning<Key, Value>;
   constexpr unsigned threads = tuning::count_threads;
   using code = typename Compare::code;

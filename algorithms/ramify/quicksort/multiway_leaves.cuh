@@ -36,6 +36,7 @@ __global__ void __launch_bounds__(
     multiway_tuning<Key, Value>::most_teams* multiway_tuning<Key, Value>::team_threads)
     multiway_leaves(multiway_context<Key, Value, Compare> context, leaf_share share, unsigned level,
                     bool on_slot) {
+  const traced here(context.trace, __func__);
   using code = typename Compare::code;
   using sorter = multiway_leaf_sorter<code, Value>;
   using long_sorter = multiway_long_leaf_sorter<code, Value>;
@@ -95,6 +96,7 @@ __global__ void __launch_bounds__(
 template <class Key, class Value, class Compare>
 __global__ void multiway_copies(multiway_context<Key, Value, Compare> context, unsigned first,
                                 unsigned segments, unsigned blocks, bool on_slot) {
+  const traced here(context.trace, __func__);
   wait_for_grid_before();
   if (on_slot) context.slots.release_at_start();
   if (blocks == all_found) {

@@ -95,7 +95,8 @@ class multiway_run {
                                                            compare,
                                                            segment{0, n_},
                                                            depth_limit_,
-                                                           sizes_});
+                                                           sizes_,
+                                                           control.ticket()});
     const bool is_leaf = n_ <= tuning::leaf_size;
     if (is_leaf) {
       control.launched(launch(multiway_begin<Key, Value, Compare>, {1, tuning::team_threads},

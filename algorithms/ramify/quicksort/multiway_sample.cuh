@@ -134,6 +134,7 @@ __device__ void order_part(const root_part_memory<Code, Value>& shared, unsigned
 template <class Key, class Value, class Compare>
 __global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
     multiway_sample_root(multiway_context<Key, Value, Compare> context) {
+  const traced here(context.trace, __func__);
   using tuning = multiway_tuning<Key, Value>;
   using code = typename Compare::code;
   constexpr unsigned threads = tuning::sample_threads;
@@ -243,6 +244,7 @@ __global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
 template <class Key, class Value, class Compare>
 __global__ void __launch_bounds__(multiway_tuning<Key, Value>::sample_threads)
     multiway_sample(multiway_context<Key, Value, Compare> context, unsigned level, bool on_slot) {
+  const traced here(context.trace, __func__);
   using tuning = multiway_tuning<Key, Value>;
   constexpr unsigned threads = tuning::sample_threads;
   using code = typename Compare::code;

@@ -219,6 +219,7 @@ __device__ void mirror_piece(const columns<Key, Value>& data, const multiway_pie
 template <class Key, class Value, class Compare>
 __global__ void __launch_bounds__(multiway_tuning<Key, Value>::tile_threads)
     multiway_scatter(multiway_context<Key, Value, Compare> context, unsigned level, bool on_slot) {
+  const traced here(context.trace, __func__);
   using tuning = multiway_tuning<Key, Value>;
   constexpr unsigned threads = tuning::tile_threads;
   auto& shared = dynamic_shared<scatter_shared<Key, Value>>();

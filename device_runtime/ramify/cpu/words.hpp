@@ -183,6 +183,9 @@ words::cudaError_t submit(launch_request, words::cudaStream_t,
 /// on a GPU.
 void allow_shared(const void* kernel, std::size_t bytes);
 
+/// Nanoseconds; under a reproducible schedule a number that rises by one with each call.
+std::uint64_t device_time();
+
 /// The running block's dynamic shared memory.
 std::byte* dynamic_shared_memory();
 

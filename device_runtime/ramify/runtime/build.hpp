@@ -12,6 +12,9 @@
 ///   ramify::on_cuda_flat   nvcc              no launches from the device: the flat route only
 ///   ramify::on_cpu         g++ or clang++    the CPU executor plays the device
 ///
+/// With -DRAMIFY_TRACE=1 nvcc makes on_cuda_traced and on_cuda_flat_traced: the same kernels, which can
+/// record when they run (grid_trace.cuh). Those of the CPU executor always can.
+///
 /// What all builds share (configurations, reports, errors) lives in `ramify` itself.
 
 #if __cplusplus < 202002L
@@ -20,16 +23,29 @@
 
 #if defined(__CUDACC__)
 #define RAMIFY_ON_CUDA 1
+#if !defined(RAMIFY_TRACE)
+#define RAMIFY_TRACE 0
+#endif
 #if defined(__CUDACC_RDC__)
 #define RAMIFY_DEVICE_LAUNCH 1
+#if RAMIFY_TRACE
+#define RAMIFY_BUILD on_cuda_traced
+#else
 #define RAMIFY_BUILD on_cuda
+#endif
 #else
 #define RAMIFY_DEVICE_LAUNCH 0
+#if RAMIFY_TRACE
+#define RAMIFY_BUILD on_cuda_flat_traced
+#else
 #define RAMIFY_BUILD on_cuda_flat
+#endif
 #endif
 #else
 #define RAMIFY_ON_CUDA 0
 #define RAMIFY_DEVICE_LAUNCH 1
+#undef RAMIFY_TRACE
+#define RAMIFY_TRACE 1
 #define RAMIFY_BUILD on_cpu
 #endif
 
@@ -56,5 +72,8 @@ namespace ramify::inline RAMIFY_BUILD {
 
 /// Whether kernels of this build can launch child grids.
 inline constexpr bool device_launch_available = RAMIFY_DEVICE_LAUNCH != 0;
+
+/// Whether kernels of this build can record when they run.
+inline constexpr bool trace_available = RAMIFY_TRACE != 0;
 
 }  // namespace ramify::inline RAMIFY_BUILD

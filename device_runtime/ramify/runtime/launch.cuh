@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <ramify/runtime/cuda.hpp>
+#include <ramify/runtime/grid_trace.cuh>
 #include <type_traits>
 #include <utility>
 
@@ -102,17 +103,11 @@ __device__ inline void wait_for_grid_before() {
 #endif
 }
 
-/// Launches `kernel` into `stream`.
-///
-/// Arguments are copied bit by bit. Errors: cudaErrorInvalidConfiguration for an impossible shape;
-/// from a kernel also cudaErrorLaunchPendingCountExceeded when the pending-launch pool is used up
-/// (launch_slots keeps that from happening), and cudaErrorNotSupported in a build without
-/// -rdc=true. From the host, an error that broke the device earlier shows up here too.
+/// launch(), for a launch that nobody records, or that has been recorded.
 template <class... Parameters, class... Arguments>
-__host__ __device__ launch_status launch(void (*kernel)(Parameters...), const launch_shape& shape,
-                                         cudaStream_t stream, Arguments&&... arguments) {
-  static_assert((std::is_trivially_copyable_v<Parameters> && ...),
-                "kernel arguments are copied bit by bit");
+__host__ __device__ launch_status launch_untraced(void (*kernel)(Parameters...),
+                                                  const launch_shape& shape, cudaStream_t stream,
+                                                  Arguments&&... arguments) {
 #if !RAMIFY_ON_CUDA
   const std::tuple<Parameters...> copies(std::forward<Arguments>(arguments)...);
   // An old pointer in padding is nobody's; the rule checker must not find it, so it looks through
@@ -165,6 +160,32 @@ __host__ __device__ launch_status launch(void (*kernel)(Parameters...), const la
 #else
   return launch_status(cudaErrorNotSupported);
 #endif
+}
+
+/// Launches `kernel` into `stream`.
+///
+/// Arguments are copied bit by bit. Errors: cudaErrorInvalidConfiguration for an impossible shape;
+/// from a kernel also cudaErrorLaunchPendingCountExceeded when the pending-launch pool is used up
+/// (launch_slots keeps that from happening), and cudaErrorNotSupported in a build without
+/// -rdc=true. From the host, an error that broke the device earlier shows up here too.
+///
+/// If a trace is switched on in one of the arguments, the launch is recorded, and the kernel gets the
+/// argument with a ticket of its own (grid_trace.cuh).
+template <class... Parameters, class... Arguments>
+__host__ __device__ launch_status launch(void (*kernel)(Parameters...), const launch_shape& shape,
+                                         cudaStream_t stream, Arguments&&... arguments) {
+  static_assert((std::is_trivially_copyable_v<Parameters> && ...),
+                "kernel arguments are copied bit by bit");
+  if constexpr (trace_available && (has_ticket<Parameters> || ...)) {
+    const trace_ticket ours = ticket_among(arguments...);
+    const launch_facts facts{{shape.grid.x, shape.grid.y, shape.grid.z},
+                             {shape.block.x, shape.block.y, shape.block.z},
+                             static_cast<unsigned>(shape.dynamic_shared)};
+    const trace_ticket childs = ours.is_on() ? ours.for_child(facts, stream) : ours;
+    return launch_untraced(kernel, shape, stream,
+                           with_ticket<Parameters>(std::forward<Arguments>(arguments), childs)...);
+  }
+  return launch_untraced(kernel, shape, stream, std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -61,17 +61,20 @@ struct traced_grid {
   std::uint32_t parent_block =
       0;                       ///< the block that launched it, numbered x first; of the host's, 0
   std::uint64_t launched = 0;  ///< when the kernel asked for it; of the host's, its begin
-  std::uint64_t begin = 0;     ///< when its first thread began
+  std::uint64_t begin = 0;     ///< when its first block began
   std::uint64_t end = 0;       ///< when its last warp ended
   /// When it and all that is nested in it had ended. Only then does a grid count as complete: what
   /// waits for it in a stream begins later.
   std::uint64_t complete = 0;
+  /// Times that it ran: more than once in the loop of a graph only. Then `begin` is the first time's, and
+  /// `end` the last's.
+  std::uint64_t turns = 1;
 };
 
 /// The grids of one run or several, in the order in which they began: a parent before its children.
 struct launch_trace {
   /// Grids that there is room for on the device, as many again for those of the host. At most 2^24.
-  /// A grid takes 136 bytes of device memory. Set it before the run.
+  /// Takes 120 bytes of device memory each. Set it before the run.
   std::size_t capacity = 1 << 16;
 
   std::vector<traced_grid> grids;
@@ -80,6 +83,13 @@ struct launch_trace {
   route taken = route::automatic;
   bool counts_steps = false;  ///< times are a schedule's steps, not nanoseconds
   std::uint64_t origin = 0;   ///< the device's clock when grids[0] began
+
+  /// Grids that ran, each as often as it did: what the report of the run counts.
+  [[nodiscard]] std::uint64_t count() const {
+    std::uint64_t all = 0;
+    for (const traced_grid& g : grids) all += g.turns;
+    return all;
+  }
 };
 
 // The writers are compiled: ramify::runtime. In all of them a parent that does not come before its child

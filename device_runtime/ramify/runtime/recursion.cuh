@@ -40,6 +40,7 @@ struct task_lists {
 /// again. One thread.
 template <class Task, class Context>
 __global__ void drain(task_lists<Task> lists, spawner<Task> spawn, Context context) {
+  const traced here(spawn.trace, __func__);
   // 1. All that was launched is complete. The slots that were kept until now are free; so are all
   //    chunks.
   run_progress& progress = *spawn.progress;
@@ -123,6 +124,7 @@ class recursion {
     spawn_ = {lists_.list[0],         control.slots(), control.status(), threads,
               dynamic_shared,         streams,         launches,         pool,
               &lists_.heads->progress};
+    spawn_.trace = control.ticket();
   }
 
   /// Puts the run into the control's stream. Asynchronous on the device route; on the flat route it

@@ -14,6 +14,7 @@
 #include <ramify/runtime/route_plan.hpp>
 #include <ramify/runtime/slots.cuh>
 #include <ramify/runtime/status.cuh>
+#include <ramify/runtime/trace_recorder.cuh>
 #include <stdexcept>
 #include <string>
 
@@ -84,11 +85,13 @@ class run_control {
   /// Device memory that the run needs for itself, in bytes.
   static constexpr std::size_t scratch_bytes = sizeof(run_status);
 
-  /// Puts the clearing of the status into `stream`. `scratch` stays until wait() has returned.
-  /// \throws cuda_error
+  /// Puts the clearing of the status into `stream`. `scratch` stays until wait() has returned, and so
+  /// does `trace`, if there is one: the run's grids are added to it.
+  /// \throws std::invalid_argument for a trace without capacity; cuda_error
   run_control(void* scratch, const route_choice& choice, std::size_t pending_launch_limit,
-              cudaStream_t stream)
-      : status_(static_cast<run_status*>(scratch)), stream_(stream) {
+              cudaStream_t stream, launch_trace* trace = nullptr)
+      : status_(static_cast<run_status*>(scratch)), stream_(stream), recorder_(trace, stream) {
+    if (trace != nullptr) trace->taken = choice.taken;
     report_.taken = choice.taken;
     report_.route_reason = choice.reason;
     report_.pending_launch_limit = pending_launch_limit;
@@ -100,6 +103,8 @@ class run_control {
   [[nodiscard]] run_status* status() const { return status_; }
   /// None on the flat route.
   [[nodiscard]] launch_slots slots() const { return lease_.slots(); }
+  /// For the arguments of the run's kernels; empty without a trace.
+  [[nodiscard]] trace_ticket ticket() const { return recorder_.ticket(); }
   [[nodiscard]] bool on_device_route() const { return report_.taken == route::device; }
 
   /// Looks at a launch of the host and counts it. \throws cuda_error with `doing` in its message
@@ -122,6 +127,7 @@ class run_control {
     check(cudaMemcpyAsync(&seen, status_, sizeof seen, cudaMemcpyDeviceToHost, stream_),
           "reading the run's status");
     check(cudaStreamSynchronize(stream_), "waiting for the run");
+    recorder_.read();
     if (seen.error != 0) {
       const auto code = static_cast<cudaError_t>(seen.error);
       throw device_launch_error(seen.error, seen.error_kernel, seen.error_depth,
@@ -146,6 +152,7 @@ class run_control {
   run_status* status_;
   cudaStream_t stream_;
   slot_lease lease_;
+  trace_recorder recorder_;
   run_report report_ = report_of_this_build();
 };
 

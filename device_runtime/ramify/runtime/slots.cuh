@@ -17,6 +17,28 @@
 #include <ramify/runtime/stream.cuh>
 #include <utility>
 
+namespace ramify {
+
+/// The launch slots of a device that are in use, and who shares them.
+struct slot_counter {
+  unsigned* in_use =
+      nullptr;  ///< device memory, never freed: kernels may use it until the process ends
+  unsigned leases = 0;
+};
+struct slot_counters {
+  std::mutex mutex;
+  std::map<int, slot_counter> of_device;
+};
+
+/// Those of CUDA devices, for all of the builds that a program has; or the CPU executor's.
+template <bool on_cuda>
+slot_counters& all_slot_counters() {
+  static auto& all = *new slot_counters;
+  return all;
+}
+
+}  // namespace ramify
+
 namespace ramify::inline RAMIFY_BUILD {
 
 /// A kernel's view of the quota; a flat run has no slots at all.
@@ -63,8 +85,9 @@ class slot_lease {
   explicit slot_lease(std::size_t pending_launch_limit) {
     int device = 0;
     check(cudaGetDevice(&device), "asking for the current device");
-    const std::lock_guard lock(mutex());
-    counter_ = &counters()[device];
+    slot_counters& all = all_slot_counters<RAMIFY_ON_CUDA != 0>();
+    const std::lock_guard lock(all.mutex);
+    counter_ = &all.of_device[device];
     if (counter_->in_use == nullptr) {
       const beside_captures here;  // the run may be captured, the counter is the process's
       const host_stream stream;
@@ -80,7 +103,7 @@ class slot_lease {
   }
   ~slot_lease() {
     if (counter_ == nullptr) return;
-    const std::lock_guard lock(mutex());
+    const std::lock_guard lock(all_slot_counters<RAMIFY_ON_CUDA != 0>().mutex);
     --counter_->leases;
 #if !RAMIFY_ON_CUDA
     // A run that broke a rule was abandoned with slots in its hands. No grid outlives the host call
@@ -100,20 +123,7 @@ class slot_lease {
   [[nodiscard]] launch_slots slots() const { return slots_; }
 
  private:
-  struct counter {
-    unsigned* in_use = nullptr;  // never freed: kernels may use it until the process ends
-    unsigned leases = 0;
-  };
-  static std::mutex& mutex() {
-    static std::mutex m;
-    return m;
-  }
-  static std::map<int, counter>& counters() {
-    static auto& all = *new std::map<int, counter>;
-    return all;
-  }
-
-  counter* counter_ = nullptr;
+  slot_counter* counter_ = nullptr;
   launch_slots slots_;
 };
 

@@ -14,6 +14,7 @@
 /// slots. A flat grid runs over it later.
 
 #include <ramify/runtime/granularity.hpp>
+#include <ramify/runtime/grid_trace.cuh>
 #include <ramify/runtime/slots.cuh>
 #include <ramify/runtime/status.cuh>
 #include <ramify/runtime/stream.cuh>
@@ -95,6 +96,7 @@ struct spawner {
   bool holds_slot = false;  ///< this grid was launched on a slot and gives it back
   unsigned gathered = chunk_pool<Task>::none;  ///< this block's chunk; thread 0's to know
   unsigned ended_here = 0;                     ///< tasks that ended in this block; likewise
+  trace_ticket trace{};                        ///< of this grid
 
   /// Whether a task of that size is finished by who made it.
   [[nodiscard]] __host__ __device__ bool too_small(unsigned long long size) const {

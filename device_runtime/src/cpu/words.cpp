@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <ramify/cpu/words.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -70,6 +72,15 @@ void allow_shared(const void* kernel, std::size_t bytes) {
 }
 
 void wait_for_team(unsigned threads, site s) { block::current()->team_barrier(threads, s); }
+
+std::uint64_t device_time() {
+  if (current_executor_config().order == schedule::parallel) {
+    return static_cast<std::uint64_t>(
+        std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
+  }
+  static std::atomic<std::uint64_t> steps = 0;
+  return ++steps;
+}
 
 std::byte* dynamic_shared_memory() { return block::current()->dynamic_shared(); }
 
