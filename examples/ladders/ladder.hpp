@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// What the programs of all ladders have in common: they run each rung, check its result, take its time, and
+/// tell all that as text or as a table.
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iomanip>
+#include <iostream>
+#include <optional>
+#include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/launch_trace.hpp>
+#include <ramify/runtime/run_control.cuh>
+#include <ramify/runtime/stream.cuh>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "nested_grid.cuh"
+
+#if !RAMIFY_ON_CUDA
+#include <ramify/cpu/executor.hpp>
+#endif
+
+namespace ladder {
+
+/// One run of a rung: its stream, what its kernels need, and what becomes of it.
+class ladder_run {
+ public:
+  /// Room for `most_grids` that kernels launch; what finds none does not become a grid. \throws cuda_error
+  ladder_run(std::size_t most_grids, cudaStream_t stream, launch_trace* trace = nullptr)
+      : trace_(trace),
+        book_(1, stream),
+        grids_(most_grids, stream),
+        control_(&book_.data()->status, choose_route(route::device, limit(), 1, {}), limit(),
+                 stream, trace) {
+    const grid_book image{
+        control_.slots(), grids_.data(), static_cast<unsigned>(most_grids), 0, {}};
+    check(cudaMemcpyAsync(book_.data(), &image, sizeof image, cudaMemcpyHostToDevice, stream),
+          "beginning a run");
+  }
+
+  [[nodiscard]] cudaStream_t stream() const { return control_.stream(); }
+  /// For the kernels that the host launches.
+  [[nodiscard]] nested_grid root() const { return {control_.ticket(), book_.data()}; }
+  /// Looks at a launch of the host and counts it. \throws cuda_error
+  void launched(const launch_status& status, unsigned level = 0) {
+    control_.launched(status, "launching a rung's kernel", level);
+  }
+
+  /// For a rung that is the library's: where its options are to put their trace, and what it reported.
+  [[nodiscard]] launch_trace* trace() const { return trace_; }
+  void did(const run_report& report) { reported_ = report; }
+
+  /// Waits for the run. \throws device_launch_error for the first launch in a kernel that failed; cuda_error;
+  ///         std::logic_error if a grid kept its slot
+  run_report finish() {
+    if (reported_) return *reported_;
+    control_.wait();
+    unsigned in_use = 0;
+    if (const launch_slots slots = control_.slots(); slots.in_use != nullptr) {
+      check(cudaMemcpyAsync(&in_use, slots.in_use, sizeof in_use, cudaMemcpyDeviceToHost, stream()),
+            "counting the slots in use");
+      check(cudaStreamSynchronize(stream()), "counting the slots in use");
+    }
+    if (in_use != 0) {
+      throw std::logic_error(std::to_string(in_use) + " launch slots were not given back");
+    }
+    return control_.report();
+  }
+
+ private:
+  static std::size_t limit() { return *current_launch_limits().pending_launches; }
+
+  launch_trace* trace_;
+  device_buffer<grid_book> book_;
+  device_buffer<open_grid> grids_;
+  run_control control_;
+  std::optional<run_report> reported_;
+};
+
+/// One rung. A Problem is made with a size and a stream; it has
+///
+///     using rung_function = ...;                   // what a rung is
+///     std::size_t most_grids() const;              // that kernels may launch
+///     void reset();                                // puts the input where rungs look for it
+///     void solve(rung_function, ladder_run&);
+///     void check_result();                         // throws if it is wrong
+template <class Problem>
+struct rung {
+  const char* name;
+  const char* change;  ///< against the one before
+  std::size_t most;    ///< the largest size that it is asked to bear
+  std::size_t tree;    ///< the size of which its launch tree is drawn
+  typename Problem::rung_function function;
+};
+
+template <class Problem>
+struct ladder_description {
+  const char* name;
+  const char* unit;   ///< of sizes
+  std::size_t small;  ///< the size that all rungs bear
+  std::size_t large;  ///< and one for those that can
+  std::vector<rung<Problem>> rungs;
+};
+
+/// What came of a rung.
+struct outcome {
+  run_report report;
+  double ms = 0;  ///< median
+  unsigned runs = 0;
+};
+
+/// Runs a rung once and checks it.
+template <class Problem>
+run_report run_once(Problem& problem, const rung<Problem>& r, cudaStream_t stream, double& ms,
+                    launch_trace* trace = nullptr) {
+  problem.reset();
+  ladder_run run(problem.most_grids(), stream, trace);
+  host_event begin;
+  host_event end;
+  begin.record(stream);
+  problem.solve(r.function, run);
+  end.record(stream);
+  const run_report report = run.finish();
+  ms = end.milliseconds_since(begin);  // by the device's clock, or the CPU's
+  try {
+    problem.check_result();
+  } catch (const std::exception& e) {
+    throw std::runtime_error("rung '" + std::string(r.name) + "': " + e.what());
+  }
+  return report;
+}
+
+/// The median of three to nine runs, as many as take a second, after one that does not count.
+template <class Problem>
+outcome measure(Problem& problem, const rung<Problem>& r, cudaStream_t stream) {
+  outcome result;
+  std::vector<double> times;
+  double spent = 0;
+  for (int i = 0; i < 4 || (i < 10 && spent < 1000); ++i) {
+    double ms = 0;
+    result.report = run_once(problem, r, stream, ms);
+    if (i == 0) continue;
+    times.push_back(ms);
+    spent += ms;
+  }
+  std::ranges::sort(times);
+  const std::size_t half = times.size() / 2;
+  result.ms = times.size() % 2 != 0 ? times[half] : (times[half - 1] + times[half]) / 2;
+  result.runs = static_cast<unsigned>(times.size());
+  return result;
+}
+
+/// Three digits, without powers of ten.
+inline std::string digits(double value) {
+  std::ostringstream out;
+  const int behind = value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3;
+  out << std::fixed << std::setprecision(behind) << value;
+  return out.str();
+}
+
+inline std::string with_commas(std::size_t n) {
+  std::string text = std::to_string(n);
+  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+  return text;
+}
+
+/// What the times were taken on.
+inline std::string machine() {
+#if RAMIFY_ON_CUDA
+  int device = 0;
+  int driver = 0;
+  int runtime = 0;
+  cudaDeviceProp properties{};
+  check(cudaGetDevice(&device), "asking for the current device");
+  check(cudaGetDeviceProperties(&properties, device), "asking what the device is");
+  check(cudaDriverGetVersion(&driver), "asking for the driver's version");
+  check(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version");
+  const auto version = [](int v) {
+    return std::to_string(v / 1000) + '.' + std::to_string(v % 1000 / 10);
+  };
+  return std::string("GPU: ") + properties.name + "; CUDA runtime " + version(runtime) +
+         ", driver for " + version(driver);
+#else
+  const cpu::executor_config config = cpu::current_executor_config();
+  std::string text = "CPU executor, ";
+  if (config.order != cpu::schedule::parallel) return text + "a reproducible schedule";
+  const unsigned workers =
+      config.workers != 0 ? config.workers : std::thread::hardware_concurrency();
+  return text + std::to_string(workers) + (workers == 1 ? " core" : " cores");
+#endif
+}
+
+/// A Markdown table of all rungs: what the small size took, and the large one where there is a rung that
+/// bears it.
+template <class Problem>
+void print_table(const ladder_description<Problem>& all, std::size_t small, std::size_t large) {
+  const host_stream stream;
+  std::cout << machine()
+            << ". Medians of three to nine runs; the last column of each size: how many times"
+            << " as fast as the rung before.\n\n| rung | change |";
+  for (const std::size_t n : {small, large}) {
+    std::cout << ' ' << with_commas(n) << ' ' << all.unit << ": grids | deepest | ms | faster |";
+  }
+  std::cout << "\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+
+  std::vector<std::string> rows;
+  for (const auto& r : all.rungs)
+    rows.push_back("| " + std::string(r.name) + " | " + r.change + " |");
+  for (const std::size_t n : {small, large}) {
+    Problem problem(n, stream.get());
+    double before = 0;
+    for (std::size_t i = 0; i < all.rungs.size(); ++i) {
+      if (all.rungs[i].most < n) {
+        rows[i] += " | | | |";
+        before = 0;
+        continue;
+      }
+      const outcome o = measure(problem, all.rungs[i], stream.get());
+      rows[i] += ' ' + with_commas(o.report.host_grids + o.report.child_grids) + " | " +
+                 std::to_string(o.report.deepest_level) + " | " + digits(o.ms) + " | " +
+                 (before > 0 ? digits(before / o.ms) : "") + " |";
+      before = o.ms;
+    }
+  }
+  for (const std::string& row : rows) std::cout << row << '\n';
+}
+
+/// The same as text, of one size.
+template <class Problem>
+void print_rungs(const ladder_description<Problem>& all, std::size_t n,
+                 std::optional<unsigned> only) {
+  const host_stream stream;
+  Problem problem(n, stream.get());
+  std::cout << with_commas(n) << ' ' << all.unit << ", " << machine() << '\n';
+  double before = 0;
+  for (std::size_t i = 0; i < all.rungs.size(); ++i) {
+    const auto& r = all.rungs[i];
+    if (only && *only != i + 1) continue;
+    std::cout << r.name << ": " << r.change << '\n';
+    if (r.most < n && !only) {
+      std::cout << "   left out: it is asked for " << with_commas(r.most) << " at most\n";
+      before = 0;
+      continue;
+    }
+    const outcome o = measure(problem, r, stream.get());
+    std::cout << "   the result is right; grids launched: " << o.report.host_grids
+              << " by the host, " << o.report.child_grids
+              << " by kernels; deepest level: " << o.report.deepest_level << "\n   " << digits(o.ms)
+              << " ms (median of " << o.runs << ')';
+    if (before > 0)
+      std::cout << ", " << digits(before / o.ms) << " times as fast as the rung before";
+    std::cout << '\n';
+    before = o.ms;
+  }
+}
+
+/// Writes one run's launch tree, or timeline.
+template <class Problem>
+void write_trace(const rung<Problem>& r, std::size_t n, const std::filesystem::path& file) {
+  const host_stream stream;
+  Problem problem(n, stream.get());
+  launch_trace trace;
+  double ms = 0;
+  run_once(problem, r, stream.get(), ms, &trace);
+  write_trace_file(file, trace);
+  std::cout << r.name << ", " << with_commas(n) << ": " << trace.count() << " grids in "
+            << file.string();
+  if (trace.lost > 0) std::cout << ", and " << trace.lost << " that found no room";
+  std::cout << '\n';
+}
+
+inline std::size_t number_after(std::string_view option, const char* text) {
+  char* end = nullptr;
+  const unsigned long long value = text == nullptr ? 0 : std::strtoull(text, &end, 10);
+  if (text == nullptr || end == text || *end != '\0' || *text == '-') {
+    throw std::invalid_argument(std::string(option) + " needs a number");
+  }
+  return value;
+}
+
+/// The main() of a ladder. `check_all` runs all rungs on whatever is hard, and throws if one is wrong.
+template <class Problem>
+int run_program(int argc, char** argv, const ladder_description<Problem>& all,
+                void (*check_all)()) {
+  constexpr int skipped = 77;
+  const std::string usage =
+      "usage: ladder_" + std::string(all.name) +
+      " [--rung N] [--n N] [--trace FILE] [--table] [--trees FOLDER] [--check]\n"
+      "  --rung N        only this one\n"
+      "  --n N           the size\n"
+      "  --trace FILE    record the grids of --rung: .html, .json, .dot\n"
+      "  --table         all rungs as a Markdown table\n"
+      "  --trees FOLDER  a launch tree of each rung, for Graphviz\n"
+      "  --check         no times: all rungs on inputs that are hard\n";
+  std::optional<unsigned> only;
+  std::optional<std::size_t> n;
+  std::string trace;
+  std::string trees;
+  bool table = false;
+  bool checks = false;
+  try {
+    for (int i = 1; i < argc; ++i) {
+      const std::string_view option = argv[i];
+      const auto value = [&] { return number_after(option, i + 1 < argc ? argv[++i] : nullptr); };
+      const auto text = [&] {
+        if (i + 1 == argc) throw std::invalid_argument(std::string(option) + " needs a name");
+        return std::string(argv[++i]);
+      };
+      if (option == "--rung") {
+        only = static_cast<unsigned>(value());
+        if (*only < 1 || *only > all.rungs.size()) {
+          throw std::invalid_argument("rungs are 1 to " + std::to_string(all.rungs.size()));
+        }
+      } else if (option == "--n") {
+        n = value();
+        if (*n < 1 || *n >> 31 != 0) throw std::invalid_argument("--n must be in [1, 2^31 - 1]");
+      } else if (option == "--trace") {
+        trace = text();
+        check_trace_file(trace);
+      } else if (option == "--trees") {
+        trees = text();
+      } else if (option == "--table") {
+        table = true;
+      } else if (option == "--check") {
+        checks = true;
+      } else if (option == "--help") {
+        std::cout << usage;
+        return 0;
+      } else {
+        throw std::invalid_argument("there is no option " + std::string(option));
+      }
+    }
+    if (!trace.empty() && !only) throw std::invalid_argument("--trace needs --rung");
+  } catch (const std::invalid_argument& e) {
+    std::cerr << "error: " << e.what() << '\n' << usage;
+    return 2;
+  }
+
+#if RAMIFY_ON_CUDA
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+    std::cout << "skipped: there is no CUDA device\n";
+    return skipped;
+  }
+#else
+  static_cast<void>(skipped);
+#endif
+  try {
+    if (checks) {
+      check_all();
+    } else if (!trees.empty()) {
+      for (std::size_t i = 0; i < all.rungs.size(); ++i) {
+        const std::string file = std::to_string(i + 1) + ".dot";
+        write_trace(all.rungs[i], n.value_or(all.rungs[i].tree),
+                    std::filesystem::path(trees) / file);
+      }
+    } else if (!trace.empty()) {
+      write_trace(all.rungs[*only - 1], n.value_or(all.small), trace);
+    } else if (table) {
+      print_table(all, n.value_or(all.small), all.large);
+    } else {
+      print_rungs(all, n.value_or(all.small), only);
+    }
+    return 0;
+  } catch (const std::exception& e) {
+    std::cerr << "error: " << e.what() << '\n';
+    return 1;
+  }
+}
+
+}  // namespace ladder
