@@ -13,6 +13,7 @@
 #include <optional>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/launch_trace.hpp>
+#include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <sstream>
@@ -97,7 +98,6 @@ struct rung {
   const char* name;
   const char* change;  ///< against the one before
   std::size_t most;    ///< the largest size that it is asked to bear
-  std::size_t tree;    ///< the size of which its launch tree is drawn
   typename Problem::rung_function function;
 };
 
@@ -203,9 +203,9 @@ inline std::string machine() {
 template <class Problem>
 void print_table(const ladder_description<Problem>& all, std::size_t small, std::size_t large) {
   const host_stream stream;
-  std::cout << machine()
-            << ". Medians of three to nine runs; the last column of each size: how many times"
-            << " as fast as the rung before.\n\n| rung | change |";
+  std::cout << machine() << "; `ladder_" << all.name << " --table`; medians of three to nine runs; "
+            << "pending-launch limit " << *current_launch_limits().pending_launches
+            << "; faster: how many times as fast as the rung before\n\n| rung | change |";
   for (const std::size_t n : {small, large}) {
     std::cout << ' ' << with_commas(n) << ' ' << all.unit << ": grids | deepest | ms | faster |";
   }
@@ -293,17 +293,17 @@ int run_program(int argc, char** argv, const ladder_description<Problem>& all,
   constexpr int skipped = 77;
   const std::string usage =
       "usage: ladder_" + std::string(all.name) +
-      " [--rung N] [--n N] [--trace FILE] [--table] [--trees FOLDER] [--check]\n"
-      "  --rung N        only this one\n"
-      "  --n N           the size\n"
-      "  --trace FILE    record the grids of --rung: .html, .json, .dot\n"
-      "  --table         all rungs as a Markdown table\n"
-      "  --trees FOLDER  a launch tree of each rung, for Graphviz\n"
-      "  --check         no times: all rungs on inputs that are hard\n";
+      " [--rung N] [--n N] [--trace FILE] [--table] [--check] [--pending-launches N]\n"
+      "  --rung N              only this one\n"
+      "  --n N                 the size\n"
+      "  --trace FILE          record the grids of --rung: .html, .json, .dot\n"
+      "  --table               all rungs as a Markdown table\n"
+      "  --check               no times: all rungs on inputs that are hard\n"
+      "  --pending-launches N  room in the pool of pending launches, half of which is used\n";
   std::optional<unsigned> only;
   std::optional<std::size_t> n;
   std::string trace;
-  std::string trees;
+  std::optional<std::size_t> pending_launches;
   bool table = false;
   bool checks = false;
   try {
@@ -325,8 +325,9 @@ int run_program(int argc, char** argv, const ladder_description<Problem>& all,
       } else if (option == "--trace") {
         trace = text();
         check_trace_file(trace);
-      } else if (option == "--trees") {
-        trees = text();
+      } else if (option == "--pending-launches") {
+        pending_launches = value();
+        if (*pending_launches == 0) throw std::invalid_argument("no launch can be pending");
       } else if (option == "--table") {
         table = true;
       } else if (option == "--check") {
@@ -354,14 +355,9 @@ int run_program(int argc, char** argv, const ladder_description<Problem>& all,
   static_cast<void>(skipped);
 #endif
   try {
+    const launch_limits limits({.pending_launches = pending_launches});
     if (checks) {
       check_all();
-    } else if (!trees.empty()) {
-      for (std::size_t i = 0; i < all.rungs.size(); ++i) {
-        const std::string file = std::to_string(i + 1) + ".dot";
-        write_trace(all.rungs[i], n.value_or(all.rungs[i].tree),
-                    std::filesystem::path(trees) / file);
-      }
     } else if (!trace.empty()) {
       write_trace(all.rungs[*only - 1], n.value_or(all.small), trace);
     } else if (table) {

@@ -41,8 +41,8 @@ put() {
   rm "$table" "$table.new"
 }
 
-trees=$(mktemp -d)
-trap 'rm -rf "$trees"' EXIT
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 failed=0
 for program in "${programs[@]}"; do
   name=$(basename "$program")
@@ -51,11 +51,13 @@ for program in "${programs[@]}"; do
     echo "there is no ladder '${name%_cuda}'" >&2
     exit 2
   fi
+  marker=$name
+  [[ $name == *_cuda ]] || marker=${name}_cpu
   echo "running $name"
   status=0
   table=$(timeout 600 "$program" --table) || status=$?
   case $status in
-    0) { echo; echo "$table"; echo; } | put "$name" ;;
+    0) { echo; echo "$table"; echo; } | put "$marker" ;;
     77) echo "$table: its table stays as it is" ;;
     *)
       echo "$table"
@@ -64,17 +66,17 @@ for program in "${programs[@]}"; do
       ;;
   esac
 
-  # Trees are the CPU executor's, which draws the same one each time.
-  [[ $name != *_cuda ]] || continue
+  # Trees are the CPU executor's, which draws the same one each time. NAME/trees/sizes says of what size
+  # each rung's is.
+  [[ $name != *_cuda && -e $here/$name/trees/sizes ]] || continue
   if ! command -v dot >/dev/null; then
     echo "no Graphviz: the trees of $name stay as they are"
     continue
   fi
-  rm -f "$trees"/*
-  RAMIFY_CPU_SCHEDULE=late timeout 600 "$program" --trees "$trees"
-  mkdir -p "$here/$name/trees"
-  for tree in "$trees"/*.dot; do
-    dot -Tsvg -o "$here/$name/trees/$(basename "$tree" .dot).svg" "$tree"
-  done
+  while read -r rung size; do
+    RAMIFY_CPU_SCHEDULE=late timeout 600 "$program" --rung "$rung" --n "$size" \
+      --trace "$work/$rung.dot"
+    dot -Tsvg -o "$here/$name/trees/$rung.svg" "$work/$rung.dot"
+  done <"$here/$name/trees/sizes"
 done
 exit $failed

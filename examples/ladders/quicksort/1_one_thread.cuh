@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rung 1: quicksort as in a textbook. Where a function would call itself, the kernel launches itself.
-//
-// Changed    Nothing yet. A grid of one thread splits a segment in two and launches a grid for each half,
-//            into the stream that a launch has when nobody names one: the NULL stream of its block.
-// Tree       Binary: a grid for each segment of two keys or more, about two for three keys. Its depth is
-//            that of a random search tree, some 40 for a million keys.
-// Join       None. The halves are sorted in place, and the host waits for the root, which is complete when
-//            all grids below it are. But one stream runs one grid after the other: the right half waits until
-//            the left one is complete. So of all these grids only one runs at a time.
-// Cost       n log(n) comparisons, one after another, and 2/3 n launches, each longer than most grids' work.
-//            A level reads and writes all keys once, and each thread waits for each key.
 #pragma once
+
+/// \file
+/// Rung 1: quicksort as in a textbook. Where a function would call itself, the kernel launches itself.
+///
+/// Changed    Nothing yet. A grid of one thread splits a segment in two and launches a grid for each half,
+///            into the stream that a launch has when nobody names one: the NULL stream of its block.
+/// Tree       Binary: a grid for each segment of two keys or more, about two for three keys. Its depth is
+///            that of a random search tree, some 40 for a million keys.
+/// Join       None. The halves are sorted in place, and the host waits for the root, which is complete when
+///            all grids below it are. But one stream runs one grid after the other: the right half waits until
+///            the left one is complete. So of all these grids only one runs at a time.
+/// Cost       n log(n) comparisons, one after another, and 2/3 n launches, each longer than most grids' work.
+///            A level reads and writes all keys once, and each thread waits for each key.
 
 #include "segment.cuh"
 
-namespace rung_1 {
-
-using namespace ladder;
+namespace ladder::rung_1 {
 
 // 1. Split (Hoare's way): keys not greater than the pivot, then keys not smaller; neither part is empty.
 //    Keys equal to the pivot stop both ends, so that equal keys are split in the middle.
@@ -69,4 +69,4 @@ inline void sort(std::uint32_t* keys, std::size_t n, ladder_run& run) {
                       segment{0, static_cast<unsigned>(n), 0}, run.root()));
 }
 
-}  // namespace rung_1
+}  // namespace ladder::rung_1

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rung 2: small segments are finished in place.
-//
-// Changed    The base case: up to 32 keys are sorted by the thread that has them, by insertion. Two thirds
-//            of rung 1's grids had three keys or fewer.
-// Tree       As before, without its lower levels: a grid for some 20 keys instead of two for three, and
-//            its depth is less by about ten.
-// Join       As before.
-// Cost       A twentieth of the launches or so. Insertion takes up to 32 * 32 / 4 steps instead of 32 * 5, and
-//            is quicker all the same: they are short, and the keys are near.
 #pragma once
+
+/// \file
+/// Rung 2: small segments are finished in place.
+///
+/// Changed    The base case: up to 32 keys are sorted by the thread that has them, by insertion. Two thirds
+///            of rung 1's grids had three keys or fewer.
+/// Tree       As before, without its lower levels: a grid for some 20 keys instead of two for three, and
+///            its depth is less by about ten.
+/// Join       As before.
+/// Cost       A twentieth of the launches or so. Insertion takes up to 32 * 32 / 4 steps instead of 32 * 5, and
+///            is quicker all the same: they are short, and the keys are near.
 
 #include "1_one_thread.cuh"
 
-namespace rung_2 {
-
-using namespace ladder;
+namespace ladder::rung_2 {
 
 constexpr unsigned threshold = 32;
 
@@ -64,4 +64,4 @@ inline void sort(std::uint32_t* keys, std::size_t n, ladder_run& run) {
                       segment{0, static_cast<unsigned>(n), 0}, run.root()));
 }
 
-}  // namespace rung_2
+}  // namespace ladder::rung_2

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rung 3: both halves at the same time.
-//
-// Changed    One word: children are launched into the fire-and-forget stream. The two halves need nothing of
-//            each other, so there is no reason for an order. (Two named streams, as in the samples of the CUDA
-//            toolkit, would do as well, but take time to be made; see lessons 04 to 06.)
-// Tree       As before. But now its grids are open at the same time, so the quota counts: half of the pool,
-//            1024 slots. What finds none stays with the thread that has it.
-// Join       As before.
-// Cost       As many comparisons and launches as before, side by side. The longest path is still that of the
-//            root, whose one thread looks at all keys, and of its halves: 2 n keys or more, one after another.
 #pragma once
+
+/// \file
+/// Rung 3: both halves at the same time.
+///
+/// Changed    One word: children are launched into the fire-and-forget stream. The two halves need nothing of
+///            each other, so there is no reason for an order. (Two named streams, as in the samples of the CUDA
+///            toolkit, would do as well, but take time to be made; see lessons 04 to 06.)
+/// Tree       As before. But now its grids are open at the same time, so the quota counts: half of the pool,
+///            1024 slots. What finds none stays with the thread that has it.
+/// Join       As before.
+/// Cost       As many comparisons and launches as before, side by side. The longest path is still that of the
+///            root, whose one thread looks at all keys, and of its halves: 2 n keys or more, one after another.
 
 #include "2_threshold.cuh"
 
-namespace rung_3 {
+namespace ladder::rung_3 {
 
-using namespace ladder;
 using rung_2::threshold;
 
 __global__ void sort_segment(std::uint32_t* keys, segment all, nested_grid me);
@@ -52,4 +53,4 @@ inline void sort(std::uint32_t* keys, std::size_t n, ladder_run& run) {
                       segment{0, static_cast<unsigned>(n), 0}, run.root()));
 }
 
-}  // namespace rung_3
+}  // namespace ladder::rung_3

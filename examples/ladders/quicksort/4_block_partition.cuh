@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rung 4: a block splits a segment.
-//
-// Changed    A grid is a block of 256 threads. They read a tile of the segment, a few keys each, and a scan
-//            over the block tells each thread how many keys go to the front before its own, and how many to
-//            the back. Threads cannot exchange keys in place, so keys go from one array to another and, a
-//            level later, back again.
-//
-//                keys, pivot 5          [7 2 5 | 1 9 5]   two tiles
-//                after the first tile   [2 . . . . 7]     smaller ones from the front, greater from the back
-//                after the second       [2 1 . . 9 7]
-//                what is left is 5      [2 1 5 5 9 7]     written straight into the caller's array
-//
-// Tree       As before, and never deeper for equal keys: they are done.
-// Join       As before; the threads of a block wait for one another at barriers.
-// Cost       A level's time is a 256th or so at the top of the tree, where segments are long. At its bottom
-//            255 threads look on while one sorts 32 keys. A level reads the keys once and writes them once.
 #pragma once
+
+/// \file
+/// Rung 4: a block splits a segment.
+///
+/// Changed    A grid is a block of 256 threads. They read a tile of the segment, a few keys each, and a scan
+///            over the block tells each thread how many keys go to the front before its own, and how many to
+///            the back. Threads cannot exchange keys in place, so keys go from one array to another and, a
+///            level later, back again.
+///
+///                keys, pivot 5          [7 2 5 | 1 9 5]   two tiles
+///                after the first tile   [2 . . . . 7]     smaller ones from the front, greater from the back
+///                after the second       [2 1 . . 9 7]
+///                what is left is 5      [2 1 5 5 9 7]     written straight into the caller's array
+///
+/// Tree       As before, and never deeper for equal keys: they are done.
+/// Join       As before; the threads of a block wait for one another at barriers.
+/// Cost       A level's time is a 256th or so at the top of the tree, where segments are long. At its bottom
+///            255 threads look on while one sorts 32 keys. A level reads the keys once and writes them once.
 
 #include <ramify/runtime/collectives.cuh>
 
 #include "2_threshold.cuh"
 
-namespace rung_4 {
+namespace ladder::rung_4 {
 
-using namespace ladder;
 using rung_2::threshold;
 
 #if RAMIFY_ON_CUDA
@@ -132,4 +133,4 @@ inline void sort(std::uint32_t* keys, std::size_t n, ladder_run& run) {
                       segment{0, static_cast<unsigned>(n), 0}, run.root()));
 }
 
-}  // namespace rung_4
+}  // namespace ladder::rung_4

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rung 5: a block sorts the leaves.
-//
-// Changed    The base case: up to 2048 keys (a tile) are sorted by all threads of a block in shared memory, by
-//            CUB's BlockMergeSort. So the threshold may be 64 times as high.
-// Tree       Without six more levels: a grid for more than a thousand keys.
-// Join       As before.
-// Cost       A leaf is read and written once, where six levels did so before; between, its keys are in registers
-//            and shared memory. The launches are no longer what counts. The top of the tree is: the root's one
-//            block reads all keys alone, then two blocks do, then four.
 #pragma once
+
+/// \file
+/// Rung 5: a block sorts the leaves.
+///
+/// Changed    The base case: up to 2048 keys (a tile) are sorted by all threads of a block in shared memory, by
+///            CUB's BlockMergeSort. So the threshold may be 64 times as high.
+/// Tree       Without six more levels: a grid for more than a thousand keys.
+/// Join       As before.
+/// Cost       A leaf is read and written once, where six levels did so before; between, its keys are in registers
+///            and shared memory. The launches are no longer what counts. The top of the tree is: the root's one
+///            block reads all keys alone, then two blocks do, then four.
 
 #include "4_block_partition.cuh"
 
-namespace rung_5 {
+namespace ladder::rung_5 {
 
-using namespace ladder;
 using rung_4::items;
 using rung_4::room;
 using rung_4::threads;
@@ -90,4 +91,4 @@ inline void sort(std::uint32_t* keys, std::size_t n, ladder_run& run) {
                       segment{0, static_cast<unsigned>(n), 0}, run.root()));
 }
 
-}  // namespace rung_5
+}  // namespace ladder::rung_5

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rung 6: many blocks split a large segment.
-//
-// Changed    A grid has a block for each tile of its segment. Where a tile's keys go, its block asks two counters
-//            in global memory: how many smaller keys there are so far, and how many greater ones. The last
-//            block to be done knows both parts. It launches a grid for each, and what is small it sorts itself.
-// Tree       As before, but a grid has as many blocks as its segment has tiles.
-// Join       The blocks of a grid do not wait for each other. Each counts itself when it is done, and the
-//            one that is last goes on for all (the others have ended by then).
-// Cost       The whole GPU works on each level, from the first on. A level is as fast as memory allows where its
-//            segments are long. But there are log2(n / 2048) levels and some more, as splits are uneven, and
-//            each reads and writes all keys.
 #pragma once
+
+/// \file
+/// Rung 6: many blocks split a large segment.
+///
+/// Changed    A grid has a block for each tile of its segment. Where a tile's keys go, its block asks two counters
+///            in global memory: how many smaller keys there are so far, and how many greater ones. The last
+///            block to be done knows both parts. It launches a grid for each, and what is small it sorts itself.
+/// Tree       As before, but a grid has as many blocks as its segment has tiles.
+/// Join       The blocks of a grid do not wait for each other. Each counts itself when it is done, and the
+///            one that is last goes on for all (the others have ended by then).
+/// Cost       The whole GPU works on each level, from the first on. A level is as fast as memory allows where its
+///            segments are long. But there are log2(n / 2048) levels and some more, as splits are uneven, and
+///            each reads and writes all keys.
 
 #include <ramify/runtime/tasks.cuh>
 
 #include "5_block_sort.cuh"
 
-namespace rung_6 {
+namespace ladder::rung_6 {
 
-using namespace ladder;
 using rung_4::room;
 using rung_4::threads;
 using rung_4::tile;
@@ -118,4 +119,4 @@ inline void sort(std::uint32_t* keys, std::size_t n, ladder_run& run) {
                       splits.data(), all, run.root()));
 }
 
-}  // namespace rung_6
+}  // namespace ladder::rung_6

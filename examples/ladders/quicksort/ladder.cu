@@ -72,16 +72,16 @@ const ladder::ladder_description<sorting> quicksorts{
     gpu ? 1 << 18 : 1 << 16,
     gpu ? 1 << 24 : 1 << 20,
     {
-        {"1 one thread", "a grid of one thread for each segment, in the NULL stream", 1 << 18, 40,
-         rung_1::sort},
-        {"2 threshold", "up to 32 keys are sorted in place", 1 << 20, 400, rung_2::sort},
-        {"3 fire-and-forget", "both halves at the same time", 1 << 22, 400, rung_3::sort},
-        {"4 block partition", "a block splits a segment", any, 400, rung_4::sort},
-        {"5 block sort", "a block sorts leaves, in shared memory", any, 8000, rung_5::sort},
-        {"6 many blocks", "many blocks split a large segment", any, 8000, rung_6::sort},
-        {"7 many pivots", "hundreds of parts at once, level by level", any, 80'000, rung_7::sort},
-        {"8 the library", "the same, worked out: `ramify::quicksort`, device route", any, 80'000,
-         rung_8::sort},
+        {"1 one thread", "a grid of one thread for each segment, in the NULL stream", 1 << 18,
+         ladder::rung_1::sort},
+        {"2 threshold", "up to 32 keys are sorted in place", 1 << 20, ladder::rung_2::sort},
+        {"3 fire-and-forget", "both halves at the same time", 1 << 22, ladder::rung_3::sort},
+        {"4 block partition", "a block splits a segment", any, ladder::rung_4::sort},
+        {"5 block sort", "a block sorts leaves, in shared memory", any, ladder::rung_5::sort},
+        {"6 many blocks", "many blocks split a large segment", any, ladder::rung_6::sort},
+        {"7 many pivots", "hundreds of parts at once, level by level", any, ladder::rung_7::sort},
+        {"8 the library", "the same, worked out: `ramify::quicksort`, device route", any,
+         ladder::rung_8::sort},
     }};
 
 /// All rungs, on inputs of all kinds, and with few launch slots, or none.
