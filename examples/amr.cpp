@@ -239,6 +239,7 @@ summary simulate(const common::amr_command_line& o) {
     } catch (const ramify::amr_error& e) {
       std::string what = e.what();
       if (saved > 0) what += "; " + o.checkpoint + " is of step " + std::to_string(saved);
+      common::write_trace(o.trace, trace);
       throw std::runtime_error(what);
     }
     all.seconds += std::chrono::duration<double>(clock::now() - before).count();

@@ -15,11 +15,12 @@ mkdir -p build
 
 # One architecture is enough to test with: this machine's GPU, or Hopper without one. Without one, the
 # device code and what is around it on the host are compiled and linked, and never run: then without
-# optimisation, which takes a third of the time, and not once more for traces.
+# optimisation, which takes a third of the time, and of the tests' kernels and the benchmarks only a few.
 cuda=(-DCMAKE_CUDA_ARCHITECTURES=90-real -DRAMIFY_QUICK_DEVICE_CODE=ON -DRAMIFY_TRACED_KERNELS=OFF
-  "-DCMAKE_CUDA_FLAGS_RELEASE=-O0 -DNDEBUG")
+  -DRAMIFY_CUDA_TESTS=OFF "-DCMAKE_CUDA_FLAGS_RELEASE=-O0 -DNDEBUG")
 if nvidia-smi -L >/dev/null 2>&1; then
   cuda=(-DCMAKE_CUDA_ARCHITECTURES=native -DRAMIFY_QUICK_DEVICE_CODE=OFF -DRAMIFY_TRACED_KERNELS=ON
+    -DRAMIFY_CUDA_TESTS=ON
     "-DCMAKE_CUDA_FLAGS_RELEASE=-O3 -DNDEBUG")
 fi
 

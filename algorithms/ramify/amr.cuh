@@ -308,7 +308,12 @@ class amr_run {
       clock = mesh_.read_clock();
       if (clock.fault == amr_fault::mesh_full) {
         give_slots_back();  // there may be no more memory
-        mesh_.grow_to(2 * std::size_t{mesh_.view().tree.capacity});
+        try {
+          mesh_.grow_to(2 * std::size_t{mesh_.view().tree.capacity});
+        } catch (const amr_error&) {
+          leave_phases();
+          throw;
+        }
         clock.fault = amr_fault::none;
         clock.stopped = 0;
         mesh_.write_clock(clock);
@@ -316,12 +321,18 @@ class amr_run {
     }
     give_slots_back();
     control.wait();
-    mesh_.view().slots = {};
-    mesh_.view().status = nullptr;
-    mesh_.view().trace = {};  // what copies a mesh is not the run's
-    recorder_.read();
+    leave_phases();
     take_report(clock, control.report());
     tell_fault(clock);
+  }
+
+  /// What launches and copies outside of phases is not the run's.
+  void leave_phases() {
+    view_type& view = mesh_.view();
+    view.slots = {};
+    view.status = nullptr;
+    view.trace = {};
+    recorder_.read();
   }
 
   /// Of the steps between two looks of the host.

@@ -78,6 +78,7 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
       };
       if (state_->parts.multiway) finish(*state_->parts.multiway);
       if (state_->parts.binary) finish(*state_->parts.binary);
+      state_->control.read_trace();
       static_cast<run_report&>(report) = state_->control.report();
       report.scratch_bytes = state_->scratch.size();
       state_.reset();

@@ -6,7 +6,7 @@
 #include <ramify/amr.hpp>
 #include <vector>
 
-#include "backend_choice.hpp"
+#include "kernel_build.hpp"
 
 namespace ramify::facade {
 

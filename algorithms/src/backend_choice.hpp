@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernel_build.hpp"
+
 namespace ramify::facade {
 
 /// A device that can run kernels, or why there is none.
@@ -32,9 +34,6 @@ struct backend_choice {
 
 /// \throws unavailable
 [[nodiscard]] backend_choice choose_backend(backend wanted);
-
-/// The builds of its kernels that the facade has.
-enum class build { cpu, cuda, cuda_traced };
 
 template <build where>
 using on = std::integral_constant<build, where>;

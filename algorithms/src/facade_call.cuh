@@ -12,7 +12,7 @@
 #include <ramify/runtime/staging.cuh>
 #include <ramify/runtime/stream.cuh>
 
-#include "backend_choice.hpp"
+#include "kernel_build.hpp"
 
 namespace ramify::inline RAMIFY_BUILD {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <ramify/nbody.hpp>
 
-#include "backend_choice.hpp"
+#include "kernel_build.hpp"
 
 namespace ramify::facade {
 

@@ -7,7 +7,7 @@
 #include <ramify/quicksort.hpp>
 #include <type_traits>
 
-#include "backend_choice.hpp"
+#include "kernel_build.hpp"
 
 namespace ramify::facade {
 

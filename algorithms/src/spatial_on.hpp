@@ -7,7 +7,7 @@
 #include <memory>
 #include <ramify/spatial_tree.hpp>
 
-#include "backend_choice.hpp"
+#include "kernel_build.hpp"
 
 namespace ramify::facade {
 

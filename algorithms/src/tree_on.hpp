@@ -3,7 +3,7 @@
 
 #include <ramify/rooted_tree.hpp>
 
-#include "backend_choice.hpp"
+#include "kernel_build.hpp"
 
 namespace ramify::facade {
 

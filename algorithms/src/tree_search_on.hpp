@@ -3,7 +3,7 @@
 
 #include <ramify/tree_search.hpp>
 
-#include "backend_choice.hpp"
+#include "kernel_build.hpp"
 
 namespace ramify::facade {
 

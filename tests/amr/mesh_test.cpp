@@ -65,6 +65,7 @@ BOOST_AUTO_TEST_SUITE(mesh)
 
 // ---- against another implementation ------------------------------------------------------------
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::not_under_thread_sanitizer))
 BOOST_DATA_TEST_CASE(leaves_are_as_many_as_p4est_has, data::make(tests::routes), taken) {
   for (const published& of : of_p4est) {
     for (const auto& [kind, leaves] :
@@ -304,6 +305,7 @@ BOOST_DATA_TEST_CASE(a_quiet_mesh_goes_back_to_its_roots_with_patience,
   BOOST_TEST(cases().slots_in_use() == 0u);
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::not_under_thread_sanitizer))
 BOOST_AUTO_TEST_CASE(between_the_thresholds_the_mesh_stays) {
   setting s = fading(route::flat);
   s.config.regrid.refine_above = 0.9;
@@ -316,6 +318,7 @@ BOOST_AUTO_TEST_CASE(between_the_thresholds_the_mesh_stays) {
   BOOST_TEST(run->report().coarsened == 0u);
 }
 
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::not_under_thread_sanitizer))
 BOOST_AUTO_TEST_CASE(every_0_leaves_the_mesh_alone) {
   setting s = fading(route::device);
   s.config.regrid.refine_above = 0.9;

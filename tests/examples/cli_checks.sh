@@ -32,8 +32,7 @@ expect() {
 # told <text>: whether the last program said so.
 told() { grep -qF -- "$1" out || fail "no '$1' in $(cat out)"; }
 
-# expect_trace <arguments...>: the trace of a run has every grid that its report tells of. What is left
-# of one that cannot be written is nothing.
+# expect_trace <arguments...>: the trace of a run has every grid that its report tells of.
 expect_trace() {
   for file in t.html t.json t.dot; do
     expect 0 - "$@" --trace $file

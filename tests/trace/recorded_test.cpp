@@ -99,7 +99,7 @@ std::string broken_rule(const launch_trace& trace) {
     }
   }
   for (auto& [block, launched] : null_streams) {
-    std::ranges::sort(launched, {}, [&](std::size_t i) { return grids[i].launched; });
+    std::ranges::stable_sort(launched, {}, [&](std::size_t i) { return grids[i].launched; });
     for (std::size_t k = 1; k < launched.size(); ++k) {
       if (grids[launched[k]].begin < grids[launched[k - 1]].complete) {
         text << "grid " << launched[k] << " did not wait for the one before it in the NULL stream";
@@ -218,6 +218,14 @@ BOOST_AUTO_TEST_CASE(what_finds_no_room_is_counted) {
   BOOST_TEST(broken_rule(trace) == "");
 }
 
+BOOST_AUTO_TEST_CASE(what_the_host_launches_without_room_is_counted) {
+  launch_trace trace;
+  trace.capacity = 1;
+  const auto report = sort_traced(&trace, 50'000, route::flat, strategies[0]);
+  BOOST_TEST(trace.count() == 1u);
+  BOOST_TEST(trace.lost == report.host_grids - 1);
+}
+
 BOOST_AUTO_TEST_CASE(one_run_behind_another) {
   launch_trace trace;
   std::uint64_t all = 0;
@@ -225,6 +233,50 @@ BOOST_AUTO_TEST_CASE(one_run_behind_another) {
     all += grids_of(sort_traced(&trace, 50'000, route::device, strategy));
     BOOST_TEST(trace.count() == all);
   }
+  BOOST_TEST(broken_rule(trace) == "");
+}
+
+BOOST_AUTO_TEST_CASE(two_runs_share_a_trace) {
+  launch_trace trace;
+  auto options = small_blast(route::device, false);
+  options.trace = &trace;
+  ramify::amr_simulation blast(options);
+  const auto sort = grids_of(sort_traced(&trace, 50'000, route::device, strategies[0]));
+  blast.advance(1);
+  BOOST_TEST(trace.count() == grids_of(blast.report()) + sort);
+  BOOST_TEST(trace.lost == 0u);
+  BOOST_TEST(broken_rule(trace) == "");
+}
+
+// The room of a trace is for what runs between two looks at it.
+BOOST_AUTO_TEST_CASE(a_long_simulation_has_room) {
+  launch_trace trace;
+  auto options = small_blast(route::device, false);
+  options.trace = &trace;
+  trace.capacity = 400;
+  ramify::amr_simulation blast(options);
+  while (trace.count() < 1000) blast.advance(1);
+  BOOST_TEST(trace.lost == 0u);
+  BOOST_TEST(trace.count() == grids_of(blast.report()));
+}
+
+BOOST_AUTO_TEST_CASE(a_trace_has_one_clock,
+                     *boost::unit_test::precondition(tests::on_the_executor)) {
+  launch_trace trace;
+  static_cast<void>(sort_traced(&trace, 1'000, route::flat, strategies[0]));
+  const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config("late"));
+  BOOST_CHECK_THROW(static_cast<void>(sort_traced(&trace, 1'000, route::flat, strategies[0])),
+                    std::invalid_argument);
+}
+
+BOOST_AUTO_TEST_CASE(a_full_mesh_leaves_a_trace) {
+  launch_trace trace;
+  auto options = small_blast(route::device, false);
+  options.mesh.max_level = 4;
+  options.mesh.max_blocks = 60;
+  options.trace = &trace;
+  BOOST_CHECK_THROW(ramify::amr_simulation(options).advance(50), ramify::amr_error);
+  BOOST_TEST(trace.count() > 0u);
   BOOST_TEST(broken_rule(trace) == "");
 }
 

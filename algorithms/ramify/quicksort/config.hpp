@@ -49,7 +49,7 @@ struct quicksort_config {
   /// a GPU; with 1 a segment longer than a leaf is worth one. `multiway` launches per grid by its
   /// nature.
   launch_granularity launches{};
-  /// Where the run's grids are to be added, when the run is over; null: nowhere.
+  /// Where the run's grids are to be added, when the run is over; null: nowhere. It must stay until then.
   launch_trace* trace = nullptr;
 };
 

@@ -13,9 +13,12 @@
 ///     }
 ///
 /// A grid's record is made by who launches it: launch() finds the ticket among the arguments, which is
-/// one of them or the member `trace` of one. In a build without RAMIFY_TRACE tickets are empty, and
-/// nothing of this is left in the kernels; what two looks at a ticket cost them was up to 1 % (H200), for
-/// the code around an exit is compiled in another way.
+/// one of them or the member `trace` of one. A kernel without the first line is missing from the trace, and
+/// its children seem to have no parent. The first lane of a warp writes when it ends, so it should not leave
+/// the kernel long before the others.
+///
+/// In a build without RAMIFY_TRACE tickets are empty, and kernels are as if there were none. (What it costs
+/// to ask a ticket at run time is in benchmarks/README.md.)
 
 #include <cstddef>
 #include <ramify/runtime/cuda.hpp>
@@ -33,7 +36,7 @@ namespace ramify::inline RAMIFY_BUILD {
   return cpu::device_time();
 #elif defined(__CUDA_ARCH__)
   unsigned long long now = 0;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");
   return now;
 #else
   return 0;
@@ -134,8 +137,10 @@ class trace_ticket {
 
   [[nodiscard]] __host__ __device__ bool is_on() const { return memory_ != nullptr; }
 
-  /// The grid's record; null if it has none.
-  [[nodiscard]] __device__ running_grid* record() const { return static_cast<running_grid*>(own_); }
+  /// The grid's record; null if it has none, as one that was not launched by launch().
+  [[nodiscard]] __device__ running_grid* record() const {
+    return depth_ == the_host ? nullptr : static_cast<running_grid*>(own_);
+  }
 
   /// Records a launch by the grid that holds this ticket, or by the host; the result is the new grid's.
   /// A record counts once its grid runs.
@@ -225,7 +230,7 @@ template <class First, class... Rest>
   } else if constexpr (holds_ticket<First>) {
     return first.trace;
   } else {
-    return ticket_among(rest...);
+    return ticket_among<Rest...>(rest...);
   }
 }
 

@@ -177,15 +177,16 @@ __host__ __device__ launch_status launch(void (*kernel)(Parameters...), const la
   static_assert((std::is_trivially_copyable_v<Parameters> && ...),
                 "kernel arguments are copied bit by bit");
   if constexpr (trace_available && (has_ticket<Parameters> || ...)) {
-    const trace_ticket ours = ticket_among(arguments...);
+    const trace_ticket ours = ticket_among<Parameters...>(arguments...);
     const launch_facts facts{{shape.grid.x, shape.grid.y, shape.grid.z},
                              {shape.block.x, shape.block.y, shape.block.z},
                              static_cast<unsigned>(shape.dynamic_shared)};
     const trace_ticket childs = ours.is_on() ? ours.for_child(facts, stream) : ours;
     return launch_untraced(kernel, shape, stream,
                            with_ticket<Parameters>(std::forward<Arguments>(arguments), childs)...);
+  } else {
+    return launch_untraced(kernel, shape, stream, std::forward<Arguments>(arguments)...);
   }
-  return launch_untraced(kernel, shape, stream, std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

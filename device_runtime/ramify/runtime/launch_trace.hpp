@@ -61,8 +61,9 @@ struct traced_grid {
   std::uint32_t parent_block =
       0;                       ///< the block that launched it, numbered x first; of the host's, 0
   std::uint64_t launched = 0;  ///< when the kernel asked for it; of the host's, its begin
-  std::uint64_t begin = 0;     ///< when its first block began
-  std::uint64_t end = 0;       ///< when its last warp ended
+  /// When its first block began. One that starts early (grid_start::early) then waits for the grid before.
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;  ///< when its last warp ended
   /// When it and all that is nested in it had ended. Only then does a grid count as complete: what
   /// waits for it in a stream begins later.
   std::uint64_t complete = 0;
@@ -73,16 +74,16 @@ struct traced_grid {
 
 /// The grids of one run or several, in the order in which they began: a parent before its children.
 struct launch_trace {
-  /// Grids that there is room for on the device, as many again for those of the host. At most 2^24.
-  /// Takes 120 bytes of device memory each. Set it before the run.
+  /// Grids of a run, or of a call of a simulation, that there is room for: so many that kernels launch, and
+  /// as many that the host does. In [1, 2^24]; each takes 120 bytes of device memory. Set it before the run.
   std::size_t capacity = 1 << 16;
 
   std::vector<traced_grid> grids;
   std::uint64_t lost = 0;  ///< grids that found no room, and are not among these
   backend ran_on = backend::automatic;
-  route taken = route::automatic;
-  bool counts_steps = false;  ///< times are a schedule's steps, not nanoseconds
-  std::uint64_t origin = 0;   ///< the device's clock when grids[0] began
+  route taken = route::automatic;  ///< the last run's
+  bool counts_steps = false;       ///< times are a schedule's steps, not nanoseconds
+  std::uint64_t origin = 0;        ///< the device's clock when grids[0] began
 
   /// Grids that ran, each as often as it did: what the report of the run counts.
   [[nodiscard]] std::uint64_t count() const {

@@ -127,7 +127,7 @@ class run_control {
     check(cudaMemcpyAsync(&seen, status_, sizeof seen, cudaMemcpyDeviceToHost, stream_),
           "reading the run's status");
     check(cudaStreamSynchronize(stream_), "waiting for the run");
-    recorder_.read();
+    if (seen.error != 0 || seen.dropped != 0) recorder_.read();
     if (seen.error != 0) {
       const auto code = static_cast<cudaError_t>(seen.error);
       throw device_launch_error(seen.error, seen.error_kernel, seen.error_depth,
@@ -144,6 +144,9 @@ class run_control {
     report_.peak_slots = seen.peak_slots;
     report_.deepest_level = std::max(report_.deepest_level, seen.deepest);
   }
+
+  /// At the end of the run: its grids are in the trace, if there is one. \throws cuda_error
+  void read_trace() { recorder_.read(); }
 
   /// Complete after the last wait(), but for the scratch memory, which only the caller knows.
   [[nodiscard]] run_report& report() { return report_; }

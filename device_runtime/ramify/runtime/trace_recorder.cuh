@@ -10,11 +10,13 @@
 ///     recorder.read();  // waits
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/error.hpp>
 #include <ramify/runtime/grid_trace.cuh>
 #include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/stream.cuh>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -27,41 +29,51 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
+#if RAMIFY_TRACE
+
 /// A kernel's name, out of the device.
 struct kernel_name {
   static constexpr int capacity = 64;
   char text[capacity];
 };
 
-/// Names are strings in device code, where the host cannot read them. One thread a grid.
+/// Names are strings in device code, where the host cannot read them. One thread a name.
 template <class Name>
-__global__ void copy_kernel_names(const running_grid* grids, unsigned count, Name* names) {
+__global__ void copy_kernel_names(const char* const* names, unsigned count, Name* copies) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= count || grids[i].turns == 0) return;
-  const char* name = grids[i].kernel;
+  if (i >= count) return;
   int c = 0;
-  for (; c < Name::capacity - 1 && name[c] != '\0'; ++c) names[i].text[c] = name[c];
-  names[i].text[c] = '\0';
+  for (; c < Name::capacity - 1 && names[i][c] != '\0'; ++c) copies[i].text[c] = names[i][c];
+  copies[i].text[c] = '\0';
 }
 
-#if RAMIFY_TRACE
-
 /// Records what runs in one stream. Without a trace to write to, nothing. Movable; moved-from it may
-/// only be destroyed. Must outlive the grids that it records.
+/// only be destroyed. Its device memory is freed in the stream's order, so only the host's launches with its
+/// ticket must not come after its end.
 class trace_recorder {
  public:
   /// Takes device memory for `into->capacity` grids and puts its clearing into `stream`.
-  /// \throws std::invalid_argument if the capacity is not in [1, 2^24]; cuda_error
+  /// \throws std::invalid_argument if the capacity is not in [1, 2^24], or `into` has grids whose times
+  ///         are another clock's; unavailable while `stream` is being captured; cuda_error
   trace_recorder(launch_trace* into, cudaStream_t stream) {
     if (into == nullptr) return;
     if (into->capacity == 0 || into->capacity > most_grids) {
       throw std::invalid_argument("launch_trace.capacity is " + std::to_string(into->capacity) +
                                   "; it must be in [1, 2^24]");
     }
-    into->ran_on = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;
-#if !RAMIFY_ON_CUDA
-    into->counts_steps = cpu::current_executor_config().order != cpu::schedule::parallel;
+    constexpr backend here = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;
+#if RAMIFY_ON_CUDA
+    constexpr bool steps = false;
+#else
+    const bool steps = cpu::current_executor_config().order != cpu::schedule::parallel;
 #endif
+    if (!into->grids.empty() && (into->ran_on != here || into->counts_steps != steps)) {
+      throw std::invalid_argument(
+          "launch_trace.grids has grids whose times are another clock's: begin a new trace");
+    }
+    if (is_being_captured(stream)) throw unavailable("a trace cannot begin in a captured graph");
+    into->ran_on = here;
+    into->counts_steps = steps;
     state_ = std::make_unique<state>(*into, stream);
   }
 
@@ -70,8 +82,8 @@ class trace_recorder {
     return state_ == nullptr ? trace_ticket() : trace_ticket(state_->memory, &state_->by_host);
   }
 
-  /// Waits for the stream; then the trace has all grids that ran. Again and again if need be: a trace
-  /// may have one recorder after another, but not two at a time. \throws cuda_error
+  /// Waits for the stream, and moves what ran to the end of the trace. What was launched before must
+  /// not run again, as a graph might. \throws cuda_error
   void read() {
     if (state_ != nullptr) state_->read();
   }
@@ -81,20 +93,12 @@ class trace_recorder {
 
   struct state {
     state(launch_trace& into, cudaStream_t stream)
-        : trace(into),
-          first(into.grids.size()),
-          lost_before(into.lost),
-          stream(stream),
-          capacity(static_cast<unsigned>(into.capacity)) {
+        : trace(into), stream(stream), capacity(static_cast<unsigned>(into.capacity)) {
       buffer = device_buffer<std::byte>(lay_out(nullptr), stream);
       lay_out(buffer.data());
       by_host.capacity = capacity;
       by_host.running = image.running + capacity;
-      check(cudaMemsetAsync(image.running, 0, 2 * std::size_t{capacity} * sizeof(running_grid),
-                            stream),
-            "clearing a trace");
-      check(cudaMemcpyAsync(memory, &image, sizeof image, cudaMemcpyHostToDevice, stream),
-            "beginning a trace");
+      clear(capacity, capacity);
     }
 
     /// Places all arrays in one piece of memory; its size.
@@ -107,28 +111,38 @@ class trace_recorder {
       return layout.size();
     }
 
+    /// Forgets the first records of kernels' grids, and of the host's.
+    void clear(std::size_t by_kernels, std::size_t of_host) {
+      const auto zero = [&](running_grid* grids, std::size_t count) {
+        check(cudaMemsetAsync(grids, 0, count * sizeof(running_grid), stream), "clearing a trace");
+      };
+      zero(image.running, by_kernels);
+      zero(by_host.running, of_host);
+      by_host.grids.clear();
+      by_host.lost = 0;
+      image.launches = 0;
+      check(cudaMemcpyAsync(memory, &image, sizeof image, cudaMemcpyHostToDevice, stream),
+            "beginning a trace");
+    }
+
     void read() {
       check(cudaMemcpyAsync(&image, memory, sizeof image, cudaMemcpyDeviceToHost, stream),
             "reading a trace");
       check(cudaStreamSynchronize(stream), "waiting for a traced run");
       const std::size_t launches = std::min<std::size_t>(image.launches, capacity);
-      trace.lost = lost_before + by_host.lost + (image.launches - launches);
-
-      // 1. What was launched, and what ran of it, by kernels and then by the host.
+      trace.lost += by_host.lost + (image.launches - launches);
+      // First what kernels have launched, then what the host has.
       std::vector<launched_grid> launched = copied(image.by_kernels, launches);
       launched.insert(launched.end(), by_host.grids.begin(), by_host.grids.end());
       std::vector<running_grid> ran = copied(image.running, launches);
-      std::vector<kernel_name> names = names_of(image.running, launches);
-      const auto append = [](auto& to, const auto& more) {
-        to.insert(to.end(), more.begin(), more.end());
-      };
-      append(ran, copied(image.running + capacity, by_host.grids.size()));
-      append(names, names_of(image.running + capacity, by_host.grids.size()));
-      // 2. As the trace tells it.
-      tell(launched, ran, names);
+      const std::vector<running_grid> more = copied(by_host.running, by_host.grids.size());
+      ran.insert(ran.end(), more.begin(), more.end());
+      find_names(ran);
+      append(launched, ran, launches);
+      clear(launches, more.size());
     }
 
-    /// What lies in device memory, when it is there.
+    /// What lies in device memory.
     template <class T>
     std::vector<T> copied(const T* from, std::size_t count) {
       std::vector<T> to(count);
@@ -139,20 +153,31 @@ class trace_recorder {
       return to;
     }
 
-    std::vector<kernel_name> names_of(const running_grid* grids, std::size_t count) {
-      if (count == 0) return {};
-      const device_buffer<kernel_name> names(count, stream);
-      constexpr unsigned threads = 128;
-      const auto all = static_cast<unsigned>(count);
-      check(launch(copy_kernel_names<kernel_name>, {(all - 1) / threads + 1, threads}, stream,
-                   grids, all, names.data())
+    /// The names that are not known yet.
+    void find_names(const std::vector<running_grid>& ran) {
+      std::vector<const char*> unknown;
+      for (const running_grid& g : ran) {
+        if (g.turns > 0 && names.try_emplace(g.kernel).second) unknown.push_back(g.kernel);
+      }
+      if (unknown.empty()) return;
+      const device_buffer<const char*> which(unknown.size(), stream);
+      const device_buffer<kernel_name> copies(unknown.size(), stream);
+      check(cudaMemcpyAsync(which.data(), unknown.data(), unknown.size() * sizeof unknown[0],
+                            cudaMemcpyHostToDevice, stream),
+            "reading the names of kernels");
+      constexpr unsigned threads = 32;
+      const auto count = static_cast<unsigned>(unknown.size());
+      check(launch(copy_kernel_names<kernel_name>, {(count - 1) / threads + 1, threads}, stream,
+                   which.data(), count, copies.data())
                 .code(),
             "reading the names of kernels");
-      return copied(names.data(), count);
+      const std::vector<kernel_name> found = copied(copies.data(), unknown.size());
+      for (std::size_t i = 0; i < found.size(); ++i) names[unknown[i]] = found[i].text;
     }
 
-    void tell(const std::vector<launched_grid>& launched, const std::vector<running_grid>& ran,
-              const std::vector<kernel_name>& names) {
+    /// Of `launched` and `ran`, the first `by_kernels` were launched by kernels.
+    void append(const std::vector<launched_grid>& launched, const std::vector<running_grid>& ran,
+                std::size_t by_kernels) {
       // 1. In the order in which they began; at the same tick, parents before children.
       std::vector<std::size_t> order;
       for (std::size_t i = 0; i < ran.size(); ++i) {
@@ -161,22 +186,21 @@ class trace_recorder {
       const auto begin = [&](std::size_t i) { return ~ran[i].not_before; };
       std::ranges::sort(order, {},
                         [&](std::size_t i) { return std::tuple(begin(i), launched[i].depth, i); });
+      const std::size_t first = trace.grids.size();
       if (first == 0 && !order.empty()) trace.origin = begin(order[0]);
-      // 2. Places here become places in the trace.
-      std::vector<std::size_t> index_of(ran.size(), traced_grid::no_grid);
-      for (std::size_t i = 0; i < order.size(); ++i) index_of[order[i]] = first + i;
+      // 2. Ids become places in the trace.
+      std::vector<std::size_t> place_of(ran.size(), traced_grid::no_grid);
+      for (std::size_t i = 0; i < order.size(); ++i) place_of[order[i]] = first + i;
+      const auto place_of_id = [&](unsigned id) {
+        if (id == trace_memory::no_grid) return traced_grid::no_grid;
+        return place_of[id < capacity ? id : by_kernels + (id - capacity)];
+      };
       const auto array = [](const uint3& v) { return std::array<std::uint32_t, 3>{v.x, v.y, v.z}; };
-      const std::size_t by_kernels = ran.size() - by_host.grids.size();
-      trace.grids.resize(first);
       for (const std::size_t i : order) {
         const launched_grid& l = launched[i];
         traced_grid grid;
-        if (l.parent < by_kernels) {
-          grid.parent = index_of[l.parent];
-        } else if (l.parent != trace_memory::no_grid) {
-          grid.parent = index_of[by_kernels + (l.parent - capacity)];
-        }
-        grid.kernel = names[i].text;
+        grid.parent = place_of_id(l.parent);
+        grid.kernel = names[ran[i].kernel];
         grid.depth = l.depth;
         grid.blocks = array(l.grid);
         grid.threads = array(l.block);
@@ -200,14 +224,13 @@ class trace_recorder {
     }
 
     launch_trace& trace;
-    std::size_t first;  // of the trace's grids that are this recorder's
-    std::uint64_t lost_before;
     cudaStream_t stream;
     unsigned capacity;
     device_buffer<std::byte> buffer;
     trace_memory* memory = nullptr;
     trace_memory image{};  // what is there, as it was seen last
     host_launches by_host;
+    std::map<const char*, std::string> names;
   };
 
   std::unique_ptr<state> state_;

@@ -78,7 +78,7 @@ class block {
   std::vector<thread> threads_;
   std::vector<thread*> runnable_;  // taken from the back
   std::vector<thread*> at_barrier_;
-  std::vector<std::vector<thread*>> at_team_barrier_;  // of each team
+  std::vector<std::vector<thread*>> at_team_barrier_;            // of each team
   std::vector<std::vector<std::unique_ptr<meeting>>> meetings_;  // of each warp
   std::size_t ended_ = 0;
   thread* running_ = nullptr;

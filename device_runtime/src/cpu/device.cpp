@@ -46,7 +46,7 @@ device& device::instance() {
   return the_device;
 }
 
-device::device() : config_(config_from_environment()) {}
+device::device() : config_(config_from_environment()), order_(config_.order) {}
 
 void run::fail(std::exception_ptr failure) {
   static std::mutex first;
@@ -265,6 +265,7 @@ executor_config device::config() const {
 void device::set_config(const executor_config& config) {
   const std::lock_guard lock(mutex_);
   config_ = config;
+  order_ = config.order;
 }
 
 }  // namespace ramify::cpu

@@ -72,6 +72,8 @@ class device {
   // ---- configuration ----
   [[nodiscard]] executor_config config() const;
   void set_config(const executor_config&);
+  /// The configuration's, without waiting for anybody: it is asked at the end of each warp of a trace.
+  [[nodiscard]] schedule order() const { return order_.load(std::memory_order_relaxed); }
 
  private:
   device();
@@ -87,6 +89,7 @@ class device {
   mutable std::mutex mutex_;
   std::mutex one_run_at_a_time_;  // for the schedules that are reproducible
   executor_config config_;
+  std::atomic<schedule> order_ = schedule::parallel;  // config_'s
   std::unordered_map<std::uintptr_t, stream_state> streams_;
   std::unordered_map<std::uintptr_t, event_state> events_;
   std::unordered_map<const void*, std::size_t> shared_of_;  // what kernels were allowed

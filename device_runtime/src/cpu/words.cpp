@@ -74,7 +74,7 @@ void allow_shared(const void* kernel, std::size_t bytes) {
 void wait_for_team(unsigned threads, site s) { block::current()->team_barrier(threads, s); }
 
 std::uint64_t device_time() {
-  if (current_executor_config().order == schedule::parallel) {
+  if (device::instance().order() == schedule::parallel) {
     return static_cast<std::uint64_t>(
         std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
   }
