@@ -11,10 +11,9 @@
 #include <iomanip>
 #include <iostream>
 #include <optional>
-#include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/launch_trace.hpp>
 #include <ramify/runtime/limits.cuh>
-#include <ramify/runtime/run_control.cuh>
+#include <ramify/runtime/report.hpp>
 #include <ramify/runtime/stream.cuh>
 #include <sstream>
 #include <stdexcept>
@@ -23,76 +22,26 @@
 #include <thread>
 #include <vector>
 
-#include "nested_grid.cuh"
-
 #if !RAMIFY_ON_CUDA
 #include <ramify/cpu/executor.hpp>
 #endif
 
 namespace ladder {
 
-/// One run of a rung: its stream, what its kernels need, and what becomes of it.
-class ladder_run {
- public:
-  /// Room for `most_grids` that kernels launch; what finds none does not become a grid. \throws cuda_error
-  ladder_run(std::size_t most_grids, cudaStream_t stream, launch_trace* trace = nullptr)
-      : trace_(trace),
-        book_(1, stream),
-        grids_(most_grids, stream),
-        control_(&book_.data()->status, choose_route(route::device, limit(), 1, {}), limit(),
-                 stream, trace) {
-    const grid_book image{
-        control_.slots(), grids_.data(), static_cast<unsigned>(most_grids), 0, {}};
-    check(cudaMemcpyAsync(book_.data(), &image, sizeof image, cudaMemcpyHostToDevice, stream),
-          "beginning a run");
-  }
+using namespace ramify;
 
-  [[nodiscard]] cudaStream_t stream() const { return control_.stream(); }
-  /// For the kernels that the host launches.
-  [[nodiscard]] nested_grid root() const { return {control_.ticket(), book_.data()}; }
-  /// Looks at a launch of the host and counts it. \throws cuda_error
-  void launched(const launch_status& status, unsigned level = 0) {
-    control_.launched(status, "launching a rung's kernel", level);
-  }
-
-  /// For a rung that is the library's: where its options are to put their trace, and what it reported.
-  [[nodiscard]] launch_trace* trace() const { return trace_; }
-  void did(const run_report& report) { reported_ = report; }
-
-  /// Waits for the run. \throws device_launch_error for the first launch in a kernel that failed; cuda_error;
-  ///         std::logic_error if a grid kept its slot
-  run_report finish() {
-    if (reported_) return *reported_;
-    control_.wait();
-    unsigned in_use = 0;
-    if (const launch_slots slots = control_.slots(); slots.in_use != nullptr) {
-      check(cudaMemcpyAsync(&in_use, slots.in_use, sizeof in_use, cudaMemcpyDeviceToHost, stream()),
-            "counting the slots in use");
-      check(cudaStreamSynchronize(stream()), "counting the slots in use");
-    }
-    if (in_use != 0) {
-      throw std::logic_error(std::to_string(in_use) + " launch slots were not given back");
-    }
-    return control_.report();
-  }
-
- private:
-  static std::size_t limit() { return *current_launch_limits().pending_launches; }
-
-  launch_trace* trace_;
-  device_buffer<grid_book> book_;
-  device_buffer<open_grid> grids_;
-  run_control control_;
-  std::optional<run_report> reported_;
+/// What came of one run of a rung whose result was right.
+struct run_result {
+  run_report report;
+  double ms = 0;  ///< by events in the stream; on the CPU executor, by the clock
 };
 
 /// One rung. A Problem is made with a size and a stream; it has
 ///
-///     using rung_function = ...;                   // what a rung is
-///     std::size_t most_grids() const;              // that kernels may launch
-///     void reset();                                // puts the input where rungs look for it
-///     void solve(rung_function, ladder_run&);
-///     void check_result();                         // throws if it is wrong
+///     using rung_function = ...;  // what a rung is
+///     std::size_t size() const;   // what it has become, if it cannot be just as large as asked for
+///     run_result run(rung_function, cudaStream_t, launch_trace* or null);  // throws if the result is wrong
+///     double run_baseline();      // milliseconds of what the rungs are compared with
 template <class Problem>
 struct rung {
   const char* name;
@@ -104,58 +53,60 @@ struct rung {
 template <class Problem>
 struct ladder_description {
   const char* name;
-  const char* unit;   ///< of sizes
-  std::size_t small;  ///< the size that all rungs bear
-  std::size_t large;  ///< and one for those that can
+  const char* unit;                             ///< of sizes
+  const char* baseline;                         ///< what run_baseline() runs
+  std::size_t small;                            ///< the size that all rungs bear
+  std::size_t large;                            ///< and one for those that can
+  std::optional<std::size_t> pending_launches;  ///< room in the pool; none: as it is
   std::vector<rung<Problem>> rungs;
 };
 
-/// What came of a rung.
+/// What is told of a rung, or of the baseline.
 struct outcome {
   run_report report;
   double ms = 0;  ///< median
   unsigned runs = 0;
 };
 
-/// Runs a rung once and checks it.
-template <class Problem>
-run_report run_once(Problem& problem, const rung<Problem>& r, cudaStream_t stream, double& ms,
-                    launch_trace* trace = nullptr) {
-  problem.reset();
-  ladder_run run(problem.most_grids(), stream, trace);
-  host_event begin;
-  host_event end;
-  begin.record(stream);
-  problem.solve(r.function, run);
-  end.record(stream);
-  const run_report report = run.finish();
-  ms = end.milliseconds_since(begin);  // by the device's clock, or the CPU's
-  try {
-    problem.check_result();
-  } catch (const std::exception& e) {
-    throw std::runtime_error("rung '" + std::string(r.name) + "': " + e.what());
-  }
-  return report;
-}
-
 /// The median of three to nine runs, as many as take a second, after one that does not count.
-template <class Problem>
-outcome measure(Problem& problem, const rung<Problem>& r, cudaStream_t stream) {
+template <class RunOnce>
+outcome measure(RunOnce run_once) {
   outcome result;
   std::vector<double> times;
   double spent = 0;
   for (int i = 0; i < 4 || (i < 10 && spent < 1000); ++i) {
-    double ms = 0;
-    result.report = run_once(problem, r, stream, ms);
+    const run_result once = run_once();
+    result.report = once.report;
     if (i == 0) continue;
-    times.push_back(ms);
-    spent += ms;
+    times.push_back(once.ms);
+    spent += once.ms;
   }
   std::ranges::sort(times);
   const std::size_t half = times.size() / 2;
   result.ms = times.size() % 2 != 0 ? times[half] : (times[half - 1] + times[half]) / 2;
   result.runs = static_cast<unsigned>(times.size());
   return result;
+}
+
+template <class Problem>
+outcome measure_baseline(Problem& problem) {
+  return measure([&] { return run_result{{}, problem.run_baseline()}; });
+}
+
+/// \throws std::runtime_error naming the rung
+template <class Problem>
+run_result run_once(Problem& problem, const rung<Problem>& r, cudaStream_t stream,
+                    launch_trace* trace = nullptr) {
+  try {
+    return problem.run(r.function, stream, trace);
+  } catch (const std::exception& e) {
+    throw std::runtime_error("rung '" + std::string(r.name) + "': " + e.what());
+  }
+}
+
+template <class Problem>
+outcome measure_rung(Problem& problem, const rung<Problem>& r, cudaStream_t stream) {
+  return measure([&] { return run_once(problem, r, stream); });
 }
 
 /// Three digits, without powers of ten.
@@ -204,32 +155,35 @@ template <class Problem>
 void print_table(const ladder_description<Problem>& all, std::size_t small, std::size_t large) {
   const host_stream stream;
   std::cout << machine() << "; `ladder_" << all.name << " --table`; medians of three to nine runs; "
-            << "pending-launch limit " << *current_launch_limits().pending_launches
-            << "; faster: how many times as fast as the rung before\n\n| rung | change |";
-  for (const std::size_t n : {small, large}) {
-    std::cout << ' ' << with_commas(n) << ' ' << all.unit << ": grids | deepest | ms | faster |";
-  }
-  std::cout << "\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
-
-  std::vector<std::string> rows;
-  for (const auto& r : all.rungs)
+            << "pending-launch limit " << with_commas(*current_launch_limits().pending_launches)
+            << "; faster: how many times as fast as the rung before\n\n";
+  std::string head = "| rung | change |";
+  std::string line = "| --- | --- |";
+  std::vector<std::string> rows{"| baseline | " + std::string(all.baseline) + " |"};
+  for (const auto& r : all.rungs) {
     rows.push_back("| " + std::string(r.name) + " | " + r.change + " |");
+  }
   for (const std::size_t n : {small, large}) {
     Problem problem(n, stream.get());
+    head +=
+        ' ' + with_commas(problem.size()) + ' ' + all.unit + ": grids | deepest | ms | faster |";
+    line += " ---: | ---: | ---: | ---: |";
+    rows[0] += " | | " + digits(measure_baseline(problem).ms) + " | |";
     double before = 0;
     for (std::size_t i = 0; i < all.rungs.size(); ++i) {
+      std::string& row = rows[i + 1];
       if (all.rungs[i].most < n) {
-        rows[i] += " | | | |";
-        before = 0;
+        row += " | | | |";
         continue;
       }
-      const outcome o = measure(problem, all.rungs[i], stream.get());
-      rows[i] += ' ' + with_commas(o.report.host_grids + o.report.child_grids) + " | " +
-                 std::to_string(o.report.deepest_level) + " | " + digits(o.ms) + " | " +
-                 (before > 0 ? digits(before / o.ms) : "") + " |";
+      const outcome o = measure_rung(problem, all.rungs[i], stream.get());
+      row += ' ' + with_commas(o.report.host_grids + o.report.child_grids) + " | " +
+             std::to_string(o.report.deepest_level) + " | " + digits(o.ms) + " | " +
+             (before > 0 ? digits(before / o.ms) : "") + " |";
       before = o.ms;
     }
   }
+  std::cout << head << '\n' << line << '\n';
   for (const std::string& row : rows) std::cout << row << '\n';
 }
 
@@ -239,40 +193,46 @@ void print_rungs(const ladder_description<Problem>& all, std::size_t n,
                  std::optional<unsigned> only) {
   const host_stream stream;
   Problem problem(n, stream.get());
-  std::cout << with_commas(n) << ' ' << all.unit << ", " << machine() << '\n';
+  const outcome baseline = measure_baseline(problem);
+  std::cout << with_commas(problem.size()) << ' ' << all.unit << ", " << machine() << '\n'
+            << "baseline: " << all.baseline << "\n   " << digits(baseline.ms) << " ms (median of "
+            << baseline.runs << ")\n";
   double before = 0;
   for (std::size_t i = 0; i < all.rungs.size(); ++i) {
     const auto& r = all.rungs[i];
     if (only && *only != i + 1) continue;
-    std::cout << r.name << ": " << r.change << '\n';
+    std::cout << r.name << ": " << r.change << std::endl;
     if (r.most < n && !only) {
       std::cout << "   left out: it is asked for " << with_commas(r.most) << " at most\n";
-      before = 0;
       continue;
     }
-    const outcome o = measure(problem, r, stream.get());
-    std::cout << "   the result is right; grids launched: " << o.report.host_grids
-              << " by the host, " << o.report.child_grids
-              << " by kernels; deepest level: " << o.report.deepest_level << "\n   " << digits(o.ms)
-              << " ms (median of " << o.runs << ')';
+    const outcome o = measure_rung(problem, r, stream.get());
+    std::cout << "   the result is right; grids launched: " << with_commas(o.report.host_grids)
+              << " by the host, " << with_commas(o.report.child_grids)
+              << " by kernels; deepest level: " << o.report.deepest_level
+              << "; tasks without a launch slot: " << with_commas(o.report.spilled_tasks) << "\n   "
+              << digits(o.ms) << " ms (median of " << o.runs << ')';
     if (before > 0)
       std::cout << ", " << digits(before / o.ms) << " times as fast as the rung before";
-    std::cout << '\n';
+    std::cout << std::endl;
     before = o.ms;
   }
 }
 
 /// Writes one run's launch tree, or timeline.
+/// \throws std::runtime_error if the rung does not record its launches
 template <class Problem>
 void write_trace(const rung<Problem>& r, std::size_t n, const std::filesystem::path& file) {
   const host_stream stream;
   Problem problem(n, stream.get());
   launch_trace trace;
-  double ms = 0;
-  run_once(problem, r, stream.get(), ms, &trace);
+  run_once(problem, r, stream.get(), &trace);
+  if (trace.grids.empty()) {
+    throw std::runtime_error("rung '" + std::string(r.name) + "' does not record its launches");
+  }
   write_trace_file(file, trace);
-  std::cout << r.name << ", " << with_commas(n) << ": " << trace.count() << " grids in "
-            << file.string();
+  std::cout << r.name << ", " << with_commas(problem.size()) << ": " << trace.count()
+            << " grids in " << file.string();
   if (trace.lost > 0) std::cout << ", and " << trace.lost << " that found no room";
   std::cout << '\n';
 }
@@ -293,17 +253,19 @@ int run_program(int argc, char** argv, const ladder_description<Problem>& all,
   constexpr int skipped = 77;
   const std::string usage =
       "usage: ladder_" + std::string(all.name) +
-      " [--rung N] [--n N] [--trace FILE] [--table] [--check] [--pending-launches N]\n"
+      " [--rung N] [--n N] [--large N] [--trace FILE] [--table] [--check] [--pending-launches N]\n"
       "  --rung N              only this one\n"
       "  --n N                 the size\n"
+      "  --large N             the table's second size, for the rungs that can bear it\n"
       "  --trace FILE          record the grids of --rung: .html, .json, .dot\n"
       "  --table               all rungs as a Markdown table\n"
       "  --check               no times: all rungs on inputs that are hard\n"
       "  --pending-launches N  room in the pool of pending launches, half of which is used\n";
   std::optional<unsigned> only;
   std::optional<std::size_t> n;
+  std::optional<std::size_t> large;
   std::string trace;
-  std::optional<std::size_t> pending_launches;
+  std::optional<std::size_t> pending_launches = all.pending_launches;
   bool table = false;
   bool checks = false;
   try {
@@ -319,9 +281,12 @@ int run_program(int argc, char** argv, const ladder_description<Problem>& all,
         if (*only < 1 || *only > all.rungs.size()) {
           throw std::invalid_argument("rungs are 1 to " + std::to_string(all.rungs.size()));
         }
-      } else if (option == "--n") {
-        n = value();
-        if (*n < 1 || *n >> 31 != 0) throw std::invalid_argument("--n must be in [1, 2^31 - 1]");
+      } else if (option == "--n" || option == "--large") {
+        auto& size = option == "--n" ? n : large;
+        size = value();
+        if (*size < 1 || *size >> 31 != 0) {
+          throw std::invalid_argument(std::string(option) + " must be in [1, 2^31 - 1]");
+        }
       } else if (option == "--trace") {
         trace = text();
         check_trace_file(trace);
@@ -361,7 +326,7 @@ int run_program(int argc, char** argv, const ladder_description<Problem>& all,
     } else if (!trace.empty()) {
       write_trace(all.rungs[*only - 1], n.value_or(all.small), trace);
     } else if (table) {
-      print_table(all, n.value_or(all.small), all.large);
+      print_table(all, n.value_or(all.small), large.value_or(all.large));
     } else {
       print_rungs(all, n.value_or(all.small), only);
     }

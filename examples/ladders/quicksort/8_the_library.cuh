@@ -15,7 +15,7 @@
 
 #include <ramify/quicksort.cuh>
 
-#include "../ladder.hpp"
+#include "sort_run.cuh"
 
 namespace ladder::rung_8 {
 

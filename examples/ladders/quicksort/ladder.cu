@@ -5,6 +5,8 @@
 //     ladder_quicksort --rung 3 --n 500 --trace three.html   # one rung's launches, as a page for a browser
 #include "../ladder.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <ramify/runtime/limits.cuh>
 
 #include "1_one_thread.cuh"
@@ -18,6 +20,8 @@
 #include "distributions.hpp"
 
 namespace {
+
+using namespace ramify;
 
 class sorting {
  public:
@@ -35,12 +39,32 @@ class sorting {
     std::ranges::sort(expected_);
   }
 
-  /// A grid has two keys at least.
-  [[nodiscard]] std::size_t most_grids() const { return expected_.size(); }
-  void reset() { copy(keys_.data(), input_.data(), cudaMemcpyDeviceToDevice); }
-  void solve(rung_function sort, ladder::ladder_run& run) {
-    sort(keys_.data(), expected_.size(), run);
+  [[nodiscard]] std::size_t size() const { return expected_.size(); }
+
+  ladder::run_result run(rung_function sort, cudaStream_t stream, launch_trace* trace) {
+    copy(keys_.data(), input_.data(), cudaMemcpyDeviceToDevice);
+    // (A grid has two keys at least, so there are not more grids than keys.)
+    ladder::ladder_run run(size(), stream, trace);
+    host_event begin;
+    host_event end;
+    begin.record(stream);
+    sort(keys_.data(), size(), run);
+    end.record(stream);
+    const ladder::run_result result{run.finish(), end.milliseconds_since(begin)};
+    check_result();
+    return result;
   }
+
+  double run_baseline() {
+    copy(seen_.data(), input_.data(), cudaMemcpyDeviceToHost);
+    const auto begin = std::chrono::steady_clock::now();
+    std::ranges::sort(seen_);
+    const std::chrono::duration<double, std::milli> passed =
+        std::chrono::steady_clock::now() - begin;
+    return passed.count();
+  }
+
+ private:
   void check_result() {
     copy(seen_.data(), keys_.data(), cudaMemcpyDeviceToHost);
     if (seen_ == expected_) return;
@@ -49,17 +73,16 @@ class sorting {
                              std::to_string(seen_.size()) + " is wrong");
   }
 
- private:
   void copy(void* to, const void* from, cudaMemcpyKind kind) {
     const std::size_t bytes = expected_.size() * sizeof(std::uint32_t);
-    ramify::check(cudaMemcpyAsync(to, from, bytes, kind, stream_), "copying keys");
-    ramify::check(cudaStreamSynchronize(stream_), "copying keys");
+    check(cudaMemcpyAsync(to, from, bytes, kind, stream_), "copying keys");
+    check(cudaStreamSynchronize(stream_), "copying keys");
   }
 
   std::vector<std::uint32_t> expected_;
   std::vector<std::uint32_t> seen_;
-  ramify::device_buffer<std::uint32_t> input_;
-  ramify::device_buffer<std::uint32_t> keys_;
+  device_buffer<std::uint32_t> input_;
+  device_buffer<std::uint32_t> keys_;
   cudaStream_t stream_;
 };
 
@@ -69,8 +92,10 @@ constexpr std::size_t any = std::size_t{1} << 31;
 const ladder::ladder_description<sorting> quicksorts{
     "quicksort",
     "keys",
+    "`std::sort`, on one core of the host",
     gpu ? 1 << 18 : 1 << 16,
     gpu ? 1 << 24 : 1 << 20,
+    std::nullopt,
     {
         {"1 one thread", "a grid of one thread for each segment, in the NULL stream", 1 << 18,
          ladder::rung_1::sort},
@@ -87,7 +112,7 @@ const ladder::ladder_description<sorting> quicksorts{
 /// All rungs, on inputs of all kinds, and with few launch slots, or none.
 void check_rungs() {
   using common::distribution;
-  const ramify::host_stream stream;
+  const host_stream stream;
   std::vector<std::size_t> limits{2048, 300};
   if (!gpu) limits.insert(limits.end(), {40, 1});  // quotas of 2 and 0; no GPU grants so few
   for (const auto& r : quicksorts.rungs) {
@@ -95,11 +120,10 @@ void check_rungs() {
     std::uint64_t grids = 0;
     std::uint64_t spilled = 0;
     for (const std::size_t limit : limits) {
-      const ramify::launch_limits scope({.pending_launches = limit});
+      const launch_limits scope({.pending_launches = limit});
       const auto sort = [&](distribution kind, std::size_t n) {
         sorting problem(common::make_ranks(kind, n, n), stream.get());
-        double ms = 0;
-        const auto report = ladder::run_once(problem, r, stream.get(), ms);
+        const run_report report = ladder::run_once(problem, r, stream.get()).report;
         ++sorts;
         grids += report.child_grids;
         spilled += report.spilled_tasks;

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../ladder.hpp"
+#include "sort_run.cuh"
 
 namespace ladder {
 
