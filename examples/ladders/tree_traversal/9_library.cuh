@@ -37,7 +37,7 @@ inline std::uint64_t count_nodes(const node& root, ladder_run& run) {
   config.route = route::device;
   const auto found =
       traverse(root, children{}, one{}, sum{}, std::uint64_t{0}, run.stream(), config);
-  run.report() = found.report;
+  run.did(found.report);
   return found.value;
 }
 

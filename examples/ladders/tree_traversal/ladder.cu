@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counts the nodes of an unbalanced tree in nine ways, from a grid for each node to the library's traversal.
-// Checks each against a plain loop, then times it.
-#include <algorithm>
-#include <charconv>
+// A ladder: the nodes of an unbalanced tree are counted in nine ways, from a grid for each node to the library's
+// traversal.
+//
+//     ladder_tree_traversal --n 100000                            # all rungs that can bear it, checked and timed
+//     ladder_tree_traversal --rung 4 --n 4096 --trace four.html   # one rung's launches, as a page for a browser
+#include "../ladder.hpp"
+
 #include <chrono>
-#include <iomanip>
-#include <iostream>
-#include <ramify/runtime/limits.cuh>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <vector>
 
 #include "1_grid_a_node.cuh"
 #include "2_grid_for_children.cuh"
@@ -26,278 +20,143 @@
 
 namespace {
 
-using namespace ladder;
+using namespace ramify;
 
-struct rung {
-  const char* name;
-  const char* changed;
-  std::uint64_t (*count_nodes)(const node&, ladder_run&);
-  bool is_naive = false;  ///< it would take too long, or too many grids, on a large tree
-};
+class counting {
+ public:
+  using rung_function = std::uint64_t (*)(const ladder::node&, ladder::ladder_run&);
 
-const rung rungs[] = {
-    {"a grid for each node", "a launch for each call of the recursion", rung_1::count_nodes, true},
-    {"a grid for a node's children", "siblings share a grid; leaves need none", rung_2::count_nodes,
-     true},
-    {"threshold", "small subtrees are finished in place by a thread", rung_3::count_nodes, true},
-    {"a grid for a block", "what the threads of a block find becomes one grid",
-     rung_4::count_nodes},
-    {"a grid for a level", "what the blocks of a grid find becomes one grid", rung_5::count_nodes},
-    {"flat", "the host launches the levels", rung_6::count_nodes},
-    {"blocks that stay", "no levels: depth first in shared memory, a queue for the rest",
-     rung_7::count_nodes},
-    {"rounds", "no queue: when many are idle, work is shared out anew by the next grid",
-     rung_8::count_nodes},
-    {"ramify::traverse()", "walkers are warps; memory for stacks and not for the tree",
-     rung_9::count_nodes},
-};
-constexpr std::size_t rung_count = std::size(rungs);
+  counting(std::size_t about, cudaStream_t stream) : counting(ladder::root_of(about), stream) {}
+  counting(const ladder::node& root, cudaStream_t stream)
+      : root_(root), nodes_(ladder::count_on_host(root)), memory_(nodes_, stream) {}
 
-struct options {
-  std::size_t rung = 0;  ///< 0: all
-  std::size_t nodes = RAMIFY_ON_CUDA ? 1 << 20 : 1 << 16;
-  std::size_t large = RAMIFY_ON_CUDA ? 1 << 26 : 1 << 20;  ///< of the table's second half
-  std::size_t repeats = 5;
-  std::size_t pending_launches = 16'384;
-  std::string trace;
-  bool table = false;
-};
+  [[nodiscard]] std::size_t size() const { return nodes_; }
 
-constexpr const char* usage = R"(Counts the nodes of an unbalanced tree in nine ways.
-
-  --rung N              only rung N, 1 to 9
-  --n N                 a tree of about N nodes: of a power of two, rounded down
-  --large N             the same for the second half of the table
-  --repeats N           times that each rung is timed; the median counts (5)
-  --pending-launches N  room in the pending launch pool, half of which is used (16384)
-  --trace FILE          all grids of that rung: .html, .json (Perfetto), .dot (Graphviz)
-  --table               a Markdown table
-)";
-
-std::size_t parse_number(std::string_view name, std::string_view text, std::size_t least,
-                         std::size_t most) {
-  std::size_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) {
-    throw std::invalid_argument(std::string(name) + " must be a number in [" +
-                                std::to_string(least) + ", " + std::to_string(most) + "], not '" +
-                                std::string(text) + "'");
-  }
-  return value;
-}
-
-options parse(const std::vector<std::string>& words) {
-  options o;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& name = words[i];
-    const auto value = [&]() -> const std::string& {
-      if (++i == words.size()) throw std::invalid_argument(name + " needs a value");
-      return words[i];
-    };
-    constexpr std::size_t most_nodes = std::size_t{1} << 28;
-    if (name == "--rung") {
-      o.rung = parse_number(name, value(), 1, rung_count);
-    } else if (name == "--n") {
-      o.nodes = parse_number(name, value(), 1, most_nodes);
-    } else if (name == "--large") {
-      o.large = parse_number(name, value(), 1, most_nodes);
-    } else if (name == "--repeats") {
-      o.repeats = parse_number(name, value(), 1, 1000);
-    } else if (name == "--pending-launches") {
-      o.pending_launches = parse_number(name, value(), 1, 500'000);
-    } else if (name == "--trace") {
-      o.trace = value();
-      check_trace_file(o.trace);
-    } else if (name == "--table") {
-      o.table = true;
-    } else {
-      throw std::invalid_argument("there is no option '" + name + "'");
-    }
-  }
-  if (!o.trace.empty() && o.rung == 0) throw std::invalid_argument("--trace needs --rung");
-  if (!o.trace.empty() && o.rung == rung_count) {
-    throw std::invalid_argument("--trace: the library's traversal does not record its launches");
-  }
-  return o;
-}
-
-/// What there is to tell of a rung on a tree.
-struct outcome {
-  std::uint64_t nodes;
-  run_report report;
-  double milliseconds;
-};
-
-double median(std::vector<double> all) {
-  std::ranges::sort(all);
-  return all[all.size() / 2];
-}
-
-struct tree_and_count {
-  node root;
-  std::uint64_t nodes;
-  double milliseconds;  ///< of the plain loop
-};
-
-tree_and_count make_tree(std::size_t about) {
-  tree_and_count tree{root_of(about), 0, 0};
-  const auto begin = std::chrono::steady_clock::now();
-  tree.nodes = count_on_host(tree.root);
-  tree.milliseconds =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-  return tree;
-}
-
-/// Runs a rung once to see whether it counts right, then as often as asked for its time.
-/// \throws std::runtime_error if it does not
-outcome measure(const rung& r, const tree_and_count& tree, const tree_memory& memory,
-                std::size_t repeats, cudaStream_t stream) {
-  outcome seen{};
-  std::vector<double> times;
-  host_event begin;
-  host_event end;
-  for (std::size_t i = 0; i <= repeats; ++i) {
-    ladder_run run(memory, stream, nullptr);
+  ladder::run_result run(rung_function count_nodes, cudaStream_t stream, launch_trace* trace) {
+    ladder::ladder_run run(memory_, stream, trace);
+    host_event begin;
+    host_event end;
     begin.record(stream);
-    seen.nodes = r.count_nodes(tree.root, run);
+    const std::uint64_t counted = count_nodes(root_, run);
     end.record(stream);
-    if (i > 0) times.push_back(end.milliseconds_since(begin));
-    seen.report = run.report();
-    if (seen.nodes != tree.nodes) {
-      throw std::runtime_error(std::string(r.name) + ": counted " + std::to_string(seen.nodes) +
-                               " nodes of " + std::to_string(tree.nodes));
+    const ladder::run_result result{run.finish(), end.milliseconds_since(begin)};
+    if (counted != nodes_) {
+      throw std::runtime_error("counted " + std::to_string(counted) + " nodes of " +
+                               std::to_string(nodes_));
     }
+    return result;
   }
-  seen.milliseconds = median(times);
-  return seen;
-}
 
-std::string three_digits(double value) {
-  std::ostringstream text;
-  const int digits = value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3;
-  text << std::fixed << std::setprecision(digits) << value;
-  return text.str();
-}
-
-std::string machine() {
-#if RAMIFY_ON_CUDA
-  int device = 0;
-  check(cudaGetDevice(&device), "asking for the current device");
-  cudaDeviceProp properties{};
-  check(cudaGetDeviceProperties(&properties, device), "asking what the device is");
-  return properties.name;
-#else
-  return "CPU executor, " + std::to_string(std::thread::hardware_concurrency()) + " cores";
-#endif
-}
-
-void print_rungs(const options& o, cudaStream_t stream) {
-  const tree_and_count tree = make_tree(o.nodes);
-  std::cout << machine() << "; " << tree.nodes
-            << " nodes; a plain loop on one core of the host: " << three_digits(tree.milliseconds)
-            << " ms\n";
-  const tree_memory memory(tree.nodes, stream);
-  double before = 0;
-  for (std::size_t i = 0; i < rung_count; ++i) {
-    if (o.rung != 0 && o.rung != i + 1) continue;
-    const outcome seen = measure(rungs[i], tree, memory, o.repeats, stream);
-    const run_report& r = seen.report;
-    std::cout << "rung " << i + 1 << ", " << rungs[i].name << ": " << rungs[i].changed << "\n  "
-              << seen.nodes << " nodes; grids: " << r.host_grids << " by the host, "
-              << r.child_grids << " by kernels, deepest level " << r.deepest_level
-              << "; tasks that waited: " << r.spilled_tasks << "\n  "
-              << three_digits(seen.milliseconds) << " ms";
-    if (before > 0)
-      std::cout << ", rung before / this: " << three_digits(before / seen.milliseconds);
-    std::cout << std::endl;
-    before = seen.milliseconds;
+  double run_baseline() {
+    const auto begin = std::chrono::steady_clock::now();
+    const std::uint64_t counted = ladder::count_on_host(root_);
+    const std::chrono::duration<double, std::milli> passed =
+        std::chrono::steady_clock::now() - begin;
+    if (counted != nodes_) throw std::logic_error("the tree is another one each time");
+    return passed.count();
   }
+
+ private:
+  ladder::node root_;
+  std::uint64_t nodes_;
+  ladder::tree_memory memory_;
+};
+
+constexpr bool gpu = RAMIFY_ON_CUDA != 0;
+constexpr std::size_t any = std::size_t{1} << 31;
+
+const ladder::ladder_description<counting> tree_traversals{
+    "tree_traversal",
+    "nodes",
+    "a plain loop with a stack, on one core of the host",
+    1 << 16,
+    gpu ? 1 << 26 : 1 << 20,
+    1 << 18,  // a grid for each node of the small tree, and half of the pool stays empty
+    {
+        {"1 grid a node", "a launch for each call of the recursion", 1 << 18,
+         ladder::rung_1::count_nodes},
+        {"2 grid for children", "siblings share a grid; leaves need none", 1 << 19,
+         ladder::rung_2::count_nodes},
+        {"3 threshold", "a thread finishes a small subtree in place", 1 << 22,
+         ladder::rung_3::count_nodes},
+        {"4 grid for a block", "what the threads of a block find becomes one grid", any,
+         ladder::rung_4::count_nodes},
+        {"5 grid for a level", "what the blocks of a grid find becomes one grid", any,
+         ladder::rung_5::count_nodes},
+        {"6 flat", "the host launches the levels", any, ladder::rung_6::count_nodes},
+        {"7 persistent blocks", "no levels: depth first in shared memory, a queue for the rest",
+         any, ladder::rung_7::count_nodes},
+        {"8 rounds", "no queue: when many are idle, the next grid shares all work out anew", any,
+         ladder::rung_8::count_nodes},
+        {"9 the library", "walkers are warps: `ramify::traverse`, device route", any,
+         ladder::rung_9::count_nodes},
+    }};
+
+void expect(bool is_so, const ladder::rung<counting>& rung, const std::string& what) {
+  if (!is_so) throw std::logic_error("rung '" + std::string(rung.name) + "': " + what);
 }
 
-void print_table(const options& o, cudaStream_t stream) {
-  const tree_and_count small = make_tree(o.nodes);
-  const tree_and_count large = make_tree(o.large);
-  const tree_memory memory(std::max(small.nodes, large.nodes), stream);
-  std::cout << machine() << "; `ladder_tree_traversal --table`; medians of " << o.repeats
-            << "; pending-launch limit " << o.pending_launches << "\n\n"
-            << "| rung | changed | grids by the host | by kernels | deepest level | " << small.nodes
-            << " nodes, ms | rung before / this | " << large.nodes
-            << " nodes, ms | rung before / this | Mnodes/s |\n"
-            << "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
-            << "| plain loop | one core of the host | | | | " << three_digits(small.milliseconds)
-            << " | | " << three_digits(large.milliseconds) << " | | "
-            << three_digits(large.nodes / large.milliseconds / 1e3) << " |\n";
-  double small_before = 0;
-  double large_before = 0;
-  const auto ratio = [](double before, double now) {
-    return before > 0 ? three_digits(before / now) : std::string();
+/// Whether the rungs launch what their head comments say, as long as no task has to wait for a slot.
+void check_launches(cudaStream_t stream) {
+  const launch_limits scope({.pending_launches = 1 << 14});
+  counting problem(2048, stream);
+  std::vector<run_report> of;
+  for (const auto& r : tree_traversals.rungs) {
+    of.push_back(ladder::run_once(problem, r, stream).report);
+    expect(of.back().spilled_tasks == 0, r, "a task found no slot");
+  }
+  const auto grids = [&](int rung) { return of[rung - 1].host_grids + of[rung - 1].child_grids; };
+  const auto is_chain = [&](int rung) {
+    return of[rung - 1].host_grids == 1 && of[rung - 1].child_grids == of[rung - 1].deepest_level;
   };
-  for (std::size_t i = 0; i < rung_count; ++i) {
-    const rung& r = rungs[i];
-    const outcome seen = measure(r, small, memory, o.repeats, stream);
-    std::cout << "| " << i + 1 << " " << r.name << " | " << r.changed << " | "
-              << seen.report.host_grids << " | " << seen.report.child_grids << " | "
-              << seen.report.deepest_level << " | " << three_digits(seen.milliseconds) << " | "
-              << ratio(small_before, seen.milliseconds) << " | ";
-    small_before = seen.milliseconds;
-    if (r.is_naive) {
-      std::cout << "| | |" << std::endl;
-      continue;
-    }
-    const outcome more = measure(r, large, memory, o.repeats, stream);
-    std::cout << three_digits(more.milliseconds) << " | " << ratio(large_before, more.milliseconds)
-              << " | " << three_digits(more.nodes / more.milliseconds / 1e3) << " |" << std::endl;
-    large_before = more.milliseconds;
-  }
+  const auto& rungs = tree_traversals.rungs;
+  expect(grids(1) == problem.size(), rungs[0], "not a grid for each node");
+  expect(2 * grids(2) < grids(1), rungs[1], "more grids than half of the nodes");
+  expect(8 * grids(3) < grids(2), rungs[2], "too many grids");
+  expect(grids(4) < grids(3), rungs[3], "no fewer grids than with one for each large node");
+  expect(is_chain(5), rungs[4], "no chain");
+  expect(grids(6) == grids(5) && of[5].child_grids == 0, rungs[5], "not a grid for each level");
+  expect(grids(7) == 1, rungs[6], "not one grid");
+  expect(is_chain(8), rungs[7], "no chain");
+  std::cout << "what is launched for " << problem.size() << " nodes is as expected\n";
 }
 
-void write_trace(const options& o, cudaStream_t stream) {
-  const tree_and_count tree = make_tree(o.nodes);
-  const tree_memory memory(tree.nodes, stream);
-  launch_trace trace;
-  ladder_run run(memory, stream, &trace);
-  const std::uint64_t nodes = rungs[o.rung - 1].count_nodes(tree.root, run);
-  write_trace_file(o.trace, trace);
-  std::cout << "rung " << o.rung << ", " << rungs[o.rung - 1].name << ": " << nodes << " nodes of "
-            << tree.nodes << ", " << trace.count() << " grids in " << o.trace << '\n';
-  if (nodes != tree.nodes) throw std::runtime_error("counted wrong");
+/// All rungs, on trees of all sizes, and with few launch slots, or none.
+void check_rungs() {
+  const host_stream stream;
+  check_launches(stream.get());
+  std::vector<std::size_t> limits{16'384, 300, 32};
+  if (!gpu) limits.push_back(1);  // a quota of none; no GPU grants so little
+  for (const auto& r : tree_traversals.rungs) {
+    std::size_t trees = 0;
+    std::uint64_t grids = 0;
+    std::uint64_t waited = 0;
+    for (const std::size_t limit : limits) {
+      const launch_limits scope({.pending_launches = limit});
+      const auto count = [&](const ladder::node& root) {
+        counting problem(root, stream.get());
+        const run_report report = ladder::run_once(problem, r, stream.get()).report;
+        ++trees;
+        grids += report.child_grids;
+        waited += report.spilled_tasks;
+      };
+      // A root alone, many small trees, among them roots without children; and more nodes than the
+      // blocks that run at a time have threads.
+      for (std::uint32_t below = 0; below < 10; ++below) {
+        for (std::uint32_t seed = 0; seed < 3; ++seed) {
+          count({ladder::mixed(3 * below + seed), below});
+        }
+      }
+      count(ladder::root_of(5000));
+      if (&r - tree_traversals.rungs.data() >= 2) count(ladder::root_of(gpu ? 2'000'000 : 30'000));
+    }
+    std::cout << "rung " << r.name << ": " << trees << " trees counted; kernels launched " << grids
+              << " grids, and found no slot for " << waited << " tasks" << std::endl;
+  }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::vector<std::string> words(argv + 1, argv + argc);
-  if (std::ranges::find(words, "--help") != words.end()) {
-    std::cout << usage;
-    return 0;
-  }
-  options o;
-  try {
-    o = parse(words);
-  } catch (const std::invalid_argument& e) {
-    std::cerr << "error: " << e.what() << '\n';
-    return 2;
-  }
-#if RAMIFY_ON_CUDA
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-    std::cout << "skipped: there is no CUDA device\n";
-    return 77;
-  }
-#endif
-  try {
-    const launch_limits limits({.pending_launches = o.pending_launches});
-    const host_stream stream;
-    if (!o.trace.empty()) {
-      write_trace(o, stream.get());
-    } else if (o.table) {
-      print_table(o, stream.get());
-    } else {
-      print_rungs(o, stream.get());
-    }
-  } catch (const std::exception& e) {
-    std::cerr << "error: " << e.what() << '\n';
-    return 1;
-  }
-  return 0;
+  return ladder::run_program(argc, argv, tree_traversals, check_rungs);
 }

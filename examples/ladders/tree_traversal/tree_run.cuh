@@ -235,10 +235,30 @@ class ladder_run {
     return seen.waiting[filled_];
   }
 
+  /// The same for kernels that launch nothing and that empty the list which they read: the next view() is over
+  /// the other one. The shortest look of the host that there is.
+  unsigned other_list() {
+    filled_ = 1 - filled_;
+    ++level_;
+    unsigned waiting = 0;
+    check(cudaMemcpyAsync(&waiting, memory_.state()->waiting + filled_, sizeof waiting,
+                          cudaMemcpyDeviceToHost, stream_),
+          "reading the length of a list");
+    check(cudaStreamSynchronize(stream_), "waiting for a level");
+    return waiting;
+  }
+
   /// Nodes that were counted, as next_list() saw them last.
   [[nodiscard]] std::uint64_t nodes() const { return nodes_; }
 
-  [[nodiscard]] run_report& report() { return control_.report(); }
+  /// For a rung that is the library's: what it reported.
+  void did(const run_report& report) { control_.report() = report; }
+
+  /// After the last wait: the report, and the trace has all grids.
+  run_report finish() {
+    control_.read_trace();
+    return control_.report();
+  }
 
  private:
   const tree_memory& memory_;
