@@ -6,12 +6,12 @@
 ///
 /// Changed    Nothing yet. A grid of one thread splits a segment in two and launches a grid for each half,
 ///            into the stream that a launch has when nobody names one: the NULL stream of its block.
-/// Tree       Binary: a grid for each segment of two keys or more, about two for three keys. Its depth is
-///            that of a random search tree, some 40 for a million keys.
+/// Tree       Binary: a grid for each segment of two keys or more, so n - 1 grids in all. Its depth is that of
+///            a random search tree, some 40 levels for 65,536 keys.
 /// Join       None. The halves are sorted in place, and the host waits for the root, which is complete when
 ///            all grids below it are. But one stream runs one grid after the other: the right half waits until
 ///            the left one is complete. So of all these grids only one runs at a time.
-/// Cost       n log(n) comparisons, one after another, and 2/3 n launches, each longer than most grids' work.
+/// Cost       n log(n) comparisons, one after another, and n launches, each longer than most grids' work.
 ///            A level reads and writes all keys once, and each thread waits for each key.
 
 #include "segment.cuh"

@@ -4,12 +4,12 @@
 /// \file
 /// Rung 2: small segments are finished in place.
 ///
-/// Changed    The base case: up to 32 keys are sorted by the thread that has them, by insertion. Two thirds
-///            of rung 1's grids had three keys or fewer.
-/// Tree       As before, without its lower levels: a grid for some 20 keys instead of two for three, and
-///            its depth is less by about ten.
+/// Changed    The base case: up to 32 keys are sorted by the thread that has them, by insertion. Half of
+///            rung 1's grids had no more than three keys.
+/// Tree       As before, without its lower levels: a grid for some 16 keys instead of one for each, and its
+///            depth is less by about ten.
 /// Join       As before.
-/// Cost       A twentieth of the launches or so. Insertion takes up to 32 * 32 / 4 steps instead of 32 * 5, and
+/// Cost       A sixteenth of the launches or so. Insertion takes up to 32 * 32 / 4 steps instead of 32 * 5, and
 ///            is quicker all the same: they are short, and the keys are near.
 
 #include "1_one_thread.cuh"

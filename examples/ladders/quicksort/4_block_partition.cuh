@@ -16,8 +16,9 @@
 ///
 /// Tree       As before, and never deeper for equal keys: they are done.
 /// Join       As before; the threads of a block wait for one another at barriers.
-/// Cost       A level's time is a 256th or so at the top of the tree, where segments are long. At its bottom
-///            255 threads look on while one sorts 32 keys. A level reads the keys once and writes them once.
+/// Cost       At the top of the tree, where segments are long, 256 threads share what one did, and neighbours
+///            read neighbouring keys. At its bottom 255 threads look on while one sorts 32 keys. A level reads
+///            the keys once and writes them once.
 
 #include <ramify/runtime/collectives.cuh>
 

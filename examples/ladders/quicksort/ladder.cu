@@ -116,6 +116,7 @@ void check_rungs() {
   std::vector<std::size_t> limits{2048, 300};
   if (!gpu) limits.insert(limits.end(), {40, 1});  // quotas of 2 and 0; no GPU grants so few
   for (const auto& r : quicksorts.rungs) {
+    const bool by_one_thread = &r - quicksorts.rungs.data() < 3;
     std::size_t sorts = 0;
     std::uint64_t grids = 0;
     std::uint64_t spilled = 0;
@@ -128,15 +129,14 @@ void check_rungs() {
         grids += report.child_grids;
         spilled += report.spilled_tasks;
       };
-      for (const std::size_t n : {1, 2, 3, 33, 700}) {
-        for (const distribution kind : common::all_distributions()) sort(kind, n);
+      for (const distribution kind : common::all_distributions()) {
+        for (const std::size_t n : {1, 2, 3, 33, 700}) sort(kind, n);
+        if (!by_one_thread && limit == limits[0]) sort(kind, 20'000);
       }
-      sort(distribution::uniform, 5000);
-      if (&r - quicksorts.rungs.data() < 3) continue;
-      for (const distribution kind : common::all_distributions()) sort(kind, 30'000);
+      sort(distribution::uniform, by_one_thread ? 5000 : 30'000);
     }
     std::cout << "rung " << r.name << ": " << sorts << " inputs sorted; kernels launched " << grids
-              << " grids, and found no slot for " << spilled << '\n';
+              << " grids, and found no slot for " << spilled << std::endl;
   }
 }
 
