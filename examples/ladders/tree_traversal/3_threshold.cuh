@@ -8,10 +8,11 @@
 /// Why          A launch should bring more work than it costs, and most subtrees of a tree are small.
 /// Launch tree  the top of the tree.
 /// Join         none, as before.
-/// Cost         a grid for each large node. A thread walks some 47 nodes one after another, on a stack of its
-///              own in local memory, and its warp lasts as long as the longest of these walks. Too high
-///              a threshold leaves the device without threads. What the best one is depends on the
-///              tree; the size of a subtree, which would tell, is not known.
+/// Cost         a grid for each large node that has children. A thread walks 48 nodes on average, one after
+///              another, on a stack of its own in local memory, and its warp lasts as long as the longest
+///              of these walks, up to ten times as long. Too high a threshold leaves the device without
+///              threads. What the best one is depends on the tree; the size of a subtree, which would
+///              tell, is not known.
 
 #include "in_place.cuh"
 #include "tree_run.cuh"

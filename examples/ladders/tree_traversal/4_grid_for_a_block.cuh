@@ -8,9 +8,10 @@
 ///              written side by side into device memory, and one thread launches one grid over them. A task
 ///              is a segment of nodes that have not been counted, a thread for each.
 /// Why          Fewer and larger grids: blocks of 128 threads instead of families.
-/// Launch tree  up to 6 children a block; the deeper, the more grids with more than one block.
+/// Launch tree  a child for each block that finds large nodes, of up to 6 blocks; so grids of several blocks
+///              have several children.
 /// Join         none, as before.
-/// Cost         a grid for each block that finds large nodes; a write and a read, of 8 bytes each, for
+/// Cost         as many grids as there are such blocks; a write and a read, of 8 bytes each, for
 ///              each of their children; a scan and two barriers a block. Near the root, and where the tree
 ///              is thin, blocks are nearly empty, for a block gathers only what it has found itself.
 

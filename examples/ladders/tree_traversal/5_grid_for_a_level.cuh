@@ -16,6 +16,7 @@
 ///              the next one begins before.
 
 #include <ramify/runtime/collectives.cuh>
+#include <ramify/runtime/tasks.cuh>
 
 #include "in_place.cuh"
 #include "tree_run.cuh"

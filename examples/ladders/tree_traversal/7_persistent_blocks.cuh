@@ -11,7 +11,7 @@
 ///              no threshold has to be found.
 /// Launch tree  one grid.
 /// Join         the queue is empty and no block has anything in hand: two counters.
-/// Cost         a step counts a node a thread for about five barriers. Blocks without work look at the queue
+/// Cost         a step counts a node a thread, for three barriers. Blocks without work look at the queue
 ///              again and again, and keep their place on the device. What is on a stack and less than too much
 ///              is not shared, however large the trees below it are: at the end a few blocks work.
 

@@ -15,6 +15,8 @@
 ///              be, only the last block to arrive knows.
 /// Cost         16 us a round for the tail launch (H200), and a write and a read of what is handed out.
 
+#include <ramify/runtime/tasks.cuh>
+
 #include "block_walk.cuh"
 
 namespace ladder::rung_8 {

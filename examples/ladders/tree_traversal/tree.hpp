@@ -46,8 +46,8 @@ __host__ __device__ inline node child(const node& parent, unsigned i) {
   return {state, below};
 }
 
-/// With one level more a tree has about twice as many nodes: on average 1.5 * 2^below, and from this
-/// state about 2^below.
+/// With one level more a tree has about twice as many nodes: on average 2.25 * 2^below, and from this state
+/// about 2^below.
 inline node root_of(std::size_t nodes) {
   constexpr std::uint32_t state = 0x8766e2f2u;
   return {state, static_cast<std::uint32_t>(std::bit_width(std::max<std::size_t>(nodes, 1)) - 1)};
