@@ -109,10 +109,38 @@ const ladder::ladder_description<sorting> quicksorts{
          ladder::rung_8::sort},
     }};
 
+void expect(bool is_so, int rung, const char* what) {
+  if (!is_so) throw std::logic_error("rung " + std::to_string(rung) + ": " + what);
+}
+
+/// Whether the rungs launch what their head comments say, where none lacks a slot.
+void check_launches(cudaStream_t stream) {
+  constexpr std::size_t n = gpu ? 12'000 : 3000;
+  sorting problem(n, stream);
+  std::size_t grids[8] = {};
+  unsigned deepest[8] = {};
+  for (int rung = 1; rung < 8; ++rung) {
+    const run_report report = ladder::run_once(problem, quicksorts.rungs[rung - 1], stream).report;
+    expect(report.spilled_tasks == 0, rung, "a segment found no slot");
+    grids[rung] = report.host_grids + report.child_grids;
+    deepest[rung] = report.deepest_level;
+  }
+  expect(grids[1] == n - 1, 1, "not a grid for each segment");
+  expect(grids[2] > n / 20 && grids[2] < n / 13, 2, "not a grid for some 16 keys");
+  expect(deepest[2] + 4 < deepest[1], 2, "as deep as without a threshold");
+  expect(grids[3] == grids[2] && deepest[3] == deepest[2], 3, "another tree than before");
+  expect(grids[4] <= grids[3], 4, "more grids than before");
+  expect(8 * grids[5] < grids[4], 5, "too many grids");
+  expect(deepest[5] + 4 < deepest[4], 5, "as deep as before");
+  expect(grids[6] < 2 * grids[5], 6, "another tree than before");
+  expect(grids[7] == 3 && deepest[7] == 1, 7, "not one level and its leaves");
+}
+
 /// All rungs, on inputs of all kinds, and with few launch slots, or none.
 void check_rungs() {
   using common::distribution;
   const host_stream stream;
+  check_launches(stream.get());
   std::vector<std::size_t> limits{2048, 300};
   if (!gpu) limits.insert(limits.end(), {40, 1});  // quotas of 2 and 0; no GPU grants so few
   for (const auto& r : quicksorts.rungs) {
