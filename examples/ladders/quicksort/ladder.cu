@@ -144,7 +144,9 @@ void check_rungs() {
   std::vector<std::size_t> limits{2048, 300};
   if (!gpu) limits.insert(limits.end(), {40, 1});  // quotas of 2 and 0; no GPU grants so few
   for (const auto& r : quicksorts.rungs) {
-    const bool by_one_thread = &r - quicksorts.rungs.data() < 3;
+    // Enough for two levels of the one with 256 parts; and for those with small leaves, not too much.
+    const bool has_small_leaves = &r - quicksorts.rungs.data() < 4;
+    const std::size_t large = has_small_leaves ? 5000 : gpu ? 1'500'000 : 20'000;
     std::size_t sorts = 0;
     std::uint64_t grids = 0;
     std::uint64_t spilled = 0;
@@ -159,9 +161,8 @@ void check_rungs() {
       };
       for (const distribution kind : common::all_distributions()) {
         for (const std::size_t n : {1, 2, 3, 33, 700}) sort(kind, n);
-        if (!by_one_thread && limit == limits[0]) sort(kind, 20'000);
+        if (limit == limits[0] || kind == distribution::uniform) sort(kind, large);
       }
-      sort(distribution::uniform, by_one_thread ? 5000 : 30'000);
     }
     std::cout << "rung " << r.name << ": " << sorts << " inputs sorted; kernels launched " << grids
               << " grids, and found no slot for " << spilled << std::endl;
