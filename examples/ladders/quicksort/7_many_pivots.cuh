@@ -32,6 +32,7 @@ __device__ inline void choose_pivots(std::uint32_t* pivots, const std::uint32_t*
                                      const segment& s) {
   __shared__ typename rung_5::block_sort::TempStorage storage;
   std::uint32_t mine[items];
+  RAMIFY_UNROLL
   for (unsigned i = 0; i < items; ++i) {
     mine[i] = keys[s.begin + scramble(s.end ^ scramble(threadIdx.x * items + i)) % s.size()];
   }
@@ -81,21 +82,24 @@ __device__ inline void scatter_tile(const job& j, const segment& s, split& row,
   unsigned rank[items];
   for (unsigned p = threadIdx.x; p < parts; p += threads) places[p] = 0;
   __syncthreads();
+  RAMIFY_UNROLL
   for (unsigned i = 0; i < items; ++i) {
     const unsigned at = first + i * threads + threadIdx.x;
-    if (at >= s.end) continue;
-    mine[i] = j.keys[s.buffer][at];
-    part[i] = part_of(pivots, mine[i]);
-    rank[i] = atomicAdd(&places[part[i]], 1u);
+    if (at < s.end) {
+      mine[i] = j.keys[s.buffer][at];
+      part[i] = part_of(pivots, mine[i]);
+      rank[i] = atomicAdd(&places[part[i]], 1u);
+    }
   }
   __syncthreads();
   for (unsigned p = threadIdx.x; p < parts; p += threads) {
     if (places[p] > 0) places[p] = begins[p] + atomicAdd(&row.taken[p], places[p]);
   }
   __syncthreads();
+  RAMIFY_UNROLL
   for (unsigned i = 0; i < items; ++i) {
-    if (first + i * threads + threadIdx.x >= s.end) continue;
-    j.keys[1 - s.buffer][places[part[i]] + rank[i]] = mine[i];
+    const unsigned at = first + i * threads + threadIdx.x;
+    if (at < s.end) j.keys[1 - s.buffer][places[part[i]] + rank[i]] = mine[i];
   }
   __syncthreads();
 }

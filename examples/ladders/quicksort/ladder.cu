@@ -109,14 +109,44 @@ const ladder::ladder_description<sorting> quicksorts{
          ladder::rung_8::sort},
     }};
 
+void expect(bool is_so, int rung, const char* what) {
+  if (!is_so) throw std::logic_error("rung " + std::to_string(rung) + ": " + what);
+}
+
+/// Whether the rungs launch what their head comments say, where none lacks a slot.
+void check_launches(cudaStream_t stream) {
+  constexpr std::size_t n = gpu ? 12'000 : 3000;
+  sorting problem(n, stream);
+  std::size_t grids[8] = {};
+  unsigned deepest[8] = {};
+  for (int rung = 1; rung < 8; ++rung) {
+    const run_report report = ladder::run_once(problem, quicksorts.rungs[rung - 1], stream).report;
+    expect(report.spilled_tasks == 0, rung, "a segment found no slot");
+    grids[rung] = report.host_grids + report.child_grids;
+    deepest[rung] = report.deepest_level;
+  }
+  expect(grids[1] == n - 1, 1, "not a grid for each segment");
+  expect(grids[2] > n / 20 && grids[2] < n / 13, 2, "not a grid for some 16 keys");
+  expect(deepest[2] + 4 < deepest[1], 2, "as deep as without a threshold");
+  expect(grids[3] == grids[2] && deepest[3] == deepest[2], 3, "another tree than before");
+  expect(grids[4] <= grids[3], 4, "more grids than before");
+  expect(8 * grids[5] < grids[4], 5, "too many grids");
+  expect(deepest[5] + 4 < deepest[4], 5, "as deep as before");
+  expect(grids[6] < 2 * grids[5], 6, "another tree than before");
+  expect(grids[7] == 3 && deepest[7] == 1, 7, "not one level and its leaves");
+}
+
 /// All rungs, on inputs of all kinds, and with few launch slots, or none.
 void check_rungs() {
   using common::distribution;
   const host_stream stream;
+  check_launches(stream.get());
   std::vector<std::size_t> limits{2048, 300};
   if (!gpu) limits.insert(limits.end(), {40, 1});  // quotas of 2 and 0; no GPU grants so few
   for (const auto& r : quicksorts.rungs) {
-    const bool by_one_thread = &r - quicksorts.rungs.data() < 3;
+    // Enough for two levels of the one with 256 parts; and for those with small leaves, not too much.
+    const bool has_small_leaves = &r - quicksorts.rungs.data() < 4;
+    const std::size_t large = has_small_leaves ? 5000 : gpu ? 1'500'000 : 20'000;
     std::size_t sorts = 0;
     std::uint64_t grids = 0;
     std::uint64_t spilled = 0;
@@ -131,9 +161,8 @@ void check_rungs() {
       };
       for (const distribution kind : common::all_distributions()) {
         for (const std::size_t n : {1, 2, 3, 33, 700}) sort(kind, n);
-        if (!by_one_thread && limit == limits[0]) sort(kind, 20'000);
+        if (limit == limits[0] || kind == distribution::uniform) sort(kind, large);
       }
-      sort(distribution::uniform, by_one_thread ? 5000 : 30'000);
     }
     std::cout << "rung " << r.name << ": " << sorts << " inputs sorted; kernels launched " << grids
               << " grids, and found no slot for " << spilled << std::endl;
