@@ -67,7 +67,7 @@ class bench {
     const z_curve<3> curve(box<float, 3>{{{0, 0, 0}}, {{1, 1, 1}}});
     return time_of([&] {
       check(launch(find_places<float, 3>, {(n + 255) / 256, 256}, nullptr, on_device_.data(), n,
-                   curve, places.data())
+                   curve, places.data(), trace_ticket())
                 .code(),
             "finding places");
       (void)quicksort(places.data(), n, z_place::before{}, nullptr, {.route = taken});

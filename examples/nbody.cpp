@@ -23,11 +23,12 @@
 #include "common/progress_bar.hpp"
 #include "common/report_json.hpp"
 #include "common/text_file.hpp"
+#include "common/trace_option.hpp"
 
 namespace {
 
 struct options {
-  std::string input, output, image, precision = "double", report = "text";
+  std::string input, output, image, trace, precision = "double", report = "text";
   std::size_t plummer = 2000;
   std::uint64_t seed = 1, steps = 100, energy_every = 10;
   double dt = 0.02, image_side = 0;
@@ -68,6 +69,7 @@ void declare(CLI::App& app, options& o) {
       ->check(CLI::IsMember({"float", "double"}))
       ->capture_default_str();
   common::add_launch_options(app, o.gravity);
+  common::add_trace_option(app, o.trace);
   app.add_option("--output", o.output, "CSV file for the bodies at the end");
   auto* image = app.add_option("--image", o.image, "PNG file for the density at the end");
   app.add_option("--image-size", o.image_size, "Pixels a side")
@@ -89,7 +91,7 @@ void check(const options& o) {
   validate(o.gravity);
   if (o.plummer >> 31 != 0) throw std::invalid_argument("--plummer must be less than 2^31");
   std::error_code no_such_file;
-  for (const std::string& file : {o.output, o.image}) {
+  for (const std::string& file : {o.output, o.image, o.trace}) {
     if (!file.empty() && std::filesystem::equivalent(o.input, file, no_such_file)) {
       throw std::invalid_argument(file + " is the input file, which is never touched");
     }
@@ -209,7 +211,7 @@ nlohmann::ordered_json to_json(const outcome& all) {
   return json;
 }
 
-void print(const outcome& all, const options& o) {
+void print(const outcome& all, const options& o, const ramify::launch_trace& trace) {
   const double steps_per_second = all.seconds > 0 ? static_cast<double>(o.steps) / all.seconds : 0;
   const double bodies_per_second = steps_per_second * static_cast<double>(all.bodies.size());
   const double last_drift = drift(all.history, all.history.back());
@@ -228,11 +230,14 @@ void print(const outcome& all, const options& o) {
             << "\nenergy drift: " << last_drift << "\nseconds: " << all.seconds
             << "\nsteps/s: " << steps_per_second << "\nbodies/s: " << bodies_per_second << '\n';
   common::print_launch_costs(std::cout, all.report);
+  common::print_trace(std::cout, o.trace, trace);
 }
 
-void run(const options& o) {
+void run(options o) {
   common::bodies bodies = o.input.empty() ? common::make_plummer_sphere(o.plummer, o.seed)
                                           : common::read_bodies(o.input);
+  ramify::launch_trace trace;
+  if (!o.trace.empty()) o.gravity.trace = &trace;
   const outcome all = o.precision == "float" ? simulate<float>(std::move(bodies), o)
                                              : simulate<double>(std::move(bodies), o);
   if (!o.output.empty()) {
@@ -241,7 +246,8 @@ void run(const options& o) {
   if (!o.image.empty()) {
     common::write_png(o.image, common::draw_density(all.bodies, o.image_size, o.image_side));
   }
-  print(all, o);
+  common::write_trace(o.trace, trace);
+  print(all, o, trace);
 }
 
 }  // namespace

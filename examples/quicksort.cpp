@@ -178,6 +178,7 @@ void check(const options& o) {
   if (!o.type.empty()) (void)common::keys_of_type(o.type);
   if (!o.distribution.empty()) (void)common::parse_distribution(o.distribution);
   common::refuse_output_over_input(o.input, o.output);
+  common::refuse_output_over_input(o.input, o.trace, "--trace");
 }
 
 }  // namespace

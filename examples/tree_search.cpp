@@ -5,7 +5,7 @@
 //   tree_search --type binomial --root-branches 2000 --branches 8 --probability 0.124 --report json
 //
 // Exit status: 0 searched; 1 the search failed; 2 a bad option; 4 this machine or build cannot run the
-// backend or the route.
+// backend or the route; 5 the trace cannot be written.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <iostream>
@@ -14,11 +14,12 @@
 
 #include "common/cli.hpp"
 #include "common/report_json.hpp"
+#include "common/trace_option.hpp"
 
 namespace {
 
 struct options {
-  std::string name, report = "text";
+  std::string name, trace, report = "text";
   ramify::uts_parameters tree;
   ramify::tree_search_options search;
   bool verify = false;
@@ -60,6 +61,7 @@ void declare(CLI::App& app, options& o) {
       ->check(whole_number<0>)
       ->capture_default_str();
   common::add_launch_options(app, o.search);
+  common::add_trace_option(app, o.trace);
   app.add_option("--capacity", o.search.capacity,
                  "Most open nodes that may wait at a time; 0 chooses")
       ->check(whole_number<0>)
@@ -80,7 +82,8 @@ void compare_with_published(const std::string& name, const ramify::uts_counts& f
   }
 }
 
-void print(const ramify::tree_search_result& found, const options& o, double seconds) {
+void print(const ramify::tree_search_result& found, const options& o, double seconds,
+           const ramify::launch_trace& trace) {
   const auto& [nodes, leaves, depth] = found.counts;
   const double rate = static_cast<double>(nodes) / seconds;
   if (o.report == "json") {
@@ -97,16 +100,20 @@ void print(const ramify::tree_search_result& found, const options& o, double sec
   std::cout << "nodes: " << nodes << "\nleaves: " << leaves << "\ndepth: " << depth << '\n'
             << found.report << "seconds: " << seconds << "\nnodes per second: " << rate << '\n';
   common::print_launch_costs(std::cout, found.report);
+  common::print_trace(std::cout, o.trace, trace);
   if (o.verify) std::cout << "verified: as published\n";
 }
 
 void run(options o) {
   if (!o.name.empty()) o.tree = ramify::parse_uts_tree(o.name);
+  ramify::launch_trace trace;
+  if (!o.trace.empty()) o.search.trace = &trace;
   const auto begin = std::chrono::steady_clock::now();
   const ramify::tree_search_result found = ramify::tree_search(o.tree, o.search);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   if (o.verify) compare_with_published(o.name, found.counts);
-  print(found, o, taken.count());
+  common::write_trace(o.trace, trace);
+  print(found, o, taken.count(), trace);
 }
 
 }  // namespace

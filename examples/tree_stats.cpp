@@ -22,13 +22,14 @@
 #include "common/output_file.hpp"
 #include "common/report_json.hpp"
 #include "common/text_file.hpp"
+#include "common/trace_option.hpp"
 
 namespace {
 
 using node_numbers = std::vector<std::int32_t>;
 
 struct options {
-  std::string input, output, report = "text";
+  std::string input, output, trace, report = "text";
   std::optional<common::forest_kind> kind;
   common::forest_format format = common::forest_format::parents;
   std::size_t n = 0;
@@ -69,6 +70,7 @@ void declare(CLI::App& app, options& o) {
   app.add_option("--output", o.output,
                  "File for a table: node,parent,level,size,preorder,postorder");
   common::add_launch_options(app, o.tree);
+  common::add_trace_option(app, o.trace);
   app.add_flag("--verify", o.verify, "Compare with a plain walk");
   app.add_option("--report", o.report, "text or json")->check(CLI::IsMember({"text", "json"}));
 }
@@ -164,7 +166,7 @@ void print_histogram(const statistics& s) {
 }
 
 void print(const statistics& s, const ramify::rooted_tree_report& report, const options& o,
-           double milliseconds) {
+           double milliseconds, const ramify::launch_trace& trace) {
   if (o.report == "json") {
     nlohmann::ordered_json json{
         {"roots", s.roots},
@@ -194,17 +196,21 @@ void print(const statistics& s, const ramify::rooted_tree_report& report, const 
   }
   std::cout << report << "milliseconds: " << milliseconds << '\n';
   common::print_launch_costs(std::cout, report);
+  common::print_trace(std::cout, o.trace, trace);
   if (o.verify) std::cout << "verified: equal to a plain walk\n";
 }
 
 void check(const options& o) {
   if (o.input.empty() && !o.kind) throw std::invalid_argument("give --input or --generate");
   common::refuse_output_over_input(o.input, o.output);
+  common::refuse_output_over_input(o.input, o.trace, "--trace");
 }
 
-void run(const options& o) {
+void run(options o) {
   const node_numbers parents = read(o);
   common::forest_numbers numbers;
+  ramify::launch_trace trace;
+  if (!o.trace.empty()) o.tree.trace = &trace;
   const auto begin = std::chrono::steady_clock::now();
   const ramify::rooted_tree_report report = number(parents, numbers, o);
   const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
@@ -216,7 +222,8 @@ void run(const options& o) {
     common::write_file(
         o.output, [&](std::ostream& out) { common::write_forest_table(out, parents, numbers); });
   }
-  print(look_at(parents, numbers), report, o, taken.count());
+  common::write_trace(o.trace, trace);
+  print(look_at(parents, numbers), report, o, taken.count(), trace);
 }
 
 }  // namespace

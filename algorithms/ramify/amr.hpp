@@ -79,8 +79,6 @@ struct amr_options : run_options {
   amr_mesh_config mesh;
   amr_regrid_config regrid;
   amr_step_config step;
-  /// Where the simulation's grids are to be added; null: nowhere. It must outlive the simulation.
-  launch_trace* trace = nullptr;
 };
 
 /// A problem's customary domain, boundaries, gamma and end, on a mesh of moderate size, and what a

@@ -98,10 +98,12 @@ class barnes_hut {
                                cudaStream_t stream = nullptr) {
     detail::check_gravity_arguments(positions, masses, n, accelerations, potentials, n,
                                     "barnes_hut");
+    begin(stream);
     if (n > 0) {
-      check_bodies(positions, masses, static_cast<std::uint32_t>(n), "barnes_hut", stream);
+      check_bodies(positions, masses, static_cast<std::uint32_t>(n), "barnes_hut", stream,
+                   recorder_.ticket());
     }
-    build(positions, n, stream);
+    build_tree(positions, n, stream);
     summarize_masses(masses, stream);
     walk(accelerations, potentials, stream);
     gravity_report report = finish(stream);
@@ -114,11 +116,8 @@ class barnes_hut {
 
   /// 1. The octree over the bodies.
   void build(const point<Real, 3>* positions, std::size_t n, cudaStream_t stream) {
-    spatial_tree_config config;
-    config.route = config_.route;
-    config.leaf_size = config_.leaf_size;
-    tree_ = spatial_tree<Real, 3>(positions, n, stream, config);
-    grids_ = 0;
+    begin(stream);
+    build_tree(positions, n, stream);
   }
 
   /// 2. The cells: mass and centre of mass of each node.
@@ -128,11 +127,11 @@ class barnes_hut {
     point_mass<Real>* bodies = detail::at_least(bodies_, tree.point_count, stream);
     mass_summary<Real>* sums = detail::at_least(sums_, tree.node_count, stream);
     gravity_cell<Real>* cells = detail::at_least(cells_, tree.node_count, stream);
-    run(gather_bodies<Real>, tree.point_count, stream, "gathering the bodies", tree, masses,
-        bodies);
-    grids_ += summarize(tree, fold_mass<Real>{bodies, sums}, stream);
+    run(gather_bodies<Real>, tree.point_count, stream, "gathering the bodies", tree, masses, bodies,
+        recorder_.ticket());
+    grids_ += summarize(tree, fold_mass<Real>{bodies, sums}, stream, recorder_.ticket());
     run(make_cells<Real>, tree.node_count, stream, "making the cells", tree, sums,
-        static_cast<Real>(config_.theta), cells);
+        static_cast<Real>(config_.theta), cells, recorder_.ticket());
   }
 
   /// 3. The walk of all bodies.
@@ -150,7 +149,8 @@ class barnes_hut {
                                   static_cast<Real>(config_.gravitational_constant),
                                   accelerations,
                                   potentials,
-                                  count};
+                                  count,
+                                  recorder_.ticket()};
     check(launch(walk_tree<Real>, {(tree.point_count - 1) / walk_threads + 1, walk_threads}, stream,
                  work)
               .code(),
@@ -165,6 +165,7 @@ class barnes_hut {
                           cudaMemcpyDeviceToHost, stream),
           "reading the count of interactions");
     check(cudaStreamSynchronize(stream), "waiting for the walk");
+    recorder_.read();
     gravity_report report;
     static_cast<run_report&>(report) = tree_.report();
     report.host_grids += grids_;
@@ -178,6 +179,18 @@ class barnes_hut {
   }
 
  private:
+  /// A new calculation, in a stream of its own choice.
+  void begin(cudaStream_t stream) { recorder_ = trace_recorder(config_.trace, stream); }
+
+  void build_tree(const point<Real, 3>* positions, std::size_t n, cudaStream_t stream) {
+    spatial_tree_config config;
+    config.route = config_.route;
+    config.leaf_size = config_.leaf_size;
+    config.trace = config_.trace;
+    tree_ = spatial_tree<Real, 3>(positions, n, stream, config);
+    grids_ = 0;
+  }
+
   template <class... Parameters, class... Arguments>
   void run(void (*kernel)(Parameters...), std::uint32_t n, cudaStream_t stream, const char* doing,
            const Arguments&... arguments) {
@@ -187,6 +200,7 @@ class barnes_hut {
   }
 
   gravity_config config_;
+  trace_recorder recorder_{nullptr, nullptr};  // from begin() to finish()
   spatial_tree<Real, 3> tree_;
   device_buffer<point_mass<Real>> bodies_;
   device_buffer<mass_summary<Real>> sums_;
@@ -202,12 +216,12 @@ struct body_range {
 };
 
 /// The same from every pair of bodies; theta plays no part. Waits for `stream`. Given a range, only
-/// of its bodies, the first one's result at 0.
+/// of its bodies, the first one's result at 0. Its grids are added to `trace`, if there is one.
 template <class Real>
 gravity_report direct_gravity(const point<Real, 3>* positions, const Real* masses, std::size_t n,
                               point<Real, 3>* accelerations, Real* potentials = nullptr,
                               cudaStream_t stream = nullptr, const gravity_parameters& how = {},
-                              body_range range = {}) {
+                              body_range range = {}, launch_trace* trace = nullptr) {
   validate(how);
   validate_range<Real>(how);
   if (range.end > n) range.end = static_cast<std::uint32_t>(n);
@@ -226,7 +240,10 @@ gravity_report direct_gravity(const point<Real, 3>* positions, const Real* masse
   report.route_reason = "a direct sum has no recursion";
   report.bodies = n;
   if (count == 0) return report;
-  check_bodies(positions, masses, static_cast<std::uint32_t>(n), "direct_gravity", stream);
+  trace_recorder recorder(trace, stream);
+  if (trace != nullptr) trace->taken = report.taken;
+  check_bodies(positions, masses, static_cast<std::uint32_t>(n), "direct_gravity", stream,
+               recorder.ticket());
   const auto softening = static_cast<Real>(how.softening);
   const gravity_pairs<Real> work{positions,
                                  masses,
@@ -236,11 +253,13 @@ gravity_report direct_gravity(const point<Real, 3>* positions, const Real* masse
                                  softening * softening,
                                  static_cast<Real>(how.gravitational_constant),
                                  accelerations,
-                                 potentials};
+                                 potentials,
+                                 recorder.ticket()};
   check(launch(sum_pairs<Real>, {(count - 1) / direct_threads + 1, direct_threads}, stream, work)
             .code(),
         "summing all pairs");
   check(cudaStreamSynchronize(stream), "waiting for the direct sum");
+  recorder.read();
   report.host_grids = 2;
   report.interactions = std::uint64_t{count} * (n - 1);
   return report;

@@ -50,6 +50,7 @@ class nbody_system {
         stream_(stream),
         config_(config),
         method_(method),
+        recorder_(config.trace, stream),
         tree_code_(config),
         positions_(n, stream),
         velocities_(n, stream),
@@ -64,8 +65,10 @@ class nbody_system {
     copy(masses_.data(), masses);
     find_forces();
     if (n > 0) {
-      (void)checked_extent(velocities_.data(), n, "nbody_system: velocities", stream);
+      (void)checked_extent(velocities_.data(), n, "nbody_system: velocities", stream,
+                           recorder_.ticket());
       ++report_.host_grids;
+      recorder_.read();
     }
   }
 
@@ -74,6 +77,7 @@ class nbody_system {
         stream_(other.stream_),
         config_(other.config_),
         method_(other.method_),
+        recorder_(std::move(other.recorder_)),
         tree_code_(std::move(other.tree_code_)),
         positions_(std::move(other.positions_)),
         velocities_(std::move(other.velocities_)),
@@ -86,6 +90,7 @@ class nbody_system {
     std::swap(stream_, other.stream_);
     std::swap(config_, other.config_);
     std::swap(method_, other.method_);
+    std::swap(recorder_, other.recorder_);
     std::swap(tree_code_, other.tree_code_);
     std::swap(positions_, other.positions_);
     std::swap(velocities_, other.velocities_);
@@ -112,6 +117,7 @@ class nbody_system {
       run(kick<Real>, "kicking", velocities_.data(), accelerations_.data(), n, h);
     }
     check(cudaStreamSynchronize(stream_), "waiting for a step");
+    recorder_.read();
   }
 
   /// Energies and momenta now. Waits.
@@ -122,7 +128,7 @@ class nbody_system {
     const device_buffer<nbody_conserved> of_blocks(blocks, stream_);
     check(launch(sum_conserved<Real>, {blocks, conserved_threads}, stream_, positions_.data(),
                  velocities_.data(), masses_.data(), potentials_.data(),
-                 static_cast<std::uint32_t>(n_), of_blocks.data())
+                 static_cast<std::uint32_t>(n_), of_blocks.data(), recorder_.ticket())
               .code(),
           "summing energies");
     ++report_.host_grids;
@@ -131,6 +137,7 @@ class nbody_system {
                           cudaMemcpyDeviceToHost, stream_),
           "reading energies");
     check(cudaStreamSynchronize(stream_), "waiting for energies");
+    recorder_.read();
     for (const nbody_conserved& part : parts) sum = add_conserved{}(sum, part);
     return sum;
   }
@@ -154,7 +161,7 @@ class nbody_system {
             ? tree_code_.accelerations(positions_.data(), masses_.data(), n_, accelerations_.data(),
                                        potentials_.data(), stream_)
             : direct_gravity(positions_.data(), masses_.data(), n_, accelerations_.data(),
-                             potentials_.data(), stream_, config_);
+                             potentials_.data(), stream_, config_, {}, config_.trace);
     add_part(now, report_);
     now.interactions += report_.interactions;
     now.scratch_bytes = std::max(now.scratch_bytes, report_.scratch_bytes);
@@ -173,7 +180,8 @@ class nbody_system {
   void run(void (*kernel)(Parameters...), const char* doing, const Arguments&... arguments) {
     constexpr unsigned threads = 256;
     const auto blocks = static_cast<unsigned>((n_ - 1) / threads + 1);
-    check(launch(kernel, {blocks, threads}, stream_, arguments...).code(), doing);
+    check(launch(kernel, {blocks, threads}, stream_, arguments..., recorder_.ticket()).code(),
+          doing);
     ++report_.host_grids;
   }
 
@@ -181,6 +189,7 @@ class nbody_system {
   cudaStream_t stream_;
   gravity_config config_;
   gravity_method method_;
+  trace_recorder recorder_;  // of what is not the forces'
   barnes_hut<Real> tree_code_;
   device_buffer<vector> positions_, velocities_, accelerations_;
   device_buffer<Real> masses_, potentials_;

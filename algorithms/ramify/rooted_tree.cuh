@@ -108,10 +108,11 @@ class rooted_tree_run {
 
   rooted_tree_report run(const route_choice& choice, std::size_t limit, cudaStream_t stream,
                          const rooted_tree_config& config) {
-    run_control control(control_memory_, choice, limit, stream);
+    run_control control(control_memory_, choice, limit, stream, config.trace);
     rooted_tree_report report;
     numbering_->run(control, config);
     if constexpr (!std::is_same_v<Folds, no_folds>) report.rootfix_rounds = fold(control);
+    control.read_trace();
     static_cast<run_report&>(report) = control.report();
     add_part(report, numbering_->sort_report(), "the sort");
     report.nodes = nodes_;

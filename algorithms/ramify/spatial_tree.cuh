@@ -95,11 +95,13 @@ class spatial_tree {
     check_device_access(points, "spatial_tree: points");
 
     // 1. The extent, which tells bad points as well.
-    const auto extent = checked_extent(points, n, "spatial_tree: points", stream);
+    trace_recorder recorder(config.trace, stream);
+    const trace_ticket ticket = recorder.ticket();
+    const auto extent = checked_extent(points, n, "spatial_tree: points", stream, ticket);
     ++report_.host_grids;
     // 2. The order along the Z curve.
     const device_buffer<z_place> places(n, stream);
-    sort_points(points, places.data(), z_curve<dim>(extent.bounds), stream, config);
+    sort_points(points, places.data(), z_curve<dim>(extent.bounds), stream, config, ticket);
     // 3. The nodes. A cloud whose nodes did not find room is built again: of n points, each in a
     //    leaf, and with two children or more for every inner node, come less than 2n nodes.
     report_.scratch_bytes += places.size() * sizeof(z_place);
@@ -110,8 +112,9 @@ class spatial_tree {
     }
     // 4. Their boxes.
     report_.host_grids +=
-        summarize(view(), box_fold<Real, dim>{points_.data(), nodes_.data()}, stream);
+        summarize(view(), box_fold<Real, dim>{points_.data(), nodes_.data()}, stream, ticket);
     check(cudaStreamSynchronize(stream), "waiting for the tree");
+    recorder.read();
   }
 
   spatial_tree(spatial_tree&& other) noexcept { swap(other); }
@@ -154,21 +157,22 @@ class spatial_tree {
   }
 
   void sort_points(const point<Real, dim>* points, z_place* places, const z_curve<dim>& curve,
-                   cudaStream_t stream, const spatial_tree_config& config) {
+                   cudaStream_t stream, const spatial_tree_config& config,
+                   const trace_ticket& trace) {
     const auto n = static_cast<std::uint32_t>(report_.points);
     constexpr unsigned threads = 256;
     const unsigned blocks = (n - 1) / threads + 1;
-    check(
-        launch(find_places<Real, dim>, {blocks, threads}, stream, points, n, curve, places).code(),
-        "finding the points' places");
-    const run_report sort =
-        quicksort(places, n, z_place::before{}, stream, {.route = config.route});
+    check(launch(find_places<Real, dim>, {blocks, threads}, stream, points, n, curve, places, trace)
+              .code(),
+          "finding the points' places");
+    const run_report sort = quicksort(places, n, z_place::before{}, stream,
+                                      {.route = config.route, .trace = config.trace});
     add_part(report_, sort, "the sort");
     report_.scratch_bytes += sort.scratch_bytes;
     points_ = device_buffer<point<Real, dim>>(n, stream);
     ids_ = device_buffer<std::uint32_t>(n, stream);
     check(launch(gather_points<Real, dim>, {blocks, threads}, stream, points, n, places,
-                 points_.data(), ids_.data())
+                 points_.data(), ids_.data(), trace)
               .code(),
           "ordering the points");
     report_.host_grids += 2;
@@ -201,13 +205,14 @@ class spatial_tree {
     check(cudaMemsetAsync(made.arrived, 0, capacity * sizeof(unsigned), stream),
           "clearing the tasks' counters");
 
-    run_control control(made.control, choice, report_.pending_launch_limit, stream);
+    run_control control(made.control, choice, report_.pending_launch_limit, stream, config.trace);
     grids run(made.lists, most_tasks, control, context::threads, 0,
               control.on_device_route() ? config.streams : child_streams::fire_and_forget,
               context{places, made.nodes, made.parents, made.arrived, made.node_count, capacity,
                       config.leaf_size, block_points});
     run.start({0, 1}, 1);
     run.finish();
+    control.read_trace();
     add_part(report_, control.report());
     report_.scratch_bytes += scratch.size();
 

@@ -45,6 +45,7 @@ struct spatial_options : run_options {
   /// As in spatial_tree_config.
   unsigned leaf_size = spatial_tree_config{}.leaf_size;
   unsigned block_points = spatial_tree_config{}.block_points;
+  // run_options::trace gets the build's grids; a query is one grid, of which its report tells all.
 };
 
 /// The points in many balls. Those in ball i are ids[offsets[i]] to ids[offsets[i + 1] - 1].

@@ -115,7 +115,8 @@ class [[nodiscard("call get(): it waits, checks and gives the result")]] travers
       throw unavailable("traverse: rounds begun by the host cannot be captured; flat because: " +
                         choice.reason + "; by the host because: " + loop.reason);
     }
-    state_ = std::make_unique<state>(bytes, scratch, all, choice, loop, limit, stream, captured);
+    state_ = std::make_unique<state>(bytes, scratch, all, choice, loop, limit, stream, captured,
+                                     config.trace);
 
     const pieces& parts = state_->parts;
     state_->shared.emplace(context{{parts.lists[0], parts.lists[1]},
@@ -130,7 +131,8 @@ class [[nodiscard("call get(): it waits, checks and gives the result")]] travers
                                    reduce,
                                    identity,
                                    state_->control.slots(),
-                                   state_->control.status()});
+                                   state_->control.status(),
+                                   state_->control.ticket()});
     start(root);
     state_->started = state_->control.report();
   }
@@ -161,6 +163,7 @@ class [[nodiscard("call get(): it waits, checks and gives the result")]] travers
                           control.stream()),
           "reading the result");
     control.wait();
+    control.read_trace();
     run_report& report = control.report();
     report.scratch_bytes = state_->scratch.size();
     report.deepest_level = std::max(report.deepest_level, seen.rounds);
@@ -230,11 +233,12 @@ class [[nodiscard("call get(): it waits, checks and gives the result")]] travers
 
   struct state {
     state(std::size_t bytes, scratch_memory given, const sizes& all, const route_choice& choice,
-          const loop_choice& loop, std::size_t limit, cudaStream_t stream, bool captured)
+          const loop_choice& loop, std::size_t limit, cudaStream_t stream, bool captured,
+          launch_trace* trace)
         : scratch(given, bytes, stream),
           memory(scratch.data()),
           parts(memory, all),
-          control(parts.control, choice, limit, stream),
+          control(parts.control, choice, limit, stream, trace),
           loop(loop),
           captured(captured) {}
 

@@ -39,7 +39,7 @@ gravity_report gravity(std::span<const std::array<Real, 3>> positions, std::span
   check_gravity_overlap<Real, std::array<Real, 3>>(
       positions.data(), masses.data(), n, accelerations.data(),
       potentials.empty() ? nullptr : potentials.data(), n, "gravity");
-  return facade::on_backend(options.backend, [&](auto where) {
+  return facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
     return facade::gravity_on<where, Real>(positions, masses, accelerations, potentials, options);
   });
 }
@@ -52,10 +52,11 @@ nbody_simulation<Real>::nbody_simulation(std::span<const vector> positions,
   validate(options);
   check_size("nbody_simulation", "velocities", velocities.size(), positions.size());
   check_size("nbody_simulation", "masses", masses.size(), positions.size());
-  const gravity_report first = facade::on_backend(options.backend, [&](auto where) {
-    bodies_ = facade::make_nbody_on<where, Real>(positions, velocities, masses, options);
-    return bodies_->report();
-  });
+  const gravity_report first =
+      facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
+        bodies_ = facade::make_nbody_on<where, Real>(positions, velocities, masses, options);
+        return bodies_->report();
+      });
   bodies_->backend_reason = first.backend_reason;
 }
 

@@ -25,6 +25,7 @@ inline gravity_config config_of(const gravity_options& options) {
   gravity_config config;
   static_cast<gravity_parameters&>(config) = options;
   config.route = options.route;
+  config.trace = options.trace;
   return config;
 }
 
@@ -44,7 +45,8 @@ gravity_report gravity_here(std::span<const std::array<Real, 3>> positions,
     report = barnes_hut<Real>(config_of(options))
                  .accelerations(x.data(), m.data(), n, a.data(), phi.data(), call.stream());
   } else {
-    report = direct_gravity(x.data(), m.data(), n, a.data(), phi.data(), call.stream(), options);
+    report = direct_gravity(x.data(), m.data(), n, a.data(), phi.data(), call.stream(), options, {},
+                            options.trace);
   }
   a.copy_back();
   phi.copy_back();

@@ -57,7 +57,7 @@ rooted_tree_report fold(const tree_shape& shape, std::span<const T> values, std:
   arrays.add_output(leaffix, "folds");
   arrays.add_output(rootfix, "folds");
   arrays.check_overlap();
-  return facade::on_backend(options.backend, [&](auto where) {
+  return facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
     return facade::fold_tree_on<where, T>(shape, values, leaffix, rootfix, combine, options);
   });
 }
@@ -72,7 +72,7 @@ rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_spans&
   arrays.add_output(numbers.preorder, "preorder");
   arrays.add_output(numbers.postorder, "postorder");
   arrays.check_overlap();
-  return facade::on_backend(options.backend, [&](auto where) {
+  return facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
     return facade::number_tree_on<where>(shape, numbers, options);
   });
 }

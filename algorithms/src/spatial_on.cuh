@@ -26,7 +26,8 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
     tree_ = spatial_tree<Real, dim>(here.data(), points.size(), stream_.get(),
                                     {.route = options.route,
                                      .leaf_size = options.leaf_size,
-                                     .block_points = options.block_points});
+                                     .block_points = options.block_points,
+                                     .trace = options.trace});
     this->report = tree_.report();
     static_cast<run_times&>(this->report) = call.finish();
   }

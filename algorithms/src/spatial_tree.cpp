@@ -33,16 +33,12 @@ template <class Real, int dim>
 spatial_index<Real, dim>::spatial_index(std::span<const point> points,
                                         const spatial_options& options) {
   validate(static_cast<const run_options&>(options));
-  facade::backend_choice choice = facade::choose_backend(options.backend);
-#if RAMIFY_FACADE_HAS_CUDA
-  if (choice.taken == backend::cuda) {
-    backend_ = facade::make_spatial_on<facade::build::cuda, Real, dim>(points, options);
-  }
-#endif
-  if (choice.taken == backend::cpu) {
-    backend_ = facade::make_spatial_on<facade::build::cpu, Real, dim>(points, options);
-  }
-  backend_->report.backend_reason = std::move(choice.reason);
+  const run_report built =
+      facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) -> run_report {
+        backend_ = facade::make_spatial_on<where, Real, dim>(points, options);
+        return backend_->report;
+      });
+  backend_->report.backend_reason = built.backend_reason;
 }
 
 template <class Real, int dim>

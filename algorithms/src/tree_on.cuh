@@ -59,7 +59,7 @@ inline rooted_tree_report number_tree_here(const tree_shape& shape,
   const on_device postorder(numbers.postorder, array_role::output, call, "postorder");
   auto report =
       rooted_tree(input.get(), {levels.data(), sizes.data(), preorder.data(), postorder.data()},
-                  call.stream(), {options.route, options.single_root});
+                  call.stream(), {options.route, options.single_root, options.trace});
   for (const auto* output : {&levels, &sizes, &preorder, &postorder}) output->copy_back();
   static_cast<run_times&>(report) = call.finish();
   return report;
@@ -76,8 +76,8 @@ rooted_tree_report fold_tree_here(const tree_shape& shape, std::span<const T> va
   const on_device from_roots(rootfix, array_role::output, call, "rootfix");
   const tree_folds<T, chosen_operator<T>> folds{
       device_values.data(), {combine}, from_leaves.data(), from_roots.data()};
-  auto report =
-      rooted_tree(input.get(), {}, folds, call.stream(), {options.route, options.single_root});
+  auto report = rooted_tree(input.get(), {}, folds, call.stream(),
+                            {options.route, options.single_root, options.trace});
   from_leaves.copy_back();
   from_roots.copy_back();
   static_cast<run_times&>(report) = call.finish();

@@ -11,7 +11,7 @@ tree_search_result tree_search(const uts_parameters& tree, const tree_search_opt
   validate(options);
   validate(traverse_config{options.route, options.capacity});
   tree_search_result result{};
-  result.report = facade::on_backend(options.backend, [&](auto where) {
+  result.report = facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
     return facade::tree_search_on<where>(tree, options, result.counts);
   });
   return result;

@@ -15,8 +15,9 @@ template <>
 traverse_report tree_search_on<this_build>(const uts_parameters& tree,
                                            const tree_search_options& options, uts_counts& counts) {
   facade_call call(options.pending_launches);
-  auto found = RAMIFY_BUILD::tree_search(tree, call.stream(),
-                                         {.route = options.route, .capacity = options.capacity});
+  auto found = RAMIFY_BUILD::tree_search(
+      tree, call.stream(),
+      {.route = options.route, .capacity = options.capacity, .trace = options.trace});
   counts = found.value;
   static_cast<run_times&>(found.report) = call.finish();
   return found.report;

@@ -79,12 +79,13 @@ void add_launch_options(CLI::App& app, Options& options) {
       ->check(whole_number<1>);
 }
 
-/// \throws std::invalid_argument if --output is the file of --input
+/// \throws std::invalid_argument if what `option` names is the file of --input
 inline void refuse_output_over_input(const std::filesystem::path& input,
-                                     const std::filesystem::path& output) {
+                                     const std::filesystem::path& output,
+                                     const std::string& option = "--output") {
   std::error_code no_such_file;
   if (!output.empty() && std::filesystem::equivalent(input, output, no_such_file)) {
-    throw std::invalid_argument("--output is the input file, which is never touched");
+    throw std::invalid_argument(option + " is the input file, which is never touched");
   }
 }
 

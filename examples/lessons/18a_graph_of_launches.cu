@@ -7,7 +7,8 @@
 // The catch      The graph keeps copies of the arguments as they were at the capture. What may change
 //                from one launch to the next lies in device memory, or the host changes it in the
 //                node (cudaGraphExecKernelNodeSetParams).
-// Try            Move step 3 in front of step 1. The graph then keeps 8, and there are 256 threads.
+// Try            Move the line of step 3 in front of step 1. The graph then keeps 8, and there are
+//                256 threads.
 #include "lesson.hpp"
 
 #if !RAMIFY_ON_CUDA

@@ -120,12 +120,13 @@ inline field<double> tampered(const cloud<double>& from, const gravity_options& 
   const device_buffer<mass_summary<double>> sums(tree.node_count, nullptr);
   const device_buffer<gravity_cell<double>> cells(tree.node_count, nullptr);
   const auto interactions = upload<unsigned long long>({0});
-  check(launch(gather_bodies<double>, {blocks, 128}, nullptr, tree, c.masses.data(), bodies.data())
+  check(launch(gather_bodies<double>, {blocks, 128}, nullptr, tree, c.masses.data(), bodies.data(),
+               trace_ticket())
             .code(),
         "gathering");
   (void)summarize(tree, fold_mass<double>{bodies.data(), sums.data()}, nullptr);
   check(launch(make_cells<double>, {blocks, 128}, nullptr, tree, sums.data(), options.theta,
-               cells.data())
+               cells.data(), trace_ticket())
             .code(),
         "making cells");
   check(launch(tamper, {blocks, 128}, nullptr, tree, cells.data(), how).code(), "tampering");
@@ -137,7 +138,8 @@ inline field<double> tampered(const cloud<double>& from, const gravity_options& 
                                   1,
                                   c.accelerations.data(),
                                   c.potentials.data(),
-                                  interactions.data()};
+                                  interactions.data(),
+                                  {}};
   check(launch(walk_tree<double>, {(tree.point_count - 1) / walk_threads + 1, walk_threads},
                nullptr, work)
             .code(),

@@ -94,6 +94,8 @@ expect 0 - --backend cpu --plummer 300 --steps 20 --energy-every 0
 expect 0 - "${small[@]}" --route flat
 grep -q '^route: flat (asked for)$' out || fail "no route in $(cat out)"
 ! grep -q '^ ' out || fail "a table in spite of --quiet: $(cat out)"
+expect_trace "${small[@]}" --route device
+expect_trace "${small[@]}" --method direct
 expect 0 - --help
 
 # What goes wrong, says so in one line and leaves nothing behind.

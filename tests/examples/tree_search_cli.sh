@@ -22,6 +22,8 @@ says '"leaves": 70,'
 says '"depth": 1,'
 says '"route": "device",'
 says '"nodes_per_second": '
+expect_trace --tree small --backend cpu --route device
+expect_trace --tree small --backend cpu --route flat
 expect 0 - --help
 says 'T3L'
 

@@ -47,6 +47,8 @@ expect 0 - --help
 
 # What goes wrong, says so in one line and leaves nothing behind.
 rm -f o
+expect_trace --generate random --n 20000 --backend cpu --route device --verify
+expect_trace --generate random --n 20000 --backend cpu --route flat
 expect 2 'give --input or --generate'
 refuses_bad_launch_options --generate path --n 5
 expect 2 "none of random, path" --generate bush --n 3
@@ -55,6 +57,9 @@ expect 2 "'-5' is not a whole number" --generate path --n -5
 expect 2 'there can be at most 2147483646 nodes' --generate path --n 3000000000 --output o
 expect 2 "format 'csv' is neither parents nor edges" --input i --format csv
 expect 2 'which is never touched' --input i --output ./i
+cp i i.dot
+expect 2 '--trace is the input file' --input i.dot --trace ./i.dot
+cmp -s i i.dot || fail "the input was touched"
 expect 3 'No such file' --input nowhere --output o
 expect 3 'is a directory' --input . --output o
 bad() { # what the file holds, the complaint, arguments...

@@ -10,8 +10,14 @@
 #include <numeric>
 #include <ramify/amr.hpp>
 #include <ramify/cpu/executor.hpp>
+#include <ramify/nbody.hpp>
+#include <ramify/quicksort.cuh>
 #include <ramify/quicksort.hpp>
+#include <ramify/rooted_tree.hpp>
 #include <ramify/runtime/launch_trace.hpp>
+#include <ramify/spatial_tree.hpp>
+#include <ramify/traverse.cuh>
+#include <ramify/tree_search.hpp>
 #include <random>
 #include <set>
 #include <sstream>
@@ -189,6 +195,132 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_blast_is_there,
   BOOST_TEST(kernels.contains("advance_level") == (taken == route::device && subcycle));
 }
 
+// ---- the other families ----
+
+constexpr route routes[] = {route::device, route::flat};
+
+BOOST_DATA_TEST_CASE(every_grid_of_a_tree_search_is_there, data::make(routes), taken) {
+  launch_trace trace;
+  const ramify::tree_search_options options{
+      {.backend = tests::backend_under_test(), .route = taken, .trace = &trace}};
+  const char* tree = tests::on_cpu() ? "small" : "T1";
+  const auto found = ramify::tree_search(ramify::parse_uts_tree(tree), options);
+  BOOST_TEST(trace.count() == grids_of(found.report));
+  BOOST_TEST((trace.taken == taken));
+  BOOST_TEST(broken_rule(trace) == "");
+  BOOST_TEST(kernels_of(trace).contains(taken == route::device ? "walk" : "walk_flat"));
+}
+
+BOOST_DATA_TEST_CASE(every_grid_of_a_rooted_tree_is_there, data::make(routes), taken) {
+  constexpr std::size_t n = 20'000;
+  std::vector<std::int32_t> parents(n, -1);
+  std::mt19937 generator(3);
+  for (std::size_t v = 1; v < n; ++v) parents[v] = static_cast<std::int32_t>(generator() % v);
+  const auto shape = ramify::tree_shape::of_parents(parents);
+  launch_trace trace;
+  ramify::rooted_tree_options options;
+  options.backend = tests::backend_under_test();
+  options.route = taken;
+  options.trace = &trace;
+  // 1. With a sort inside, which is a run of its own.
+  std::vector<std::int32_t> levels(n);
+  std::vector<std::int32_t> preorder(n);
+  auto all =
+      grids_of(ramify::rooted_tree(shape, {.levels = levels, .preorder = preorder}, options));
+  BOOST_TEST(trace.count() == all);
+  BOOST_TEST((trace.taken == taken));
+  BOOST_TEST(kernels_of(trace).contains("edges_of_parents"));
+  BOOST_TEST(kernels_of(trace).contains("tree_number"));
+  // 2. With folds.
+  const std::vector<std::int64_t> values(n, 1);
+  std::vector<std::int64_t> folds(n);
+  using ramify::tree_operator;
+  all += grids_of(ramify::leaffix<std::int64_t>(shape, values, folds, tree_operator::sum, options));
+  all += grids_of(ramify::rootfix<std::int64_t>(shape, values, folds, tree_operator::sum, options));
+  BOOST_TEST(trace.count() == all);
+  BOOST_TEST(kernels_of(trace).contains("tree_leaffix"));
+  BOOST_TEST(kernels_of(trace).contains("tree_rootfix"));
+  BOOST_TEST(broken_rule(trace) == "");
+}
+
+BOOST_DATA_TEST_CASE(every_grid_of_a_spatial_tree_is_there, data::make(routes), taken) {
+  std::vector<std::array<float, 3>> points(20'000);
+  std::mt19937 generator(5);
+  for (auto& p : points) {
+    for (float& x : p) x = static_cast<float>(generator() % 100'000);
+  }
+  launch_trace trace;
+  ramify::spatial_options options;
+  options.backend = tests::backend_under_test();
+  options.route = taken;
+  options.trace = &trace;
+  const ramify::spatial_index<float, 3> index(points, options);
+  BOOST_TEST(trace.count() == grids_of(index.report()));
+  BOOST_TEST((trace.taken == taken));
+  BOOST_TEST(broken_rule(trace) == "");
+  for (const char* kernel : {"find_extent", "find_places", "build_subtrees", "summarize_nodes"}) {
+    BOOST_TEST(kernels_of(trace).contains(kernel));
+  }
+}
+
+BOOST_DATA_TEST_CASE(every_grid_of_a_cluster_is_there,
+                     data::make({ramify::gravity_method::tree, ramify::gravity_method::direct}),
+                     method) {
+  constexpr std::size_t n = 1'000;
+  std::vector<std::array<double, 3>> positions(n);
+  const std::vector<std::array<double, 3>> velocities(n);
+  const std::vector<double> masses(n, 1.0 / n);
+  std::mt19937 generator(11);
+  for (auto& p : positions) {
+    for (double& x : p) x = static_cast<double>(generator() % 100'000) / 100'000;
+  }
+  launch_trace trace;
+  ramify::gravity_options options;
+  options.backend = tests::backend_under_test();
+  options.softening = 0.1;
+  options.method = method;
+  options.trace = &trace;
+  ramify::nbody_simulation<double> cluster(positions, velocities, masses, options);
+  BOOST_TEST(trace.count() == grids_of(cluster.report()));
+  cluster.step(0.001, 2);
+  static_cast<void>(cluster.conserved());
+  BOOST_TEST(trace.count() == grids_of(cluster.report()));
+  BOOST_TEST(broken_rule(trace) == "");
+  const bool by_tree = method == ramify::gravity_method::tree;
+  for (const char* kernel : {"kick_and_drift", "kick", "sum_conserved", "find_bad_body",
+                             by_tree ? "walk_tree" : "sum_pairs"}) {
+    BOOST_TEST(kernels_of(trace).contains(kernel));
+  }
+}
+
+// A tree whose nodes are numbers: a node's children are its halves.
+struct halves {
+  unsigned degree(unsigned n) const { return n < 2 ? 0 : 2; }
+  unsigned child(unsigned n, unsigned i) const { return (n + i) / 2; }
+};
+struct one {
+  unsigned operator()(unsigned, unsigned) const { return 1; }
+};
+struct sum {
+  unsigned operator()(unsigned a, unsigned b) const { return a + b; }
+};
+
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
+BOOST_DATA_TEST_CASE(every_grid_of_a_plain_recursion_is_there, data::make(routes), taken) {
+  launch_trace trace;
+  ramify::traverse_config config;
+  config.route = taken;
+  config.strategy = ramify::traverse_strategy::spawned;
+  config.trace = &trace;
+  const auto found = ramify::traverse(2000u, halves{}, one{}, sum{}, 0u, nullptr, config);
+  BOOST_TEST(found.value == 3999u);
+  BOOST_TEST(trace.count() == grids_of(found.report));
+  BOOST_TEST(broken_rule(trace) == "");
+  for (const char* kernel : {"clear_cells", "visit_children", "fold_cells"}) {
+    BOOST_TEST(kernels_of(trace).contains(kernel));
+  }
+}
+
 // A schedule is reproducible, and so are its steps.
 BOOST_AUTO_TEST_CASE(the_same_schedule_gives_the_same_trace,
                      *boost::unit_test::precondition(tests::on_the_executor)) {
@@ -245,6 +377,33 @@ BOOST_AUTO_TEST_CASE(two_runs_share_a_trace) {
   blast.advance(1);
   BOOST_TEST(trace.count() == grids_of(blast.report()) + sort);
   BOOST_TEST(trace.lost == 0u);
+  BOOST_TEST(broken_rule(trace) == "");
+}
+
+// Who began first need not be read first.
+BOOST_AUTO_TEST_CASE(two_runs_at_the_same_time,
+                     *boost::unit_test::precondition(tests::on_the_executor)) {
+  launch_trace trace;
+  ramify::quicksort_config config;
+  config.trace = &trace;
+  const ramify::host_stream first_stream;
+  const ramify::host_stream second_stream;
+  auto first_keys = random_keys(20'000);
+  auto second_keys = random_keys(30'000);
+  const auto start = [&](std::vector<std::uint32_t>& keys, const ramify::host_stream& stream) {
+    return ramify::quicksort_async(keys.data(), keys.size(), ramify::ascending{}, stream.get(),
+                                   config);
+  };
+  auto first = start(first_keys, first_stream);
+  ramify::check(cudaStreamSynchronize(first_stream.get()), "waiting");
+  auto second = start(second_keys, second_stream);
+  auto all = grids_of(second.get());
+  BOOST_TEST(trace.count() == all);
+  const std::uint64_t origin = trace.origin;
+  all += grids_of(first.get());
+  BOOST_TEST(trace.count() == all);
+  BOOST_TEST(trace.origin < origin);
+  BOOST_TEST(trace.grids[0].begin == 0u);
   BOOST_TEST(broken_rule(trace) == "");
 }
 

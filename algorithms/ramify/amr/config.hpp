@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <ramify/runtime/granularity.hpp>
 #include <ramify/runtime/options.hpp>
-#include <ramify/runtime/launch_trace.hpp>
 #include <ramify/runtime/report.hpp>
 #include <sstream>
 #include <stdexcept>
@@ -18,6 +17,8 @@
 #include <string_view>
 
 namespace ramify {
+
+struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
 
 /// What lies behind a side of the domain.
 enum class boundary {

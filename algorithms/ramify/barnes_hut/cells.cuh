@@ -72,7 +72,8 @@ __device__ Real opening_distance2(const box<Real, 3>& bounds, const point<Real, 
 /// Positions and masses together, in the tree's order. A thread a body.
 template <class Real>
 __global__ void gather_bodies(spatial_tree_view<Real, 3> tree, const Real* masses,
-                              point_mass<Real>* bodies) {
+                              point_mass<Real>* bodies, trace_ticket trace) {
+  const traced here(trace, __func__);
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= tree.point_count) return;
   const point<Real, 3> p = tree.points[i];
@@ -82,7 +83,8 @@ __global__ void gather_bodies(spatial_tree_view<Real, 3> tree, const Real* masse
 /// A thread a node.
 template <class Real>
 __global__ void make_cells(spatial_tree_view<Real, 3> tree, const mass_summary<Real>* sums,
-                           Real theta, gravity_cell<Real>* cells) {
+                           Real theta, gravity_cell<Real>* cells, trace_ticket trace) {
+  const traced here(trace, __func__);
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= tree.node_count) return;
   const spatial_node<Real, 3> node = tree.nodes[i];

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <limits>
 #include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/grid_trace.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/spatial_tree/geometry.cuh>
 #include <sstream>
@@ -26,7 +27,8 @@ Real largest_coordinate() {
 /// a mass that is not finite. A thread a body.
 template <class Real>
 __global__ void find_bad_body(const point<Real, 3>* positions, const Real* masses, std::uint32_t n,
-                              Real largest, std::uint32_t* first_bad) {
+                              Real largest, std::uint32_t* first_bad, trace_ticket trace) {
+  const traced here(trace, __func__);
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   bool good = masses[i] - masses[i] == 0;
@@ -40,14 +42,14 @@ __global__ void find_bad_body(const point<Real, 3>* positions, const Real* masse
 /// One grid, and waits for it. \throws std::invalid_argument naming the first bad body; cuda_error
 template <class Real>
 void check_bodies(const point<Real, 3>* positions, const Real* masses, std::uint32_t n,
-                  const char* algorithm, cudaStream_t stream) {
+                  const char* algorithm, cudaStream_t stream, const trace_ticket& trace) {
   constexpr unsigned threads = 256;
   constexpr std::uint32_t none = 0xffffffffu;
   const device_buffer<std::uint32_t> first_bad(1, stream);
   check(cudaMemsetAsync(first_bad.data(), 0xff, sizeof none, stream),
         "clearing the first bad body");
   check(launch(find_bad_body<Real>, {(n - 1) / threads + 1, threads}, stream, positions, masses, n,
-               largest_coordinate<Real>(), first_bad.data())
+               largest_coordinate<Real>(), first_bad.data(), trace)
             .code(),
         "looking at the bodies");
   const auto read = [&](auto& to, const auto* from) {

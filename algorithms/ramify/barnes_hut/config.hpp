@@ -17,6 +17,8 @@
 
 namespace ramify {
 
+struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
+
 /// How the forces of n bodies on one another are found.
 enum class gravity_method {
   tree,    ///< Barnes and Hut's walk over an octree: O(n log n), an error that theta bounds
@@ -50,6 +52,8 @@ struct gravity_config : gravity_parameters {
   ramify::route route = ramify::route::automatic;  ///< of the tree's build
   /// Bodies of a leaf at most, in [1, 1024]. Few make a deep tree, many are summed one by one.
   unsigned leaf_size = 16;
+  /// Where all grids are to be added; null: nowhere. It must outlive what has this configuration.
+  launch_trace* trace = nullptr;
 };
 
 namespace detail {

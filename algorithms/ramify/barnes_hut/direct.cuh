@@ -22,6 +22,7 @@ struct gravity_pairs {
   Real gravitational_constant;
   point<Real, 3>* accelerations;
   Real* potentials;  ///< or null
+  trace_ticket trace;
 };
 
 constexpr unsigned direct_threads = 256;
@@ -29,6 +30,7 @@ constexpr unsigned direct_threads = 256;
 /// A thread a body of [begin, end). The block fetches a tile of bodies, which all its threads use.
 template <class Real>
 __global__ void __launch_bounds__(direct_threads) sum_pairs(gravity_pairs<Real> p) {
+  const traced here(p.trace, __func__);
   __shared__ point_mass<Real> tile[direct_threads];
   const std::uint32_t me = p.begin + blockIdx.x * direct_threads + threadIdx.x;
   const bool is_body = me < p.end;

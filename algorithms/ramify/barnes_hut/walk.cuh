@@ -30,6 +30,7 @@ struct gravity_walk {
   point<Real, 3>* accelerations;  ///< in the caller's order
   Real* potentials;               ///< likewise, or null
   unsigned long long* interactions;
+  trace_ticket trace;
 };
 
 /// The bits that are set in any lane's word. All lanes of the warp.
@@ -59,6 +60,7 @@ constexpr unsigned walk_threads = 128;
 /// A lane a body.
 template <class Real>
 __global__ void __launch_bounds__(walk_threads) walk_tree(gravity_walk<Real> w) {
+  const traced here(w.trace, __func__);
   // Nodes that a depth-first walk must remember at most, a proof of which stands at stack_size.
   __shared__ std::uint32_t stacks[walk_threads / 32][spatial_shape<3>::stack_size];
   std::uint32_t* const stack = stacks[threadIdx.x / 32];

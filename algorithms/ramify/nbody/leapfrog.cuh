@@ -22,7 +22,9 @@ namespace ramify::inline RAMIFY_BUILD {
 /// The first half of a step. A thread a body.
 template <class Real>
 __global__ void kick_and_drift(point<Real, 3>* positions, point<Real, 3>* velocities,
-                               const point<Real, 3>* accelerations, std::uint32_t n, Real dt) {
+                               const point<Real, 3>* accelerations, std::uint32_t n, Real dt,
+                               trace_ticket trace) {
+  const traced here(trace, __func__);
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   for (int axis = 0; axis < 3; ++axis) {
@@ -34,7 +36,8 @@ __global__ void kick_and_drift(point<Real, 3>* positions, point<Real, 3>* veloci
 /// The second half, with the accelerations at the new positions. A thread a body.
 template <class Real>
 __global__ void kick(point<Real, 3>* velocities, const point<Real, 3>* accelerations,
-                     std::uint32_t n, Real dt) {
+                     std::uint32_t n, Real dt, trace_ticket trace) {
+  const traced here(trace, __func__);
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   for (int axis = 0; axis < 3; ++axis) {
@@ -63,7 +66,8 @@ constexpr int conserved_threads = RAMIFY_ON_CUDA ? 256 : 32;
 template <class Real>
 __global__ void sum_conserved(const point<Real, 3>* positions, const point<Real, 3>* velocities,
                               const Real* masses, const Real* potentials, std::uint32_t n,
-                              nbody_conserved* of_blocks) {
+                              nbody_conserved* of_blocks, trace_ticket trace) {
+  const traced here(trace, __func__);
   using reduce = block_reduce<nbody_conserved, conserved_threads>;
   __shared__ typename reduce::TempStorage storage;
   const add_conserved add;

@@ -9,13 +9,14 @@
 #include <functional>
 #include <ostream>
 #include <ramify/runtime/granularity.hpp>
-#include <ramify/runtime/launch_trace.hpp>
 #include <ramify/runtime/report.hpp>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
 namespace ramify {
+
+struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
 
 enum class quicksort_strategy {
   multiway,  ///< sampled k-way partition with equality buckets; a level is a few large grids

@@ -62,6 +62,7 @@ struct chain_context {
   chain_state* chain;
   run_status* status;
   launch_slots slots;
+  trace_ticket trace;
 };
 
 /// Whether a grid's stage is to be done; if not, all its blocks end here. The same for all of them:
@@ -94,7 +95,8 @@ __device__ void end_stage(const Context& context, const tree_stage& stage, Next 
 /// Gives the slots of a chain back, in the stream behind its first grid. One thread. (A template, as
 /// nvcc takes no inline kernels.)
 template <class Slots>
-__global__ void give_slots_back(chain_state* chain, Slots slots) {
+__global__ void give_slots_back(chain_state* chain, Slots slots, trace_ticket trace) {
+  const traced here(trace, __func__);
   slots.release(chain->held);
   chain->held = 0;
 }
@@ -133,7 +135,7 @@ tree_stage run_chain(run_control& control, const Context& context, const tree_st
     }
     if (!flat) {
       control.launched(launch(give_slots_back<launch_slots>, {1, 1}, control.stream(),
-                              context.chain, context.slots),
+                              context.chain, context.slots, context.trace),
                        "launching what gives the slots back");
     }
     check(cudaMemcpyAsync(&due, &context.chain->due, sizeof due, cudaMemcpyDeviceToHost,

@@ -17,6 +17,8 @@
 
 namespace ramify {
 
+struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
+
 /// A forest of n nodes in one of two forms. It only refers to the arrays.
 ///
 ///     0 ─ 1 ─ 3      parents   <-- [-1, 0, 0, 1, -1]
@@ -48,6 +50,8 @@ inline constexpr std::size_t most_tree_nodes = (std::size_t{1} << 31) - 2;
 struct rooted_tree_config {
   ramify::route route = ramify::route::automatic;
   bool single_root = false;  ///< a second root is an error
+  /// Where the run's grids are to be added, when the run is over; null: nowhere.
+  launch_trace* trace = nullptr;
 };
 
 /// \throws std::invalid_argument naming the field and its range

@@ -79,6 +79,7 @@ __host__ __device__ tree_stage expected_after(const fold_context<T, Combine>& co
 template <class T, class Combine>
 __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     tree_gather(fold_context<T, Combine> context, tree_stage stage) {
+  const traced here(context.trace, __func__);
   if (!is_due(context, stage)) return;
   for_each_of_tile(context.nodes,
                    [&](std::size_t v) { context.folds[context.preorder[v]] = context.values[v]; });
@@ -91,6 +92,7 @@ __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
 template <class T, class Combine>
 __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     tree_fold(fold_context<T, Combine> context, tree_stage stage) {
+  const traced here(context.trace, __func__);
   if (!is_due(context, stage)) return;
   using tuning = tree_tuning;
   const std::size_t tile = blockIdx.x;
@@ -115,6 +117,7 @@ __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
 template <class T, class Combine>
 __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     tree_leaffix(fold_context<T, Combine> context, tree_stage stage) {
+  const traced here(context.trace, __func__);
   if (!is_due(context, stage)) return;
   for_each_of_tile(context.nodes, [&](std::size_t v) {
     auto begin = static_cast<std::size_t>(context.preorder[v]);
@@ -148,6 +151,7 @@ __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
 template <class T, class Combine>
 __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     tree_rootfix(fold_context<T, Combine> context, tree_stage stage) {
+  const traced here(context.trace, __func__);
   if (!is_due(context, stage)) return;
   __shared__ unsigned some_under_way;
   if (threadIdx.x == 0) some_under_way = 0;

@@ -64,6 +64,7 @@ class tree_numbering {
     context_.chain = &context_.state->chain;
     context_.status = control.status();
     context_.slots = control.slots();
+    context_.trace = control.ticket();
     context_.single_root = config.single_root;
     tree_state state{};
     state.faults = {nobody, nobody, nobody, nobody, nobody, nobody};
@@ -74,7 +75,7 @@ class tree_numbering {
     if (needs_edges_) {
       const std::size_t sorted = make_edges(control);
       sort_report_ = quicksort(edges_ + sorted, nodes_ - sorted, ascending{}, control.stream(),
-                               {.route = config.route}, sort_scratch_);
+                               {.route = config.route, .trace = config.trace}, sort_scratch_);
     }
     run_chain(control, context_, {tree_step::open, 0, 0});
     check(cudaMemcpyAsync(&state, context_.state, sizeof state, cudaMemcpyDeviceToHost,
@@ -101,9 +102,10 @@ class tree_numbering {
     const cudaStream_t stream = control.stream();
     const launch_shape over_nodes = tiles_over(nodes_);
     if (!is_by_children()) {
-      control.launched(launch(edges_of_parents<tree_state>, over_nodes, stream,
-                              shape_.parents.data(), nodes_, edges_, context_.state),
-                       "making the edges");
+      control.launched(
+          launch(edges_of_parents<tree_state>, over_nodes, stream, shape_.parents.data(), nodes_,
+                 edges_, context_.state, context_.trace),
+          "making the edges");
       return 0;
     }
     const auto child_count = static_cast<unsigned>(shape_.children.size());
@@ -111,10 +113,10 @@ class tree_numbering {
           "clearing the parents");
     control.launched(launch(edges_of_children<tree_state>, tiles_over(std::size_t{nodes_} + 1),
                             stream, shape_.offsets.data(), shape_.children.data(), nodes_,
-                            child_count, edges_, parents_, context_.state),
+                            child_count, edges_, parents_, context_.state, context_.trace),
                      "making the edges");
     control.launched(launch(edges_of_roots<tree_state>, over_nodes, stream, parents_, nodes_,
-                            child_count, edges_, context_.state),
+                            child_count, edges_, context_.state, context_.trace),
                      "finding the roots");
     return child_count;
   }

@@ -31,6 +31,7 @@ __device__ inline unsigned head_of(const tour_context& context, unsigned level) 
 template <class Context>
 __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     tree_walk(Context context, tree_stage stage) {
+  const traced here(context.trace, __func__);
   if (!is_due(context, stage)) return;
   const tour_level from = context.level(stage.level);
   const tour_level to = context.level(stage.level + 1);
@@ -81,6 +82,7 @@ struct ranked_list {
 template <class Context>
 __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     tree_rank(Context context, tree_stage stage) {
+  const traced here(context.trace, __func__);
   if (!is_due(context, stage)) return;
   constexpr unsigned threads = tree_tuning::threads;
   constexpr unsigned items = ranked_list::capacity / threads;
@@ -150,6 +152,7 @@ __device__ inline tour_piece ranked_piece(const tour_context& context, unsigned 
 template <class Context>
 __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     tree_expand(Context context, tree_stage stage) {
+  const traced here(context.trace, __func__);
   if (!is_due(context, stage)) return;
   const tour_level level = context.level(stage.level);
   for_each_of_tile(level.count,
@@ -163,6 +166,7 @@ __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
 template <class Context>
 __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     tree_number(Context context, tree_stage stage) {
+  const traced here(context.trace, __func__);
   if (!is_due(context, stage)) return;
   const tree_number_arrays to = context.numbers;
   const bool all_reached = context.state->reached == context.nodes;

@@ -70,7 +70,9 @@ struct tree_state {
 /// Edges of a parent array.
 template <class State>
 __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
-    edges_of_parents(const std::int32_t* parents, unsigned nodes, tree_edge* edges, State* state) {
+    edges_of_parents(const std::int32_t* parents, unsigned nodes, tree_edge* edges, State* state,
+                     trace_ticket trace) {
+  const traced here(trace, __func__);
   for_each_of_tile(nodes, [&](std::size_t v) {
     const std::int32_t parent = parents[v];
     if (parent < -1 || (parent >= 0 && static_cast<unsigned>(parent) >= nodes)) {
@@ -84,7 +86,9 @@ __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
 template <class State>
 __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     edges_of_children(const std::int32_t* offsets, const std::int32_t* children, unsigned nodes,
-                      unsigned child_count, tree_edge* edges, std::int32_t* parents, State* state) {
+                      unsigned child_count, tree_edge* edges, std::int32_t* parents, State* state,
+                      trace_ticket trace) {
+  const traced here(trace, __func__);
   for_each_of_tile(std::size_t{nodes} + 1, [&](std::size_t i) {
     const std::int32_t offset = offsets[i];
     const bool good = offset >= (i == 0 ? 0 : offsets[i - 1]) && (i > 0 || offset == 0) &&
@@ -113,7 +117,8 @@ __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
 template <class State>
 __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     edges_of_roots(const std::int32_t* parents, unsigned nodes, unsigned child_count,
-                   tree_edge* edges, State* state) {
+                   tree_edge* edges, State* state, trace_ticket trace) {
+  const traced here(trace, __func__);
   for_each_of_tile(nodes, [&](std::size_t v) {
     if (parents[v] != -1) return;
     const unsigned place = child_count + atomicAdd(&state->roots, 1u);
@@ -214,6 +219,7 @@ __host__ __device__ inline tree_stage expected_after(const tour_context& context
 template <class Context>
 __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     tree_open(Context context, tree_stage stage) {
+  const traced here(context.trace, __func__);
   if (!is_due(context, stage)) return;
   const bool sound = context.state->is_sound();
   if (sound) {
@@ -241,6 +247,7 @@ __device__ inline tree_stage after_linking(const tour_context& context, const tr
 template <class Context>
 __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     tree_link(Context context, tree_stage stage) {
+  const traced here(context.trace, __func__);
   if (!is_due(context, stage)) return;
   const tree_edge* edges = context.edges;
   tour_piece* pieces = context.pieces[0];
@@ -275,6 +282,7 @@ __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
 template <class Context>
 __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     tree_push(Context context, tree_stage stage) {
+  const traced here(context.trace, __func__);
   if (!is_due(context, stage)) return;
   tree_state& state = *context.state;
   tour_piece* pieces = context.pieces[0];

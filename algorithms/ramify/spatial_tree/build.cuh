@@ -193,6 +193,7 @@ template <class Real, int dim>
 __global__ void __launch_bounds__(build_context<Real, dim>::threads)
     build_subtrees(task_source<siblings> source, spawner<siblings> spawn,
                    build_context<Real, dim> context) {
+  const traced here(spawn.trace, __func__);
   for (const auto [mine, rank] : source.members()) {
     build_below(mine.first + rank, spawn, context);
     // The last block of the task says so.

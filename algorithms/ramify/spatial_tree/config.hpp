@@ -13,6 +13,8 @@
 
 namespace ramify {
 
+struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
+
 /// What a row of neighbours holds where there are no more.
 inline constexpr std::uint32_t no_neighbour = 0xffffffffu;
 
@@ -25,6 +27,8 @@ struct spatial_tree_config {
   unsigned block_points = 2048;
   /// Where grids go on the device route.
   child_streams streams = child_streams::fire_and_forget;
+  /// Where the build's grids are to be added, when it is done; null: nowhere.
+  launch_trace* trace = nullptr;
 };
 
 /// \throws std::invalid_argument naming the field and its range

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/collectives.cuh>
+#include <ramify/runtime/grid_trace.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/tasks.cuh>
 #include <ramify/spatial_tree/geometry.cuh>
@@ -44,7 +45,9 @@ inline constexpr unsigned extent_most_blocks = 1024;
 /// Folds all points into partial[0]. `arrived` is 0 at first.
 template <class Real, int dim>
 __global__ void find_extent(const point<Real, dim>* points, unsigned long long n,
-                            points_extent<Real, dim>* partial, unsigned* arrived) {
+                            points_extent<Real, dim>* partial, unsigned* arrived,
+                            trace_ticket trace) {
+  const traced here(trace, __func__);
   using extent = points_extent<Real, dim>;
   using reduce = block_reduce<extent, extent_threads>;
   __shared__ typename reduce::TempStorage storage;
@@ -74,7 +77,8 @@ __global__ void find_extent(const point<Real, dim>* points, unsigned long long n
 /// \throws std::invalid_argument naming the first point with a NaN or an infinity; cuda_error
 template <class Real, int dim>
 points_extent<Real, dim> checked_extent(const point<Real, dim>* points, std::size_t n,
-                                        const char* name, cudaStream_t stream) {
+                                        const char* name, cudaStream_t stream,
+                                        const trace_ticket& trace = {}) {
   constexpr std::size_t points_of_a_block = extent_threads * std::size_t{16};
   const auto blocks = static_cast<unsigned>(
       std::min<std::size_t>((n + points_of_a_block - 1) / points_of_a_block, extent_most_blocks));
@@ -82,7 +86,7 @@ points_extent<Real, dim> checked_extent(const point<Real, dim>* points, std::siz
   const device_buffer<unsigned> arrived(1, stream);
   check(cudaMemsetAsync(arrived.data(), 0, sizeof(unsigned), stream), "clearing a counter");
   check(launch(find_extent<Real, dim>, {blocks, extent_threads}, stream, points, n, partial.data(),
-               arrived.data())
+               arrived.data(), trace)
             .code(),
         "looking at the points");
   points_extent<Real, dim> found;

@@ -12,6 +12,7 @@
 /// with the same bits.
 
 #include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/grid_trace.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/spatial_tree/node.cuh>
 
@@ -20,7 +21,9 @@ namespace ramify::inline RAMIFY_BUILD {
 /// A thread for each leaf, and for all nodes above it whose other children were done before.
 /// `arrived` counts the children of each node that are done.
 template <class Real, int dim, class Fold>
-__global__ void summarize_nodes(spatial_tree_view<Real, dim> tree, Fold fold, unsigned* arrived) {
+__global__ void summarize_nodes(spatial_tree_view<Real, dim> tree, Fold fold, unsigned* arrived,
+                                trace_ticket trace) {
+  const traced here(trace, __func__);
   std::uint32_t node = blockIdx.x * blockDim.x + threadIdx.x;
   if (node >= tree.node_count || !tree.nodes[node].is_leaf()) return;
 
@@ -58,15 +61,15 @@ __global__ void summarize_nodes(spatial_tree_view<Real, dim> tree, Fold fold, un
 ///
 /// Scratch: a word a node, from the pool. \throws cuda_error
 template <class Real, int dim, class Fold>
-unsigned summarize(const spatial_tree_view<Real, dim>& tree, const Fold& fold,
-                   cudaStream_t stream) {
+unsigned summarize(const spatial_tree_view<Real, dim>& tree, const Fold& fold, cudaStream_t stream,
+                   const trace_ticket& trace = {}) {
   if (tree.node_count == 0) return 0;
   constexpr unsigned threads = RAMIFY_ON_CUDA ? 256 : 1024;
   const device_buffer<unsigned> arrived(tree.node_count, stream);
   check(cudaMemsetAsync(arrived.data(), 0, arrived.size() * sizeof(unsigned), stream),
         "clearing the nodes' counters");
   check(launch(summarize_nodes<Real, dim, Fold>, {(tree.node_count - 1) / threads + 1, threads},
-               stream, tree, fold, arrived.data())
+               stream, tree, fold, arrived.data(), trace)
             .code(),
         "summarizing a tree");
   return 1;

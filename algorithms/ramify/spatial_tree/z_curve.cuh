@@ -80,7 +80,8 @@ class z_curve {
 
 template <class Real, int dim>
 __global__ void find_places(const point<Real, dim>* points, std::uint32_t n, z_curve<dim> curve,
-                            z_place* places) {
+                            z_place* places, trace_ticket trace) {
+  const traced here(trace, __func__);
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) places[i] = {curve.code(points[i]), i};
 }
@@ -88,8 +89,9 @@ __global__ void find_places(const point<Real, dim>* points, std::uint32_t n, z_c
 /// Puts the points into the order of their places.
 template <class Real, int dim>
 __global__ void gather_points(const point<Real, dim>* points, std::uint32_t n,
-                              const z_place* places, point<Real, dim>* ordered,
-                              std::uint32_t* ids) {
+                              const z_place* places, point<Real, dim>* ordered, std::uint32_t* ids,
+                              trace_ticket trace) {
+  const traced here(trace, __func__);
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   ids[i] = places[i].id;

@@ -16,6 +16,8 @@
 
 namespace ramify {
 
+struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
+
 enum class traverse_strategy {
   walk,     ///< warps walk depth first, and share out what they have when many are idle
   spawned,  ///< every open node is a task: the plain recursion, for comparison
@@ -51,6 +53,8 @@ struct traverse_config {
   /// Who begins the rounds of the flat route. Automatic: the host a few, in case that is all, and a
   /// graph the rest; without graphs the host.
   ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
+  /// Where the run's grids are to be added, when the run is over; null: nowhere. It must stay until then.
+  launch_trace* trace = nullptr;
 };
 
 /// \throws std::invalid_argument naming the field and its range

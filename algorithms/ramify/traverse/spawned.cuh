@@ -115,6 +115,7 @@ template <class Node, class Expand, class Visit, class Reduce, class Value>
 __global__ void __launch_bounds__(spawned_context<Node, Expand, Visit, Reduce, Value>::threads)
     visit_children(task_source<open_node<Node>> source, spawner<open_node<Node>> spawn,
                    spawned_context<Node, Expand, Visit, Reduce, Value> context) {
+  const traced here(spawn.trace, __func__);
   constexpr auto kernel = visit_children<Node, Expand, Visit, Reduce, Value>;
   constexpr unsigned threads = spawned_context<Node, Expand, Visit, Reduce, Value>::threads;
   const unsigned lane = threadIdx.x;
@@ -153,7 +154,8 @@ __global__ void __launch_bounds__(spawned_context<Node, Expand, Visit, Reduce, V
 
 /// Sets all cells, a thread each.
 template <class Value>
-__global__ void clear_cells(total_cells<Value> totals, Value identity) {
+__global__ void clear_cells(total_cells<Value> totals, Value identity, trace_ticket trace) {
+  const traced here(trace, __func__);
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= totals.count) return;
   totals.values[i] = identity;
@@ -165,7 +167,8 @@ inline constexpr unsigned cell_threads = 128;
 
 /// Folds all cells into the first one. One block.
 template <class Value, class Reduce>
-__global__ void fold_cells(total_cells<Value> totals, Reduce reduce) {
+__global__ void fold_cells(total_cells<Value> totals, Reduce reduce, trace_ticket trace) {
+  const traced here(trace, __func__);
   using fold = block_reduce<Value, cell_threads>;
   __shared__ typename fold::TempStorage storage;
   Value total = totals.values[threadIdx.x];
@@ -194,12 +197,12 @@ class spawned_run {
         scratch_(checked(given, config), scratch_bytes(config), stream),
         memory_(scratch_.data()),
         parts_(memory_, config),
-        control_(parts_.control, choice_, limit_, stream),
+        control_(parts_.control, choice_, limit_, stream, config.trace),
         shared_{parts_.totals, expand, visit, reduce, identity},
         tree_(parts_.tree, capacity_, control_, context::threads, 0, child_streams::fire_and_forget,
               shared_, config.launches) {
     control_.launched(launch(clear_cells<Value>, {parts_.totals.count / cell_threads, cell_threads},
-                             stream, parts_.totals, identity),
+                             stream, parts_.totals, identity, control_.ticket()),
                       "launching the clearing of the totals");
     told([&] { tree_.start(unvisited(root), 1); });
   }
@@ -211,13 +214,14 @@ class spawned_run {
   Value get(traverse_report& report) {
     told([&] { tree_.finish(); });
     control_.launched(launch(fold_cells<Value, Reduce>, {1, cell_threads}, control_.stream(),
-                             parts_.totals, shared_.reduce),
+                             parts_.totals, shared_.reduce, control_.ticket()),
                       "launching the fold of the totals");
     Value value = shared_.identity;
     check(cudaMemcpyAsync(&value, parts_.totals.values, sizeof value, cudaMemcpyDeviceToHost,
                           control_.stream()),
           "reading the result");
     control_.wait();
+    control_.read_trace();
     static_cast<run_report&>(report) = control_.report();
     report.scratch_bytes = scratch_.size();
     return value;

@@ -52,6 +52,7 @@ struct walk_context {
   Value identity;
   launch_slots slots;
   run_status* status;
+  trace_ticket trace;
 
   [[nodiscard]] __host__ __device__ unsigned threads() const {
     return most_blocks * walk_tuning<Node>::threads;
@@ -126,6 +127,7 @@ __device__ void next_round(const Context& context, const char* launching_kernel)
 /// next one. One thread, in the stream behind the first grid.
 template <class Context>
 __global__ void resume(Context context) {
+  const traced here(context.trace, __func__);
   walk_state& state = *context.state;
   context.slots.release(state.held);
   state.held = 0;
@@ -149,6 +151,7 @@ __global__ void resume(Context context) {
 /// Sets the totals, one a thread.
 template <class Node, class Expand, class Visit, class Reduce, class Value>
 __global__ void clear_totals(walk_context<Node, Expand, Visit, Reduce, Value> context) {
+  const traced here(context.trace, __func__);
   const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
   if (thread < context.threads()) context.totals[thread] = context.identity;
 }
@@ -156,6 +159,7 @@ __global__ void clear_totals(walk_context<Node, Expand, Visit, Reduce, Value> co
 /// Visits the root and starts the first round. One thread.
 template <class Node, class Expand, class Visit, class Reduce, class Value>
 __global__ void plant(Node root, walk_context<Node, Expand, Visit, Reduce, Value> context) {
+  const traced here(context.trace, __func__);
   const unsigned degree = context.expand.degree(root);
   context.totals[0] = context.reduce(context.totals[0], context.visit(root, degree));
   if (degree == 0) return;
@@ -168,6 +172,7 @@ __global__ void plant(Node root, walk_context<Node, Expand, Visit, Reduce, Value
 /// Folds all totals into the result. One block.
 template <class Node, class Expand, class Visit, class Reduce, class Value>
 __global__ void fold_totals(walk_context<Node, Expand, Visit, Reduce, Value> context) {
+  const traced here(context.trace, __func__);
   using fold = block_reduce<Value, walk_tuning<Node>::threads>;
   __shared__ typename fold::TempStorage storage;
   Value total = context.totals[threadIdx.x];
@@ -212,6 +217,7 @@ __device__ void walk_shares(const walk_round& round,
 template <class Node, class Expand, class Visit, class Reduce, class Value>
 __global__ void __launch_bounds__(walk_tuning<Node>::threads)
     walk(walk_round round, walk_context<Node, Expand, Visit, Reduce, Value> context) {
+  const traced here(context.trace, __func__);
   walk_shares(round, context);  // 1. and 2.
   if (!last_to_arrive(context.state->arrived, gridDim.x)) return;
   // 3. Recurse: the last block launches the next round over all that was handed out. Join: nobody
@@ -227,6 +233,7 @@ __global__ void __launch_bounds__(walk_tuning<Node>::threads)
 template <class Node, class Expand, class Visit, class Reduce, class Value>
 __global__ void __launch_bounds__(walk_tuning<Node>::threads)
     walk_flat(walk_context<Node, Expand, Visit, Reduce, Value> context, loop_condition loop) {
+  const traced here(context.trace, __func__);
   if (!context.has_work()) {
     if (blockIdx.x == 0 && threadIdx.x == 0) {
       ++context.state->grids;

@@ -10,12 +10,17 @@
 
 namespace ramify {
 
+struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
+
 struct run_options {
   ramify::backend backend = ramify::backend::automatic;
   ramify::route route = ramify::route::automatic;
   /// Sets the backend's pending-launch limit for the time of the call; 0 leaves it alone. The
   /// report tells what was granted. Not while another thread launches.
   std::size_t pending_launches = 0;
+  /// Where the grids are to be added that the call launches; null: nowhere. It must outlive what the options
+  /// are for: the call, or the object that they make.
+  launch_trace* trace = nullptr;
 };
 
 /// \throws std::invalid_argument naming the field

@@ -90,8 +90,10 @@ class run_control {
   /// \throws std::invalid_argument for a trace without capacity; cuda_error
   run_control(void* scratch, const route_choice& choice, std::size_t pending_launch_limit,
               cudaStream_t stream, launch_trace* trace = nullptr)
-      : status_(static_cast<run_status*>(scratch)), stream_(stream), recorder_(trace, stream) {
-    if (trace != nullptr) trace->taken = choice.taken;
+      : status_(static_cast<run_status*>(scratch)),
+        stream_(stream),
+        trace_(trace),
+        recorder_(trace, stream) {
     report_.taken = choice.taken;
     report_.route_reason = choice.reason;
     report_.pending_launch_limit = pending_launch_limit;
@@ -127,7 +129,7 @@ class run_control {
     check(cudaMemcpyAsync(&seen, status_, sizeof seen, cudaMemcpyDeviceToHost, stream_),
           "reading the run's status");
     check(cudaStreamSynchronize(stream_), "waiting for the run");
-    if (seen.error != 0 || seen.dropped != 0) recorder_.read();
+    if (seen.error != 0 || seen.dropped != 0) read_trace();
     if (seen.error != 0) {
       const auto code = static_cast<cudaError_t>(seen.error);
       throw device_launch_error(seen.error, seen.error_kernel, seen.error_depth,
@@ -146,7 +148,10 @@ class run_control {
   }
 
   /// At the end of the run: its grids are in the trace, if there is one. \throws cuda_error
-  void read_trace() { recorder_.read(); }
+  void read_trace() {
+    if (trace_ != nullptr) trace_->taken = report_.taken;
+    recorder_.read();
+  }
 
   /// Complete after the last wait(), but for the scratch memory, which only the caller knows.
   [[nodiscard]] run_report& report() { return report_; }
@@ -155,6 +160,7 @@ class run_control {
   run_status* status_;
   cudaStream_t stream_;
   slot_lease lease_;
+  launch_trace* trace_;
   trace_recorder recorder_;
   run_report report_ = report_of_this_build();
 };

@@ -10,8 +10,10 @@
 ///     recorder.read();  // waits
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/error.hpp>
 #include <ramify/runtime/grid_trace.cuh>
@@ -186,8 +188,9 @@ class trace_recorder {
       const auto begin = [&](std::size_t i) { return ~ran[i].not_before; };
       std::ranges::sort(order, {},
                         [&](std::size_t i) { return std::tuple(begin(i), launched[i].depth, i); });
+      if (order.empty()) return;
       const std::size_t first = trace.grids.size();
-      if (first == 0 && !order.empty()) trace.origin = begin(order[0]);
+      if (first == 0 || begin(order[0]) < trace.origin) move_origin(begin(order[0]));
       // 2. Ids become places in the trace.
       std::vector<std::size_t> place_of(ran.size(), traced_grid::no_grid);
       for (std::size_t i = 0; i < order.size(); ++i) place_of[order[i]] = first + i;
@@ -221,6 +224,33 @@ class trace_recorder {
         auto& parent = trace.grids[child.parent];
         parent.complete = std::max(parent.complete, child.complete);
       }
+      // 4. Runs may be nested, or in several streams: who began first need not be read first.
+      if (first > 0 && trace.grids[first].begin < trace.grids[first - 1].begin) put_in_order();
+    }
+
+    /// All times count from `origin` on.
+    void move_origin(std::uint64_t origin) {
+      const std::uint64_t later = trace.origin - origin;
+      for (traced_grid& g : trace.grids) {
+        for (std::uint64_t* time : {&g.launched, &g.begin, &g.end, &g.complete}) *time += later;
+      }
+      trace.origin = origin;
+    }
+
+    /// Grids in the order in which they began; of two at the same tick the parent stays before the child.
+    void put_in_order() {
+      std::vector<std::size_t> order(trace.grids.size());
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      std::ranges::stable_sort(order, {}, [&](std::size_t i) { return trace.grids[i].begin; });
+      std::vector<std::size_t> place_of(order.size());
+      for (std::size_t place = 0; place < order.size(); ++place) place_of[order[place]] = place;
+      std::vector<traced_grid> ordered;
+      ordered.reserve(order.size());
+      for (const std::size_t i : order) {
+        traced_grid& grid = ordered.emplace_back(std::move(trace.grids[i]));
+        if (grid.parent != traced_grid::no_grid) grid.parent = place_of[grid.parent];
+      }
+      trace.grids = std::move(ordered);
     }
 
     launch_trace& trace;

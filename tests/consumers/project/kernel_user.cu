@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sorts a user's own type in a user's own order; compiled by nvcc, or by a C++ compiler for the CPU
-// executor.
+// Visits a user's own tree with a user's own functions; compiled by nvcc, or by a C++ compiler for the
+// CPU executor.
 #include <iostream>
-#include <ramify/quicksort.cuh>
-#include <ramify/runtime/stream.cuh>
-#include <vector>
+#include <ramify/traverse.cuh>
 
-struct star {
-  float brightness;
-  int catalogue_number;
+// A node is a number, its children are its halves.
+struct halves {
+  __host__ __device__ unsigned degree(unsigned n) const { return n < 2 ? 0 : 2; }
+  __host__ __device__ unsigned child(unsigned n, unsigned i) const { return (n + i) / 2; }
 };
-
-struct brightest_first {
-  __host__ __device__ bool operator()(const star& a, const star& b) const {
-    return a.brightness > b.brightness;
-  }
+struct one_each {
+  __host__ __device__ unsigned operator()(unsigned, unsigned) const { return 1; }
+};
+struct sum {
+  __host__ __device__ unsigned operator()(unsigned a, unsigned b) const { return a + b; }
 };
 
 #if defined(CONSUMER_BOTH)
@@ -29,27 +28,11 @@ int main() {
     return 77;
   }
 #endif
-  constexpr int n = 100'000;
-  std::vector<star> stars(n);
-  for (int i = 0; i < n; ++i) stars[i] = {static_cast<float>(i * 7919 % n), i};
-
-  const ramify::host_stream stream;
-  const ramify::device_buffer<star> sky(n, stream.get());
-  const auto copy = [&](void* to, const void* from) {
-    ramify::check(cudaMemcpyAsync(to, from, n * sizeof(star), cudaMemcpyDefault, stream.get()),
-                  "copying stars");
-  };
-  copy(sky.data(), stars.data());
-  const ramify::quicksort_report report =
-      ramify::quicksort(sky.data(), n, brightest_first{}, stream.get());
-  copy(stars.data(), sky.data());
-  stream.synchronize();
-
-  std::cout << report;
-  for (int i = 1; i < n; ++i) {
-    if (brightest_first{}(stars[i], stars[i - 1])) return 1;
-  }
-  if (!ramify::device_launch_available && report.taken != ramify::route::flat) return 1;
+  constexpr unsigned n = 100'000;
+  const auto found = ramify::traverse(n, halves{}, one_each{}, sum{}, 0u);
+  std::cout << found.report;
+  if (found.value != 2 * n - 1) return 1;
+  if (!ramify::device_launch_available && found.report.taken != ramify::route::flat) return 1;
 #if defined(CONSUMER_BOTH)
   return use_facade();
 #else

@@ -1,0 +1,4 @@
+/^struct parameters {$/,/^};$/ {
+  /^  int times;$/d
+  s/^  double value;$/&\n  int times;/
+}

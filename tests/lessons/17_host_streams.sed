@@ -1,0 +1,1 @@
+s/cudaEventRecord(end, stream.get())/cudaEventRecord(end, other.get())/

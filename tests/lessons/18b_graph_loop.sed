@@ -1,0 +1,1 @@
+s/&condition, graph, 1, /\&condition, graph, 0, /

@@ -1,0 +1,1 @@
+s/cudaGraphLaunch(now, cudaStreamGraphFireAndForget)/cudaGraphLaunch(now, cudaStreamGraphTailLaunch)/

@@ -1,0 +1,1 @@
+s/prefetch(managed, device())/prefetch(managed, host())/
