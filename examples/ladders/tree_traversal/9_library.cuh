@@ -9,7 +9,7 @@
 ///              of children, so that a node of any degree takes one place; memory for the stacks and not for the
 ///              tree; a walk whose list fills up gets narrow instead; rounds are launched fire-and-forget,
 ///              nested, which takes 12 us instead of 16 (H200). And there is a flat route.
-/// Launch tree  a chain of rounds. (This algorithm does not record its launches.)
+/// Launch tree  a chain of rounds.
 /// Join         none: the host's stream waits for the chain.
 /// Cost         see algorithms/README.md and benchmarks/README.md.
 
@@ -35,6 +35,7 @@ struct sum {
 inline std::uint64_t count_nodes(const node& root, ladder_run& run) {
   traverse_config config;
   config.route = route::device;
+  config.trace = run.trace();
   const auto found =
       traverse(root, children{}, one{}, sum{}, std::uint64_t{0}, run.stream(), config);
   run.did(found.report);

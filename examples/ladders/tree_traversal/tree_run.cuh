@@ -160,6 +160,7 @@ class ladder_run {
   ladder_run(const tree_memory& memory, cudaStream_t stream, launch_trace* trace)
       : memory_(memory),
         stream_(stream),
+        trace_(trace),
         limit_(*current_launch_limits().pending_launches),
         control_(memory.status(), {route::device, "asked for"}, limit_, stream, trace) {
     check(cudaMemsetAsync(memory.state(), 0, sizeof(run_state), stream), "clearing a run's state");
@@ -251,7 +252,8 @@ class ladder_run {
   /// Nodes that were counted, as next_list() saw them last.
   [[nodiscard]] std::uint64_t nodes() const { return nodes_; }
 
-  /// For a rung that is the library's: what it reported.
+  /// For a rung that is the library's: where its options are to put their trace, and what it reported.
+  [[nodiscard]] launch_trace* trace() const { return trace_; }
   void did(const run_report& report) { control_.report() = report; }
 
   /// After the last wait: the report, and the trace has all grids.
@@ -263,6 +265,7 @@ class ladder_run {
  private:
   const tree_memory& memory_;
   cudaStream_t stream_;
+  launch_trace* trace_;
   std::size_t limit_;
   run_control control_;
   unsigned filled_ = 0;
