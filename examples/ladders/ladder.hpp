@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// What the programs of all ladders have in common: they run each rung, check its result, take its time, and
+/// tell all that as text or as a table.
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iomanip>
+#include <iostream>
+#include <optional>
+#include <ramify/runtime/launch_trace.hpp>
+#include <ramify/runtime/limits.cuh>
+#include <ramify/runtime/report.hpp>
+#include <ramify/runtime/stream.cuh>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#if !RAMIFY_ON_CUDA
+#include <ramify/cpu/executor.hpp>
+#endif
+
+namespace ladder {
+
+using namespace ramify;
+
+/// What came of one run of a rung whose result was right.
+struct run_result {
+  run_report report;
+  double ms = 0;  ///< by events in the stream; on the CPU executor, by the clock
+};
+
+/// One rung. A Problem is made with a size and a stream; it has
+///
+///     using rung_function = ...;  // what a rung is
+///     std::size_t size() const;   // what it has become, if it cannot be just as large as asked for
+///     run_result run(rung_function, cudaStream_t, launch_trace* or null);  // throws if the result is wrong
+///     double run_baseline();      // milliseconds of what the rungs are compared with
+template <class Problem>
+struct rung {
+  const char* name;
+  const char* change;  ///< against the one before
+  std::size_t most;    ///< the largest size that it is asked to bear
+  typename Problem::rung_function function;
+};
+
+template <class Problem>
+struct ladder_description {
+  const char* name;
+  const char* unit;                             ///< of sizes
+  const char* baseline;                         ///< what run_baseline() runs
+  std::size_t small;                            ///< the size that all rungs bear
+  std::size_t large;                            ///< and one for those that can
+  std::optional<std::size_t> pending_launches;  ///< room in the pool; none: as it is
+  std::vector<rung<Problem>> rungs;
+};
+
+/// What is told of a rung, or of the baseline.
+struct outcome {
+  run_report report;
+  double ms = 0;  ///< median
+  unsigned runs = 0;
+};
+
+/// The median of three to nine runs, as many as take a second, after one that does not count.
+template <class RunOnce>
+outcome measure(RunOnce run_once) {
+  outcome result;
+  std::vector<double> times;
+  double spent = 0;
+  for (int i = 0; i < 4 || (i < 10 && spent < 1000); ++i) {
+    const run_result once = run_once();
+    result.report = once.report;
+    if (i == 0) continue;
+    times.push_back(once.ms);
+    spent += once.ms;
+  }
+  std::ranges::sort(times);
+  const std::size_t half = times.size() / 2;
+  result.ms = times.size() % 2 != 0 ? times[half] : (times[half - 1] + times[half]) / 2;
+  result.runs = static_cast<unsigned>(times.size());
+  return result;
+}
+
+template <class Problem>
+outcome measure_baseline(Problem& problem) {
+  return measure([&] { return run_result{{}, problem.run_baseline()}; });
+}
+
+/// \throws std::runtime_error naming the rung
+template <class Problem>
+run_result run_once(Problem& problem, const rung<Problem>& r, cudaStream_t stream,
+                    launch_trace* trace = nullptr) {
+  try {
+    return problem.run(r.function, stream, trace);
+  } catch (const std::exception& e) {
+    throw std::runtime_error("rung '" + std::string(r.name) + "': " + e.what());
+  }
+}
+
+template <class Problem>
+outcome measure_rung(Problem& problem, const rung<Problem>& r, cudaStream_t stream) {
+  return measure([&] { return run_once(problem, r, stream); });
+}
+
+/// Three digits, without powers of ten.
+inline std::string digits(double value) {
+  std::ostringstream out;
+  const int behind = value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3;
+  out << std::fixed << std::setprecision(behind) << value;
+  return out.str();
+}
+
+inline std::string with_commas(std::size_t n) {
+  std::string text = std::to_string(n);
+  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+  return text;
+}
+
+/// What the times were taken on.
+inline std::string machine() {
+#if RAMIFY_ON_CUDA
+  int device = 0;
+  int driver = 0;
+  int runtime = 0;
+  cudaDeviceProp properties{};
+  check(cudaGetDevice(&device), "asking for the current device");
+  check(cudaGetDeviceProperties(&properties, device), "asking what the device is");
+  check(cudaDriverGetVersion(&driver), "asking for the driver's version");
+  check(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version");
+  const auto version = [](int v) {
+    return std::to_string(v / 1000) + '.' + std::to_string(v % 1000 / 10);
+  };
+  return std::string("GPU: ") + properties.name + "; CUDA runtime " + version(runtime) +
+         ", driver for " + version(driver);
+#else
+  const cpu::executor_config config = cpu::current_executor_config();
+  std::string text = "CPU executor, ";
+  if (config.order != cpu::schedule::parallel) return text + "a reproducible schedule";
+  const unsigned workers =
+      config.workers != 0 ? config.workers : std::thread::hardware_concurrency();
+  return text + std::to_string(workers) + (workers == 1 ? " core" : " cores");
+#endif
+}
+
+/// A Markdown table of all rungs: what the small size took, and the large one where there is a rung that
+/// bears it.
+template <class Problem>
+void print_table(const ladder_description<Problem>& all, std::size_t small, std::size_t large) {
+  const host_stream stream;
+  std::cout << machine() << "; `ladder_" << all.name << " --table`; medians of three to nine runs; "
+            << "pending-launch limit " << with_commas(*current_launch_limits().pending_launches)
+            << "; faster: how many times as fast as the rung before\n\n";
+  std::string head = "| rung | change |";
+  std::string line = "| --- | --- |";
+  std::vector<std::string> rows{"| baseline | " + std::string(all.baseline) + " |"};
+  for (const auto& r : all.rungs) {
+    rows.push_back("| " + std::string(r.name) + " | " + r.change + " |");
+  }
+  for (const std::size_t n : {small, large}) {
+    Problem problem(n, stream.get());
+    head +=
+        ' ' + with_commas(problem.size()) + ' ' + all.unit + ": grids | deepest | ms | faster |";
+    line += " ---: | ---: | ---: | ---: |";
+    rows[0] += " | | " + digits(measure_baseline(problem).ms) + " | |";
+    double before = 0;
+    for (std::size_t i = 0; i < all.rungs.size(); ++i) {
+      std::string& row = rows[i + 1];
+      if (all.rungs[i].most < n) {
+        row += " | | | |";
+        continue;
+      }
+      const outcome o = measure_rung(problem, all.rungs[i], stream.get());
+      row += ' ' + with_commas(o.report.host_grids + o.report.child_grids) + " | " +
+             std::to_string(o.report.deepest_level) + " | " + digits(o.ms) + " | " +
+             (before > 0 ? digits(before / o.ms) : "") + " |";
+      before = o.ms;
+    }
+  }
+  std::cout << head << '\n' << line << '\n';
+  for (const std::string& row : rows) std::cout << row << '\n';
+}
+
+/// The same as text, of one size.
+template <class Problem>
+void print_rungs(const ladder_description<Problem>& all, std::size_t n,
+                 std::optional<unsigned> only) {
+  const host_stream stream;
+  Problem problem(n, stream.get());
+  const outcome baseline = measure_baseline(problem);
+  std::cout << with_commas(problem.size()) << ' ' << all.unit << ", " << machine() << '\n'
+            << "baseline: " << all.baseline << "\n   " << digits(baseline.ms) << " ms (median of "
+            << baseline.runs << ")\n";
+  double before = 0;
+  for (std::size_t i = 0; i < all.rungs.size(); ++i) {
+    const auto& r = all.rungs[i];
+    if (only && *only != i + 1) continue;
+    std::cout << r.name << ": " << r.change << std::endl;
+    if (r.most < n && !only) {
+      std::cout << "   left out: it is asked for " << with_commas(r.most) << " at most\n";
+      continue;
+    }
+    const outcome o = measure_rung(problem, r, stream.get());
+    std::cout << "   the result is right; grids launched: " << with_commas(o.report.host_grids)
+              << " by the host, " << with_commas(o.report.child_grids)
+              << " by kernels; deepest level: " << o.report.deepest_level
+              << "; tasks without a launch slot: " << with_commas(o.report.spilled_tasks) << "\n   "
+              << digits(o.ms) << " ms (median of " << o.runs << ')';
+    if (before > 0)
+      std::cout << ", " << digits(before / o.ms) << " times as fast as the rung before";
+    std::cout << std::endl;
+    before = o.ms;
+  }
+}
+
+/// Writes one run's launch tree, or timeline.
+/// \throws std::runtime_error if the rung does not record its launches
+template <class Problem>
+void write_trace(const rung<Problem>& r, std::size_t n, const std::filesystem::path& file) {
+  const host_stream stream;
+  Problem problem(n, stream.get());
+  launch_trace trace;
+  run_once(problem, r, stream.get(), &trace);
+  if (trace.grids.empty()) {
+    throw std::runtime_error("rung '" + std::string(r.name) + "' does not record its launches");
+  }
+  write_trace_file(file, trace);
+  std::cout << r.name << ", " << with_commas(problem.size()) << ": " << trace.count()
+            << " grids in " << file.string();
+  if (trace.lost > 0) std::cout << ", and " << trace.lost << " that found no room";
+  std::cout << '\n';
+}
+
+inline std::size_t number_after(std::string_view option, const char* text) {
+  char* end = nullptr;
+  const unsigned long long value = text == nullptr ? 0 : std::strtoull(text, &end, 10);
+  if (text == nullptr || end == text || *end != '\0' || *text == '-') {
+    throw std::invalid_argument(std::string(option) + " needs a number");
+  }
+  return value;
+}
+
+/// The main() of a ladder. `check_all` runs all rungs on whatever is hard, and throws if one is wrong.
+template <class Problem>
+int run_program(int argc, char** argv, const ladder_description<Problem>& all,
+                void (*check_all)()) {
+  constexpr int skipped = 77;
+  const std::string usage =
+      "usage: ladder_" + std::string(all.name) +
+      " [--rung N] [--n N] [--large N] [--trace FILE] [--table] [--check] [--pending-launches N]\n"
+      "  --rung N              only this one\n"
+      "  --n N                 the size\n"
+      "  --large N             the table's second size, for the rungs that can bear it\n"
+      "  --trace FILE          record the grids of --rung: .html, .json, .dot\n"
+      "  --table               all rungs as a Markdown table\n"
+      "  --check               no times: all rungs on inputs that are hard\n"
+      "  --pending-launches N  room in the pool of pending launches, half of which is used\n";
+  std::optional<unsigned> only;
+  std::optional<std::size_t> n;
+  std::optional<std::size_t> large;
+  std::string trace;
+  std::optional<std::size_t> pending_launches = all.pending_launches;
+  bool table = false;
+  bool checks = false;
+  try {
+    for (int i = 1; i < argc; ++i) {
+      const std::string_view option = argv[i];
+      const auto value = [&] { return number_after(option, i + 1 < argc ? argv[++i] : nullptr); };
+      const auto text = [&] {
+        if (i + 1 == argc) throw std::invalid_argument(std::string(option) + " needs a name");
+        return std::string(argv[++i]);
+      };
+      if (option == "--rung") {
+        only = static_cast<unsigned>(value());
+        if (*only < 1 || *only > all.rungs.size()) {
+          throw std::invalid_argument("rungs are 1 to " + std::to_string(all.rungs.size()));
+        }
+      } else if (option == "--n" || option == "--large") {
+        auto& size = option == "--n" ? n : large;
+        size = value();
+        if (*size < 1 || *size >> 31 != 0) {
+          throw std::invalid_argument(std::string(option) + " must be in [1, 2^31 - 1]");
+        }
+      } else if (option == "--trace") {
+        trace = text();
+        check_trace_file(trace);
+      } else if (option == "--pending-launches") {
+        pending_launches = value();
+        if (*pending_launches == 0) throw std::invalid_argument("no launch can be pending");
+      } else if (option == "--table") {
+        table = true;
+      } else if (option == "--check") {
+        checks = true;
+      } else if (option == "--help") {
+        std::cout << usage;
+        return 0;
+      } else {
+        throw std::invalid_argument("there is no option " + std::string(option));
+      }
+    }
+    if (!trace.empty() && !only) throw std::invalid_argument("--trace needs --rung");
+  } catch (const std::invalid_argument& e) {
+    std::cerr << "error: " << e.what() << '\n' << usage;
+    return 2;
+  }
+
+#if RAMIFY_ON_CUDA
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+    std::cout << "skipped: there is no CUDA device\n";
+    return skipped;
+  }
+#else
+  static_cast<void>(skipped);
+#endif
+  try {
+    const launch_limits limits({.pending_launches = pending_launches});
+    if (checks) {
+      check_all();
+    } else if (!trace.empty()) {
+      write_trace(all.rungs[*only - 1], n.value_or(all.small), trace);
+    } else if (table) {
+      print_table(all, n.value_or(all.small), large.value_or(all.large));
+    } else {
+      print_rungs(all, n.value_or(all.small), only);
+    }
+    return 0;
+  } catch (const std::exception& e) {
+    std::cerr << "error: " << e.what() << '\n';
+    return 1;
+  }
+}
+
+}  // namespace ladder

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs ladders, and puts their tables into examples/ladders/README.md and their launch trees, drawn by
+# Graphviz from the CPU executor's runs, beside them.
+#   examples/ladders/run.sh [program...]
+# Without a program, builds all ladders and runs those that this machine can run.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$here/../..
+
+programs=()
+for program in "$@"; do programs+=("$(realpath "$program")"); done
+if [ ${#programs[@]} = 0 ]; then
+  cd "$root"
+  cmake/install_packages.sh
+  cmake -S . -B build/ladders -G Ninja -DCMAKE_BUILD_TYPE=Release -DRAMIFY_TESTS=OFF \
+    -DRAMIFY_BENCHMARKS=OFF
+  known=$(cmake --build build/ladders --target help)
+  targets=()
+  for ladder in "$here"/*/ladder.cu; do
+    name=ladder_$(basename "$(dirname "$ladder")")
+    targets+=("$name")
+    if grep -q "^${name}_cuda: " <<<"$known"; then targets+=("${name}_cuda"); fi
+  done
+  cmake --build build/ladders --target "${targets[@]}"
+  for target in "${targets[@]}"; do
+    programs+=("$root/build/ladders/examples/ladders/$target")
+  done
+fi
+
+# Replaces what stands between <!-- NAME --> and <!-- end NAME --> by standard input.
+put() {
+  local table
+  table=$(mktemp)
+  cat >"$table"
+  awk -v begin="<!-- $1 -->" -v end="<!-- end $1 -->" -v table="$table" '
+    $0 == begin { print; while ((getline line < table) > 0) print line; skip = 1 }
+    $0 == end { skip = 0 }
+    !skip && $0 != begin { print }' "$here/README.md" >"$table.new"
+  cat "$table.new" >"$here/README.md"
+  rm "$table" "$table.new"
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+for program in "${programs[@]}"; do
+  name=$(basename "$program")
+  name=${name#ladder_}
+  if [ ! -d "$here/${name%_cuda}" ]; then
+    echo "there is no ladder '${name%_cuda}'" >&2
+    exit 2
+  fi
+  marker=$name
+  [[ $name == *_cuda ]] || marker=${name}_cpu
+  echo "running $name"
+  status=0
+  table=$(timeout 600 "$program" --table) || status=$?
+  case $status in
+    0) { echo; echo "$table"; echo; } | put "$marker" ;;
+    77) echo "$table: its table stays as it is" ;;
+    *)
+      echo "$table"
+      echo "$name failed: its table stays as it is"
+      failed=1
+      ;;
+  esac
+
+  # Trees are the CPU executor's, which draws the same one each time. NAME/trees/sizes says of what size
+  # each rung's is.
+  [[ $name != *_cuda && -e $here/$name/trees/sizes ]] || continue
+  if ! command -v dot >/dev/null; then
+    echo "no Graphviz: the trees of $name stay as they are"
+    continue
+  fi
+  while read -r rung size; do
+    RAMIFY_CPU_SCHEDULE=late timeout 600 "$program" --rung "$rung" --n "$size" \
+      --trace "$work/$rung.dot"
+    dot -Tsvg -o "$here/$name/trees/$rung.svg" "$work/$rung.dot"
+  done <"$here/$name/trees/sizes"
+done
+exit $failed

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A ladder: the nodes of an unbalanced tree are counted in nine ways, from a grid for each node to the library's
+// traversal.
+//
+//     ladder_tree_traversal --n 100000                            # all rungs that can bear it, checked and timed
+//     ladder_tree_traversal --rung 4 --n 4096 --trace four.html   # one rung's launches, as a page for a browser
+#include "../ladder.hpp"
+
+#include <chrono>
+
+#include "1_grid_a_node.cuh"
+#include "2_grid_for_children.cuh"
+#include "3_threshold.cuh"
+#include "4_grid_for_a_block.cuh"
+#include "5_grid_for_a_level.cuh"
+#include "6_flat.cuh"
+#include "7_persistent_blocks.cuh"
+#include "8_rounds.cuh"
+#include "9_library.cuh"
+
+namespace {
+
+using namespace ramify;
+
+class counting {
+ public:
+  using rung_function = std::uint64_t (*)(const ladder::node&, ladder::ladder_run&);
+
+  counting(std::size_t about, cudaStream_t stream) : counting(ladder::root_of(about), stream) {}
+  counting(const ladder::node& root, cudaStream_t stream)
+      : root_(root), nodes_(ladder::count_on_host(root)), memory_(nodes_, stream) {}
+
+  [[nodiscard]] std::size_t size() const { return nodes_; }
+
+  ladder::run_result run(rung_function count_nodes, cudaStream_t stream, launch_trace* trace) {
+    ladder::ladder_run run(memory_, stream, trace);
+    host_event begin;
+    host_event end;
+    begin.record(stream);
+    const std::uint64_t counted = count_nodes(root_, run);
+    end.record(stream);
+    const ladder::run_result result{run.finish(), end.milliseconds_since(begin)};
+    if (counted != nodes_) {
+      throw std::runtime_error("counted " + std::to_string(counted) + " nodes of " +
+                               std::to_string(nodes_));
+    }
+    return result;
+  }
+
+  double run_baseline() {
+    const auto begin = std::chrono::steady_clock::now();
+    const std::uint64_t counted = ladder::count_on_host(root_);
+    const std::chrono::duration<double, std::milli> passed =
+        std::chrono::steady_clock::now() - begin;
+    if (counted != nodes_) throw std::logic_error("the tree is another one each time");
+    return passed.count();
+  }
+
+ private:
+  ladder::node root_;
+  std::uint64_t nodes_;
+  ladder::tree_memory memory_;
+};
+
+constexpr bool gpu = RAMIFY_ON_CUDA != 0;
+constexpr std::size_t any = std::size_t{1} << 31;
+
+const ladder::ladder_description<counting> tree_traversals{
+    "tree_traversal",
+    "nodes",
+    "a plain loop with a stack, on one core of the host",
+    1 << 16,
+    gpu ? 1 << 26 : 1 << 20,
+    1 << 18,  // a grid for each node of the small tree, and half of the pool stays empty
+    {
+        {"1 grid a node", "a launch for each call of the recursion", 1 << 18,
+         ladder::rung_1::count_nodes},
+        {"2 grid for children", "siblings share a grid; leaves need none", 1 << 19,
+         ladder::rung_2::count_nodes},
+        {"3 threshold", "a thread finishes a small subtree in place", 1 << 22,
+         ladder::rung_3::count_nodes},
+        {"4 grid for a block", "what the threads of a block find becomes one grid", any,
+         ladder::rung_4::count_nodes},
+        {"5 grid for a level", "what the blocks of a grid find becomes one grid", any,
+         ladder::rung_5::count_nodes},
+        {"6 flat", "the host launches the levels", any, ladder::rung_6::count_nodes},
+        {"7 persistent blocks", "no levels: depth first in shared memory, a queue for the rest",
+         any, ladder::rung_7::count_nodes},
+        {"8 rounds", "no queue: when many are idle, the next grid shares all work out anew", any,
+         ladder::rung_8::count_nodes},
+        {"9 the library", "walkers are warps: `ramify::traverse`, device route", any,
+         ladder::rung_9::count_nodes},
+    }};
+
+void expect(bool is_so, const ladder::rung<counting>& rung, const std::string& what) {
+  if (!is_so) throw std::logic_error("rung '" + std::string(rung.name) + "': " + what);
+}
+
+/// Whether the rungs launch what their head comments say, as long as no task has to wait for a slot.
+void check_launches(cudaStream_t stream) {
+  const launch_limits scope({.pending_launches = 1 << 14});
+  counting problem(2048, stream);
+  std::vector<run_report> of;
+  for (const auto& r : tree_traversals.rungs) {
+    of.push_back(ladder::run_once(problem, r, stream).report);
+    expect(of.back().spilled_tasks == 0, r, "a task found no slot");
+  }
+  const auto grids = [&](int rung) { return of[rung - 1].host_grids + of[rung - 1].child_grids; };
+  const auto is_chain = [&](int rung) {
+    return of[rung - 1].host_grids == 1 && of[rung - 1].child_grids == of[rung - 1].deepest_level;
+  };
+  const auto& rungs = tree_traversals.rungs;
+  expect(grids(1) == problem.size(), rungs[0], "not a grid for each node");
+  expect(2 * grids(2) < grids(1), rungs[1], "more grids than half of the nodes");
+  expect(8 * grids(3) < grids(2), rungs[2], "too many grids");
+  expect(grids(4) < grids(3), rungs[3], "no fewer grids than with one for each large node");
+  expect(is_chain(5), rungs[4], "no chain");
+  expect(grids(6) == grids(5) && of[5].child_grids == 0, rungs[5], "not a grid for each level");
+  expect(grids(7) == 1, rungs[6], "not one grid");
+  expect(is_chain(8), rungs[7], "no chain");
+  std::cout << "what is launched for " << problem.size() << " nodes is as expected\n";
+}
+
+/// All rungs, on trees of all sizes, and with few launch slots, or none.
+void check_rungs() {
+  const host_stream stream;
+  check_launches(stream.get());
+  std::vector<std::size_t> limits{16'384, 300, 32};
+  if (!gpu) limits.push_back(1);  // a quota of none; no GPU grants so little
+  for (const auto& r : tree_traversals.rungs) {
+    std::size_t trees = 0;
+    std::uint64_t grids = 0;
+    std::uint64_t waited = 0;
+    for (const std::size_t limit : limits) {
+      const launch_limits scope({.pending_launches = limit});
+      const auto count = [&](const ladder::node& root) {
+        counting problem(root, stream.get());
+        const run_report report = ladder::run_once(problem, r, stream.get()).report;
+        ++trees;
+        grids += report.child_grids;
+        waited += report.spilled_tasks;
+      };
+      // A root alone, many small trees, among them roots without children; and more nodes than the
+      // blocks that run at a time have threads.
+      for (std::uint32_t below = 0; below < 10; ++below) {
+        for (std::uint32_t seed = 0; seed < 3; ++seed) {
+          count({ladder::mixed(3 * below + seed), below});
+        }
+      }
+      count(ladder::root_of(5000));
+      if (&r - tree_traversals.rungs.data() >= 2) count(ladder::root_of(gpu ? 2'000'000 : 30'000));
+    }
+    std::cout << "rung " << r.name << ": " << trees << " trees counted; kernels launched " << grids
+              << " grids, and found no slot for " << waited << " tasks" << std::endl;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return ladder::run_program(argc, argv, tree_traversals, check_rungs);
+}
