@@ -4,109 +4,104 @@
 /// \file
 /// Rung 7: blocks that stay and walk depth first, and a queue for what is too much for one of them.
 ///
-/// Changed      against rung 6: no levels. One grid, which fills the device. A block takes nodes from the queue
-///              and walks below them until its stack is empty; of a stack that has grown large, the lower
-///              part, which is the nearest to the root, goes into the queue.
+/// Changed      against rung 6: no levels. One grid, which fills the device. A block walks below some nodes until
+///              its stack is empty; of a stack that has grown large, the lower part, which is the nearest to the
+///              root, goes into the queue, a block's nodes a share. Who has none takes the oldest share.
 /// Why          Nodes stay in shared memory, no thread walks alone, nobody waits for the end of a level, and
 ///              no threshold has to be found.
 /// Launch tree  one grid.
-/// Join         the queue is empty and no block has anything in hand: two counters.
-/// Cost         a step counts a node a thread, for three barriers. Blocks without work look at the queue
-///              again and again, and keep their place on the device. What is on a stack and less than too much
-///              is not shared, however large the trees below it are: at the end a few blocks work.
+/// Join         a count of shares that are not finished, in the queue or in a block's hands: zero is the end. A
+///              block waits only for what a running block may still put there (lesson 19).
+/// Cost         a step counts a node a thread, for three barriers. All places in the queue come from two words,
+///              an atomic each. Blocks without work look at the queue again and again, and keep their
+///              place on the device. What is on a stack and less than too much is not shared, however large
+///              the trees below it are: at the end a few blocks work.
 
 #include "block_walk.cuh"
 
 namespace ladder::rung_7 {
 
-/// The queue is list 0, `waiting[0]` nodes long; the newest come first. Who changes it holds its lock. One
-/// thread, which does not wait: while the block that holds the lock is not running, nobody could.
-__device__ inline bool try_lock(run_state& state) {
-  if (atomicCAS(&state.locked, 0u, 1u) != 0) return false;
-  __threadfence();  // what was written under the lock before is seen from here on
-  return true;
-}
-__device__ inline void unlock(run_state& state) {
-  __threadfence();
-  atomicExch(&state.locked, 0u);
-}
+/// The queue: share i is in the pool from i * size on, if written[i] says so, and is for who has drawn the
+/// number i. Nobody goes round: there is a place for each node of the tree.
+struct share_queue {
+  run_state* state;  ///< `gathered`: places given away; `taken`: numbers drawn
+  node* nodes;
+  unsigned* written;  ///< `places` of them; zeros at first
+  unsigned places;
 
-/// Whether there will be nothing any more. One thread.
-__device__ inline bool is_over(run_state& state) {
-  // In this order. A block that has put nodes into the queue looks here again itself, so if this is wrong
-  // because one came and went in between, no node is lost.
-  const bool is_empty = peek(state.waiting[0]) == 0;
-  __threadfence();
-  return is_empty && peek(state.busy) == 0;
-}
+  static constexpr unsigned size = block_walk::threads;  ///< of a share
 
-/// Nodes from the queue for the empty stack; how many. All threads.
-__device__ inline unsigned take(block_walk& walk, const tree_run& run) {
-  run_state& state = *run.state;
-  unsigned share = 0;
-  if (threadIdx.x == 0 && peek(state.waiting[0]) > 0 && try_lock(state)) {
-    const unsigned waiting = peek(state.waiting[0]);
-    // A part for each block, but no more than a step's work.
-    share = min(min(waiting / gridDim.x + 1, waiting), block_walk::threads);
-    if (share > 0) {
-      atomicAdd(&state.busy, 1u);  // before they leave the queue: see is_over()
-      __threadfence();
-      atomicSub(&state.waiting[0], share);
-    } else {
-      unlock(state);
+  [[nodiscard]] static share_queue of(const tree_run& run) {
+    return {run.state, run.pool, reinterpret_cast<unsigned*>(run.list[0]), run.capacity / size + 1};
+  }
+
+  /// Waits for a share for the empty stack; false if there will be none. All threads.
+  [[nodiscard]] __device__ bool take(block_walk& walk) const {
+    enum : unsigned { waits, comes, never };
+    // 1. A number. Blocks wait for a word each, and not all for the same one.
+    const unsigned mine = walk.tell(threadIdx.x == 0 ? atomicAdd(&state->taken, 1u) : 0);
+    // 2. What belongs to it comes, or all is finished.
+    for (unsigned seen = waits; seen != comes;) {
+      if (threadIdx.x == 0 && mine < places && peek(written[mine]) != 0 &&
+          atomicExch(&written[mine], 0u) != 0) {  // by an atomic: see __threadfence()
+        seen = comes;
+      } else if (threadIdx.x == 0 && peek(state->busy) == 0) {
+        seen = never;
+      }
+      seen = walk.tell(seen);
+      if (seen == never) return false;
     }
+    __threadfence();  // what was written before the word is seen from here on
+    walk.load(nodes + std::size_t{mine} * size, size);
+    return true;
   }
-  share = walk.tell(share);
-  if (share == 0) return 0;
-  walk.load(run.list[0] + peek(state.waiting[0]), share);
-  if (threadIdx.x == 0) unlock(state);
-  return share;
-}
 
-/// Puts the lower part of the stack into the queue; what is left. All threads.
-__device__ inline unsigned put(block_walk& walk, unsigned size, const tree_run& run) {
-  run_state& state = *run.state;
-  while (walk.tell(threadIdx.x == 0 && try_lock(state) ? 1 : 0) == 0) {
+  /// Moves the lowest shares off the stack, as many as leave something there; what is left, which is no
+  /// more than a step's work. All threads.
+  [[nodiscard]] __device__ unsigned put(block_walk& walk, unsigned stack) const {
+    const unsigned shares = (stack - 1) / size;
+    if (threadIdx.x == 0) atomicAdd(&state->busy, shares);
+    const unsigned first = walk.tell(threadIdx.x == 0 ? atomicAdd(&state->gathered, shares) : 0);
+    walk.unload(nodes + std::size_t{first} * size, shares * size, stack);
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x < shares) atomicExch(&written[first + threadIdx.x], 1u);
+    return stack - shares * size;
   }
-  const unsigned count = size - block_walk::threads;
-  walk.unload(run.list[0] + peek(state.waiting[0]), count, size);
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    atomicAdd(&state.waiting[0], count);
-    unlock(state);
-  }
-  return size - count;
-}
+};
 
-__global__ void __launch_bounds__(block_walk::threads) persist(tree_run run) {
+__global__ void __launch_bounds__(block_walk::threads)
+    persist(node root, share_queue queue, tree_run run) {
   const traced here(run.trace, __func__);
   __shared__ block_walk walk;
   unsigned long long counted = 0;
-  for (;;) {
-    unsigned size = take(walk, run);
-    if (size == 0) {
-      if (walk.tell(threadIdx.x == 0 && is_over(*run.state) ? 1 : 0) != 0) break;
-      continue;
-    }
+  // The first block has the root; `busy` is 1.
+  if (threadIdx.x == 0) walk.stack[0] = root;
+  __syncthreads();
+  unsigned size = blockIdx.x == 0 ? 1 : 0;
+  while (size > 0 || queue.take(walk)) {
+    if (size == 0) size = queue.size;
     unsigned mine = 0;
     while (size > 0) {
       size = walk.step(size, mine);
-      if (size > block_walk::most_kept) size = put(walk, size, run);
+      if (size > block_walk::most_kept) size = queue.put(walk, size);
     }
     counted += mine;
-    if (threadIdx.x == 0) {
-      __threadfence();
-      atomicSub(&run.state->busy, 1u);
-    }
+    if (threadIdx.x == 0) atomicSub(&run.state->busy, 1u);
   }
   run.count(counted);
 }
 
 inline std::uint64_t count_nodes(const node& root, ladder_run& run) {
   run.fit(persist, block_walk::threads);
-  run.put_waiting(root);
-  run.launch_grid(persist, {run.view().most_blocks, block_walk::threads}, run.view());
+  const tree_run view = run.view();
+  const share_queue queue = share_queue::of(view);
+  constexpr unsigned one = 1;
+  check(cudaMemcpyAsync(&view.state->busy, &one, sizeof one, cudaMemcpyHostToDevice, run.stream()),
+        "counting the root");
+  check(cudaMemsetAsync(queue.written, 0, queue.places * sizeof(unsigned), run.stream()),
+        "clearing a queue");
+  run.launch_grid(persist, {view.most_blocks, block_walk::threads}, root, queue, view);
   static_cast<void>(run.next_list());
   return run.nodes();
 }

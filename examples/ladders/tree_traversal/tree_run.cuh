@@ -34,12 +34,11 @@ using namespace ramify;
 struct run_state {
   unsigned long long nodes;  ///< that were counted
   unsigned waiting[2];       ///< tasks in either list; of two lists one is empty when nothing runs
-  unsigned gathered;         ///< nodes in the pool
+  unsigned gathered;         ///< nodes in the pool; of rung 7, shares
   unsigned arrived;          ///< blocks of the running grid that are done
-  unsigned taken;            ///< nodes of the running round's list that blocks have come for
-  unsigned idle;             ///< blocks that found none left
-  unsigned busy;             ///< blocks that have nodes in hand
-  unsigned locked;           ///< 1: somebody changes the queue
+  unsigned taken;  ///< nodes of the running round's list, or shares, that blocks have come for
+  unsigned idle;   ///< blocks that found none left
+  unsigned busy;   ///< shares that are not finished
 };
 
 /// Several nodes of the pool, one after another: a task for more than one block.
@@ -189,15 +188,6 @@ class ladder_run {
   void put(const node& root, node* where) {
     check(cudaMemcpyAsync(where, &root, sizeof root, cudaMemcpyHostToDevice, stream_),
           "writing the root");
-  }
-
-  /// The same for list 0, in which it then waits.
-  void put_waiting(const node& root) {
-    constexpr unsigned one = 1;
-    put(root, memory_.nodes(0));
-    check(cudaMemcpyAsync(memory_.state()->waiting, &one, sizeof one, cudaMemcpyHostToDevice,
-                          stream_),
-          "writing the length of a list");
   }
 
   /// Launches a grid and counts it.
