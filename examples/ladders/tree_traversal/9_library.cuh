@@ -5,10 +5,11 @@
 /// Rung 9: the library. The same node, and functors that tell its children, what to do at a node, and how the
 /// results come together.
 ///
-/// Changed      against rung 8: the walkers are warps, which need no barriers of a block; a stack holds ranges
-///              of children, so that a node of any degree takes one place; memory for the stacks and not for the
-///              tree; a walk whose list fills up gets narrow instead; rounds are launched fire-and-forget,
-///              nested, which takes 12 us instead of 16 (H200). And there is a flat route.
+/// Changed      against rung 8: rounds again, for nobody is to hold a place and wait; rung 7's are made better. The
+///              walkers are warps, which need no barriers of a block; a stack holds ranges of children, so that a
+///              node of any degree takes one place; memory for the stacks and not for the tree; a walk whose list
+///              fills up gets narrow instead; rounds are launched fire-and-forget, nested, which takes 12 us
+///              instead of 16 (H200). And there is a flat route.
 /// Launch tree  a chain of rounds.
 /// Join         none: the host's stream waits for the chain.
 /// Cost         see algorithms/README.md and benchmarks/README.md.

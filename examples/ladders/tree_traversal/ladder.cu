@@ -14,8 +14,8 @@
 #include "4_grid_for_a_block.cuh"
 #include "5_grid_for_a_level.cuh"
 #include "6_flat.cuh"
-#include "7_persistent_blocks.cuh"
-#include "8_rounds.cuh"
+#include "7_rounds.cuh"
+#include "8_persistent_blocks.cuh"
 #include "9_library.cuh"
 
 namespace {
@@ -84,10 +84,11 @@ const ladder::ladder_description<counting> tree_traversals{
         {"5 grid for a level", "what the blocks of a grid find becomes one grid", any,
          ladder::rung_5::count_nodes},
         {"6 flat", "the host launches the levels", any, ladder::rung_6::count_nodes},
-        {"7 persistent blocks", "no levels: depth first in shared memory, a queue for the rest",
-         any, ladder::rung_7::count_nodes},
-        {"8 rounds", "no queue: when many are idle, the next grid shares all work out anew", any,
-         ladder::rung_8::count_nodes},
+        {"7 rounds",
+         "depth first in shared memory; when many are idle, the next grid shares all anew", any,
+         ladder::rung_7::count_nodes},
+        {"8 persistent blocks", "no rounds: one grid, and a queue for what is too much for a block",
+         any, ladder::rung_8::count_nodes},
         {"9 the library", "walkers are warps: `ramify::traverse`, device route", any,
          ladder::rung_9::count_nodes},
     }};
@@ -116,8 +117,8 @@ void check_launches(cudaStream_t stream) {
   expect(grids(4) < grids(3), rungs[3], "no fewer grids than with one for each large node");
   expect(is_chain(5), rungs[4], "no chain");
   expect(grids(6) == grids(5) && of[5].child_grids == 0, rungs[5], "not a grid for each level");
-  expect(grids(7) == 1, rungs[6], "not one grid");
-  expect(is_chain(8), rungs[7], "no chain");
+  expect(is_chain(7), rungs[6], "no chain");
+  expect(grids(8) == 1, rungs[7], "not one grid");
   std::cout << "what is launched for " << problem.size() << " nodes is as expected\n";
 }
 

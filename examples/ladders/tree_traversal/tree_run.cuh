@@ -34,7 +34,7 @@ using namespace ramify;
 struct run_state {
   unsigned long long nodes;  ///< that were counted
   unsigned waiting[2];       ///< tasks in either list; of two lists one is empty when nothing runs
-  unsigned gathered;         ///< nodes in the pool; of rung 7, shares
+  unsigned gathered;         ///< nodes in the pool; of rung 8, shares
   unsigned arrived;          ///< blocks of the running grid that are done
   unsigned taken;  ///< nodes of the running round's list, or shares, that blocks have come for
   unsigned idle;   ///< blocks that found none left

@@ -2,24 +2,25 @@
 #pragma once
 
 /// \file
-/// Rung 8: work is shared out in rounds that launch one another.
+/// Rung 7: blocks walk depth first, and share their work out in rounds that launch one another.
 ///
-/// Changed      against rung 7: no queue, and nobody waits for work. A block without work ends. When a quarter of
-///              the device has none, the others hand out all that they have, and the last block launches the
-///              next round over it.
-/// Why          Nobody looks at a queue, and shares are made anew when some have nothing and others
-///              have much, wherever in the tree that is. A round has as many blocks as there is work for.
+/// Changed      against rung 6: no levels. A block walks below a share of the round's nodes, with its stack in
+///              shared memory, until it has none left, and ends. When a quarter of the device has none, the others
+///              hand out all that they have, and the last block launches the next round over it.
+/// Why          Nodes stay in shared memory, no thread walks alone, and no threshold has to be found. Shares are
+///              made anew when some have nothing and others have much, wherever in the tree that is.
 /// Launch tree  a chain, with a grid for each shift in the balance of the tree.
 /// Join         a tail launch: the next round begins when all blocks of this one have ended and have given their
 ///              places back. That it sees what they wrote is a tail launch's promise too; how large it has to
 ///              be, only the last block to arrive knows.
-/// Cost         16 us a round for the tail launch (H200), and a write and a read of what is handed out.
+/// Cost         a step counts a node a thread, for three barriers. 16 us a round for the tail launch (H200), and
+///              a write and a read of what is handed out. A quarter of the device may have nothing to do.
 
 #include <ramify/runtime/tasks.cuh>
 
 #include "block_walk.cuh"
 
-namespace ladder::rung_8 {
+namespace ladder::rung_7 {
 
 inline constexpr unsigned threads = block_walk::threads;
 inline constexpr unsigned least_steps =
@@ -93,4 +94,4 @@ inline std::uint64_t count_nodes(const node& root, ladder_run& run) {
   return run.nodes();
 }
 
-}  // namespace ladder::rung_8
+}  // namespace ladder::rung_7
