@@ -277,10 +277,11 @@ int run_program(int argc, char** argv, const ladder_description<Problem>& all,
         return std::string(argv[++i]);
       };
       if (option == "--rung") {
-        only = static_cast<unsigned>(value());
-        if (*only < 1 || *only > all.rungs.size()) {
+        const std::size_t number = value();
+        if (number < 1 || number > all.rungs.size()) {
           throw std::invalid_argument("rungs are 1 to " + std::to_string(all.rungs.size()));
         }
+        only = static_cast<unsigned>(number);
       } else if (option == "--n" || option == "--large") {
         auto& size = option == "--n" ? n : large;
         size = value();
@@ -305,6 +306,9 @@ int run_program(int argc, char** argv, const ladder_description<Problem>& all,
       }
     }
     if (!trace.empty() && !only) throw std::invalid_argument("--trace needs --rung");
+    if ((only || n || table) && checks) throw std::invalid_argument("--check goes through all");
+    if (only && table) throw std::invalid_argument("--table has all rungs");
+    if (large && !table) throw std::invalid_argument("--large is the table's");
   } catch (const std::invalid_argument& e) {
     std::cerr << "error: " << e.what() << '\n' << usage;
     return 2;

@@ -31,6 +31,10 @@ fi
 # Replaces what stands between <!-- NAME --> and <!-- end NAME --> by standard input.
 put() {
   local table
+  if ! grep -qx "<!-- $1 -->" "$here/README.md" || ! grep -qx "<!-- end $1 -->" "$here/README.md"; then
+    echo "README.md has no place for $1" >&2
+    exit 1
+  fi
   table=$(mktemp)
   cat >"$table"
   awk -v begin="<!-- $1 -->" -v end="<!-- end $1 -->" -v table="$table" '
@@ -66,7 +70,7 @@ for program in "${programs[@]}"; do
       ;;
   esac
 
-  # Trees are the CPU executor's, which draws the same one each time. NAME/trees/sizes says of what size
+  # Trees are the CPU executor's, which draws the same one each time on as many cores. NAME/trees/sizes says of what size
   # each rung's is.
   [[ $name != *_cuda && -e $here/$name/trees/sizes ]] || continue
   if ! command -v dot >/dev/null; then

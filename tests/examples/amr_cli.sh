@@ -157,7 +157,7 @@ expect 2 '--max-level' --max-level 19 --output-dir o
 expect 2 '--max-level' --max-level 1.5 --output-dir o
 expect 2 "'nan' is not a number in" --t-end nan --output-dir o
 expect 2 "'0' is not a number in" --t-end 0 --output-dir o
-expect_trace "${small[@]}" --route device --output-dir traced
+expect_trace "${small[@]}" --route device --output-dir traced --t-end 0.01
 expect 5 'cannot write nowhere/t.html: no such folder' "${small[@]}" --trace nowhere/t.html \
   --output-dir o
 expect 2 "criterion 'guess' is none of" --criterion guess --output-dir o

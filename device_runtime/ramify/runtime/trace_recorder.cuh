@@ -10,6 +10,7 @@
 ///     recorder.read();  // waits
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -225,7 +226,9 @@ class trace_recorder {
         parent.complete = std::max(parent.complete, child.complete);
       }
       // 4. Runs may be nested, or in several streams: who began first need not be read first.
-      if (first > 0 && trace.grids[first].begin < trace.grids[first - 1].begin) put_in_order();
+      if (first > 0 && trace.grids[first].begin < trace.grids[first - 1].begin) {
+        put_in_order(first);
+      }
     }
 
     /// All times count from `origin` on.
@@ -237,20 +240,27 @@ class trace_recorder {
       trace.origin = origin;
     }
 
-    /// Grids in the order in which they began; of two at the same tick the parent stays before the child.
-    void put_in_order() {
-      std::vector<std::size_t> order(trace.grids.size());
-      std::iota(order.begin(), order.end(), std::size_t{0});
-      std::ranges::stable_sort(order, {}, [&](std::size_t i) { return trace.grids[i].begin; });
+    /// The grids from `first` on come between the others, in the order in which they began; of two at the same
+    /// tick the parent stays before the child.
+    void put_in_order(std::size_t first) {
+      std::vector<traced_grid>& grids = trace.grids;
+      const auto begin = [](const traced_grid& g) { return g.begin; };
+      const auto later = std::ranges::upper_bound(
+          grids.begin(), grids.begin() + std::ptrdiff_t(first), grids[first].begin, {}, begin);
+      const auto from = static_cast<std::size_t>(later - grids.begin());
+      std::vector<std::size_t> order(grids.size() - from);
+      std::iota(order.begin(), order.end(), from);
+      std::ranges::stable_sort(order, {}, [&](std::size_t i) { return grids[i].begin; });
       std::vector<std::size_t> place_of(order.size());
-      for (std::size_t place = 0; place < order.size(); ++place) place_of[order[place]] = place;
+      for (std::size_t i = 0; i < order.size(); ++i) place_of[order[i] - from] = from + i;
       std::vector<traced_grid> ordered;
       ordered.reserve(order.size());
       for (const std::size_t i : order) {
-        traced_grid& grid = ordered.emplace_back(std::move(trace.grids[i]));
-        if (grid.parent != traced_grid::no_grid) grid.parent = place_of[grid.parent];
+        traced_grid& grid = ordered.emplace_back(std::move(grids[i]));
+        const bool moves = grid.parent != traced_grid::no_grid && grid.parent >= from;
+        if (moves) grid.parent = place_of[grid.parent - from];
       }
-      trace.grids = std::move(ordered);
+      std::ranges::move(ordered, grids.begin() + std::ptrdiff_t(from));
     }
 
     launch_trace& trace;

@@ -9,8 +9,8 @@
 /// Tree       As before, without its lower levels: a grid for some 16 keys instead of one for each, and its
 ///            depth is less by about ten.
 /// Join       As before.
-/// Cost       A sixteenth of the launches or so. Insertion takes up to 32 * 32 / 4 steps instead of 32 * 5, and
-///            is quicker all the same: they are short, and the keys are near.
+/// Cost       A sixteenth of the launches or so. Insertion takes some 32 * 32 / 4 steps for 32 keys instead
+///            of 32 * 5, and is quicker all the same: its steps are short, and the keys are near.
 
 #include "1_one_thread.cuh"
 

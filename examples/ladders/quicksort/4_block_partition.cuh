@@ -14,7 +14,8 @@
 ///                after the second       [2 1 . . 9 7]
 ///                what is left is 5      [2 1 5 5 9 7]     written straight into the caller's array
 ///
-/// Tree       As before, and never deeper for equal keys: they are done.
+/// Tree       As before, and never deeper for equal keys: they are done. Where more segments are open at a time
+///            than there are slots, fewer grids than before.
 /// Join       As before; the threads of a block wait for one another at barriers.
 /// Cost       At the top of the tree, where segments are long, 256 threads share what one did, and neighbours
 ///            read neighbouring keys. At its bottom 255 threads look on while one sorts 32 keys. A level reads

@@ -6,7 +6,7 @@
 ///
 /// Changed    The base case: up to 2048 keys (a tile) are sorted by all threads of a block in shared memory, by
 ///            CUB's BlockMergeSort. So the threshold may be 64 times as high.
-/// Tree       Without six more levels: a grid for more than a thousand keys.
+/// Tree       Six levels less on average; a grid for more than a thousand keys.
 /// Join       As before.
 /// Cost       A leaf is read and written once, where six levels did so before; between, its keys are in registers
 ///            and shared memory. The launches are no longer what counts. The top of the tree is: the root's one

@@ -9,7 +9,7 @@
 ///            block to be done knows both parts. It launches a grid for each, and what is small it sorts itself.
 /// Tree       As before, but a grid has as many blocks as its segment has tiles.
 /// Join       The blocks of a grid do not wait for each other. Each counts itself when it is done, and the
-///            one that is last goes on for all (the others have ended by then).
+///            one that is last goes on for all (the others have nothing left to do with the segment).
 /// Cost       The whole GPU works on each level, from the first on. A level is as fast as memory allows where its
 ///            segments are long. But there are log2(n / 2048) levels and some more, as splits are uneven, and
 ///            each reads and writes all keys.

@@ -114,10 +114,9 @@ __device__ inline void launch_level(const job& j, unsigned level, const nested_g
 
 // 3. The host's part.
 inline void run_levels(std::uint32_t* keys, std::size_t n, ladder_run& run) {
-  if (n < 2) return;
   const cudaStream_t stream = run.stream();
-  // Memory. A level has n / leaf_size segments at most, for each is longer than a leaf. And two neighbouring leaves
-  //    together are longer than one, but at a segment's end and beside a large part.
+  // A level has n / leaf_size segments at most, for each is longer than a leaf. Two neighbouring leaves together
+  // are longer than one, except at a segment's end and beside a large part: three more for each segment.
   const std::size_t most = n / leaf_size + 1;
   const device_buffer<std::uint32_t> other(n, stream);
   const device_buffer<segment> segments(2 * most, stream);

@@ -20,7 +20,7 @@
 ///            complete, for both are in one stream. If the quota has no slot, the level waits, and the host
 ///            launches it when all else is complete: 7_levels.cuh.
 /// Cost       log256(n / 2048) levels, so two for 2^24 keys, each with two reads and one write of the keys; and leaves.
-///            What is left to do: keys are written one by one, wherever they go (the library lays a tile out in
+///            What is left to do: each block of count sorts the sample anew, keys are written one by one, wherever they go (the library lays a tile out in
 ///            shared memory first), and all equal keys are brought home by one block.
 
 #include "7_levels.cuh"
@@ -34,7 +34,7 @@ __device__ inline void choose_pivots(std::uint32_t* pivots, const std::uint32_t*
   std::uint32_t mine[items];
   RAMIFY_UNROLL
   for (unsigned i = 0; i < items; ++i) {
-    mine[i] = keys[s.begin + scramble(s.end ^ scramble(threadIdx.x * items + i)) % s.size()];
+    mine[i] = keys[s.begin + hash(s.end ^ hash(threadIdx.x * items + i)) % s.size()];
   }
   rung_5::block_sort(storage).Sort(mine, rung_5::comes_before());
   if (threadIdx.x > 0) pivots[threadIdx.x - 1] = mine[0];

@@ -10,7 +10,7 @@
 ///            survives bad ones. What each of these gained: benchmarks/README.md. To read it, begin with
 ///            algorithms/README.md.
 /// Tree       As in rung 7: the last block of a level launches the next level and the leaves.
-/// Join       As in rung 7; what finds no slot, get() launches.
+/// Join       As in rung 7; what finds no slot, the host launches (`quicksort_run::get()`).
 /// Cost       Two levels for 2^24 keys on an H200, and leaves.
 
 #include <ramify/quicksort.cuh>
@@ -21,7 +21,7 @@ namespace ladder::rung_8 {
 
 inline void sort(std::uint32_t* keys, std::size_t n, ladder_run& run) {
   quicksort_config config;
-  config.route = route::device;  // for 2^20 keys and few more the flat one would be quicker
+  config.route = route::device;  // with some 2^20 keys the flat one would be quicker
   config.trace = run.trace();
   run.did(quicksort(keys, n, ascending(), run.stream(), config));
 }

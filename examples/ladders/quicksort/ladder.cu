@@ -115,6 +115,7 @@ void expect(bool is_so, int rung, const char* what) {
 
 /// Whether the rungs launch what their head comments say, where none lacks a slot.
 void check_launches(cudaStream_t stream) {
+  const launch_limits scope({.pending_launches = 2048});
   constexpr std::size_t n = gpu ? 12'000 : 3000;
   sorting problem(n, stream);
   std::size_t grids[8] = {};
@@ -141,17 +142,20 @@ void check_rungs() {
   using common::distribution;
   const host_stream stream;
   check_launches(stream.get());
-  std::vector<std::size_t> limits{2048, 300};
-  if (!gpu) limits.insert(limits.end(), {40, 1});  // quotas of 2 and 0; no GPU grants so few
-  for (const auto& r : quicksorts.rungs) {
+  std::vector<std::size_t> limits{2048, 300, 32};  // quotas of 1024, 150 and 2
+  if (!gpu) limits.push_back(1);                   // a quota of none; no GPU grants so little
+  for (std::size_t i = 0; i < quicksorts.rungs.size(); ++i) {
+    const auto& r = quicksorts.rungs[i];
     // Enough for two levels of the one with 256 parts; and for those with small leaves, not too much.
-    const bool has_small_leaves = &r - quicksorts.rungs.data() < 4;
+    const bool has_small_leaves = i < 4;
     const std::size_t large = has_small_leaves ? 5000 : gpu ? 1'500'000 : 20'000;
     std::size_t sorts = 0;
     std::uint64_t grids = 0;
     std::uint64_t spilled = 0;
     for (const std::size_t limit : limits) {
       const launch_limits scope({.pending_launches = limit});
+      const std::uint64_t before = spilled;
+      const std::uint64_t before_grids = grids;
       const auto sort = [&](distribution kind, std::size_t n) {
         sorting problem(common::make_ranks(kind, n, n), stream.get());
         const run_report report = ladder::run_once(problem, r, stream.get()).report;
@@ -163,6 +167,10 @@ void check_rungs() {
         for (const std::size_t n : {1, 2, 3, 33, 700}) sort(kind, n);
         if (limit == limits[0] || kind == distribution::uniform) sort(kind, large);
       }
+      // Without a slot nothing is launched, and that is told. (The library then takes the flat route.)
+      const int rung = static_cast<int>(i) + 1;
+      if (limit == 1) expect(grids == before_grids, rung, "a grid without a slot");
+      if (limit == 1 && rung < 8) expect(spilled > before, rung, "no segment lacked a slot");
     }
     std::cout << "rung " << r.name << ": " << sorts << " inputs sorted; kernels launched " << grids
               << " grids, and found no slot for " << spilled << std::endl;

@@ -28,8 +28,9 @@ struct two_arrays {
   __device__ std::uint32_t* operator[](unsigned buffer) const { return buffer == 0 ? home : other; }
 };
 
-/// A number that looks like chance, and is the same for all that ask.
-__device__ inline unsigned scramble(unsigned x) {
+/// A number that looks like chance, and is the same for all that ask. (Wellons, "Prospecting for hash
+/// functions", 2018.)
+__device__ inline unsigned hash(unsigned x) {
   x = (x ^ x >> 16) * 0x7feb352du;
   x = (x ^ x >> 15) * 0x846ca68bu;
   return x ^ x >> 16;
@@ -37,11 +38,12 @@ __device__ inline unsigned scramble(unsigned x) {
 
 /// A place in the segment, but not the last one. So no input makes all pivots bad.
 __device__ inline unsigned random_place(const segment& s) {
-  return s.begin + scramble(s.begin ^ scramble(s.end)) % (s.size() - 1);
+  return s.begin + hash(s.begin ^ hash(s.end)) % (s.size() - 1);
 }
 
 /// Segments that found no place for a grid, and stay with who has them: last in, first out. Of two halves the
-/// larger one is pushed first, so each waits with segments of twice its size: they are 33 at most.
+/// larger one is pushed first, so the smaller one, at most half as large as their segment, is taken next: no more
+/// than 33 wait.
 struct kept_segments {
   segment list[34];
   unsigned count;

@@ -38,8 +38,7 @@ __device__ inline segment gather(const node& mine, unsigned children, const tree
   __syncthreads();
   const segment found{first, all};
   for (unsigned i = 0; i < children; ++i) run.pool[found.first + place + i] = child(mine, i);
-  __threadfence();  // a child grid sees what its launching thread has seen
-  __syncthreads();
+  __syncthreads();  // thread 0 sees all nodes, and so does its child (lesson 02)
   return found;
 }
 

@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(threads) visit_level(unsigned count, tree_run 
   if (!last_to_arrive(run.state->arrived, gridDim.x) || threadIdx.x != 0) return;
   const tree_run next = run.over_other_list();
   const unsigned found = run.state->waiting[next.filled];
-  if (found == 0 || !run.take_slot()) return;
+  if (found == 0 || !run.take_slot_for_list()) return;
   run.state->waiting[next.filled] = 0;
   const launch_shape shape{(found - 1) / threads + 1, threads};
   if (run.launched(launch(visit_level, shape, fire_and_forget(), found, next), __func__)) return;

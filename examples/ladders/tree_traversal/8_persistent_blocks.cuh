@@ -39,19 +39,19 @@ struct share_queue {
   [[nodiscard]] __device__ bool take(block_walk& walk) const {
     enum : unsigned { waits, comes, never };
     // 1. A number. Blocks wait for a word each, and not all for the same one.
-    const unsigned mine = walk.tell(threadIdx.x == 0 ? atomicAdd(&state->taken, 1u) : 0);
+    const unsigned mine = walk.broadcast(threadIdx.x == 0 ? atomicAdd(&state->taken, 1u) : 0);
     // 2. What belongs to it comes, or all is finished.
     for (unsigned seen = waits; seen != comes;) {
-      if (threadIdx.x == 0 && mine < places && peek(written[mine]) != 0 &&
-          atomicExch(&written[mine], 0u) != 0) {  // by an atomic: see __threadfence()
+      if (threadIdx.x == 0 && mine < places && peek(written[mine]) != 0) {
+        atomicExch(&written[mine], 0u);  // ThreadSanitizer knows no fences, only atomics
+        __threadfence();                 // what was written before the word is seen from here on
         seen = comes;
       } else if (threadIdx.x == 0 && peek(state->busy) == 0) {
         seen = never;
       }
-      seen = walk.tell(seen);
+      seen = walk.broadcast(seen);
       if (seen == never) return false;
     }
-    __threadfence();  // what was written before the word is seen from here on
     walk.load(nodes + std::size_t{mine} * size, size);
     return true;
   }
@@ -61,7 +61,8 @@ struct share_queue {
   [[nodiscard]] __device__ unsigned put(block_walk& walk, unsigned stack) const {
     const unsigned shares = (stack - 1) / size;
     if (threadIdx.x == 0) atomicAdd(&state->busy, shares);
-    const unsigned first = walk.tell(threadIdx.x == 0 ? atomicAdd(&state->gathered, shares) : 0);
+    const unsigned first =
+        walk.broadcast(threadIdx.x == 0 ? atomicAdd(&state->gathered, shares) : 0);
     walk.unload(nodes + std::size_t{first} * size, shares * size, stack);
     __threadfence();
     __syncthreads();

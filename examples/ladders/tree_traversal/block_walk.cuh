@@ -21,7 +21,7 @@ struct block_walk {
 
   node stack[most_kept + (most_children - 1) * threads];  // room for what one step may add
   scan::TempStorage storage;
-  unsigned told;
+  unsigned from_thread_0;
 
   /// Counts the topmost nodes, one a thread, and puts their children in their places. The new size of the
   /// stack, which the step found with `size` nodes. All threads.
@@ -63,11 +63,11 @@ struct block_walk {
   }
 
   /// What thread 0 says. All threads.
-  __device__ unsigned tell(unsigned by_thread_0) {
+  __device__ unsigned broadcast(unsigned value) {
     __syncthreads();
-    if (threadIdx.x == 0) told = by_thread_0;
+    if (threadIdx.x == 0) from_thread_0 = value;
     __syncthreads();
-    return told;
+    return from_thread_0;
   }
 };
 

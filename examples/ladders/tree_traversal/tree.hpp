@@ -5,7 +5,7 @@
 /// The tree whose nodes all rungs count. It is stored nowhere: a node tells its children.
 ///
 ///     root_of(1 << 16)    // a tree of about 65,536 nodes
-///     degree(node)        // 0 to 6 children, 3 on average
+///     degree(node)        // 0 to 6 children, 3 on average where there may be any
 ///     child(node, i)      // the i-th of them
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct node {
 inline constexpr unsigned most_children = 6;
 
 /// Every bit of the result depends on every bit of x. (Wellons, "Prospecting for hash functions", 2018.)
-__host__ __device__ inline std::uint32_t mixed(std::uint32_t x) {
+__host__ __device__ inline std::uint32_t hash(std::uint32_t x) {
   x = (x ^ x >> 16) * 0x7feb352du;
   x = (x ^ x >> 15) * 0x846ca68bu;
   return x ^ x >> 16;
@@ -40,7 +40,7 @@ __host__ __device__ inline unsigned degree(const node& n) {
 /// So one child's subtree may be a thousand times as large as its sibling's, and nothing tells how large it
 /// is but `below`, roughly.
 __host__ __device__ inline node child(const node& parent, unsigned i) {
-  const std::uint32_t state = mixed(parent.state + (i + 1) * 0x9e3779b9u);
+  const std::uint32_t state = hash(parent.state + (i + 1) * 0x9e3779b9u);
   std::uint32_t below = parent.below - 1;
   for (std::uint32_t bits = state; (bits & 1) == 0 && below > 0; bits >>= 1) --below;
   return {state, below};

@@ -11,18 +11,18 @@
 ///       run.put_off(task);  // it waits until all that was launched is complete
 ///     }
 ///
-/// A slot is kept until everything is complete, and there are slots for half of the pending launch pool. So
-/// the pool never runs dry, whatever the tree looks like, and no task is lost.
+/// A slot is kept until everything is complete, and there are slots for half of the pending launch pool, of
+/// a small one for a sixteenth. So the pool never runs dry, whatever the tree looks like, and no task is lost.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/launch_trace.hpp>
+#include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <ramify/runtime/stream.cuh>
-#include <string>
 
 #include "tree.hpp"
 
@@ -37,7 +37,7 @@ struct run_state {
   unsigned gathered;         ///< nodes in the pool; of rung 8, shares
   unsigned arrived;          ///< blocks of the running grid that are done
   unsigned taken;  ///< nodes of the running round's list, or shares, that blocks have come for
-  unsigned idle;   ///< blocks that found none left
+  unsigned idle;   ///< blocks that have nothing left to do
   unsigned busy;   ///< shares that are not finished
 };
 
@@ -84,6 +84,13 @@ struct tree_run {
 
   /// One of the launch slots, if any is left. Who has one may launch one grid.
   [[nodiscard]] __device__ bool take_slot() const { return slots.acquire(*status); }
+
+  /// The same for a grid over a list, in which all waits anyway: without a slot the host goes on.
+  [[nodiscard]] __device__ bool take_slot_for_list() const {
+    if (take_slot()) return true;
+    atomicAdd(&status->spilled, 1ull);
+    return false;
+  }
 
   /// How a launch went for which there was a slot. The first failure is kept for the host.
   __device__ bool launched(const launch_status& how, const char* by) const {

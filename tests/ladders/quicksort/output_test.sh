@@ -49,3 +49,6 @@ refused --pending-launches 0
 refused --trace tree.dot
 refused --rung 1 --trace tree.txt
 refused --no-such-option
+refused --table --rung 2
+refused --check --n 5
+refused --large 5
