@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds and runs every test that this machine can run, then the tests of the CPU executor, but for the
-# examples', again under AddressSanitizer, and those of the executor and the runtime under ThreadSanitizer with
-# UBSan. Says at the end what did not run because it needs a GPU, VTK, matplotlib, Graphviz or Chromium. A
-# failing test makes the exit status 1.
+# examples', again under AddressSanitizer, and the ladders, which have kernels of all kinds, under
+# ThreadSanitizer with UBSan. Says at the end what did not run because it needs a GPU, VTK, matplotlib,
+# Graphviz or Chromium. A failing test makes the exit status 1.
 #   tests/run.sh          less than 20 minutes on two cores without a GPU
-#   tests/run.sh --all    all these tests under AddressSanitizer and UBSan, and under ThreadSanitizer: 30 minutes
+#   tests/run.sh --all    all tests of the CPU executor under UBSan and ThreadSanitizer, too: half an hour
 set -euo pipefail
 all=no
 case "$*" in
@@ -53,18 +53,22 @@ run() { # preset, cmake arguments...
 run ci "${cuda[@]}"
 if [ $all = yes ]; then
   run asan
-  run tsan
 else
-  # UBSan makes the compiler work almost twice as long: it goes with the fewest tests. Left out are those of
-  # plain functions, and of what other programs read.
+  # UBSan makes the compiler work almost twice as long. Left out are tests of plain functions, and of what
+  # other programs read.
   targets=(--target executor_test runtime_test quicksort_test traverse_test rooted_tree_test barnes_hut_test
     spatial_tree_test amr_test amr_facade_test amr_output_test trace_test planted_faults readme_front
     readme_device_runtime)
   tests=(-E '^(amr_physics|trace_writers|amr_output[.]vtk)$')
   run asan -DRAMIFY_SANITIZE=address
-  targets=(--target executor_test runtime_test planted_faults)
-  tests=(-R '^(executor|runtime|sanitizer)([.]|$)')
-  run tsan -DRAMIFY_SANITIZE=thread,undefined
+fi
+targets=(--target ladder_quicksort ladder_tree_traversal planted_faults)
+tests=(-R '^(ladder[.]quicksort[.]parallel|ladder[.]tree_traversal[.]late|sanitizer[.].*)$')
+run tsan -DRAMIFY_SANITIZE=thread,undefined -DRAMIFY_EXAMPLES=ON
+if [ $all = yes ]; then
+  targets=()
+  tests=()
+  run tsan -DRAMIFY_SANITIZE=thread -DRAMIFY_EXAMPLES=OFF
 fi
 
 echo
