@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 "use strict";
 // Draws a launch trace: the tree of grids and their timeline. Plain JavaScript, in this order:
 //   1. the trace   2. what its times and names say   3. where grids stand in the tree
