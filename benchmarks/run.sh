@@ -30,19 +30,6 @@ if [ -z "$programs" ]; then
   programs=build/benchmarks/benchmarks
 fi
 
-# Replaces what stands between <!-- NAME --> and <!-- end NAME --> by standard input.
-put() {
-  local table
-  table=$(mktemp)
-  cat >"$table"
-  awk -v begin="<!-- $1 -->" -v end="<!-- end $1 -->" -v table="$table" '
-    $0 == begin { print; while ((getline line < table) > 0) print line; skip = 1 }
-    $0 == end { skip = 0 }
-    !skip && $0 != begin { print }' benchmarks/README.md >"$table.new"
-  cat "$table.new" >benchmarks/README.md
-  rm "$table" "$table.new"
-}
-
 measure() { # NAME
   if [ ! -x "$programs/benchmark_$1" ]; then
     echo "no program $programs/benchmark_$1: its tables stay as they are"
@@ -56,7 +43,7 @@ measure() { # NAME
     failed+=("$1")
     return 0
   fi
-  { echo; echo "$out"; echo; } | put "$1"
+  { echo; echo "$out"; echo; } | benchmarks/put_table.sh benchmarks/README.md "$1"
 }
 
 failed=()

@@ -28,23 +28,6 @@ if [ ${#programs[@]} = 0 ]; then
   done
 fi
 
-# Replaces what stands between <!-- NAME --> and <!-- end NAME --> by standard input.
-put() {
-  local table
-  if ! grep -qx "<!-- $1 -->" "$here/README.md" || ! grep -qx "<!-- end $1 -->" "$here/README.md"; then
-    echo "README.md has no place for $1" >&2
-    exit 1
-  fi
-  table=$(mktemp)
-  cat >"$table"
-  awk -v begin="<!-- $1 -->" -v end="<!-- end $1 -->" -v table="$table" '
-    $0 == begin { print; while ((getline line < table) > 0) print line; skip = 1 }
-    $0 == end { skip = 0 }
-    !skip && $0 != begin { print }' "$here/README.md" >"$table.new"
-  cat "$table.new" >"$here/README.md"
-  rm "$table" "$table.new"
-}
-
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
@@ -61,7 +44,7 @@ for program in "${programs[@]}"; do
   status=0
   table=$(timeout 600 "$program" --table) || status=$?
   case $status in
-    0) { echo; echo "$table"; echo; } | put "$marker" ;;
+    0) { echo; echo "$table"; echo; } | "$root/benchmarks/put_table.sh" "$here/README.md" "$marker" ;;
     77) echo "$table: its table stays as it is" ;;
     *)
       echo "$table"

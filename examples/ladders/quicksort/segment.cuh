@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../hash.hpp"
 #include "sort_run.cuh"
 
 namespace ladder {
@@ -27,14 +28,6 @@ struct two_arrays {
 
   __device__ std::uint32_t* operator[](unsigned buffer) const { return buffer == 0 ? home : other; }
 };
-
-/// A number that looks like chance, and is the same for all that ask. (Wellons, "Prospecting for hash
-/// functions", 2018.)
-__device__ inline unsigned hash(unsigned x) {
-  x = (x ^ x >> 16) * 0x7feb352du;
-  x = (x ^ x >> 15) * 0x846ca68bu;
-  return x ^ x >> 16;
-}
 
 /// A place in the segment, but not the last one. So no input makes all pivots bad.
 __device__ inline unsigned random_place(const segment& s) {

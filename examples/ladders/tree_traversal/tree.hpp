@@ -15,6 +15,8 @@
 #include <ramify/runtime/cuda.hpp>
 #include <vector>
 
+#include "../hash.hpp"
+
 namespace ladder {
 
 /// From its state all below a node follows.
@@ -24,13 +26,6 @@ struct node {
 };
 
 inline constexpr unsigned most_children = 6;
-
-/// Every bit of the result depends on every bit of x. (Wellons, "Prospecting for hash functions", 2018.)
-__host__ __device__ inline std::uint32_t hash(std::uint32_t x) {
-  x = (x ^ x >> 16) * 0x7feb352du;
-  x = (x ^ x >> 15) * 0x846ca68bu;
-  return x ^ x >> 16;
-}
 
 __host__ __device__ inline unsigned degree(const node& n) {
   return n.below == 0 ? 0 : (n.state >> 16) % (most_children + 1);

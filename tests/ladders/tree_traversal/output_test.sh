@@ -2,22 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # output_test.sh <program ladder_tree_traversal> <work folder>: its text, its table, its traces, and what it says of
 # bad options.
-set -euo pipefail
-program=$1
-rm -rf "$2"
-mkdir -p "$2"
-cd "$2"
-
-fail() {
-  echo "$1"
-  exit 1
-}
-refused() { # arguments...
-  local status=0
-  timeout 60 "$program" "$@" >out 2>complaint || status=$?
-  [ $status = 2 ] || fail "'$*' ended with status $status"
-  grep -q '^error: ' complaint || fail "'$*' was refused without a word"
-}
+. "$(dirname "$0")/../output_checks.sh"
 
 # 1. Text: each rung, in order, with a right result and a time.
 timeout 60 "$program" --n 1000 >text
