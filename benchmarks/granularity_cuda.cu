@@ -48,7 +48,7 @@ __global__ void spawn_tree(task_source<unsigned> source, spawner<unsigned> spawn
 
 struct spawning {
   __host__ __device__ static auto kernel() { return spawn_tree; }
-  static constexpr unsigned fan = 32;  ///< threads of a block, children of an inner node
+  static constexpr unsigned max_children = 32;  ///< threads of a block, children of an inner node
   static constexpr bool may_be_thin = false;
 
   unsigned* runs;  ///< of each task
@@ -61,7 +61,7 @@ __global__ void spawn_tree(task_source<unsigned> source, spawner<unsigned> spawn
   for (const auto [node, rank] : source.members()) {
     if (threadIdx.x == 0) atomicAdd(&context.runs[node], 1u);
     if (node < context.inner) {
-      spawn.by_block(spawn_tree, true, node * spawning::fan + 1 + threadIdx.x, context, __func__);
+      spawn.by_block(spawn_tree, true, node * spawning::max_children + 1 + threadIdx.x, context, __func__);
     }
     if (threadIdx.x == 0) spawn.task_ends();
   }
@@ -73,7 +73,7 @@ void measure_spawning(recorder& out, route wanted, const launch_granularity& lau
   unsigned inner = 0;
   for (int i = 0; i < levels; ++i) {
     inner = tasks;
-    tasks = tasks * spawning::fan + 1;
+    tasks = tasks * spawning::max_children + 1;
   }
   using tree = recursion<unsigned, spawning>;
   const device_buffer<unsigned> runs(tasks, nullptr);
@@ -84,7 +84,7 @@ void measure_spawning(recorder& out, route wanted, const launch_granularity& lau
   const auto run = [&] {
     run_control control(status.data(), choose_route(wanted, limit, 1, {route::device, ""}), limit,
                         nullptr);
-    tree spawned(lists.data(), tasks, control, spawning::fan, 0, child_streams::fire_and_forget,
+    tree spawned(lists.data(), tasks, control, spawning::max_children, 0, child_streams::fire_and_forget,
                  spawning{runs.data(), inner}, launches);
     spawned.start(0, 1);
     spawned.finish();

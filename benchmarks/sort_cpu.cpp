@@ -44,7 +44,7 @@ void measure(benchmark::recorder& out) {
   };
   row("std::sort, one core", "", reference);
   for (const auto strategy :
-       {ramify::quicksort_strategy::multiway, ramify::quicksort_strategy::binary}) {
+       {ramify::quicksort_strategy::sample_sort, ramify::quicksort_strategy::binary}) {
     for (const auto route : {ramify::route::device, ramify::route::flat}) {
       ramify::quicksort_options options;
       options.backend = ramify::backend::cpu;

@@ -133,7 +133,7 @@ std::vector<sort_case> measure_uniform(recorder& out, const plan& how) {
             {"keys", "n", "copy, ms", "floor, ms", "radix sort, ms", "merge sort, ms", "device, ms",
              "flat, ms", "automatic, ms", "took", "device, Mkeys/s", "device: speed / merge sort",
              "device: speed / radix sort"},
-            "Uniform keys, multiway; medians of " + std::to_string(how.repeats) +
+            "Uniform keys, sample_sort; medians of " + std::to_string(how.repeats) +
                 " (least–most). Radix and merge sort are CUB's.");
   std::vector<sort_case> cases;
   for (const key_kind kind : plain_kinds) {
@@ -157,7 +157,7 @@ void measure_strategies(recorder& out, const plan& how) {
   for (const std::uint32_t n : how.sizes) {
     const auto bench = make(key_kind::u32, n);
     bench->choose(distribution::uniform);
-    for (const auto strategy : {quicksort_strategy::multiway, quicksort_strategy::binary}) {
+    for (const auto strategy : {quicksort_strategy::sample_sort, quicksort_strategy::binary}) {
       for (const auto wanted : {route::device, route::flat}) {
         quicksort_report report;
         const timing t =
@@ -279,7 +279,7 @@ void measure_order(recorder& out, const plan& how) {
       row("cub::DeviceMergeSort", merge);
       for (const route wanted : {route::device, route::flat}) {
         quicksort_report report;
-        row("multiway, " + std::string(to_string(wanted)),
+        row("sample_sort, " + std::string(to_string(wanted)),
             bench->time_of_quicksort({.route = wanted}, how.repeats, &report));
       }
     }
@@ -319,7 +319,7 @@ void measure_sizes(recorder& out, std::string_view name, std::string_view captio
     for (const route wanted : {route::device, route::flat}) {
       quicksort_report report;
       const timing t = bench->time_of_quicksort({.route = wanted}, repeats, &report);
-      out.row({n, "multiway, " + std::string(to_string(wanted)), t, mega_keys(n, t),
+      out.row({n, "sample_sort, " + std::string(to_string(wanted)), t, mega_keys(n, t),
                speed(t, merge), report.host_grids, report.child_grids, report.spilled_tasks,
                static_cast<double>(report.scratch_bytes) / 1e6});
     }

@@ -56,7 +56,7 @@ void declare(CLI::App& app, options& o) {
   app.add_flag("--descending", o.sort.descending, "Largest first");
   common::add_launch_options(app, o.sort);
   app.add_option("--strategy", common::parsed_by(ramify::parse_quicksort_strategy, o.sort.strategy),
-                 "multiway or binary");
+                 "sample_sort or binary");
   app.add_flag("--verify", o.verify, "Compare with std::sort");
   common::add_trace_option(app, o.trace);
   app.add_option("--report", o.report, "text or json")->check(CLI::IsMember({"text", "json"}));

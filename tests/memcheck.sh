@@ -26,7 +26,7 @@ cases() { # name of the test program, which cases
   RAMIFY_TEST_BACKEND=cuda checked "$tests/$1_test" --run_test="$2"
 }
 
-for strategy in multiway binary; do
+for strategy in sample_sort binary; do
   for route in device flat; do
     example quicksort --strategy $strategy --route $route --n 200000 --verify --generate uniform
     example quicksort --strategy $strategy --route $route --n 200000 --verify --generate zipf \

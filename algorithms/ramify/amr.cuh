@@ -349,7 +349,7 @@ class amr_run {
     // 256^3 cells took 2.05 ms longer in double, 1.68 ms in float (H200).
     const double steps = config_.step.subcycle ? 1 : longest_batch;
     const double updates = steps * double(clock.leaves) * cells::count;
-    return {{.host_launches = grids, .host_looks = 1},
+    return {{.host_launches = grids, .host_round_trips = 1},
             {.device_launches = grids, .tail_launches = tails, .extra_us = updates * 1.0e-4},
             route::flat};
   }

@@ -17,7 +17,7 @@
 /// Order          any strict weak order, as a device functor copied bit by bit. The default orders
 ///                NaN after all numbers. Not stable: values of equal keys come in any order. A
 ///                comparator that is no strict weak order gives some permutation of the input.
-/// Scratch        n elements again and, for multiway, a byte an element and a few per cent (more with
+/// Scratch        n elements again and, for sample_sort, a byte an element and a few per cent (more with
 ///                a large depth_limit), and of u32 keys from 0.8 to 4.3 million another byte and 1 MB in
 ///                all; from Ramify's stream-ordered pool, or handed in.
 ///                quicksort_scratch_bytes() says how much.
@@ -25,17 +25,17 @@
 ///                returns at once, but for binary on the flat route, which reads each level back, and
 ///                for the first automatic route on a GPU, which measures launches (choose_route()).
 ///                get() waits for the stream. What finds no launch slot, because runs beside this
-///                one hold them, or none in the pool, and levels of multiway beyond those that even
+///                one hold them, or none in the pool, and levels of sample_sort beyond those that even
 ///                splitting takes on the flat route, get() launches: only then is the sort complete.
-/// Launches       multiway: at most 5 grids a level, log(n) levels of base 256 and a few. binary: a
+/// Launches       sample_sort: at most 5 grids a level, log(n) levels of base 256 and a few. binary: a
 ///                grid for each segment of two leaves or more, or as config.launches says; those that
 ///                find no launch slot run in flat grids.
 /// Errors         std::invalid_argument for a bad argument, before anything is touched; unavailable
 ///                if the device route is asked for without -rdc=true; cuda_error,
 ///                device_launch_error. After the latter two the keys are some mixture.
 /// Complexity     O(n log n) comparisons for any input: what partitions badly for too long is merge
-///                sorted. Expected: n log2(n) comparisons, and for multiway two reads and one write
-///                of the keys a level. What is in order, or in the opposite order, multiway counts
+///                sorted. Expected: n log2(n) comparisons, and for sample_sort two reads and one write
+///                of the keys a level. What is in order, or in the opposite order, sample_sort counts
 ///                once, and leaves there or turns round in place.
 /// Not for        integer or floating-point keys in their natural order on a GPU, where
 ///                cub::DeviceRadixSort is faster; stable sorting; inputs of a few thousand keys.
@@ -48,7 +48,7 @@
 #include <optional>
 #include <ramify/quicksort/binary_run.cuh>
 #include <ramify/quicksort/config.hpp>
-#include <ramify/quicksort/multiway_run.cuh>
+#include <ramify/quicksort/sample_sort_run.cuh>
 #include <ramify/quicksort/order.cuh>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/limits.cuh>
@@ -76,7 +76,7 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
         run.finish(state_->control);
         report.merge_sorted_segments = run.merge_sorted();
       };
-      if (state_->parts.multiway) finish(*state_->parts.multiway);
+      if (state_->parts.sample_sort) finish(*state_->parts.sample_sort);
       if (state_->parts.binary) finish(*state_->parts.binary);
       state_->control.read_trace();
       static_cast<run_report&>(report) = state_->control.report();
@@ -105,17 +105,17 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
       : strategy_(config.strategy), n_(n) {
     check_arguments(data, n, config, scratch);
     const std::size_t limit = *current_launch_limits().pending_launches;
-    const bool multiway = config.strategy == quicksort_strategy::multiway;
-    const unsigned slots_needed = multiway ? multiway_level_grids : 1;
+    const bool sample_sort = config.strategy == quicksort_strategy::sample_sort;
+    const unsigned slots_needed = sample_sort ? sample_sort_level_grids : 1;
     const route_choice choice =
         choose_route(config.route, limit, slots_needed,
-                     multiway ? multiway_run<Key, Value, order>::plans(n)
+                     sample_sort ? sample_sort_run<Key, Value, order>::plans(n)
                               : binary_run<Key, Value, order>::plans(n, config.streams),
                      stream);
     if (n < 2) return;
     state_ = std::make_unique<state>(n, config, scratch, choice, limit, stream);
-    if (state_->parts.multiway) {
-      state_->parts.multiway->start(state_->control, data, state_->parts.elements, order{compare});
+    if (state_->parts.sample_sort) {
+      state_->parts.sample_sort->start(state_->control, data, state_->parts.elements, order{compare});
     } else {
       state_->parts.binary->start(state_->control, data, state_->parts.elements, order{compare},
                                   config.streams);
@@ -132,10 +132,10 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
       const auto depth_limit = [&](unsigned chosen) {
         return config.depth_limit == 0 ? chosen : config.depth_limit;
       };
-      using multiway_type = multiway_run<Key, Value, order>;
+      using sample_sort_type = sample_sort_run<Key, Value, order>;
       using binary_type = binary_run<Key, Value, order>;
-      if (config.strategy == quicksort_strategy::multiway) {
-        multiway.emplace(memory, n, depth_limit(multiway_type::default_depth_limit(n)));
+      if (config.strategy == quicksort_strategy::sample_sort) {
+        sample_sort.emplace(memory, n, depth_limit(sample_sort_type::default_depth_limit(n)));
       } else {
         binary.emplace(memory, n, depth_limit(binary_type::default_depth_limit(n)),
                        config.launches);
@@ -144,7 +144,7 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
 
     void* control;
     columns<Key, Value> elements;
-    std::optional<multiway_run<Key, Value, order>> multiway;
+    std::optional<sample_sort_run<Key, Value, order>> sample_sort;
     std::optional<binary_run<Key, Value, order>> binary;
   };
 
@@ -224,7 +224,7 @@ template <class Key, class Value = no_value, class Compare = ascending>
   return quicksort_run<Key, Value, Compare>::scratch_bytes(n, config);
 }
 
-/// The limits under which a sort of n elements spills nothing, as far as can be foreseen: multiway
+/// The limits under which a sort of n elements spills nothing, as far as can be foreseen: sample_sort
 /// is content with the default, binary may have a launch pending for each two leaves.
 ///
 ///     const ramify::launch_limits limits(ramify::quicksort_recommended_limits<float>(n, config));
@@ -233,7 +233,7 @@ template <class Key, class Value = no_value>
     std::size_t n, const quicksort_config& config = {}) {
   constexpr std::size_t usual = 2048;
   constexpr std::size_t most = 65'536;  // a slot takes device memory
-  if (config.strategy == quicksort_strategy::multiway) return {.pending_launches = usual};
+  if (config.strategy == quicksort_strategy::sample_sort) return {.pending_launches = usual};
   const std::size_t leaves = n / quicksort_tuning<Key, Value>::leaf_size;
   return {.pending_launches = std::clamp(leaves, usual, most)};
 }

@@ -229,8 +229,8 @@ rooted_tree_report run_rooted_tree(const tree_shape& shape, const tree_number_ar
   // itself.
   constexpr double steps = tree_tuning::launched_ahead;
   const route_choice choice = choose_route(config.route, limit, 1,
-                                           {{.host_launches = steps, .host_looks = 1},
-                                            {.host_looks = 1, .nested_levels = steps},
+                                           {{.host_launches = steps, .host_round_trips = 1},
+                                            {.host_round_trips = 1, .nested_levels = steps},
                                             route::flat},
                                            stream);
   if (shape.nodes == 0) {

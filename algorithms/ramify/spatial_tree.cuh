@@ -153,7 +153,7 @@ class spatial_tree {
     route_plan device = plan_of_levels(levels, config.streams);
     device.host_launches = 1;  // the drain
     device.extra_us = 0.27 * tasks;
-    return {{.host_launches = levels, .host_looks = 2 * levels}, device, route::flat};
+    return {{.host_launches = levels, .host_round_trips = 2 * levels}, device, route::flat};
   }
 
   void sort_points(const point<Real, dim>* points, z_place* places, const z_curve<dim>& curve,

@@ -85,7 +85,7 @@ class [[nodiscard("call get(): it waits, checks and gives the result")]] travers
                const Value& identity, cudaStream_t stream, const traverse_config& config,
                scratch_memory scratch) {
     validate(config);
-    const beside_captures here;  // what is asked of the driver here concerns no stream
+    const relaxed_capture_scope here;  // what is asked of the driver here concerns no stream
     const bool captured = is_being_captured(stream);
     if (config.strategy == traverse_strategy::spawned) {
       if (captured) throw unavailable("traverse: only the walk can be captured, not spawned");
@@ -189,9 +189,9 @@ class [[nodiscard("call get(): it waits, checks and gives the result")]] travers
   static sizes sizes_for(const traverse_config& config) {
     constexpr unsigned entry = tuning::warps * sizeof(open_node<Node>);
     constexpr std::size_t wanted = entry * std::size_t{tuning::wanted_stack};
-    std::size_t bytes = grant_shared(flat_round, wanted);
+    std::size_t bytes = set_max_dynamic_shared(flat_round, wanted);
     if constexpr (device_launch_available) {
-      bytes = std::min(bytes, grant_shared(walk<Node, Expand, Visit, Reduce, Value>, wanted));
+      bytes = std::min(bytes, set_max_dynamic_shared(walk<Node, Expand, Visit, Reduce, Value>, wanted));
     }
     const auto stack = static_cast<unsigned>(bytes / entry);
     if (stack < tuning::least_stack) {

@@ -40,7 +40,7 @@ expect 0 - --input i --type u32 --output o --backend cpu
 cmp -s i i.before || fail "the input was touched"
 
 # Every backend-independent choice, on generated numbers, against sort(1).
-for strategy in multiway binary; do
+for strategy in sample_sort binary; do
   for route in device flat automatic; do
     expect 0 - --generate few-distinct --n 20000 --type i64 --output o --backend cpu --verify \
       --strategy $strategy --route $route --pending-launches 64

@@ -19,7 +19,7 @@
 
 namespace tests {
 
-inline constexpr ramify::quicksort_strategy strategies[] = {ramify::quicksort_strategy::multiway,
+inline constexpr ramify::quicksort_strategy strategies[] = {ramify::quicksort_strategy::sample_sort,
                                                             ramify::quicksort_strategy::binary};
 inline constexpr ramify::route routes[] = {ramify::route::device, ramify::route::flat};
 

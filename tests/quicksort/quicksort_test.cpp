@@ -87,17 +87,17 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(large_inputs, Key, types_of_large_sorts) {
   }
 }
 
-// Multiway's first count sees it, and nothing is launched after it; nor is anything missed that one
+// Sample sort's first count sees it, and nothing is launched after it; nor is anything missed that one
 // pair of neighbours has the wrong way round, wherever it is.
 BOOST_DATA_TEST_CASE(keys_in_order_stay_or_turn_round, data::make({false, true}), falling) {
   const std::size_t n = RAMIFY_THREAD_SANITIZER ? 20'000 : several_leaves;
   const auto sort = [&](std::vector<double> keys) {
     const oracle<double> input(keys);
-    const auto options = options_for(quicksort_strategy::multiway, route::device);
+    const auto options = options_for(quicksort_strategy::sample_sort, route::device);
     const quicksort_report report = ramify::quicksort(std::span(keys), options);
     BOOST_TEST(input.check(keys) == "");
     expect_sorted(input, options);
-    expect_sorted(input, options_for(quicksort_strategy::multiway, route::flat));
+    expect_sorted(input, options_for(quicksort_strategy::sample_sort, route::flat));
     return report.child_grids;
   };
   std::vector<double> keys(n);

@@ -58,7 +58,7 @@ BOOST_DATA_TEST_CASE(the_report_tells_the_route, data::make(strategies), strateg
 BOOST_DATA_TEST_CASE(the_report_tells_where_the_time_went, data::make(routes), taken) {
   const auto input = make_input<std::uint32_t>(distribution::uniform, several_leaves, 1);
   auto keys = input.input();
-  const auto options = options_for(quicksort_strategy::multiway, taken);
+  const auto options = options_for(quicksort_strategy::sample_sort, taken);
   const tests::copied both{!on_cpu(), !on_cpu()};
   BOOST_TEST(tests::check_times(ramify::quicksort(std::span(keys), options), both) == "");
   auto values = tests::count_up<std::uint32_t>(keys.size());
@@ -82,15 +82,15 @@ BOOST_DATA_TEST_CASE(scratch_is_little_more_than_the_keys, data::make(strategies
   const std::size_t n = std::size_t{1} << 28;
   const std::size_t bytes = cases().scratch_bytes(n, options_for(strategy, route::device));
   BOOST_TEST(bytes >= n * 4);
-  // Beside a second copy, multiway has a byte a key.
-  const double copies = strategy == quicksort_strategy::multiway ? 1.25 : 1.0;
+  // Beside a second copy, sample_sort has a byte a key.
+  const double copies = strategy == quicksort_strategy::sample_sort ? 1.25 : 1.0;
   BOOST_TEST(double(bytes) <= (copies + 0.15) * double(n) * 4);
 }
 
 BOOST_AUTO_TEST_CASE(recommended_limits_follow_the_strategy) {
-  const auto multiway = options_for(quicksort_strategy::multiway, route::device);
+  const auto sample_sort = options_for(quicksort_strategy::sample_sort, route::device);
   const auto binary = options_for(quicksort_strategy::binary, route::device);
-  BOOST_TEST(cases().recommended_pending_launches(1'000'000'000, multiway) == 2048u);
+  BOOST_TEST(cases().recommended_pending_launches(1'000'000'000, sample_sort) == 2048u);
   BOOST_TEST(cases().recommended_pending_launches(1'000, binary) == 2048u);
   BOOST_TEST(cases().recommended_pending_launches(100'000'000, binary) > 2048u);
   BOOST_TEST(cases().recommended_pending_launches(100'000'000'000, binary) == 65'536u);
@@ -116,9 +116,9 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   std::vector<std::uint32_t> both(10);
   BOOST_CHECK_EXCEPTION(
       ramify::quicksort_pairs(std::span(both).first(6), std::span(both).last(6),
-                              options_for(quicksort_strategy::multiway, route::automatic)),
+                              options_for(quicksort_strategy::sample_sort, route::automatic)),
       std::invalid_argument, names("keys and values overlap"));
-  auto options = options_for(quicksort_strategy::multiway, route::device);
+  auto options = options_for(quicksort_strategy::sample_sort, route::device);
   options.strategy = static_cast<quicksort_strategy>(7);
   BOOST_CHECK_EXCEPTION(ramify::quicksort(std::span(three), options), std::invalid_argument,
                         names("strategy"));

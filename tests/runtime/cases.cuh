@@ -10,7 +10,7 @@
 #include "flood.cuh"
 #include "routes_and_loops.cuh"
 #include "streams.cuh"
-#include "words.cuh"
+#include "cuda_builtins.cuh"
 
 namespace tests::inline RAMIFY_BUILD {
 

@@ -25,7 +25,7 @@ __global__ void flood_kernel(task_source<unsigned> source, spawner<unsigned> spa
 
 struct flood_context {
   __host__ __device__ static auto kernel() { return flood_kernel; }
-  static constexpr unsigned fan = 32;
+  static constexpr unsigned max_children = 32;
   static constexpr bool may_be_thin = false;
 
   unsigned* runs;

@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_SUITE(launch_costs_and_routes)
 BOOST_AUTO_TEST_CASE(a_plan_takes_the_sum_of_its_launches) {
   BOOST_TEST(microseconds({}, made_up) == 0);
   BOOST_TEST(microseconds({.host_launches = 2}, made_up) == 2);
-  BOOST_TEST(microseconds({.host_looks = 2}, made_up) == 20);
+  BOOST_TEST(microseconds({.host_round_trips = 2}, made_up) == 20);
   BOOST_TEST(microseconds({.device_launches = 2}, made_up) == 4);
   BOOST_TEST(microseconds({.nested_levels = 2}, made_up) == 10);
   BOOST_TEST(microseconds({.named_levels = 2}, made_up) == 14);
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(a_plan_takes_the_sum_of_its_launches) {
 
 BOOST_AUTO_TEST_CASE(the_cheaper_route_is_taken) {
   // 6 levels: 6 looks of 10 us, or 6 nested levels of 5.
-  const route_plans deep{{.host_looks = 6}, {.nested_levels = 6}, route::flat};
+  const route_plans deep{{.host_round_trips = 6}, {.nested_levels = 6}, route::flat};
   const auto choice = cheaper_route(deep, made_up);
   BOOST_TEST(choice.taken == route::device);
   BOOST_TEST(choice.reason == "flat: about 60 us of launches, device about 30 us");

@@ -30,7 +30,7 @@ inline std::string route_reason(route wanted, std::size_t pending_launches) {
 inline std::string planned_route(route wanted, std::size_t pending_launches,
                                  [[maybe_unused]] bool captured) {
   const host_stream stream;
-  const route_plans plans{{.host_looks = 1000}, {.nested_levels = 1}, route::flat};
+  const route_plans plans{{.host_round_trips = 1000}, {.nested_levels = 1}, route::flat};
 #if RAMIFY_ON_CUDA
   if (captured) {
     check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal), "capturing");

@@ -68,9 +68,9 @@ inline std::string order_after(void (*kernel)(grid_log*)) {
 
 /// Takes its time, and writes down one more than the grid before it has.
 __global__ void one_more(unsigned* numbers, unsigned mine) {
-  wait_for_grid_before();
+  grid_dependency_synchronize();
   unsigned seen = 0;
-  for (int look = 0; look < 1000; ++look) seen = max(seen, peek(numbers[0]));
+  for (int look = 0; look < 1000; ++look) seen = max(seen, load_relaxed(numbers[0]));
   numbers[mine] = numbers[mine - 1] + 1 + seen;  // seen is 0
 }
 
@@ -80,7 +80,7 @@ inline unsigned early_grids(unsigned count) {
   const host_stream stream;
   for (unsigned grid = 1; grid <= count; ++grid) {
     launch_shape shape(1, 1);
-    if (can_start_early(one_more)) shape.start = grid_start::early;
+    if (supports_programmatic_launch(one_more)) shape.serialization = stream_serialization::programmatic;
     check(launch(one_more, shape, stream.get(), numbers.data(), grid).code(), "launching");
   }
   check(cudaStreamSynchronize(stream.get()), "waiting");

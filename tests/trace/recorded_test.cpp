@@ -131,7 +131,7 @@ ramify::amr_options small_blast(route taken, bool subcycle) {
   return options;
 }
 
-constexpr ramify::quicksort_strategy strategies[] = {ramify::quicksort_strategy::multiway,
+constexpr ramify::quicksort_strategy strategies[] = {ramify::quicksort_strategy::sample_sort,
                                                      ramify::quicksort_strategy::binary};
 
 }  // namespace

@@ -60,7 +60,7 @@ class device_mesh {
     using storage = stage_storage<Physics, n>;
     using tuning = stage_tuning<Physics, n>;
     const std::size_t granted =
-        grant_shared(advance_blocks<view_type>, tuning::most_teams * sizeof(storage));
+        set_max_dynamic_shared(advance_blocks<view_type>, tuning::most_teams * sizeof(storage));
     if (granted < sizeof(storage)) {
       throw unavailable("amr: blocks of " + std::to_string(n) + " cells along an edge need " +
                         std::to_string(sizeof(storage)) +

@@ -35,14 +35,13 @@ struct gravity_walk {
 
 /// The bits that are set in any lane's word. All lanes of the warp.
 __device__ inline unsigned warp_or(unsigned mine) {
-  constexpr unsigned everybody = 0xffffffffu;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   for (int distance = 16; distance > 0; distance /= 2) {
-    mine |= __shfl_xor_sync(everybody, mine, distance);
+    mine |= __shfl_xor_sync(full_warp_mask, mine, distance);
   }
   return mine;
 #else
-  return __reduce_or_sync(everybody, mine);
+  return __reduce_or_sync(full_warp_mask, mine);
 #endif
 }
 

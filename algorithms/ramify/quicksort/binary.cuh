@@ -41,7 +41,7 @@ __global__ void quicksort_binary(task_source<segment> source, spawner<segment> s
 template <class Key, class Value, class Compare>
 struct binary_context {
   __host__ __device__ static auto kernel() { return quicksort_binary<Key, Value, Compare>; }
-  static constexpr unsigned fan = 2;
+  static constexpr unsigned max_children = 2;
   static constexpr bool may_be_thin = false;
 
   buffer_pair<Key, Value> buffers;

@@ -38,7 +38,7 @@ class binary_run {
     route_plan device = plan_of_levels(levels, streams);
     device.host_launches = 1;  // the drain
     device.device_launches = levels;
-    return {{.host_launches = levels, .host_looks = 2 * levels}, device, route::device};
+    return {{.host_launches = levels, .host_round_trips = 2 * levels}, device, route::device};
   }
 
   /// Takes this run's part of the scratch memory; with a null base, only measures it.

@@ -19,13 +19,13 @@ namespace ramify {
 struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
 
 enum class quicksort_strategy {
-  multiway,  ///< sampled k-way partition with equality buckets; a level is a few large grids
+  sample_sort,  ///< sampled k-way partition with equality buckets; a level is a few large grids
   binary,    ///< two-way partition; a segment is a grid, its two children go to two named streams
 };
 
 [[nodiscard]] constexpr std::string_view to_string(quicksort_strategy s) {
   switch (s) {
-    case quicksort_strategy::multiway: return "multiway";
+    case quicksort_strategy::sample_sort: return "sample_sort";
     case quicksort_strategy::binary: return "binary";
   }
   return "?";
@@ -34,11 +34,11 @@ enum class quicksort_strategy {
 /// \throws std::invalid_argument naming the choices
 [[nodiscard]] inline quicksort_strategy parse_quicksort_strategy(std::string_view text) {
   return parse_choice("strategy", text,
-                      std::array{quicksort_strategy::multiway, quicksort_strategy::binary});
+                      std::array{quicksort_strategy::sample_sort, quicksort_strategy::binary});
 }
 
 struct quicksort_config {
-  quicksort_strategy strategy = quicksort_strategy::multiway;
+  quicksort_strategy strategy = quicksort_strategy::sample_sort;
   ramify::route route = ramify::route::automatic;
   /// Where `binary` puts children on the device route.
   child_streams streams = child_streams::named;
@@ -47,7 +47,7 @@ struct quicksort_config {
   unsigned depth_limit = 0;
   /// Of `binary`: which segments share a child grid, and from how many keys on a segment is worth
   /// one; one block merge-sorts smaller ones. A threshold of 0 chooses two leaves, 16,384 u32 keys on
-  /// a GPU; with 1 a segment longer than a leaf is worth one. `multiway` launches per grid by its
+  /// a GPU; with 1 a segment longer than a leaf is worth one. `sample_sort` launches per grid by its
   /// nature.
   launch_granularity launches{};
   /// Where the run's grids are to be added, when the run is over; null: nowhere. It must stay until then.
@@ -83,7 +83,7 @@ void quicksort_check_overlap(const Key* keys, const Value* values, std::size_t n
 }
 
 struct quicksort_report : run_report {
-  quicksort_strategy strategy = quicksort_strategy::multiway;
+  quicksort_strategy strategy = quicksort_strategy::sample_sort;
   std::uint64_t keys = 0;
   std::uint64_t merge_sorted_segments = 0;  ///< that had reached the depth limit
 };

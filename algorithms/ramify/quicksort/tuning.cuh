@@ -58,9 +58,9 @@ struct quicksort_tuning {
   static constexpr int pivot_sample = std::min(threads, 128) - 1;
 };
 
-/// Sizes of `multiway`.
+/// Sizes of `sample_sort`.
 template <class Key, class Value>
-struct multiway_tuning {
+struct sample_sort_tuning {
   static constexpr bool has_values = quicksort_tuning<Key, Value>::has_values;
   static constexpr int staged_bytes = quicksort_tuning<Key, Value>::staged_bytes;
   static constexpr int sorted_bytes = quicksort_tuning<Key, Value>::sorted_bytes;

@@ -36,7 +36,7 @@ __global__ void build_subtrees(task_source<siblings> source, spawner<siblings> s
 template <class Real, int dim>
 struct build_context {
   __host__ __device__ static auto kernel() { return build_subtrees<Real, dim>; }
-  static constexpr unsigned fan = 1;
+  static constexpr unsigned max_children = 1;
   static constexpr bool may_be_thin = false;
 
 #if RAMIFY_ON_CUDA
@@ -104,7 +104,6 @@ template <class Real, int dim>
 __device__ void split_nodes(const build_context<Real, dim>& context, const std::uint32_t* nodes,
                             unsigned count, std::uint32_t* next, unsigned* next_count) {
   constexpr unsigned arity = spatial_shape<dim>::arity;
-  constexpr unsigned all = 0xffffffffu;
   const unsigned digit = threadIdx.x % arity;
   const unsigned group = threadIdx.x % 32 / arity * arity;  // the lane of the node's first thread
 
@@ -121,11 +120,11 @@ __device__ void split_nodes(const build_context<Real, dim>& context, const std::
           node_split<dim>(context.places, context.nodes[node].begin, node_end, context.leaf_size)
               .begin_of(digit);
     }
-    const std::uint32_t next_begin = __shfl_down_sync(all, begin, 1, int{arity});
+    const std::uint32_t next_begin = __shfl_down_sync(full_warp_mask, begin, 1, int{arity});
     const std::uint32_t end = digit == arity - 1 ? node_end : next_begin;
 
     // 2. Room for the children that have points, side by side.
-    const unsigned present = __ballot_sync(all, mine && begin < end) >> group & ((1u << arity) - 1);
+    const unsigned present = __ballot_sync(full_warp_mask, mine && begin < end) >> group & ((1u << arity) - 1);
     const auto children = static_cast<unsigned>(__popc(static_cast<int>(present)));
     unsigned long long first = 0;
     if (mine && digit == 0) {
@@ -135,7 +134,7 @@ __device__ void split_nodes(const build_context<Real, dim>& context, const std::
         context.nodes[node].children = static_cast<std::uint16_t>(children);
       }
     }
-    first = __shfl_sync(all, first, static_cast<int>(group));
+    first = __shfl_sync(full_warp_mask, first, static_cast<int>(group));
 
     // 3. This thread's child. Without room the node stays a leaf, and the host sees the count.
     if (!mine || begin >= end || first + children > context.capacity) continue;

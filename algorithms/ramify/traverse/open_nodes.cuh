@@ -64,13 +64,13 @@ struct open_list {
   unsigned capacity;
 
   /// Whether little room is left: a list of this size takes all that the walkers still have.
-  [[nodiscard]] __device__ bool is_filling() const { return peek(*count) > capacity / 2; }
+  [[nodiscard]] __device__ bool is_filling() const { return load_relaxed(*count) > capacity / 2; }
 };
 
 /// Adds `count` to a word if that leaves it at `limit` or below; where it was before. One thread.
 __device__ inline bool take_below(unsigned* word, unsigned count, unsigned limit,
                                   unsigned& before) {
-  before = peek(*word);
+  before = load_relaxed(*word);
   while (before + count <= limit) {
     const unsigned seen = atomicCAS(word, before, before + count);
     if (seen == before) return true;
@@ -110,8 +110,8 @@ __device__ bool hand_out(const open_node<Node>* stack, unsigned n, const open_li
         first = atomicAdd(list.count, entries);
       }
     }
-    first = __shfl_sync(0xffffffffu, first, 0);
-    taken = __shfl_sync(0xffffffffu, taken, 0);
+    first = __shfl_sync(full_warp_mask, first, 0);
+    taken = __shfl_sync(full_warp_mask, taken, 0);
     if (first + taken > list.capacity) {
       fits = false;
       break;
@@ -143,7 +143,7 @@ inline constexpr unsigned opening_rounds_of_walk = 4;
   const route_plan device{.host_launches = 1, .nested_levels = rounds};
   const route_plan graph{
       .host_launches = opening, .graph_turns = rounds - opening, .graph_loops = 1};
-  if (by_host) return {{.host_looks = 2 * rounds}, device, route::device};
+  if (by_host) return {{.host_round_trips = 2 * rounds}, device, route::device};
   return {graph, device, route::flat};
 }
 

@@ -60,7 +60,7 @@ struct spawned_context {
     return visit_children<Node, Expand, Visit, Reduce, Value>;
   }
   static constexpr unsigned threads = 32;  ///< a block: a lane for each child
-  static constexpr unsigned fan = threads;
+  static constexpr unsigned max_children = threads;
   static constexpr bool may_be_thin = true;
   /// Nodes that a lane may have open in place.
   static constexpr unsigned most_open = 4;
@@ -84,7 +84,6 @@ template <class Node, class Expand, class Visit, class Reduce, class Value>
 __device__ void visit_range(const open_node<Node>& range, Value& total,
                             spawner<open_node<Node>>& spawn,
                             const spawned_context<Node, Expand, Visit, Reduce, Value>& context) {
-  constexpr unsigned all_lanes = 0xffffffffu;
   constexpr unsigned most_open = spawned_context<Node, Expand, Visit, Reduce, Value>::most_open;
   open_node<Node> stack[most_open];
   unsigned size = 0;
@@ -92,7 +91,7 @@ __device__ void visit_range(const open_node<Node>& range, Value& total,
     const unsigned mine = range.next + threadIdx.x;
     stack[size++] = {range.node, mine, mine + 1};
   }
-  while (__ballot_sync(all_lanes, size > 0) != 0) {
+  while (__ballot_sync(full_warp_mask, size > 0) != 0) {
     Node child{};
     unsigned degree = 0;
     if (size > 0) {
@@ -105,7 +104,7 @@ __device__ void visit_range(const open_node<Node>& range, Value& total,
     const bool in_place = degree > 0 && spawn.too_small(degree) && size < most_open;
     if (in_place) stack[size++] = {child, 0, degree};
     const bool spawns = degree > 0 && !in_place;
-    if (__ballot_sync(all_lanes, spawns) != 0) {
+    if (__ballot_sync(full_warp_mask, spawns) != 0) {
       spawn.by_block(context.kernel(), spawns, {child, 0, degree}, context, "visit_children");
     }
   }

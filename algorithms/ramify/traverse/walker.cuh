@@ -36,7 +36,6 @@ __host__ __device__ walk_round make_round(unsigned filled, unsigned count, unsig
 template <class Node, class Context>
 struct walker {
   using tuning = walk_tuning<Node>;
-  static constexpr unsigned all_lanes = 0xffffffffu;
 
   open_node<Node>* stack;  ///< in shared memory
   const walk_round& round;
@@ -60,7 +59,7 @@ struct walker {
         first = round.blocks * tuning::warps * round.share +
                 atomicAdd(&context.state->taken, round.share);
       }
-      first = __shfl_sync(all_lanes, first, 0);
+      first = __shfl_sync(full_warp_mask, first, 0);
     }
     fresh = false;
     if (first >= round.count) return false;
@@ -97,7 +96,7 @@ struct walker {
     bool filling = false;
     if (size < context.stack_size) {
       if (lane == 0) filling = next_list().is_filling();
-      filling = __shfl_sync(all_lanes, static_cast<int>(filling), 0) != 0;
+      filling = __shfl_sync(full_warp_mask, static_cast<int>(filling), 0) != 0;
     }
     if (filling) return max((context.stack_size - size) / 4, 1u);
     return give(size / 2) ? tuning::lanes : 0;
@@ -109,11 +108,11 @@ struct walker {
   __device__ bool should_share(bool has_spare) const {
     bool share = false;
     if (lane == 0) {
-      const unsigned active = round.blocks * tuning::warps - peek(context.state->idle);
+      const unsigned active = round.blocks * tuning::warps - load_relaxed(context.state->idle);
       share = 4 * active < 3 * context.most_blocks * tuning::warps &&
-              (has_spare || peek(*next_list().count) > 0);
+              (has_spare || load_relaxed(*next_list().count) > 0);
     }
-    return __shfl_sync(all_lanes, static_cast<int>(share), 0) != 0;
+    return __shfl_sync(full_warp_mask, static_cast<int>(share), 0) != 0;
   }
 
   /// Visits up to `width` children of the topmost entries, one a lane. Whether there were more than
@@ -153,14 +152,14 @@ struct walker {
 
     // 3. Entries with no child left go from the stack; one may have some left.
     const bool used_up = has_entry && first + remaining <= width;
-    const unsigned gone = __popc(__ballot_sync(all_lanes, used_up));
+    const unsigned gone = __popc(__ballot_sync(full_warp_mask, used_up));
     if (has_entry && !used_up && first < width) {
       stack[size - 1 - lane].next += width - first;
     }
     size -= gone;
 
     // 4. Children that have children become entries.
-    const unsigned open = __ballot_sync(all_lanes, degree > 0);
+    const unsigned open = __ballot_sync(full_warp_mask, degree > 0);
     if (degree > 0) stack[size + __popc(open & ((1u << lane) - 1))] = {child, 0, degree};
     size += __popc(open);
     __syncwarp();

@@ -8,7 +8,7 @@
 #include <ramify/cpu/sanitizers.hpp>
 #include <type_traits>
 
-namespace ramify::cpu::words {
+namespace ramify::cpu::builtins {
 
 #if RAMIFY_THREAD_SANITIZER
 // ThreadSanitizer does not model fences, so there the order that __threadfence() adds in CUDA rides
@@ -72,4 +72,4 @@ T atomicMin(T* address, std::type_identity_t<T> value) {
   return old;
 }
 
-}  // namespace ramify::cpu::words
+}  // namespace ramify::cpu::builtins

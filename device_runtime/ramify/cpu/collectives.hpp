@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <ramify/cpu/words.hpp>
+#include <ramify/cpu/cuda_builtins.hpp>
 #include <type_traits>
 #include <vector>
 
@@ -19,7 +19,7 @@ namespace ramify::cpu {
 struct no_value {};
 
 [[nodiscard]] inline unsigned linear_thread() {
-  using namespace words;
+  using namespace builtins;
   return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
 }
 
@@ -37,7 +37,7 @@ class block_scan {
   /// data  <-- [1, 3, 0, 2]  by thread;  output --> [0, 1, 4, 4];  total --> 6
   void ExclusiveSum(T input, T& output, T& total) {
     storage_.values[linear_thread()] = input;
-    words::__syncthreads();
+    builtins::__syncthreads();
     if (linear_thread() == 0) {
       T sum{};
       for (T& value : storage_.values) {
@@ -47,7 +47,7 @@ class block_scan {
       }
       storage_.total = sum;
     }
-    words::__syncthreads();
+    builtins::__syncthreads();
     output = storage_.values[linear_thread()];
     total = storage_.total;
   }
@@ -70,7 +70,7 @@ class block_reduce {
   template <class Combine>
   T Reduce(T input, Combine combine, int valid = threads) {
     values_[linear_thread()] = input;
-    words::__syncthreads();
+    builtins::__syncthreads();
     if (linear_thread() != 0) return input;
     T folded = values_[0];
     for (int i = 1; i < valid; ++i) folded = combine(folded, values_[i]);
@@ -90,7 +90,7 @@ class warp_scan {
   explicit warp_scan(TempStorage& /*storage*/) {}
 
   /// As block_scan's, of a warp.
-  void ExclusiveSum(T input, T& output, T& total, words::site s = words::site::current()) {
+  void ExclusiveSum(T input, T& output, T& total, builtins::site s = builtins::site::current()) {
     static_assert(sizeof(T) <= 8);
     const warp_values& all =
         warp_exchange(0xffffffffu, static_cast<std::uint64_t>(input), "warp_scan", s);
@@ -151,7 +151,7 @@ class block_merge_sort {
  private:
   template <class Compare>
   void sort_all(Compare& compare, int valid) {
-    words::__syncthreads();
+    builtins::__syncthreads();
     if (linear_thread() == 0) {
       const auto by_key = [&](const stored& a, const stored& b) {
         if constexpr (has_values) {
@@ -162,7 +162,7 @@ class block_merge_sort {
       };
       std::stable_sort(elements_, elements_ + valid, by_key);
     }
-    words::__syncthreads();
+    builtins::__syncthreads();
   }
 
   stored* elements_;

@@ -5,7 +5,7 @@
 /// CUDA's warp shuffles for values of up to eight bytes.
 
 #include <cstring>
-#include <ramify/cpu/words.hpp>
+#include <ramify/cpu/cuda_builtins.hpp>
 #include <type_traits>
 
 namespace ramify::cpu {
@@ -15,7 +15,7 @@ namespace ramify::cpu {
 
 template <class T>
 requires(std::is_arithmetic_v<T>) T
-    shuffle(unsigned mask, T value, unsigned source_lane, const char* word, words::site site) {
+    shuffle(unsigned mask, T value, unsigned source_lane, const char* word, builtins::site site) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof(T));
   const warp_values& all = warp_exchange(mask, bits, word, site);
@@ -23,7 +23,7 @@ requires(std::is_arithmetic_v<T>) T
   return value;
 }
 
-namespace words {
+namespace builtins {
 
 template <class T>
 T __shfl_sync(unsigned mask, T value, int source, int width = warpSize, site s = site::current()) {
@@ -80,5 +80,5 @@ inline unsigned __reduce_or_sync(unsigned mask, unsigned value, site s = site::c
   return any;
 }
 
-}  // namespace words
+}  // namespace builtins
 }  // namespace ramify::cpu

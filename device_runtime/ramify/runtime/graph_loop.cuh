@@ -102,7 +102,7 @@ inline while_node add_while_node(cudaGraph_t graph, std::span<const cudaGraphNod
 /// Captures what `body(stream, condition)` puts into its stream.
 template <class Body>
 void capture_body(const while_node& loop, Body& body) {
-  const beside_captures here;  // the graph around the loop may be captured in this thread
+  const relaxed_capture_scope here;  // the graph around the loop may be captured in this thread
   const host_stream stream;
   check(cudaStreamBeginCaptureToGraph(stream.get(), loop.body, nullptr, nullptr, 0,
                                       cudaStreamCaptureModeRelaxed),

@@ -27,13 +27,14 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// When a grid that the host launches begins.
-enum class grid_start {
-  /// When the grid before it in the stream has ended.
-  in_order,
-  /// Its blocks may take their places before that, and wait there: it saves 1 to 2 us (H200). The kernel
-  /// must call wait_for_grid_before() before it touches memory, and can_start_early() tells whether it can wait.
-  early,
+/// When a grid that the host launches may begin.
+enum class stream_serialization {
+  /// After the previous grid in its stream is complete.
+  full,
+  /// Programmatic dependent launch: blocks may become resident before the previous grid is complete,
+  /// which saves 1 to 2 us (H200). The kernel must call grid_dependency_synchronize() before it touches
+  /// memory, and supports_programmatic_launch() must be true for it.
+  programmatic,
 };
 
 /// The shape of a grid: blocks, threads a block, bytes of dynamic shared memory a block.
@@ -41,7 +42,8 @@ struct launch_shape {
   dim3 grid;
   dim3 block;
   std::size_t dynamic_shared;
-  grid_start start = grid_start::in_order;  ///< from kernels, always so
+  stream_serialization serialization =
+      stream_serialization::full;  ///< a launch from a kernel ignores it
 #if RAMIFY_ON_CUDA
   __host__ __device__ launch_shape(dim3 grid, dim3 block, std::size_t dynamic_shared = 0)
       : grid(grid), block(block), dynamic_shared(dynamic_shared) {}
@@ -94,7 +96,7 @@ class [[nodiscard("a launch can fail; look at its status")]] launch_status {
 
 /// Waits until the grid before this one in its stream has ended, and lets the one behind it take its place.
 /// Every thread. Grids that did not start early have nothing to wait for.
-__device__ inline void wait_for_grid_before() {
+__device__ inline void grid_dependency_synchronize() {
 #if RAMIFY_ON_CUDA && defined(__CUDA_ARCH__)
 #if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
@@ -142,7 +144,7 @@ __host__ __device__ launch_status launch_untraced(void (*kernel)(Parameters...),
   config.dynamicSmemBytes = shape.dynamic_shared;
   config.stream = stream;
   cudaLaunchAttribute early{};
-  if (shape.start == grid_start::early) {
+  if (shape.serialization == stream_serialization::programmatic) {
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
     config.attrs = &early;

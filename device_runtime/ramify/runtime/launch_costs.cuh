@@ -76,7 +76,7 @@ struct launch_costs_answer {
   entry& here = known[device];
   if (here.answer.costs || !here.answer.obstacle.empty()) return here.answer;
 
-  const beside_captures nothing_captured;
+  const relaxed_capture_scope nothing_captured;
   const auto is_busy = [&] {
     const cudaError_t state = cudaStreamQuery(stream);
     if (state != cudaErrorNotReady) check(state, "asking whether a stream is busy");

@@ -16,7 +16,7 @@ namespace ramify {
 /// 580.159.04.
 struct launch_costs {
   double host_launch = 0;    ///< 3.2: a grid after another, launched by the host
-  double host_look = 0;      ///< 12.8: such a grid, a small read-back, and the wait for both
+  double host_round_trip = 0;      ///< 12.8: such a grid, a small read-back, and the wait for both
   double device_launch = 0;  ///< 6.2: a grid after another, launched by one thread of a kernel
   double nested_level = 0;   ///< 12: a grid launched by the one before, fire-and-forget
   double named_level = 0;    ///< 12: the same through a named stream, made for it
@@ -40,7 +40,7 @@ struct launch_cost_field {
 
 inline constexpr std::array launch_cost_fields{
     launch_cost_field{"host_launch", "launch by the host", &launch_costs::host_launch, false},
-    launch_cost_field{"host_look", "launch and look of the host", &launch_costs::host_look, false},
+    launch_cost_field{"host_round_trip", "launch and look of the host", &launch_costs::host_round_trip, false},
     launch_cost_field{"device_launch", "launch by a kernel", &launch_costs::device_launch, false},
     launch_cost_field{"nested_level", "nested level, fire-and-forget", &launch_costs::nested_level,
                       false},

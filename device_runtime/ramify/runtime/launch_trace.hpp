@@ -10,8 +10,8 @@
 ///     ramify::quicksort(std::span(keys), options);
 ///     ramify::write_trace_file("sort.html", trace);  // or .json (Perfetto), or .dot (Graphviz)
 ///
-///     sort, 3 levels        grids[0] {parent no_grid, kernel "multiway_sample_root", begin 0, ...}
-///                           grids[5] {parent 2,       kernel "multiway_leaves", ...}
+///     sort, 3 levels        grids[0] {parent no_grid, kernel "sample_sort_sample_root", begin 0, ...}
+///                           grids[5] {parent 2,       kernel "sample_sort_leaves", ...}
 
 #include <array>
 #include <cstddef>
@@ -61,7 +61,7 @@ struct traced_grid {
   std::uint32_t parent_block =
       0;                       ///< the block that launched it, numbered x first; of the host's, 0
   std::uint64_t launched = 0;  ///< when the kernel asked for it; of the host's, its begin
-  /// When its first block began. One that starts early (grid_start::early) then waits for the grid before.
+  /// When its first block began. One that starts early (stream_serialization::programmatic) then waits for the grid before.
   std::uint64_t begin = 0;
   std::uint64_t end = 0;  ///< when its last warp ended
   /// When it and all that is nested in it had ended. Only then does a grid count as complete: what

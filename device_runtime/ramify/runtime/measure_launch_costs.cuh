@@ -139,7 +139,7 @@ inline launch_costs measure_launch_costs() {
   constexpr unsigned long_row = 40;
   constexpr unsigned slots_needed = long_row + 8;  // a tail launch may need two
 
-  const beside_captures here;  // all of this concerns streams of its own
+  const relaxed_capture_scope here;  // all of this concerns streams of its own
   const host_stream own;
   const cudaStream_t stream = own.get();
   const device_buffer<launch_trial> memory(1, stream);
@@ -178,7 +178,7 @@ inline launch_costs measure_launch_costs() {
     }
   });
   unsigned word = 0;
-  costs.host_look = cost_in([&](unsigned steps) {
+  costs.host_round_trip = cost_in([&](unsigned steps) {
     for (unsigned i = 0; i < steps; ++i) {
       launched(launch(trial_nothing<launch_trial>, {1, 1}, stream, trial));
       check(cudaMemcpyAsync(&word, &trial->turns_left, sizeof word, cudaMemcpyDeviceToHost, stream),

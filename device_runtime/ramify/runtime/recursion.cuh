@@ -83,7 +83,7 @@ __global__ void drain(task_lists<Task> lists, spawner<Task> spawn, Context conte
 }
 
 /// One run of a kernel(task_source<Task>, spawner<Task>, Context) over a root task. Context is what
-/// all its grids share. Context::kernel() names the kernel, and Context::fan says how many tasks one
+/// all its grids share. Context::kernel() names the kernel, and Context::max_children says how many tasks one
 /// block spawns for one task or member at most, so that those of a block find room side by side;
 /// for by_block() that is its threads. Context::may_be_thin says whether a long path of tasks may have
 /// few others beside it; then no grid gives its slot back before the next drain.
@@ -173,7 +173,7 @@ class recursion {
                                        const launch_granularity& launches) {
     chunk_pool<Task> pool;
     if (launches.grain != granularity::per_block) return pool;
-    pool.chunk_size = Context::fan * launches.coarsening;
+    pool.chunk_size = Context::max_children * launches.coarsening;
     // A block takes a chunk whole and seldom fills it.
     constexpr std::size_t tasks_a_place = 4;
     const std::size_t most = std::numeric_limits<unsigned>::max() - 1;

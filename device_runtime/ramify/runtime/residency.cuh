@@ -43,7 +43,7 @@ unsigned resident_blocks([[maybe_unused]] void (*kernel)(Parameters...),
 /// Whether `kernel` may start early: only code for compute capability 9.0 and later waits.
 /// \throws cuda_error
 template <class... Parameters>
-bool can_start_early([[maybe_unused]] void (*kernel)(Parameters...)) {
+bool supports_programmatic_launch([[maybe_unused]] void (*kernel)(Parameters...)) {
 #if RAMIFY_ON_CUDA
   cudaFuncAttributes attributes{};
   check(cudaFuncGetAttributes(&attributes, kernel), "asking what a kernel was compiled for");
@@ -58,7 +58,7 @@ bool can_start_early([[maybe_unused]] void (*kernel)(Parameters...)) {
 /// that it was asked for, from the host, whoever launches it later.
 /// \throws cuda_error
 template <class... Parameters>
-std::size_t grant_shared(void (*kernel)(Parameters...), std::size_t wanted) {
+std::size_t set_max_dynamic_shared(void (*kernel)(Parameters...), std::size_t wanted) {
 #if RAMIFY_ON_CUDA
   constexpr std::size_t unasked = 48 * 1024;
   int device = 0;
@@ -85,7 +85,7 @@ std::size_t grant_shared(void (*kernel)(Parameters...), std::size_t wanted) {
 }
 
 /// The value now of a word that other blocks change by atomic functions. It orders nothing.
-__device__ inline unsigned peek(unsigned& word) {
+__device__ inline unsigned load_relaxed(unsigned& word) {
 #if RAMIFY_ON_CUDA
   return *static_cast<volatile unsigned*>(&word);
 #else

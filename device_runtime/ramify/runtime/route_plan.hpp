@@ -26,7 +26,7 @@ struct route_choice {
 /// part of a run, if that part is the same for both routes.
 struct route_plan {
   double host_launches = 0;
-  double host_looks = 0;
+  double host_round_trips = 0;
   double device_launches = 0;  ///< by one thread; those that begin a level are in the levels
   double nested_levels = 0;
   double named_levels = 0;
@@ -51,7 +51,7 @@ struct route_plans {
 
 /// Microseconds that a plan takes.
 [[nodiscard]] constexpr double microseconds(const route_plan& plan, const launch_costs& costs) {
-  return plan.host_launches * costs.host_launch + plan.host_looks * costs.host_look +
+  return plan.host_launches * costs.host_launch + plan.host_round_trips * costs.host_round_trip +
          plan.device_launches * costs.device_launch + plan.nested_levels * costs.nested_level +
          plan.named_levels * costs.named_level + plan.tail_launches * costs.tail_launch +
          plan.graph_turns * costs.graph_turn + plan.graph_loops * costs.graph_loop + plan.extra_us;

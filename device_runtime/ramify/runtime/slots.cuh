@@ -89,7 +89,7 @@ class slot_lease {
     const std::lock_guard lock(all.mutex);
     counter_ = &all.of_device[device];
     if (counter_->in_use == nullptr) {
-      const beside_captures here;  // the run may be captured, the counter is the process's
+      const relaxed_capture_scope here;  // the run may be captured, the counter is the process's
       const host_stream stream;
       void* memory = nullptr;
       check(cudaMalloc(&memory, sizeof(unsigned)), "allocating the launch-slot counter");

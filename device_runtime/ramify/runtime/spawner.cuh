@@ -127,7 +127,7 @@ struct spawner {
   }
 
   /// The same for all threads of a block, of full warps: each spawns a task of one block, if it has
-  /// one. A block's list must have room for a task a thread: Context::fan.
+  /// one. A block's list must have room for a task a thread: Context::max_children.
   template <class Context>
   __device__ void by_block(task_kernel<Context> kernel, bool has, const Task& task,
                            const Context& context, const char* name) {

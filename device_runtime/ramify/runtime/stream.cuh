@@ -122,19 +122,19 @@ class host_stream {
 
 /// While it lives, this thread may do what a capture forbids, with what concerns no captured
 /// stream, such as allocating memory that the process keeps.
-class [[nodiscard]] beside_captures {
+class [[nodiscard]] relaxed_capture_scope {
  public:
 #if RAMIFY_ON_CUDA
-  beside_captures() { exchange(); }
-  ~beside_captures() { exchange(); }
-  beside_captures(const beside_captures&) = delete;
-  beside_captures& operator=(const beside_captures&) = delete;
+  relaxed_capture_scope() { exchange(); }
+  ~relaxed_capture_scope() { exchange(); }
+  relaxed_capture_scope(const relaxed_capture_scope&) = delete;
+  relaxed_capture_scope& operator=(const relaxed_capture_scope&) = delete;
 
  private:
   void exchange() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 #else
-  beside_captures() {}
+  relaxed_capture_scope() {}
 #endif
 };
 

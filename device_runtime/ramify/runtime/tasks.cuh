@@ -33,13 +33,13 @@ struct task_list {
   /// room. Every thread of a full warp.
   __device__ bool push_by_warp(bool has, const Task& task) const {
     const unsigned lane = threadIdx.x % 32;
-    const unsigned who = __ballot_sync(0xffffffffu, has);
+    const unsigned who = __ballot_sync(full_warp_mask, has);
     const auto count = static_cast<unsigned>(__popc(static_cast<int>(who)));
     unsigned long long before = 0;
     if (lane == 0 && count > 0) {
       before = atomicAdd(count_and_blocks, 1ull * count << 32 | count);
     }
-    before = __shfl_sync(0xffffffffu, before, 0);
+    before = __shfl_sync(full_warp_mask, before, 0);
     const auto rank = static_cast<unsigned>(__popc(static_cast<int>(who & ((1u << lane) - 1))));
     return !has || put(task, static_cast<unsigned>(before >> 32) + rank,
                        static_cast<unsigned>(before) + rank);

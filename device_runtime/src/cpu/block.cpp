@@ -17,7 +17,7 @@
 namespace ramify::cpu {
 namespace {
 
-using namespace words;
+using namespace builtins;
 
 thread_local block* running_block = nullptr;
 

@@ -26,16 +26,16 @@ class block {
   void execute();
 
   // For the threads of the block.
-  void barrier(words::site);
+  void barrier(builtins::site);
   /// Waits for the `threads` consecutive threads that the calling one belongs to.
-  void team_barrier(unsigned threads, words::site);
-  const warp_values& exchange(unsigned mask, std::uint64_t value, const char* word, words::site);
+  void team_barrier(unsigned threads, builtins::site);
+  const warp_values& exchange(unsigned mask, std::uint64_t value, const char* word, builtins::site);
   /// Another block may take over here.
   void scheduling_point();
   [[nodiscard]] std::byte* dynamic_shared() { return dynamic_shared_.get(); }
   [[nodiscard]] unsigned linear_thread() const { return running_->linear; }
   [[nodiscard]] const grid_ptr& owner() const { return grid_; }
-  [[nodiscard]] words::cudaStream_t null_stream();
+  [[nodiscard]] builtins::cudaStream_t null_stream();
 
   /// Throws if the bytes of an argument hold a pointer that a child must not be given.
   void check_arguments(std::span<const std::span<const std::byte>> arguments) const;
@@ -47,9 +47,9 @@ class block {
   struct thread {
     fiber* on = nullptr;  // null until it starts and after it ended
     unsigned linear = 0;
-    words::uint3 index{};
+    builtins::uint3 index{};
     const char* waits_in = nullptr;  // null: does not wait
-    words::site waits_at;
+    builtins::site waits_at;
   };
 
   // A meeting of the lanes in a mask. When the last of them has left, it may serve for another one.
@@ -58,7 +58,7 @@ class block {
     unsigned arrived;
     unsigned left;
     const char* word;
-    words::site site;
+    builtins::site site;
     warp_values values;
   };
 
@@ -66,8 +66,8 @@ class block {
   void run_thread();
   void step(thread&);
   [[nodiscard]] meeting& join_meeting(unsigned warp, unsigned mask, unsigned bit, const char* word,
-                                      words::site);
-  void wait(const char* word, words::site);
+                                      builtins::site);
+  void wait(const char* word, builtins::site);
   void release_barrier_or_complain();
   void unwind();
   [[nodiscard]] std::string where(const thread&) const;
@@ -83,7 +83,7 @@ class block {
   std::size_t ended_ = 0;
   thread* running_ = nullptr;
   std::unique_ptr<std::byte[], void (*)(std::byte*)> dynamic_shared_;
-  words::cudaStream_t null_stream_ = nullptr;
+  builtins::cudaStream_t null_stream_ = nullptr;
 };
 
 }  // namespace ramify::cpu

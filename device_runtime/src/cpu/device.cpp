@@ -10,7 +10,7 @@
 
 namespace ramify::cpu {
 
-using namespace words;
+using namespace builtins;
 
 namespace {
 
@@ -87,7 +87,7 @@ cudaError_t device::launch_from_host(launch_request request, cudaStream_t stream
   if (config.order != schedule::parallel) alone.lock();
 
   const auto the_run =
-      config.order == schedule::parallel ? make_parallel_run(config) : make_baton_run(config);
+      config.order == schedule::parallel ? make_parallel_run(config) : make_serial_schedule(config);
   grid_ptr root;
   {
     const std::lock_guard lock(mutex_);

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <mutex>
 #include <ramify/cpu/executor.hpp>
-#include <ramify/cpu/words.hpp>
+#include <ramify/cpu/cuda_builtins.hpp>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -32,9 +32,9 @@ class device {
   [[nodiscard]] static device& instance();
 
   // ---- launches ----
-  words::cudaError_t launch_from_host(launch_request, words::cudaStream_t);
+  builtins::cudaError_t launch_from_host(launch_request, builtins::cudaStream_t);
   /// `stream` is null for a launch that no stream orders: fire-and-forget, or tail.
-  words::cudaError_t launch_from_block(block&, launch_request, stream_state* stream, bool tail);
+  builtins::cudaError_t launch_from_block(block&, launch_request, stream_state* stream, bool tail);
 
   /// A block of `g` is about to run. At the first one, its pool slot is free again.
   void block_begins(grid& g);
@@ -45,25 +45,25 @@ class device {
 
   // ---- streams and events; a handle is a number that is never given twice ----
   /// `owner` is null for the host. A grid's streams and events go when it is complete.
-  [[nodiscard]] words::cudaStream_t make_stream(grid* owner);
-  [[nodiscard]] words::cudaEvent_t make_event(grid* owner, bool has_time);
+  [[nodiscard]] builtins::cudaStream_t make_stream(grid* owner);
+  [[nodiscard]] builtins::cudaEvent_t make_event(grid* owner, bool has_time);
   /// For the use of the grid `user`, or with 0 of the host.
-  [[nodiscard]] looked_up<stream_state> look_up(words::cudaStream_t, std::uint64_t user);
-  [[nodiscard]] looked_up<event_state> look_up(words::cudaEvent_t, std::uint64_t user);
+  [[nodiscard]] looked_up<stream_state> look_up(builtins::cudaStream_t, std::uint64_t user);
+  [[nodiscard]] looked_up<event_state> look_up(builtins::cudaEvent_t, std::uint64_t user);
   /// From now on the handle is no good; the work goes on. False if it was none of the user's.
-  [[nodiscard]] bool destroy(words::cudaStream_t, std::uint64_t user);
-  [[nodiscard]] bool destroy(words::cudaEvent_t, std::uint64_t user);
+  [[nodiscard]] bool destroy(builtins::cudaStream_t, std::uint64_t user);
+  [[nodiscard]] bool destroy(builtins::cudaEvent_t, std::uint64_t user);
   void record(event_state&, stream_state&);
   void wait(stream_state&, const event_state&);
   /// The host's record of an event of its own.
-  [[nodiscard]] words::cudaError_t record_now(words::cudaEvent_t);
+  [[nodiscard]] builtins::cudaError_t record_now(builtins::cudaEvent_t);
   /// Milliseconds between two such records.
-  [[nodiscard]] words::cudaError_t elapsed(words::cudaEvent_t begin, words::cudaEvent_t end,
+  [[nodiscard]] builtins::cudaError_t elapsed(builtins::cudaEvent_t begin, builtins::cudaEvent_t end,
                                            float& ms);
 
   // ---- limits and memory ----
-  [[nodiscard]] words::cudaError_t limit(words::cudaLimit, std::size_t& value) const;
-  [[nodiscard]] words::cudaError_t set_limit(words::cudaLimit, std::size_t value);
+  [[nodiscard]] builtins::cudaError_t limit(builtins::cudaLimit, std::size_t& value) const;
+  [[nodiscard]] builtins::cudaError_t set_limit(builtins::cudaLimit, std::size_t value);
   void allow_shared(const void* kernel, std::size_t bytes);
   [[nodiscard]] std::size_t fiber_stack_bytes() const;
   [[nodiscard]] void* heap_allocate(std::size_t bytes);

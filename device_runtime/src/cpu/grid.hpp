@@ -12,7 +12,7 @@
 #include <memory>
 #include <optional>
 #include <ramify/cpu/executor.hpp>
-#include <ramify/cpu/words.hpp>
+#include <ramify/cpu/cuda_builtins.hpp>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -60,8 +60,8 @@ struct grid {
   // Launched into the tail stream. The front one is null while it runs: it holds on to this grid,
   // and this one must not hold on to it.
   std::deque<grid_ptr> tail;
-  std::vector<words::cudaStream_t> streams;  // made by this grid
-  std::vector<words::cudaEvent_t> events;
+  std::vector<builtins::cudaStream_t> streams;  // made by this grid
+  std::vector<builtins::cudaEvent_t> events;
 
   /// Takes the next block that nobody runs yet.
   [[nodiscard]] bool take_block(std::uint64_t& index) {
@@ -125,7 +125,7 @@ class run {
 };
 
 [[nodiscard]] std::unique_ptr<run> make_parallel_run(const executor_config&);
-[[nodiscard]] std::unique_ptr<run> make_baton_run(const executor_config&);
+[[nodiscard]] std::unique_ptr<run> make_serial_schedule(const executor_config&);
 
 /// Runs one block of `g` to its end on the calling thread, and tells the device when the grid begins
 /// and ends. What goes wrong goes to the run.

@@ -11,7 +11,7 @@
 
 namespace ramify::cpu {
 
-using namespace words;
+using namespace builtins;
 
 namespace {
 

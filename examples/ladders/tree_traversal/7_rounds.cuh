@@ -48,7 +48,7 @@ __device__ inline unsigned give(block_walk& walk, unsigned count, unsigned size,
 
 /// Whether a quarter of the device has nothing to do. One thread.
 __device__ inline bool many_are_idle(const tree_run& run) {
-  const unsigned active = gridDim.x - peek(run.state->idle);
+  const unsigned active = gridDim.x - load_relaxed(run.state->idle);
   return 4 * active < 3 * run.most_blocks;
 }
 

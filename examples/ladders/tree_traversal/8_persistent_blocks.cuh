@@ -42,11 +42,11 @@ struct share_queue {
     const unsigned mine = walk.broadcast(threadIdx.x == 0 ? atomicAdd(&state->taken, 1u) : 0);
     // 2. What belongs to it comes, or all is finished.
     for (unsigned seen = waits; seen != comes;) {
-      if (threadIdx.x == 0 && mine < places && peek(written[mine]) != 0) {
+      if (threadIdx.x == 0 && mine < places && load_relaxed(written[mine]) != 0) {
         atomicExch(&written[mine], 0u);  // ThreadSanitizer knows no fences, only atomics
         __threadfence();                 // what was written before the word is seen from here on
         seen = comes;
-      } else if (threadIdx.x == 0 && peek(state->busy) == 0) {
+      } else if (threadIdx.x == 0 && load_relaxed(state->busy) == 0) {
         seen = never;
       }
       seen = walk.broadcast(seen);

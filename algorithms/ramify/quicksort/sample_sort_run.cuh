@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The host's side of the sample_sort strategy.
+///
+/// On the device route it launches the first level. On the flat route it launches as many levels as even
+/// splitting takes, and on large inputs one more, without looking, and looks once, at the end, whether
+/// others are needed.
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <ramify/quicksort/sample_sort.cuh>
+#include <ramify/runtime/residency.cuh>
+#include <ramify/runtime/run_control.cuh>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// One run of the sample_sort strategy.
+template <class Key, class Value, class Compare>
+class sample_sort_run {
+  using tuning = sample_sort_tuning<Key, Value>;
+  using code = typename Compare::code;
+  using leaf_storage = typename sample_sort_leaf_sorter<code, Value>::storage;
+  using scatter_storage = scatter_shared<Key, Value>;
+
+ public:
+  /// Levels after which a segment is merge-sorted, unless the caller says: four more than even
+  /// splitting takes.
+  [[nodiscard]] static unsigned default_depth_limit(std::size_t n) {
+    return expected_levels(n) + 4;
+  }
+
+  /// What a run takes in launches.
+  [[nodiscard]] static route_plans plans(std::size_t n) {
+    const double levels = expected_levels(n);
+    if (levels == 0) return {{.host_launches = 2}, {.host_launches = 2}, route::flat};
+    // Flat: three grids a level, and copies and leaves, all launched ahead. Device: a level is launched by
+    // the one before; the last launches only leaves.
+    return {{.host_launches = 3.0 * levels_ahead(n) + 2},
+            {.host_launches = 3,
+             .device_launches = (levels - 1) * (sample_sort_level_grids - 1),
+             .named_levels = levels},
+            route::flat};
+  }
+
+  /// Takes this run's part of the scratch memory; with a null base, only measures it.
+  /// \throws cuda_error
+  sample_sort_run(memory_layout& memory, std::size_t n, unsigned depth_limit)
+      : n_(n), depth_limit_(depth_limit), sizes_(sizes_for(n)) {
+    const std::size_t units = n / tuning::bucket_unit + 2;
+    memory_.plans = memory.take<sample_sort_plan>(n / tuning::leaf_size + 1);
+    memory_.candidates = memory.take<code>(units);
+    memory_.counts = memory.take<position>(units);
+    const std::size_t later_offsets = (2 * n / sizes_.root_piece + 2) * byte_ids;
+    memory_.offsets = memory.take<position>(std::max(
+        later_offsets, (n / sizes_.root_piece + 1) * std::size_t{most_buckets(0, sizes_)}));
+    if (sizes_.wide_ids()) {
+      memory_.ids = memory.take<std::uint16_t>(n);
+    } else {
+      memory_.ids = memory.take<std::uint8_t>(n);
+    }
+    memory_.leaves_taken = memory.take<unsigned>(most_levels + 1);
+    // A segment in a list is longer than a leaf, one in the copy list than half a leaf.
+    const std::size_t halves = n / (tuning::leaf_size / 2) + 1;
+    memory_.even = take_list(memory, n / tuning::leaf_size + 1);
+    memory_.odd = take_list(memory, n / tuning::leaf_size + 1);
+    memory_.copies = take_list(memory, halves);
+    // On each level at most two leaves begin in a stretch of half a leaf, and one more may follow
+    // each bucket that is longer.
+    memory_.leaf_capacity = halves * (2 + 2 * depth_limit);
+    memory_.leaves = memory.take<segment>(memory_.leaf_capacity);
+    memory_.long_leaves = memory.take<segment>(n / tuning::leaf_size + 1);
+    state_ = memory.take<state>(1);
+  }
+
+  /// Puts the run into the control's stream, asynchronously. The memory must be there.
+  /// \throws cuda_error
+  void start(run_control& control, columns<Key, Value> data, columns<Key, Value> scratch,
+             Compare compare) {
+    memory_.found = &state_->found;
+    memory_.launched = &state_->launched;
+    memory_.even.count_and_blocks = &state_->found.segments[0];
+    memory_.odd.count_and_blocks = &state_->found.segments[1];
+    memory_.copies.count_and_blocks = &state_->found.copies;
+    context_.emplace(sample_sort_context<Key, Value, Compare>{memory_,
+                                                           {data, scratch},
+                                                           control.status(),
+                                                           control.slots(),
+                                                           compare,
+                                                           segment{0, n_},
+                                                           depth_limit_,
+                                                           sizes_,
+                                                           control.ticket()});
+    const bool is_leaf = n_ <= tuning::leaf_size;
+    if (is_leaf) {
+      control.launched(launch(sample_sort_begin<Key, Value, Compare>, {1, tuning::team_threads},
+                              control.stream(), *context_),
+                       "launching the beginning");
+    }
+    if (control.on_device_route()) {
+      // The host launches the first level, kernels the others.
+      sample_sort_found found{};
+      sample_sort_launched launched{};
+      found.leaves = is_leaf ? 1 : 0;
+      found.segments[0] = is_leaf ? 0 : 1ull << 32 | blocks_of(context_->root, sizes_);
+      launch_from_host(control, found, launched);
+    } else {
+      launch_unseen(control);
+    }
+  }
+
+  /// Waits for the run. What kernels could not launch, or more levels than even splitting takes, the
+  /// host launches here.
+  /// \throws cuda_error, device_launch_error, std::length_error
+  void finish(run_control& control) {
+    const state now = read(control);
+    sample_sort_launched launched = now.launched;
+    if (!control.on_device_route()) {
+      launched = {now.found.leaves, now.found.long_leaves, static_cast<unsigned>(now.found.copies)};
+    }
+    context_->slots = {};  // from here on kernels launch nothing
+    sample_sort_found found = now.found;
+    while (found.segments[found.level % 2] != 0 || found.leaves > launched.leaves ||
+           found.long_leaves > launched.long_leaves ||
+           static_cast<unsigned>(found.copies) > launched.copy_blocks) {
+      launch_from_host(control, found, launched);
+      found = read(control).found;
+    }
+    merge_sorted_ = found.merge_sorted;
+  }
+
+  /// Segments that had reached the depth limit; after finish().
+  [[nodiscard]] std::uint64_t merge_sorted() const { return merge_sorted_; }
+
+ private:
+  struct state {
+    sample_sort_found found;
+    sample_sort_launched launched;
+  };
+
+  static task_list<segment> take_list(memory_layout& memory, std::size_t capacity) {
+    task_list<segment> list;
+    list.tasks = memory.take<segment>(capacity);
+    list.first_block = memory.take<unsigned>(capacity);
+    list.capacity = static_cast<unsigned>(capacity);
+    return list;
+  }
+
+  /// Levels until all segments are leaves, if all splitters are where they should be.
+  static unsigned expected_levels(std::size_t n) {
+    unsigned levels = 0;
+    for (std::size_t size = n; size > tuning::leaf_size; ++levels) {
+      size /= levels == 0 ? root_buckets(n) : wanted_buckets<Key, Value>(size);
+    }
+    return levels;
+  }
+
+  /// Levels that the flat route launches without knowing what is in them: one more than expected, where
+  /// its empty grids weigh little, for repeated keys often need it.
+  static unsigned levels_ahead(std::size_t n) {
+    const unsigned expected = expected_levels(n);
+    return expected < 2 ? expected : expected + 1;
+  }
+
+  /// How many buckets the root is to have, equality buckets apart: a power of two, as its tree has.
+  static unsigned root_buckets(std::size_t n) {
+    const auto wanted = [n](int size) { return n / static_cast<unsigned>(size) + 1; };
+    constexpr std::size_t most = tuning::leaf_bucket_limit;
+    const bool makes_leaves = wanted(tuning::bucket_size) <= most;
+    return static_cast<unsigned>(
+        makes_leaves ? std::min(std::bit_ceil(wanted(tuning::small_bucket_size)), most)
+                     : std::size_t{tuning::bucket_limit});
+  }
+
+  /// What the kernels of this type are granted on the current device. Asked once: a sort of a million
+  /// keys takes no longer than a few dozen of such questions.
+  static const sample_sort_sizes& device_sizes() {
+    static std::mutex mutex;
+    static std::map<int, sample_sort_sizes> known;
+    int device = 0;
+    check(cudaGetDevice(&device), "asking for the current device");
+    const std::lock_guard lock(mutex);
+    if (const auto found = known.find(device); found != known.end()) return found->second;
+
+    sample_sort_sizes sizes{};
+    constexpr std::size_t most_sampled = team_sort_of_sample<code, Value>::capacity;
+    constexpr std::size_t beyond = sample_bytes<code, Value>(0);
+    const std::size_t for_sample =
+        set_max_dynamic_shared(sample_sort_sample<Key, Value, Compare>, sample_bytes<code, Value>(most_sampled));
+    sizes.sample = static_cast<unsigned>((for_sample - beyond) / sizeof(Key));
+    sizes.sample_bytes = static_cast<unsigned>(for_sample);
+    using root_memory = root_part_memory<code, Value>;
+    sizes.root_part =
+        std::min<unsigned>(part_of(tuning::root_oversampling * tuning::bucket_limit), most_sampled);
+    const std::size_t for_root = set_max_dynamic_shared(sample_sort_sample_root<Key, Value, Compare>,
+                                              root_memory::bytes(sizes.root_part));
+    while (root_memory::bytes(sizes.root_part) > for_root) --sizes.root_part;
+    sizes.root_sample = (sizes.root_part / 4 - 1) * tuning::root_parts;
+    sizes.tile = tuning::tile_threads * tuning::tile_items;
+    constexpr unsigned id_bytes = sizeof(std::uint16_t);
+    const auto for_tiles = static_cast<unsigned>(set_max_dynamic_shared(
+        sample_sort_scatter<Key, Value, Compare>, scatter_storage::bytes(sizes.tile, id_bytes)));
+    const unsigned fit =
+        (for_tiles - scatter_storage::bytes(0, id_bytes)) / (tuning::staged_bytes + id_bytes);
+    if (fit < sizes.tile) sizes.tile = fit / 2 * 2;  // ids behind it have an even address
+    sizes.tile_bytes = scatter_storage::bytes(sizes.tile, id_bytes);
+    const std::size_t for_leaves = set_max_dynamic_shared(sample_sort_leaves<Key, Value, Compare>,
+                                                tuning::most_teams * sizeof(leaf_storage));
+    sizes.teams = static_cast<unsigned>(for_leaves / sizeof(leaf_storage));
+    sizes.leaf_bytes = static_cast<unsigned>(sizes.teams * sizeof(leaf_storage));
+    using long_sort = typename sample_sort_long_leaf_sorter<code, Value>::leaf_sort;
+    sizes.long_leaf = long_sort::capacity;
+    // Threads with all their elements: longer segments are merged from such runs.
+    while (long_sort::bytes(sizes.long_leaf) > sizes.leaf_bytes) {
+      sizes.long_leaf -= tuning::leaf_items;
+    }
+    if (supports_programmatic_launch(sample_sort_count<Key, Value, Compare>)) sizes.serialization = stream_serialization::programmatic;
+    sizes.blocks = resident_blocks(sample_sort_scatter<Key, Value, Compare>, tuning::tile_threads,
+                                   sizes.tile_bytes);
+    return known[device] = sizes;
+  }
+
+  /// Room for a part of a root's sample: four times what it should have.
+  static unsigned part_of(unsigned sample) { return 4 * (sample / tuning::root_parts + 1); }
+
+  static sample_sort_sizes sizes_for(std::size_t n) {
+    static_assert(sizeof(leaf_storage) <= most_shared_bytes &&
+                  count_shared<code, Value>::bytes(most_ids) <= most_shared_bytes);
+    sample_sort_sizes sizes = device_sizes();
+    sizes.root_buckets = root_buckets(n);
+    // The smaller the input, the more the time for its sample weighs: a key in 2048, and at least eight for
+    // each bucket.
+    const std::size_t sample =
+        std::min<std::size_t>(n / 2048, tuning::root_oversampling * sizes.root_buckets);
+    sizes.root_sample =
+        static_cast<unsigned>(std::min({std::max<std::size_t>(sample, 8 * sizes.root_buckets), n,
+                                        std::size_t{sizes.root_sample}}));
+    sizes.root_part = part_of(sizes.root_sample);
+    sizes.root_sample_bytes =
+        static_cast<unsigned>(root_part_memory<code, Value>::bytes(sizes.root_part));
+    // A piece a block, or several if that makes them large. Later, a segment that is a little longer than
+    // such a piece is one piece all the same.
+    constexpr std::size_t large = 32 * std::size_t{tuning::least_piece};
+    const std::size_t rounds = n / (sizes.blocks * large) + 1;
+    // What waits takes room from what runs: of inputs of several rounds, f64, it cost 2 %.
+    if (rounds > 1) sizes.serialization = stream_serialization::full;
+    const std::size_t pieces =
+        std::max(rounds * sizes.blocks, std::size_t{2}) - 1;  // and one block more
+    const std::size_t piece = std::max<std::size_t>(n / pieces + 1, tuning::least_piece);
+    sizes.root_piece = static_cast<unsigned>(piece + piece % 2);
+    sizes.piece = sizes.root_piece + sizes.root_piece / 8 * 2;  // a quarter more, and even
+    return sizes;
+  }
+
+  /// Waits, and looks at the run's status.
+  state read(run_control& control) {
+    state now{};
+    check(cudaMemcpyAsync(&now, state_, sizeof now, cudaMemcpyDeviceToHost, control.stream()),
+          "reading what a level found");
+    control.wait();
+    return now;
+  }
+
+  void launch_from_host(run_control& control, const sample_sort_found& found,
+                        sample_sort_launched& launched) {
+    account(control, found.level,
+            launch_level(*context_, found, launched, found.level, false, control.stream(),
+                         control.stream()));
+  }
+
+  /// Launches the expected levels, and the leaves, without knowing what is in them.
+  void launch_unseen(run_control& control) {
+    const unsigned levels = levels_ahead(n_);
+    sample_sort_found whatever{};
+    whatever.copies = all_found;
+    whatever.leaves = all_found;
+    whatever.long_leaves = all_found;
+    sample_sort_launched none{};
+    const auto launch_blocks = [&](const level_blocks& blocks, unsigned level) {
+      account(control, level,
+              launch_grids(*context_, blocks, whatever, none, level, false, control.stream(),
+                           control.stream()));
+    };
+    for (unsigned level = 0; level < levels; ++level) {
+      const level_blocks blocks{
+          .copies = 0,
+          .leaves = 0,
+          .sample = level == 0 ? tuning::root_parts : sizes_.blocks,
+          .count_and_scatter = level > 0 ? 4 * sizes_.blocks : blocks_of(context_->root, sizes_)};
+      launch_blocks(blocks, level);
+    }
+    const auto at_most = [](std::size_t things, std::size_t blocks) {
+      return static_cast<unsigned>(std::min(things, blocks));
+    };
+    // A single leaf is all there is.
+    const unsigned copies = levels == 0 ? 0 : at_most(n_ / copy_tile + 1, 16 * sizes_.blocks);
+    const level_blocks last{.copies = copies,
+                            .leaves = at_most(2 * n_ / tuning::leaf_size + 1, sizes_.blocks),
+                            .sample = 0,
+                            .count_and_scatter = 0};
+    launch_blocks(last, levels);
+  }
+
+  static void account(run_control& control, unsigned level, const level_launch& done) {
+    control.count_grids(done.grids, level);
+    check(done.error, "launching a level");
+  }
+
+  std::size_t n_;
+  unsigned depth_limit_;
+  sample_sort_sizes sizes_;
+  sample_sort_memory<code> memory_{};
+  std::optional<sample_sort_context<Key, Value, Compare>> context_;
+  state* state_ = nullptr;
+  std::uint64_t merge_sorted_ = 0;
+};
+
+}  // namespace ramify::inline RAMIFY_BUILD

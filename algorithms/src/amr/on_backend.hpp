@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <ramify/amr.hpp>
+#include <vector>
+
+#include "facade/kernel_build.hpp"
+
+namespace ramify::facade {
+
+/// A run on whichever backend, of whichever physics, precision and dimension.
+class amr_on_backend {
+ public:
+  virtual ~amr_on_backend() = default;
+  virtual void advance(std::uint64_t steps, double stop_time) = 0;
+  [[nodiscard]] virtual std::vector<double> totals() const = 0;
+  [[nodiscard]] virtual mesh_snapshot snapshot() const = 0;
+  [[nodiscard]] virtual amr_state state() const = 0;
+  [[nodiscard]] virtual amr_report report() const = 0;
+};
+
+/// From the problem's initial state, or from `state` if that is there. Defined in files which are
+/// compiled once by nvcc and once by the C++ compiler.
+template <build where, class Real, int dim>
+std::unique_ptr<amr_on_backend> make_amr_on(const amr_options& options, const amr_state* state);
+
+}  // namespace ramify::facade

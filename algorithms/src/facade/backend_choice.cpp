@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "facade/backend_choice.hpp"
+
+namespace ramify::facade {
+
+#if !RAMIFY_FACADE_HAS_CUDA
+cuda_device find_cuda_device() { return {false, "built without CUDA"}; }
+#endif
+
+backend_choice choose_backend(backend wanted) {
+  if (wanted == backend::cpu) return {backend::cpu, "asked for"};
+  const cuda_device device = find_cuda_device();
+  if (device.usable) {
+    return {backend::cuda,
+            (wanted == backend::cuda ? "asked for: " : "found ") + device.description};
+  }
+  if (wanted == backend::cuda) {
+    throw unavailable("the cuda backend cannot run: " + device.description);
+  }
+  return {backend::cpu, device.description};
+}
+
+}  // namespace ramify::facade

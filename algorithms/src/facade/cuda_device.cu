@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cuda_runtime.h>
+
+#include "facade/backend_choice.hpp"
+
+namespace ramify::facade {
+namespace {
+
+// Stands for all kernels of the program: they are compiled for the same architectures.
+__global__ void any_kernel() {}
+
+}  // namespace
+
+cuda_device find_cuda_device() {
+  int count = 0;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  if (error != cudaSuccess) {
+    return {false, std::string("no CUDA device: ") + cudaGetErrorString(error)};
+  }
+  if (count == 0) return {false, "no CUDA device"};
+  int current = 0;
+  cudaDeviceProp properties{};
+  if (cudaGetDevice(&current) != cudaSuccess ||
+      cudaGetDeviceProperties(&properties, current) != cudaSuccess) {
+    return {false, "the CUDA device does not answer"};
+  }
+  cudaFuncAttributes attributes{};
+  if (cudaFuncGetAttributes(&attributes, any_kernel) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return {false, std::string(properties.name) + " (compute capability " +
+                       std::to_string(properties.major) + '.' + std::to_string(properties.minor) +
+                       ") is none that this program was compiled for"};
+  }
+  return {true, properties.name};
+}
+
+}  // namespace ramify::facade

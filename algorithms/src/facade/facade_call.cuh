@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// What all calls of the facade do: a stream, limits, copies, and a look at the clock.
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <ramify/runtime/limits.cuh>
+#include <ramify/runtime/report.hpp>
+#include <ramify/runtime/staging.cuh>
+#include <ramify/runtime/stream.cuh>
+
+#include "facade/kernel_build.hpp"
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// Whose kernels this file's are.
+inline constexpr facade::build this_build = !RAMIFY_ON_CUDA ? facade::build::cpu
+                                            : RAMIFY_TRACE  ? facade::build::cuda_traced
+                                                            : facade::build::cuda;
+
+/// One call of the facade: first its copies in, then its work, then its copies out. Make it before
+/// the memory that is freed in its stream.
+class facade_call {
+ public:
+  /// `pending_launches`: the limit that was asked for, in force while this lives; 0: as it is.
+  explicit facade_call(std::size_t pending_launches) : facade_call(pending_launches, nullptr) {}
+  /// In a stream that outlives it.
+  facade_call(std::size_t pending_launches, const host_stream& stream)
+      : facade_call(pending_launches, &stream) {}
+
+  [[nodiscard]] cudaStream_t stream() const { return stream_; }
+
+  void copy_in(void* to, const void* from, std::size_t bytes) {
+    copy_to_device(to, from, bytes, stream_);
+    arrived_.record(stream_);
+    has_copied_in_ = true;
+  }
+  /// The work is done: what follows are copies out.
+  void begin_copies_out() {
+    if (!is_copying_out_) worked_.record(stream_);
+    is_copying_out_ = true;
+  }
+  void copy_out(void* to, const void* from, std::size_t bytes) {
+    begin_copies_out();
+    copy_to_host(to, from, bytes, stream_);
+  }
+
+  /// Waits for all of it.
+  [[nodiscard]] run_times finish() {
+    ended_.record(stream_);
+    check(cudaStreamSynchronize(stream_), "waiting for the results");
+    run_times times;
+    if (has_copied_in_) times.copy_in_ms = arrived_.milliseconds_since(begun_);
+    if (is_copying_out_) times.copy_out_ms = ended_.milliseconds_since(worked_);
+    times.work_ms =
+        (is_copying_out_ ? worked_ : ended_).milliseconds_since(has_copied_in_ ? arrived_ : begun_);
+    const std::chrono::duration<double, std::milli> total =
+        std::chrono::steady_clock::now() - host_begin_;
+    times.total_ms = total.count();
+    return times;
+  }
+
+ private:
+  facade_call(std::size_t pending_launches, const host_stream* stream) {
+    if (pending_launches != 0) {
+      limits_.emplace(launch_limit_values{.pending_launches = pending_launches});
+    }
+    if (stream == nullptr) stream = &own_stream_.emplace();
+    stream_ = stream->get();
+    begun_.record(stream_);
+  }
+
+  std::chrono::steady_clock::time_point host_begin_ = std::chrono::steady_clock::now();
+  std::optional<launch_limits> limits_;
+  std::optional<host_stream> own_stream_;
+  cudaStream_t stream_ = nullptr;
+  host_event begun_, arrived_, worked_, ended_;
+  bool has_copied_in_ = false;
+  bool is_copying_out_ = false;
+};
+
+}  // namespace ramify::inline RAMIFY_BUILD

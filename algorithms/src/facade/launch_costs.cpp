@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <ramify/launch_costs.hpp>
+
+#include "facade/backend_choice.hpp"
+
+namespace ramify {
+
+#if !RAMIFY_FACADE_HAS_CUDA
+launch_costs facade::launch_costs_on_cuda() { throw unavailable("built without CUDA"); }
+#endif
+
+launch_costs launch_costs_of_device() {
+  static_cast<void>(facade::choose_backend(backend::cuda));  // or it says why not
+  return facade::launch_costs_on_cuda();
+}
+
+}  // namespace ramify

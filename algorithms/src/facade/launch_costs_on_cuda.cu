@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <ramify/runtime/launch_costs.cuh>
+
+#include "facade/backend_choice.hpp"
+
+namespace ramify::facade {
+
+launch_costs launch_costs_on_cuda() {
+  const host_stream stream;
+  const launch_costs_answer known = find_launch_costs(stream.get());
+  if (!known.costs) throw unavailable("launches have not been measured: " + known.obstacle);
+  return *known.costs;
+}
+
+}  // namespace ramify::facade

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <ramify/nbody.hpp>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "facade/backend_choice.hpp"
+#include "nbody/on_backend.hpp"
+
+namespace ramify {
+namespace {
+
+void check_size(const char* algorithm, const char* name, std::size_t size, std::size_t n) {
+  if (size == n) return;
+  throw std::invalid_argument(std::string(algorithm) + ": " + std::to_string(n) + " bodies, but " +
+                              std::to_string(size) + ' ' + name);
+}
+
+}  // namespace
+
+void validate(const gravity_options& options) {
+  validate(static_cast<const run_options&>(options));
+  validate(static_cast<const gravity_parameters&>(options));
+  if (to_string(options.method) == "?") {
+    throw std::invalid_argument("gravity_options.method is none of the enumerators");
+  }
+}
+
+template <nbody_real Real>
+gravity_report gravity(std::span<const std::array<Real, 3>> positions, std::span<const Real> masses,
+                       std::span<std::array<Real, 3>> accelerations, std::span<Real> potentials,
+                       const gravity_options& options) {
+  validate(options);
+  const std::size_t n = positions.size();
+  check_size("gravity", "masses", masses.size(), n);
+  check_size("gravity", "accelerations", accelerations.size(), n);
+  if (!potentials.empty()) check_size("gravity", "potentials", potentials.size(), n);
+  check_gravity_overlap<Real, std::array<Real, 3>>(
+      positions.data(), masses.data(), n, accelerations.data(),
+      potentials.empty() ? nullptr : potentials.data(), n, "gravity");
+  return facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
+    return facade::gravity_on<where, Real>(positions, masses, accelerations, potentials, options);
+  });
+}
+
+template <nbody_real Real>
+nbody_simulation<Real>::nbody_simulation(std::span<const vector> positions,
+                                         std::span<const vector> velocities,
+                                         std::span<const Real> masses,
+                                         const gravity_options& options) {
+  validate(options);
+  check_size("nbody_simulation", "velocities", velocities.size(), positions.size());
+  check_size("nbody_simulation", "masses", masses.size(), positions.size());
+  const gravity_report first =
+      facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
+        bodies_ = facade::make_nbody_on<where, Real>(positions, velocities, masses, options);
+        return bodies_->report();
+      });
+  bodies_->backend_reason = first.backend_reason;
+}
+
+template <nbody_real Real>
+nbody_simulation<Real>::~nbody_simulation() = default;
+template <nbody_real Real>
+nbody_simulation<Real>::nbody_simulation(nbody_simulation&&) noexcept = default;
+template <nbody_real Real>
+nbody_simulation<Real>& nbody_simulation<Real>::operator=(nbody_simulation&&) noexcept = default;
+
+template <nbody_real Real>
+void nbody_simulation<Real>::step(double dt, std::uint64_t count) {
+  bodies_->step(dt, count);
+}
+
+template <nbody_real Real>
+nbody_conserved nbody_simulation<Real>::conserved() const {
+  return bodies_->conserved();
+}
+
+template <nbody_real Real>
+void nbody_simulation<Real>::download(std::span<vector> positions, std::span<vector> velocities,
+                                      std::span<vector> accelerations,
+                                      std::span<Real> potentials) const {
+  const auto check = [&](const char* name, const auto& span) {
+    if (!span.empty()) check_size("nbody_simulation::download", name, span.size(), size());
+  };
+  check("positions", positions);
+  check("velocities", velocities);
+  check("accelerations", accelerations);
+  check("potentials", potentials);
+  bodies_->download(positions, velocities, accelerations, potentials);
+}
+
+template <nbody_real Real>
+std::size_t nbody_simulation<Real>::size() const {
+  return bodies_->size();
+}
+
+template <nbody_real Real>
+gravity_report nbody_simulation<Real>::report() const {
+  gravity_report report = bodies_->report();
+  report.backend_reason = bodies_->backend_reason;
+  return report;
+}
+
+// The types that nbody_on.cuh is compiled for, and no others.
+#define RAMIFY_INSTANTIATE(Real)                                                               \
+  template gravity_report gravity(std::span<const std::array<Real, 3>>, std::span<const Real>, \
+                                  std::span<std::array<Real, 3>>, std::span<Real>,             \
+                                  const gravity_options&);                                     \
+  template class nbody_simulation<Real>;
+RAMIFY_INSTANTIATE(float)
+RAMIFY_INSTANTIATE(double)
+#undef RAMIFY_INSTANTIATE
+
+}  // namespace ramify

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <ramify/nbody.hpp>
+
+#include "facade/kernel_build.hpp"
+
+namespace ramify::facade {
+
+/// gravity() on one backend. Defined in a file which is compiled once by nvcc and once by the C++
+/// compiler.
+template <build where, class Real>
+gravity_report gravity_on(std::span<const std::array<Real, 3>> positions,
+                          std::span<const Real> masses,
+                          std::span<std::array<Real, 3>> accelerations, std::span<Real> potentials,
+                          const gravity_options& options);
+
+/// The bodies of a simulation, on whichever backend.
+template <class Real>
+class nbody_on_backend {
+ public:
+  using vector = std::array<Real, 3>;
+  virtual ~nbody_on_backend() = default;
+  virtual void step(double dt, std::uint64_t count) = 0;
+  virtual nbody_conserved conserved() = 0;
+  virtual void download(std::span<vector> positions, std::span<vector> velocities,
+                        std::span<vector> accelerations, std::span<Real> potentials) = 0;
+  [[nodiscard]] virtual std::size_t size() const = 0;
+  [[nodiscard]] virtual gravity_report report() const = 0;
+
+  std::string backend_reason;
+};
+
+template <build where, class Real>
+std::unique_ptr<nbody_on_backend<Real>> make_nbody_on(
+    std::span<const std::array<Real, 3>> positions, std::span<const std::array<Real, 3>> velocities,
+    std::span<const Real> masses, const gravity_options& options);
+
+}  // namespace ramify::facade

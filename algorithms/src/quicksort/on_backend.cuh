@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The facade's sort on the backend of whichever compiler reads this.
+
+#include <ramify/quicksort.cuh>
+#include <type_traits>
+
+#include "facade/device_arrays.cuh"
+#include "quicksort/on_backend.hpp"
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// ascending or descending, chosen at run time: half as many kernels for one more instruction.
+struct directed {
+  bool down;
+  __host__ __device__ bool operator()(double a, double b) const {
+    return down ? ascending{}(b, a) : ascending{}(a, b);
+  }
+};
+
+template <>
+inline constexpr bool orders_numbers<directed> = true;
+
+[[nodiscard]] inline directed order_of(const double*, facade::number_kind, bool down) {
+  return {down};
+}
+[[nodiscard]] inline number_codes<std::uint32_t> order_of(const std::uint32_t*,
+                                                          facade::number_kind kind, bool down) {
+  using codes = number_codes<std::uint32_t>;
+  switch (kind) {
+    case facade::number_kind::floating_point: return codes::of<float>(down);
+    case facade::number_kind::signed_integer: return codes::of<std::int32_t>(down);
+    default: return codes::of<std::uint32_t>(down);
+  }
+}
+[[nodiscard]] inline number_codes<std::uint64_t> order_of(const std::uint64_t*,
+                                                          facade::number_kind kind, bool down) {
+  using codes = number_codes<std::uint64_t>;
+  return kind == facade::number_kind::signed_integer ? codes::of<std::int64_t>(down)
+                                                     : codes::of<std::uint64_t>(down);
+}
+
+template <class Held, class Value>
+quicksort_report sort_here(Held* keys, facade::number_kind kind, Value* values, std::size_t n,
+                           const quicksort_options& options) {
+  const auto order = order_of(keys, kind, options.descending);
+  facade_call call(options.pending_launches);
+  const on_device device_keys(std::span(keys, n), array_role::in_place, call, "keys");
+  quicksort_report report;
+  if constexpr (std::is_void_v<Value>) {
+    report = quicksort(device_keys.data(), n, order, call.stream(), options);
+  } else {
+    const on_device device_values(std::span(values, n), array_role::in_place, call, "values");
+    report =
+        quicksort_pairs(device_keys.data(), device_values.data(), n, order, call.stream(), options);
+    device_values.copy_back();
+  }
+  device_keys.copy_back();
+  static_cast<run_times&>(report) = call.finish();
+  return report;
+}
+
+}  // namespace ramify::inline RAMIFY_BUILD
+
+namespace ramify::facade {
+
+template <build where, class Held, class Value>
+quicksort_report sort_on(Held* keys, number_kind kind, Value* values, std::size_t n,
+                         const quicksort_options& options) {
+  static_assert(where == this_build);
+  return sort_here(keys, kind, values, n, options);
+}
+
+}  // namespace ramify::facade
+
+/// Instantiates the facade's sorts of keys that are held as Held, for this backend.
+#define RAMIFY_INSTANTIATE(Held)                                                                \
+  namespace ramify::facade {                                                                    \
+  template quicksort_report sort_on<this_build>(Held*, number_kind, void*, std::size_t,         \
+                                                const quicksort_options&);                      \
+  template quicksort_report sort_on<this_build>(Held*, number_kind, std::uint32_t*, std::size_t, \
+                                                const quicksort_options&);                      \
+  template quicksort_report sort_on<this_build>(Held*, number_kind, std::uint64_t*, std::size_t, \
+                                                const quicksort_options&);                      \
+  }

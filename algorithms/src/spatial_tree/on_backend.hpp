@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// What spatial_index asks of a backend. Each is compiled for the GPU and for the CPU executor.
+
+#include <memory>
+#include <ramify/spatial_tree.hpp>
+
+#include "facade/kernel_build.hpp"
+
+namespace ramify::facade {
+
+template <class Real, int dim>
+class spatial_backend {
+ public:
+  using point = std::array<Real, dim>;
+  virtual ~spatial_backend() = default;
+
+  virtual run_report radius_count(std::span<const point> queries, Real radius,
+                                  std::uint32_t* counts) const = 0;
+  virtual neighbour_lists radius_list(std::span<const point> queries, Real radius) const = 0;
+  virtual run_report nearest(std::span<const point> queries, std::size_t k, std::uint32_t* ids,
+                             Real* distances2) const = 0;
+  virtual run_report nearest_of_own_points(std::size_t k, bool except_self, std::uint32_t* ids,
+                                           Real* distances2) const = 0;
+
+  spatial_tree_report report;
+};
+
+template <build where, class Real, int dim>
+std::unique_ptr<spatial_backend<Real, dim>> make_spatial_on(
+    std::span<const std::array<Real, dim>> points, const spatial_options& options);
+
+}  // namespace ramify::facade

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The facade's tree search on the backend of whichever compiler reads this.
+
+#include <ramify/tree_search/uts.cuh>
+
+#include "facade/facade_call.cuh"
+#include "tree_search/on_backend.hpp"
+
+namespace ramify::facade {
+
+template <>
+traverse_report tree_search_on<this_build>(const uts_parameters& tree,
+                                           const tree_search_options& options, uts_counts& counts) {
+  facade_call call(options.pending_launches);
+  auto found = RAMIFY_BUILD::tree_search(
+      tree, call.stream(),
+      {.route = options.route, .capacity = options.capacity, .trace = options.trace});
+  counts = found.value;
+  static_cast<run_times&>(found.report) = call.finish();
+  return found.report;
+}
+
+}  // namespace ramify::facade

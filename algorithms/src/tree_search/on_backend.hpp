@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <ramify/tree_search.hpp>
+
+#include "facade/kernel_build.hpp"
+
+namespace ramify::facade {
+
+/// Searches on one backend; compiled once by nvcc and once by the C++ compiler.
+template <build where>
+traverse_report tree_search_on(const uts_parameters& tree, const tree_search_options& options,
+                               uts_counts& counts);
+
+}  // namespace ramify::facade
