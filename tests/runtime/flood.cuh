@@ -122,7 +122,7 @@ inline std::vector<unsigned> visits_of_members(unsigned blocks) {
   const auto head = zeros<list_head>(1);
   const auto visits = zeros<unsigned>(12);
   const task_list<unsigned> list{tasks.data(), first_block.data(), &head.data()->count_and_blocks,
-                                 5, &head.data()->unfinished};
+                                 5, &head.data()->ended};
   check(launch(push_teams, {1, 1}, nullptr, list).code(), "launching");
   check(launch(visit_members, {blocks, 32}, nullptr, task_source<unsigned>{{}, list, true},
                visits.data())

@@ -36,6 +36,9 @@ struct executor_config {
   std::uint64_t seed = 0;    ///< of schedule::random
   unsigned workers = 0;      ///< operating-system threads of schedule::parallel; 0: one per core
   unsigned live_blocks = 8;  ///< most blocks that eager and random hold half-run at a time
+  /// Not 0: this launch from a kernel, counted from 1 since the configuration is in force, fails with
+  /// cudaErrorLaunchPendingCountExceeded. Tests use it.
+  std::uint64_t failing_launch = 0;
 };
 
 /// Reads "parallel", "parallel:4" (workers), "eager", "late", "random", "random:42" (seed).

@@ -77,3 +77,9 @@ inline constexpr bool device_launch_available = RAMIFY_DEVICE_LAUNCH != 0;
 inline constexpr bool trace_available = RAMIFY_TRACE != 0;
 
 }  // namespace ramify::inline RAMIFY_BUILD
+
+// The internals of the runtime layer are in reach of the internals of every family.
+namespace ramify::detail::runtime {}
+namespace ramify::detail {
+using namespace runtime;
+}

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <optional>
 #include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/chain_link.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/launch_costs.cuh>
 #include <ramify/runtime/limits.cuh>
@@ -79,18 +80,24 @@ inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
   return report;
 }
 
-/// One run on one stream. Movable; moved-from it may only be destroyed.
+/// One run on one stream: its route, its launch slots, what its kernels report, its trace. Movable;
+/// moved-from it may only be destroyed.
 class run_control {
+  struct device_memory {
+    run_status status;
+    detail::runtime::chain_progress progress;
+  };
+
  public:
   /// Device memory that the run needs for itself, in bytes.
-  static constexpr std::size_t scratch_bytes = sizeof(run_status);
+  static constexpr std::size_t scratch_bytes = sizeof(device_memory);
 
-  /// Puts the clearing of the status into `stream`. `scratch` stays until wait() has returned, and so
-  /// does `trace`, if there is one: the run's grids are added to it.
+  /// Puts the clearing of the status into `stream`. `scratch`, device memory of scratch_bytes bytes, and
+  /// `trace`, which may be null, must outlive the run. The run's grids are added to the trace.
   /// \throws std::invalid_argument for a trace without capacity; cuda_error
   run_control(void* scratch, const route_choice& choice, std::size_t pending_launch_limit,
               cudaStream_t stream, launch_trace* trace = nullptr)
-      : status_(static_cast<run_status*>(scratch)),
+      : memory_(static_cast<device_memory*>(scratch)),
         stream_(stream),
         trace_(trace),
         recorder_(trace, stream) {
@@ -98,18 +105,25 @@ class run_control {
     report_.route_reason = choice.reason;
     report_.pending_launch_limit = pending_launch_limit;
     if (choice.taken == route::device) lease_ = slot_lease(pending_launch_limit);
-    check(cudaMemsetAsync(status_, 0, sizeof(run_status), stream), "clearing the run's status");
+    check(cudaMemsetAsync(memory_, 0, sizeof(device_memory), stream), "clearing the run's status");
   }
 
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
-  [[nodiscard]] run_status* status() const { return status_; }
+  [[nodiscard]] run_status* status() const { return &memory_->status; }
   /// None on the flat route.
   [[nodiscard]] launch_slots slots() const { return lease_.slots(); }
   /// For the arguments of the run's kernels; empty without a trace.
   [[nodiscard]] trace_ticket ticket() const { return recorder_.ticket(); }
+  /// For the programs of the run's launch chains.
+  [[nodiscard]] detail::runtime::chain_link link() const {
+    return {.progress = &memory_->progress,
+            .status = status(),
+            .slots = slots(),
+            .trace = recorder_.ticket()};
+  }
   [[nodiscard]] bool on_device_route() const { return report_.taken == route::device; }
 
-  /// Looks at a launch of the host and counts it. \throws cuda_error with `doing` in its message
+  /// Checks a launch of the host and counts it. \throws cuda_error with `doing` in its message
   void launched(const launch_status& status, const char* doing, unsigned level = 0) {
     check(status.code(), doing);
     count_grids(1, level);
@@ -121,43 +135,47 @@ class run_control {
     if (count > 0 && level > report_.deepest_level) report_.deepest_level = level;
   }
 
-  /// Waits for the stream and looks at the status.
+  /// Waits for the stream and reads what the kernels have reported. Returns the progress of the launch
+  /// chain.
   /// \throws device_launch_error for the first launch in a kernel that failed; std::length_error if
   ///         a task list was too short; cuda_error
-  void wait() {
-    run_status seen{};
-    check(cudaMemcpyAsync(&seen, status_, sizeof seen, cudaMemcpyDeviceToHost, stream_),
+  detail::runtime::chain_progress wait() {
+    device_memory seen{};
+    check(cudaMemcpyAsync(&seen, memory_, sizeof seen, cudaMemcpyDeviceToHost, stream_),
           "reading the run's status");
     check(cudaStreamSynchronize(stream_), "waiting for the run");
-    if (seen.error != 0 || seen.dropped != 0) read_trace();
-    if (seen.error != 0) {
-      const auto code = static_cast<cudaError_t>(seen.error);
-      throw device_launch_error(seen.error, seen.error_kernel, seen.error_depth,
-                                std::string("a launch in kernel ") + seen.error_kernel +
-                                    " at depth " + std::to_string(seen.error_depth) + " failed: " +
-                                    cudaGetErrorString(code) + " (" + cudaGetErrorName(code) + ")");
+    const run_status& status = seen.status;
+    if (status.error != 0 || status.dropped != 0) read_trace();
+    if (status.error != 0) {
+      const auto code = static_cast<cudaError_t>(status.error);
+      throw device_launch_error(status.error, status.error_kernel, status.error_depth,
+                                std::string("a launch in kernel ") + status.error_kernel +
+                                    " at depth " + std::to_string(status.error_depth) +
+                                    " failed: " + cudaGetErrorString(code) + " (" +
+                                    cudaGetErrorName(code) + ")");
     }
-    if (seen.dropped != 0) {
-      throw std::length_error(std::to_string(seen.dropped) +
-                              " tasks found no room in the task list; give it more capacity");
+    if (status.dropped != 0) {
+      throw std::length_error("the task list is full: " + std::to_string(status.dropped) +
+                              " tasks did not fit; give it more capacity");
     }
-    report_.child_grids = seen.child_grids;
-    report_.spilled_tasks = seen.spilled;
-    report_.peak_slots = seen.peak_slots;
-    report_.deepest_level = std::max(report_.deepest_level, seen.deepest);
+    report_.child_grids = status.child_grids;
+    report_.spilled_tasks = status.spilled;
+    report_.peak_slots = status.peak_slots;
+    report_.deepest_level = std::max(report_.deepest_level, status.deepest);
+    return seen.progress;
   }
 
-  /// At the end of the run: its grids are in the trace, if there is one. \throws cuda_error
+  /// Adds the run's grids to the trace, if there is one. At the end of the run. \throws cuda_error
   void read_trace() {
     if (trace_ != nullptr) trace_->taken = report_.taken;
     recorder_.read();
   }
 
-  /// Complete after the last wait(), but for the scratch memory, which only the caller knows.
+  /// Complete after the last wait(), except for the scratch memory, which the caller fills in.
   [[nodiscard]] run_report& report() { return report_; }
 
  private:
-  run_status* status_;
+  device_memory* memory_;
   cudaStream_t stream_;
   slot_lease lease_;
   launch_trace* trace_;

@@ -2,60 +2,50 @@
 #pragma once
 
 /// \file
-/// How a kernel's child tasks become child grids, or wait in a list; none is lost.
+/// spawner: turns the child tasks of a kernel into child grids. Tasks that find no launch slot wait in
+/// a list.
 ///
-/// | granularity | tasks that share a grid | wait until launched         | a grid's slot is given back |
+/// | granularity | tasks that share a grid | wait until the launch       | a grid releases its slot    |
 /// |-------------|-------------------------|-----------------------------|-----------------------------|
 /// | per_task    | none                    |                             | when its task has ended     |
-/// | per_block   | what a block spawns     | in a chunk of the block's   | when its last task has      |
+/// | per_block   | what a block spawns     | in a chunk of the block     | when its last task has      |
 /// | per_grid    | what a grid spawns      | in the list `next`          | when the chain is complete  |
 ///
-/// What finds no slot waits in `next`, and so does everything on the flat route, where there are no
-/// slots. A flat grid runs over it later.
+/// A task that finds no slot waits in `next`. On the flat route there are no slots, so every task does.
+/// A grid runs over the list later (recursion.cuh).
 
+#include <ramify/runtime/chain_link.cuh>
 #include <ramify/runtime/granularity.hpp>
-#include <ramify/runtime/grid_trace.cuh>
-#include <ramify/runtime/slots.cuh>
-#include <ramify/runtime/status.cuh>
-#include <ramify/runtime/stream.cuh>
 #include <ramify/runtime/tasks.cuh>
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// What changes of a task list while kernels run.
+/// The part of a task list that changes while kernels run.
 struct list_head {
   unsigned long long count_and_blocks;
-  unsigned unfinished;
+  unsigned ended;
 };
 
-/// What the grids of a run share; zeros at first.
-struct run_progress {
-  unsigned held;          ///< slots that the next drain gives back
-  unsigned depth;         ///< of the last grid over a list
-  unsigned stopped;       ///< a launch failed: the host goes on
-  unsigned chunks_taken;  ///< of the pool
-};
-
-/// Room for the lists that blocks gather, in chunks of one size.
+/// Memory for the lists that blocks gather, in chunks of one size.
 ///
-/// A chunk is given out once and never again, until a drain gives them all back. It begins when all
-/// that was launched before is complete, so no chunk is written to that a running or a pending grid
-/// still reads. The pool bounds how many tasks share grids between two drains, and not the run: what
-/// finds no chunk waits for the next drain.
+/// A block takes a chunk and does not return it. When all grids that were launched before are complete,
+/// all chunks are free again (recursion.cuh). So no block writes to a chunk that a running or pending
+/// grid still reads. A task that finds no chunk waits in `next`.
 template <class Task>
 struct chunk_pool {
   Task* tasks = nullptr;
   unsigned* first_block = nullptr;
   list_head* heads = nullptr;
-  unsigned chunk_size = 0;  ///< in tasks
+  unsigned* taken = nullptr;  ///< chunks that blocks have taken
+  unsigned chunk_size = 0;    ///< in tasks
   unsigned chunks = 0;
 
   static constexpr unsigned none = ~0u;
 
-  /// The number of an empty chunk, or none. One thread.
-  [[nodiscard]] __device__ unsigned take(run_progress& progress) const {
+  /// Returns the number of an empty chunk, or none. One thread.
+  [[nodiscard]] __device__ unsigned take() const {
     if (chunks == 0) return none;
-    const unsigned i = atomicAdd(&progress.chunks_taken, 1u);
+    const unsigned i = atomicAdd(taken, 1u);
     if (i >= chunks) return none;
     heads[i] = {};
     return i;
@@ -64,11 +54,11 @@ struct chunk_pool {
   [[nodiscard]] __device__ task_list<Task> list(unsigned i) const {
     const std::size_t first = std::size_t{i} * chunk_size;
     return {tasks + first, first_block + first, &heads[i].count_and_blocks, chunk_size,
-            &heads[i].unfinished};
+            &heads[i].ended};
   }
 };
 
-/// A kernel spawns with it, and tells it when a task and when a block has ended:
+/// A kernel spawns tasks with it, and reports when a task and when a block has ended:
 ///
 ///     for (const auto [task, rank] : source.members()) {
 ///       ...
@@ -77,38 +67,34 @@ struct chunk_pool {
 ///     }
 ///     if (threadIdx.x == 0) spawn.block_ends(kernel, source, context, __func__);
 ///
-/// `name` is the calling kernel's __func__, for error messages.
+/// `name` is the calling kernel's __func__, for error messages. A recursion makes the spawner and
+/// passes it to the kernel.
 template <class Task>
-struct spawner {
+struct spawner : detail::runtime::chain_link {
   template <class Context>
   using task_kernel = void (*)(task_source<Task>, spawner, Context);
 
   task_list<Task> next;
-  launch_slots slots;
-  run_status* status;
-  unsigned threads;         ///< a block, for the children as for their parent
-  unsigned dynamic_shared;  ///< bytes a block, likewise
-  child_streams streams;    ///< what children are launched into, each into one of its own
+  unsigned threads;         ///< of a block, for the children as for their parent
+  unsigned dynamic_shared;  ///< bytes of a block, for the children as for their parent
+  child_streams streams;    ///< the kind of stream that children are launched into
   launch_granularity launches;
   chunk_pool<Task> pool;
-  run_progress* progress;
-  unsigned depth = 0;       ///< of this grid
-  bool holds_slot = false;  ///< this grid was launched on a slot and gives it back
-  unsigned gathered = chunk_pool<Task>::none;  ///< this block's chunk; thread 0's to know
-  unsigned ended_here = 0;                     ///< tasks that ended in this block; likewise
-  trace_ticket trace{};                        ///< of this grid
+  unsigned depth = 0;  ///< of this grid
+  unsigned gathered = chunk_pool<Task>::none;  ///< this block's chunk; thread 0 alone reads it
+  unsigned ended_here = 0;  ///< tasks that ended in this block; thread 0 alone reads it
 
-  /// Whether a task of that size is finished by who made it.
+  /// Whether a task of that size runs in the block that created it.
   [[nodiscard]] __host__ __device__ bool too_small(unsigned long long size) const {
     return size < launches.threshold;
   }
 
-  /// How many blocks a grid over `members` has.
+  /// The number of blocks of a grid over `members`.
   [[nodiscard]] __host__ __device__ unsigned blocks_for(unsigned members) const {
     return members / launches.coarsening + (members % launches.coarsening != 0 ? 1 : 0);
   }
 
-  /// Spawns `kernel` over `task` with `blocks` blocks. By thread 0.
+  /// Spawns `kernel` over `task` with a team of `blocks` blocks. Thread 0.
   template <class Context>
   __device__ void operator()(task_kernel<Context> kernel, const Task& task, unsigned blocks,
                              const Context& context, const char* name) {
@@ -118,7 +104,7 @@ struct spawner {
         count_spilled(1);
         break;
       case granularity::per_block:
-        if (make_room(1, kernel, context, name) && pool.list(gathered).push(task, blocks)) return;
+        if (reserve(1, kernel, context, name) && pool.list(gathered).push(task, blocks)) return;
         count_spilled(1);
         break;
       case granularity::per_grid: break;
@@ -126,8 +112,8 @@ struct spawner {
     count_dropped(next.push(task, blocks));
   }
 
-  /// The same for all threads of a block, of full warps: each spawns a task of one block, if it has
-  /// one. A block's list must have room for a task a thread: Context::max_children.
+  /// Spawns a task of one block for each thread that has one. All threads of a block of full warps.
+  /// A chunk must hold a task for each thread: Context::max_children.
   template <class Context>
   __device__ void by_block(task_kernel<Context> kernel, bool has, const Task& task,
                            const Context& context, const char* name) {
@@ -140,8 +126,8 @@ struct spawner {
     __shared__ unsigned chunk;
     const bool gathers = launches.grain == granularity::per_block;
     if (threadIdx.x == 0) {
-      chunk = gathers && make_room(blockDim.x, kernel, context, name) ? gathered
-                                                                      : chunk_pool<Task>::none;
+      chunk = gathers && reserve(blockDim.x, kernel, context, name) ? gathered
+                                                                    : chunk_pool<Task>::none;
     }
     __syncthreads();
     const bool found = chunk != chunk_pool<Task>::none;
@@ -151,34 +137,36 @@ struct spawner {
     __syncthreads();
   }
 
-  /// A task that this block belongs to has ended. By thread 0, of one block of its team.
+  /// Reports that a task has ended. Thread 0 of one block of the task's team.
   __device__ void task_ends() { ++ended_here; }
 
-  /// This block has nothing left to do. By thread 0 of every block, with its kernel and its source.
+  /// Reports that this block has ended. Thread 0 of every block, with its kernel and its source.
   template <class Context>
   __device__ void block_ends(task_kernel<Context> kernel, const task_source<Task>& source,
                              const Context& context, const char* name) {
-    // 1. What the block has gathered becomes a grid.
+    // 1. The tasks that the block has gathered become a grid.
     launch_gathered(kernel, context, name);
-    // 2. Has the last task of the grid ended? Then its slot and its list are free: all members of
-    //    all tasks have been worked on.
+    // 2. If the last task of the grid has ended, all members have been worked on: the grid's slot and
+    //    its list are free.
     if (ended_here == 0) return;
     if (source.from_list) {
       __threadfence();
-      if (atomicSub(source.list.unfinished, ended_here) != ended_here) return;
+      const unsigned before = atomicAdd(source.list.ended, ended_here);
+      if (before + ended_here != task_list<Task>::begun + source.list.size()) return;
       __threadfence();
       *source.list.count_and_blocks = 0;
+      *source.list.ended = 0;
     }
-    if (holds_slot) slots.release();
-    // 3. What the grid has spawned becomes a grid.
+    if (on_slot) slots.release();
+    // 3. The tasks that the grid has spawned become a grid.
     if (launches.grain == granularity::per_grid) launch_next(kernel, source, context, name);
   }
 
  private:
-  [[nodiscard]] __device__ spawner child(bool gives_slot_back) const {
+  [[nodiscard]] __device__ spawner child(bool releases_slot) const {
     spawner s = *this;
     s.depth = depth + 1;
-    s.holds_slot = gives_slot_back;
+    s.on_slot = releases_slot;
     s.gathered = chunk_pool<Task>::none;
     s.ended_here = 0;
     return s;
@@ -190,16 +178,15 @@ struct spawner {
     }
   }
 
-  __device__ void count_dropped(bool found_room) const {
-    if (!found_room) atomicAdd(&status->dropped, 1ull);
+  __device__ void count_dropped(bool fits) const {
+    if (!fits) atomicAdd(&status->dropped, 1ull);
   }
 
-  /// Launches a grid for which a slot was taken; if that fails, nothing has happened.
+  /// Launches a grid on a slot that was taken. Returns false, with nothing changed, if that fails.
   template <class Context>
   __device__ bool launch_on_slot(task_kernel<Context> kernel, unsigned blocks,
                                  const task_source<Task>& source, const spawner& child,
                                  const Context& context, const char* name) const {
-    if (source.from_list) *source.list.unfinished = source.list.look().size;
     const device_stream stream(streams);
     const auto launched =
         launch(kernel, {blocks, threads, dynamic_shared}, stream.get(), source, child, context);
@@ -207,17 +194,16 @@ struct spawner {
       status->count_children(1, depth + 1);
       return true;
     }
-    if (source.from_list) *source.list.unfinished = 0;
     status->record_failure(launched.code(), name, depth);
     return false;
   }
 
-  /// The same for one of several grids that this grid may launch: takes the slot, too.
+  /// Takes a slot and launches one of several grids that this grid may launch.
   ///
-  /// A grid has its place in the pending-launch pool until all that is nested in it is complete. A
-  /// bushy tree of grids has about as many unfinished inner grids as running ones, and slots for
-  /// half of the pool; so a grid may give its slot back at its end. Of a tree that may be thin and
-  /// deep, all slots stay taken until the next drain.
+  /// A grid keeps its place in the pending-launch pool until all grids nested in it are complete. A
+  /// bushy tree of grids has about as many unfinished inner grids as running ones, and the quota is
+  /// half of the pool, so each grid may release its slot at its end. A tree that may be thin and deep
+  /// keeps all slots until the driver runs.
   template <class Context>
   __device__ bool launch_child(task_kernel<Context> kernel, unsigned blocks,
                                const task_source<Task>& source, const Context& context,
@@ -231,16 +217,17 @@ struct spawner {
     return true;
   }
 
-  /// Whether this block's chunk has room for `count` more tasks; a full one is launched.
+  /// Returns whether this block's chunk can hold `count` more tasks. Launches a full chunk first.
   template <class Context>
-  __device__ bool make_room(unsigned count, task_kernel<Context> kernel, const Context& context,
-                            const char* name) {
+  __device__ bool reserve(unsigned count, task_kernel<Context> kernel, const Context& context,
+                          const char* name) {
     if (slots.allowed == 0 || count > pool.chunk_size) return false;
-    if (gathered != pool.none && pool.list(gathered).look().size + count <= pool.chunk_size) {
+    if (gathered != pool.none &&
+        pool.list(gathered).load_counts().size + count <= pool.chunk_size) {
       return true;
     }
     launch_gathered(kernel, context, name);
-    gathered = pool.take(*progress);
+    gathered = pool.take();
     return gathered != pool.none;
   }
 
@@ -251,7 +238,7 @@ struct spawner {
     if (gathered == pool.none) return;
     const task_list<Task> list = pool.list(gathered);
     gathered = pool.none;
-    const auto [tasks, members] = list.look();
+    const auto [tasks, members] = list.load_counts();
     if (tasks == 0) return;
     if (launch_child(kernel, blocks_for(members), {{}, list, true}, context, name)) return;
     count_spilled(tasks);
@@ -261,21 +248,20 @@ struct spawner {
     }
   }
 
-  /// Launches a grid over `next`, and what this grid came from becomes the child's `next`: there is
-  /// only one grid at a time, and it is done with its list. Without a slot the list waits.
+  /// Launches a grid over `next`. This grid's own list, which is empty now, becomes the child's `next`:
+  /// there is only one grid at a time. Without a slot the list waits.
   ///
-  /// The slot is kept: a chain of nested grids uses the pool up link by link.
+  /// The chain keeps the slot: nested grids occupy the pool one after another.
   template <class Context>
   __device__ void launch_next(task_kernel<Context> kernel, const task_source<Task>& source,
                               const Context& context, const char* name) const {
-    const auto [tasks, members] = next.look();
+    const auto [tasks, members] = next.load_counts();
     if (tasks == 0 || tasks > next.capacity) return;
     if (!slots.acquire(*status)) {
       count_spilled(tasks);
       return;
     }
     ++progress->held;
-    progress->depth = depth + 1;
     spawner over_next = child(false);
     over_next.next = source.list;
     if (launch_on_slot(kernel, blocks_for(members), {{}, next, true}, over_next, context, name)) {

@@ -2,14 +2,14 @@
 #pragma once
 
 /// \file
-/// Tasks: what a recursive kernel works on, and where it finds its own.
+/// Tasks: what a recursive kernel works on, and the lists that hold them.
 
 #include <ramify/runtime/launch.cuh>
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// A list of tasks in device memory that kernels append to. Each task says how many blocks are to
-/// work on it (its team), and all the teams' members are numbered through.
+/// A list of tasks in device memory that kernels append to. A team of blocks works on each task. The
+/// members of all teams are numbered in the order of the list.
 ///
 ///     tasks        <-- [A (2 blocks), B (1), C (3)]
 ///     first_block  <-- [0, 2, 3]
@@ -20,27 +20,31 @@ struct task_list {
   unsigned* first_block = nullptr;
   unsigned long long* count_and_blocks = nullptr;  ///< tasks << 32 | blocks
   unsigned capacity = 0;                           ///< in tasks
-  unsigned* unfinished = nullptr;                  ///< tasks, if a grid works on the list; else 0
+  /// Tasks that have ended, and `begun` once a grid works on the list; 0 before and after.
+  unsigned* ended = nullptr;
 
-  /// Appends a task; false if there is no room. Any thread.
+  static constexpr unsigned begun = 1u << 31;
+
+  /// Appends a task and returns true, or returns false if the list is full. Any thread.
   __device__ bool push(const Task& task, unsigned blocks) const {
-    // One atomic word holds both counts, so first_block rises along the list.
+    // One atomic operation changes both counts, so first_block rises along the list.
     const unsigned long long before = atomicAdd(count_and_blocks, 1ull << 32 | blocks);
     return put(task, static_cast<unsigned>(before >> 32), static_cast<unsigned>(before));
   }
 
-  /// Appends a task of one block for each lane that has one; false in lanes whose task found no
-  /// room. Every thread of a full warp.
+  /// Appends a task of one block for each lane that has one. Returns false in lanes whose task did not
+  /// fit. Every thread of a full warp.
   __device__ bool push_by_warp(bool has, const Task& task) const {
     const unsigned lane = threadIdx.x % 32;
-    const unsigned who = __ballot_sync(full_warp_mask, has);
-    const auto count = static_cast<unsigned>(__popc(static_cast<int>(who)));
+    const unsigned lanes_with_task = __ballot_sync(full_warp_mask, has);
+    const auto count = static_cast<unsigned>(__popc(static_cast<int>(lanes_with_task)));
     unsigned long long before = 0;
     if (lane == 0 && count > 0) {
       before = atomicAdd(count_and_blocks, 1ull * count << 32 | count);
     }
     before = __shfl_sync(full_warp_mask, before, 0);
-    const auto rank = static_cast<unsigned>(__popc(static_cast<int>(who & ((1u << lane) - 1))));
+    const unsigned lower_lanes = lanes_with_task & ((1u << lane) - 1);
+    const auto rank = static_cast<unsigned>(__popc(static_cast<int>(lower_lanes)));
     return !has || put(task, static_cast<unsigned>(before >> 32) + rank,
                        static_cast<unsigned>(before) + rank);
   }
@@ -48,18 +52,18 @@ struct task_list {
   __device__ unsigned size() const { return static_cast<unsigned>(*count_and_blocks >> 32); }
   __device__ unsigned blocks() const { return static_cast<unsigned>(*count_and_blocks); }
 
-  /// Both counts, as size() and blocks() tell them, while others may append.
+  /// Both counts, size() and blocks(), at one moment, while other threads may append.
   struct counts {
     unsigned size;
     unsigned blocks;
   };
-  __device__ counts look() const {
-    const unsigned long long now = atomicAdd(count_and_blocks, 0ull);
-    return {static_cast<unsigned>(now >> 32), static_cast<unsigned>(now)};
+  __device__ counts load_counts() const {
+    const unsigned long long both = atomicAdd(count_and_blocks, 0ull);
+    return {static_cast<unsigned>(both >> 32), static_cast<unsigned>(both)};
   }
 
-  /// The task, of the first `count`, that member `member` belongs to. While other grids may append,
-  /// `count` is what the list held when this grid was launched.
+  /// Returns the index of the task, among the first `count`, whose team has member `member`. While
+  /// other grids may append, `count` is the size of the list when this grid was launched.
   __device__ unsigned owner_of(unsigned member, unsigned count) const {
     unsigned low = 0;
     unsigned high = count;
@@ -83,15 +87,16 @@ struct task_list {
   }
 };
 
-/// A block's part in a task.
+/// One block's part in a task.
 template <class Task>
 struct team_member {
   Task task;
   unsigned rank;  ///< of this block in the task's team
 };
 
-/// Whether this is the last of `blocks` times that a block comes here, told to all its threads. What
-/// the others wrote before is then visible. `counter` starts at 0 and is 0 again afterwards.
+/// Returns true, to all threads of the block, in the last of `blocks` blocks to call it. The writes of
+/// the other blocks before their calls are then visible. `counter`, in device memory, is 0 before the
+/// first call and 0 again after the last. Every thread of the block.
 __device__ inline bool last_to_arrive(unsigned& counter, unsigned blocks) {
   __shared__ bool last;
   __threadfence();
@@ -105,22 +110,23 @@ __device__ inline bool last_to_arrive(unsigned& counter, unsigned blocks) {
   return last;
 }
 
-/// Where the blocks of a grid find their tasks: all in one, or in a list.
+/// Where the blocks of a grid find their tasks: all in one task, or in a list.
 ///
 ///     for (const auto [task, rank] : source.members()) { ... }
 ///
-/// A grid over one task has a block for each member. One over a list may have any number of blocks:
-/// each does an equal run of neighbouring members, in turn. A kernel that is written as this loop
-/// may therefore run on a coarsened grid, or on one whose size was fixed before the list was made.
+/// A grid over one task has a block for each member. A grid over a list may have any number of blocks:
+/// each works on an equal range of consecutive members, one after another. A kernel that is written as
+/// this loop may therefore run on a coarsened grid, or on a grid whose size was fixed before the list
+/// was made.
 template <class Task>
 struct task_source {
   Task single{};
   task_list<Task> list{};
   bool from_list = false;
 
-  /// This block's members. Every thread of the block goes through the loop, and a member begins when
-  /// all threads have come to it: shared memory is free to be used again, and nobody will look at
-  /// the list for it any more. They wait for one another behind the last member, too.
+  /// The members of this block. Every thread of the block runs through the loop. A member begins when
+  /// all threads have reached it: shared memory may then be used again. The threads also wait for one
+  /// another after the last member.
   class work {
    public:
     struct end_of_work {};
@@ -129,15 +135,19 @@ struct task_source {
       __device__ explicit iterator(const task_source& source)
           : list_(source.list), member_{source.single, blockIdx.x} {
         if (!source.from_list) return;
-        const unsigned long long counts = *list_.count_and_blocks;  // one look at both
+        const unsigned long long counts = *list_.count_and_blocks;  // one read of both
         const auto members = static_cast<unsigned>(counts);
         count_ = static_cast<unsigned>(counts >> 32);
         const unsigned each = members / gridDim.x + (members % gridDim.x != 0 ? 1 : 0);
         number_ = min(blockIdx.x * each, members);
         end_ = min(number_ + each, members);
-        // In a list of single blocks nobody needs to search.
+        // In a list of teams of one block, a task's index is its member's number.
         task_ = count_ == members ? number_ : list_.owner_of(number_, count_);
         if (number_ < end_) read();
+        // The first member belongs to block 0, so this precedes the end of the last task.
+        if (blockIdx.x == 0 && threadIdx.x == 0 && members > 0) {
+          atomicAdd(list_.ended, task_list<Task>::begun);
+        }
         __syncthreads();
       }
       __device__ bool operator!=(end_of_work) const { return number_ < end_; }
@@ -171,13 +181,6 @@ struct task_source {
     const task_source& source_;
   };
   [[nodiscard]] __device__ work members() const { return work(*this); }
-
-  /// The one member of this block, in a grid with a block for each.
-  [[nodiscard]] __device__ team_member<Task> mine() const {
-    if (!from_list) return {single, blockIdx.x};
-    const unsigned index = list.owner_of(blockIdx.x, list.size());
-    return {list.tasks[index], blockIdx.x - list.first_block[index]};
-  }
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -115,7 +115,8 @@ cudaError_t device::launch_from_block(block& parent, launch_request request, str
   std::vector<grid_ptr> ready;
   {
     const std::lock_guard lock(mutex_);
-    if (pending_ >= pending_limit_) return cudaErrorLaunchPendingCountExceeded;
+    const bool injected = ++launches_from_kernels_ == config_.failing_launch;
+    if (injected || pending_ >= pending_limit_) return cudaErrorLaunchPendingCountExceeded;
     ++pending_;
     ++the_run.slots_held;
 
@@ -265,6 +266,7 @@ executor_config device::config() const {
 void device::set_config(const executor_config& config) {
   const std::lock_guard lock(mutex_);
   config_ = config;
+  launches_from_kernels_ = 0;
   order_ = config.order;
 }
 

@@ -96,6 +96,7 @@ class device {
   std::uintptr_t next_handle_ = 16;                         // past the reserved ones
   std::uint64_t next_grid_ = 1;
   std::uint64_t grids_begun_ = 0;
+  std::uint64_t launches_from_kernels_ = 0;  // since config_ is in force
   std::size_t pending_limit_ = 2048;
   std::size_t pending_ = 0;
   std::size_t heap_limit_ = std::size_t{8} << 20;

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The kernels' side of a launch chain: how the last thread of a step launches the next step.
+///
+/// A chain is a sequence of dependent steps. A step is a few grids, whose sizes are known once the step
+/// before it is complete. A *program* describes a chain; it is the argument that all its kernels share:
+///
+///     struct halving : detail::runtime::chain_link {              // slots, status, trace
+///       using state_type = unsigned;                              // what a step leaves to the next one
+///       static constexpr auto join = chain_join::last_block;
+///       state_type* state;                                        // in device memory
+///       bool finished(const unsigned& left) const { return left == 0; }
+///       bool repeats(const unsigned&) const { return true; }      // a graph loop may launch the step
+///       unsigned slots_of(const unsigned&) const { return 1; }    // grids that a step launches
+///       template <class Grids>
+///       void launch_step(const unsigned& left, Grids& grids) const {
+///         grids.unordered(halve, {left, 32}, *this);
+///       }
+///     };
+///
+///     __global__ void halve(halving program) {
+///       ...
+///       if (!program.is_last_block(gridDim.x) || threadIdx.x != 0) return;
+///       *program.state /= 2;
+///       end_step(program, __func__);                              // launches the next step
+///     }
+///
+/// All members are __host__ __device__. The host's side, launch_chain.cuh, lists the
+/// optional members.
+///
+/// Join         How the chain waits for a step. `last_block`: one thread of the last block of the
+///              step's last grid calls end_step(), which launches the next step. `tail_launch`: the
+///              driver kernel launches the step and then itself into its tail-launch stream; a step
+///              may then have grids that launch grids.
+/// Slots        A step takes slots_of() launch slots before its first launch. A grid keeps its place in
+///              the pending-launch pool until all grids nested in it are complete, so a chain keeps its
+///              slots. The driver, which the host launches after the first step, releases them and
+///              launches a step that found no slots. A program with `releases_slots` has few steps and no
+///              driver; each of its grids calls release_slot() first.
+/// Failure      A launch that fails ends the chain's launches. The chain counts the launched grids of
+///              a step, and the host launches the others (launch_chain::finish()).
+/// State        Only the last grid of a step writes what launch_step() reads.
+
+#include <ramify/runtime/graph_loop.cuh>
+#include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/slots.cuh>
+#include <ramify/runtime/status.cuh>
+#include <ramify/runtime/stream.cuh>
+#include <ramify/runtime/tasks.cuh>
+
+namespace ramify::detail::runtime::inline RAMIFY_BUILD {
+
+/// How a chain waits for a step before it launches the next one.
+enum class chain_join { last_block, tail_launch };
+
+/// What a chain keeps in device memory between its kernels; zeros at first.
+struct chain_progress {
+  unsigned launched;    ///< grids of the step in progress that kernels have launched
+  unsigned held;        ///< launch slots that the chain keeps until the driver runs
+  unsigned stopped;     ///< 1: kernels launch nothing more, and the host continues
+  unsigned steps;       ///< steps that kernels or a graph have begun
+  unsigned arrived;     ///< blocks of the step's last grid that have arrived
+  unsigned iterations;  ///< of graph loops
+};
+
+/// The base of every program: what its kernels need to launch the next step.
+struct chain_link {
+  chain_progress* progress = nullptr;
+  run_status* status = nullptr;
+  launch_slots slots{};      ///< none on the flat route
+  loop_condition loop{};     ///< of the graph loop that launches the steps, if one does
+  trace_ticket trace{};      ///< of each grid
+  bool on_slot = false;      ///< this grid was launched on a slot of its own
+
+  /// Returns true, to all threads of the block, in the last of `blocks` blocks to call it. The writes
+  /// of the other blocks are then visible. Every thread of the block.
+  [[nodiscard]] __device__ bool is_last_block(unsigned blocks) const {
+    return last_to_arrive(progress->arrived, blocks);
+  }
+
+  /// Releases the slot of a grid whose program has `releases_slots`. Every thread, first in the kernel.
+  __device__ void release_slot() const {
+    if (on_slot && blockIdx.x == 0 && threadIdx.x == 0) slots.release();
+  }
+};
+
+/// A member of a program that it may leave out.
+template <class Program>
+inline constexpr bool releases_slots = requires { requires Program::releases_slots; };
+
+/// Launches the grids of a step, from the host or from one thread of a kernel. After a launch that
+/// fails it launches nothing more. A grid without blocks is not launched and not counted.
+class step_launcher {
+ public:
+  /// From the host into `stream`, without the first `skipped` grids, which a kernel has launched.
+  explicit step_launcher(cudaStream_t stream, unsigned skipped = 0)
+      : in_order_(stream), unordered_(stream), skipped_(skipped) {}
+
+  /// From a kernel. Grids of a step that follow one another go into the NULL stream of the block, or,
+  /// if `own_stream`, into a named stream that the first of them makes.
+  __device__ step_launcher(chain_progress& progress, bool own_stream)
+      : unordered_(fire_and_forget()), progress_(&progress), makes_stream_(own_stream) {}
+
+  step_launcher(const step_launcher&) = delete;
+  step_launcher& operator=(const step_launcher&) = delete;
+
+  __host__ __device__ ~step_launcher() noexcept(RAMIFY_ON_CUDA) {  // the rule checker throws
+#if RAMIFY_DEVICE_LAUNCH && (!RAMIFY_ON_CUDA || defined(__CUDA_ARCH__))
+    // This releases the handle alone; the work in the stream continues.
+    if (made_stream_) static_cast<void>(cudaStreamDestroy(in_order_));
+#endif
+  }
+
+  /// Launches a grid after the grids that this function launched before.
+  template <class... Parameters, class... Arguments>
+  __host__ __device__ void operator()(void (*kernel)(Parameters...), const launch_shape& shape,
+                                      const Arguments&... arguments) {
+    if (!is_next(shape)) return;
+    make_stream();
+    conclude(launch(kernel, shape, in_order_, arguments...));
+  }
+
+  /// Launches a grid in no order with the other grids of the step. From the host it runs in order.
+  template <class... Parameters, class... Arguments>
+  __host__ __device__ void unordered(void (*kernel)(Parameters...), const launch_shape& shape,
+                                     const Arguments&... arguments) {
+    if (!is_next(shape)) return;
+    conclude(launch(kernel, shape, unordered_, arguments...));
+  }
+
+  /// Calls task(program, grids), whose grids follow all that was launched before, here and by the
+  /// tasks before this one. A kernel does it with a tail launch. Join: chain_join::tail_launch.
+  template <class Program, class Task>
+  __host__ __device__ void then(const Program& program, const Task& task);
+
+  [[nodiscard]] __host__ __device__ bool from_kernel() const { return progress_ != nullptr; }
+  [[nodiscard]] __host__ __device__ unsigned launched() const { return launched_; }
+  [[nodiscard]] __host__ __device__ cudaError_t error() const { return error_; }
+
+ private:
+  /// Whether the grid is to be launched. It is counted before its launch: from then on the progress is
+  /// the step's to change.
+  __host__ __device__ bool is_next(const launch_shape& shape) {
+    if (shape.grid.x == 0 || error_ != cudaSuccess) return false;
+    if (progress_ != nullptr) {
+      ++progress_->launched;
+      return true;
+    }
+    if (skipped_ == 0) return true;
+    --skipped_;
+    return false;
+  }
+
+  __host__ __device__ void conclude(const launch_status& status) {
+    error_ = status.code();
+    if (status) {
+      ++launched_;
+    } else if (progress_ != nullptr) {
+      --progress_->launched;
+    }
+  }
+
+  __host__ __device__ void make_stream() {
+#if RAMIFY_DEVICE_LAUNCH && (!RAMIFY_ON_CUDA || defined(__CUDA_ARCH__))
+    if (!makes_stream_) return;
+    makes_stream_ = false;
+    // Without a stream of its own, the step is right and slower in the NULL stream.
+    made_stream_ = cudaStreamCreateWithFlags(&in_order_, cudaStreamNonBlocking) == cudaSuccess;
+    if (!made_stream_) in_order_ = nullptr;
+#endif
+  }
+
+  cudaStream_t in_order_ = nullptr;
+  cudaStream_t unordered_ = nullptr;
+  chain_progress* progress_ = nullptr;
+  unsigned skipped_ = 0;
+  unsigned launched_ = 0;
+  cudaError_t error_ = cudaSuccess;
+  bool makes_stream_ = false;
+  bool made_stream_ = false;
+};
+
+/// Counts what a kernel launched, and stops the chain after a launch that failed. One thread.
+__device__ inline void record_launches(const chain_link& link, const step_launcher& grids,
+                                       unsigned depth, const char* kernel) {
+  link.status->count_children(grids.launched(), depth);
+  if (grids.error() == cudaSuccess) return;
+  link.progress->stopped = 1;
+  link.status->record_failure(grids.error(), kernel, depth - 1);
+}
+
+/// Runs a task of step_launcher::then(). One thread.
+template <class Program, class Task>
+__global__ void run_task(Program program, Task task) {
+  const traced here(program.trace, __func__);
+  if (program.progress->stopped != 0) return;
+  step_launcher grids(*program.progress, false);
+  task(program, grids);
+  record_launches(program, grids, program.progress->steps, __func__);
+}
+
+template <class Program, class Task>
+__host__ __device__ void step_launcher::then(const Program& program, const Task& task) {
+#if !RAMIFY_ON_CUDA || !defined(__CUDA_ARCH__)
+  if (!from_kernel()) {
+    task(program, *this);
+    return;
+  }
+#endif
+#if RAMIFY_DEVICE_LAUNCH && (!RAMIFY_ON_CUDA || defined(__CUDA_ARCH__))
+  // The grids that the task launches are counted, and the task itself is not: the host runs it again,
+  // and skips the grids.
+  if (error_ != cudaSuccess) return;
+  const auto status =
+      launch(run_task<Program, Task>, {1, 1}, cudaStreamTailLaunch, program, task);
+  error_ = status.code();
+  if (status) ++launched_;
+#endif
+}
+
+/// Launches the due step on `slots` slots that the chain has taken. One thread.
+template <class Program>
+__device__ void launch_on_slots(const Program& program, const typename Program::state_type& state,
+                                unsigned slots, const char* kernel) {
+  chain_progress& progress = *program.progress;
+  progress.launched = 0;
+  const unsigned depth = ++progress.steps;
+  if (!releases_slots<Program>) progress.held += slots;
+  // From the first launch on, the next step may change the state and the progress.
+  Program of_step = program;
+  of_step.on_slot = releases_slots<Program>;
+  step_launcher grids(progress, Program::join == chain_join::last_block);
+  of_step.launch_step(state, grids);
+  if (releases_slots<Program>) program.slots.release(slots - grids.launched());
+  record_launches(program, grids, depth, kernel);
+}
+
+/// Ends an iteration of a graph's loop: lets the loop continue unless the chain is finished or its due
+/// step does not repeat. One thread, which has written the state. Kernels in the body of a loop must
+/// not contain device launches, so they call this function instead of end_step().
+template <class Program>
+__device__ void end_iteration(const Program& program) {
+  const typename Program::state_type state = *program.state;
+  ++program.progress->iterations;
+  program.loop.again(!program.finished(state) && program.repeats(state));
+}
+
+/// Ends a step. On the device route of a chain that is joined by last blocks, it launches the next step.
+/// One thread, which has written the state.
+template <class Program>
+__device__ void end_step(const Program& program, [[maybe_unused]] const char* kernel) {
+  chain_progress& progress = *program.progress;
+  progress.launched = 0;
+  // One copy: reading member by member would be a chain of dependent reads.
+  [[maybe_unused]] const typename Program::state_type state = *program.state;
+  if constexpr (Program::join == chain_join::last_block && device_launch_available) {
+    if (program.finished(state) || progress.stopped != 0) return;
+    const unsigned slots = program.slots_of(state);
+    if (program.slots.acquire(*program.status, slots)) {
+      launch_on_slots(program, state, slots, kernel);
+    } else if (program.slots.in_use != nullptr) {
+      atomicAdd(&program.status->spilled, 1ull);
+    }
+  }
+}
+
+/// Drives a chain: releases the slots of the steps that are complete, and launches the due step and,
+/// after it, itself. Without slots the host continues. One thread.
+template <class Program>
+__global__ void drive_chain(Program program) {
+  const traced here(program.trace, __func__);
+  chain_progress& progress = *program.progress;
+  const run_status& status = *program.status;
+  typename Program::state_type& state = *program.state;
+  // 1. All that was launched before this kernel is complete, so its slots are free.
+  program.slots.release(progress.held);
+  progress.held = 0;
+  // 2. Base case: nothing is left to do, or the host has an error to report.
+  if (program.finished(state) || progress.stopped != 0) return;
+  if (status.error != 0 || status.dropped != 0) return;
+  // 3. Slots for the step and for the next driver. A program may have a smaller step for few slots.
+  unsigned slots = program.slots_of(state) + 1;
+  bool has_slots = program.slots.acquire(*program.status, slots);
+  if constexpr (requires { program.shrink_step(state); }) {
+    if (!has_slots) {
+      program.shrink_step(state);
+      slots = program.slots_of(state) + 1;
+      has_slots = program.slots.acquire(*program.status, slots);
+    }
+  }
+  if (!has_slots) {
+    progress.stopped = 1;
+    atomicAdd(&program.status->spilled, 1ull);
+    return;
+  }
+  // 4. The step.
+  launch_on_slots(program, state, slots, __func__);
+  // 5. Recurse. Join: a tail launch begins when this grid and all that it launched is complete.
+  if constexpr (Program::join == chain_join::tail_launch) {
+    if (progress.stopped != 0) return;
+  }
+  const auto again = launch(drive_chain<Program>, {1, 1}, tail_launch(), program);
+  if (again) {
+    program.status->count_children(1, 1);
+  } else {
+    progress.stopped = 1;
+    program.status->record_failure(again.code(), __func__, 1);
+  }
+}
+
+/// Launches a chain and, when it is complete, a continuation kernel. One thread.
+template <class Program, class Continuation>
+__global__ void run_chain_then(Program program, Continuation continuation) {
+  const traced here(program.trace, __func__);
+  // Join: tail launches run one after another, each when all nested in the one before is complete.
+  const auto driver = launch(drive_chain<Program>, {1, 1}, tail_launch(), program);
+  const auto after = launch(Continuation::kernel(), {1, 1}, tail_launch(), continuation);
+  program.status->count_children((driver ? 1 : 0) + (after ? 1 : 0), 1);
+  if (driver && after) return;
+  program.progress->stopped = 1;
+  program.status->record_failure(driver ? after.code() : driver.code(), __func__, 0);
+}
+
+/// Starts a chain from a kernel. One thread. Returns false, with nothing launched, if there are not
+/// enough launch slots or if the launch fails.
+///
+/// The chain begins at the step that is due in the program's state. When it is complete, the kernel
+/// Continuation::kernel() runs once with `continuation` as its argument, in one thread. If the chain
+/// runs out of launch slots before it is complete, or a launch fails, progress->stopped is 1 when the
+/// continuation runs.
+template <class Program, class Continuation>
+[[nodiscard]] __device__ bool start_chain(const Program& program, const Continuation& continuation,
+                                          const char* kernel) {
+  constexpr unsigned slots = 3;  // of run_chain_then(), the driver and the continuation
+  if (!program.slots.acquire(*program.status, slots)) return false;
+  program.progress->held += slots;
+  const auto started = launch(run_chain_then<Program, Continuation>, {1, 1}, fire_and_forget(),
+                              program, continuation);
+  if (started) {
+    program.status->count_children(1, 1);
+    return true;
+  }
+  program.progress->held -= slots;
+  program.slots.release(slots);
+  program.status->record_failure(started.code(), kernel, 0);
+  return false;
+}
+
+/// Releases the slots of a chain that stopped. One thread.
+template <class Link>
+__global__ void release_slots(Link link) {
+  const traced here(link.trace, __func__);
+  link.slots.release(link.progress->held);
+  link.progress->held = 0;
+}
+
+}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD

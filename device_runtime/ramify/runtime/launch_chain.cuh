@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// launch_chain: runs a program of dependent steps on either route. chain_link.cuh describes programs.
+///
+/// | route  | the steps are launched by                                                            |
+/// |--------|--------------------------------------------------------------------------------------|
+/// | device | the last block of the step before, or the driver kernel                               |
+/// | flat   | the host, some ahead (launch_ahead()), the others one by one: it reads the state after |
+/// |        | each; or a graph with a WHILE node, for steps that repeat                              |
+///
+/// What kernels could not launch, because they found no launch slots or because a launch failed, the
+/// host launches in finish().
+///
+/// The caller writes the state, or launches grids that do, before start(); these grids get program().
+///
+/// Optional members of a program, called on the host:
+///
+///     template <class Grids> void launch_ahead(Grids&) const   flat route: steps whose grids need no
+///                                                              state, in sizes that always suffice
+///     template <class Grids> void launch_repeated(const state_type&, Grids&) const
+///                                                              one iteration of a graph loop, in
+///                                                              kernels that launch nothing and end with
+///                                                              end_iteration(). Without it there are
+///                                                              no graph loops
+///     bool is_complete_ahead() const                           whether launch_first_step() on the flat
+///                                                              route launches all steps that do not
+///                                                              repeat, and no step repeats: then a
+///                                                              graph needs no loop. A program that has
+///                                                              this member does not begin with a loop
+///     void check(const state_type&) const                      throws if the chain cannot continue
+///     void shrink_step(state_type&) const                      (__device__) makes the due step smaller
+
+#include <algorithm>
+#include <optional>
+#include <ramify/runtime/chain_link.cuh>
+#include <ramify/runtime/graph_loop.cuh>
+#include <ramify/runtime/run_control.cuh>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace ramify::detail::runtime::inline RAMIFY_BUILD {
+
+/// How the steps of a flat chain are begun, and why.
+struct loop_choice {
+  flat_loop wanted;
+  std::string reason;
+};
+
+/// The loop of a run that is given `wanted`. `option` is the option's name for the message.
+/// \throws unavailable if a graph is requested and the driver has no loops in graphs; cuda_error
+[[nodiscard]] inline loop_choice choose_loop(flat_loop wanted, const char* option) {
+  if (wanted == flat_loop::host) return {wanted, "requested"};
+  const std::string obstacle = graph_loop_obstacle();
+  if (obstacle.empty()) return {wanted, wanted == flat_loop::graph ? "requested" : ""};
+  if (wanted == flat_loop::graph) {
+    throw unavailable(std::string(option) + " graph is not available: " + obstacle);
+  }
+  return {flat_loop::host, obstacle};
+}
+
+/// Writes the state of a chain. One thread.
+template <class State>
+__global__ void write_chain_state(State* to, State state, trace_ticket trace) {
+  const traced here(trace, __func__);
+  *to = state;
+}
+
+/// One run of a program in the stream of a run_control, which must outlive it.
+template <class Program>
+class launch_chain {
+ public:
+  using state_type = typename Program::state_type;
+
+  /// Whether a graph's loop can launch steps of the program.
+  static constexpr bool has_loop =
+      requires(const Program& p, const state_type& s, step_launcher& g) { p.launch_repeated(s, g); };
+
+  /// Does not launch anything. `program` needs its own members alone: the chain fills in chain_link.
+  launch_chain(run_control& control, const Program& program, loop_choice loop)
+      : control_(&control), program_(program), loop_(std::move(loop)) {
+    static_cast<chain_link&>(program_) = control.link();
+  }
+
+  /// The program with its chain_link.
+  [[nodiscard]] const Program& program() const { return program_; }
+
+  /// Writes the state, for the steps that start() puts into the stream. Asynchronous; a graph may
+  /// capture it. \throws cuda_error
+  void write_state(const state_type& state) {
+    control_->launched(launch(write_chain_state<state_type>, {1, 1}, control_->stream(),
+                              program_.state, state, program_.trace),
+                       "launching the writing of a chain's state");
+  }
+
+  /// Launches the step that is due in `state` from the host. Its kernels launch the next step on the
+  /// device route. A program with `releases_slots` needs this before start(). \throws cuda_error
+  void launch_first_step(const state_type& state) {
+    from_host("launching the first step", [&](auto& grids) { program_.launch_step(state, grids); });
+  }
+
+  /// Puts the chain into the stream. Asynchronous. On the flat route only the steps that the host
+  /// launches ahead are put there, unless a graph is requested or the stream is being captured: then
+  /// a loop launches all steps.
+  /// \throws unavailable if a loop is needed and cannot be had; cuda_error
+  void start() {
+    captured_ = is_being_captured(control_->stream());
+    if (!control_->on_device_route()) {
+      if (captured_ ? needs_loop() : loop_.wanted == flat_loop::graph && repeats_from_start()) {
+        put_loop(state_type{});
+      } else if constexpr (requires(step_launcher& grids) { program_.launch_ahead(grids); }) {
+        launch_ahead();
+      }
+    } else if constexpr (device_launch_available && !releases_slots<Program>) {
+      control_->launched(launch(drive_chain<Program>, {1, 1}, control_->stream(), program_),
+                         "launching the driver of a chain");
+    }
+    if (captured_ && control_->on_device_route()) launch_release();
+    started_ = control_->report();
+  }
+
+  /// Waits until the chain is complete. Launches the steps that were not launched. Of a chain that was
+  /// captured: once after the launches of the graph, or after each.
+  /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream is
+  ///         being captured; what Program::check() throws
+  void finish() {
+    if (is_being_captured(control_->stream())) {
+      throw std::logic_error(
+          "the stream is being captured: end the capture and launch the graph before get()");
+    }
+    if (captured_) control_->report() = started_;
+    for (;;) {
+      read_state();
+      if constexpr (requires { program_.check(state_); }) program_.check(state_);
+      if (program_.finished(state_)) break;
+      launch_due_step();
+    }
+    release_held_slots();
+    control_->report().graph_grids += progress_.iterations * grids_of_loop_;
+  }
+
+  /// Of the complete chain; after finish().
+  [[nodiscard]] const state_type& state() const { return state_; }
+  [[nodiscard]] const chain_progress& progress() const { return progress_; }
+
+ private:
+  /// Calls `put` with a launcher into the stream and counts its grids. \throws cuda_error
+  template <class Put>
+  void from_host(const char* doing, Put put, unsigned skipped = 0) {
+    step_launcher grids(control_->stream(), skipped);
+    put(grids);
+    check(grids.error(), doing);
+    control_->count_grids(grids.launched(), level_);
+  }
+
+  /// Whether a captured chain is incomplete without a loop.
+  [[nodiscard]] bool needs_loop() const {
+    if constexpr (requires { program_.is_complete_ahead(); }) {
+      return !program_.is_complete_ahead();
+    } else {
+      return true;
+    }
+  }
+  [[nodiscard]] static constexpr bool repeats_from_start() {
+    return has_loop && !requires(const Program& p) { p.is_complete_ahead(); };
+  }
+
+  void launch_ahead() {
+    from_host("launching steps ahead", [&](auto& grids) { program_.launch_ahead(grids); });
+    if (loop_.wanted == flat_loop::host) {
+      set_looped_by(flat_loop::host, loop_.reason);
+    } else {
+      set_looped_by(flat_loop::host, "too few steps for a graph to pay");
+    }
+  }
+
+  /// Waits, and reads what the steps have left.
+  void read_state() {
+    check(cudaMemcpyAsync(&state_, program_.state, sizeof state_, cudaMemcpyDeviceToHost,
+                          control_->stream()),
+          "reading the state of a chain");
+    progress_ = control_->wait();
+  }
+
+  /// Launches the due step, or all steps that repeat it as a graph.
+  void launch_due_step() {
+    const unsigned skipped = progress_.launched;
+    if (has_loop && skipped == 0 && loop_.wanted != flat_loop::host && program_.repeats(state_)) {
+      put_loop(state_);
+      if (loop_.wanted != flat_loop::host) return;
+    }
+    if (skipped != 0) {
+      // A kernel launched the first grids of the step.
+      check(cudaMemsetAsync(&program_.progress->launched, 0, sizeof(unsigned), control_->stream()),
+            "clearing the count of launched grids");
+    }
+    Program flat = program_;
+    flat.slots = {};
+    level_ = std::max(level_, progress_.steps) + 1;
+    from_host("launching a step", [&](auto& grids) { flat.launch_step(state_, grids); }, skipped);
+    if (!control_->on_device_route()) set_looped_by(flat_loop::host, loop_.reason);
+  }
+
+  /// Puts a loop into the stream that launches steps until one of them finishes the chain or does not
+  /// repeat. If there can be none, it makes the host launch them. \throws unavailable; cuda_error
+  void put_loop(const state_type& state) {
+    const auto body = [&](cudaStream_t stream, const loop_condition& condition) {
+      Program flat = program_;
+      flat.slots = {};
+      flat.loop = condition;
+      step_launcher grids(stream);
+      if constexpr (has_loop) flat.launch_repeated(state, grids);
+      check(grids.error(), "launching a step in a graph");
+      grids_of_loop_ = grids.launched();
+    };
+    if (is_being_captured(control_->stream())) {
+      if (!has_loop || loop_.wanted == flat_loop::host) {
+        throw unavailable("a graph cannot capture steps that the host launches one by one; " +
+                          (has_loop ? loop_.reason : "the program has no loop for graphs"));
+      }
+      capture_loop(control_->stream(), body);
+      set_looped_by(flat_loop::graph, "the stream was being captured");
+      return;
+    }
+    std::string reason;
+    graph_ = make_flat_loop(loop_.wanted, control_->stream(), body, reason);
+    if (graph_) {
+      graph_->launch(control_->stream());
+      set_looped_by(flat_loop::graph, reason);
+    } else {
+      loop_ = {flat_loop::host, reason};
+    }
+  }
+
+  void set_looped_by(flat_loop loop, const std::string& reason) {
+    control_->report().looped_by = loop;
+    control_->report().flat_loop_reason = reason;
+  }
+
+  void release_held_slots() {
+    if (progress_.held != 0) launch_release();
+  }
+
+  /// Releases the slots that the chain holds when all its grids are complete. A graph needs it as the
+  /// last node: it does not wait for the child grids of its last kernel (H100, CUDA 13.0).
+  void launch_release() {
+    control_->launched(launch(release_slots<chain_link>, {1, 1}, control_->stream(),
+                              static_cast<const chain_link&>(program_)),
+                       "launching the release of slots");
+  }
+
+  run_control* control_;
+  Program program_;
+  loop_choice loop_;
+  std::optional<graph_loop> graph_;
+  unsigned grids_of_loop_ = 0;
+  bool captured_ = false;
+  unsigned level_ = 0;  // of the last step that the host launched
+  state_type state_{};
+  chain_progress progress_{};
+  run_report started_;  // of what start() launched
+};
+
+}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD
