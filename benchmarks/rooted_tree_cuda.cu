@@ -176,7 +176,7 @@ class bench {
     for (const auto taken : {route::device, route::flat, route::automatic}) {
       rooted_tree_report report;
       const auto run = [&] {
-        report = run_rooted_tree(shape, wanted, folds, nullptr, {.route = taken},
+        report = detail::rooted_tree::run_tree(shape, wanted, folds, nullptr, {.route = taken},
                                  {scratch.data(), bytes});
       };
       clear();

@@ -77,9 +77,9 @@ void declare(CLI::App& app, options& o) {
 
 node_numbers read(const options& o) {
   if (!o.kind) return common::read_forest(o.input, o.format);
-  if (o.n > ramify::most_tree_nodes) {
+  if (o.n > ramify::max_tree_nodes) {
     throw std::invalid_argument("--n is " + std::to_string(o.n) + "; there can be at most " +
-                                std::to_string(ramify::most_tree_nodes) + " nodes");
+                                std::to_string(ramify::max_tree_nodes) + " nodes");
   }
   const node_numbers parents = common::make_parents(*o.kind, o.n, o.seed);
   return o.shuffle ? common::relabelled(parents, o.seed) : parents;

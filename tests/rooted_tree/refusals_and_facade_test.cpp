@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(faulty_child_lists_are_refused) {
   refused({0, 2, 3, 3, 3}, {1, 2, 2}, "node 2 is a child twice");
   refused({0, 2, 2, 2, 2}, {3, 3}, "node 3 is a child twice");
   refused({1, 2, 3, 3, 3}, {1, 2, 3}, "offsets[0] is 1; offsets must begin with 0");
-  refused({0, 2, 1, 3, 3}, {1, 2, 3}, "offsets[2] is 1; offsets must begin with 0, never fall");
+  refused({0, 2, 1, 3, 3}, {1, 2, 3}, "offsets[2] is 1; offsets must begin with 0, never decrease");
   refused({0, 2, 3, 3, 2}, {1, 2, 3}, "offsets[4] is 2");
   refused({0, 2, 9, 3, 3}, {1, 2, 3}, "offsets[2] is 9");
   refused({0, 2, 2, 2, 2}, {1, 2, 3}, "offsets[4] is 2");
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(faulty_child_lists_are_refused) {
   refused({0, 0, 1, 2, 3}, {2, 3, 1}, "node 1 never reaches a root");
   refused({0, 0, 1}, {1}, "node 1 never reaches a root");
   refused({0, 1, 1, 1, 1}, {1}, "node 2 is a second root", true);
-  refused({0, 3}, {0, 0, 0}, "3 children of only 1 nodes");
+  refused({0, 3}, {0, 0, 0}, "3 children, but only 1 nodes");
   BOOST_CHECK_EXCEPTION((void)tree_shape::of_children({}, {}), std::invalid_argument,
                         names("offsets must not be empty"));
   refused({0}, {}, "single_root is set, and there are no nodes", true);
