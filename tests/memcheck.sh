@@ -43,7 +43,7 @@ for route in device flat; do
   example tree_search --tree small --verify --route $route
   example tree_search --tree T3 --verify --route $route
   for shape in random path star forest; do
-    example tree_stats --route $route --generate $shape --n 100000 --shuffle --verify
+    example rooted_tree --route $route --generate $shape --n 100000 --shuffle --verify
   done
   for precision in float double; do
     example nbody --plummer 10000 --steps 2 --precision $precision --route $route

@@ -41,7 +41,7 @@ inline std::vector<affine> values_for(std::size_t n) {
 
 /// A forest, and what a plain walk makes of it.
 struct oracle {
-  explicit oracle(parent_array p) : oracle(p, common::lists_of(p)) {}
+  explicit oracle(parent_array p) : oracle(p, common::child_lists_of(p)) {}
   oracle(parent_array p, common::child_lists l)
       : parents(std::move(p)),
         lists(std::move(l)),

@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(the_facade_numbers) {
 BOOST_AUTO_TEST_CASE(the_facade_folds) {
   for (const forest_kind kind : common::all_forest_kinds()) {
     const oracle tree(
-        common::relabelled(common::make_parents(kind, std::size_t(cut_down(20'000, 2'000)), 9), 9));
+        common::relabeled(common::make_parents(kind, std::size_t(cut_down(20'000, 2'000)), 9), 9));
     std::mt19937_64 random(3);
     std::vector<std::int64_t> whole(tree.parents.size());
     for (auto& v : whole) v = static_cast<std::int64_t>(random() % 2'000'001) - 1'000'000;

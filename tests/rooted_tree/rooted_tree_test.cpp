@@ -65,7 +65,7 @@ std::vector<parent_array> forests_of(std::size_t n, std::uint64_t seed) {
   std::vector<parent_array> all{reversed_path(n), complete(n, 7), parent_array(n, -1)};
   for (const forest_kind kind : common::all_forest_kinds()) {
     all.push_back(common::make_parents(kind, n, seed));
-    all.push_back(common::relabelled(all.back(), seed));
+    all.push_back(common::relabeled(all.back(), seed));
   }
   return all;
 }
@@ -116,8 +116,8 @@ BOOST_AUTO_TEST_CASE(a_large_forest) {
 BOOST_AUTO_TEST_CASE(a_large_forest_in_any_order) {
   const std::size_t n = many_nodes();
   for (const parent_array& parents :
-       {reversed_path(n), common::relabelled(common::make_parents(forest_kind::path, n, 2), 2),
-        common::relabelled(common::make_parents(forest_kind::random, n, 2), 2)}) {
+       {reversed_path(n), common::relabeled(common::make_parents(forest_kind::path, n, 2), 2),
+        common::relabeled(common::make_parents(forest_kind::random, n, 2), 2)}) {
     const oracle tree(parents);
     (void)expect_right(tree, tree_shape::of_children(tree.lists.offsets, tree.lists.children),
                        everything(n), options_for(route::automatic));
