@@ -11,7 +11,7 @@
 
 namespace tests {
 
-[[nodiscard]] inline bool on_cpu() { return backend_under_test() == ramify::backend::cpu; }
+[[nodiscard]] inline bool runs_on_cpu() { return backend_under_test() == ramify::backend::cpu; }
 
 /// Returns an empty string if the backend under test can run on this machine, else the reason.
 [[nodiscard]] std::string why_backend_cannot_run();
