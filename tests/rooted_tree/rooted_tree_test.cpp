@@ -169,7 +169,7 @@ BOOST_TEST_DECORATOR(*boost::unit_test::precondition(on_the_executor))
 BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(random_schedules()), seed) {
   const ramify::cpu::scoped_executor_config config(
       {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
-  // Three levels of ranking, two groups of folds.
+  // 4,500 nodes need three levels of ranking and two groups of folds.
   const auto all = forests_of(4'500, std::uint64_t(seed));
   check_all_inputs_and_routes(oracle(all[std::size_t(seed) % all.size()]));
 }

@@ -54,8 +54,8 @@ struct tuning {
   /// Returns the base-2 logarithm of the interval length for a list of `count` elements. Each
   /// interval of the array has one splitter.
   [[nodiscard]] static unsigned interval_bits(std::size_t count) {
-    const auto wanted = static_cast<unsigned>(std::bit_width(count / target_sublists));
-    return std::clamp(wanted, 4u, 10u);
+    const auto bits = static_cast<unsigned>(std::bit_width(count / target_sublists));
+    return std::clamp(bits, 4u, 10u);
   }
 
   /// Levels of range folds that one grid computes, and the elements of the lowest one in a block.
