@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rooted trees on the GPU, shape by shape and route by route, against a copy of the same bytes, in one
-// run. Times are between events around the call, which waits for the device; scratch memory is handed
-// in. What is computed is checked against a serial pass before it is timed.
-//   benchmark_rooted_tree_cuda [largest number of nodes, 100000000 unless given]
+// Rooted trees on the GPU, for several shapes and each route, compared with a copy of the same
+// bytes. Times are between events around the call, which waits for the device; the caller provides
+// the scratch memory. Each result is checked against a serial reference before it is timed.
+//   benchmark_rooted_tree_cuda [largest number of nodes; default 100000000]
 #include <algorithm>
 #include <numeric>
 #include <ramify/rooted_tree.cuh>
@@ -28,7 +28,7 @@ struct plus {
   __host__ __device__ value operator()(value a, value b) const { return a + b; }
 };
 
-/// The median time of `work`, after two to warm up.
+/// Returns the median time of `work`, after two runs to warm up.
 template <class Work>
 benchmark::timing time_of(Work work) {
   std::vector<double> times;
@@ -46,13 +46,13 @@ benchmark::timing time_of(Work work) {
   return benchmark::summarize(times);
 }
 
-/// A tree, and its nodes in an order in which parents come before their children.
+/// A tree, and its nodes in an order in which parents are before their children.
 struct tree {
   tree(common::forest_kind kind, std::size_t n)
       : name(to_string(kind)), parents(common::make_parents(kind, n, 1)), order(n) {
     std::iota(order.begin(), order.end(), 0);
   }
-  /// The same tree with its nodes numbered at random: nothing is near to anything any more.
+  /// Returns the same tree with random node numbers, so that no memory access is local.
   [[nodiscard]] tree shuffled() const {
     tree other = *this;
     other.name += ", shuffled";
@@ -71,9 +71,9 @@ struct tree {
   numbers parents, order;
 };
 
-/// What a serial pass over a tree says.
-struct serial {
-  explicit serial(const tree& t)
+/// Correct results, by a serial traversal.
+struct serial_reference {
+  explicit serial_reference(const tree& t)
       : levels(t.order.size()),
         sizes(t.order.size(), 1),
         leaffix(t.order.size()),
@@ -98,14 +98,14 @@ struct serial {
   std::vector<value> leaffix, rootfix;
 };
 
-/// A tree on the device, and what is right.
-class bench {
+/// Measurements of one tree in device memory.
+class tree_benchmark {
  public:
-  bench(benchmark::recorder& out, const tree& t)
+  tree_benchmark(benchmark::recorder& out, const tree& t)
       : recorder_(out),
         name_(t.name),
         n_(t.parents.size()),
-        right_(t),
+        expected_(t),
         parents_(upload(t.parents)) {
     for (auto& out : out_) out = device_buffer<std::int32_t>(n_, nullptr);
     std::vector<value> values(n_);
@@ -126,14 +126,14 @@ class bench {
     measure("levels, sizes, pre- and postorder",
             {out_[0].data(), out_[1].data(), out_[2].data(), out_[3].data()}, no_folds{}, [&] {
               check_sizes();
-              expect(download(out_[0]) == right_.levels, "levels");
+              expect(download(out_[0]) == expected_.levels, "levels");
               check_orders();
             });
     const value* values = values_.data();
     measure("leaffix", {}, make_tree_folds(values, plus{}, folds_[0].data(), nullptr),
-            [&] { expect(download(folds_[0]) == right_.leaffix, "leaffix"); });
+            [&] { expect(download(folds_[0]) == expected_.leaffix, "leaffix"); });
     measure("rootfix", {}, make_tree_folds(values, plus{}, nullptr, folds_[1].data()),
-            [&] { expect(download(folds_[1]) == right_.rootfix, "rootfix"); });
+            [&] { expect(download(folds_[1]) == expected_.rootfix, "rootfix"); });
   }
 
  private:
@@ -145,12 +145,13 @@ class bench {
         "downloading");
     return host;
   }
-  void expect(bool right, const char* what) const {
-    if (!right) throw std::runtime_error("wrong " + std::string(what) + " of the " + name_);
+  void expect(bool correct, const char* what) const {
+    if (!correct) throw std::runtime_error("wrong " + std::string(what) + " of the " + name_);
   }
-  void check_sizes() const { expect(download(out_[1]) == right_.sizes, "subtree sizes"); }
-  /// A node's preorder number follows its parent's and the subtrees of its elder siblings, and a
-  /// postorder number differs from it by what lies above and below: pre + size = post + 1 + level.
+  void check_sizes() const { expect(download(out_[1]) == expected_.sizes, "subtree sizes"); }
+  /// Checks both orders. A preorder number is the parent's, plus one, plus the sizes of the
+  /// subtrees of earlier siblings. A postorder number satisfies preorder + size = postorder + 1 +
+  /// level.
   void check_orders() const {
     const numbers parents = download(parents_);
     const numbers pre = download(out_[2]);
@@ -162,22 +163,22 @@ class bench {
       std::int32_t& next =
           parents[v] < 0 ? next_root : next_child[static_cast<std::size_t>(parents[v])];
       expect(pre[v] == next, "preorder");
-      next += right_.sizes[v];
-      expect(pre[v] + right_.sizes[v] == post[v] + 1 + right_.levels[v], "postorder");
+      next += expected_.sizes[v];
+      expect(pre[v] + expected_.sizes[v] == post[v] + 1 + expected_.levels[v], "postorder");
     }
   }
 
   template <class Folds, class Check>
-  void measure(const char* what, const tree_number_arrays& wanted, const Folds& folds,
+  void measure(const char* what, const tree_number_arrays& requested, const Folds& folds,
                Check check_result) {
     const auto shape = tree_shape::of_parents({parents_.data(), n_});
-    const std::size_t bytes = rooted_tree_scratch_bytes(shape, wanted, folds);
+    const std::size_t bytes = rooted_tree_scratch_bytes(shape, requested, folds);
     const device_buffer<std::byte> scratch(bytes, nullptr);
     for (const auto taken : {route::device, route::flat, route::automatic}) {
       rooted_tree_report report;
       const auto run = [&] {
-        report = run_rooted_tree(shape, wanted, folds, nullptr, {.route = taken},
-                                 {scratch.data(), bytes});
+        report = detail::rooted_tree::run_tree(shape, requested, folds, nullptr, {.route = taken},
+                                               {scratch.data(), bytes});
       };
       clear();
       run();
@@ -195,30 +196,30 @@ class bench {
     }
   }
 
-  void row(const char* what, std::string_view wanted, const benchmark::timing& t,
+  void row(const char* what, std::string_view requested, const benchmark::timing& t,
            const rooted_tree_report* report) const {
-    const auto told = [&](auto member) -> benchmark::cell {
+    const auto field = [&](auto member) -> benchmark::cell {
       if (report == nullptr) return {};
       return report->*member;
     };
-    recorder_.row({name_, n_, what, wanted,
+    recorder_.row({name_, n_, what, requested,
                    report == nullptr ? benchmark::cell() : to_string(report->taken), t,
                    double(n_) / t.median_ms / 1e3, t.median_ms / copy_ms_,
-                   told(&rooted_tree_report::host_grids), told(&rooted_tree_report::child_grids),
-                   told(&rooted_tree_report::rootfix_rounds)});
+                   field(&rooted_tree_report::host_grids), field(&rooted_tree_report::child_grids),
+                   field(&rooted_tree_report::rootfix_rounds)});
   }
 
   benchmark::recorder& recorder_;
   std::string name_;
   std::size_t n_;
-  serial right_;
+  serial_reference expected_;
   device_buffer<std::int32_t> parents_, out_[4];
   device_buffer<value> values_, folds_[2];
   double copy_ms_ = 0;
 };
 
-void measure(benchmark::recorder& out, const benchmark::command_line& asked) {
-  const std::size_t largest = asked.number_or(100'000'000);
+void measure(benchmark::recorder& out, const benchmark::command_line& arguments) {
+  const std::size_t largest = arguments.number_or(100'000'000);
   out.table("trees",
             {"tree", "nodes", "computed", "route", "took", "ms", "Mnodes/s", "time / copy",
              "host grids", "child grids", "doublings"},
@@ -229,8 +230,8 @@ void measure(benchmark::recorder& out, const benchmark::command_line& asked) {
          {forest_kind::random, forest_kind::path, forest_kind::star, forest_kind::caterpillar}) {
       if (n < largest / 10 && kind != forest_kind::random) continue;
       const tree t(kind, n);
-      bench(out, t).measure_all();
-      if (n == largest / 10) bench(out, t.shuffled()).measure_all();
+      tree_benchmark(out, t).measure_all();
+      if (n == largest / 10) tree_benchmark(out, t.shuffled()).measure_all();
     }
   }
 }
@@ -238,9 +239,10 @@ void measure(benchmark::recorder& out, const benchmark::command_line& asked) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return benchmark::run({.name = "rooted_tree_cuda",
-                         .about = "Rooted trees on the GPU against a copy of the same bytes.",
-                         .machine = benchmark::this_gpu,
-                         .words = "the largest number of nodes, 10^8 unless told"},
-                        argc, argv, measure);
+  return benchmark::run(
+      {.name = "rooted_tree_cuda",
+       .about = "Rooted trees on the GPU, compared with a copy of the same bytes.",
+       .machine = benchmark::this_gpu,
+       .words = "the largest number of nodes; default 10^8"},
+      argc, argv, measure);
 }

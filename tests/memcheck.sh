@@ -43,7 +43,7 @@ for route in device flat; do
   example tree_search --tree small --verify --route $route
   example tree_search --tree T3 --verify --route $route
   for shape in random path star forest; do
-    example tree_stats --route $route --generate $shape --n 100000 --shuffle --verify
+    example rooted_tree --route $route --generate $shape --n 100000 --shuffle --verify
   done
   for precision in float double; do
     example nbody --plummer 10000 --steps 2 --precision $precision --route $route
@@ -52,7 +52,7 @@ done
 # Chains that are resumed, nodes as large as may be, lists as short as may be.
 cases traverse 'traverse/a_long_chain*,nodes_may*,short_lists*'
 # What is asked for alone, folds among it; by child lists; what is refused.
-cases rooted_tree 'rooted_tree/only_what*,children_in*,cycles_of*,faulty_child*'
+cases rooted_tree 'rooted_tree/only_requested*,children_in*,cycles_of*,faulty_child*'
 cases spatial_tree 'spatial_tree/every_cloud_and_size*'
 cases spatial_tree 'spatial_queries/nearest*'
 for precision in float double; do

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Rooted trees and forests for plain C++: compiled code behind std::span, on whatever machine runs it.
+/// Rooted trees and forests for plain C++: a compiled facade over std::span.
 ///
 ///     std::vector<std::int32_t> parents = {-1, 0, 0, 1}, levels(4), sizes(4);
 ///     const auto shape = ramify::tree_shape::of_parents(parents);  // or of_children
@@ -13,55 +13,71 @@
 ///     ramify::rootfix<double>(shape, lengths, distances, ramify::tree_operator::sum);
 ///     distances --> [0, 3, 1, 5]
 ///
-/// Values    double or std::int64_t, with sum, minimum, maximum. For other types and any associative
-///           operator there is the header template <ramify/rooted_tree.cuh>. A sum of integers wraps
-///           around.
-/// Memory    ordinary host memory; on the CUDA backend also pinned, managed or device memory. Host
-///           memory is copied to the device and back. Outputs must not overlap the input or one
-///           another.
-/// Waits     until the outputs are written.
-/// Errors    std::invalid_argument for a bad argument or a faulty forest, naming the smallest node or
-///           index, and unavailable for a backend or a route that this machine or this build cannot
-///           run; then no output is written. cuda_error, device_launch_error.
+/// Values    double or std::int64_t, with sum, minimum, maximum. A sum of integers wraps around.
+///           The header template <ramify/rooted_tree.cuh> accepts other types and any associative
+///           operator.
+/// Memory    ordinary host memory; on the CUDA backend also pinned, managed or device memory. On
+///           the CUDA backend host memory is copied to the device and back. Outputs must not
+///           overlap the input or one another.
+/// Waits     A call returns after the outputs are written.
+/// Errors    std::invalid_argument for a bad argument or a faulty forest, naming the smallest node
+///           or index; unavailable for a backend or a route that this machine or this build cannot
+///           run; then no output is written. cuda_error, device_launch_error: after these the
+///           outputs are undefined.
 /// Cost      as <ramify/rooted_tree.cuh>; on the CUDA backend host memory adds the copies.
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <ramify/rooted_tree/config.hpp>
 #include <ramify/runtime/error.hpp>
-#include <ramify/runtime/options.hpp>
 #include <span>
 
 namespace ramify {
 
-struct rooted_tree_options : run_options {
-  bool single_root = false;  ///< a second root is an error
+/// Configuration of the header interface, and the options that only the facade has.
+struct rooted_tree_options : rooted_tree_config {
+  ramify::backend backend = ramify::backend::automatic;
+  /// The backend's pending-launch limit during the call; 0 leaves it unchanged. The report states
+  /// the limit that was granted. No other thread must launch meanwhile.
+  std::size_t pending_launches = 0;
 };
 
-/// Arrays for what is asked for: of n elements, or empty if it is not wanted.
+/// Output arrays of n elements each. An empty array is not computed.
 struct tree_number_spans {
-  std::span<std::int32_t> levels{};         ///< 0 for a root
-  std::span<std::int32_t> subtree_sizes{};  ///< 1 for a leaf
-  std::span<std::int32_t> preorder{};       ///< from 0 on, roots in order of their index
-  std::span<std::int32_t> postorder{};
+  std::span<std::int32_t> levels{};         ///< distance to the root: 0 for a root
+  std::span<std::int32_t> subtree_sizes{};  ///< number of nodes: 1 for a leaf
+  std::span<std::int32_t> preorder{};       ///< from 0 on; roots are in order of their index
+  std::span<std::int32_t> postorder{};      ///< from 0 on; roots are in order of their index
 };
 
+/// The operators of leaffix() and rootfix().
 enum class tree_operator { sum, minimum, maximum };
 
-/// The types that the facade is compiled for.
+/// The value types of leaffix() and rootfix().
 template <class T>
 concept tree_facade_value = std::same_as<T, double> || std::same_as<T, std::int64_t>;
 
-/// Numbers a forest.
+/// Computes the requested numbers of a forest. If all arrays are empty, it only checks the forest.
+/// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_spans& numbers,
                                const rooted_tree_options& options = {});
 
-/// folds[v]: the values of v and all its descendants, folded.
+/// Computes the fold of each subtree: folds[v] combines the values of v and of all its descendants.
+///
+/// \param values  n elements, one for each node
+/// \param folds   n elements; must not overlap the values
+/// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 template <tree_facade_value T>
 rooted_tree_report leaffix(const tree_shape& shape, std::span<const T> values, std::span<T> folds,
                            tree_operator combine, const rooted_tree_options& options = {});
 
-/// folds[v]: the values of all nodes from the root down to v, folded.
+/// Computes the fold of each path from a root: folds[v] combines the values of v and of all its
+/// ancestors.
+///
+/// \param values  n elements, one for each node
+/// \param folds   n elements; must not overlap the values
+/// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 template <tree_facade_value T>
 rooted_tree_report rootfix(const tree_shape& shape, std::span<const T> values, std::span<T> folds,
                            tree_operator combine, const rooted_tree_options& options = {});

@@ -13,7 +13,7 @@
 namespace common {
 namespace {
 
-// So that the number of nodes is one that ramify::rooted_tree takes.
+// ramify::rooted_tree() accepts forests whose largest node is at most this one.
 constexpr std::int32_t largest_node = std::numeric_limits<std::int32_t>::max() - 2;
 
 std::vector<std::int32_t> read_parents(const std::filesystem::path& path) {
@@ -36,12 +36,12 @@ std::vector<std::int32_t> read_edges(const std::filesystem::path& path) {
     if (!is_node(parent) || !is_node(child)) line.reject("is not a parent and a child");
     const auto nodes = static_cast<std::size_t>(std::max(*parent, *child)) + 1;
     if (parents.size() < nodes) parents.resize(nodes, -1);
-    auto& place = parents[static_cast<std::size_t>(*child)];
-    if (place != -1) {
+    auto& known = parents[static_cast<std::size_t>(*child)];
+    if (known != -1) {
       line.reject("gives node " + std::to_string(*child) + " a second parent; it has " +
-                  std::to_string(place));
+                  std::to_string(known));
     }
-    place = *parent;
+    known = *parent;
   });
   return parents;
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Files of rooted forests, and tables of what is known of their nodes.
+/// Files of rooted forests, and tables of the numbers of their nodes.
 
 #include <cstdint>
 #include <filesystem>
@@ -16,20 +16,19 @@
 namespace common {
 
 enum class forest_format {
-  parents,  ///< a line a node: the number of its parent, -1 for a root
-  edges,    ///< a line an edge: parent and child; the nodes are 0 to the largest number
+  parents,  ///< one line per node: the number of its parent, -1 for a root
+  edges,    ///< one line per edge: parent and child; the nodes are 0 to the largest number
 };
 
 [[nodiscard]] std::string_view to_string(forest_format);
-/// \throws std::invalid_argument naming the choices
+/// Returns the format with that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] forest_format parse_forest_format(std::string_view);
 
-/// The parents of all nodes. That they are nodes, and make no cycle, is not looked at.
-/// \throws bad_input with the number of the first line that is malformed, or that gives a node a
-/// second parent
+/// Reads the parents of all nodes. It does not check that parents are in range and form no cycle.
+/// \throws bad_input naming the first line that is malformed, or that gives a node a second parent
 [[nodiscard]] std::vector<std::int32_t> read_forest(const std::filesystem::path&, forest_format);
 
-/// Writes "node,parent,level,size,preorder,postorder" and a line a node.
+/// Writes "node,parent,level,size,preorder,postorder", then one line per node.
 void write_forest_table(std::ostream&, std::span<const std::int32_t> parents,
                         const forest_numbers&);
 

@@ -53,21 +53,21 @@ std::vector<std::int32_t> make_parents(forest_kind kind, std::size_t n, std::uin
   return parents;
 }
 
-std::vector<std::int32_t> relabelled(std::span<const std::int32_t> parents, std::uint64_t seed) {
+std::vector<std::int32_t> relabeled(std::span<const std::int32_t> parents, std::uint64_t seed) {
   std::mt19937_64 random(seed);
-  std::vector<std::int32_t> name(parents.size());
-  std::iota(name.begin(), name.end(), 0);
-  for (std::size_t i = name.size(); i > 1; --i) std::swap(name[i - 1], name[random() % i]);
+  std::vector<std::int32_t> label(parents.size());
+  std::iota(label.begin(), label.end(), 0);
+  for (std::size_t i = label.size(); i > 1; --i) std::swap(label[i - 1], label[random() % i]);
   std::vector<std::int32_t> result(parents.size());
   for (std::size_t v = 0; v < parents.size(); ++v) {
     const std::int32_t parent = parents[v];
-    result[static_cast<std::size_t>(name[v])] =
-        parent == -1 ? -1 : name[static_cast<std::size_t>(parent)];
+    result[static_cast<std::size_t>(label[v])] =
+        parent == -1 ? -1 : label[static_cast<std::size_t>(parent)];
   }
   return result;
 }
 
-child_lists lists_of(std::span<const std::int32_t> parents) {
+child_lists child_lists_of(std::span<const std::int32_t> parents) {
   child_lists lists{std::vector<std::int32_t>(parents.size() + 1), {}};
   for (const std::int32_t parent : parents) {
     if (parent != -1) ++lists.offsets[static_cast<std::size_t>(parent) + 1];
@@ -77,8 +77,8 @@ child_lists lists_of(std::span<const std::int32_t> parents) {
   std::vector<std::int32_t> next(lists.offsets);
   for (std::size_t v = 0; v < parents.size(); ++v) {
     if (parents[v] == -1) continue;
-    auto& place = next[static_cast<std::size_t>(parents[v])];
-    lists.children[static_cast<std::size_t>(place++)] = static_cast<std::int32_t>(v);
+    auto& index = next[static_cast<std::size_t>(parents[v])];
+    lists.children[static_cast<std::size_t>(index++)] = static_cast<std::int32_t>(v);
   }
   return lists;
 }
@@ -88,7 +88,7 @@ forest_numbers serial_numbers(const child_lists& lists, std::span<const std::int
   forest_numbers all{none, none, none, none};
   std::int32_t entered = 0;
   std::int32_t exited = 0;
-  walk_depth_first(
+  visit_depth_first(
       lists, parents,
       [&](std::size_t v) {
         all.levels[v] = entered - exited;

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// Rooted forests of every shape as parent arrays, and what a plain loop makes of them.
+/// Generators of rooted forests as parent arrays, and a serial reference for their numbers and
+/// folds.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,34 +14,35 @@
 namespace common {
 
 enum class forest_kind {
-  random,       ///< uniform recursive: a node's parent is any before it; height about e ln n
-  path,         ///< each node the only child of the one before
-  star,         ///< all nodes children of the first
-  caterpillar,  ///< a path of every other node, with a leaf at each
-  complete,     ///< binary, level by level
+  random,       ///< uniform recursive: the parent is any earlier node; the height is about e ln n
+  path,         ///< each node is the only child of the node before
+  star,         ///< all nodes are children of the first node
+  caterpillar,  ///< a path of every other node, with one leaf at each
+  complete,     ///< a complete binary tree, level by level
   forest,       ///< as random, but about one node in a hundred is a root
 };
 
 [[nodiscard]] std::string_view to_string(forest_kind);
-/// \throws std::invalid_argument naming the choices
+/// Returns the kind with that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] forest_kind parse_forest_kind(std::string_view);
 [[nodiscard]] std::span<const forest_kind> all_forest_kinds();
 
-/// The parents of `n` nodes, -1 for a root; the same for the same seed on every machine.
+/// Returns the parents of `n` nodes, -1 for a root. The result depends only on the arguments, not
+/// on the machine.
 [[nodiscard]] std::vector<std::int32_t> make_parents(forest_kind, std::size_t n,
                                                      std::uint64_t seed);
 
-/// The same forest with its nodes numbered anew at random.
-[[nodiscard]] std::vector<std::int32_t> relabelled(std::span<const std::int32_t> parents,
-                                                   std::uint64_t seed);
+/// Returns the same forest with a random permutation of the node numbers.
+[[nodiscard]] std::vector<std::int32_t> relabeled(std::span<const std::int32_t> parents,
+                                                  std::uint64_t seed);
 
 /// Node v has the children [offsets[v], offsets[v + 1]) of `children`.
 struct child_lists {
   std::vector<std::int32_t> offsets, children;
 };
 
-/// The children of each node in order of their index.
-[[nodiscard]] child_lists lists_of(std::span<const std::int32_t> parents);
+/// Returns the children of each node, in order of their index.
+[[nodiscard]] child_lists child_lists_of(std::span<const std::int32_t> parents);
 
 struct forest_numbers {
   std::vector<std::int32_t> levels, subtree_sizes, preorder, postorder;
@@ -48,10 +50,10 @@ struct forest_numbers {
 };
 
 /// Calls enter(v) and exit(v) for each node of a forest, depth first, roots in order of their
-/// index. On a stack of its own, for a path would be too deep for the program's.
+/// index. It does not recurse, because a long path would overflow the program's stack.
 template <class Enter, class Exit>
-void walk_depth_first(const child_lists& lists, std::span<const std::int32_t> parents, Enter enter,
-                      Exit exit) {
+void visit_depth_first(const child_lists& lists, std::span<const std::int32_t> parents, Enter enter,
+                       Exit exit) {
   std::vector<std::int32_t> next(lists.offsets.begin(), lists.offsets.end());
   for (std::size_t root = 0; root < parents.size(); ++root) {
     if (parents[root] != -1) continue;
@@ -70,16 +72,16 @@ void walk_depth_first(const child_lists& lists, std::span<const std::int32_t> pa
   }
 }
 
-/// What a plain walk makes of a forest without cycles.
+/// Returns the numbers of a forest without cycles, by one serial depth-first traversal.
 [[nodiscard]] forest_numbers serial_numbers(const child_lists& lists,
                                             std::span<const std::int32_t> parents);
 
-/// Each node's value, then the folds of its children in their order.
+/// Returns for each node its value combined with the folds of its children in their order.
 template <class T, class Combine>
 [[nodiscard]] std::vector<T> serial_leaffix(const child_lists& lists,
                                             std::span<const std::int32_t> parents,
                                             std::vector<T> values, Combine combine) {
-  walk_depth_first(
+  visit_depth_first(
       lists, parents, [](std::size_t) {},
       [&](std::size_t v) {
         if (parents[v] == -1) return;
@@ -89,12 +91,12 @@ template <class T, class Combine>
   return values;
 }
 
-/// The values from the root down to each node.
+/// Returns for each node the combined values from the root down to the node.
 template <class T, class Combine>
 [[nodiscard]] std::vector<T> serial_rootfix(const child_lists& lists,
                                             std::span<const std::int32_t> parents,
                                             std::vector<T> values, Combine combine) {
-  walk_depth_first(
+  visit_depth_first(
       lists, parents,
       [&](std::size_t v) {
         if (parents[v] == -1) return;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What a rooted tree is given as, what can be asked of it, and what a run tells; plain C++.
+/// Input, output, configuration and report of rooted_tree(). Plain C++.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,19 +20,19 @@ namespace ramify {
 
 struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
 
-/// A forest of n nodes in one of two forms. It only refers to the arrays.
+/// A forest of n nodes in one of two forms. It refers to the arrays and does not own them.
 ///
 ///     0 ─ 1 ─ 3      parents   <-- [-1, 0, 0, 1, -1]
 ///       └ 2          offsets   <-- [0, 2, 3, 3, 3, 3]     (children of v: from offsets[v] on)
 ///     4              children  <-- [1, 2, 3]
 struct tree_shape {
-  /// parents[v] is the parent of v, or -1 if v is a root. Children come in the order of their index.
+  /// parents[v] is the parent of v, or -1 if v is a root. Siblings are in order of their index.
   [[nodiscard]] static tree_shape of_parents(std::span<const std::int32_t> parents) {
     return {parents.size(), parents, {}, {}};
   }
-  /// Node v has the children [offsets[v], offsets[v + 1]) of `children`, in that order; a node that
-  /// is nobody's child is a root. offsets has n + 1 elements. \throws std::invalid_argument if it is
-  /// empty
+  /// Node v has the children [offsets[v], offsets[v + 1]) of `children`, in that order. A node that
+  /// is not in `children` is a root. offsets has n + 1 elements.
+  /// \throws std::invalid_argument if offsets is empty
   [[nodiscard]] static tree_shape of_children(std::span<const std::int32_t> offsets,
                                               std::span<const std::int32_t> children) {
     if (offsets.empty()) throw std::invalid_argument("tree_shape: offsets must not be empty");
@@ -39,36 +40,87 @@ struct tree_shape {
   }
 
   std::size_t nodes;
-  std::span<const std::int32_t> parents;   ///< empty if given by children
-  std::span<const std::int32_t> offsets;   ///< empty if given by parents
-  std::span<const std::int32_t> children;  ///< likewise
+  std::span<const std::int32_t> parents;   ///< empty in the form with children
+  std::span<const std::int32_t> offsets;   ///< empty in the form with parents
+  std::span<const std::int32_t> children;  ///< empty in the form with parents
 };
 
-/// Most nodes of a tree.
-inline constexpr std::size_t most_tree_nodes = (std::size_t{1} << 31) - 2;
+/// Maximum number of nodes of a forest.
+inline constexpr std::size_t max_tree_nodes = (std::size_t{1} << 31) - 2;
 
+/// Output arrays of n elements each, in device memory. A null array is not computed.
+struct tree_number_arrays {
+  std::int32_t* levels = nullptr;         ///< distance to the root: 0 for a root
+  std::int32_t* subtree_sizes = nullptr;  ///< number of nodes: 1 for a leaf
+  std::int32_t* preorder = nullptr;       ///< from 0 on; roots are in order of their index
+  std::int32_t* postorder = nullptr;      ///< from 0 on; roots are in order of their index
+};
+
+/// Values of the nodes, an associative operator, and the folds to compute. Each array has n
+/// elements in device memory.
+template <class T, class Combine>
+struct tree_folds {
+  static_assert(std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T>);
+  const T* values;
+  Combine combine;       ///< device functor: T combine(const T&, const T&)
+  T* leaffix = nullptr;  ///< fold of each subtree; null: not computed
+  T* rootfix = nullptr;  ///< fold of each path from the root to the node; null: not computed
+};
+
+/// Returns tree_folds with deduced types.
+template <class T, class Combine>
+[[nodiscard]] tree_folds<T, Combine> make_tree_folds(const T* values, Combine combine,
+                                                     std::type_identity_t<T>* leaffix,
+                                                     std::type_identity_t<T>* rootfix) {
+  return {values, combine, leaffix, rootfix};
+}
+
+/// Stands for tree_folds in a call that computes no fold.
+struct no_folds {
+  static constexpr std::nullptr_t leaffix = nullptr;
+  static constexpr std::nullptr_t rootfix = nullptr;
+};
+
+/// Configuration of both interfaces; rooted_tree_options of the facade derives from it.
 struct rooted_tree_config {
   ramify::route route = ramify::route::automatic;
   bool single_root = false;  ///< a second root is an error
-  /// Where the run's grids are to be added, when the run is over; null: nowhere.
+  /// Receives all grids of the run when the run is complete; null: the run is not traced.
   launch_trace* trace = nullptr;
 };
 
-/// \throws std::invalid_argument naming the field and its range
+/// Checks a configuration. \throws std::invalid_argument naming the field and its range
 inline void validate(const rooted_tree_config& config) {
   if (to_string(config.route) == "?") {
     throw std::invalid_argument("rooted_tree_config.route is none of the enumerators");
   }
 }
 
-/// That a forest of this size can be worked on. \throws std::invalid_argument
-inline void check_tree_sizes(const tree_shape& shape, const rooted_tree_config& config) {
+struct rooted_tree_report : run_report {
+  std::uint64_t nodes = 0;
+  std::uint32_t ranking_levels = 0;  ///< levels of list ranking; 1: one block ranked the tour
+  std::uint32_t rootfix_rounds = 0;  ///< rounds of pointer doubling
+};
+
+/// Writes one "name: value" line per field.
+inline std::ostream& operator<<(std::ostream& out, const rooted_tree_report& r) {
+  return out << "nodes: " << r.nodes << '\n'
+             << static_cast<const run_report&>(r) << "levels of list ranking: " << r.ranking_levels
+             << '\n'
+             << "rounds of pointer doubling: " << r.rootfix_rounds << '\n';
+}
+
+}  // namespace ramify
+
+namespace ramify::detail::rooted_tree {
+
+/// Checks the sizes of a forest. \throws std::invalid_argument
+inline void check_shape(const tree_shape& shape, const rooted_tree_config& config) {
   const auto fail = [](const std::string& what) {
     throw std::invalid_argument("rooted_tree: " + what);
   };
-  if (shape.nodes > most_tree_nodes) {
-    fail(std::to_string(shape.nodes) + " nodes; there can be at most " +
-         std::to_string(most_tree_nodes));
+  if (shape.nodes > max_tree_nodes) {
+    fail(std::to_string(shape.nodes) + " nodes; the maximum is " + std::to_string(max_tree_nodes));
   }
   const bool by_parents = shape.offsets.empty() && shape.children.empty();
   if (by_parents ? shape.parents.size() != shape.nodes
@@ -79,20 +131,20 @@ inline void check_tree_sizes(const tree_shape& shape, const rooted_tree_config& 
          " offsets; make it by tree_shape::of_parents() or of_children()");
   }
   if (shape.children.size() > shape.nodes) {
-    fail(std::to_string(shape.children.size()) + " children of only " +
-         std::to_string(shape.nodes) + " nodes: one must be a child twice");
+    fail(std::to_string(shape.children.size()) + " children, but only " +
+         std::to_string(shape.nodes) + " nodes: at least one node is a child twice");
   }
   if (shape.nodes == 0 && config.single_root) fail("single_root is set, and there are no nodes");
 }
 
-/// The arrays of a call, to see that no output shares memory with another array.
-class tree_arrays {
+/// The arrays of a call. check_overlap() rejects outputs that share memory with another array.
+class argument_arrays {
  public:
   void add(const void* data, std::size_t bytes, std::string name, bool is_output) {
     const auto* begin = static_cast<const std::byte*>(data);
     all_.push_back({begin, begin + bytes, std::move(name), is_output});
   }
-  /// \throws std::invalid_argument naming two that overlap
+  /// \throws std::invalid_argument naming two arrays that overlap
   void check_overlap() const {
     const std::less<const std::byte*> before;
     for (std::size_t i = 0; i < all_.size(); ++i) {
@@ -116,18 +168,4 @@ class tree_arrays {
   std::vector<array> all_;
 };
 
-struct rooted_tree_report : run_report {
-  std::uint64_t nodes = 0;
-  std::uint32_t ranking_levels = 0;  ///< of the list ranking; 1: the tour was ranked by one block
-  std::uint32_t rootfix_rounds = 0;  ///< of pointer doubling
-};
-
-/// One "name: value" line a field.
-inline std::ostream& operator<<(std::ostream& out, const rooted_tree_report& r) {
-  return out << "nodes: " << r.nodes << '\n'
-             << static_cast<const run_report&>(r) << "levels of list ranking: " << r.ranking_levels
-             << '\n'
-             << "rounds of pointer doubling: " << r.rootfix_rounds << '\n';
-}
-
-}  // namespace ramify
+}  // namespace ramify::detail::rooted_tree

@@ -2,179 +2,186 @@
 #pragma once
 
 /// \file
-/// List ranking by recursion: how much of the list lies before each piece.
+/// List ranking by recursion: counts the entries and exits before each element of the tour.
 ///
-///     1 base case   a list short enough is ranked by one block, by pointer jumping (Wyllie, 1979)
-///     2 split       walkers, spread over the list, each walk to where the next one set out, and
-///                   add up; their ways are the pieces of a list that is shorter by the length of a
-///                   stretch (Reid-Miller, 1996; on GPUs Wei and JaJa, 2010)
-///     3 recurse     rank that list; then each piece adds what lies before its walker's way
+///     1 base case   one block ranks a short list by pointer jumping (Wyllie, 1979)
+///     2 split       splitters divide the list into sublists. A thread traverses a sublist and sums
+///                   its counts. The sublists are the elements of the next level's list, which is
+///                   shorter by the length of an interval (Reid-Miller, 1996; Helman and JaJa,
+///                   2001; on GPUs Wei and JaJa, 2010)
+///     3 recurse     rank that list; then add the rank of its sublist to each element
 ///
-/// Join: a level needs all of the one above; the last block of each grid launches the next (chain.cuh).
-/// Each piece is read and written once on the way up and once on the way down, O(1) words a piece.
-/// Rings, which no list comes to, are walked too, but not reached: they end nowhere.
+/// Join: a level needs all of the level above; the last block of each grid launches the next grid
+/// (chain.cuh). Each element is read and written once on the way up and once on the way down, with
+/// O(1) words per element. Rings, which are part of no root's list, are traversed too, but are not
+/// marked as reached, because they have no end.
 
 #include <ramify/rooted_tree/tour.cuh>
 #include <ramify/runtime/shared.cuh>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD {
 
-/// The head of a level's list.
+/// Returns the head of a level's list.
 __device__ inline unsigned head_of(const tour_context& context, unsigned level) {
   unsigned head = context.state->head;
-  for (unsigned i = 0; i < level; ++i) head = context.level(i).head_walker(head);
+  for (unsigned i = 0; i < level; ++i) head = context.level(i).head_sublist(head);
   return head;
 }
 
-/// 2. Split: walks level `stage.level`, and makes the next one of the ways. 3. Recurse: the last block
-/// launches the walk of that one, or its ranking.
+/// 2. Split: traverses the sublists of level `step.level`, and makes the next level's list. 3.
+/// Recurse: the last block launches this kernel, or rank_top_list, for that list.
 template <class Context>
-__global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
-    tree_walk(Context context, tree_stage stage) {
+__global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
+    reduce_sublists(Context context, tree_step step) {
   const traced here(context.trace, __func__);
-  if (!is_due(context, stage)) return;
-  const tour_level from = context.level(stage.level);
-  const tour_level to = context.level(stage.level + 1);
-  const unsigned head = head_of(context, stage.level);
-  const unsigned stretches = from.stretches();
-  const auto start_of = [&](unsigned walker) {
-    if (walker < stretches) return from.chosen(walker);
-    return from.head_walker(head) == stretches ? head : nobody;
-  };
+  if (!is_due(context, step)) return;
+  const list_level from = context.level(step.level);
+  const list_level to = context.level(step.level + 1);
+  const unsigned head = head_of(context, step.level);
 
-  // A thread is one walker after the other, in one loop: a warp's lanes do not wait for one another
-  // where a way ends.
-  std::size_t walker = std::size_t{blockIdx.x} * tree_tuning::threads + threadIdx.x;
-  const std::size_t all_walking = std::size_t{gridDim.x} * tree_tuning::threads;
-  unsigned at = walker < to.count ? start_of(static_cast<unsigned>(walker)) : nobody;
+  // A thread traverses several sublists in one loop, so that the lanes of a warp do not wait for
+  // each other at the ends of sublists.
+  std::size_t sublist = std::size_t{blockIdx.x} * tuning::threads + threadIdx.x;
+  const std::size_t all_threads = std::size_t{gridDim.x} * tuning::threads;
+  const auto first_of = [&](std::size_t index) {
+    return index < to.count ? from.first_of(static_cast<unsigned>(index), head) : nil;
+  };
+  unsigned at = first_of(sublist);
   unsigned enters = 0;
   unsigned exits = 0;
-  while (walker < to.count) {
-    if (at != nobody) {
-      const tour_piece here = from.pieces[at];
-      from.pieces[at] = {here.next, static_cast<unsigned>(walker), enters, exits};
-      enters += here.enters;
-      exits += here.exits;
-      at = here.next;
+  while (sublist < to.count) {
+    if (at != nil) {
+      const list_element element = from.elements[at];
+      from.elements[at] = {element.next, static_cast<unsigned>(sublist), enters, exits};
+      enters += element.enters;
+      exits += element.exits;
+      at = element.next;
     }
-    if (at == nobody || from.is_chosen(at)) {
-      const unsigned next = at == nobody ? nobody : at >> from.stretch_bits;
-      to.pieces[walker] = {next, nobody, enters, exits};
-      walker += all_walking;
-      at = walker < to.count ? start_of(static_cast<unsigned>(walker)) : nobody;
+    if (at == nil || from.is_splitter(at)) {
+      const unsigned next = at == nil ? nil : at >> from.interval_bits;
+      to.elements[sublist] = {next, nil, enters, exits};
+      sublist += all_threads;
+      at = first_of(sublist);
       enters = 0;
       exits = 0;
     }
   }
-  end_stage(
-      context, stage, [&] { return expected_after(context, stage); }, __func__);
+  end_step(
+      context, step, [&] { return expected_after(context, step); }, __func__);
 }
 
 /// A list in shared memory.
-struct ranked_list {
-  static constexpr unsigned capacity = tree_tuning::ranked_by_a_block;
+struct shared_list {
+  static constexpr unsigned capacity = tuning::block_list_capacity;
   unsigned next[capacity];
-  unsigned enters[capacity];  ///< from this piece on, up to `next`
-  unsigned exits[capacity];
+  unsigned enters[capacity];  ///< from this element on, up to `next`
+  unsigned exits[capacity];   ///< from this element on, up to `next`
 };
 
-/// 1. Base case: one block ranks the top level by pointer jumping.
-template <class Context>
-__global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
-    tree_rank(Context context, tree_stage stage) {
-  const traced here(context.trace, __func__);
-  if (!is_due(context, stage)) return;
-  constexpr unsigned threads = tree_tuning::threads;
-  constexpr unsigned items = ranked_list::capacity / threads;
-  auto& list = dynamic_shared<ranked_list>();
-  const tour_level level = context.level(context.top);
-  for (unsigned i = threadIdx.x; i < level.count; i += threads) {
-    const tour_piece piece = level.pieces[i];
-    list.next[i] = piece.next;
-    list.enters[i] = piece.enters;
-    list.exits[i] = piece.exits;
-  }
-  __syncthreads();
-
-  // Each piece takes over what its next one knows. What it knows then reaches twice as far.
-  for (unsigned reach = 1; reach < level.count; reach *= 2) {
+/// Ranks a list of `count` elements from its end by pointer jumping: afterwards the counts of an
+/// element include all elements after it. Elements on rings keep a next element. All threads of the
+/// block must call it after a barrier; it ends with a barrier.
+__device__ inline void jump_pointers(shared_list& list, unsigned count) {
+  constexpr unsigned threads = tuning::threads;
+  constexpr unsigned items = shared_list::capacity / threads;
+  // Each element adds the counts of its next element. The distance that it covers doubles.
+  for (unsigned distance = 1; distance < count; distance *= 2) {
     unsigned next[items];
     unsigned enters[items];
     unsigned exits[items];
     for (unsigned k = 0; k < items; ++k) {
       const unsigned i = k * threads + threadIdx.x;
-      const unsigned there = i < level.count ? list.next[i] : nobody;
-      const bool jumps = there != nobody;
-      next[k] = jumps ? list.next[there] : nobody;
+      const unsigned there = i < count ? list.next[i] : nil;
+      const bool jumps = there != nil;
+      next[k] = jumps ? list.next[there] : nil;
       enters[k] = jumps ? list.enters[there] : 0;
       exits[k] = jumps ? list.exits[there] : 0;
     }
     __syncthreads();
     for (unsigned k = 0; k < items; ++k) {
       const unsigned i = k * threads + threadIdx.x;
-      if (i >= level.count) continue;
+      if (i >= count) continue;
       list.next[i] = next[k];
       list.enters[i] += enters[k];
       list.exits[i] += exits[k];
     }
     __syncthreads();
   }
+}
 
-  // What lies before a piece is all of the list without what it and those behind it hold. On a ring
-  // there is no end to come to, and nobody is said to have been there.
+/// 1. Base case: one block ranks the top level.
+template <class Context>
+__global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
+    rank_top_list(Context context, tree_step step) {
+  const traced here(context.trace, __func__);
+  if (!is_due(context, step)) return;
+  auto& list = dynamic_shared<shared_list>();
+  const list_level level = context.level(context.top);
+  for (unsigned i = threadIdx.x; i < level.count; i += tuning::threads) {
+    const list_element element = level.elements[i];
+    list.next[i] = element.next;
+    list.enters[i] = element.enters;
+    list.exits[i] = element.exits;
+  }
+  __syncthreads();
+  jump_pointers(list, level.count);
+
+  // The counts before an element are those of the whole list less those from the element on. An
+  // element on a ring still has a next element, so it is not marked as reached.
   const unsigned head = head_of(context, context.top);
-  const unsigned all_enters = head == nobody ? 0 : list.enters[head];
-  const unsigned all_exits = head == nobody ? 0 : list.exits[head];
-  for (unsigned i = threadIdx.x; i < level.count; i += threads) {
-    const bool reached = list.next[i] == nobody;
-    level.pieces[i] = {nobody, reached ? 0 : nobody, all_enters - list.enters[i],
-                       all_exits - list.exits[i]};
+  const unsigned all_enters = head == nil ? 0 : list.enters[head];
+  const unsigned all_exits = head == nil ? 0 : list.exits[head];
+  for (unsigned i = threadIdx.x; i < level.count; i += tuning::threads) {
+    const bool reached = list.next[i] == nil;
+    level.elements[i] = {nil, reached ? 0 : nil, all_enters - list.enters[i],
+                         all_exits - list.exits[i]};
   }
   if (threadIdx.x == 0) context.state->reached = all_enters;
-  end_stage(
-      context, stage, [&] { return expected_after(context, stage); }, __func__);
+  end_step(
+      context, step, [&] { return expected_after(context, step); }, __func__);
 }
 
-/// A piece of `level` with what lies before it in the whole list. `walker` is nobody where the list
-/// never comes.
-__device__ inline tour_piece ranked_piece(const tour_context& context, unsigned level,
-                                          std::size_t index) {
-  tour_piece piece = context.pieces[level][index];
-  if (level == context.top || piece.walker == nobody) return piece;
-  const tour_piece way = context.pieces[level + 1][piece.walker];
-  piece.walker = way.walker;
-  piece.enters += way.enters;
-  piece.exits += way.exits;
-  return piece;
+/// Returns an element of `level` with its rank in the whole list: the counts before it. Its
+/// `sublist` is nil if the list does not reach the element.
+__device__ inline list_element ranked_element(const tour_context& context, unsigned level,
+                                              std::size_t index) {
+  list_element element = context.elements[level][index];
+  if (level == context.top || element.sublist == nil) return element;
+  const list_element sublist = context.elements[level + 1][element.sublist];
+  element.sublist = sublist.sublist;
+  element.enters += sublist.enters;
+  element.exits += sublist.exits;
+  return element;
 }
 
-/// 3. The way back: ranks a level after the one above it.
+/// 3. The way down: ranks a level after the level above it.
 template <class Context>
-__global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
-    tree_expand(Context context, tree_stage stage) {
+__global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
+    add_splitter_ranks(Context context, tree_step step) {
   const traced here(context.trace, __func__);
-  if (!is_due(context, stage)) return;
-  const tour_level level = context.level(stage.level);
-  for_each_of_tile(level.count,
-                   [&](std::size_t i) { level.pieces[i] = ranked_piece(context, stage.level, i); });
-  end_stage(
-      context, stage, [&] { return expected_after(context, stage); }, __func__);
+  if (!is_due(context, step)) return;
+  const list_level level = context.level(step.level);
+  for_each_in_tile(level.count, [&](std::size_t i) {
+    level.elements[i] = ranked_element(context, step.level, i);
+  });
+  end_step(
+      context, step, [&] { return expected_after(context, step); }, __func__);
 }
 
-/// Writes the numbers that are wanted; or, if not all nodes are on the tour, finds the first that is
-/// not, and writes nothing.
+/// Writes the requested numbers. If some nodes are not on the tour, it records the smallest of them
+/// and writes no number.
 template <class Context>
-__global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
-    tree_number(Context context, tree_stage stage) {
+__global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
+    write_numbers(Context context, tree_step step) {
   const traced here(context.trace, __func__);
-  if (!is_due(context, stage)) return;
+  if (!is_due(context, step)) return;
   const tree_number_arrays to = context.numbers;
   const bool all_reached = context.state->reached == context.nodes;
-  for_each_of_tile(context.nodes, [&](std::size_t v) {
-    const tour_piece enter = ranked_piece(context, 0, 2 * v);
-    const tour_piece exit = ranked_piece(context, 0, 2 * v + 1);
+  for_each_in_tile(context.nodes, [&](std::size_t v) {
+    const list_element enter = ranked_element(context, 0, 2 * v);
+    const list_element exit = ranked_element(context, 0, 2 * v + 1);
     if (!all_reached) {
-      if (enter.walker == nobody) {
+      if (enter.sublist == nil) {
         atomicMin(&context.state->faults.on_cycle, static_cast<unsigned>(v));
       }
       return;
@@ -187,39 +194,38 @@ __global__ void __launch_bounds__(tree_tuning::threads, tree_tuning::resident)
     write(to.preorder, enter.enters);
     write(to.postorder, exit.exits);
   });
-  end_stage(
-      context, stage, [&] { return expected_after(context, stage); }, __func__);
+  end_step(
+      context, step, [&] { return expected_after(context, step); }, __func__);
 }
 
-__host__ __device__ inline launch_status launch_stage(const tour_context& context,
-                                                      const tree_stage& stage,
-                                                      cudaStream_t stream) {
-  using tuning = tree_tuning;
+__host__ __device__ inline launch_status launch_step(const tour_context& context,
+                                                     const tree_step& step, cudaStream_t stream) {
   const auto go = [&](auto kernel, const launch_shape& shape) {
-    return launch(kernel, shape, stream, context, stage);
+    return launch(kernel, shape, stream, context, step);
   };
-  switch (stage.step) {
-    case tree_step::open:
-      return go(tree_open<tour_context>, tiles_over(2 * std::size_t{context.nodes}));
-    case tree_step::link: return go(tree_link<tour_context>, tiles_over(context.nodes));
-    case tree_step::push: {
-      const std::size_t tile = std::size_t{tuning::threads} * tuning::push_run;
-      return go(tree_push<tour_context>,
+  switch (step.kind) {
+    case step_kind::initialize_tour:
+      return go(initialize_tour<tour_context>, grid_of_tiles(2 * std::size_t{context.nodes}));
+    case step_kind::link_tour: return go(link_tour<tour_context>, grid_of_tiles(context.nodes));
+    case step_kind::splice_tour: {
+      const std::size_t tile = std::size_t{tuning::threads} * tuning::splice_items;
+      return go(splice_tour<tour_context>,
                 {static_cast<unsigned>((context.nodes + tile - 1) / tile), tuning::threads});
     }
-    case tree_step::walk: {
-      const unsigned walkers = context.counts[stage.level + 1];
-      const unsigned walking = walkers < tuning::most_walking ? walkers : tuning::most_walking;
-      return go(tree_walk<tour_context>,
-                {(walking + tuning::threads - 1) / tuning::threads, tuning::threads});
+    case step_kind::reduce_sublists: {
+      const unsigned sublists = context.counts[step.level + 1];
+      const unsigned threads =
+          sublists < tuning::max_sublist_threads ? sublists : tuning::max_sublist_threads;
+      return go(reduce_sublists<tour_context>,
+                {(threads + tuning::threads - 1) / tuning::threads, tuning::threads});
     }
-    case tree_step::rank:
-      static_assert(sizeof(ranked_list) <= 48 * 1024);
-      return go(tree_rank<tour_context>, {1, tuning::threads, sizeof(ranked_list)});
-    case tree_step::expand:
-      return go(tree_expand<tour_context>, tiles_over(context.counts[stage.level]));
-    default: return go(tree_number<tour_context>, tiles_over(context.nodes));
+    case step_kind::rank_top_list:
+      static_assert(sizeof(shared_list) <= 48 * 1024);
+      return go(rank_top_list<tour_context>, {1, tuning::threads, sizeof(shared_list)});
+    case step_kind::add_splitter_ranks:
+      return go(add_splitter_ranks<tour_context>, grid_of_tiles(context.counts[step.level]));
+    default: return go(write_numbers<tour_context>, grid_of_tiles(context.nodes));
   }
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD

@@ -10,12 +10,16 @@
 namespace ramify {
 namespace {
 
-/// The arrays of a call: collected, and their sizes compared with that of the forest.
+/// The arrays of a call. Outputs must have as many elements as the forest has nodes.
 class call_arrays {
  public:
+  /// Checks the options, too. \throws std::invalid_argument
   call_arrays(const tree_shape& shape, const rooted_tree_options& options) : nodes_(shape.nodes) {
     validate(options);
-    check_tree_sizes(shape, {options.route, options.single_root});
+    if (to_string(options.backend) == "?") {
+      throw std::invalid_argument("rooted_tree_options.backend is none of the enumerators");
+    }
+    detail::rooted_tree::check_shape(shape, options);
     add(shape.parents, "parents", false);
     add(shape.offsets, "offsets", false);
     add(shape.children, "children", false);
@@ -39,26 +43,25 @@ class call_arrays {
 
  private:
   std::size_t nodes_;
-  tree_arrays all_;
+  detail::rooted_tree::argument_arrays all_;
 };
 
 template <class T>
-rooted_tree_report fold(const tree_shape& shape, std::span<const T> values, std::span<T> leaffix,
-                        std::span<T> rootfix, tree_operator combine,
-                        const rooted_tree_options& options) {
+rooted_tree_report fold(const tree_shape& shape, const facade::tree_fold_spans<T>& spans,
+                        tree_operator combine, const rooted_tree_options& options) {
   if (combine != tree_operator::sum && combine != tree_operator::minimum &&
       combine != tree_operator::maximum) {
     throw std::invalid_argument("rooted_tree: combine is none of the enumerators");
   }
   call_arrays arrays(shape, options);
-  arrays.check_size(values.size(), "values");
-  arrays.check_size(leaffix.size() + rootfix.size(), "folds");
-  arrays.add(values, "values", false);
-  arrays.add_output(leaffix, "folds");
-  arrays.add_output(rootfix, "folds");
+  arrays.check_size(spans.values.size(), "values");
+  arrays.check_size(spans.leaffix.size() + spans.rootfix.size(), "folds");
+  arrays.add(spans.values, "values", false);
+  arrays.add_output(spans.leaffix, "folds");
+  arrays.add_output(spans.rootfix, "folds");
   arrays.check_overlap();
   return facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
-    return facade::fold_tree_on<where, T>(shape, values, leaffix, rootfix, combine, options);
+    return facade::fold_tree_on<where, T>(shape, spans, combine, options);
   });
 }
 
@@ -80,16 +83,16 @@ rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_spans&
 template <tree_facade_value T>
 rooted_tree_report leaffix(const tree_shape& shape, std::span<const T> values, std::span<T> folds,
                            tree_operator combine, const rooted_tree_options& options) {
-  return fold<T>(shape, values, folds, {}, combine, options);
+  return fold<T>(shape, {values, folds, {}}, combine, options);
 }
 
 template <tree_facade_value T>
 rooted_tree_report rootfix(const tree_shape& shape, std::span<const T> values, std::span<T> folds,
                            tree_operator combine, const rooted_tree_options& options) {
-  return fold<T>(shape, values, {}, folds, combine, options);
+  return fold<T>(shape, {values, {}, folds}, combine, options);
 }
 
-// The types that tree_on.cuh is compiled for, and no others.
+// The value types that on_backend.cuh is compiled for.
 #define RAMIFY_INSTANTIATE(T)                                                                 \
   template rooted_tree_report leaffix<T>(const tree_shape&, std::span<const T>, std::span<T>, \
                                          tree_operator, const rooted_tree_options&);          \

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The example program tree_stats from outside: tree_stats_cli.sh <program> <work folder>
+# The example program rooted_tree from outside: rooted_tree_cli.sh <program> <work folder>
 . "$(dirname "$0")/cli_checks.sh"
 
-# 0 - 1 - 3, 0 - 2, and 4 alone; Windows line ends, no last newline.
+# 0 - 1 - 3, 0 - 2, and 4 alone; Windows line ends, no newline at the end.
 printf -- '-1\n0\n 0\r\n1\n-1' >i
 cp i i.before
 expect 0 - --input i --output o --backend cpu --verify
 printf '%s\n' node,parent,level,size,preorder,postorder \
   0,-1,0,4,0,3 1,0,1,2,1,1 2,0,1,1,3,2 3,1,2,1,2,0 4,-1,0,1,4,4 >expected
 cmp -s o expected || fail "table: $(cat o)"
-cmp -s i i.before || fail "the input was touched"
+cmp -s i i.before || fail "the input was changed"
 for line in 'nodes: 5' 'roots: 2' 'leaves: 3' 'height: 2' 'mean level: 0.8' \
   'widest level: 0 (2 nodes)' 'largest degree: 2 (node 0)' 'largest proper subtree: 2 (node 1)' \
-  '  level 1: 2 ###' 'verified: equal to a plain walk' 'backend: cpu (asked for)'; do
+  '  level 1: 2 ###' 'verified: equal to a serial traversal' 'backend: cpu (asked for)'; do
   told "$line"
 done
 printf '1 3\n0\t1\n0  2\n' >e
@@ -45,7 +45,7 @@ done
 expect 0 - --generate random --n 1 --backend cpu --single-root
 expect 0 - --help
 
-# What goes wrong, says so in one line and leaves nothing behind.
+# Each failure prints one line and leaves no output.
 rm -f o
 expect_trace --generate random --n 20000 --backend cpu --route device --verify
 expect_trace --generate random --n 20000 --backend cpu --route flat
@@ -54,15 +54,15 @@ refuses_bad_launch_options --generate path --n 5
 expect 2 "none of random, path" --generate bush --n 3
 expect 2 '--n' --generate path
 expect 2 "'-5' is not a whole number" --generate path --n -5
-expect 2 'there can be at most 2147483646 nodes' --generate path --n 3000000000 --output o
+expect 2 'the maximum is 2147483646' --generate path --n 3000000000 --output o
 expect 2 "format 'csv' is neither parents nor edges" --input i --format csv
 expect 2 'which is never touched' --input i --output ./i
 cp i i.dot
 expect 2 '--trace is the input file' --input i.dot --trace ./i.dot
-cmp -s i i.dot || fail "the input was touched"
+cmp -s i i.dot || fail "the input was changed"
 expect 3 'No such file' --input nowhere --output o
 expect 3 'is a directory' --input . --output o
-bad() { # what the file holds, the complaint, arguments...
+bad() { # content of the file, expected message, arguments...
   printf -- "$1" >j
   shift
   expect 3 "$1" --input j --output o --backend cpu "${@:2}"

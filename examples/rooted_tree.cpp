@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tells what a rooted tree, or a forest, is like: read from a file, or generated.
+// Prints statistics of a rooted tree or a forest that is read from a file or generated.
 //
-//   tree_stats --input parents.txt --output nodes.csv
-//   tree_stats --input edges.txt --format edges --single-root
-//   tree_stats --generate random --n 1000000 --route device --report json
+//   rooted_tree --input parents.txt --output nodes.csv
+//   rooted_tree --input edges.txt --format edges --single-root
+//   rooted_tree --generate random --n 1000000 --route device --report json
 //
-// Exit status: 0 done; 1 it failed; 2 a bad option; 3 the input cannot be read, is malformed or is no
-// forest; 4 this machine or build cannot run the backend or the route; 5 the output cannot be
+// Exit status: 0 success; 1 failure; 2 a bad option; 3 the input cannot be read, is malformed or is
+// not a forest; 4 this machine or build cannot run the backend or the route; 5 the output cannot be
 // written.
 #include <algorithm>
 #include <chrono>
@@ -40,11 +40,11 @@ struct options {
 };
 
 void declare(CLI::App& app, options& o) {
-  auto* input = app.add_option("--input", o.input, "File of a forest, a line a node or an edge");
+  auto* input = app.add_option("--input", o.input, "File of a forest, one line per node or edge");
   auto* format =
       app.add_option("--format", common::parsed_by(common::parse_forest_format, o.format),
-                     "Of the input: parents (the parent of each node, -1 for a root) or "
-                     "edges (parent and child)");
+                     "Format of the input: parents (the parent of each node, -1 for a root) "
+                     "or edges (parent and child)");
   auto* generate = app.add_option(
       "--generate",
       [&o](const CLI::results_t& words) {
@@ -53,39 +53,40 @@ void declare(CLI::App& app, options& o) {
         o.kind = kind;
         return true;
       },
-      "A generated forest: random, path, star, caterpillar, complete, forest");
+      "Kind of the generated forest: random, path, star, caterpillar, complete, forest");
   input->excludes(generate);
   format->needs(input);
   auto* n =
-      app.add_option("--n", o.n, "How many nodes to generate")->check(common::whole_number<0>);
-  auto* seed = app.add_option("--seed", o.seed, "Of the generator")
+      app.add_option("--n", o.n, "Number of nodes to generate")->check(common::whole_number<0>);
+  auto* seed = app.add_option("--seed", o.seed, "Seed of the generator")
                    ->check(common::whole_number<0>)
                    ->capture_default_str();
-  auto* shuffle = app.add_flag("--shuffle", o.shuffle, "Number the generated nodes at random");
+  auto* shuffle =
+      app.add_flag("--shuffle", o.shuffle, "Permute the numbers of the generated nodes at random");
   n->needs(generate);
   seed->needs(generate);
   shuffle->needs(generate);
   generate->needs(n);
-  app.add_flag("--single-root", o.tree.single_root, "Refuse a forest of several trees");
+  app.add_flag("--single-root", o.tree.single_root, "Reject a forest of several trees");
   app.add_option("--output", o.output,
                  "File for a table: node,parent,level,size,preorder,postorder");
   common::add_launch_options(app, o.tree);
   common::add_trace_option(app, o.trace);
-  app.add_flag("--verify", o.verify, "Compare with a plain walk");
+  app.add_flag("--verify", o.verify, "Compare with a serial traversal");
   app.add_option("--report", o.report, "text or json")->check(CLI::IsMember({"text", "json"}));
 }
 
 node_numbers read(const options& o) {
   if (!o.kind) return common::read_forest(o.input, o.format);
-  if (o.n > ramify::most_tree_nodes) {
-    throw std::invalid_argument("--n is " + std::to_string(o.n) + "; there can be at most " +
-                                std::to_string(ramify::most_tree_nodes) + " nodes");
+  if (o.n > ramify::max_tree_nodes) {
+    throw std::invalid_argument("--n is " + std::to_string(o.n) + "; the maximum is " +
+                                std::to_string(ramify::max_tree_nodes));
   }
   const node_numbers parents = common::make_parents(*o.kind, o.n, o.seed);
-  return o.shuffle ? common::relabelled(parents, o.seed) : parents;
+  return o.shuffle ? common::relabeled(parents, o.seed) : parents;
 }
 
-/// Numbers the forest. Levels and sizes always, orders only for those who look at them.
+/// Computes levels and sizes; orders only if --verify or --output needs them.
 ramify::rooted_tree_report number(const node_numbers& parents, common::forest_numbers& numbers,
                                   const options& o) {
   const std::size_t n = parents.size();
@@ -100,23 +101,23 @@ ramify::rooted_tree_report number(const node_numbers& parents, common::forest_nu
         ramify::tree_shape::of_parents(parents),
         {numbers.levels, numbers.subtree_sizes, numbers.preorder, numbers.postorder}, o.tree);
   } catch (const std::invalid_argument& e) {
-    if (o.input.empty()) throw;  // what was generated was asked for
+    if (o.input.empty()) throw;  // the options, not a file, are at fault
     throw common::bad_input(o.input + ": " + e.what());
   }
 }
 
 struct statistics {
   std::size_t nodes = 0, roots = 0, leaves = 0;
-  std::vector<std::size_t> width;  ///< nodes of each level
+  std::vector<std::size_t> width;  ///< number of nodes of each level
   double mean_level = 0;
   std::size_t widest_level = 0;
-  std::size_t largest_degree = 0, most_children = 0;  ///< of node `most_children`
-  std::size_t largest_proper = 0, heaviest = 0;       ///< subtree of a node that is no root
+  std::size_t largest_degree = 0, most_children = 0;  ///< degree of node `most_children`
+  std::size_t largest_proper = 0, heaviest = 0;       ///< subtree size of non-root `heaviest`
 
   [[nodiscard]] std::size_t height() const { return width.empty() ? 0 : width.size() - 1; }
 };
 
-statistics look_at(const node_numbers& parents, const common::forest_numbers& numbers) {
+statistics statistics_of(const node_numbers& parents, const common::forest_numbers& numbers) {
   statistics s;
   s.nodes = parents.size();
   std::vector<std::size_t> degree(parents.size());
@@ -197,7 +198,7 @@ void print(const statistics& s, const ramify::rooted_tree_report& report, const 
   std::cout << report << "milliseconds: " << milliseconds << '\n';
   common::print_launch_costs(std::cout, report);
   common::print_trace(std::cout, o.trace, trace);
-  if (o.verify) std::cout << "verified: equal to a plain walk\n";
+  if (o.verify) std::cout << "verified: equal to a serial traversal\n";
 }
 
 void check(const options& o) {
@@ -215,15 +216,16 @@ void run(options o) {
   const ramify::rooted_tree_report report = number(parents, numbers, o);
   const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
 
-  if (o.verify && numbers != common::serial_numbers(common::lists_of(parents), parents)) {
-    throw std::runtime_error("verification failed: a plain walk numbers the nodes differently");
+  if (o.verify && numbers != common::serial_numbers(common::child_lists_of(parents), parents)) {
+    throw std::runtime_error(
+        "verification failed: a serial traversal numbers the nodes differently");
   }
   if (!o.output.empty()) {
     common::write_file(
         o.output, [&](std::ostream& out) { common::write_forest_table(out, parents, numbers); });
   }
   common::write_trace(o.trace, trace);
-  print(look_at(parents, numbers), report, o, taken.count(), trace);
+  print(statistics_of(parents, numbers), report, o, taken.count(), trace);
 }
 
 }  // namespace
@@ -231,7 +233,7 @@ void run(options o) {
 int main(int argc, char** argv) {
   options o;
   return common::run_program(
-      "tree_stats", "Tells what a rooted tree is like, of any shape and depth.", argc, argv,
+      "rooted_tree", "Prints statistics of a rooted tree of any shape and depth.", argc, argv,
       [&](CLI::App& app) { declare(app, o); },
       [&] {
         check(o);

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Edges of a forest, made from a parent array or from child lists, and the input's faults.
+
+#include <cstdint>
+#include <ramify/rooted_tree/chain.cuh>
+
+namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD {
+
+/// No index: the end of a list, the parent of a root.
+inline constexpr unsigned nil = 0xffffffffu;
+
+/// Faults of the input: the smallest index of each, or nil.
+struct input_faults {
+  unsigned parent;       ///< node whose parent is out of range
+  unsigned offset;       ///< index in the offsets: it decreases, or the first or last one is wrong
+  unsigned child;        ///< index in the child lists that holds no node
+  unsigned twice;        ///< node that is a child twice
+  unsigned second_root;  ///< second smallest root; a fault only with single_root
+  unsigned on_cycle;     ///< node without a path to a root
+};
+
+/// State of a numbering in device memory.
+struct tree_state {
+  chain_state chain;
+  input_faults faults;
+  unsigned root_count;     ///< roots that append_root_edges has found
+  unsigned smallest_root;  ///< smallest root that splice_tour has found so far
+  unsigned head;           ///< the tour's first visit
+  unsigned reached;        ///< nodes on the tour
+
+  /// Returns whether the tour can be linked and ranked.
+  [[nodiscard]] __device__ bool is_valid() const {
+    return faults.parent == nil && faults.offset == nil && faults.child == nil &&
+           faults.twice == nil;
+  }
+};
+
+/// A parent and its child in one sort key. A sort brings siblings together, in order of their
+/// index. A root's parent is nil, so edges of roots come last.
+using tree_edge = unsigned long long;
+__host__ __device__ inline tree_edge make_edge(unsigned parent, unsigned child) {
+  return tree_edge{parent} << 32 | child;
+}
+__host__ __device__ inline unsigned parent_of(tree_edge e) {
+  return static_cast<unsigned>(e >> 32);
+}
+__host__ __device__ inline unsigned child_of(tree_edge e) { return static_cast<unsigned>(e); }
+
+/// Returns whether `parent` is -1 or one of `nodes` nodes.
+__device__ inline bool is_parent(std::int32_t parent, unsigned nodes) {
+  return parent >= -1 && (parent < 0 || static_cast<unsigned>(parent) < nodes);
+}
+
+/// Child lists as kernels read them; see tree_shape::of_children().
+struct device_child_lists {
+  const std::int32_t* offsets;
+  const std::int32_t* children;
+  unsigned nodes;
+  unsigned child_count;
+
+  /// Returns the last node whose list begins at or before index i. It reads no element outside of
+  /// the offsets, whatever they hold.
+  [[nodiscard]] __device__ unsigned parent_of(std::size_t i) const {
+    unsigned low = 0;
+    for (unsigned high = nodes; high - low > 1;) {
+      const unsigned middle = low + (high - low) / 2;
+      (offsets[middle] <= static_cast<std::int32_t>(i) ? low : high) = middle;
+    }
+    return low;
+  }
+};
+
+// The kernels are templates because a header defines them: nvcc ignores `inline` on a kernel.
+
+/// Makes the edges of a parent array, in order of the nodes.
+template <class State>
+__global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
+    make_edges_from_parents(const std::int32_t* parents, unsigned nodes, tree_edge* edges,
+                            State* state, trace_ticket trace) {
+  const traced here(trace, __func__);
+  for_each_in_tile(nodes, [&](std::size_t v) {
+    const std::int32_t parent = parents[v];
+    if (!is_parent(parent, nodes)) atomicMin(&state->faults.parent, static_cast<unsigned>(v));
+    edges[v] = make_edge(static_cast<unsigned>(parent), static_cast<unsigned>(v));
+  });
+}
+
+/// Makes the edges of child lists, in their order, and writes the parent of each child. All
+/// `parents` must be -1 before.
+template <class State>
+__global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
+    make_edges_from_children(device_child_lists lists, tree_edge* edges, std::int32_t* parents,
+                             State* state, trace_ticket trace) {
+  const traced here(trace, __func__);
+  const auto end = static_cast<std::int32_t>(lists.child_count);
+  for_each_in_tile(std::size_t{lists.nodes} + 1, [&](std::size_t i) {
+    const std::int32_t offset = lists.offsets[i];
+    const bool valid = offset >= (i == 0 ? 0 : lists.offsets[i - 1]) && (i > 0 || offset == 0) &&
+                       offset <= end && (i < lists.nodes || offset == end);
+    if (!valid) atomicMin(&state->faults.offset, static_cast<unsigned>(i));
+  });
+  for_each_in_tile(lists.child_count, [&](std::size_t i) {
+    const unsigned parent = lists.parent_of(i);
+    const auto child = static_cast<unsigned>(lists.children[i]);
+    edges[i] = make_edge(parent, child);
+    if (child >= lists.nodes) {
+      atomicMin(&state->faults.child, static_cast<unsigned>(i));
+    } else if (atomicExch(&parents[child], static_cast<std::int32_t>(parent)) != -1) {
+      atomicMin(&state->faults.twice, child);
+    }
+  });
+}
+
+/// Appends the edges of the roots, in any order: the nodes without a parent.
+template <class State>
+__global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
+    append_root_edges(const std::int32_t* parents, unsigned nodes, unsigned child_count,
+                      tree_edge* edges, State* state, trace_ticket trace) {
+  const traced here(trace, __func__);
+  for_each_in_tile(nodes, [&](std::size_t v) {
+    if (parents[v] != -1) return;
+    const unsigned index = child_count + atomicAdd(&state->root_count, 1u);
+    // The index is out of range only if a node is a child twice.
+    if (index < nodes) edges[index] = make_edge(nil, static_cast<unsigned>(v));
+  });
+}
+
+}  // namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD
