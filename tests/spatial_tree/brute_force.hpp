@@ -51,22 +51,22 @@ std::vector<std::pair<Real, std::uint32_t>> all_by_distance(const point_list<Rea
   }
   const std::size_t some = std::min(k, found.size());
   std::partial_sort(found.begin(), found.begin() + std::ptrdiff_t(some), found.end());
-  found.resize(k, {std::numeric_limits<Real>::infinity(), ramify::no_neighbour});
+  found.resize(k, {std::numeric_limits<Real>::infinity(), ramify::no_neighbor});
   return found;
 }
 
-/// Empty if rows of k nearest neighbours are right to the bit, else what is wrong. With
+/// Empty if rows of k nearest neighbors are right to the bit, else what is wrong. With
 /// `self_excepted`, query i is point i.
 template <class Real, int dim>
 std::string check_nearest(const point_list<Real, dim>& points, const point_list<Real, dim>& queries,
                           std::size_t k, bool self_excepted, const std::vector<std::uint32_t>& ids,
                           const std::vector<Real>& distances2) {
   for (std::size_t q = 0; q < queries.size(); ++q) {
-    const auto except = self_excepted ? static_cast<std::uint32_t>(q) : ramify::no_neighbour;
+    const auto except = self_excepted ? static_cast<std::uint32_t>(q) : ramify::no_neighbor;
     const auto expected = all_by_distance<Real, dim>(points, queries[q], k, except);
     for (std::size_t i = 0; i < k; ++i) {
       if (ids[q * k + i] != expected[i].second || distances2[q * k + i] != expected[i].first) {
-        return "neighbour " + std::to_string(i) + " of query " + std::to_string(q) + " is " +
+        return "neighbor " + std::to_string(i) + " of query " + std::to_string(q) + " is " +
                std::to_string(ids[q * k + i]) + ", not " + std::to_string(expected[i].second);
       }
     }
@@ -78,7 +78,7 @@ std::string check_nearest(const point_list<Real, dim>& points, const point_list<
 template <class Real, int dim>
 std::string check_within(const point_list<Real, dim>& points, const point_list<Real, dim>& queries,
                          Real radius, const std::vector<std::uint32_t>& counts,
-                         const ramify::neighbour_lists& lists) {
+                         const ramify::neighbor_lists& lists) {
   if (lists.offsets.size() != queries.size() + 1 || lists.offsets.front() != 0) return "offsets";
   for (std::size_t q = 0; q < queries.size(); ++q) {
     const auto expected = all_within<Real, dim>(points, queries[q], radius);

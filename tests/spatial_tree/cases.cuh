@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstring>
-#include <ramify/spatial_queries.cuh>
+#include <ramify/spatial_tree.cuh>
 
 #include "cases.hpp"
 #include "device_vectors.cuh"
@@ -20,7 +20,7 @@ std::vector<T> download_array(const T* data, std::size_t n) {
   return host;
 }
 
-/// The test's summary, as a fold for summarize().
+/// The test's summary, as a fold for reduce_bottom_up().
 template <class Real, int dim>
 struct id_fold {
   spatial_tree_view<Real, dim> tree;
@@ -63,7 +63,7 @@ built_tree<Real, dim> build_tree(const point_list<Real, dim>& points,
   const spatial_tree<Real, dim> tree = std::move(first);
   const auto view = tree.view();
   const device_buffer<std::uint64_t> summaries(view.node_count, nullptr);
-  summarize(view, id_fold<Real, dim>{view, summaries.data()}, nullptr);
+  reduce_bottom_up(view, id_fold<Real, dim>{view, summaries.data()}, nullptr);
 
   built_tree<Real, dim> built;
   built.report = tree.report();
@@ -105,7 +105,7 @@ inline void provoke(bad_tree_argument argument) {
     case bad_tree_argument::null_counts: radius_count(view, points, 5, 1, nullptr); break;
     case bad_tree_argument::null_ids: nearest(view, points, 5, 1, nullptr, distances.data()); break;
     case bad_tree_argument::null_distances:
-      nearest_of_own_points(view, 1, true, ids.data(), static_cast<float*>(nullptr));
+      all_nearest_neighbors(view, 1, true, ids.data(), static_cast<float*>(nullptr));
       break;
     case bad_tree_argument::large_k:
       nearest(view, points, 5, std::size_t{1} << 31, ids.data(), distances.data());
@@ -136,7 +136,7 @@ inline std::string moved_tree(const point_list<float, 3>& points) {
 inline std::vector<std::uint64_t> offsets_of(const std::vector<std::uint32_t>& counts) {
   const auto on_device = upload(counts);
   const device_buffer<std::uint64_t> offsets(counts.size() + 1, nullptr);
-  scan_counts(on_device.data(), counts.size(), offsets.data(), nullptr);
+  ramify::detail::spatial_tree::scan_counts(on_device.data(), counts.size(), offsets.data(), nullptr);
   return download_array<std::uint64_t>(offsets.data(), offsets.size());
 }
 

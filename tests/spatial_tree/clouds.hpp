@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Clouds of points: those that neighbour searches are customarily tested with, and hostile ones.
+/// Clouds of points: those that neighbor searches are customarily tested with, and hostile ones.
 
 #include <array>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A second opinion on nearest neighbours: nanoflann's k-d tree.
+// A second opinion on nearest neighbors: nanoflann's k-d tree.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <iostream>
@@ -27,7 +27,7 @@ struct adaptor {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(nanoflann_finds_the_same_neighbours, Type, tests::spatial_types) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(nanoflann_finds_the_same_neighbors, Type, tests::spatial_types) {
   using real = typename Type::real;
   constexpr int dim = Type::dim;
   constexpr std::size_t k = 10;
@@ -42,12 +42,12 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(nanoflann_finds_the_same_neighbours, Type, tests::
         dim, source);
     peer.buildIndex();
 
-    ramify::spatial_options options;
+    ramify::spatial_tree_options options;
     options.backend = tests::backend_under_test();
     const ramify::spatial_index<real, dim> index(points, options);
     std::vector<std::uint32_t> ids(n * k);
     std::vector<real> distances2(n * k);
-    (void)index.nearest_of_own_points(k, false, ids, distances2);
+    (void)index.all_nearest_neighbors(k, false, ids, distances2);
 
     // Of equally near points it may choose others, so distances are compared; they come from the
     // same operations.

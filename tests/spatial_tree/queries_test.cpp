@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Balls and nearest neighbours on the backend under test, through the facade, against brute force.
+// Balls and nearest neighbors on the backend under test, through the facade, against brute force.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -21,8 +21,8 @@ using tests::on_cpu;
 
 namespace {
 
-ramify::spatial_options options_for(route taken = route::automatic) {
-  ramify::spatial_options options;
+ramify::spatial_tree_options options_for(route taken = route::automatic) {
+  ramify::spatial_tree_options options;
   options.backend = tests::backend_under_test();
   options.route = taken;
   options.leaf_size = 6;
@@ -38,7 +38,7 @@ class checked_index {
   static constexpr int dim = Type::dim;
   using list = tests::point_list<real, dim>;
 
-  explicit checked_index(list points, const ramify::spatial_options& options = options_for())
+  explicit checked_index(list points, const ramify::spatial_tree_options& options = options_for())
       : points_(std::move(points)), index_(points_, options) {}
 
   void expect_nearest(const list& queries, std::size_t k) const {
@@ -52,7 +52,7 @@ class checked_index {
   void expect_nearest_of_own(std::size_t k, bool except_self) const {
     std::vector<std::uint32_t> ids(points_.size() * k);
     std::vector<real> distances2(ids.size());
-    expect_grids([&] { return index_.nearest_of_own_points(k, except_self, ids, distances2); });
+    expect_grids([&] { return index_.all_nearest_neighbors(k, except_self, ids, distances2); });
     BOOST_TEST(
         (tests::check_nearest<real, dim>(points_, points_, k, except_self, ids, distances2)) == "");
   }
@@ -65,7 +65,7 @@ class checked_index {
       BOOST_TEST(tests::check_times(report, {are_copied, are_copied}) == "");
       return report;
     });
-    ramify::neighbour_lists lists;
+    ramify::neighbor_lists lists;
     expect_grids([&] {
       lists = index_.radius_list(queries, radius);
       BOOST_TEST(tests::check_times(lists.report, {are_copied, true}) == "");
@@ -108,7 +108,7 @@ tests::point_list<typename Type::real, Type::dim> queries_near(
 
 BOOST_AUTO_TEST_SUITE(spatial_queries)
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(nearest_neighbours_are_brute_force_s, Type, tests::spatial_types) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(nearest_neighbors_are_brute_force_s, Type, tests::spatial_types) {
   int piece = 0;
   for (const cloud c : all_clouds) {
     for (const std::size_t n : {0, 1, 7, 40, 1'000}) {
@@ -229,7 +229,7 @@ BOOST_DATA_TEST_CASE(an_index_keeps_no_hold_of_the_points, data::make({route::de
   given = {};
   std::vector<std::uint32_t> ids(kept.size() * 4);
   std::vector<float> distances2(ids.size());
-  (void)index.nearest_of_own_points(4, true, ids, distances2);
+  (void)index.all_nearest_neighbors(4, true, ids, distances2);
   BOOST_TEST((tests::check_nearest<float, 3>(kept, kept, 4, true, ids, distances2)) == "");
 }
 
@@ -255,7 +255,7 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named_before_anything_is_written) {
   expect([&] { return index.nearest(points, 3, ids, distances2); }, "ids has 200");
   expect([&] { return index.nearest(points, 0, ids, distances2); }, "k is 0");
   expect(
-      [&] { return index.nearest_of_own_points(2, true, ids, std::span(distances2).first(100)); },
+      [&] { return index.all_nearest_neighbors(2, true, ids, std::span(distances2).first(100)); },
       "distances2 has 100");
   BOOST_TEST((ids == std::vector<std::uint32_t>(200, 7)));
   BOOST_TEST((distances2 == std::vector<float>(200, 7)));
@@ -275,7 +275,7 @@ BOOST_AUTO_TEST_CASE(brute_force_can_say_no) {
   const ramify::spatial_index<float, 2> index(points, options_for());
   std::vector<std::uint32_t> ids(75);
   std::vector<float> distances2(75);
-  (void)index.nearest_of_own_points(3, true, ids, distances2);
+  (void)index.all_nearest_neighbors(3, true, ids, distances2);
   const auto check = [&] {
     return tests::check_nearest<float, 2>(points, points, 3, true, ids, distances2);
   };
