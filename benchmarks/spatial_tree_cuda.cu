@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Spatial trees on the GPU: builds on each route, and queries with several leaf sizes. The times are
-// those of the calls, measured with the host's clock; each call waits for its result.
+// Spatial trees on the GPU: builds on each route, and queries with several leaf sizes. The times
+// are those of the calls, measured with the host's clock; each call waits for its result.
 //   benchmark_spatial_tree_cuda [number of points, default 10^7]
 #include <chrono>
 #include <cmath>

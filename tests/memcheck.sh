@@ -53,8 +53,8 @@ done
 cases traverse 'traverse/a_long_chain*,nodes_may*,short_lists*'
 # What is asked for alone, folds among it; by child lists; what is refused.
 cases rooted_tree 'rooted_tree/only_what*,children_in*,cycles_of*,faulty_child*'
-cases spatial_tree 'spatial_tree/every_cloud_and_size*'
-cases spatial_tree 'spatial_queries/nearest*'
+cases spatial_tree_cuda 'spatial_tree/every_cloud_and_size*'
+cases spatial_tree_cuda 'spatial_tree_queries/nearest*'
 for precision in float double; do
   example nbody --plummer 1000 --steps 2 --precision $precision --method direct
 done

@@ -4,34 +4,35 @@
 /// \file
 /// spatial_tree for CUDA code: a quadtree or octree with tight boxes over points in device memory.
 ///
-///     const ramify::spatial_tree tree(points, n, stream);        // point<float, 3>* in device memory
-///     radius_count(tree.view(), queries, m, radius, counts, stream);  // ramify/spatial_tree/queries.cuh
-///     kernel<<<...>>>(tree.view());                              // or a kernel of the caller
+///     const ramify::spatial_tree tree(points, n, stream);    // point<float, 3>* in device memory
+///     radius_count(tree.view(), queries, m, radius, counts, stream);    // spatial_tree/queries.cuh
+///     kernel<<<...>>>(tree.view());                          // or a kernel of the caller
 ///     std::cout << tree.report();
 ///
-/// nvcc compiles the build for the GPU: grids launch grids if -rdc=true is given, and flat grids are
-/// launched otherwise. A C++ compiler compiles it for the CPU executor. For host memory, and for code
-/// that is not compiled by nvcc, include the facade <ramify/spatial_tree.hpp>.
+/// nvcc compiles the build for the GPU: grids launch grids if -rdc=true is given, and flat grids
+/// are launched otherwise. A C++ compiler compiles it for the CPU executor. For host memory, and
+/// for code that is not compiled by nvcc, include the facade <ramify/spatial_tree.hpp>.
 ///
-/// Points     n < 2^31 finite points of float or double, in two or three dimensions, in any unit and
-///            order. The tree has its own copy; the caller's array is only read.
-/// Tree       the points sorted by Morton code (31 bits per axis in 2D, 21 in 3D); inner nodes with 2
-///            to 4, or 8, children; leaves of at most config.leaf_size points. The depth is bounded for
-///            any input (47 levels in 2D, 32 in 3D), also if all points are equal. The nodes and the
-///            order of the points depend on the points and on leaf_size alone. The index of a node may
-///            change from run to run.
+/// Points     n < 2^31 finite points of float or double, in two or three dimensions, in any unit
+///            and order. The tree has its own copy; the caller's array is only read.
+/// Tree       the points sorted by Morton code (31 bits per axis in 2D, 21 in 3D); inner nodes with
+///            2 to 4, or 8, children; leaves of at most config.leaf_size points. The depth is
+///            bounded for any input (47 levels in 2D, 32 in 3D), also if all points are equal. The
+///            nodes and the order of the points depend on the points and on leaf_size alone. The
+///            index of a node may change from run to run.
 /// Memory     of the tree, for 3D floats: 16 bytes per point and 44 per node. A uniform cloud has
-///            between 1 / leaf_size and 8 / leaf_size nodes per point. During the build: 32 bytes per
-///            point for the sort, and 384 / leaf_size for nodes. A cloud with more nodes is built
-///            again, with memory for two nodes per point. All memory comes from Ramify's
+///            between 1 / leaf_size and 8 / leaf_size nodes per point. During the build: 32 bytes
+///            per point for the sort, and 384 / leaf_size for nodes. A cloud with more nodes is
+///            built again, with memory for two nodes per point. All memory comes from Ramify's
 ///            stream-ordered pool.
 /// Stream     earlier work in the stream is ordered before the build. The constructor waits for the
 ///            stream. The tree's memory is freed in that stream, which must outlive the tree.
-/// Launches   one grid per node of more than config.block_points points. Nodes that find no launch slot
-///            run in flat grids, one per level. In addition the grids of the sort, and four more.
-/// Errors     std::invalid_argument for a bad argument, and for a NaN or an infinity (the message names
-///            the first such point); unavailable if the device route is requested without -rdc=true;
-///            cuda_error, device_launch_error.
+/// Launches   one grid per node of more than config.block_points points. Nodes that find no launch
+///            slot run in flat grids, one per level. In addition the grids of the sort, and four
+///            more.
+/// Errors     std::invalid_argument for a bad argument, and for a NaN or an infinity (the message
+///            names the first such point); unavailable if the device route is requested without
+///            -rdc=true; cuda_error, device_launch_error.
 /// Complexity O(n log n) for the sort; O(n) for the rest, unless many points share few cells.
 /// Source     Morton, 1966; Warren and Salmon, 1993; boxes computed bottom-up: Karras, 2012.
 /// Not for    a few hundred points, for which brute force is faster; more than three dimensions.
@@ -111,11 +112,11 @@ void copy_nodes(T* to, const T* from, std::size_t count, cudaMemcpyKind kind, cu
   check(cudaMemcpyAsync(to, from, count * sizeof(T), kind, stream), "copying a tree's nodes");
 }
 
-/// The launches and waits of a build of `n` points on each route. Both exclude the root's grid, which
-/// the host launches on either route.
+/// The launches and waits of a build of `n` points on each route. Both exclude the root's grid,
+/// which the host launches on either route.
 inline route_plans plans_of_build(std::size_t n, int dim, const spatial_tree_config& config) {
-  // Flat: the host reads the list and the status back for each level. Device: one grid per large node,
-  // 0.27 us each, although many are launched concurrently: 10^7 points took 1.25 ms longer (H200).
+  // Flat: the host reads the list and the status back for each level. Device: one grid per large
+  // node, 0.27 us each, although many launches overlap: 10^7 points took 1.25 ms longer (H200).
   const double tasks = double(n) / config.block_points + 1;
   const double levels = std::log2(tasks) / dim;
   route_plan device = plan_of_levels(levels, config.streams);
@@ -128,7 +129,7 @@ inline route_plans plans_of_build(std::size_t n, int dim, const spatial_tree_con
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// A tree over points in device memory, which owns its memory. Move-only. A moved-from tree is empty.
+/// A tree over points in device memory. Move-only; a moved-from tree is empty.
 template <class Real, int dim>
 class spatial_tree {
   using node = spatial_node<Real, dim>;
@@ -141,8 +142,9 @@ class spatial_tree {
   spatial_tree() = default;
 
   /// Builds the tree over n points.
-  /// \param points  n points in device, managed or pinned memory; only read, and not used afterwards
-  /// \param stream  the stream of the build, which must outlive the tree. The constructor waits for it.
+  /// \param points  n points in device, managed or pinned memory, which are only read
+  /// \param stream  the stream of the build, which must outlive the tree
+  /// Waits for `stream`.
   /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
   spatial_tree(const point<Real, dim>* points, std::size_t n, cudaStream_t stream = nullptr,
                const spatial_tree_config& config = {}) {
@@ -172,8 +174,8 @@ class spatial_tree {
     report_.scratch_bytes += codes.size() * sizeof(morton_code);
     sort_points(points, codes.data(), detail::spatial_tree::morton_encoder<dim>(bounds), stream,
                 config, ticket);
-    // 3. Build the nodes. If the array was too small, build them again. There are n points, at least
-    //    one in each leaf, and every inner node has two or more children: less than 2n nodes.
+    // 3. Build the nodes. If the array was too small, build them again. There are n points, at
+    //    least one in each leaf, and every inner node has two or more children: less than 2n nodes.
     const std::size_t max_nodes = 2 * n;
     const std::size_t usual_nodes = std::min(max_nodes, 8 * n / config.leaf_size + 1024);
     if (!build_nodes(codes.data(), usual_nodes, choice, stream, config)) {
@@ -193,7 +195,7 @@ class spatial_tree {
     return *this;
   }
 
-  /// Returns the tree as an argument for kernels and queries, valid for the lifetime of this object.
+  /// Returns the argument for kernels and queries. It is valid as long as this object lives.
   [[nodiscard]] spatial_tree_view<Real, dim> view() const {
     return {nodes_.data(),
             points_.data(),
@@ -245,8 +247,8 @@ class spatial_tree {
     const auto n = static_cast<std::uint32_t>(report_.points);
     const unsigned block_points =
         std::min(config.block_points, context::queue_size * (config.leaf_size + 1));
-    // Tasks that wait at the same time have different parents, of which none is an ancestor of another.
-    // Each parent has more than block_points points.
+    // Tasks that wait at the same time have different parents, of which none is an ancestor of
+    // another. Each parent has more than block_points points.
     const std::size_t max_tasks = n / block_points + 1;
     memory_layout sizing(nullptr);
     static_cast<void>(scratch_arrays(sizing, capacity, max_tasks));

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// spatial_index for plain C++: compiled spatial trees over std::span, on any backend of the machine.
+/// spatial_index for plain C++: compiled spatial trees over std::span, on any backend.
 ///
 ///     std::vector<std::array<float, 3>> points = ...;
 ///     const ramify::spatial_index<float, 3> index(points);
@@ -19,12 +19,12 @@
 ///           points; the caller's points are read only by the constructor.
 /// Waits     each call returns when its result is complete. Only one thread at a time may use an
 ///           index.
-/// Errors    std::invalid_argument for a bad argument, and for a NaN or an infinity (the message names
-///           the point); unavailable for a backend or a route that this machine or this build cannot
-///           run. All of these are thrown before any result is written. cuda_error,
+/// Errors    std::invalid_argument for a bad argument, and for a NaN or an infinity (the message
+///           names the point); unavailable for a backend or a route that this machine or this build
+///           cannot run. All of these are thrown before any result is written. cuda_error,
 ///           device_launch_error.
-/// Cost      as stated in <ramify/spatial_tree.cuh> and <ramify/spatial_tree/queries.cuh>, which also
-///           describe the tree. On the CUDA backend host memory adds the copies.
+/// Cost      as stated in <ramify/spatial_tree.cuh> and <ramify/spatial_tree/queries.cuh>, which
+///           also describe the tree. On the CUDA backend host memory adds the copies.
 
 #include <array>
 #include <concepts>
@@ -44,12 +44,12 @@ template <class Real, int dim>
 class spatial_backend;
 }
 
-/// Options of an index: the configuration of its build, and where it runs. The queries run on the same
-/// backend.
+/// Options of an index: the configuration of its build, and where it runs. The queries run on the
+/// same backend.
 struct spatial_tree_options : spatial_tree_config {
   ramify::backend backend = ramify::backend::automatic;
-  /// Sets the backend's pending-launch limit for the duration of the build; 0 leaves it unchanged. The
-  /// report states the granted limit. Must not be set while another thread launches.
+  /// Sets the backend's pending-launch limit for the duration of the build; 0 leaves it unchanged.
+  /// The report states the granted limit. Must not be set while another thread launches.
   std::size_t pending_launches = 0;
 };
 
@@ -60,8 +60,8 @@ struct neighbor_lists {
   run_report report;
 };
 
-/// A spatial tree with its own copy of the points. Move-only. A moved-from index may only be destroyed
-/// or assigned to.
+/// A spatial tree with its own copy of the points. Move-only. A moved-from index may only be
+/// destroyed or assigned to.
 template <class Real, int dim>
 class spatial_index {
   static_assert((std::same_as<Real, float> || std::same_as<Real, double>)&&(dim == 2 || dim == 3),
@@ -86,8 +86,8 @@ class spatial_index {
   run_report radius_count(std::span<const point> queries, Real radius,
                           std::span<std::uint32_t> counts) const;
 
-  /// Lists the points whose distance to a query is at most `radius`. Their order depends only on the
-  /// points of the index. \throws std::invalid_argument if radius < 0; cuda_error
+  /// Lists the points whose distance to a query is at most `radius`. Their order depends only on
+  /// the points of the index. \throws std::invalid_argument if radius < 0; cuda_error
   [[nodiscard]] neighbor_lists radius_list(std::span<const point> queries, Real radius) const;
 
   /// Finds the k points nearest to each query, sorted by distance, then by index. If the index has

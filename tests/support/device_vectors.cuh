@@ -10,7 +10,9 @@
 #include <ramify/runtime/limits.cuh>
 #include <vector>
 
-namespace tests::inline RAMIFY_BUILD {
+#include "build_namespace.hpp"
+
+namespace tests::inline TESTS_BUILD {
 
 using namespace ramify;
 
@@ -52,4 +54,4 @@ inline std::optional<launch_limits> scoped_limit(std::size_t pending_launches) {
                                       launch_limit_values{.pending_launches = pending_launches});
 }
 
-}  // namespace tests::inline RAMIFY_BUILD
+}  // namespace tests::inline TESTS_BUILD

@@ -8,7 +8,9 @@
 #include <ramify/runtime/check.cuh>
 #include <ramify/runtime/slots.cuh>
 
-namespace tests::inline RAMIFY_BUILD {
+#include "build_namespace.hpp"
+
+namespace tests::inline TESTS_BUILD {
 
 /// Launch slots in use. Waits for the NULL stream.
 inline unsigned slots_in_use() {
@@ -41,4 +43,4 @@ class all_slots_taken {
   ramify::slot_lease lease_;
 };
 
-}  // namespace tests::inline RAMIFY_BUILD
+}  // namespace tests::inline TESTS_BUILD

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// checked_bounds(): the bounding box of points, and a check that all of them are finite. Public: other
-/// families may include this header.
+/// checked_bounds(): the bounding box of points, and a check that all of them are finite. Public:
+/// other families may include this header.
 
 #include <algorithm>
 #include <cstddef>

@@ -4,16 +4,17 @@
 /// \file
 /// The recursion that builds the nodes: grids that launch grids.
 ///
-///     codes of a node's points   0012 0013 0100 0101 0132 0200   the second digit is the first that
-///     its children              [0012 0013][0100 0101 0132][0200]   differs: three ranges
+///     sorted codes of a node      0012 0013 0100 0101 0132 0200
+///     first digit that differs     ^    ^    ^    ^    ^    ^
+///     children                   [0012 0013][0100 0101 0132][0200]
 ///
 /// A task is the set of children of one node; its grid has one block per child. If a child has few
-/// points, the block builds its whole subtree. Otherwise the block splits the child and spawns a grid
-/// over the grandchildren.
+/// points, the block builds its whole subtree. Otherwise the block splits the child and spawns a
+/// grid over the grandchildren.
 ///
-/// Digits that all points of a node share are skipped, so every inner node has two or more children.
-/// Points with equal codes are split by number instead. The depth is therefore bounded, and a million
-/// copies of a point give a balanced tree.
+/// Digits that all points of a node share are skipped, so every inner node has two or more
+/// children. Points with equal codes are split by number instead. The depth is therefore bounded,
+/// and a million copies of a point give a balanced tree.
 
 #include <cstdint>
 #include <ramify/runtime/spawner.cuh>
@@ -138,8 +139,8 @@ __device__ void split_nodes(const build_context<Real, dim>& context, const std::
     }
     first = __shfl_sync(full_warp_mask, first, static_cast<int>(group));
 
-    // 3. Write this thread's child. If the array is full, the node stays a leaf, and the host detects
-    //    this from the count.
+    // 3. Write this thread's child. If the array is full, the node stays a leaf, and the host
+    //    detects this from the count.
     if (!mine || begin >= end || first + children > context.capacity) continue;
     const auto child =
         static_cast<std::uint32_t>(first) + __popc(static_cast<int>(present & ((1u << digit) - 1)));
@@ -154,7 +155,7 @@ __device__ void split_nodes(const build_context<Real, dim>& context, const std::
   }
 }
 
-/// Builds the descendants of a node, or spawns them. All threads of the block must call this function.
+/// Builds the descendants of a node, or spawns them. All threads of the block must call it.
 template <class Real, int dim>
 __device__ void build_descendants(std::uint32_t node, spawner<siblings>& spawn,
                                   const build_context<Real, dim>& context) {

@@ -2,13 +2,13 @@
 #pragma once
 
 /// \file
-/// Points, boxes and squared distances in two and three dimensions. Public: users and other families
-/// may include this header.
+/// Points, boxes and squared distances in two and three dimensions. Public: users and other
+/// families may include this header.
 ///
-/// Every operation of a distance is rounded separately: device code does not fuse a product and a sum.
-/// A program that adds the squares of the differences, axis by axis, therefore gets the same bits. (A
-/// host compiler that may use fused instructions, for example with -march=native, also needs
-/// -ffp-contract=off.) Rounding is monotone, so for a point p in a box
+/// Every operation of a distance is rounded separately: device code does not fuse a product and a
+/// sum. A program that adds the squares of the differences, axis by axis, therefore gets the same
+/// bits. (A host compiler that may use fused instructions, for example with -march=native, also
+/// needs -ffp-contract=off.) Rounding is monotone, so for a point p in a box
 ///
 ///     box.min_distance2(q) <= distance2(q, p) <= box.max_distance2(q)
 ///
@@ -37,8 +37,8 @@ __host__ __device__ Real add_square(Real sum, Real d) {
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// A position. Its layout is that of an array of `dim` numbers, so any struct of `dim` numbers can be
-/// read as one.
+/// A position. Its layout is that of an array of `dim` numbers, so any struct of `dim` numbers can
+/// be read as one.
 template <class Real, int dim>
 struct point {
   static_assert(std::is_floating_point_v<Real> && (dim == 2 || dim == 3));

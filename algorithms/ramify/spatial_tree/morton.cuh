@@ -6,9 +6,9 @@
 ///
 ///     cell (x, y) = (2, 1) = (10, 01) in binary  -->  code 0110: the bits of y and x alternate
 ///
-/// The codes number the cells of the smallest cube around all points along the Z-order curve. The curve
-/// completes each quadrant, or octant, before it enters the next one. A node of the tree is therefore
-/// a range of the sorted points, and each child is the subrange with the same next digit.
+/// The codes number the cells of the smallest cube around all points along the Z-order curve. The
+/// curve completes each quadrant, or octant, before it enters the next one. A node of the tree is
+/// therefore a range of the sorted points, and each child is the subrange with the same next digit.
 
 #include <cstdint>
 #include <ramify/spatial_tree/node.cuh>
@@ -46,8 +46,8 @@ __host__ __device__ std::uint64_t spread_bits(std::uint64_t v) {
   }
 }
 
-/// Computes the Morton codes of points in a box. The cube has the box's lower corner; its edge is the
-/// longest edge of the box.
+/// Computes the Morton codes of points in a box. The cube has the box's lower corner; its edge is
+/// the longest edge of the box.
 template <int dim>
 class morton_encoder {
  public:

@@ -4,8 +4,8 @@
 /// \file
 /// The kernel that finds the k nearest neighbors, one thread per query.
 ///
-/// Branch and bound, depth first (Roussopoulos, Kelley and Vincent, 1995): a thread visits the nearest
-/// child first, and skips a node that is farther away than the worst candidate so far.
+/// Branch and bound, depth first (Roussopoulos, Kelley and Vincent, 1995): a thread visits the
+/// nearest child first, and skips a node that is farther away than the worst candidate so far.
 
 #include <cstdint>
 #include <limits>
@@ -40,9 +40,9 @@ struct neighbor_row {
   }
 };
 
-/// The k best candidates in sorted order, for k <= capacity. All indices are compile-time constants, so
-/// the array lives in registers. If k < capacity, the first elements hold values that no candidate
-/// precedes.
+/// The k best candidates in sorted order, for k <= capacity. All indices are compile-time
+/// constants, so the array lives in registers. If k < capacity, the first elements hold values that
+/// no candidate precedes.
 template <class Real, unsigned capacity>
 class candidate_list {
  public:
@@ -79,7 +79,7 @@ class candidate_list {
   neighbor<Real> best_[capacity];
 };
 
-/// The k best candidates for any k: a binary heap in the output row, the worst candidate at its root.
+/// The k best candidates for any k: a binary heap in the output row, with the worst at its root.
 template <class Real>
 class candidate_heap {
  public:
@@ -187,8 +187,8 @@ struct nearest_queries {
 };
 
 /// Writes rows of k ids and k squared distances. One thread per query. The tree's own points are
-/// processed in the tree's order, so threads of a warp visit nearly the same nodes; their rows are in
-/// the caller's order.
+/// processed in the tree's order, so threads of a warp visit nearly the same nodes; their rows are
+/// in the caller's order.
 template <class Real, int dim, class Candidates>
 __global__ void nearest_neighbors(spatial_tree_view<Real, dim> tree,
                                   nearest_queries<Real, dim> batch, std::uint32_t* ids,

@@ -13,8 +13,9 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// The points [begin, end) of the tree's order, and their bounding box. An inner node has two or more
-/// children. They are consecutive nodes, and their points, in this order, are the node's points.
+/// The points [begin, end) of the tree's order, and their bounding box. An inner node has two or
+/// more children. They are consecutive nodes, and their points, in this order, are the node's
+/// points.
 template <class Real, int dim>
 struct spatial_node {
   box<Real, dim> bounds;
@@ -45,7 +46,7 @@ struct spatial_shape {
   static constexpr unsigned stack_size = max_level * (arity - 1) + 1;
 };
 
-/// A tree in device memory, as an argument for kernels. Node 0 is the root; an empty tree has no nodes.
+/// A tree in device memory, as a kernel argument. Node 0 is the root; an empty tree has no nodes.
 template <class Real, int dim>
 struct spatial_tree_view {
   const spatial_node<Real, dim>* nodes;

@@ -11,25 +11,27 @@
 ///     nearest(tree.view(), queries, 2, 2, ids, distances2);
 ///     ids           --> [[0, 1], [2, 1]]                distances2 --> [[1, 2], [117, 145]]
 ///
-/// Queries    n < 2^32 finite points in device memory. Queries that are close in space should be close
-///            in the array: the threads of a warp then visit nearly the same nodes.
+/// Queries    n < 2^32 finite points in device memory. Queries that are close in space should be
+///            close in the array: the threads of a warp then visit nearly the same nodes.
 ///            all_nearest_neighbors() does this for the tree's own points.
-/// Ball       closed: it contains the points p with distance2(query, p) <= radius * radius, computed
-///            in Real. geometry.cuh states the arithmetic; brute force can get the same bits.
+/// Ball       closed: it contains the points p with distance2(query, p) <= radius * radius,
+///            computed in Real. geometry.cuh states the arithmetic; brute force can get the same
+///            bits.
 /// Results    in device memory; they must not overlap the input. Ids are indices into the caller's
 ///            points. The results are the same on every run, route, schedule and backend.
-/// Stream     earlier work in the stream is ordered before the call. Every call waits for the stream.
-/// Launches   one grid checks the queries, and one grid is launched per pass over the tree, with one
-///            thread per query. A thread keeps a stack of at most 225 nodes. No grid launches another,
-///            so the report has the route "flat". On a GPU a thread needs up to 1.8 KB (3D double:
-///            3.6 KB) of local memory, which the driver reserves for all resident threads.
-/// Errors     std::invalid_argument for a null array, k == 0, a negative or NaN radius, and for a NaN
-///            or an infinity in a query (the message names it), before any result is written;
+/// Stream     earlier work in the stream is ordered before the call. Every call waits for the
+///            stream.
+/// Launches   one grid checks the queries, and one grid is launched per pass over the tree, with
+///            one thread per query. A thread keeps a stack of at most 225 nodes. No grid launches
+///            another, so the report has the route "flat". On a GPU a thread needs up to 1.8 KB (3D
+///            double: 3.6 KB) of local memory, which the driver reserves for all resident threads.
+/// Errors     std::invalid_argument for a null array, k == 0, a negative or NaN radius, and for a
+///            NaN or an infinity in a query (the message names it), before any result is written;
 ///            cuda_error.
 /// Complexity O(log n + results) per query for evenly distributed points; brute force in the worst
 ///            case.
-/// Not for    lists of balls that contain most of the points; very large k, because the candidate heap
-///            is in the output array.
+/// Not for    lists of balls that contain most of the points; very large k, because the candidate
+///            heap is in the output array.
 
 #include <cmath>
 #include <cstddef>

@@ -9,9 +9,9 @@
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// Calls found(begin, end) with ranges of the tree's order, in ascending order. Together they are the
-/// points p with distance2(query, p) <= radius2. A node that lies entirely in the ball is one range,
-/// and its children are not visited.
+/// Calls found(begin, end) with ranges of the tree's order, in ascending order. Together they are
+/// the points p with distance2(query, p) <= radius2. A node that lies entirely in the ball is one
+/// range, and its children are not visited.
 template <class Real, int dim, class Found>
 __device__ void for_each_within(const spatial_tree_view<Real, dim>& tree,
                                 const point<Real, dim>& query, Real radius2, Found found) {

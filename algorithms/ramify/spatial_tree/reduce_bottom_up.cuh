@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// reduce_bottom_up(): computes one value for each node of a tree, from its points and its children.
-/// Public: users and other families may include this header.
+/// reduce_bottom_up(): computes one value for each node of a tree, from its points and its
+/// children. Public: users and other families may include this header.
 ///
 ///     a leaf         combines of_point(p) of its points, in the tree's order
 ///     an inner node  combines the values of its children, in order
@@ -19,8 +19,8 @@
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// One thread per leaf, which also computes the ancestors at which it arrives last. `arrived` counts
-/// the complete children of each node and must be 0.
+/// One thread per leaf, which also computes the ancestors at which it arrives last. `arrived`
+/// counts the complete children of each node and must be 0.
 template <class Real, int dim, class Fold>
 __global__ void reduce_nodes(spatial_tree_view<Real, dim> tree, Fold fold, unsigned* arrived,
                              trace_ticket trace) {

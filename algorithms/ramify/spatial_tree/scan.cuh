@@ -19,8 +19,8 @@ namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 inline constexpr int scan_threads = RAMIFY_ON_CUDA ? 256 : 32;
 inline constexpr unsigned scan_max_blocks = 1024;
 
-/// The range of n elements that this block scans. Its length is a multiple of the block size, except
-/// for the last one.
+/// The range of n elements that this block scans. Its length is a multiple of the block size,
+/// except for the last one.
 struct scan_tile {
   unsigned long long begin;
   unsigned long long end;

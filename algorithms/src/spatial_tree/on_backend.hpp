@@ -12,7 +12,7 @@
 
 namespace ramify::facade {
 
-/// A spatial tree on one backend. The functions are those of spatial_index, without its size checks.
+/// A spatial tree on one backend. Its functions are those of spatial_index without size checks.
 template <class Real, int dim>
 class spatial_backend {
  public:
