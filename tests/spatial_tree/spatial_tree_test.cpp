@@ -21,7 +21,7 @@ using tests::all_clouds;
 using tests::cloud;
 using tests::left_out;
 using tests::names;
-using tests::on_cpu;
+using tests::runs_on_cpu;
 
 namespace {
 
@@ -45,7 +45,7 @@ tests::built_tree<typename Type::real, Type::dim> expect_tree(
     const spatial_tree_config& config, std::size_t pending_launches = 0) {
   const std::uint64_t grids_before = ramify::cpu::grids_begun();
   auto tree = tests::build_tree<typename Type::real, Type::dim>(points, config, pending_launches);
-  if (on_cpu()) {
+  if (runs_on_cpu()) {
     // One grid computes the hashes for the test.
     const std::uint64_t grids = ramify::cpu::grids_begun() - grids_before - !points.empty();
     BOOST_TEST(tree.report.host_grids + tree.report.child_grids == grids);
@@ -139,7 +139,9 @@ BOOST_DATA_TEST_CASE(no_node_is_lost_at_any_limit, data::make({1, 2, 16, 2048}),
       BOOST_TEST_CONTEXT(c) {
         const auto tree =
             expect_tree<tests::f3>(points, many_grids(taken), std::size_t(pending_launches));
-        if (on_cpu()) BOOST_TEST(tree.report.pending_launch_limit == unsigned(pending_launches));
+        if (runs_on_cpu()) {
+          BOOST_TEST(tree.report.pending_launch_limit == unsigned(pending_launches));
+        }
       }
     }
   }
@@ -178,7 +180,7 @@ BOOST_AUTO_TEST_CASE(the_report_states_the_route) {
   BOOST_TEST(flat.child_grids == 0u);
   BOOST_TEST(flat.deepest_level >= 3u);
   const auto chosen = expect_tree<tests::f3>(points, many_grids(route::automatic)).report;
-  if (on_cpu()) {
+  if (runs_on_cpu()) {
     BOOST_TEST(chosen.taken == route::device);
   } else {  // from the measured launch costs; the sort may have chosen the other route
     BOOST_TEST(chosen.route_reason.find("flat: about ") == 0u);
@@ -267,7 +269,7 @@ BOOST_AUTO_TEST_CASE(bad_pointers_and_sizes_are_named) {
          "distances2 is null");
   expect([&] { nearest(view, points, 5, std::size_t{1} << 31, ids.data(), distances.data()); },
          "k is 2147483648");
-  if (!on_cpu()) {
+  if (!runs_on_cpu()) {
     const std::vector<point3> on_host(100);
     expect([&] { tree3(on_host.data(), on_host.size()); }, "points is ordinary host memory");
   }

@@ -10,9 +10,7 @@
 #include <ramify/runtime/limits.cuh>
 #include <vector>
 
-#include "build_namespace.hpp"
-
-namespace tests::inline TESTS_BUILD {
+namespace tests::inline RAMIFY_BUILD {
 
 using namespace ramify;
 
@@ -54,4 +52,4 @@ inline std::optional<launch_limits> scoped_limit(std::size_t pending_launches) {
                                       launch_limit_values{.pending_launches = pending_launches});
 }
 
-}  // namespace tests::inline TESTS_BUILD
+}  // namespace tests::inline RAMIFY_BUILD

@@ -8,9 +8,7 @@
 #include <ramify/runtime/check.cuh>
 #include <ramify/runtime/slots.cuh>
 
-#include "build_namespace.hpp"
-
-namespace tests::inline TESTS_BUILD {
+namespace tests::inline RAMIFY_BUILD {
 
 /// Launch slots in use. Waits for the NULL stream.
 inline unsigned slots_in_use() {
@@ -43,4 +41,4 @@ class all_slots_taken {
   ramify::slot_lease lease_;
 };
 
-}  // namespace tests::inline TESTS_BUILD
+}  // namespace tests::inline RAMIFY_BUILD
