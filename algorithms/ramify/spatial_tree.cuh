@@ -5,7 +5,7 @@
 /// spatial_tree for CUDA code: a quadtree or octree with tight boxes over points in device memory.
 ///
 ///     const ramify::spatial_tree tree(points, n, stream);    // point<float, 3>* in device memory
-///     radius_count(tree.view(), queries, m, radius, counts, stream);    // spatial_tree/queries.cuh
+///     radius_count(tree.view(), queries, m, radius, counts, stream);   // spatial_tree/queries.cuh
 ///     kernel<<<...>>>(tree.view());                          // or a kernel of the caller
 ///     std::cout << tree.report();
 ///

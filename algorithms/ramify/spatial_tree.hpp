@@ -32,7 +32,6 @@
 #include <cstdint>
 #include <memory>
 #include <ramify/runtime/error.hpp>
-#include <ramify/runtime/options.hpp>
 #include <ramify/spatial_tree/config.hpp>
 #include <span>
 #include <vector>
