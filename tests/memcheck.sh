@@ -52,9 +52,9 @@ done
 # Chains that are resumed, nodes as large as may be, lists as short as may be.
 cases traverse 'traverse/a_long_chain*,nodes_may*,short_lists*'
 # What is asked for alone, folds among it; by child lists; what is refused.
-cases rooted_tree 'rooted_tree/only_requested*,children_in*,cycles_of*,faulty_child*'
-cases spatial_tree 'spatial_tree/every_cloud_and_size*'
-cases spatial_tree 'spatial_queries/nearest*'
+cases rooted_tree_cuda 'rooted_tree/only_requested*,children_in*,cycles_of*,faulty_child*'
+cases spatial_tree_cuda 'spatial_tree/every_cloud_and_size*'
+cases spatial_tree_cuda 'spatial_tree_queries/nearest*'
 for precision in float double; do
   example nbody --plummer 1000 --steps 2 --precision $precision --method direct
 done

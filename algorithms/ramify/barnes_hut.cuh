@@ -62,7 +62,7 @@ void check_gravity_arguments(const point<Real, 3>* positions, const Real* masses
                              const point<Real, 3>* accelerations, const Real* potentials,
                              std::size_t results, const char* algorithm) {
   const auto named = [&](const char* name) { return std::string(algorithm) + ": " + name; };
-  if (n > spatial_shape<3>::most_points) {
+  if (n > spatial_shape<3>::max_points) {
     throw std::invalid_argument(named("n is ") + std::to_string(n) + "; it must be less than 2^31");
   }
   if (n == 0) return;
@@ -129,7 +129,7 @@ class barnes_hut {
     gravity_cell<Real>* cells = detail::at_least(cells_, tree.node_count, stream);
     run(gather_bodies<Real>, tree.point_count, stream, "gathering the bodies", tree, masses, bodies,
         recorder_.ticket());
-    grids_ += summarize(tree, fold_mass<Real>{bodies, sums}, stream, recorder_.ticket());
+    grids_ += reduce_bottom_up(tree, fold_mass<Real>{bodies, sums}, stream, recorder_.ticket());
     run(make_cells<Real>, tree.node_count, stream, "making the cells", tree, sums,
         static_cast<Real>(config_.theta), cells, recorder_.ticket());
   }

@@ -65,7 +65,7 @@ class nbody_system {
     copy(masses_.data(), masses);
     find_forces();
     if (n > 0) {
-      (void)checked_extent(velocities_.data(), n, "nbody_system: velocities", stream,
+      (void)checked_bounds(velocities_.data(), n, "nbody_system: velocities", stream,
                            recorder_.ticket());
       ++report_.host_grids;
       recorder_.read();

@@ -2,26 +2,29 @@
 #pragma once
 
 /// \file
-/// spatial_index for plain C++: compiled code behind std::span, on whatever machine runs it.
+/// spatial_index for plain C++: compiled spatial trees over std::span, on any backend.
 ///
 ///     std::vector<std::array<float, 3>> points = ...;
 ///     const ramify::spatial_index<float, 3> index(points);
-///     std::cout << index.report();                         // on which backend, by which route
+///     std::cout << index.report();                         // the backend and the route
 ///     std::vector<std::uint32_t> ids(10 * points.size());
 ///     std::vector<float> distances2(ids.size());
-///     index.nearest_of_own_points(10, true, ids, distances2);
+///     index.all_nearest_neighbors(10, true, ids, distances2);
 ///
-/// Points    float or double, two- or three-dimensional, finite, fewer than 2^31, in any order.
+/// Points    fewer than 2^31 finite points of float or double, in two or three dimensions, in any
+///           order.
 /// Memory    ordinary host memory; on the CUDA backend also pinned, managed or device memory. Host
-///           memory is copied to the device and back, device and managed memory is read and written
-///           in place. Results must not overlap the queries or one another. The tree has points of
-///           its own: the caller's are read by the constructor alone.
-/// Waits     each call, until its result is there. One call at a time on an index.
-/// Errors    std::invalid_argument for a bad argument, and for a NaN or an infinity, naming the
-///           point; unavailable for a backend or a route that this machine or this build cannot
-///           run; all before anything is written. cuda_error, device_launch_error.
-/// Cost      as <ramify/spatial_tree.cuh> and <ramify/spatial_queries.cuh>, which say what the tree
-///           is; on the CUDA backend host memory adds the copies.
+///           memory is copied to the device and back; device and managed memory is used in place.
+///           Results must not overlap the queries or one another. The tree has its own copy of the
+///           points; the caller's points are read only by the constructor.
+/// Waits     each call returns when its result is complete. Only one thread at a time may use an
+///           index.
+/// Errors    std::invalid_argument for a bad argument, and for a NaN or an infinity (the message
+///           names the point); unavailable for a backend or a route that this machine or this build
+///           cannot run. All of these are thrown before any result is written. cuda_error,
+///           device_launch_error.
+/// Cost      as stated in <ramify/spatial_tree.cuh> and <ramify/spatial_tree/queries.cuh>, which
+///           also describe the tree. On the CUDA backend host memory adds the copies.
 
 #include <array>
 #include <concepts>
@@ -29,7 +32,6 @@
 #include <cstdint>
 #include <memory>
 #include <ramify/runtime/error.hpp>
-#include <ramify/runtime/options.hpp>
 #include <ramify/spatial_tree/config.hpp>
 #include <span>
 #include <vector>
@@ -41,55 +43,66 @@ template <class Real, int dim>
 class spatial_backend;
 }
 
-struct spatial_options : run_options {
-  /// As in spatial_tree_config.
-  unsigned leaf_size = spatial_tree_config{}.leaf_size;
-  unsigned block_points = spatial_tree_config{}.block_points;
-  // run_options::trace gets the build's grids; a query is one grid, of which its report tells all.
+/// Options of an index: the configuration of its build, and where it runs. The queries run on the
+/// same backend.
+struct spatial_tree_options : spatial_tree_config {
+  ramify::backend backend = ramify::backend::automatic;
+  /// Sets the backend's pending-launch limit for the duration of the build; 0 leaves it unchanged.
+  /// The report states the granted limit. Must not be set while another thread launches.
+  std::size_t pending_launches = 0;
 };
 
-/// The points in many balls. Those in ball i are ids[offsets[i]] to ids[offsets[i + 1] - 1].
-struct neighbour_lists {
-  std::vector<std::uint64_t> offsets;  ///< one more than there are queries
+/// The points in many balls. The list of ball i is ids[offsets[i]] to ids[offsets[i + 1] - 1].
+struct neighbor_lists {
+  std::vector<std::uint64_t> offsets;  ///< one more element than there are queries
   std::vector<std::uint32_t> ids;
   run_report report;
 };
 
-/// A spatial tree with points of its own. Move-only; moved-from it may only be destroyed or
-/// assigned.
+/// A spatial tree with its own copy of the points. Move-only. A moved-from index may only be
+/// destroyed or assigned to.
 template <class Real, int dim>
 class spatial_index {
   static_assert((std::same_as<Real, float> || std::same_as<Real, double>)&&(dim == 2 || dim == 3),
-                "compiled for float and double in 2D and 3D; else take <ramify/spatial_tree.cuh>");
+                "compiled for float and double in 2D and 3D; else use <ramify/spatial_tree.cuh>");
 
  public:
   using point = std::array<Real, dim>;
 
-  explicit spatial_index(std::span<const point> points, const spatial_options& options = {});
+  /// Builds the tree over `points`.
+  /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
+  explicit spatial_index(std::span<const point> points, const spatial_tree_options& options = {});
   ~spatial_index();
   spatial_index(spatial_index&&) noexcept;
   spatial_index& operator=(spatial_index&&) noexcept;
 
-  /// Of the build.
+  /// Returns the report of the build.
   [[nodiscard]] const spatial_tree_report& report() const;
 
-  /// Counts the points whose distance to a query is `radius` or less.
-  /// \throws std::invalid_argument if `counts` is not as long as `queries`, or radius < 0
+  /// Counts the points whose distance to a query is at most `radius`.
+  /// \param counts  one count per query
+  /// \throws std::invalid_argument if counts.size() != queries.size(), or radius < 0; cuda_error
   run_report radius_count(std::span<const point> queries, Real radius,
                           std::span<std::uint32_t> counts) const;
 
-  /// Lists them, in an order that depends on the tree's points alone.
-  [[nodiscard]] neighbour_lists radius_list(std::span<const point> queries, Real radius) const;
+  /// Lists the points whose distance to a query is at most `radius`. Their order depends only on
+  /// the points of the index. \throws std::invalid_argument if radius < 0; cuda_error
+  [[nodiscard]] neighbor_lists radius_list(std::span<const point> queries, Real radius) const;
 
-  /// The k nearest points to each query, nearest first, equally near ones by their index: a row of
-  /// k ids and squared distances for each query. Where there are fewer than k points, the rest of a
-  /// row is no_neighbour and infinity.
-  /// \throws std::invalid_argument if the results are not k times as long as `queries`, or k == 0
+  /// Finds the k points nearest to each query, sorted by distance, then by index. If the index has
+  /// fewer than k points, the rest of a row is no_neighbor and infinity.
+  /// \param ids         one row of k ids per query
+  /// \param distances2  one row of k squared distances per query
+  /// \throws std::invalid_argument if a result does not have k elements per query, or k == 0;
+  ///         cuda_error
   run_report nearest(std::span<const point> queries, std::size_t k, std::span<std::uint32_t> ids,
                      std::span<Real> distances2) const;
 
-  /// The same for all points of the index; with `except_self` a point is not its own neighbour.
-  run_report nearest_of_own_points(std::size_t k, bool except_self, std::span<std::uint32_t> ids,
+  /// Finds the k nearest neighbors of every point of the index, as nearest() does. Row i belongs to
+  /// point i. With `exclude_self` a point is not its own neighbor; copies of it are neighbors.
+  /// \throws std::invalid_argument if a result does not have k elements per point, or k == 0;
+  ///         cuda_error
+  run_report all_nearest_neighbors(std::size_t k, bool exclude_self, std::span<std::uint32_t> ids,
                                    std::span<Real> distances2) const;
 
  private:

@@ -124,7 +124,7 @@ inline field<double> tampered(const cloud<double>& from, const gravity_options& 
                trace_ticket())
             .code(),
         "gathering");
-  (void)summarize(tree, fold_mass<double>{bodies.data(), sums.data()}, nullptr);
+  (void)reduce_bottom_up(tree, fold_mass<double>{bodies.data(), sums.data()}, nullptr);
   check(launch(make_cells<double>, {blocks, 128}, nullptr, tree, sums.data(), options.theta,
                cells.data(), trace_ticket())
             .code(),

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The answers to spatial queries by looking at every point.
+/// The results of spatial queries by brute force, and comparisons with them.
 
 #include <algorithm>
 #include <limits>
@@ -15,7 +15,7 @@
 
 namespace tests {
 
-/// The squares of the differences, axis by axis: the documented arithmetic.
+/// Adds the squares of the differences, axis by axis: the documented arithmetic.
 template <class Real, int dim>
 Real distance2(const coordinates<Real, dim>& a, const coordinates<Real, dim>& b) {
   Real sum = 0;
@@ -27,6 +27,7 @@ Real distance2(const coordinates<Real, dim>& a, const coordinates<Real, dim>& b)
   return sum;
 }
 
+/// Returns the ids of the points in a ball, sorted.
 template <class Real, int dim>
 std::vector<std::uint32_t> all_within(const point_list<Real, dim>& points,
                                       const coordinates<Real, dim>& query, Real radius) {
@@ -39,34 +40,34 @@ std::vector<std::uint32_t> all_within(const point_list<Real, dim>& points,
   return ids;
 }
 
-/// Squared distances and ids, in order.
+/// Returns k squared distances and ids, sorted.
 template <class Real, int dim>
 std::vector<std::pair<Real, std::uint32_t>> all_by_distance(const point_list<Real, dim>& points,
                                                             const coordinates<Real, dim>& query,
-                                                            std::size_t k, std::uint32_t except) {
+                                                            std::size_t k, std::uint32_t excluded) {
   std::vector<std::pair<Real, std::uint32_t>> found;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const auto id = static_cast<std::uint32_t>(i);
-    if (id != except) found.emplace_back(distance2<Real, dim>(query, points[i]), id);
+    if (id != excluded) found.emplace_back(distance2<Real, dim>(query, points[i]), id);
   }
   const std::size_t some = std::min(k, found.size());
   std::partial_sort(found.begin(), found.begin() + std::ptrdiff_t(some), found.end());
-  found.resize(k, {std::numeric_limits<Real>::infinity(), ramify::no_neighbour});
+  found.resize(k, {std::numeric_limits<Real>::infinity(), ramify::no_neighbor});
   return found;
 }
 
-/// Empty if rows of k nearest neighbours are right to the bit, else what is wrong. With
-/// `self_excepted`, query i is point i.
+/// Compares rows of k nearest neighbors with brute force, to the bit. If `self_excluded`, query i
+/// is point i. Returns the first difference, or "".
 template <class Real, int dim>
 std::string check_nearest(const point_list<Real, dim>& points, const point_list<Real, dim>& queries,
-                          std::size_t k, bool self_excepted, const std::vector<std::uint32_t>& ids,
+                          std::size_t k, bool self_excluded, const std::vector<std::uint32_t>& ids,
                           const std::vector<Real>& distances2) {
   for (std::size_t q = 0; q < queries.size(); ++q) {
-    const auto except = self_excepted ? static_cast<std::uint32_t>(q) : ramify::no_neighbour;
-    const auto expected = all_by_distance<Real, dim>(points, queries[q], k, except);
+    const auto excluded = self_excluded ? static_cast<std::uint32_t>(q) : ramify::no_neighbor;
+    const auto expected = all_by_distance<Real, dim>(points, queries[q], k, excluded);
     for (std::size_t i = 0; i < k; ++i) {
       if (ids[q * k + i] != expected[i].second || distances2[q * k + i] != expected[i].first) {
-        return "neighbour " + std::to_string(i) + " of query " + std::to_string(q) + " is " +
+        return "neighbor " + std::to_string(i) + " of query " + std::to_string(q) + " is " +
                std::to_string(ids[q * k + i]) + ", not " + std::to_string(expected[i].second);
       }
     }
@@ -74,11 +75,12 @@ std::string check_nearest(const point_list<Real, dim>& points, const point_list<
   return {};
 }
 
-/// Empty if counts and lists of the points in balls are right, else what is wrong.
+/// Compares counts and lists of the points in balls with brute force. Returns the first difference,
+/// or "".
 template <class Real, int dim>
 std::string check_within(const point_list<Real, dim>& points, const point_list<Real, dim>& queries,
                          Real radius, const std::vector<std::uint32_t>& counts,
-                         const ramify::neighbour_lists& lists) {
+                         const ramify::neighbor_lists& lists) {
   if (lists.offsets.size() != queries.size() + 1 || lists.offsets.front() != 0) return "offsets";
   for (std::size_t q = 0; q < queries.size(); ++q) {
     const auto expected = all_within<Real, dim>(points, queries[q], radius);

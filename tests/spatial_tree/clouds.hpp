@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Clouds of points: those that neighbour searches are customarily tested with, and hostile ones.
+/// Clouds of points: the usual ones of tests of neighbor searches, and adversarial ones.
 
 #include <array>
 #include <cmath>
@@ -25,10 +25,10 @@ enum class cloud {
   filled_sphere,
   hollow_sphere,
   lattice,     ///< many equal distances
-  duplicates,  ///< few places, many points at each
+  duplicates,  ///< few positions, many points at each
   collinear,
   all_equal,
-  nested,  ///< half of the points in half of the box, and so on: as deep as numbers go
+  nested,  ///< clusters within clusters, as deep as the precision allows
 };
 inline constexpr cloud all_clouds[] = {
     cloud::filled_box,    cloud::hollow_box, cloud::filled_sphere,
@@ -93,7 +93,7 @@ point_list<Real, dim> make_cloud(cloud c, std::size_t n, std::uint64_t seed) {
         break;
       case cloud::all_equal: p = {Real{0.1}, Real{-7}}; break;
       case cloud::nested: {
-        // Two and a half points on each level, so that chains of nodes are long.
+        // 2.5 points on each level, so that chains of nodes are long.
         const int level = static_cast<int>(i / 5 * 2);
         for (Real& x : p) x = std::ldexp(x, -(level % 60));
         break;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A second opinion on nearest neighbours: nanoflann's k-d tree.
+// Nearest neighbors compared with those of another library: nanoflann's k-d tree.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <iostream>
+#include <ramify/spatial_tree.hpp>
 
+#include "backend_under_test.hpp"
+#include "clouds.hpp"
 #include "spatial_types.hpp"
 
 #if __has_include(<nanoflann.hpp>)
@@ -20,14 +23,14 @@ struct adaptor {
     return points[i][axis];
   }
   template <class Box>
-  bool kdtree_get_bbox(Box& /*unknown*/) const {
+  bool kdtree_get_bbox(Box& /*bounds*/) const {
     return false;
   }
 };
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(nanoflann_finds_the_same_neighbours, Type, tests::spatial_types) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(nanoflann_finds_the_same_neighbors, Type, tests::spatial_types) {
   using real = typename Type::real;
   constexpr int dim = Type::dim;
   constexpr std::size_t k = 10;
@@ -42,15 +45,15 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(nanoflann_finds_the_same_neighbours, Type, tests::
         dim, source);
     peer.buildIndex();
 
-    ramify::spatial_options options;
+    ramify::spatial_tree_options options;
     options.backend = tests::backend_under_test();
     const ramify::spatial_index<real, dim> index(points, options);
     std::vector<std::uint32_t> ids(n * k);
     std::vector<real> distances2(n * k);
-    (void)index.nearest_of_own_points(k, false, ids, distances2);
+    (void)index.all_nearest_neighbors(k, false, ids, distances2);
 
-    // Of equally near points it may choose others, so distances are compared; they come from the
-    // same operations.
+    // The test compares distances: nanoflann may choose other points at the same distance. Both
+    // compute distances with the same operations.
     std::size_t faults = 0;
     std::vector<std::uint32_t> peer_ids(k);
     std::vector<real> peer_distances(k);
@@ -66,7 +69,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(nanoflann_finds_the_same_neighbours, Type, tests::
 
 #else
 
-BOOST_AUTO_TEST_CASE(nanoflann_is_not_there) {
+BOOST_AUTO_TEST_CASE(nanoflann_is_not_installed) {
   std::cout << "SKIPPED: the comparison with nanoflann needs libnanoflann-dev\n";
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Balls and nearest neighbours on the backend under test, through the facade, against brute force.
+// Balls and nearest neighbors, through the facade, compared with brute force.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -7,7 +7,10 @@
 #include <ramify/cpu/executor.hpp>
 #include <stdexcept>
 
+#include "backend_under_test.hpp"
 #include "brute_force.hpp"
+#include "exceptions.hpp"
+#include "printing.hpp"
 #include "spatial_types.hpp"
 #include "times_check.hpp"
 
@@ -21,8 +24,8 @@ using tests::runs_on_cpu;
 
 namespace {
 
-ramify::spatial_options options_for(route taken = route::automatic) {
-  ramify::spatial_options options;
+ramify::spatial_tree_options options_for(route taken = route::automatic) {
+  ramify::spatial_tree_options options;
   options.backend = tests::backend_under_test();
   options.route = taken;
   options.leaf_size = 6;
@@ -30,7 +33,7 @@ ramify::spatial_options options_for(route taken = route::automatic) {
   return options;
 }
 
-/// An index, the points that it is over, and whether its answers are brute force's.
+/// An index and its points. Its checks compare the results of queries with brute force.
 template <class Type>
 class checked_index {
  public:
@@ -38,7 +41,7 @@ class checked_index {
   static constexpr int dim = Type::dim;
   using list = tests::point_list<real, dim>;
 
-  explicit checked_index(list points, const ramify::spatial_options& options = options_for())
+  explicit checked_index(list points, const ramify::spatial_tree_options& options = options_for())
       : points_(std::move(points)), index_(points_, options) {}
 
   void expect_nearest(const list& queries, std::size_t k) const {
@@ -49,12 +52,12 @@ class checked_index {
                "");
   }
 
-  void expect_nearest_of_own(std::size_t k, bool except_self) const {
+  void expect_nearest_of_own(std::size_t k, bool exclude_self) const {
     std::vector<std::uint32_t> ids(points_.size() * k);
     std::vector<real> distances2(ids.size());
-    expect_grids([&] { return index_.nearest_of_own_points(k, except_self, ids, distances2); });
-    BOOST_TEST(
-        (tests::check_nearest<real, dim>(points_, points_, k, except_self, ids, distances2)) == "");
+    expect_grids([&] { return index_.all_nearest_neighbors(k, exclude_self, ids, distances2); });
+    BOOST_TEST((tests::check_nearest<real, dim>(points_, points_, k, exclude_self, ids,
+                                                distances2)) == "");
   }
 
   void expect_within(const list& queries, real radius) const {
@@ -65,7 +68,7 @@ class checked_index {
       BOOST_TEST(tests::check_times(report, {are_copied, are_copied}) == "");
       return report;
     });
-    ramify::neighbour_lists lists;
+    ramify::neighbor_lists lists;
     expect_grids([&] {
       lists = index_.radius_list(queries, radius);
       BOOST_TEST(tests::check_times(lists.report, {are_copied, true}) == "");
@@ -77,10 +80,11 @@ class checked_index {
   [[nodiscard]] const ramify::spatial_index<real, dim>& index() const { return index_; }
 
  private:
-  template <class Ask>
-  static void expect_grids(Ask ask) {
+  /// Runs `query` and checks the grids in its report.
+  template <class Query>
+  static void expect_grids(Query query) {
     const std::uint64_t before = ramify::cpu::grids_begun();
-    const ramify::run_report report = ask();
+    const ramify::run_report report = query();
     if (runs_on_cpu()) BOOST_TEST(report.host_grids == ramify::cpu::grids_begun() - before);
     BOOST_TEST(report.child_grids == 0u);
     BOOST_TEST(report.ran_on == tests::backend_under_test());
@@ -90,7 +94,7 @@ class checked_index {
   ramify::spatial_index<real, dim> index_;
 };
 
-/// Points in and around a cloud.
+/// Returns points in a cloud and around it.
 template <class Type>
 tests::point_list<typename Type::real, Type::dim> queries_near(
     const tests::point_list<typename Type::real, Type::dim>& points, std::size_t n) {
@@ -106,9 +110,9 @@ tests::point_list<typename Type::real, Type::dim> queries_near(
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(spatial_queries)
+BOOST_AUTO_TEST_SUITE(spatial_tree_queries)
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(nearest_neighbours_are_brute_force_s, Type, tests::spatial_types) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(nearest_neighbors_equal_brute_force, Type, tests::spatial_types) {
   int piece = 0;
   for (const cloud c : all_clouds) {
     for (const std::size_t n : {0, 1, 7, 40, 1'000}) {
@@ -129,7 +133,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(nearest_neighbours_are_brute_force_s, Type, tests:
   }
 }
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(points_in_balls_are_brute_force_s, Type, tests::spatial_types) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(points_in_balls_equal_brute_force, Type, tests::spatial_types) {
   using real = typename Type::real;
   int piece = 0;
   for (const cloud c : all_clouds) {
@@ -139,7 +143,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(points_in_balls_are_brute_force_s, Type, tests::sp
       const checked_index<Type> index(points);
       const auto queries = queries_near<Type>(points, 90);
       BOOST_TEST_CONTEXT(c << ", n = " << n) {
-        // Of lattices, radii 1, 2, 3 and 5 meet points on the sphere.
+        // In a lattice, balls with radius 1, 2, 3 and 5 have points on their surface.
         for (const real radius : {real{0}, real{0.05}, real{0.3}, real{1}, real{2}, real{3},
                                   real{5}, real{1e9}, std::numeric_limits<real>::infinity()}) {
           index.expect_within(queries, radius);
@@ -167,8 +171,7 @@ BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::random_schedules
   }
 }
 
-BOOST_DATA_TEST_CASE(nothing_is_lost_whatever_the_limit, data::make({1, 16, 2048}),
-                     pending_launches) {
+BOOST_DATA_TEST_CASE(no_result_is_lost_at_any_limit, data::make({1, 16, 2048}), pending_launches) {
   const auto points = tests::make_cloud<double, 2>(cloud::hollow_sphere, 1'500, 3);
   auto options = options_for(route::device);
   options.pending_launches = std::size_t(pending_launches);
@@ -177,7 +180,7 @@ BOOST_DATA_TEST_CASE(nothing_is_lost_whatever_the_limit, data::make({1, 16, 2048
   index.expect_within(queries_near<tests::d2>(points, 200), 0.1);
 }
 
-BOOST_AUTO_TEST_CASE(distances_beyond_the_scale_are_infinite_and_in_order) {
+BOOST_AUTO_TEST_CASE(distances_that_overflow_are_infinite_and_sorted) {
   using limits = std::numeric_limits<float>;
   for (const float scale : {limits::max(), limits::min() * 100}) {
     auto points = tests::make_cloud<float, 3>(cloud::filled_box, 200, 4);
@@ -191,7 +194,7 @@ BOOST_AUTO_TEST_CASE(distances_beyond_the_scale_are_infinite_and_in_order) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(lists_are_in_the_same_order_every_time) {
+BOOST_AUTO_TEST_CASE(lists_have_the_same_order_on_every_route_and_backend) {
   const auto points = tests::make_cloud<float, 3>(cloud::duplicates, 3'000, 5);
   const auto queries = queries_near<tests::f3>(points, 100);
   const checked_index<tests::f3> on_device(points, options_for(route::device));
@@ -219,17 +222,17 @@ BOOST_AUTO_TEST_CASE(an_index_can_be_moved) {
   BOOST_TEST(!second.report().backend_reason.empty());
 }
 
-// The caller's points may change and go once the index is there.
-BOOST_DATA_TEST_CASE(an_index_keeps_no_hold_of_the_points, data::make({route::device, route::flat}),
-                     taken) {
+// The caller may change and free its points when the index is built.
+BOOST_DATA_TEST_CASE(an_index_has_its_own_copy_of_the_points,
+                     data::make({route::device, route::flat}), taken) {
   const auto kept = tests::make_cloud<float, 3>(cloud::filled_box, 500, 10);
-  auto given = kept;
-  const ramify::spatial_index<float, 3> index(given, options_for(taken));
-  for (auto& p : given) p = {1e9f, -1e9f, 0};
-  given = {};
+  auto input = kept;
+  const ramify::spatial_index<float, 3> index(input, options_for(taken));
+  for (auto& p : input) p = {1e9f, -1e9f, 0};
+  input = {};
   std::vector<std::uint32_t> ids(kept.size() * 4);
   std::vector<float> distances2(ids.size());
-  (void)index.nearest_of_own_points(4, true, ids, distances2);
+  (void)index.all_nearest_neighbors(4, true, ids, distances2);
   BOOST_TEST((tests::check_nearest<float, 3>(kept, kept, 4, true, ids, distances2)) == "");
 }
 
@@ -242,8 +245,8 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named_before_anything_is_written) {
   std::vector<std::uint32_t> ids(200, 7);
   std::vector<float> distances2(200, 7);
   const std::span<std::uint32_t> hundred = std::span(ids).first(100);
-  const auto expect = [&](auto ask, const char* what) {
-    BOOST_CHECK_EXCEPTION((void)ask(), std::invalid_argument, names(what));
+  const auto expect = [&](auto call, const char* what) {
+    BOOST_CHECK_EXCEPTION((void)call(), std::invalid_argument, names(what));
   };
   expect([&] { return index.radius_count(queries, 1, hundred); }, "queries[42]");
   expect([&] { return index.radius_list(queries, 1).report; }, "queries[42]");
@@ -255,7 +258,7 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named_before_anything_is_written) {
   expect([&] { return index.nearest(points, 3, ids, distances2); }, "ids has 200");
   expect([&] { return index.nearest(points, 0, ids, distances2); }, "k is 0");
   expect(
-      [&] { return index.nearest_of_own_points(2, true, ids, std::span(distances2).first(100)); },
+      [&] { return index.all_nearest_neighbors(2, true, ids, std::span(distances2).first(100)); },
       "distances2 has 100");
   BOOST_TEST((ids == std::vector<std::uint32_t>(200, 7)));
   BOOST_TEST((distances2 == std::vector<float>(200, 7)));
@@ -269,18 +272,18 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named_before_anything_is_written) {
          "points[42]");
 }
 
-// The negative control: brute force disagrees with wrong answers.
-BOOST_AUTO_TEST_CASE(brute_force_can_say_no) {
+// The negative control: the comparison with brute force detects wrong results.
+BOOST_AUTO_TEST_CASE(brute_force_detects_wrong_results) {
   const auto points = tests::make_cloud<float, 2>(cloud::lattice, 25, 8);
   const ramify::spatial_index<float, 2> index(points, options_for());
   std::vector<std::uint32_t> ids(75);
   std::vector<float> distances2(75);
-  (void)index.nearest_of_own_points(3, true, ids, distances2);
+  (void)index.all_nearest_neighbors(3, true, ids, distances2);
   const auto check = [&] {
     return tests::check_nearest<float, 2>(points, points, 3, true, ids, distances2);
   };
   BOOST_TEST(check() == "");
-  std::swap(ids[0], ids[1]);  // equally near: the order of ids decides
+  std::swap(ids[0], ids[1]);  // equal distances: the order of ids decides
   BOOST_TEST(check() != "");
   std::swap(ids[0], ids[1]);
   distances2[74] = std::nextafter(distances2[74], 10.0f);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Spatial trees on the backend under test: what they are, whatever the cloud, schedule and limit.
-#include <boost/mpl/list.hpp>
+// The structure of spatial trees for every cloud, route, schedule and limit.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -9,14 +8,16 @@
 #include <ramify/cpu/executor.hpp>
 #include <stdexcept>
 
+#include "backend_under_test.hpp"
+#include "exceptions.hpp"
+#include "printing.hpp"
+#include "spatial_tree_checks.cuh"
 #include "spatial_types.hpp"
-#include "tree_check.hpp"
 
 namespace data = boost::unit_test::data;
 using ramify::route;
 using ramify::spatial_tree_config;
 using tests::all_clouds;
-using tests::cases;
 using tests::cloud;
 using tests::left_out;
 using tests::names;
@@ -26,7 +27,13 @@ namespace {
 
 constexpr route routes[] = {route::device, route::flat};
 
-/// Few points a block, so that a small cloud has many grids.
+/// Held for all tests: while a lease is held, only the runs themselves release slots.
+struct held_lease {
+  ramify::slot_lease lease{2048};
+};
+BOOST_TEST_GLOBAL_FIXTURE(held_lease);
+
+/// Few points per block, so that a small cloud has many grids.
 spatial_tree_config many_grids(route taken, unsigned leaf_size = 4) {
   return {.route = taken, .leaf_size = leaf_size, .block_points = 20};
 }
@@ -37,14 +44,14 @@ tests::built_tree<typename Type::real, Type::dim> expect_tree(
     const tests::point_list<typename Type::real, Type::dim>& points,
     const spatial_tree_config& config, std::size_t pending_launches = 0) {
   const std::uint64_t grids_before = ramify::cpu::grids_begun();
-  auto tree = Type::builder().build(points, config, pending_launches);
+  auto tree = tests::build_tree<typename Type::real, Type::dim>(points, config, pending_launches);
   if (runs_on_cpu()) {
-    // And one for the test's summaries.
+    // One grid computes the hashes for the test.
     const std::uint64_t grids = ramify::cpu::grids_begun() - grids_before - !points.empty();
     BOOST_TEST(tree.report.host_grids + tree.report.child_grids == grids);
   }
   BOOST_TEST(tests::check_tree(tree, points, config.leaf_size) == "");
-  BOOST_TEST(cases().slots_in_use() == 0u);
+  BOOST_TEST(tests::slots_in_use() == 0u);
   return tree;
 }
 
@@ -79,7 +86,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_hundred_thousand_points, Type, tests::spatial_ty
     for (const route taken : routes) {
       BOOST_TEST_CONTEXT(c << ", " << ramify::to_string(taken)) {
         const auto tree = expect_tree<Type>(points, {.route = taken});
-        // Copies of a point are shared out evenly, so that 16 of them or fewer are a leaf.
+        // Copies of a point are split evenly, until a leaf has at most 16 of them.
         if (c == cloud::all_equal && n == 100'000) {
           BOOST_TEST(tree.nodes.size() < n / 7);
         }
@@ -121,9 +128,8 @@ BOOST_DATA_TEST_CASE(the_extreme_schedules, data::make({"eager", "late"}), s) {
   }
 }
 
-BOOST_DATA_TEST_CASE(no_node_is_lost_whatever_the_limit, data::make({1, 2, 16, 2048}),
-                     pending_launches) {
-  static int piece = 0;  // of all limits
+BOOST_DATA_TEST_CASE(no_node_is_lost_at_any_limit, data::make({1, 2, 16, 2048}), pending_launches) {
+  static int piece = 0;  // shared by all limits
   for (const cloud c : {cloud::filled_box, cloud::hollow_sphere, cloud::duplicates,
                         cloud::all_equal, cloud::nested}) {
     const auto points =
@@ -133,14 +139,16 @@ BOOST_DATA_TEST_CASE(no_node_is_lost_whatever_the_limit, data::make({1, 2, 16, 2
       BOOST_TEST_CONTEXT(c) {
         const auto tree =
             expect_tree<tests::f3>(points, many_grids(taken), std::size_t(pending_launches));
-        if (runs_on_cpu()) BOOST_TEST(tree.report.pending_launch_limit == unsigned(pending_launches));
+        if (runs_on_cpu()) {
+          BOOST_TEST(tree.report.pending_launch_limit == unsigned(pending_launches));
+        }
       }
     }
   }
 }
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
-BOOST_DATA_TEST_CASE(a_full_pool_makes_tasks_spill, data::make({16, 4096}), pending_launches) {
+BOOST_DATA_TEST_CASE(a_full_launch_pool_spills_tasks, data::make({16, 4096}), pending_launches) {
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config("late"));
   const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 10'000, 5);
   const auto tree =
@@ -148,17 +156,18 @@ BOOST_DATA_TEST_CASE(a_full_pool_makes_tasks_spill, data::make({16, 4096}), pend
   BOOST_TEST((tree.report.spilled_tasks > 0) == (pending_launches == 16));
 }
 
-BOOST_AUTO_TEST_CASE(without_launch_slots_the_host_takes_over) {
+BOOST_AUTO_TEST_CASE(without_launch_slots_the_host_runs_the_build) {
   const auto n = static_cast<std::size_t>(tests::cut_down(20'000, 5'000));
   const auto points = tests::make_cloud<float, 3>(cloud::filled_sphere, n, 6);
-  const auto tree = cases().without_slots(points, many_grids(route::device));
+  const tests::all_slots_taken by_another_run(*ramify::current_launch_limits().pending_launches);
+  const auto tree = tests::build_tree<float, 3>(points, many_grids(route::device));
   BOOST_TEST(tests::check_tree(tree, points, 4) == "");
   BOOST_TEST(tree.report.taken == route::device);
   BOOST_TEST(tree.report.child_grids == 0u);
 }
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::not_under_thread_sanitizer))
-BOOST_AUTO_TEST_CASE(the_report_tells_the_route) {
+BOOST_AUTO_TEST_CASE(the_report_states_the_route) {
   const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 20'000, 7);
   const auto on_device = expect_tree<tests::f3>(points, many_grids(route::device)).report;
   BOOST_TEST(on_device.taken == route::device);
@@ -173,13 +182,13 @@ BOOST_AUTO_TEST_CASE(the_report_tells_the_route) {
   const auto chosen = expect_tree<tests::f3>(points, many_grids(route::automatic)).report;
   if (runs_on_cpu()) {
     BOOST_TEST(chosen.taken == route::device);
-  } else {  // by what was measured; the sort may have chosen the other one
+  } else {  // from the measured launch costs; the sort may have chosen the other route
     BOOST_TEST(chosen.route_reason.find("flat: about ") == 0u);
   }
 }
 
-// From each of many places a row of points leads away, each twice as far from it as the one before:
-// a long chain of nodes for few points.
+// From each of many positions a row of points starts. Each point is twice as far away as the
+// previous one, so few points have a long chain of nodes.
 BOOST_DATA_TEST_CASE(a_cloud_with_many_nodes_is_built_again, data::make(routes), taken) {
   tests::point_list<float, 3> points{{0, 0, 0}, {1, 1, 1}};
   const int places = RAMIFY_THREAD_SANITIZER ? 98 : 343;
@@ -197,8 +206,8 @@ BOOST_DATA_TEST_CASE(a_cloud_with_many_nodes_is_built_again, data::make(routes),
   BOOST_TEST(tree.nodes.size() > 8 * points.size() / 50 + 1024);
 }
 
-// Coordinates whose differences are no numbers, or hardly any.
-BOOST_AUTO_TEST_CASE_TEMPLATE(coordinates_at_the_ends_of_the_scale, Type, tests::spatial_types) {
+// Coordinates whose differences overflow, or are denormal.
+BOOST_AUTO_TEST_CASE_TEMPLATE(very_large_and_very_small_coordinates, Type, tests::spatial_types) {
   using limits = std::numeric_limits<typename Type::real>;
   for (const auto scale : {limits::max(), limits::min(), limits::denorm_min() * 1000}) {
     auto points = tests::make_cloud<typename Type::real, Type::dim>(
@@ -210,21 +219,21 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(coordinates_at_the_ends_of_the_scale, Type, tests:
   }
 }
 
-// The negative control of all these tests: the check sees what is wrong.
-BOOST_AUTO_TEST_CASE(the_check_of_trees_can_say_no) {
+// The negative control of all these tests: check_tree() detects faults.
+BOOST_AUTO_TEST_CASE(the_check_of_trees_detects_faults) {
   const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 500, 9);
   const auto good = expect_tree<tests::f3>(points, many_grids(route::flat));
-  const auto expect_fault = [&](const char* what, auto spoil) {
+  const auto expect_fault = [&](const char* what, auto corrupt) {
     auto bad = good;
-    spoil(bad);
+    corrupt(bad);
     const std::string fault = tests::check_tree(bad, points, 4);
     BOOST_TEST(fault.find(what) != std::string::npos, "found '" << fault << "', not " << what);
   };
   expect_fault("id", [](auto& t) { t.ids[3] = t.ids[4]; });
   expect_fault("not its id's", [](auto& t) { std::swap(t.points[3], t.points[4]); });
   expect_fault("not tight", [](auto& t) { t.nodes[7].lower[1] -= 0.5f; });
-  expect_fault("summary", [](auto& t) { ++t.nodes[0].summary; });
-  expect_fault("share out", [](auto& t) { --t.nodes[0].children; });
+  expect_fault("the hash", [](auto& t) { ++t.nodes[0].hash; });
+  expect_fault("partition", [](auto& t) { --t.nodes[0].children; });
   expect_fault("too many points", [](auto& t) { t.nodes[0].children = 0; });
   expect_fault("level", [](auto& t) { ++t.nodes[t.nodes[0].first_child].level; });
   expect_fault("parent", [](auto& t) { t.nodes[t.nodes[0].first_child].parent = 5; });
@@ -238,31 +247,44 @@ BOOST_AUTO_TEST_CASE(the_check_of_trees_can_say_no) {
   BOOST_TEST(!tests::same_tree(good, other));
 }
 
-BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
-  using tests::bad_tree_argument;
-  const auto expect = [&](bad_tree_argument argument, const char* what) {
-    BOOST_CHECK_EXCEPTION(cases().provoke(argument), std::invalid_argument, names(what));
+BOOST_AUTO_TEST_CASE(bad_pointers_and_sizes_are_named) {
+  using point3 = ramify::point<float, 3>;
+  using tree3 = ramify::spatial_tree<float, 3>;
+  const auto on_device = tests::upload(std::vector<point3>(100));
+  const point3* points = on_device.data();
+  const ramify::device_buffer<std::uint32_t> ids(100, nullptr);
+  const ramify::device_buffer<float> distances(100, nullptr);
+  const tree3 tree(points, 100);
+  const auto view = tree.view();
+  const point3* none = nullptr;
+  const auto expect = [](auto call, const char* what) {
+    BOOST_CHECK_EXCEPTION(call(), std::invalid_argument, names(what));
   };
-  expect(bad_tree_argument::null_points, "spatial_tree: points is null");
-  expect(bad_tree_argument::too_many_points, "n is 2147483648");
-  expect(bad_tree_argument::null_queries, "radius_count: queries is null");
-  expect(bad_tree_argument::null_counts, "counts is null");
-  expect(bad_tree_argument::null_ids, "nearest: ids is null");
-  expect(bad_tree_argument::null_distances, "distances2 is null");
-  expect(bad_tree_argument::large_k, "k is 2147483648");
-  if (!runs_on_cpu()) expect(bad_tree_argument::host_memory, "points is ordinary host memory");
+  expect([&] { tree3(none, 5); }, "spatial_tree: points is null");
+  expect([&] { tree3(points, std::size_t{1} << 31); }, "n is 2147483648");
+  expect([&] { radius_count(view, none, 5, 1, ids.data()); }, "radius_count: queries is null");
+  expect([&] { radius_count(view, points, 5, 1, nullptr); }, "counts is null");
+  expect([&] { nearest(view, points, 5, 1, nullptr, distances.data()); }, "nearest: ids is null");
+  expect([&] { all_nearest_neighbors(view, 1, true, ids.data(), static_cast<float*>(nullptr)); },
+         "distances2 is null");
+  expect([&] { nearest(view, points, 5, std::size_t{1} << 31, ids.data(), distances.data()); },
+         "k is 2147483648");
+  if (!runs_on_cpu()) {
+    const std::vector<point3> on_host(100);
+    expect([&] { tree3(on_host.data(), on_host.size()); }, "points is ordinary host memory");
+  }
+}
 
+BOOST_AUTO_TEST_CASE(bad_configurations_are_named) {
   const auto points = tests::make_cloud<float, 2>(cloud::filled_box, 10, 1);
-  const auto build = [&](const spatial_tree_config& config) {
-    (void)tests::f2::builder().build(points, config, 0);
+  const auto expect = [&](const spatial_tree_config& config, const char* what) {
+    BOOST_CHECK_EXCEPTION((void)(tests::build_tree<float, 2>(points, config)),
+                          std::invalid_argument, names(what));
   };
-  BOOST_CHECK_EXCEPTION(build({.leaf_size = 0}), std::invalid_argument, names("leaf_size is 0"));
-  BOOST_CHECK_EXCEPTION(build({.leaf_size = 1025}), std::invalid_argument,
-                        names("leaf_size is 1025; it must be in [1, 1024]"));
-  BOOST_CHECK_EXCEPTION(build({.block_points = 0}), std::invalid_argument,
-                        names("block_points is 0"));
-  BOOST_CHECK_EXCEPTION(build({.route = static_cast<route>(9)}), std::invalid_argument,
-                        names("route"));
+  expect({.leaf_size = 0}, "leaf_size is 0");
+  expect({.leaf_size = 1025}, "leaf_size is 1025; it must be in [1, 1024]");
+  expect({.block_points = 0}, "block_points is 0");
+  expect({.route = static_cast<route>(9)}, "route");
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(points_that_are_not_finite_are_named, Type, tests::spatial_types) {
@@ -273,25 +295,39 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(points_that_are_not_finite_are_named, Type, tests:
       points[at][at % Type::dim] = bad;
       points.back()[0] = bad;  // the first one is named
       const std::string name = "points[" + std::to_string(at) + "] has a coordinate";
-      BOOST_CHECK_EXCEPTION((void)Type::builder().build(points, {}, 0), std::invalid_argument,
-                            names(name));
+      BOOST_CHECK_EXCEPTION((void)(tests::build_tree<typename Type::real, Type::dim>(points, {})),
+                            std::invalid_argument, names(name));
     }
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_tree_that_was_moved_from_is_empty) {
-  BOOST_TEST(cases().moved_tree(tests::make_cloud<float, 3>(cloud::filled_box, 100, 1)) == "");
+BOOST_AUTO_TEST_CASE(a_moved_from_tree_is_empty) {
+  const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 100, 1);
+  const auto on_device = tests::upload_points<float, 3>(points);
+  ramify::spatial_tree<float, 3> first(on_device.data(), points.size());
+  ramify::spatial_tree<float, 3> second(std::move(first));
+  const auto is_empty = [](const ramify::spatial_tree<float, 3>& tree) {
+    return tree.view().point_count == 0 && tree.report().points == 0 && tree.report().nodes == 0;
+  };
+  BOOST_TEST(is_empty(first));
+  BOOST_TEST(second.report().points == points.size());
+  first = std::move(second);
+  BOOST_TEST(is_empty(second));
+  BOOST_TEST(!is_empty(first));
 }
 
 BOOST_AUTO_TEST_CASE(offsets_are_the_sums_of_counts) {
   for (const std::size_t n : {1, 2, 31, 32, 33, 255, 256, 257, 40'000, 300'001}) {
-    if (n > 100'000 && RAMIFY_THREAD_SANITIZER) continue;  // many blocks have gone before
+    if (n > 100'000 && RAMIFY_THREAD_SANITIZER) continue;  // slow, and 40,000 has many blocks
     std::vector<std::uint32_t> counts(n);
     for (std::size_t i = 0; i < n; ++i) counts[i] = static_cast<std::uint32_t>(i * 7919 % 13);
     counts[n / 2] = 0xffffffffu;  // the sum needs more than 32 bits
     std::vector<std::uint64_t> expected(n + 1);
     for (std::size_t i = 0; i < n; ++i) expected[i + 1] = expected[i] + counts[i];
-    BOOST_TEST((cases().offsets_of(counts) == expected), "n = " << n);
+    const auto on_device = tests::upload(counts);
+    const ramify::device_buffer<std::uint64_t> offsets(n + 1, nullptr);
+    ramify::detail::spatial_tree::scan_counts(on_device.data(), n, offsets.data(), nullptr);
+    BOOST_TEST((tests::download(offsets) == expected), "n = " << n);
   }
 }
 

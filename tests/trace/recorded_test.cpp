@@ -250,7 +250,7 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_spatial_tree_is_there, data::make(routes), 
     for (float& x : p) x = static_cast<float>(generator() % 100'000);
   }
   launch_trace trace;
-  ramify::spatial_options options;
+  ramify::spatial_tree_options options;
   options.backend = tests::backend_under_test();
   options.route = taken;
   options.trace = &trace;
@@ -258,7 +258,7 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_spatial_tree_is_there, data::make(routes), 
   BOOST_TEST(trace.count() == grids_of(index.report()));
   BOOST_TEST((trace.taken == taken));
   BOOST_TEST(broken_rule(trace) == "");
-  for (const char* kernel : {"find_extent", "find_places", "build_subtrees", "summarize_nodes"}) {
+  for (const char* kernel : {"find_bounds", "encode_points", "build_subtrees", "reduce_nodes"}) {
     BOOST_TEST(kernels_of(trace).contains(kernel));
   }
 }

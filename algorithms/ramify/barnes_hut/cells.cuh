@@ -29,7 +29,7 @@ struct mass_summary {
   Real weight;  ///< the sum of the magnitudes of the masses
 };
 
-/// How summarize() sums masses up.
+/// How reduce_bottom_up() sums masses up.
 template <class Real>
 struct fold_mass {
   const point_mass<Real>* bodies;  ///< in the tree's order
@@ -63,7 +63,7 @@ __device__ Real opening_distance2(const box<Real, 3>& bounds, const point<Real, 
     const Real length = bounds.upper.x[axis] - bounds.lower.x[axis];
     if (side < length) side = length;
   }
-  const Real far2 = bounds.farthest2(center) * (1 + 8 * limits_of<Real>::epsilon);
+  const Real far2 = bounds.max_distance2(center) * (1 + 8 * limits_of<Real>::epsilon);
   if (theta == 0) return limits_of<Real>::infinity;
   const Real wanted = side / theta;
   return far2 < wanted * wanted ? wanted * wanted : far2;

@@ -2,24 +2,27 @@
 #pragma once
 
 /// \file
-/// The nodes of a spatial tree, by grids that launch grids.
+/// The recursion that builds the nodes: grids that launch grids.
 ///
-///     places of a node's points   0012 0013 0100 0101 0132 0200      the first digit that differs is
-///     its children                [0012 0013][0100 0101 0132][0200]   the second: three stretches
+///     sorted codes of a node      0012 0013 0100 0101 0132 0200
+///     first digit that differs     ^    ^    ^    ^    ^    ^
+///     children                   [0012 0013][0100 0101 0132][0200]
 ///
-/// A task is the children of a node. Its grid has a block for each child. A block that finds few
-/// points builds all of the child's subtree; one that finds many splits the child and spawns a grid
-/// over the grandchildren. Digits that all points of a node have in common are passed over, so every
-/// inner node has two children or more. Points that lie in one cell of the curve are shared out by
-/// number instead: depth stays bounded, and a million copies of a point give a balanced tree.
+/// A task is the set of children of one node; its grid has one block per child. If a child has few
+/// points, the block builds its whole subtree. Otherwise the block splits the child and spawns a
+/// grid over the grandchildren.
+///
+/// Digits that all points of a node share are skipped, so every inner node has two or more
+/// children. Points with equal codes are split by number instead. The depth is therefore bounded,
+/// and a million copies of a point give a balanced tree.
 
 #include <cstdint>
 #include <ramify/runtime/spawner.cuh>
-#include <ramify/spatial_tree/z_curve.cuh>
+#include <ramify/spatial_tree/morton.cuh>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// Nodes that one task is about: neighbours in the array of nodes, with one parent.
+/// The nodes of one task: consecutive nodes with the same parent.
 struct siblings {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
@@ -32,7 +35,7 @@ template <class Real, int dim>
 __global__ void build_subtrees(task_source<siblings> source, spawner<siblings> spawn,
                                build_context<Real, dim> context);
 
-/// What all grids share.
+/// The data that all grids of a build share.
 template <class Real, int dim>
 struct build_context {
   __host__ __device__ static auto kernel() { return build_subtrees<Real, dim>; }
@@ -44,33 +47,33 @@ struct build_context {
 #else
   static constexpr unsigned threads = 32;
 #endif
-  /// Nodes that a block may have to split on one level of a subtree.
+  /// Maximum number of nodes that a block splits on one level of a subtree.
   static constexpr unsigned queue_size = 256;
 
-  const z_place* places;
-  spatial_node<Real, dim>* nodes;  ///< their boxes come later
+  const morton_code* codes;
+  spatial_node<Real, dim>* nodes;  ///< without boxes, which are computed later
   std::uint32_t* parents;
-  unsigned* arrived;               ///< blocks of a task that are done, at its first node
-  unsigned long long* node_count;  ///< beyond `capacity` if there was no room
+  unsigned* arrived;               ///< completed blocks of a task, at the index of its first node
+  unsigned long long* node_count;  ///< greater than `capacity` if the array was too small
   unsigned long long capacity;
   unsigned leaf_size;
   unsigned block_points;  ///< at most queue_size * (leaf_size + 1)
 };
 
-/// How a node's points are shared out among its children.
+/// The partition of a node's points among its children.
 template <int dim>
 struct node_split {
   static constexpr unsigned arity = spatial_shape<dim>::arity;
-  const z_place* places;
+  const morton_code* codes;
   std::uint32_t begin;
   std::uint32_t end;
-  unsigned shift = 0;  ///< of the digit that decides
-  unsigned parts = 0;  ///< or, if not 0, into how many equal parts
+  unsigned shift = 0;  ///< of the digit that selects the child
+  unsigned parts = 0;  ///< number of equal parts if all codes are equal, else 0
 
-  __device__ node_split(const z_place* places, std::uint32_t begin, std::uint32_t end,
+  __device__ node_split(const morton_code* codes, std::uint32_t begin, std::uint32_t end,
                         unsigned leaf_size)
-      : places(places), begin(begin), end(end) {
-    const std::uint64_t differ = places[begin].code ^ places[end - 1].code;
+      : codes(codes), begin(begin), end(end) {
+    const std::uint64_t differ = codes[begin].code ^ codes[end - 1].code;
     if (differ != 0) {
       shift = static_cast<unsigned>(63 - __clzll(static_cast<long long>(differ))) / dim * dim;
     } else {
@@ -79,7 +82,7 @@ struct node_split {
     }
   }
 
-  /// Where child `digit` begins; empty ones begin where the next one does.
+  /// Returns the first point of child `digit`; an empty child begins where the next one begins.
   [[nodiscard]] __device__ std::uint32_t begin_of(unsigned digit) const {
     if (parts != 0) {
       if (digit >= parts) return end;
@@ -88,7 +91,7 @@ struct node_split {
     std::uint32_t low = begin;
     for (std::uint32_t high = end; digit != 0 && low < high;) {
       const std::uint32_t middle = low + (high - low) / 2;
-      if ((places[middle].code >> shift & (arity - 1)) < digit) {
+      if ((codes[middle].code >> shift & (arity - 1)) < digit) {
         low = middle + 1;
       } else {
         high = middle;
@@ -98,8 +101,8 @@ struct node_split {
   }
 };
 
-/// Makes the children of `count` nodes, and puts those that are to be split in their turn into
-/// `next`, if it is there. A thread for each child that a node may have. Every thread of the block.
+/// Creates the children of `count` nodes. If `next` is not null, appends the children that must be
+/// split to it. One thread per possible child. All threads of the block must call this function.
 template <class Real, int dim>
 __device__ void split_nodes(const build_context<Real, dim>& context, const std::uint32_t* nodes,
                             unsigned count, std::uint32_t* next, unsigned* next_count) {
@@ -107,24 +110,24 @@ __device__ void split_nodes(const build_context<Real, dim>& context, const std::
   const unsigned digit = threadIdx.x % arity;
   const unsigned group = threadIdx.x % 32 / arity * arity;  // the lane of the node's first thread
 
-  // The warps go round together, also with threads that have no child to look for.
+  // All threads run every iteration, also those without a child: the shuffles need full warps.
   for (unsigned base = 0; base < count; base += context.threads / arity) {
-    // 1. Where does this thread's child begin, where does it end?
+    // 1. Find the range of this thread's child.
     const unsigned at = base + threadIdx.x / arity;
     const bool mine = at < count;
     const std::uint32_t node = nodes[mine ? at : base];
     const std::uint32_t node_end = context.nodes[node].end;
     std::uint32_t begin = node_end;
     if (mine) {
-      begin =
-          node_split<dim>(context.places, context.nodes[node].begin, node_end, context.leaf_size)
-              .begin_of(digit);
+      begin = node_split<dim>(context.codes, context.nodes[node].begin, node_end, context.leaf_size)
+                  .begin_of(digit);
     }
     const std::uint32_t next_begin = __shfl_down_sync(full_warp_mask, begin, 1, int{arity});
     const std::uint32_t end = digit == arity - 1 ? node_end : next_begin;
 
-    // 2. Room for the children that have points, side by side.
-    const unsigned present = __ballot_sync(full_warp_mask, mine && begin < end) >> group & ((1u << arity) - 1);
+    // 2. Reserve consecutive nodes for the children that have points.
+    const unsigned present =
+        __ballot_sync(full_warp_mask, mine && begin < end) >> group & ((1u << arity) - 1);
     const auto children = static_cast<unsigned>(__popc(static_cast<int>(present)));
     unsigned long long first = 0;
     if (mine && digit == 0) {
@@ -136,7 +139,8 @@ __device__ void split_nodes(const build_context<Real, dim>& context, const std::
     }
     first = __shfl_sync(full_warp_mask, first, static_cast<int>(group));
 
-    // 3. This thread's child. Without room the node stays a leaf, and the host sees the count.
+    // 3. Write this thread's child. If the array is full, the node stays a leaf, and the host
+    //    detects this from the count.
     if (!mine || begin >= end || first + children > context.capacity) continue;
     const auto child =
         static_cast<std::uint32_t>(first) + __popc(static_cast<int>(present & ((1u << digit) - 1)));
@@ -151,13 +155,13 @@ __device__ void split_nodes(const build_context<Real, dim>& context, const std::
   }
 }
 
-/// Builds what is below a node, or spawns it. Every thread of the block.
+/// Builds the descendants of a node, or spawns them. All threads of the block must call it.
 template <class Real, int dim>
-__device__ void build_below(std::uint32_t node, spawner<siblings>& spawn,
-                            const build_context<Real, dim>& context) {
+__device__ void build_descendants(std::uint32_t node, spawner<siblings>& spawn,
+                                  const build_context<Real, dim>& context) {
   __shared__ std::uint32_t queue[2][build_context<Real, dim>::queue_size];
   __shared__ unsigned queued[2];
-  // 1. Base case: a leaf is done.
+  // 1. Base case: a leaf is complete.
   const std::uint32_t size = context.nodes[node].size();
   if (size <= context.leaf_size) return;
   if (threadIdx.x == 0) {
@@ -167,7 +171,7 @@ __device__ void build_below(std::uint32_t node, spawner<siblings>& spawn,
   }
   __syncthreads();
   if (size <= context.block_points) {
-    // 2. Few points: the whole subtree, level by level.
+    // 2. Few points: build the whole subtree, level by level.
     for (unsigned from = 0; queued[from] > 0; from = 1 - from) {
       split_nodes(context, queue[from], queued[from], queue[1 - from], &queued[1 - from]);
       __syncthreads();
@@ -176,8 +180,8 @@ __device__ void build_below(std::uint32_t node, spawner<siblings>& spawn,
     }
     return;
   }
-  // 3. Recurse: split the node, and spawn a grid over its children. Join: nobody needs one. A child
-  //    touches its own part only, and the boxes come when all grids are complete.
+  // 3. Recurse: split the node, and spawn a grid over its children. Join: none is needed. A child
+  //    accesses only its own range, and the boxes are computed after all grids are complete.
   split_nodes<Real, dim>(context, queue[0], 1, nullptr, nullptr);
   __threadfence();
   __syncthreads();
@@ -188,14 +192,15 @@ __device__ void build_below(std::uint32_t node, spawner<siblings>& spawn,
   }
 }
 
+/// One block per sibling.
 template <class Real, int dim>
 __global__ void __launch_bounds__(build_context<Real, dim>::threads)
     build_subtrees(task_source<siblings> source, spawner<siblings> spawn,
                    build_context<Real, dim> context) {
   const traced here(spawn.trace, __func__);
   for (const auto [mine, rank] : source.members()) {
-    build_below(mine.first + rank, spawn, context);
-    // The last block of the task says so.
+    build_descendants(mine.first + rank, spawn, context);
+    // The last block of the task ends the task.
     if (threadIdx.x == 0 && atomicAdd(&context.arrived[mine.first], 1u) == mine.count - 1) {
       spawn.task_ends();
     }
@@ -205,4 +210,4 @@ __global__ void __launch_bounds__(build_context<Real, dim>::threads)
   }
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

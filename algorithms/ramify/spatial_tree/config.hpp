@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What the building of a spatial tree can be told, and what it tells; plain C++.
+/// Configuration and report of the build of a spatial tree; plain C++.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,29 +15,32 @@ namespace ramify {
 
 struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
 
-/// What a row of neighbours holds where there are no more.
-inline constexpr std::uint32_t no_neighbour = 0xffffffffu;
+/// The id in a row of neighbors after the last neighbor, if the tree has fewer than k points.
+inline constexpr std::uint32_t no_neighbor = 0xffffffffu;
 
+/// Configuration of a build. The facade adds the backend: spatial_tree_options.
 struct spatial_tree_config {
   ramify::route route = ramify::route::automatic;
-  /// Points of a leaf at most, in [1, 1024]. Few make a deep tree, many make long scans of leaves.
+  /// Maximum number of points of a leaf, in [1, 1024]. A small number makes the tree deep; a large
+  /// number makes the scans of leaves long.
   unsigned leaf_size = 16;
-  /// Points of a subtree that one block builds without a grid, in [1, 65536], and at most
-  /// 256 (leaf_size + 1) whatever is asked for.
+  /// A block builds a subtree of at most this many points without a child grid, in [1, 65536]. The
+  /// build never uses more than 256 (leaf_size + 1).
   unsigned block_points = 2048;
-  /// Where grids go on the device route.
+  /// The streams of child grids on the device route.
   child_streams streams = child_streams::fire_and_forget;
-  /// Where the build's grids are to be added, when it is done; null: nowhere.
+  /// The grids of the build are added to this trace when the build is complete; null: no trace. It
+  /// must outlive the build. Queries are not traced.
   launch_trace* trace = nullptr;
 };
 
-/// \throws std::invalid_argument naming the field and its range
+/// Checks the configuration. \throws std::invalid_argument naming the field and its range
 inline void validate(const spatial_tree_config& config) {
-  const auto in_range = [](const char* field, unsigned value, unsigned most) {
-    if (value >= 1 && value <= most) return;
+  const auto in_range = [](const char* field, unsigned value, unsigned max) {
+    if (value >= 1 && value <= max) return;
     throw std::invalid_argument(std::string("spatial_tree_config.") + field + " is " +
                                 std::to_string(value) + "; it must be in [1, " +
-                                std::to_string(most) + "]");
+                                std::to_string(max) + "]");
   };
   if (to_string(config.route) == "?") {
     throw std::invalid_argument("spatial_tree_config.route is none of the enumerators");
@@ -49,12 +52,13 @@ inline void validate(const spatial_tree_config& config) {
   in_range("block_points", config.block_points, 65536);
 }
 
+/// Report of a build.
 struct spatial_tree_report : run_report {
   std::uint64_t points = 0;
   std::uint64_t nodes = 0;
 };
 
-/// One "name: value" line a field.
+/// Prints one "name: value" line per field.
 inline std::ostream& operator<<(std::ostream& out, const spatial_tree_report& r) {
   return out << "points: " << r.points << "\nnodes: " << r.nodes << '\n'
              << static_cast<const run_report&>(r);

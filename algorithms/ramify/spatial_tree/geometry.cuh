@@ -2,30 +2,24 @@
 #pragma once
 
 /// \file
-/// Points, boxes and distances in two and three dimensions.
+/// Points, boxes and squared distances in two and three dimensions. Public: users and other
+/// families may include this header.
 ///
-/// Distances are squared, and calculated with every operation rounded on its own: a GPU may not fuse
-/// a product and a sum. So any program that adds up the squares of the differences, axis by axis,
-/// gets the same bits (a host compiler that is told to use fused instructions, as by -march=native,
-/// wants -ffp-contract=off beside it). And rounding is monotone, so for a point in a box
+/// Every operation of a distance is rounded separately: device code does not fuse a product and a
+/// sum. A program that adds the squares of the differences, axis by axis, therefore gets the same
+/// bits. (A host compiler that may use fused instructions, for example with -march=native, also
+/// needs -ffp-contract=off.) Rounding is monotone, so for a point p in a box
 ///
-///     box.nearest2(q) <= distance2(q, p) <= box.farthest2(q)
+///     box.min_distance2(q) <= distance2(q, p) <= box.max_distance2(q)
 ///
-/// holds as calculated: what is decided about a box is decided about its points.
+/// holds for the computed values: a decision about a box is valid for all its points.
 
 #include <ramify/runtime/cuda.hpp>
 #include <type_traits>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// A position. `x` is an array, so that a point of the caller's is any struct of `dim` numbers.
-template <class Real, int dim>
-struct point {
-  static_assert(std::is_floating_point_v<Real> && (dim == 2 || dim == 3));
-  Real x[dim];
-};
-
-/// sum + d * d, rounded twice.
+/// Returns sum + d * d, rounded twice.
 template <class Real>
 __host__ __device__ Real add_square(Real sum, Real d) {
 #if defined(__CUDA_ARCH__)
@@ -39,24 +33,39 @@ __host__ __device__ Real add_square(Real sum, Real d) {
 #endif
 }
 
+}  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// A position. Its layout is that of an array of `dim` numbers, so any struct of `dim` numbers can
+/// be read as one.
+template <class Real, int dim>
+struct point {
+  static_assert(std::is_floating_point_v<Real> && (dim == 2 || dim == 3));
+  Real x[dim];
+};
+
+/// Returns the squared Euclidean distance between `a` and `b`.
 template <class Real, int dim>
 __host__ __device__ Real distance2(const point<Real, dim>& a, const point<Real, dim>& b) {
   Real sum = 0;
-  for (int axis = 0; axis < dim; ++axis) sum = add_square(sum, b.x[axis] - a.x[axis]);
+  for (int axis = 0; axis < dim; ++axis) {
+    sum = detail::spatial_tree::add_square(sum, b.x[axis] - a.x[axis]);
+  }
   return sum;
 }
 
-/// All points between two corners, the corners included.
+/// An axis-aligned box: all points between two corners, including the corners.
 template <class Real, int dim>
 struct box {
   point<Real, dim> lower;
   point<Real, dim> upper;
 
-  /// The box of one point.
+  /// Returns the box of one point.
   [[nodiscard]] __host__ __device__ static box of(const point<Real, dim>& p) { return {p, p}; }
 
-  /// The smallest box around both.
-  [[nodiscard]] __host__ __device__ static box around(const box& a, const box& b) {
+  /// Returns the smallest box that contains both boxes.
+  [[nodiscard]] __host__ __device__ static box enclosing(const box& a, const box& b) {
     box both = a;
     for (int axis = 0; axis < dim; ++axis) {
       if (b.lower.x[axis] < both.lower.x[axis]) both.lower.x[axis] = b.lower.x[axis];
@@ -65,7 +74,7 @@ struct box {
     return both;
   }
 
-  /// Whether all points in it are equal.
+  /// Returns true if all points of the box are equal.
   [[nodiscard]] __host__ __device__ bool is_point() const {
     bool equal = true;
     for (int axis = 0; axis < dim; ++axis) equal = equal && lower.x[axis] == upper.x[axis];
@@ -79,25 +88,25 @@ struct box {
     return true;
   }
 
-  /// The squared distance from `q` to the nearest point of the box; 0 inside.
-  [[nodiscard]] __host__ __device__ Real nearest2(const point<Real, dim>& q) const {
+  /// Returns the squared distance from `q` to the nearest point of the box (MINDIST); 0 inside.
+  [[nodiscard]] __host__ __device__ Real min_distance2(const point<Real, dim>& q) const {
     Real sum = 0;
     for (int axis = 0; axis < dim; ++axis) {
       const Real below = lower.x[axis] - q.x[axis];
       const Real above = q.x[axis] - upper.x[axis];
       const Real outside = below < above ? above : below;
-      sum = add_square(sum, outside < 0 ? Real{0} : outside);
+      sum = detail::spatial_tree::add_square(sum, outside < 0 ? Real{0} : outside);
     }
     return sum;
   }
 
-  /// The squared distance from `q` to the farthest corner.
-  [[nodiscard]] __host__ __device__ Real farthest2(const point<Real, dim>& q) const {
+  /// Returns the squared distance from `q` to the farthest corner.
+  [[nodiscard]] __host__ __device__ Real max_distance2(const point<Real, dim>& q) const {
     Real sum = 0;
     for (int axis = 0; axis < dim; ++axis) {
       const Real to_lower = q.x[axis] - lower.x[axis];
       const Real to_upper = upper.x[axis] - q.x[axis];
-      sum = add_square(sum, to_lower < to_upper ? to_upper : to_lower);
+      sum = detail::spatial_tree::add_square(sum, to_lower < to_upper ? to_upper : to_lower);
     }
     return sum;
   }

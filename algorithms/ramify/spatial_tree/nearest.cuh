@@ -2,69 +2,71 @@
 #pragma once
 
 /// \file
-/// The kernel that looks for nearest neighbours, a thread for each query.
+/// The kernel that finds the k nearest neighbors, one thread per query.
 ///
-/// Depth first, nearest child first; a node farther away than the worst neighbour so far is passed
-/// over (Roussopoulos, Kelley and Vincent, 1995).
+/// Branch and bound, depth first (Roussopoulos, Kelley and Vincent, 1995): a thread visits the
+/// nearest child first, and skips a node that is farther away than the worst candidate so far.
 
 #include <cstdint>
 #include <limits>
 #include <ramify/spatial_tree/config.hpp>
 #include <ramify/spatial_tree/node.cuh>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// A point that may be among the nearest: ordered by distance, then by index, so that the k nearest
-/// are the same ones whatever way they are found.
+/// A candidate for a query's neighbors. Candidates are ordered by distance, then by index, so the k
+/// nearest do not depend on the order of the traversal.
 template <class Real>
-struct neighbour {
+struct neighbor {
   Real distance2 = std::numeric_limits<Real>::infinity();
-  std::uint32_t id = no_neighbour;
+  std::uint32_t id = no_neighbor;
 
-  __device__ bool operator<(const neighbour& other) const {
+  __device__ bool operator<(const neighbor& other) const {
     return distance2 < other.distance2 || (distance2 == other.distance2 && id < other.id);
   }
 };
 
-/// Where the neighbours of one query go: arrays of k.
+/// The output of one query: arrays of k elements.
 template <class Real>
-struct neighbour_row {
+struct neighbor_row {
   std::uint32_t* ids;
   Real* distances2;
   unsigned k;
 
-  [[nodiscard]] __device__ neighbour<Real> get(unsigned i) const { return {distances2[i], ids[i]}; }
-  __device__ void set(unsigned i, const neighbour<Real>& n) const {
+  [[nodiscard]] __device__ neighbor<Real> get(unsigned i) const { return {distances2[i], ids[i]}; }
+  __device__ void set(unsigned i, const neighbor<Real>& n) const {
     distances2[i] = n.distance2;
     ids[i] = n.id;
   }
 };
 
-/// The k nearest so far, in order, for k <= capacity. Every index is known to the compiler, so that
-/// they live in registers: of a shorter list, the first places hold what nothing comes before.
+/// The k best candidates in sorted order, for k <= capacity. All indices are compile-time
+/// constants, so the array lives in registers. If k < capacity, the first elements hold values that
+/// no candidate precedes.
 template <class Real, unsigned capacity>
-class short_list {
+class candidate_list {
  public:
-  __device__ explicit short_list(const neighbour_row<Real>& row) : row_(row) {
+  __device__ explicit candidate_list(const neighbor_row<Real>& row) : row_(row) {
     RAMIFY_UNROLL
     for (unsigned i = 0; i < capacity; ++i) {
       if (i + row.k < capacity) best_[i] = {Real{-1}, 0};
     }
   }
-  [[nodiscard]] __device__ const neighbour<Real>& worst() const { return best_[capacity - 1]; }
+  [[nodiscard]] __device__ const neighbor<Real>& worst() const { return best_[capacity - 1]; }
 
-  /// Takes the worst one's place with a better one, and moves it up to where it belongs.
-  __device__ void replace_worst(const neighbour<Real>& better) {
+  /// Replaces the worst candidate, and moves the new one up to its place.
+  __device__ void replace_worst(const neighbor<Real>& better) {
     best_[capacity - 1] = better;
     RAMIFY_UNROLL
     for (unsigned i = capacity - 1; i > 0; --i) {
-      const neighbour<Real> a = best_[i - 1];
-      const neighbour<Real> b = best_[i];
+      const neighbor<Real> a = best_[i - 1];
+      const neighbor<Real> b = best_[i];
       const bool swap = b < a;
       best_[i - 1] = swap ? b : a;
       best_[i] = swap ? a : b;
     }
   }
+  /// Writes the row.
   __device__ void finish() const {
     RAMIFY_UNROLL
     for (unsigned i = 0; i < capacity; ++i) {
@@ -73,43 +75,44 @@ class short_list {
   }
 
  private:
-  neighbour_row<Real> row_;
-  neighbour<Real> best_[capacity];
+  neighbor_row<Real> row_;
+  neighbor<Real> best_[capacity];
 };
 
-/// The k nearest so far for any k: a heap in the row itself, the worst one first.
+/// The k best candidates for any k: a binary heap in the output row, with the worst at its root.
 template <class Real>
-class long_list {
+class candidate_heap {
  public:
-  __device__ explicit long_list(const neighbour_row<Real>& row) : row_(row) {
+  __device__ explicit candidate_heap(const neighbor_row<Real>& row) : row_(row) {
     for (unsigned i = 0; i < row.k; ++i) row.set(i, {});
   }
-  [[nodiscard]] __device__ const neighbour<Real>& worst() const { return worst_; }
+  [[nodiscard]] __device__ const neighbor<Real>& worst() const { return worst_; }
 
-  __device__ void replace_worst(const neighbour<Real>& better) {
+  /// Replaces the worst candidate.
+  __device__ void replace_worst(const neighbor<Real>& better) {
     sift_down(better, row_.k);
     worst_ = row_.get(0);
   }
-  /// Heap sort: the worst of what is left goes to the end.
+  /// Sorts the row (heap sort): moves the worst remaining candidate to the end, k - 1 times.
   __device__ void finish() const {
     for (unsigned count = row_.k; count-- > 1;) {
-      const neighbour<Real> last = row_.get(count);
+      const neighbor<Real> last = row_.get(count);
       row_.set(count, row_.get(0));
       sift_down(last, count);
     }
   }
 
  private:
-  /// Puts `n` into the heap of `count`, whose first place is free.
-  __device__ void sift_down(const neighbour<Real>& n, unsigned count) const {
+  /// Inserts `n` into the heap of `count` elements, whose root is free.
+  __device__ void sift_down(const neighbor<Real>& n, unsigned count) const {
     unsigned at = 0;
     for (;;) {
-      // No product of k: it may be as large as an unsigned number gets.
+      // Compare with count / 2: 2 * at + 1 may overflow for a large k.
       if (at >= count / 2) break;
       unsigned child = 2 * at + 1;
-      neighbour<Real> larger = row_.get(child);
+      neighbor<Real> larger = row_.get(child);
       if (child + 1 < count) {
-        const neighbour<Real> right = row_.get(child + 1);
+        const neighbor<Real> right = row_.get(child + 1);
         if (larger < right) {
           larger = right;
           ++child;
@@ -122,75 +125,82 @@ class long_list {
     row_.set(at, n);
   }
 
-  neighbour_row<Real> row_;
-  neighbour<Real> worst_;
+  neighbor_row<Real> row_;
+  neighbor<Real> worst_;
 };
 
-/// Offers all points to `list` that may belong there, but for the one with the id `except`.
-template <class Real, int dim, class List>
+/// Offers `candidates` every point that may be among the k nearest, except the point with the id
+/// `excluded`.
+template <class Real, int dim, class Candidates>
 __device__ void find_nearest(const spatial_tree_view<Real, dim>& tree,
-                             const point<Real, dim>& query, std::uint32_t except, List& list) {
-  struct waiting_node {
+                             const point<Real, dim>& query, std::uint32_t excluded,
+                             Candidates& candidates) {
+  struct stacked_node {
     std::uint32_t node;
     Real distance2;
   };
-  waiting_node waiting[spatial_shape<dim>::stack_size];
+  stacked_node stack[spatial_shape<dim>::stack_size];
   unsigned count = 0;
-  if (tree.node_count > 0) waiting[count++] = {0, 0};
+  if (tree.node_count > 0) stack[count++] = {0, 0};
   while (count > 0) {
-    // 1. The nearest node of those that wait on this level. A point as far away as the worst one
-    //    may have a smaller index; but copies of one point lie in the order of their indices, so
-    //    that of a million of them the first few are enough.
-    const waiting_node next = waiting[--count];
-    if (next.distance2 > list.worst().distance2) continue;
+    // 1. Pop the nearest node of the deepest level. A point at the same distance as the worst
+    //    candidate may have a smaller index, so such a node is not skipped. The exception is a node
+    //    of equal points: they are in the order of their indices, so the first index decides. A
+    //    million copies of a point then cost as much as a few.
+    const stacked_node next = stack[--count];
+    if (next.distance2 > candidates.worst().distance2) continue;
     const auto& node = tree.nodes[next.node];
-    if (next.distance2 == list.worst().distance2 && node.bounds.is_point() &&
-        tree.ids[node.begin] > list.worst().id) {
+    if (next.distance2 == candidates.worst().distance2 && node.bounds.is_point() &&
+        tree.ids[node.begin] > candidates.worst().id) {
       continue;
     }
-    // 2. A leaf: its points.
+    // 2. A leaf: offer its points.
     for (std::uint32_t i = node.begin; node.is_leaf() && i < node.end; ++i) {
-      neighbour<Real> candidate{distance2(query, tree.points[i]), 0};
-      if (candidate.distance2 > list.worst().distance2) continue;
+      neighbor<Real> candidate{distance2(query, tree.points[i]), 0};
+      if (candidate.distance2 > candidates.worst().distance2) continue;
       candidate.id = tree.ids[i];
-      if (candidate.id != except && candidate < list.worst()) list.replace_worst(candidate);
+      if (candidate.id != excluded && candidate < candidates.worst()) {
+        candidates.replace_worst(candidate);
+      }
     }
-    // 3. An inner node: its children, sorted in, the nearest one last, and of several the first.
+    // 3. An inner node: push its children by insertion sort, the nearest on top. Of equally near
+    //    children the first is on top.
     const unsigned base = count;
     for (unsigned c = 0; c < node.children; ++c) {
       const std::uint32_t child = node.first_child + c;
-      const Real d = tree.nodes[child].bounds.nearest2(query);
-      if (d > list.worst().distance2) continue;
+      const Real d = tree.nodes[child].bounds.min_distance2(query);
+      if (d > candidates.worst().distance2) continue;
       unsigned at = count++;
-      for (; at > base && waiting[at - 1].distance2 <= d; --at) waiting[at] = waiting[at - 1];
-      waiting[at] = {child, d};
+      for (; at > base && stack[at - 1].distance2 <= d; --at) stack[at] = stack[at - 1];
+      stack[at] = {child, d};
     }
   }
 }
 
-/// What is asked for: foreign points, or the tree's own, then with `queries` null.
+/// The queries of one call: an array of points, or all points of the tree if `queries` is null.
 template <class Real, int dim>
-struct nearest_questions {
+struct nearest_queries {
   const point<Real, dim>* queries;
   unsigned long long n;
   unsigned k;
-  bool except_self;  ///< of the tree's own points
+  bool exclude_self;  ///< only for the tree's own points
 };
 
-/// Rows of k ids and k squared distances. The tree's own points are taken in the tree's order, where
-/// neighbouring threads walk nearly the same way, and their rows lie in the caller's.
-template <class Real, int dim, class List>
-__global__ void nearest_neighbours(spatial_tree_view<Real, dim> tree,
-                                   nearest_questions<Real, dim> asked, std::uint32_t* ids,
-                                   Real* distances2) {
+/// Writes rows of k ids and k squared distances. One thread per query. The tree's own points are
+/// processed in the tree's order, so threads of a warp visit nearly the same nodes; their rows are
+/// in the caller's order.
+template <class Real, int dim, class Candidates>
+__global__ void nearest_neighbors(spatial_tree_view<Real, dim> tree,
+                                  nearest_queries<Real, dim> batch, std::uint32_t* ids,
+                                  Real* distances2) {
   const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= asked.n) return;
-  const bool own = asked.queries == nullptr;
-  const unsigned long long row = (own ? tree.ids[i] : i) * asked.k;
-  const std::uint32_t except = own && asked.except_self ? tree.ids[i] : no_neighbour;
-  List list({ids + row, distances2 + row, asked.k});
-  find_nearest(tree, own ? tree.points[i] : asked.queries[i], except, list);
-  list.finish();
+  if (i >= batch.n) return;
+  const bool own = batch.queries == nullptr;
+  const unsigned long long row = (own ? tree.ids[i] : i) * batch.k;
+  const std::uint32_t excluded = own && batch.exclude_self ? tree.ids[i] : no_neighbor;
+  Candidates candidates({ids + row, distances2 + row, batch.k});
+  find_nearest(tree, own ? tree.points[i] : batch.queries[i], excluded, candidates);
+  candidates.finish();
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

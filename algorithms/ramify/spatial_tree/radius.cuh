@@ -2,38 +2,39 @@
 #pragma once
 
 /// \file
-/// Kernels that look for the points in a ball, a thread for each ball.
+/// Kernels that find the points in a ball, one thread per ball.
 
 #include <cstdint>
 #include <ramify/spatial_tree/node.cuh>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// Calls found(begin, end) with stretches of the tree's order, one after another, that together are
-/// the points p with distance2(query, p) <= radius2. A node that lies in the ball as a whole is one
-/// stretch, and is not looked into.
+/// Calls found(begin, end) with ranges of the tree's order, in ascending order. Together they are
+/// the points p with distance2(query, p) <= radius2. A node that lies entirely in the ball is one
+/// range, and its children are not visited.
 template <class Real, int dim, class Found>
 __device__ void for_each_within(const spatial_tree_view<Real, dim>& tree,
                                 const point<Real, dim>& query, Real radius2, Found found) {
-  std::uint32_t waiting[spatial_shape<dim>::stack_size];
+  std::uint32_t stack[spatial_shape<dim>::stack_size];
   unsigned count = 0;
-  if (tree.node_count > 0) waiting[count++] = 0;
+  if (tree.node_count > 0) stack[count++] = 0;
   while (count > 0) {
-    const auto& node = tree.nodes[waiting[--count]];
-    if (node.bounds.nearest2(query) > radius2) continue;
-    if (node.bounds.farthest2(query) <= radius2) {
+    const auto& node = tree.nodes[stack[--count]];
+    if (node.bounds.min_distance2(query) > radius2) continue;
+    if (node.bounds.max_distance2(query) <= radius2) {
       found(node.begin, node.end);
     } else if (node.is_leaf()) {
       for (std::uint32_t i = node.begin; i < node.end; ++i) {
         if (distance2(query, tree.points[i]) <= radius2) found(i, i + 1);
       }
     } else {
-      // The last child first, so that the first one is taken up next.
-      for (unsigned c = node.children; c > 0; --c) waiting[count++] = node.first_child + c - 1;
+      // Push the last child first, so that the first child is popped first.
+      for (unsigned c = node.children; c > 0; --c) stack[count++] = node.first_child + c - 1;
     }
   }
 }
 
+/// Writes the number of points in each ball. One thread per query.
 template <class Real, int dim>
 __global__ void count_within(spatial_tree_view<Real, dim> tree, const point<Real, dim>* queries,
                              unsigned long long n, Real radius2, std::uint32_t* counts) {
@@ -45,7 +46,7 @@ __global__ void count_within(spatial_tree_view<Real, dim> tree, const point<Real
   counts[i] = count;
 }
 
-/// Writes the list of query i from ids[offsets[i]] on.
+/// Writes the list of query i to ids, starting at ids[offsets[i]]. One thread per query.
 template <class Real, int dim>
 __global__ void list_within(spatial_tree_view<Real, dim> tree, const point<Real, dim>* queries,
                             unsigned long long n, Real radius2, const std::uint64_t* offsets,
@@ -58,4 +59,4 @@ __global__ void list_within(spatial_tree_view<Real, dim> tree, const point<Real,
   });
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

@@ -2,10 +2,10 @@
 #pragma once
 
 /// \file
-/// A spatial_index on the backend of whichever compiler reads this.
+/// The implementation of spatial_index on one backend: the GPU under nvcc, else the CPU executor.
 
 #include <ramify/runtime/stream.cuh>
-#include <ramify/spatial_queries.cuh>
+#include <ramify/spatial_tree.cuh>
 
 #include "facade/device_arrays.cuh"
 #include "spatial_tree/on_backend.hpp"
@@ -19,15 +19,11 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
   static_assert(sizeof(host_point) == sizeof(device_point));
 
  public:
-  spatial_here(std::span<const host_point> points, const spatial_options& options) {
+  spatial_here(std::span<const host_point> points, const spatial_tree_options& options) {
     facade_call call(options.pending_launches, stream_);
-    // For the build alone: the tree has points of its own, so the caller's may go afterwards.
-    const on_device here(as_points(points), call, "points");
-    tree_ = spatial_tree<Real, dim>(here.data(), points.size(), stream_.get(),
-                                    {.route = options.route,
-                                     .leaf_size = options.leaf_size,
-                                     .block_points = options.block_points,
-                                     .trace = options.trace});
+    // Only for the build: the tree has its own copy of the points.
+    const on_device input(as_points(points), call, "points");
+    tree_ = spatial_tree<Real, dim>(input.data(), points.size(), stream_.get(), options);
     this->report = tree_.report();
     static_cast<run_times&>(this->report) = call.finish();
   }
@@ -35,21 +31,21 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
   run_report radius_count(std::span<const host_point> queries, Real radius,
                           std::uint32_t* counts) const override {
     facade_call call(0, stream_);
-    const on_device asked(as_points(queries), call, "queries");
+    const on_device input(as_points(queries), call, "queries");
     const on_device result(std::span(counts, queries.size()), array_role::output, call, "counts");
-    auto report = ramify::radius_count(tree_.view(), asked.data(), queries.size(), radius,
+    auto report = ramify::radius_count(tree_.view(), input.data(), queries.size(), radius,
                                        result.data(), stream_.get());
     result.copy_back();
     static_cast<run_times&>(report) = call.finish();
     return report;
   }
 
-  neighbour_lists radius_list(std::span<const host_point> queries, Real radius) const override {
+  neighbor_lists radius_list(std::span<const host_point> queries, Real radius) const override {
     facade_call call(0, stream_);
-    const on_device asked(as_points(queries), call, "queries");
-    const radius_lists found =
-        ramify::radius_list(tree_.view(), asked.data(), queries.size(), radius, stream_.get());
-    neighbour_lists lists;
+    const on_device input(as_points(queries), call, "queries");
+    const device_neighbor_lists found =
+        ramify::radius_list(tree_.view(), input.data(), queries.size(), radius, stream_.get());
+    neighbor_lists lists;
     lists.offsets.resize(found.offsets.size());
     lists.ids.resize(found.ids.size());
     call.copy_out(lists.offsets.data(), found.offsets.data(),
@@ -63,20 +59,20 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
   run_report nearest(std::span<const host_point> queries, std::size_t k, std::uint32_t* ids,
                      Real* distances2) const override {
     facade_call call(0, stream_);
-    const on_device asked(as_points(queries), call, "queries");
+    const on_device input(as_points(queries), call, "queries");
     return rows(call, queries.size(), k, ids, distances2,
                 [&](std::uint32_t* to_ids, Real* to_distances) {
-                  return ramify::nearest(tree_.view(), asked.data(), queries.size(), k, to_ids,
+                  return ramify::nearest(tree_.view(), input.data(), queries.size(), k, to_ids,
                                          to_distances, stream_.get());
                 });
   }
 
-  run_report nearest_of_own_points(std::size_t k, bool except_self, std::uint32_t* ids,
+  run_report all_nearest_neighbors(std::size_t k, bool exclude_self, std::uint32_t* ids,
                                    Real* distances2) const override {
     facade_call call(0, stream_);
     return rows(call, tree_.report().points, k, ids, distances2,
                 [&](std::uint32_t* to_ids, Real* to_distances) {
-                  return ramify::nearest_of_own_points(tree_.view(), k, except_self, to_ids,
+                  return ramify::all_nearest_neighbors(tree_.view(), k, exclude_self, to_ids,
                                                        to_distances, stream_.get());
                 });
   }
@@ -85,21 +81,21 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
   static std::span<const device_point> as_points(std::span<const host_point> points) {
     return {reinterpret_cast<const device_point*>(points.data()), points.size()};
   }
-  /// Rows of k neighbours for each of n queries.
-  template <class Ask>
+  /// Runs `query`, which writes a row of k neighbors for each of n queries, and copies the rows.
+  template <class Query>
   static run_report rows(facade_call& call, std::size_t n, std::size_t k, std::uint32_t* ids,
-                         Real* distances2, Ask ask) {
+                         Real* distances2, Query query) {
     const on_device to_ids(std::span(ids, n * k), array_role::output, call, "ids");
     const on_device to_distances(std::span(distances2, n * k), array_role::output, call,
                                  "distances2");
-    auto report = ask(to_ids.data(), to_distances.data());
+    auto report = query(to_ids.data(), to_distances.data());
     to_ids.copy_back();
     to_distances.copy_back();
     static_cast<run_times&>(report) = call.finish();
     return report;
   }
 
-  host_stream stream_;  // first: the tree is freed in it
+  host_stream stream_;  // declared first: the tree is freed in it
   spatial_tree<Real, dim> tree_;
 };
 
@@ -109,16 +105,16 @@ namespace ramify::facade {
 
 template <build where, class Real, int dim>
 std::unique_ptr<spatial_backend<Real, dim>> make_spatial_on(
-    std::span<const std::array<Real, dim>> points, const spatial_options& options) {
+    std::span<const std::array<Real, dim>> points, const spatial_tree_options& options) {
   static_assert(where == this_build);
   return std::make_unique<spatial_here<Real, dim>>(points, options);
 }
 
 }  // namespace ramify::facade
 
-/// Instantiates the facade's trees over points of type Real in `dim` dimensions, for this backend.
+/// Instantiates the facade's trees over `dim`-dimensional points of Real, for this backend.
 #define RAMIFY_INSTANTIATE(Real, dim)                                                          \
   namespace ramify::facade {                                                                   \
   template std::unique_ptr<spatial_backend<Real, dim>> make_spatial_on<this_build, Real, dim>( \
-      std::span<const std::array<Real, dim>>, const spatial_options&);                         \
+      std::span<const std::array<Real, dim>>, const spatial_tree_options&);                    \
   }

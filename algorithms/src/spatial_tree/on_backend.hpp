@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// What spatial_index asks of a backend. Each is compiled for the GPU and for the CPU executor.
+/// The interface between spatial_index and the backends. Each backend's implementation is compiled
+/// separately, for the GPU and for the CPU executor.
 
 #include <memory>
 #include <ramify/spatial_tree.hpp>
@@ -11,6 +12,7 @@
 
 namespace ramify::facade {
 
+/// A spatial tree on one backend. Its functions are those of spatial_index without size checks.
 template <class Real, int dim>
 class spatial_backend {
  public:
@@ -19,17 +21,18 @@ class spatial_backend {
 
   virtual run_report radius_count(std::span<const point> queries, Real radius,
                                   std::uint32_t* counts) const = 0;
-  virtual neighbour_lists radius_list(std::span<const point> queries, Real radius) const = 0;
+  virtual neighbor_lists radius_list(std::span<const point> queries, Real radius) const = 0;
   virtual run_report nearest(std::span<const point> queries, std::size_t k, std::uint32_t* ids,
                              Real* distances2) const = 0;
-  virtual run_report nearest_of_own_points(std::size_t k, bool except_self, std::uint32_t* ids,
+  virtual run_report all_nearest_neighbors(std::size_t k, bool exclude_self, std::uint32_t* ids,
                                            Real* distances2) const = 0;
 
-  spatial_tree_report report;
+  spatial_tree_report report;  ///< of the build
 };
 
+/// Builds a tree on the backend `where`. One definition per build.
 template <build where, class Real, int dim>
 std::unique_ptr<spatial_backend<Real, dim>> make_spatial_on(
-    std::span<const std::array<Real, dim>> points, const spatial_options& options);
+    std::span<const std::array<Real, dim>> points, const spatial_tree_options& options);
 
 }  // namespace ramify::facade

@@ -11,18 +11,19 @@
 namespace ramify {
 namespace {
 
-/// That a result has `k` elements for each of `rows` queries.
+/// Checks that the result `name` has k elements for each of `rows` queries.
+/// \throws std::invalid_argument
 void check_size(const char* name, std::size_t size, std::size_t rows, std::size_t k) {
   if (k == 0) throw std::invalid_argument("spatial_index: k is 0; it must be 1 or more");
-  // Not rows * k, which may be too large for a number.
+  // Not size == rows * k: the product may overflow.
   if (size % k == 0 && size / k == rows) return;
   throw std::invalid_argument(std::string("spatial_index: ") + name + " has " +
                               std::to_string(size) + " elements, but " + std::to_string(rows) +
                               " queries have " + std::to_string(k) + " each");
 }
 
-/// `report` of a call, with why the index is where it is.
-run_report told(run_report report, const run_report& of_index) {
+/// Returns the report of a query with the index's reason for its backend.
+run_report with_reason(run_report report, const run_report& of_index) {
   report.backend_reason = of_index.backend_reason;
   return report;
 }
@@ -31,8 +32,11 @@ run_report told(run_report report, const run_report& of_index) {
 
 template <class Real, int dim>
 spatial_index<Real, dim>::spatial_index(std::span<const point> points,
-                                        const spatial_options& options) {
-  validate(static_cast<const run_options&>(options));
+                                        const spatial_tree_options& options) {
+  validate(options);
+  if (to_string(options.backend) == "?") {
+    throw std::invalid_argument("spatial_tree_options.backend is none of the enumerators");
+  }
   const run_report built =
       facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) -> run_report {
         backend_ = facade::make_spatial_on<where, Real, dim>(points, options);
@@ -57,14 +61,14 @@ template <class Real, int dim>
 run_report spatial_index<Real, dim>::radius_count(std::span<const point> queries, Real radius,
                                                   std::span<std::uint32_t> counts) const {
   check_size("counts", counts.size(), queries.size(), 1);
-  return told(backend_->radius_count(queries, radius, counts.data()), report());
+  return with_reason(backend_->radius_count(queries, radius, counts.data()), report());
 }
 
 template <class Real, int dim>
-neighbour_lists spatial_index<Real, dim>::radius_list(std::span<const point> queries,
-                                                      Real radius) const {
-  neighbour_lists lists = backend_->radius_list(queries, radius);
-  lists.report = told(std::move(lists.report), report());
+neighbor_lists spatial_index<Real, dim>::radius_list(std::span<const point> queries,
+                                                     Real radius) const {
+  neighbor_lists lists = backend_->radius_list(queries, radius);
+  lists.report = with_reason(std::move(lists.report), report());
   return lists;
 }
 
@@ -74,17 +78,17 @@ run_report spatial_index<Real, dim>::nearest(std::span<const point> queries, std
                                              std::span<Real> distances2) const {
   check_size("ids", ids.size(), queries.size(), k);
   check_size("distances2", distances2.size(), queries.size(), k);
-  return told(backend_->nearest(queries, k, ids.data(), distances2.data()), report());
+  return with_reason(backend_->nearest(queries, k, ids.data(), distances2.data()), report());
 }
 
 template <class Real, int dim>
-run_report spatial_index<Real, dim>::nearest_of_own_points(std::size_t k, bool except_self,
+run_report spatial_index<Real, dim>::all_nearest_neighbors(std::size_t k, bool exclude_self,
                                                            std::span<std::uint32_t> ids,
                                                            std::span<Real> distances2) const {
   check_size("ids", ids.size(), report().points, k);
   check_size("distances2", distances2.size(), report().points, k);
-  return told(backend_->nearest_of_own_points(k, except_self, ids.data(), distances2.data()),
-              report());
+  return with_reason(
+      backend_->all_nearest_neighbors(k, exclude_self, ids.data(), distances2.data()), report());
 }
 
 template class spatial_index<float, 2>;

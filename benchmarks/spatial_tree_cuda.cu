@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Spatial trees on the GPU, route by route and leaf size by leaf size, in one run. Times are
-// of the calls, by the host's clock: they wait for their results.
-//   benchmark_spatial_cuda [points, 10^7 unless told]
+// Spatial trees on the GPU: builds on each route, and queries with several leaf sizes. The times
+// are those of the calls, measured with the host's clock; each call waits for its result.
+//   benchmark_spatial_tree_cuda [number of points, default 10^7]
 #include <chrono>
 #include <cmath>
-#include <ramify/spatial_queries.cuh>
+#include <ramify/spatial_tree.cuh>
 #include <random>
 #include <stdexcept>
 #include <utility>
@@ -14,22 +14,23 @@
 namespace {
 
 using namespace ramify;
+using namespace ramify::detail::spatial_tree;
 using benchmark::download;
 using position = point<float, 3>;
-using tree_type = spatial_tree<float, 3>;
+using tree_type = ramify::spatial_tree<float, 3>;
 
 constexpr int repeats = 7;
 constexpr std::size_t k = 10;
 constexpr std::size_t checked_queries = 100;
 constexpr double expected_in_ball = 30;
 
-/// The median of some calls.
+/// Returns the median and the range of the times of several calls.
 template <class Call>
 benchmark::timing time_of(Call call) {
   return benchmark::host_time_of(repeats, call);
 }
 
-/// Uniform points in the unit cube, and for some of them the right answers.
+/// Uniform points in the unit cube, and the calls that are measured.
 class bench {
  public:
   explicit bench(std::size_t n)
@@ -53,24 +54,24 @@ class bench {
   [[nodiscard]] tree_type build(const spatial_tree_config& config) const {
     return {on_device_.data(), size(), nullptr, config};
   }
-  void ask_nearest(const tree_type& tree) const {
-    (void)nearest_of_own_points(tree.view(), k, true, ids_.data(), distances2_.data());
+  void run_nearest(const tree_type& tree) const {
+    (void)all_nearest_neighbors(tree.view(), k, true, ids_.data(), distances2_.data());
   }
-  void ask_within(const tree_type& tree) const {
-    // The points in the tree's order, so that threads of a warp walk nearly the same way.
+  void run_radius_count(const tree_type& tree) const {
+    // The points in the tree's order, so that the threads of a warp visit nearly the same nodes.
     (void)radius_count(tree.view(), tree.view().points, size(), radius_, counts_.data());
   }
-  /// The sort alone, of places as a build makes them.
+  /// Measures the encoding and the sort of the points, as a build runs them.
   [[nodiscard]] benchmark::timing time_of_sort(route taken) const {
     const auto n = static_cast<std::uint32_t>(size());
-    const device_buffer<z_place> places(n, nullptr);
-    const z_curve<3> curve(box<float, 3>{{{0, 0, 0}}, {{1, 1, 1}}});
+    const device_buffer<morton_code> codes(n, nullptr);
+    const morton_encoder<3> encoder(box<float, 3>{{{0, 0, 0}}, {{1, 1, 1}}});
     return time_of([&] {
-      check(launch(find_places<float, 3>, {(n + 255) / 256, 256}, nullptr, on_device_.data(), n,
-                   curve, places.data(), trace_ticket())
+      check(launch(encode_points<float, 3>, {(n + 255) / 256, 256}, nullptr, on_device_.data(), n,
+                   encoder, codes.data(), trace_ticket())
                 .code(),
-            "finding places");
-      (void)quicksort(places.data(), n, z_place::before{}, nullptr, {.route = taken});
+            "computing the Morton codes");
+      (void)quicksort(codes.data(), n, morton_code::less{}, nullptr, {.route = taken});
     });
   }
   [[nodiscard]] benchmark::timing time_of_copy() const {
@@ -83,10 +84,10 @@ class bench {
     });
   }
 
-  /// That a tree answers as brute force does. \throws std::runtime_error
-  void check_answers(const tree_type& tree) const {
-    ask_nearest(tree);
-    ask_within(tree);
+  /// Compares the results of some queries with brute force. \throws std::runtime_error
+  void check_results(const tree_type& tree) const {
+    run_nearest(tree);
+    run_radius_count(tree);
     const auto ids = download(ids_.data(), size() * k);
     const auto counts = download(counts_.data(), size());
     const auto order = download(tree.view().ids, size());
@@ -96,14 +97,14 @@ class bench {
       std::uint32_t within = 0;
       for (std::uint32_t i = 0; i < size(); ++i) {
         const float d = distance2(points_[q], points_[i]);
-        if (d > 4 * radius_ * radius_) continue;  // there are more than k points nearer than that
+        if (d > 4 * radius_ * radius_) continue;  // more than k points are nearer
         within += d <= radius_ * radius_;
         if (i != q) found.emplace_back(d, i);
       }
       std::ranges::sort(found);
       bool right = counts[at] == within && found.size() >= k;
       for (std::size_t i = 0; right && i < k; ++i) right = ids[q * k + i] == found[i].second;
-      if (!right) throw std::runtime_error("wrong answer for point " + std::to_string(q));
+      if (!right) throw std::runtime_error("wrong result for point " + std::to_string(q));
     }
   }
 
@@ -116,7 +117,7 @@ class bench {
   float radius_;
 };
 
-double millions_a_second(std::size_t n, const benchmark::timing& t) {
+double millions_per_second(std::size_t n, const benchmark::timing& t) {
   return double(n) / t.median_ms / 1e3;
 }
 
@@ -130,7 +131,7 @@ void measure_builds(benchmark::recorder& out, const bench& b) {
   out.row({"a copy of the points",
            {},
            copy,
-           millions_a_second(b.size(), copy),
+           millions_per_second(b.size(), copy),
            {},
            {},
            {},
@@ -140,11 +141,11 @@ void measure_builds(benchmark::recorder& out, const bench& b) {
   for (const auto taken : {route::device, route::flat, route::automatic}) {
     const spatial_tree_config config{.route = taken};
     const tree_type tree = b.build(config);
-    b.check_answers(tree);
+    b.check_results(tree);
     const auto t = time_of([&] { (void)b.build(config); });
     const auto sort = b.time_of_sort(taken);
     const auto& report = tree.report();
-    out.row({"tree", to_string(taken), t, millions_a_second(b.size(), t), sort.median_ms,
+    out.row({"tree", to_string(taken), t, millions_per_second(b.size(), t), sort.median_ms,
              report.nodes, report.host_grids, report.child_grids, report.spilled_tasks,
              double(report.scratch_bytes) / 1e6});
   }
@@ -158,12 +159,12 @@ void measure_queries(benchmark::recorder& out, const bench& b) {
   for (const unsigned leaf_size : {4, 8, 16, 32, 64}) {
     const spatial_tree_config config{.leaf_size = leaf_size};
     const tree_type tree = b.build(config);
-    b.check_answers(tree);
+    b.check_results(tree);
     const auto build = time_of([&] { (void)b.build(config); });
-    const auto near = time_of([&] { b.ask_nearest(tree); });
-    const auto within = time_of([&] { b.ask_within(tree); });
+    const auto near = time_of([&] { b.run_nearest(tree); });
+    const auto within = time_of([&] { b.run_radius_count(tree); });
     out.row({leaf_size, tree.report().nodes, build.median_ms, near,
-             millions_a_second(b.size(), near), within, millions_a_second(b.size(), within)});
+             millions_per_second(b.size(), near), within, millions_per_second(b.size(), within)});
   }
 }
 
@@ -171,12 +172,12 @@ void measure_queries(benchmark::recorder& out, const bench& b) {
 
 int main(int argc, char** argv) {
   return benchmark::run(
-      {.name = "spatial_cuda",
+      {.name = "spatial_tree_cuda",
        .about = "Spatial trees on the GPU: builds by route, queries by leaf size.",
        .machine = benchmark::this_gpu,
-       .words = "the number of points, 10^7 unless told"},
-      argc, argv, [](benchmark::recorder& out, const benchmark::command_line& asked) {
-        const bench b(asked.number_or(10'000'000));
+       .words = "the number of points, default 10^7"},
+      argc, argv, [](benchmark::recorder& out, const benchmark::command_line& arguments) {
+        const bench b(arguments.number_or(10'000'000));
         measure_builds(out, b);
         measure_queries(out, b);
       });

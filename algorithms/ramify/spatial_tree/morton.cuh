@@ -2,33 +2,33 @@
 #pragma once
 
 /// \file
-/// The order of a tree's points: along the Z curve (Morton, 1966), which visits every quadrant, or
-/// octant, of the cube around all points as a whole before it goes on to the next one.
+/// Morton codes (Morton, 1966) and the order of a tree's points.
 ///
-///     cell (x, y) = (2, 1) = (10, 01) in binary  -->  place 0110: the bits of y and x take turns
+///     cell (x, y) = (2, 1) = (10, 01) in binary  -->  code 0110: the bits of y and x alternate
 ///
-/// So a node of the tree is a stretch of the order, and its children are the stretches with the same
-/// next digit.
+/// The codes number the cells of the smallest cube around all points along the Z-order curve. The
+/// curve completes each quadrant, or octant, before it enters the next one. A node of the tree is
+/// therefore a range of the sorted points, and each child is the subrange with the same next digit.
 
 #include <cstdint>
 #include <ramify/spatial_tree/node.cuh>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// A point's place on the curve. Points in the same cell are ordered by their index, so that the
-/// order, and with it the tree, depends on the points alone.
-struct z_place {
+/// A point's Morton code and its index. Points of the same cell are ordered by index, so the order,
+/// and with it the tree, depends on the points alone.
+struct morton_code {
   std::uint64_t code;
   std::uint32_t id;
 
-  struct before {
-    __host__ __device__ bool operator()(const z_place& a, const z_place& b) const {
+  struct less {
+    __host__ __device__ bool operator()(const morton_code& a, const morton_code& b) const {
       return a.code != b.code ? a.code < b.code : a.id < b.id;
     }
   };
 };
 
-/// Moves the bits of a number apart: bit i goes to bit i * dim.
+/// Spreads the bits of a number: bit i moves to bit i * dim.
 template <int dim>
 __host__ __device__ std::uint64_t spread_bits(std::uint64_t v) {
   if constexpr (dim == 2) {
@@ -46,13 +46,14 @@ __host__ __device__ std::uint64_t spread_bits(std::uint64_t v) {
   }
 }
 
-/// The curve through the cube whose lower corner is a box's and whose edge is the box's longest.
+/// Computes the Morton codes of points in a box. The cube has the box's lower corner; its edge is
+/// the longest edge of the box.
 template <int dim>
-class z_curve {
+class morton_encoder {
  public:
   template <class Real>
-  explicit z_curve(const box<Real, dim>& bounds) {
-    // Halves: a difference of coordinates may be too large for a number, and theirs is not.
+  explicit morton_encoder(const box<Real, dim>& bounds) {
+    // Half the difference: a difference of two coordinates may overflow, half of it does not.
     for (int axis = 0; axis < dim; ++axis) {
       lower_half_[axis] = double(bounds.lower.x[axis]) / 2;
       const double half = double(bounds.upper.x[axis]) / 2 - lower_half_[axis];
@@ -61,7 +62,7 @@ class z_curve {
   }
 
   template <class Real>
-  [[nodiscard]] __host__ __device__ std::uint64_t code(const point<Real, dim>& p) const {
+  [[nodiscard]] __host__ __device__ std::uint64_t encode(const point<Real, dim>& p) const {
     constexpr std::uint64_t cells = std::uint64_t{1} << spatial_shape<dim>::bits;
     if (edge_half_ == 0) return 0;
     std::uint64_t code = 0;
@@ -78,24 +79,25 @@ class z_curve {
   double edge_half_ = 0;
 };
 
+/// Writes the code of each point. One thread per point.
 template <class Real, int dim>
-__global__ void find_places(const point<Real, dim>* points, std::uint32_t n, z_curve<dim> curve,
-                            z_place* places, trace_ticket trace) {
+__global__ void encode_points(const point<Real, dim>* points, std::uint32_t n,
+                              morton_encoder<dim> encoder, morton_code* codes, trace_ticket trace) {
   const traced here(trace, __func__);
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) places[i] = {curve.code(points[i]), i};
+  if (i < n) codes[i] = {encoder.encode(points[i]), i};
 }
 
-/// Puts the points into the order of their places.
+/// Copies the points into the order of their sorted codes. One thread per point.
 template <class Real, int dim>
 __global__ void gather_points(const point<Real, dim>* points, std::uint32_t n,
-                              const z_place* places, point<Real, dim>* ordered, std::uint32_t* ids,
-                              trace_ticket trace) {
+                              const morton_code* codes, point<Real, dim>* ordered,
+                              std::uint32_t* ids, trace_ticket trace) {
   const traced here(trace, __func__);
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
-  ids[i] = places[i].id;
-  ordered[i] = points[places[i].id];
+  ids[i] = codes[i].id;
+  ordered[i] = points[codes[i].id];
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

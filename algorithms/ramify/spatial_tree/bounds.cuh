@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// checked_bounds(): the bounding box of points, and a check that all of them are finite. Public:
+/// other families may include this header.
+
+#include <algorithm>
+#include <cstddef>
+#include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/collectives.cuh>
+#include <ramify/runtime/grid_trace.cuh>
+#include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/tasks.cuh>
+#include <ramify/spatial_tree/geometry.cuh>
+#include <stdexcept>
+#include <string>
+
+namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
+
+/// The bounding box of some points, and the first of them that is not finite.
+template <class Real, int dim>
+struct point_bounds {
+  static constexpr unsigned long long none = ~0ull;
+
+  box<Real, dim> bounds;
+  unsigned long long first_nonfinite;  ///< index of a point with a NaN or an infinity, or none
+
+  struct combine {
+    __host__ __device__ point_bounds operator()(const point_bounds& a,
+                                                const point_bounds& b) const {
+      return {box<Real, dim>::enclosing(a.bounds, b.bounds),
+              a.first_nonfinite < b.first_nonfinite ? a.first_nonfinite : b.first_nonfinite};
+    }
+  };
+
+  __host__ __device__ static point_bounds of(const point<Real, dim>& p, unsigned long long index) {
+    bool finite = true;
+    for (int axis = 0; axis < dim; ++axis) finite = finite && p.x[axis] - p.x[axis] == 0;
+    return {box<Real, dim>::of(p), finite ? none : index};
+  }
+};
+
+inline constexpr int bounds_threads = RAMIFY_ON_CUDA ? 256 : 32;
+inline constexpr unsigned bounds_max_blocks = 1024;
+
+/// Reduces all points into partial[0]. `arrived` must be 0.
+template <class Real, int dim>
+__global__ void find_bounds(const point<Real, dim>* points, unsigned long long n,
+                            point_bounds<Real, dim>* partial, unsigned* arrived,
+                            trace_ticket trace) {
+  const traced here(trace, __func__);
+  using bounds = point_bounds<Real, dim>;
+  using reduce = block_reduce<bounds, bounds_threads>;
+  __shared__ typename reduce::TempStorage storage;
+  const typename bounds::combine combine;
+
+  // 1. Each thread reduces the points of a grid-stride loop. A thread without points takes the last
+  //    point again, which does not change the result.
+  const unsigned long long stride = static_cast<unsigned long long>(gridDim.x) * bounds_threads;
+  const unsigned long long me = blockIdx.x * static_cast<unsigned long long>(bounds_threads);
+  unsigned long long i = me + threadIdx.x < n ? me + threadIdx.x : n - 1;
+  bounds mine = bounds::of(points[i], i);
+  for (i += stride; i < n; i += stride) mine = combine(mine, bounds::of(points[i], i));
+  // 2. The block reduces the results of its threads.
+  const bounds of_block = reduce(storage).Reduce(mine, combine);
+  if (threadIdx.x == 0) partial[blockIdx.x] = of_block;
+  // 3. Join: the last block to arrive reduces the results of all blocks.
+  if (!last_to_arrive(*arrived, gridDim.x)) return;
+  const unsigned first = threadIdx.x < gridDim.x ? threadIdx.x : 0;
+  mine = partial[first];
+  for (unsigned b = first + bounds_threads; b < gridDim.x; b += bounds_threads) {
+    mine = combine(mine, partial[b]);
+  }
+  const bounds of_all = reduce(storage).Reduce(mine, combine);
+  if (threadIdx.x == 0) partial[0] = of_all;
+}
+
+}  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// Returns the bounding box of n > 0 points. Launches one grid and waits for `stream`.
+/// \param points  device memory
+/// \param name    the name of the array in the error message
+/// \param trace   the grid is recorded there; by default nowhere
+/// Scratch: at most 64 KB, from the stream-ordered pool. Complexity: O(n).
+/// \throws std::invalid_argument naming the first point with a NaN or an infinity; cuda_error
+template <class Real, int dim>
+box<Real, dim> checked_bounds(const point<Real, dim>* points, std::size_t n, const char* name,
+                              cudaStream_t stream, const trace_ticket& trace = {}) {
+  using result = detail::spatial_tree::point_bounds<Real, dim>;
+  constexpr unsigned threads = detail::spatial_tree::bounds_threads;
+  constexpr std::size_t points_per_block = threads * std::size_t{16};
+  const auto blocks = static_cast<unsigned>(std::min<std::size_t>(
+      (n + points_per_block - 1) / points_per_block, detail::spatial_tree::bounds_max_blocks));
+  const device_buffer<result> partial(blocks, stream);
+  const device_buffer<unsigned> arrived(1, stream);
+  check(cudaMemsetAsync(arrived.data(), 0, sizeof(unsigned), stream), "clearing a counter");
+  check(launch(detail::spatial_tree::find_bounds<Real, dim>, {blocks, threads}, stream, points, n,
+               partial.data(), arrived.data(), trace)
+            .code(),
+        "checking the points");
+  result found;
+  check(cudaMemcpyAsync(&found, partial.data(), sizeof found, cudaMemcpyDeviceToHost, stream),
+        "reading the bounds of the points");
+  check(cudaStreamSynchronize(stream), "waiting for the bounds of the points");
+  if (found.first_nonfinite != result::none) {
+    throw std::invalid_argument(std::string(name) + "[" + std::to_string(found.first_nonfinite) +
+                                "] has a coordinate that is NaN or infinite");
+  }
+  return found.bounds;
+}
+
+}  // namespace ramify::inline RAMIFY_BUILD

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// reduce_bottom_up(): computes one value for each node of a tree, from its points and its
+/// children. Public: users and other families may include this header.
+///
+///     a leaf         combines of_point(p) of its points, in the tree's order
+///     an inner node  combines the values of its children, in order
+///
+/// Children are complete before their parent, without a launch in between: the last child to arrive
+/// continues with the parent (Karras, 2012). Each node is always combined in the same order, so
+/// floating-point sums have the same bits in every run.
+
+#include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/grid_trace.cuh>
+#include <ramify/runtime/launch.cuh>
+#include <ramify/spatial_tree/node.cuh>
+
+namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
+
+/// One thread per leaf, which also computes the ancestors at which it arrives last. `arrived`
+/// counts the complete children of each node and must be 0.
+template <class Real, int dim, class Fold>
+__global__ void reduce_nodes(spatial_tree_view<Real, dim> tree, Fold fold, unsigned* arrived,
+                             trace_ticket trace) {
+  const traced here(trace, __func__);
+  std::uint32_t node = blockIdx.x * blockDim.x + threadIdx.x;
+  if (node >= tree.node_count || !tree.nodes[node].is_leaf()) return;
+
+  // 1. The leaf: combine its points.
+  const auto& leaf = tree.nodes[node];
+  auto sum = fold.of_point(leaf.begin);
+  for (std::uint32_t i = leaf.begin + 1; i < leaf.end; ++i) {
+    sum = fold.combine(sum, fold.of_point(i));
+  }
+  fold.at(node) = sum;
+
+  // 2. Move up while this thread is the last to arrive at the parent. Join: each thread writes its
+  //    value before its fence and atomic; the last thread reads the values after its own.
+  while (node != 0) {
+    node = tree.parents[node];
+    const std::uint32_t first = tree.nodes[node].first_child;
+    const unsigned children = tree.nodes[node].children;
+    __threadfence();
+    if (atomicAdd(&arrived[node], 1u) != children - 1) return;
+    __threadfence();
+    sum = fold.at(first);
+    for (unsigned c = 1; c < children; ++c) sum = fold.combine(sum, fold.at(first + c));
+    fold.at(node) = sum;
+  }
+}
+
+}  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// Computes the values of all nodes. Asynchronous: the grid is ordered in `stream`.
+///
+/// Fold is a struct of device functions, copied bit by bit to the kernel. combine() must be
+/// associative up to the rounding that the caller accepts.
+///
+///     struct fold {
+///       mass_and_center of_point(std::uint32_t position) const;  // position in the tree's order
+///       mass_and_center combine(mass_and_center a, mass_and_center b) const;
+///       mass_and_center& at(std::uint32_t node) const;           // device memory, one per node
+///     };
+///
+/// \param trace   the grid is recorded there; by default nowhere
+/// \return the number of grids launched: 1, or 0 for an empty tree
+/// Scratch: 4 bytes per node, from the stream-ordered pool.
+/// Complexity: O(points + nodes). \throws cuda_error
+template <class Real, int dim, class Fold>
+unsigned reduce_bottom_up(const spatial_tree_view<Real, dim>& tree, const Fold& fold,
+                          cudaStream_t stream, const trace_ticket& trace = {}) {
+  if (tree.node_count == 0) return 0;
+  constexpr unsigned threads = RAMIFY_ON_CUDA ? 256 : 1024;
+  const device_buffer<unsigned> arrived(tree.node_count, stream);
+  check(cudaMemsetAsync(arrived.data(), 0, arrived.size() * sizeof(unsigned), stream),
+        "clearing the nodes' counters");
+  check(launch(detail::spatial_tree::reduce_nodes<Real, dim, Fold>,
+               {(tree.node_count - 1) / threads + 1, threads}, stream, tree, fold, arrived.data(),
+               trace)
+            .code(),
+        "reducing a tree bottom-up");
+  return 1;
+}
+
+}  // namespace ramify::inline RAMIFY_BUILD
