@@ -2,13 +2,14 @@
 // Unbalanced Tree Search on the CPU executor against a plain serial depth-first walk of the same tree
 // with the same functors. The counts are compared with the published ones before a time is reported.
 #include <chrono>
-#include <ramify/tree_search/uts.cuh>
+#include <ramify/tree_search.cuh>
 #include <string>
 #include <vector>
 
 #include "measure.hpp"
 
 using namespace ramify;
+using namespace ramify::detail::tree_search;
 
 namespace {
 

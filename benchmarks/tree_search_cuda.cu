@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <ramify/runtime/stream.cuh>
-#include <ramify/tree_search/uts.cuh>
+#include <ramify/tree_search.cuh>
 #include <string>
 
 #include "measure_cuda.cuh"
@@ -17,8 +17,7 @@ namespace {
 benchmark::timing measure(const uts_named_tree& tree, const traverse_config& config,
                           int repetitions, traverse_report& report) {
   const host_stream stream;
-  const std::size_t bytes =
-      traverse_scratch_bytes<uts_node, uts_expand, uts_visit, uts_reduce, uts_counts>(config);
+  const std::size_t bytes = tree_search_scratch_bytes(config);
   const device_buffer<std::byte> scratch(bytes, stream.get());
   std::vector<double> times;
   for (int i = 0; i < repetitions; ++i) {
@@ -67,7 +66,7 @@ void measure_all(benchmark::recorder& out, const benchmark::command_line& asked)
       out.row({tree.name, tree.counts.nodes, tree.counts.depth, to_string(config.route),
                loops ? to_string(config.flat_loop) : "", took, time,
                static_cast<double>(tree.counts.nodes) / time.median_ms / 1e3, report.host_grids,
-               report.child_grids, report.graph_grids, report.rounds, report.peak_open_nodes});
+               report.child_grids, report.graph_grids, report.rounds, report.peak_frontier_nodes});
     }
   }
 }

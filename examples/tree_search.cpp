@@ -90,7 +90,7 @@ void print(const ramify::tree_search_result& found, const options& o, double sec
     nlohmann::ordered_json json{{"nodes", nodes}, {"leaves", leaves}, {"depth", depth}};
     json.update(common::to_json(found.report));
     json["rounds"] = found.report.rounds;
-    json["peak_open_nodes"] = found.report.peak_open_nodes;
+    json["peak_frontier_nodes"] = found.report.peak_frontier_nodes;
     json["seconds"] = seconds;
     json["nodes_per_second"] = rate;
     if (o.verify) json["verified"] = true;

@@ -5,7 +5,7 @@
 #include <ramify/runtime/captured_graph.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <ramify/traverse.cuh>
-#include <ramify/tree_search/uts.cuh>
+#include <ramify/tree_search.cuh>
 
 #include "cases.hpp"
 #include "device_vectors.cuh"
@@ -14,6 +14,7 @@
 namespace tests::inline RAMIFY_BUILD {
 
 using namespace ramify;
+using namespace ramify::detail::tree_search;
 
 /// The children of a number.
 struct expand_number {
@@ -266,7 +267,7 @@ inline void provoke(bad_traversal what) {
       captured({.route = route::flat, .flat_loop = flat_loop::host}, true, false);
       break;
     case bad_traversal::captured_spawned:
-      captured({.strategy = traverse_strategy::spawned}, true, false);
+      captured({.strategy = traverse_strategy::task_per_node}, true, false);
       break;
     case bad_traversal::got_while_captured: captured({}, true, true); break;
 #else

@@ -23,7 +23,7 @@ traverse_setting spawned(route taken, ramify::launch_granularity launches,
                          std::size_t pending_launches) {
   return {.config = {.route = taken,
                      .capacity = 100'000,
-                     .strategy = ramify::traverse_strategy::spawned,
+                     .strategy = ramify::traverse_strategy::task_per_node,
                      .launches = launches},
           .pending_launches = pending_launches};
 }

@@ -75,7 +75,7 @@ BOOST_DATA_TEST_CASE(short_lists_make_the_walk_narrow, data::make(routes), taken
                            numbered_tree{star, wide}, numbered_tree{complete, wide, 9'000}}) {
     if (left_out_by_tsan(piece, 3)) continue;
     const traverse_report report = expect_each_visited_once(tree, setting);
-    BOOST_TEST(report.peak_open_nodes <= setting.config.capacity);
+    BOOST_TEST(report.peak_frontier_nodes <= setting.config.capacity);
   }
 }
 
@@ -131,9 +131,9 @@ BOOST_AUTO_TEST_CASE(host_and_graph_go_the_same_rounds) {
     }
   }
   BOOST_CHECK_EXCEPTION(expect_each_visited_once(
-                            {path, 10}, {.config = {.strategy = ramify::traverse_strategy::spawned,
+                            {path, 10}, {.config = {.strategy = ramify::traverse_strategy::task_per_node,
                                                     .flat_loop = flat_loop::graph}}),
-                        ramify::unavailable, names("spawned has no rounds"));
+                        ramify::unavailable, names("task_per_node has no rounds"));
 }
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(on_a_gpu))
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_captured_is_refused,
   };
   expect(bad_traversal::captured_without_scratch, "scratch.data is null");
   expect(bad_traversal::captured_by_host, "cannot be captured");
-  expect(bad_traversal::captured_spawned, "only the walk can be captured");
+  expect(bad_traversal::captured_spawned, "only the strategy work_sharing can be captured");
   expect(bad_traversal::got_while_captured, "while the stream is being captured");
   // And the next one runs.
   expect_each_visited_once({complete, 1000, 3}, {});

@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(bad_trees_and_options_are_named) {
     BOOST_CHECK_EXCEPTION(call(), std::invalid_argument, names(text));
   };
   const auto search = [&](const uts_parameters& tree, const std::string& text) {
-    expect([&] { (void)ramify::tree_search(tree, {{.backend = backend_under_test()}}); }, text);
+    expect([&] { (void)ramify::tree_search(tree, {{}, backend_under_test()}); }, text);
   };
   using enum ramify::uts_type;
   search({.depth = 0}, "depth is 0; it must be in [1, 1000000]");
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(bad_trees_and_options_are_named) {
   expect([] { (void)ramify::parse_uts_tree("T9"); }, "none of small, T1");
   expect(
       [&] {
-        ramify::tree_search_options options{{.backend = backend_under_test()}};
+        ramify::tree_search_options options{{}, backend_under_test()};
         options.capacity = std::size_t{1} << 31;
         (void)ramify::tree_search({}, options);
       },
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(bad_trees_and_options_are_named) {
 }
 
 BOOST_AUTO_TEST_CASE(the_facade_searches_and_says_where) {
-  ramify::tree_search_options options{{.backend = backend_under_test()}};
+  ramify::tree_search_options options{{}, backend_under_test()};
   for (const route taken : {route::automatic, route::device, route::flat}) {
     options.route = taken;
     options.pending_launches = 100;
