@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Unbalanced Tree Search on the backend under test: the published counts, schedules, the facade.
+// Unbalanced Tree Search: the published counts, launch slots, streams, schedules, the facade.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <boost/uuid/detail/sha1.hpp>
 #include <limits>
 #include <ramify/cpu/executor.hpp>
-#include <ramify/tree_search.hpp>
+#include <ramify/runtime/stream.cuh>
 #include <random>
 #include <stdexcept>
 
-#include "checks.hpp"
 #include "exceptions.hpp"
+#include "tree_search_checks.cuh"
 
 namespace data = boost::unit_test::data;
 using namespace tests;
+using ramify::granularity;
 using ramify::route;
 using ramify::traverse_report;
+using ramify::traverse_strategy;
 using ramify::uts_counts;
 using ramify::uts_parameters;
 
@@ -31,13 +33,15 @@ const uts_parameters thin{.type = ramify::uts_type::binomial,
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(traverse)
+BOOST_TEST_GLOBAL_FIXTURE(slot_leaks_are_noticed);
 
-// ---- SHA-1, against Boost's and the standard's examples ----------------------------------------
+BOOST_AUTO_TEST_SUITE(tree_search)
 
-BOOST_AUTO_TEST_CASE(sha1_is_that_of_boost) {
+// ---- SHA-1, against Boost's --------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(sha1_equals_that_of_boost) {
   std::mt19937 random(1);
-  for (int i = 0; i < (on_cpu() ? 1000 : 100); ++i) {
+  for (int i = 0; i < (RAMIFY_ON_CUDA ? 100 : 1000); ++i) {
     std::array<std::uint32_t, 6> message{};
     boost::uuids::detail::sha1 reference;
     for (std::uint32_t& word : message) {
@@ -48,7 +52,7 @@ BOOST_AUTO_TEST_CASE(sha1_is_that_of_boost) {
     }
     boost::uuids::detail::sha1::digest_type digest;
     reference.get_digest(digest);
-    const auto found = cases().sha1(message);
+    const auto found = sha1_on_device(message);
     BOOST_REQUIRE(std::equal(found.begin(), found.end(), digest));
   }
 }
@@ -57,37 +61,40 @@ BOOST_AUTO_TEST_CASE(sha1_is_that_of_boost) {
 
 BOOST_DATA_TEST_CASE(published_trees_have_the_published_counts, data::make(routes), taken) {
   for (const auto& tree : ramify::uts_trees()) {
-    // Of the large ones, what the backend does in a second or two.
-    const double most = on_cpu() ? 5e6 * effort() : 2e8;
+    // Of the large trees, only those that the backend searches in a second or two.
+    const double most = RAMIFY_ON_CUDA ? 2e8 : 5e6 * effort();
     if (double(tree.counts.nodes) > most) continue;
-    // The executor searches T1 by one route and T3 by the other, which has another test.
-    if (on_cpu() && tree.name != "small" && tree.name != (taken == route::device ? "T1" : "T3")) {
+    // The executor searches T1 by one route and T3 by the other; the next test searches T3, too.
+    if (!RAMIFY_ON_CUDA && tree.name != "small" &&
+        tree.name != (taken == route::device ? "T1" : "T3")) {
       continue;
     }
-    BOOST_TEST_CONTEXT(tree.name) { expect_published(tree, {.config = {.route = taken}}); }
+    BOOST_TEST_CONTEXT(tree.name) { expect_published(tree, {.route = taken}); }
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_thin_tree_takes_no_launch_a_level) {
+BOOST_AUTO_TEST_CASE(a_thin_tree_has_fewer_rounds_than_levels) {
   const auto& tree = effort() < 1 ? named("small") : named("T3");
-  const traverse_report report = expect_published(tree, {.config = {.route = route::device}});
+  const traverse_report report = expect_published(tree, {.route = route::device});
   BOOST_TEST(report.rounds < std::max<std::uint64_t>(tree.counts.depth / 5, 5));
   BOOST_TEST(report.taken == route::device);
 }
 
-// The negative control of the counts: other parameters give others.
-BOOST_AUTO_TEST_CASE(another_seed_is_another_tree) {
+// The negative control of the counts: another seed gives other counts.
+BOOST_AUTO_TEST_CASE(another_seed_gives_another_tree) {
   uts_parameters tree = named("small").parameters;
   tree.seed += 1;
-  uts_counts found{};
-  (void)cases().search(tree, {}, found);
-  BOOST_TEST(found.nodes != named("small").counts.nodes);
+  BOOST_TEST(counts_of(tree).nodes != named("small").counts.nodes);
 }
 
 BOOST_DATA_TEST_CASE(degenerate_trees, data::make(routes), taken) {
   const auto search = [&](const uts_parameters& tree) {
     uts_counts found{};
-    with_grids_counted([&] { return cases().search(tree, {.config = {.route = taken}}, found); });
+    with_grids_counted([&] {
+      const auto result = ramify::tree_search(tree, nullptr, {.route = taken});
+      found = result.value;
+      return result.report;
+    });
     return found;
   };
   uts_parameters tree{.type = ramify::uts_type::binomial, .root_branches = 0};
@@ -103,39 +110,61 @@ BOOST_DATA_TEST_CASE(degenerate_trees, data::make(routes), taken) {
   expect_counts(search(tree), {2, 1, 1});
 }
 
+// ---- the strategy task_per_node ----------------------------------------------------------------
+
+BOOST_DATA_TEST_CASE(tasks_find_the_published_counts,
+                     data::make(routes) * data::make({granularity::per_task, granularity::per_block,
+                                                      granularity::per_grid}),
+                     taken, grain) {
+  static int piece = 0;
+  if (left_out_by_tsan(piece, 5)) return;
+  expect_published(named("small"),
+                   {.route = taken,
+                    .capacity = 100'000,
+                    .strategy = traverse_strategy::task_per_node,
+                    .launches = {grain, 0, 1}},
+                   2048);
+}
+
 // ---- launch slots, streams, schedules of the executor ------------------------------------------
 
 BOOST_AUTO_TEST_CASE(without_a_slot_the_host_launches_the_rounds) {
-  uts_counts found{};
-  const traverse_report report = cases().search_without_slots(named("small").parameters, found);
-  expect_counts(found, named("small").counts);
-  BOOST_TEST(report.child_grids == 0u);
-  BOOST_TEST(report.spilled_tasks > 0u);
+  const all_slots_taken taken(*ramify::current_launch_limits().pending_launches);
+  const auto found =
+      ramify::tree_search(named("small").parameters, nullptr, {.route = route::device});
+  expect_counts(found.value, named("small").counts);
+  BOOST_TEST(found.report.child_grids == 0u);
+  BOOST_TEST(found.report.spilled_tasks > 0u);
 }
 
 BOOST_AUTO_TEST_CASE(two_searches_at_once) {
-  const auto found = cases().search_two(named("small").parameters, thin);
-  expect_counts(found[0], named("small").counts);
-  uts_counts alone{};
-  (void)cases().search(thin, {}, alone);
-  expect_counts(found[1], alone);
+  const ramify::host_stream streams[2];
+  const std::size_t bytes = ramify::tree_search_scratch_bytes();
+  const ramify::device_buffer<std::byte> scratch[2] = {{bytes, streams[0].get()},
+                                                       {bytes, streams[1].get()}};
+  const auto start = [&](const uts_parameters& tree, int i) {
+    return ramify::tree_search_async(tree, streams[i].get(), {.route = route::device},
+                                     {scratch[i].data(), bytes});
+  };
+  auto first = start(named("small").parameters, 0);
+  auto second = start(thin, 1);
+  const uts_counts of_second = second.get().value;
+  expect_counts(first.get().value, named("small").counts);
+  expect_counts(of_second, counts_of(thin));
 }
 
 BOOST_AUTO_TEST_CASE(every_schedule_finds_the_same_tree,
                      *boost::unit_test::precondition(on_the_executor)) {
   uts_parameters tree = thin;
   if (effort() < 1) tree.root_branches = 8;
-  uts_counts expected{};
-  (void)cases().search(tree, {}, expected);
+  const uts_counts expected = counts_of(tree);
   BOOST_TEST(expected.nodes > 500u);
   if (effort() == 1) BOOST_TEST(expected.nodes == 6286u);
   const auto check = [&](const std::string& schedule) {
     const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(schedule));
     BOOST_TEST_CONTEXT(schedule) {
       for (const route taken : routes) {
-        uts_counts found{};
-        (void)cases().search(tree, {.config = {.route = taken}}, found);
-        expect_counts(found, expected);
+        expect_counts(counts_of(tree, {.route = taken}), expected);
       }
     }
   };
@@ -176,7 +205,7 @@ BOOST_AUTO_TEST_CASE(bad_trees_and_options_are_named) {
       "capacity");
 }
 
-BOOST_AUTO_TEST_CASE(the_facade_searches_and_says_where) {
+BOOST_AUTO_TEST_CASE(the_facade_searches_and_reports_the_backend) {
   ramify::tree_search_options options{{}, backend_under_test()};
   for (const route taken : {route::automatic, route::device, route::flat}) {
     options.route = taken;
@@ -187,6 +216,26 @@ BOOST_AUTO_TEST_CASE(the_facade_searches_and_says_where) {
     BOOST_TEST(found.report.pending_launch_limit == 100u);
     BOOST_TEST(!found.report.backend_reason.empty());
   }
+}
+
+// The facade passes the options of traverse_config on.
+BOOST_AUTO_TEST_CASE(the_facade_has_the_options_of_the_header) {
+  ramify::tree_search_options options{{.route = route::device}, backend_under_test()};
+  options.strategy = traverse_strategy::task_per_node;
+  options.launches = {granularity::per_grid, 0, 4};
+  const auto tasks = ramify::tree_search(named("small").parameters, options);
+  expect_counts(tasks.counts, named("small").counts);
+  BOOST_TEST(tasks.report.rounds == 0u);  // task_per_node has none
+  BOOST_TEST(tasks.report.child_grids > 0u);
+
+  options = {{.route = route::flat, .flat_loop = ramify::flat_loop::host}, backend_under_test()};
+  const auto rounds = ramify::tree_search(named("small").parameters, options);
+  expect_counts(rounds.counts, named("small").counts);
+  BOOST_TEST(rounds.report.flat_loop_reason == "asked for");
+
+  options.backend = static_cast<ramify::backend>(7);
+  BOOST_CHECK_EXCEPTION((void)ramify::tree_search({}, options), std::invalid_argument,
+                        names("tree_search_options.backend is none"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Searches whose counts are compared, and the SHA-1 of the device.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <ramify/tree_search.cuh>
+#include <ramify/tree_search.hpp>
+#include <string_view>
+#include <vector>
+
+#include "device_vectors.cuh"
+#include "printing.hpp"
+#include "run_checks.cuh"
+
+namespace tests::inline RAMIFY_BUILD {
+
+inline void expect_counts(const uts_counts& found, const uts_counts& expected) {
+  BOOST_TEST(found.nodes == expected.nodes);
+  BOOST_TEST(found.leaves == expected.leaves);
+  BOOST_TEST(found.depth == expected.depth);
+}
+
+[[nodiscard]] inline const uts_named_tree& named(std::string_view name) {
+  return *std::ranges::find(uts_trees(), name, &uts_named_tree::name);
+}
+
+/// Searches by the header template and returns the counts.
+[[nodiscard]] inline uts_counts counts_of(const uts_parameters& tree,
+                                          const traverse_config& config = {}) {
+  return ramify::tree_search(tree, nullptr, config).value;
+}
+
+/// Searches a published tree under a pending-launch limit, and compares the counts; 0 leaves the
+/// limit unchanged.
+inline traverse_report expect_published(const uts_named_tree& tree, const traverse_config& config,
+                                        std::size_t pending_launches = 0) {
+  const auto limit = scoped_limit(pending_launches);
+  uts_counts found{};
+  const traverse_report report = with_grids_counted([&] {
+    const auto result = ramify::tree_search(tree.parameters, nullptr, config);
+    found = result.value;
+    return result.report;
+  });
+  expect_counts(found, tree.counts);
+  return report;
+}
+
+/// Computes the SHA-1 of a message of 24 bytes in a kernel.
+__global__ inline void digest_message(const std::uint32_t* message, std::uint32_t* digest) {
+  std::uint32_t words[6];
+  for (int i = 0; i < 6; ++i) words[i] = message[i];
+  const auto result = detail::tree_search::sha1_of_words<6>(words);
+  for (int i = 0; i < 5; ++i) digest[i] = result.word[i];
+}
+
+[[nodiscard]] inline std::vector<std::uint32_t> sha1_on_device(
+    const std::array<std::uint32_t, 6>& message) {
+  const auto words = upload(std::vector<std::uint32_t>(message.begin(), message.end()));
+  const device_buffer<std::uint32_t> digest(5, nullptr);
+  check(launch(digest_message, {1, 1}, nullptr, words.data(), digest.data()).code(),
+        "launching digest_message");
+  return download(digest);
+}
+
+}  // namespace tests::inline RAMIFY_BUILD
