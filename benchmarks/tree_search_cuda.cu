@@ -13,7 +13,7 @@ using namespace ramify;
 
 namespace {
 
-// By the host's clock, around the whole call: rounds may wait for the host.
+// Measures whole calls by the host's clock, because rounds may wait for the host.
 benchmark::timing measure(const uts_named_tree& tree, const traverse_config& config,
                           int repetitions, traverse_report& report) {
   const host_stream stream;
@@ -38,14 +38,14 @@ benchmark::timing measure(const uts_named_tree& tree, const traverse_config& con
 }
 
 void measure_all(benchmark::recorder& out, const benchmark::command_line& asked) {
-  // The trees asked for, or all but the largest.
+  // The trees named on the command line, or all but the largest.
   const auto wanted = [&](const uts_named_tree& tree) {
     if (asked.words.empty()) return tree.name != "small" && tree.counts.nodes < 2'000'000'000;
     return std::ranges::count(asked.words, tree.name) > 0;
   };
   out.table("trees",
             {"tree", "nodes", "depth", "route", "rounds begun by", "took", "ms", "Mnodes/s",
-             "host grids", "child grids", "graph's grids", "rounds", "open nodes"},
+             "host grids", "child grids", "graph's grids", "rounds", "frontier nodes"},
             "Medians of 11, of 3 for trees of more than 10^9 nodes (least–most)");
   constexpr traverse_config ways[] = {
       {.route = route::device},
@@ -77,6 +77,6 @@ int main(int argc, char** argv) {
   return benchmark::run({.name = "tree_search_cuda",
                          .about = "Unbalanced Tree Search on a GPU.",
                          .machine = benchmark::this_gpu,
-                         .words = "names of trees; all but the largest unless told"},
+                         .words = "names of trees; by default all but the largest"},
                         argc, argv, measure_all);
 }
