@@ -2,15 +2,13 @@
 #pragma once
 
 /// \file
-/// Searches whose counts are compared, and the SHA-1 of the device.
+/// Searches whose counts are compared.
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
+#include <cstddef>
 #include <ramify/tree_search.cuh>
 #include <ramify/tree_search.hpp>
 #include <string_view>
-#include <vector>
 
 #include "device_vectors.cuh"
 #include "printing.hpp"
@@ -47,23 +45,6 @@ inline traverse_report expect_published(const uts_named_tree& tree, const traver
   });
   expect_counts(found, tree.counts);
   return report;
-}
-
-/// Computes the SHA-1 of a message of 24 bytes in a kernel.
-__global__ inline void digest_message(const std::uint32_t* message, std::uint32_t* digest) {
-  std::uint32_t words[6];
-  for (int i = 0; i < 6; ++i) words[i] = message[i];
-  const auto result = detail::tree_search::sha1_of_words<6>(words);
-  for (int i = 0; i < 5; ++i) digest[i] = result.word[i];
-}
-
-[[nodiscard]] inline std::vector<std::uint32_t> sha1_on_device(
-    const std::array<std::uint32_t, 6>& message) {
-  const auto words = upload(std::vector<std::uint32_t>(message.begin(), message.end()));
-  const device_buffer<std::uint32_t> digest(5, nullptr);
-  check(launch(digest_message, {1, 1}, nullptr, words.data(), digest.data()).code(),
-        "launching digest_message");
-  return download(digest);
 }
 
 }  // namespace tests::inline RAMIFY_BUILD

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Unbalanced Tree Search: the published counts, launch slots, streams, schedules, the facade.
+#include <array>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <boost/uuid/detail/sha1.hpp>
+#include <cstdint>
 #include <limits>
 #include <ramify/cpu/executor.hpp>
 #include <ramify/runtime/stream.cuh>
 #include <random>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "exceptions.hpp"
 #include "tree_search_checks.cuh"
@@ -30,6 +34,23 @@ const uts_parameters thin{.type = ramify::uts_type::binomial,
                           .probability = 0.1985,
                           .branches = 5,
                           .seed = 38};
+
+/// Computes the SHA-1 of a message of 24 bytes in a kernel.
+__global__ void digest_message(const std::uint32_t* message, std::uint32_t* digest) {
+  std::uint32_t words[6];
+  for (int i = 0; i < 6; ++i) words[i] = message[i];
+  const auto result = ramify::detail::tree_search::sha1_of_words<6>(words);
+  for (int i = 0; i < 5; ++i) digest[i] = result.word[i];
+}
+
+[[nodiscard]] std::vector<std::uint32_t> sha1_on_device(
+    const std::array<std::uint32_t, 6>& message) {
+  const auto words = upload(std::vector<std::uint32_t>(message.begin(), message.end()));
+  const ramify::device_buffer<std::uint32_t> digest(5, nullptr);
+  ramify::check(ramify::launch(digest_message, {1, 1}, nullptr, words.data(), digest.data()).code(),
+                "launching digest_message");
+  return download(digest);
+}
 
 }  // namespace
 
