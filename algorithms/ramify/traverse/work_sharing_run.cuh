@@ -113,7 +113,7 @@ class work_sharing_run {
 
   // What begins the flat rounds; automatic: the host begins a few, a graph the others.
   struct loop_choice {
-    flat_loop wanted;
+    flat_loop requested;
     std::string reason;
   };
 
@@ -165,7 +165,7 @@ class work_sharing_run {
     check_scratch(given, bytes, "traverse");
     const std::size_t limit = *current_launch_limits().pending_launches;
     const loop_choice loop = choose_loop(config.flat_loop);
-    const bool by_host = loop.wanted == flat_loop::host;
+    const bool by_host = loop.requested == flat_loop::host;
     const route_choice choice =
         captured && by_host
             ? choose_route(config.route, limit, 2,
@@ -197,9 +197,11 @@ class work_sharing_run {
                                   "; on this device it must be 0 (automatic) or at least " +
                                   std::to_string(least));
     }
-    constexpr unsigned usual = 1u << 16;  // for small devices, so that steps keep their full width
+    // On small devices it exceeds the minimum, so that steps keep their full width.
+    constexpr unsigned default_capacity = 1u << 16;
     return {stack, blocks,
-            config.capacity == 0 ? std::max(least, usual) : static_cast<unsigned>(config.capacity)};
+            config.capacity == 0 ? std::max(least, default_capacity)
+                                 : static_cast<unsigned>(config.capacity)};
   }
 
   [[nodiscard]] static std::size_t scratch_bytes(const sizes& all) {
@@ -208,11 +210,11 @@ class work_sharing_run {
     return sizing.size();
   }
 
-  static loop_choice choose_loop(flat_loop wanted) {
-    if (wanted == flat_loop::host) return {wanted, "asked for"};
+  static loop_choice choose_loop(flat_loop requested) {
+    if (requested == flat_loop::host) return {requested, "asked for"};
     const std::string obstacle = graph_loop_obstacle();
-    if (obstacle.empty()) return {wanted, wanted == flat_loop::graph ? "asked for" : ""};
-    if (wanted == flat_loop::graph) {
+    if (obstacle.empty()) return {requested, requested == flat_loop::graph ? "asked for" : ""};
+    if (requested == flat_loop::graph) {
       throw unavailable("traverse_config.flat_loop graph is not available: " + obstacle);
     }
     return {flat_loop::host, obstacle};
@@ -227,7 +229,7 @@ class work_sharing_run {
     control_.launched(launch(visit_root<context>, {1, 1}, control_.stream(), root, *shared_),
                       "launching visit_root");
     if (!control_.on_device_route()) {
-      if (captured_ || loop_.wanted == flat_loop::graph) {
+      if (captured_ || loop_.requested == flat_loop::graph) {
         launch_loop();
       } else {
         launched_at_start_ = launch_rounds();
@@ -256,8 +258,8 @@ class work_sharing_run {
                                 " nodes; raise traverse_config.capacity, which is " +
                                 std::to_string(shared_->capacity));
       }
-      if (loop_.wanted != flat_loop::graph) launched += launch_rounds();
-      if (loop_.wanted != flat_loop::host) launch_loop();
+      if (loop_.requested != flat_loop::graph) launched += launch_rounds();
+      if (loop_.requested != flat_loop::host) launch_loop();
     }
   }
 
@@ -272,7 +274,7 @@ class work_sharing_run {
   // Launches flat rounds and returns how many: one if the host reads the state after each, else a
   // few. Those may be all, or they keep the device busy while the host makes a graph.
   unsigned launch_rounds() {
-    const bool by_host = loop_.wanted == flat_loop::host;
+    const bool by_host = loop_.requested == flat_loop::host;
     const unsigned rounds = by_host ? 1 : opening_rounds;
     for (unsigned i = 0; i < rounds; ++i) {
       control_.launched(launch_flat_round(control_.stream(), {}), "launching a round");
@@ -292,9 +294,9 @@ class work_sharing_run {
       capture_loop(control_.stream(), body);
       loop_.reason = "the stream was being captured";
     } else {
-      graph_ = make_flat_loop(loop_.wanted, control_.stream(), body, loop_.reason);
+      graph_ = make_flat_loop(loop_.requested, control_.stream(), body, loop_.reason);
       if (!graph_) {
-        loop_.wanted = flat_loop::host;
+        loop_.requested = flat_loop::host;
         return;
       }
       graph_->launch(control_.stream());
