@@ -7,7 +7,7 @@
 #include <ramify/amr.cuh>
 #include <ramify/quicksort.cuh>
 #include <ramify/runtime/recursion.cuh>
-#include <ramify/tree_search/uts.cuh>
+#include <ramify/tree_search.cuh>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -191,8 +191,7 @@ void measure_search(recorder& out, std::string_view name) {
                 " nodes, depth " + std::to_string(tree.counts.depth) +
                 "; pending-launch limit 65,536");
   const auto measure = [&](const traverse_config& config) {
-    const std::size_t bytes =
-        traverse_scratch_bytes<uts_node, uts_expand, uts_visit, uts_reduce, uts_counts>(config);
+    const std::size_t bytes = tree_search_scratch_bytes(config);
     const device_buffer<std::byte> scratch(bytes, nullptr);
     traverse_report report;
     const auto search = [&] {
@@ -201,15 +200,15 @@ void measure_search(recorder& out, std::string_view name) {
       report = found.report;
     };
     const auto time = time_of([] {}, search);
-    const bool walks = config.strategy == traverse_strategy::walk;
+    const bool shares = config.strategy == traverse_strategy::work_sharing;
     const benchmark::cell none;
-    out.row({walks ? "the walk" : name_of(report, config.launches),
-             walks ? none : config.launches.threshold, walks ? none : config.launches.coarsening,
+    out.row({shares ? "work_sharing" : name_of(report, config.launches),
+             shares ? none : config.launches.threshold, shares ? none : config.launches.coarsening,
              time, double(tree.counts.nodes) / time.median_ms / 1e3, report.child_grids,
              report.deepest_level, report.spilled_tasks, report.peak_slots});
   };
   const auto spawned = [&](route wanted, const launch_granularity& launches) {
-    measure({.route = wanted, .strategy = traverse_strategy::spawned, .launches = launches});
+    measure({.route = wanted, .strategy = traverse_strategy::task_per_node, .launches = launches});
   };
   measure({.route = route::device});
   for (const auto grain : {per_task, per_block}) {

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Unbalanced Tree Search on the CPU executor against a plain serial depth-first walk of the same tree
-// with the same functors. The counts are compared with the published ones before a time is reported.
+// Unbalanced Tree Search on the CPU executor against a plain serial depth-first search of the same
+// tree with the same functors. The counts are compared with the published ones before a time is
+// reported.
 #include <chrono>
-#include <ramify/tree_search/uts.cuh>
+#include <ramify/tree_search.cuh>
 #include <string>
 #include <vector>
 
 #include "measure.hpp"
 
 using namespace ramify;
+using namespace ramify::detail::tree_search;
 
 namespace {
 
 constexpr int repeats = 5;
 
-uts_counts serial_walk(const uts_parameters& tree) {
+uts_counts serial_search(const uts_parameters& tree) {
   const uts_expand expand(tree);
   uts_counts counts{};
   std::vector<uts_node> stack{uts_root(tree)};
@@ -43,11 +45,11 @@ benchmark::timing measure(const uts_named_tree& tree, Search search) {
 }
 
 void measure_all(benchmark::recorder& out) {
-  out.table("trees", {"tree", "search", "ms", "Mnodes/s", "of the serial walk's time"},
+  out.table("trees", {"tree", "search", "ms", "Mnodes/s", "of the serial time"},
             "Medians of " + std::to_string(repeats) + " (least–most)");
   for (const uts_named_tree& tree : uts_trees()) {
     if (tree.name != "T1" && tree.name != "T3") continue;
-    const benchmark::timing serial = measure(tree, [&] { return serial_walk(tree.parameters); });
+    const benchmark::timing serial = measure(tree, [&] { return serial_search(tree.parameters); });
     const auto row = [&](std::string_view search, const benchmark::timing& time) {
       out.row({tree.name, search, time, double(tree.counts.nodes) / time.median_ms / 1e3,
                time.median_ms / serial.median_ms});
@@ -66,7 +68,7 @@ void measure_all(benchmark::recorder& out) {
 int main(int argc, char** argv) {
   return benchmark::run(
       {.name = "tree_search_cpu",
-       .about = "Unbalanced Tree Search on the CPU executor against a serial walk.",
+       .about = "Unbalanced Tree Search on the CPU executor against a serial search.",
        .machine = benchmark::this_cpu},
       argc, argv,
       [](benchmark::recorder& out, const benchmark::command_line&) { measure_all(out); });

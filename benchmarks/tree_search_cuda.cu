@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <ramify/runtime/stream.cuh>
-#include <ramify/tree_search/uts.cuh>
+#include <ramify/tree_search.cuh>
 #include <string>
 
 #include "measure_cuda.cuh"
@@ -13,12 +13,11 @@ using namespace ramify;
 
 namespace {
 
-// By the host's clock, around the whole call: rounds may wait for the host.
+// Measures whole calls by the host's clock, because rounds may wait for the host.
 benchmark::timing measure(const uts_named_tree& tree, const traverse_config& config,
                           int repetitions, traverse_report& report) {
   const host_stream stream;
-  const std::size_t bytes =
-      traverse_scratch_bytes<uts_node, uts_expand, uts_visit, uts_reduce, uts_counts>(config);
+  const std::size_t bytes = tree_search_scratch_bytes(config);
   const device_buffer<std::byte> scratch(bytes, stream.get());
   std::vector<double> times;
   for (int i = 0; i < repetitions; ++i) {
@@ -39,14 +38,14 @@ benchmark::timing measure(const uts_named_tree& tree, const traverse_config& con
 }
 
 void measure_all(benchmark::recorder& out, const benchmark::command_line& asked) {
-  // The trees asked for, or all but the largest.
+  // The trees named on the command line, or all but the largest.
   const auto wanted = [&](const uts_named_tree& tree) {
     if (asked.words.empty()) return tree.name != "small" && tree.counts.nodes < 2'000'000'000;
     return std::ranges::count(asked.words, tree.name) > 0;
   };
   out.table("trees",
             {"tree", "nodes", "depth", "route", "rounds begun by", "took", "ms", "Mnodes/s",
-             "host grids", "child grids", "graph's grids", "rounds", "open nodes"},
+             "host grids", "child grids", "graph's grids", "rounds", "frontier nodes"},
             "Medians of 11, of 3 for trees of more than 10^9 nodes (least–most)");
   constexpr traverse_config ways[] = {
       {.route = route::device},
@@ -67,7 +66,7 @@ void measure_all(benchmark::recorder& out, const benchmark::command_line& asked)
       out.row({tree.name, tree.counts.nodes, tree.counts.depth, to_string(config.route),
                loops ? to_string(config.flat_loop) : "", took, time,
                static_cast<double>(tree.counts.nodes) / time.median_ms / 1e3, report.host_grids,
-               report.child_grids, report.graph_grids, report.rounds, report.peak_open_nodes});
+               report.child_grids, report.graph_grids, report.rounds, report.peak_frontier_nodes});
     }
   }
 }
@@ -78,6 +77,6 @@ int main(int argc, char** argv) {
   return benchmark::run({.name = "tree_search_cuda",
                          .about = "Unbalanced Tree Search on a GPU.",
                          .machine = benchmark::this_gpu,
-                         .words = "names of trees; all but the largest unless told"},
+                         .words = "names of trees; by default all but the largest"},
                         argc, argv, measure_all);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Searches an unbalanced tree that is grown as it is visited, and counts its nodes.
+// Searches an unbalanced tree that is generated while it is visited, and counts its nodes.
 //
 //   tree_search --tree T1 --verify
 //   tree_search --type binomial --root-branches 2000 --branches 8 --probability 0.124 --report json
 //
-// Exit status: 0 searched; 1 the search failed; 2 a bad option; 4 this machine or build cannot run the
+// Exit status: 0 success; 1 the search failed; 2 a bad option; 4 this machine or build cannot run the
 // backend or the route; 5 the trace cannot be written.
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -25,6 +25,31 @@ struct options {
   bool verify = false;
 };
 
+// Declares the options that decide how the work is distributed over grids.
+void declare_strategy(CLI::App& app, ramify::tree_search_options& search) {
+  using common::parsed_by;
+  using common::whole_number;
+  app.add_option("--strategy", parsed_by(ramify::parse_traverse_strategy, search.strategy),
+                 "work_sharing (the default) or task_per_node");
+  app.add_option("--capacity", search.capacity,
+                 "Maximum number of frontier nodes; 0 selects a default")
+      ->check(whole_number<0>)
+      ->capture_default_str();
+  app.add_option(
+      "--flat-loop", parsed_by(ramify::parse_flat_loop, search.flat_loop),
+      "What begins the rounds of work_sharing on the flat route: automatic, graph, host");
+  app.add_option("--granularity", parsed_by(ramify::parse_granularity, search.launches.grain),
+                 "Tasks of task_per_node that share a grid: per_task, per_block, per_grid");
+  app.add_option("--threshold", search.launches.threshold,
+                 "Least number of children of a task of task_per_node")
+      ->check(whole_number<0>)
+      ->capture_default_str();
+  app.add_option("--coarsening", search.launches.coarsening,
+                 "Tasks of task_per_node that one block runs")
+      ->check(whole_number<1>)
+      ->capture_default_str();
+}
+
 void declare(CLI::App& app, options& o) {
   using common::parsed_by;
   using common::whole_number;
@@ -41,36 +66,34 @@ void declare(CLI::App& app, options& o) {
                            "binomial, geometric (the default) or hybrid"));
   parameter(
       app.add_option("--shape", parsed_by(ramify::parse_uts_shape, o.tree.shape),
-                     "of a geometric tree: linear (the default), exponential, cyclic, fixed"));
-  parameter(app.add_option("--depth", o.tree.depth, "Of a geometric tree (its shape's parameter)"))
+                     "Of a geometric tree: linear (the default), exponential, cyclic, fixed"));
+  parameter(
+      app.add_option("--depth", o.tree.depth, "Depth of a geometric tree (parameter of its shape)"))
       ->check(whole_number<1>)
       ->capture_default_str();
   parameter(app.add_option("--root-branches", o.tree.root_branches,
-                           "Children of a binomial root; their average, of a geometric one"))
+                           "Children of a binomial root, or average of a geometric root"))
       ->capture_default_str();
-  parameter(
-      app.add_option("--probability", o.tree.probability, "That a binomial node has children"))
+  parameter(app.add_option("--probability", o.tree.probability,
+                           "Probability that a binomial node has children"))
       ->capture_default_str();
   parameter(app.add_option("--branches", o.tree.branches, "Children of a binomial node"))
       ->check(whole_number<0>)
       ->capture_default_str();
   parameter(app.add_option("--shift", o.tree.shift,
-                           "Share of the depth above which a hybrid tree is geometric"))
+                           "Share of the depth at which a hybrid tree becomes binomial"))
       ->capture_default_str();
-  parameter(app.add_option("--seed", o.tree.seed, "Of the root"))
+  parameter(app.add_option("--seed", o.tree.seed, "Seed of the root"))
       ->check(whole_number<0>)
       ->capture_default_str();
   common::add_launch_options(app, o.search);
+  declare_strategy(app, o.search);
   common::add_trace_option(app, o.trace);
-  app.add_option("--capacity", o.search.capacity,
-                 "Most open nodes that may wait at a time; 0 chooses")
-      ->check(whole_number<0>)
-      ->capture_default_str();
   app.add_flag("--verify", o.verify, "Compare with the published counts")->needs(named);
   app.add_option("--report", o.report, "text or json")->check(CLI::IsMember({"text", "json"}));
 }
 
-// Throws if the tree is one of the published and something else was counted in it.
+// Compares counts with those of the published tree. Throws std::runtime_error if they differ.
 void compare_with_published(const std::string& name, const ramify::uts_counts& found) {
   for (const auto& tree : ramify::uts_trees()) {
     if (tree.name != name || tree.counts == found) continue;
@@ -90,7 +113,7 @@ void print(const ramify::tree_search_result& found, const options& o, double sec
     nlohmann::ordered_json json{{"nodes", nodes}, {"leaves", leaves}, {"depth", depth}};
     json.update(common::to_json(found.report));
     json["rounds"] = found.report.rounds;
-    json["peak_open_nodes"] = found.report.peak_open_nodes;
+    json["peak_frontier_nodes"] = found.report.peak_frontier_nodes;
     json["seconds"] = seconds;
     json["nodes_per_second"] = rate;
     if (o.verify) json["verified"] = true;

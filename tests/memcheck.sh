@@ -50,7 +50,7 @@ for route in device flat; do
   done
 done
 # Chains that are resumed, nodes as large as may be, lists as short as may be.
-cases traverse 'traverse/a_long_chain*,nodes_may*,short_lists*'
+cases traverse_cuda 'traverse/a_long_chain*,nodes_may*,short_lists*'
 # What is asked for alone, folds among it; by child lists; what is refused.
 cases rooted_tree_cuda 'rooted_tree/only_requested*,children_in*,cycles_of*,faulty_child*'
 cases spatial_tree_cuda 'spatial_tree/every_cloud_and_size*'

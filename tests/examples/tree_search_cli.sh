@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The example program tree_search from outside: tree_search_cli.sh <program> <work folder>
+# Tests the command line of the example program tree_search: tree_search_cli.sh <program> <work folder>
 . "$(dirname "$0")/cli_checks.sh"
 says() { grep -Eq -- "$1" out || fail "no '$1' in $(cat out)"; }
 
@@ -13,9 +13,16 @@ for route in automatic device flat; do
   says '^verified: as published$'
   says '^nodes per second: [0-9]'
 done
-# The same tree by its parameters, and a binomial one whose size is plain.
+# The same tree by its parameters, by each strategy, and a binomial tree of obvious size.
 expect 0 - --type geometric --shape linear --depth 6 --root-branches 4 --seed 0 --backend cpu
 says '^nodes: 1732$'
+says '^rounds: [1-9]'
+for granularity in per_task per_block per_grid; do
+  expect 0 - --tree small --backend cpu --strategy task_per_node --granularity $granularity \
+    --threshold 2 --coarsening 4 --capacity 100000 --verify
+  says '^rounds: 0$'
+done
+expect 0 - --tree small --backend cpu --route flat --flat-loop host --verify
 expect 0 - --type binomial --root-branches 70 --probability 0 --report json --backend cpu --route device
 says '"nodes": 71,'
 says '"leaves": 70,'
@@ -35,6 +42,11 @@ expect 2 "type 'oak' is none of binomial" --type oak
 expect 2 "shape 'round' is none of linear" --shape round
 expect 2 "'-5' is not a whole number" --seed -5
 expect 2 "'0' is not a whole number" --depth 0
+expect 2 "strategy 'walk' is neither work_sharing nor task_per_node" --strategy walk
+expect 2 "flat_loop 'gpu' is none of automatic" --flat-loop gpu
+expect 2 "granularity 'per_sm' is none of per_task" --granularity per_sm
+expect 2 "'0' is not a whole number" --coarsening 0
+expect 2 'coarsening is 5000; it must be' --tree small --backend cpu --coarsening 5000
 expect 2 'the tree would not end' --type binomial --probability 0.9
 expect 2 'capacity is 5; on this device' --tree small --backend cpu --capacity 5
 if ! "$program" --tree small --backend cuda >out 2>err; then

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The walk of implicit trees on the backend under test: extreme shapes, memory, graphs, limits.
+// The strategy work_sharing: extreme shapes, memory, launch limits, schedules, arguments.
 #include <algorithm>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -8,14 +8,91 @@
 #include <set>
 #include <stdexcept>
 
-#include "checks.hpp"
 #include "exceptions.hpp"
+#include "traverse_checks.cuh"
 
 namespace data = boost::unit_test::data;
 using namespace tests;
+using ramify::device_buffer;
+using ramify::flat_loop;
 using ramify::route;
+using ramify::scratch_memory;
+using ramify::traverse_config;
 using ramify::traverse_report;
 using enum numbered_tree::shape;
+
+namespace {
+
+/// A node of 700 bytes, the largest size under test. It is filled with 175 successive numbers.
+struct page_node {
+  unsigned words[175];
+};
+
+struct expand_page {
+  numbered_tree numbers;
+
+  [[nodiscard]] __host__ __device__ static page_node make(unsigned number) {
+    page_node page{};
+    for (unsigned i = 0; i < 175; ++i) page.words[i] = number * 175 + i;
+    return page;
+  }
+  [[nodiscard]] __host__ __device__ static bool is_intact(const page_node& page) {
+    for (unsigned i = 0; i < 175; ++i) {
+      if (page.words[i] != page.words[0] + i) return false;
+    }
+    return page.words[0] % 175 == 0;
+  }
+  [[nodiscard]] __host__ __device__ unsigned degree(const page_node& page) const {
+    return numbers.degree(page.words[0] / 175);
+  }
+  [[nodiscard]] __host__ __device__ page_node child(const page_node& page, unsigned i) const {
+    return make(numbers.child(page.words[0] / 175, i));
+  }
+};
+
+/// Counts the nodes whose contents are intact.
+struct check_page {
+  __host__ __device__ unsigned long long operator()(const page_node& page, unsigned) const {
+    return expand_page::is_intact(page) ? 1 : 0;
+  }
+};
+
+struct number_visit {
+  __host__ __device__ unsigned long long operator()(unsigned node, unsigned) const {
+    return node + 1;
+  }
+};
+
+/// A reduction that is neither commutative nor associative.
+struct ordered_digest {
+  __host__ __device__ unsigned long long operator()(unsigned long long a,
+                                                    unsigned long long b) const {
+    return a * 1'000'003 + b;
+  }
+};
+
+/// Returns the least valid capacity of a traversal by mark().
+std::size_t least_capacity() {
+  const auto is_enough = [](std::size_t capacity) {
+    try {
+      (void)mark_run::scratch_bytes({.capacity = capacity});
+      return true;
+    } catch (const std::invalid_argument&) {
+      return false;
+    }
+  };
+  std::size_t refused = 1;
+  std::size_t enough = std::size_t{1} << 30;
+  while (enough - refused > 1) {
+    const std::size_t middle = (refused + enough) / 2;
+    (is_enough(middle) ? enough : refused) = middle;
+  }
+  return enough;
+}
+
+}  // namespace
+
+BOOST_TEST_GLOBAL_FIXTURE(slot_leaks_are_noticed);
 
 BOOST_AUTO_TEST_SUITE(traverse)
 
@@ -23,7 +100,7 @@ BOOST_AUTO_TEST_SUITE(traverse)
 
 BOOST_DATA_TEST_CASE(every_node_is_visited_once, data::make(routes), taken) {
   const traverse_setting setting{.config = {.route = taken}};
-  const unsigned large = runs_on_cpu() ? unsigned(cut_down(200'000, 2'000)) : 2'000'000;
+  const unsigned large = RAMIFY_ON_CUDA ? 2'000'000 : unsigned(cut_down(200'000, 2'000));
   int piece = 0;
   for (const unsigned n : {1u, 2u, 31u, 32u, 33u, 1000u, large}) {
     for (const auto& tree :
@@ -37,7 +114,8 @@ BOOST_DATA_TEST_CASE(every_node_is_visited_once, data::make(routes), taken) {
   }
   expect_each_visited_once({combs, 50, RAMIFY_THREAD_SANITIZER ? 1 : unsigned(cut_down(300))},
                            setting);
-  // Wide nodes below a wide node: each makes many pieces. Under ThreadSanitizer, once.
+  // Children of a wide node that are wide themselves: each is split into many pieces. Under
+  // ThreadSanitizer, on one route.
   if (effort() < 0.1 && taken != route::device) return;
   const unsigned wide = unsigned(cut_down(400'000, 35'000));
   expect_each_visited_once({complete, wide, 33'000}, setting);
@@ -45,9 +123,9 @@ BOOST_DATA_TEST_CASE(every_node_is_visited_once, data::make(routes), taken) {
 
 BOOST_DATA_TEST_CASE(a_long_path_is_one_round, data::make(routes), taken) {
   const int on_executor = RAMIFY_THREAD_SANITIZER ? 300 : cut_down(50'000);
-  const unsigned n = runs_on_cpu() ? unsigned(on_executor) : 1'000'000;
+  const unsigned n = RAMIFY_ON_CUDA ? 1'000'000 : unsigned(on_executor);
   const traverse_report report = expect_each_visited_once({path, n}, {.config = {.route = taken}});
-  BOOST_TEST(report.rounds == 1u);  // nobody could help
+  BOOST_TEST(report.rounds == 1u);  // one warp visits the path; there is no work to share
 }
 
 BOOST_DATA_TEST_CASE(nodes_may_be_large, data::make(routes), taken) {
@@ -56,18 +134,23 @@ BOOST_DATA_TEST_CASE(nodes_may_be_large, data::make(routes), taken) {
        {numbered_tree{complete, unsigned(cut_down(5'000, 1'000)), 3}, numbered_tree{star, 3000},
         numbered_tree{path, 300}, numbered_tree{combs, 30, unsigned(cut_down(20, 4))}}) {
     if (left_out_by_tsan(piece, 3)) continue;
-    std::uint64_t sound = 0;
-    with_grids_counted(
-        [&] { return cases().count_pages(tree, {.config = {.route = taken}}, sound); });
-    BOOST_TEST(sound == tree.nodes());
+    std::uint64_t intact = 0;
+    with_grids_counted([&] {
+      const auto found = ramify::traverse(expand_page::make(0), expand_page{tree}, check_page{},
+                                          sum{}, 0ull, nullptr, {.route = taken});
+      intact = found.value;
+      return found.report;
+    });
+    BOOST_TEST(intact == tree.nodes());
   }
 }
 
 // ---- memory ------------------------------------------------------------------------------------
 
-// With lists as short as may be, the walk gets narrow and visits everything all the same.
-BOOST_DATA_TEST_CASE(short_lists_make_the_walk_narrow, data::make(routes), taken) {
-  const traverse_setting setting{.config = {.route = taken, .capacity = cases().least_capacity()}};
+// With the shortest valid lists, steps visit fewer children, and every node is visited all the
+// same.
+BOOST_DATA_TEST_CASE(short_lists_make_narrow_steps, data::make(routes), taken) {
+  const traverse_setting setting{.config = {.route = taken, .capacity = least_capacity()}};
   const auto wide = unsigned(cut_down(100'000, 10'000));
   int piece = 0;
   for (const auto& tree : {numbered_tree{complete, unsigned(cut_down(500'000)), 6},
@@ -75,95 +158,22 @@ BOOST_DATA_TEST_CASE(short_lists_make_the_walk_narrow, data::make(routes), taken
                            numbered_tree{star, wide}, numbered_tree{complete, wide, 9'000}}) {
     if (left_out_by_tsan(piece, 3)) continue;
     const traverse_report report = expect_each_visited_once(tree, setting);
-    BOOST_TEST(report.peak_open_nodes <= setting.config.capacity);
+    BOOST_TEST(report.peak_frontier_nodes <= setting.config.capacity);
   }
 }
 
-// Where even that is too much, nothing is dropped in silence.
-BOOST_AUTO_TEST_CASE(too_many_open_nodes_are_an_error,
+// If the frontier is too large even for that, the traversal throws.
+BOOST_AUTO_TEST_CASE(too_many_frontier_nodes_are_an_error,
                      *boost::unit_test::precondition(on_the_executor) *
                          boost::unit_test::precondition(not_under_thread_sanitizer)) {
   const numbered_tree tree{combs, 5000, 40};
   for (const route taken : routes) {
-    traverse_setting setting{.config = {.route = taken, .capacity = cases().least_capacity()}};
+    traverse_setting setting{.config = {.route = taken, .capacity = least_capacity()}};
     std::vector<unsigned> visits;
-    BOOST_CHECK_EXCEPTION((void)cases().mark(tree, setting, visits), std::length_error,
+    BOOST_CHECK_EXCEPTION((void)mark(tree, setting, visits), std::length_error,
                           names("raise traverse_config.capacity"));
-    BOOST_TEST(cases().slots_in_use() == 0u);
+    BOOST_TEST(slots_in_use() == 0u);
   }
-}
-
-// ---- who begins the rounds, and graphs around a traversal ---------------------------------------
-
-BOOST_AUTO_TEST_CASE(host_and_graph_go_the_same_rounds) {
-  using ramify::flat_loop;
-  // Two trees of one round or none, one of a few, one of many.
-  for (const auto& tree : {numbered_tree{path, 1}, numbered_tree{path, 50},
-                           numbered_tree{complete, unsigned(cut_down(200'000, 5'000)), 3},
-                           numbered_tree{combs, 100, unsigned(cut_down(200, 4))}}) {
-    BOOST_TEST_CONTEXT("shape " << int(tree.kind) << ", n = " << tree.n) {
-      const auto mark = [&](flat_loop loop) {
-        return expect_each_visited_once(tree,
-                                        {.config = {.route = route::flat, .flat_loop = loop}});
-      };
-      const traverse_report by_host = mark(flat_loop::host);
-      BOOST_TEST(by_host.looped_by == flat_loop::host);
-      BOOST_TEST(by_host.flat_loop_reason == "asked for");
-      BOOST_TEST(by_host.graph_grids == 0u);
-      // What clears, plants and folds; then the rounds, or one that finds no work.
-      BOOST_TEST(by_host.host_grids == 3 + std::max<std::uint64_t>(by_host.rounds, 1));
-      BOOST_TEST(by_host.deepest_level == by_host.rounds);
-
-      const traverse_report automatic = mark(flat_loop::automatic);
-      BOOST_TEST(!automatic.flat_loop_reason.empty());
-      if (runs_on_cpu()) {
-        BOOST_TEST(automatic.looped_by == flat_loop::host);
-        BOOST_CHECK_EXCEPTION(mark(flat_loop::graph), ramify::unavailable,
-                              names("the CPU executor has no graphs"));
-        continue;
-      }
-      const traverse_report in_graph = mark(flat_loop::graph);
-      BOOST_TEST(in_graph.looped_by == flat_loop::graph);
-      BOOST_TEST(in_graph.host_grids == 3u);
-      BOOST_TEST(in_graph.graph_grids == std::max<std::uint64_t>(in_graph.rounds, 1));
-      BOOST_TEST((automatic.looped_by == flat_loop::graph) == (automatic.rounds > 4));
-      BOOST_TEST(automatic.host_grids + automatic.graph_grids >= 3 + automatic.rounds);
-    }
-  }
-  BOOST_CHECK_EXCEPTION(expect_each_visited_once(
-                            {path, 10}, {.config = {.strategy = ramify::traverse_strategy::spawned,
-                                                    .flat_loop = flat_loop::graph}}),
-                        ramify::unavailable, names("spawned has no rounds"));
-}
-
-BOOST_TEST_DECORATOR(*boost::unit_test::precondition(on_a_gpu))
-BOOST_DATA_TEST_CASE(a_captured_traversal_runs_with_each_launch_of_its_graph, data::make(routes),
-                     taken) {
-  for (const auto& tree : {numbered_tree{path, 1}, numbered_tree{complete, 300'000, 5},
-                           numbered_tree{combs, 200, 100}}) {
-    for (const bool get_each : {true, false}) {
-      const auto found = cases().mark_captured(tree, taken, 3, get_each);
-      const std::vector<unsigned> values(get_each ? 3 : 1, unsigned(tree.nodes()));
-      BOOST_TEST(found.values == values, boost::test_tools::per_element());
-      BOOST_TEST(std::ranges::all_of(found.visits, [](unsigned v) { return v == 3; }));
-      BOOST_TEST(found.report.taken == taken);
-      BOOST_TEST((found.report.looped_by == ramify::flat_loop::graph) == (taken == route::flat));
-      BOOST_TEST(cases().slots_in_use() == 0u);
-    }
-  }
-}
-
-BOOST_AUTO_TEST_CASE(what_cannot_be_captured_is_refused,
-                     *boost::unit_test::precondition(on_a_gpu)) {
-  const auto expect = [](bad_traversal what, const std::string& text) {
-    BOOST_CHECK_EXCEPTION(cases().provoke(what), std::exception, names(text));
-  };
-  expect(bad_traversal::captured_without_scratch, "scratch.data is null");
-  expect(bad_traversal::captured_by_host, "cannot be captured");
-  expect(bad_traversal::captured_spawned, "only the walk can be captured");
-  expect(bad_traversal::got_while_captured, "while the stream is being captured");
-  // And the next one runs.
-  expect_each_visited_once({complete, 1000, 3}, {});
 }
 
 // ---- launch limits -----------------------------------------------------------------------------
@@ -178,38 +188,40 @@ BOOST_DATA_TEST_CASE(no_limit_loses_a_node,
     static int piece = 0;  // of all limits and routes
     if (left_out_by_tsan(piece, 5)) continue;
     const traverse_report report = expect_each_visited_once(tree, setting);
-    // Two slots are the least that the device route can do with.
-    if (taken == route::device && limit <= 16 && runs_on_cpu()) BOOST_TEST(report.taken == route::flat);
+    // The device route requires two slots.
+    if (taken == route::device && limit <= 16 && !RAMIFY_ON_CUDA)
+      BOOST_TEST(report.taken == route::flat);
     if (taken == route::device && limit >= 32) BOOST_TEST(report.taken == route::device);
   }
 }
 
-// A chain of nested grids uses up the slots; the next one is begun behind it. One path keeps one
-// warp busy, which hands its leaves out every 24 steps, so this small comb takes many rounds.
+// A chain of nested grids uses up the slots; the next chain begins after it. One path keeps one
+// warp busy, which donates its leaves every 24 steps, so this small comb takes many rounds.
 BOOST_AUTO_TEST_CASE(a_long_chain_is_resumed) {
-  // Reproducible: else it is luck on the executor who learns in time that others are idle.
+  // A reproducible schedule: with others, the number of rounds depends on timing.
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config("random:1"));
   const unsigned long_enough = RAMIFY_THREAD_SANITIZER ? 100 : 120;
   const traverse_report report = expect_each_visited_once(
       {combs, long_enough}, {.config = {.route = route::device}, .pending_launches = 32});
-  BOOST_REQUIRE(report.rounds > 3u);  // a chain that is not resumed has as many as there are slots
+  BOOST_REQUIRE(report.rounds > 3u);  // without resuming, there are as many rounds as slots
   BOOST_TEST(report.taken == route::device);
   BOOST_TEST(report.peak_slots <= 2u);
-  BOOST_TEST(report.child_grids > report.rounds);  // tail launches of the resuming kernel
+  BOOST_TEST(report.child_grids > report.rounds);  // by the tail launches of resume_rounds
 }
 
 // ---- schedules of the executor -----------------------------------------------------------------
 
-// The negative control: the schedules do visit in different orders, so a reduction for which order
-// matters, against the rules, shows it.
-BOOST_AUTO_TEST_CASE(a_reduction_that_does_not_commute_shows,
+// The negative control: the schedules visit nodes in different orders, so a reduction that breaks
+// the rules by depending on the order gives different results.
+BOOST_AUTO_TEST_CASE(a_reduction_that_does_not_commute_is_noticed,
                      *boost::unit_test::precondition(on_the_executor) *
                          boost::unit_test::precondition(not_under_thread_sanitizer)) {
   std::set<std::uint64_t> results;
   for (int seed = 0; seed < 20 && results.size() < 2; ++seed) {
     const ramify::cpu::scoped_executor_config config(
         {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
-    results.insert(cases().fold_in_order_of_visits(20'000, {}));
+    const numbered_tree tree{complete, 20'000, 3};
+    results.insert(ramify::traverse(0u, tree, number_visit{}, ordered_digest{}, 0ull).value);
   }
   BOOST_TEST(results.size() > 1u);
 }
@@ -217,13 +229,17 @@ BOOST_AUTO_TEST_CASE(a_reduction_that_does_not_commute_shows,
 // ---- arguments ---------------------------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
-  const auto provoke = [](bad_traversal what, const std::string& text) {
-    BOOST_CHECK_EXCEPTION(cases().provoke(what), std::invalid_argument, names(text));
+  const device_buffer<std::byte> scratch(1000, nullptr);
+  const device_buffer<unsigned> visits(10, nullptr);
+  const auto expect = [&](const traverse_config& config, scratch_memory memory,
+                          const std::string& text) {
+    BOOST_CHECK_EXCEPTION((void)start_path(visits.data(), config, memory).get(),
+                          std::invalid_argument, names(text));
   };
-  provoke(bad_traversal::scratch_too_small, "scratch.bytes is 1000");
-  provoke(bad_traversal::scratch_misaligned, "scratch.data must be aligned");
-  provoke(bad_traversal::capacity_too_small, "traverse_config.capacity is 10;");
-  provoke(bad_traversal::flat_loop_unknown, "traverse_config.flat_loop is none");
+  expect({}, {scratch.data(), 1000}, "scratch.bytes is 1000");
+  expect({}, {scratch.data() + 8, std::size_t{1} << 40}, "scratch.data must be aligned");
+  expect({.capacity = 10}, {}, "traverse_config.capacity is 10;");
+  expect({.flat_loop = static_cast<flat_loop>(7)}, {}, "traverse_config.flat_loop is none");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What a traversal can be told, and what it tells; plain C++.
+/// Configuration and report of traverse(); plain C++.
 
 #include <array>
 #include <cstddef>
@@ -18,46 +18,51 @@ namespace ramify {
 
 struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
 
+/// How the work is distributed over grids.
 enum class traverse_strategy {
-  walk,     ///< warps walk depth first, and share out what they have when many are idle
-  spawned,  ///< every open node is a task: the plain recursion, for comparison
+  work_sharing,   ///< warps traverse depth first, and donate nodes when many warps are idle
+  task_per_node,  ///< each frontier node is a task: the plain recursion, for comparison
 };
 
+/// Returns the name of the enumerator, or "?" if `s` is none.
 [[nodiscard]] constexpr std::string_view to_string(traverse_strategy s) {
   switch (s) {
-    case traverse_strategy::walk: return "walk";
-    case traverse_strategy::spawned: return "spawned";
+    case traverse_strategy::work_sharing: return "work_sharing";
+    case traverse_strategy::task_per_node: return "task_per_node";
   }
   return "?";
 }
 
-/// The inverse of to_string. \throws std::invalid_argument naming the choices
+/// Returns the enumerator of that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline traverse_strategy parse_traverse_strategy(std::string_view text) {
-  return parse_choice("strategy", text,
-                      std::array{traverse_strategy::walk, traverse_strategy::spawned});
+  return parse_choice(
+      "strategy", text,
+      std::array{traverse_strategy::work_sharing, traverse_strategy::task_per_node});
 }
 
+/// Configuration of a traversal. A frontier node is a visited node with unvisited children.
 struct traverse_config {
   ramify::route route = ramify::route::automatic;
-  /// Most open nodes (visited, with children to visit) that may wait between two rounds, at most
-  /// 2^30; one with many children may count as up to 1,024, for several warps to take. Memory of two
-  /// lists of so many is taken. The least is twice as many as all stacks of a full device hold; 0
-  /// chooses that, or 2^16 if that is more. `spawned` has room for a level of the tree in each list:
-  /// any number of open nodes; 0 chooses 2^20.
+  /// Maximum number of frontier nodes between two rounds, at most 2^30. A node with many children
+  /// may count as up to 1,024, because it is split for several warps. Two lists of this size are
+  /// allocated. The minimum is twice the number of stack entries of all co-resident warps; 0
+  /// selects that, or 2^16 if that is more. With `task_per_node` each list holds one level of the
+  /// tree: any number is valid, and 0 selects 2^20.
   std::size_t capacity = 0;
-  traverse_strategy strategy = traverse_strategy::walk;
-  /// Of `spawned`: which open nodes share a child grid. A lane keeps a node with fewer children than
-  /// the threshold, and visits what is below it, as long as it has no more than 4 of them open. The
-  /// walk launches per grid by its nature.
+  traverse_strategy strategy = traverse_strategy::work_sharing;
+  /// Only for `task_per_node`: which frontier nodes share a child grid. The threshold is a number
+  /// of children. A lane visits the subtree of a node with fewer children itself, as long as it
+  /// holds at most 4 frontier nodes. `work_sharing` always launches per grid.
   launch_granularity launches{granularity::per_grid};
-  /// Who begins the rounds of the flat route. Automatic: the host a few, in case that is all, and a
-  /// graph the rest; without graphs the host.
+  /// Only for `work_sharing`: what begins the rounds of the flat route. Automatic: the host begins
+  /// the first few rounds, and a CUDA graph the others; without graphs the host begins all.
   ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
-  /// Where the run's grids are to be added, when the run is over; null: nowhere. It must stay until then.
+  /// The trace to which the grids of the run are added when the run ends, or null. It must outlive
+  /// the run.
   launch_trace* trace = nullptr;
 };
 
-/// \throws std::invalid_argument naming the field and its range
+/// Checks a configuration. \throws std::invalid_argument naming the field and its range
 inline void validate(const traverse_config& config) {
   if (to_string(config.route) == "?") {
     throw std::invalid_argument("traverse_config.route is none of the enumerators");
@@ -75,16 +80,16 @@ inline void validate(const traverse_config& config) {
   }
 }
 
+/// Report of a traversal. Both fields are 0 with `task_per_node`.
 struct traverse_report : run_report {
-  // Of the walk:
-  std::uint64_t rounds = 0;           ///< grids of walkers; deepest_level counts them too
-  std::uint64_t peak_open_nodes = 0;  ///< most that waited between two rounds; see capacity
+  std::uint64_t rounds = 0;               ///< grids of workers; deepest_level counts them too
+  std::uint64_t peak_frontier_nodes = 0;  ///< maximum between two rounds; see capacity
 };
 
-/// One "name: value" line a field.
+/// Prints each field as a line "name: value".
 inline std::ostream& operator<<(std::ostream& out, const traverse_report& r) {
   return out << static_cast<const run_report&>(r) << "rounds: " << r.rounds
-             << "\nmost open nodes between rounds: " << r.peak_open_nodes << '\n';
+             << "\npeak frontier nodes: " << r.peak_frontier_nodes << '\n';
 }
 
 }  // namespace ramify

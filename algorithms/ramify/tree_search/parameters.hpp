@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Which tree Unbalanced Tree Search grows, and what was counted in it; plain C++.
+/// The trees of Unbalanced Tree Search, and their counts; plain C++.
 
 #include <array>
 #include <cmath>
@@ -15,33 +15,36 @@
 
 namespace ramify {
 
-/// How many children a node has; p is drawn from the node's own state, uniform in [0, 1).
+/// The distribution of the number of children. A node's state is its random number.
 enum class uts_type {
-  binomial,   ///< `branches` of them with probability `probability`, else none
-  geometric,  ///< geometrically distributed about an average that depends on the depth
-  hybrid,     ///< geometric above depth shift * depth, binomial below
+  binomial,   ///< `branches` children with probability `probability`, else none
+  geometric,  ///< a geometric distribution; its average depends on the depth
+  hybrid,     ///< geometric at depths less than shift * depth, binomial at others
 };
 
-/// The average number of children at a depth, in a geometric tree.
+/// The average number of children as a function of the depth, in a geometric tree.
 enum class uts_shape {
-  linear,       ///< falls to none at `depth`
-  exponential,  ///< falls as depth^(-ln b / ln d)
-  cyclic,       ///< swings, with the period `depth`; ends at five times that
-  fixed,        ///< stays, and ends at `depth`
+  linear,       ///< decreases linearly to 0 at `depth`
+  exponential,  ///< decreases as depth^(-ln b / ln d)
+  cyclic,       ///< oscillates with the period `depth`; 0 after five periods
+  fixed,        ///< constant; 0 from `depth` on
 };
 
+/// The parameters of a tree. Comments give their names in the literature.
 struct uts_parameters {
   uts_type type = uts_type::geometric;
   uts_shape shape = uts_shape::linear;
-  unsigned depth = 6;        ///< d, of a geometric tree
-  double root_branches = 4;  ///< b: children of a binomial root (rounded down), average of a
-                             ///< geometric one
-  double probability = 15.0 / 64.0;  ///< q, of a binomial node
-  unsigned branches = 4;             ///< m, of a binomial node
-  double shift = 0.5;                ///< of a hybrid tree
-  std::uint32_t seed = 0;            ///< r
+  unsigned depth = 6;  ///< d: the depth of a geometric tree
+  /// b: the number of children of a binomial root (rounded down), or the average of a geometric
+  /// root
+  double root_branches = 4;
+  double probability = 15.0 / 64.0;  ///< q: that a binomial node has children
+  unsigned branches = 4;             ///< m: children of a binomial node that has any
+  double shift = 0.5;                ///< f: where a hybrid tree becomes binomial, as a share of d
+  std::uint32_t seed = 0;            ///< r: the seed of the root
 };
 
+/// Returns the name of the enumerator, or "?" if `t` is none.
 [[nodiscard]] constexpr std::string_view to_string(uts_type t) {
   switch (t) {
     case uts_type::binomial: return "binomial";
@@ -51,6 +54,7 @@ struct uts_parameters {
   return "?";
 }
 
+/// Returns the name of the enumerator, or "?" if `s` is none.
 [[nodiscard]] constexpr std::string_view to_string(uts_shape s) {
   switch (s) {
     case uts_shape::linear: return "linear";
@@ -61,20 +65,20 @@ struct uts_parameters {
   return "?";
 }
 
-/// The inverse of to_string. \throws std::invalid_argument naming the choices
+/// Returns the enumerator of that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline uts_type parse_uts_type(std::string_view text) {
   using enum uts_type;
   return parse_choice("type", text, std::array{binomial, geometric, hybrid});
 }
 
-/// The inverse of to_string. \throws std::invalid_argument naming the choices
+/// Returns the enumerator of that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline uts_shape parse_uts_shape(std::string_view text) {
   using enum uts_shape;
   return parse_choice("shape", text, std::array{linear, exponential, cyclic, fixed});
 }
 
-/// \throws std::invalid_argument naming the field and its range. A binomial tree that would hardly
-/// ever end is refused too.
+/// Checks parameters. Refuses binomial trees that are infinite with a high probability.
+/// \throws std::invalid_argument naming the field and its range
 inline void validate(const uts_parameters& tree) {
   const auto require = [](bool holds, const char* field, double value, const char* range) {
     if (holds) return;
@@ -106,13 +110,13 @@ inline void validate(const uts_parameters& tree) {
   if (tree.type != uts_type::geometric) {
     const double q = tree.probability;
     require(q >= 0 && q <= 1, "probability", q, "in [0, 1]");
-    // T3L, which is published, is above 1 by 0.007 % and ends by luck.
+    // The published tree T3L exceeds 1 by 0.007 % and happens to be finite.
     require(q * tree.branches <= 1.001 && (tree.branches == 0 || q <= 1 - 0x1p-31), "probability",
             q, "less than 1 and at most 1.001 / branches, or the tree would not end");
   }
 }
 
-/// What a search counts.
+/// The counts of a tree.
 struct uts_counts {
   std::uint64_t nodes;
   std::uint64_t leaves;
@@ -121,14 +125,14 @@ struct uts_counts {
   friend constexpr bool operator==(const uts_counts&, const uts_counts&) = default;
 };
 
-/// A published tree: the parameters that grow it, and what is in it.
+/// A published tree: its parameters and its counts.
 struct uts_named_tree {
   std::string_view name;
   uts_parameters parameters;
   uts_counts counts;
 };
 
-/// The published trees, of about 4, 100 and 1,600 to 4,200 million nodes.
+/// Returns the published trees, of about 4, 100 and 1,600 to 4,200 million nodes, and a small one.
 [[nodiscard]] inline std::span<const uts_named_tree> uts_trees() {
   using enum uts_shape;
   constexpr auto geometric = [](uts_shape shape, unsigned depth, double b, std::uint32_t seed) {
@@ -156,7 +160,7 @@ struct uts_named_tree {
   return trees;
 }
 
-/// The tree of that name. \throws std::invalid_argument naming the choices
+/// Returns the published tree of that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline uts_parameters parse_uts_tree(std::string_view name) {
   std::string names;
   for (const uts_named_tree& tree : uts_trees()) {

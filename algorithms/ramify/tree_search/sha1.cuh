@@ -2,38 +2,39 @@
 #pragma once
 
 /// \file
-/// SHA-1 of messages that fit one block, on the device.
+/// SHA-1 of messages that fit in one 64-byte block, on the device.
 
 #include <cstdint>
 #include <ramify/runtime/cuda.hpp>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::tree_search::inline RAMIFY_BUILD {
 
 /// A SHA-1 digest as five big-endian words.
 struct sha1_digest {
   std::uint32_t word[5];
 };
 
-/// SHA-1 (FIPS 180-4, section 6.1.2) of a message of `words` 32-bit big-endian words, at most 13.
-/// No cryptography hangs on it here: it is the random generator of Unbalanced Tree Search.
+/// Returns the SHA-1 (FIPS 180-4, section 6.1.2) of a message of `words` 32-bit big-endian words,
+/// at most 13. It is the random number generator of Unbalanced Tree Search, not used for security.
 ///
-///     sha1_of_words<1>({0x61626364})  // of "abcd" --> 81fe8bfe 87576c3e cb22426f 8e578473 82917acf
+///     sha1_of_words<1>({0x61626364})
+///     // of "abcd" --> 81fe8bfe 87576c3e cb22426f 8e578473 82917acf
 template <int words>
 __host__ __device__ inline sha1_digest sha1_of_words(const std::uint32_t (&message)[words]) {
-  static_assert(words <= 13, "longer messages take more than one block");
+  static_assert(words <= 13, "a longer message needs more than one block");
   const auto rotate = [](std::uint32_t value, unsigned by) {
     return value << by | value >> (32 - by);
   };
-  // 1. The message, a one bit, zeros, and the length in bits.
+  // 1. Pad the message: a one bit, zeros, and the length in bits.
   std::uint32_t w[16] = {};
-#if defined(__CUDA_ARCH__)  // the host compiler does not know it
+#if defined(__CUDA_ARCH__)  // the host compiler warns of an unknown pragma
 #pragma unroll
 #endif
   for (int i = 0; i < words; ++i) w[i] = message[i];
   w[words] = 0x80000000u;
   w[15] = 32 * words;
 
-  // 2. Eighty rounds over five words; the message schedule goes round in sixteen.
+  // 2. Eighty rounds over five words. The message schedule is a ring of sixteen words.
   std::uint32_t a = 0x67452301u, b = 0xefcdab89u, c = 0x98badcfeu, d = 0x10325476u, e = 0xc3d2e1f0u;
 #if defined(__CUDA_ARCH__)
 #pragma unroll
@@ -54,8 +55,8 @@ __host__ __device__ inline sha1_digest sha1_of_words(const std::uint32_t (&messa
     a = next;
   }
 
-  // 3. Add them to what they started from.
+  // 3. Add the initial values.
   return {{a + 0x67452301u, b + 0xefcdab89u, c + 0x98badcfeu, d + 0x10325476u, e + 0xc3d2e1f0u}};
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::tree_search::inline RAMIFY_BUILD

@@ -2,31 +2,32 @@
 #pragma once
 
 /// \file
-/// Unbalanced Tree Search (Olivier et al., LCPC 2006) as functors for traverse().
+/// The nodes of Unbalanced Tree Search (Olivier et al., LCPC 2006), and its functors for
+/// traverse().
 
 #include <cmath>
-#include <ramify/traverse.cuh>
+#include <ramify/runtime/cuda.hpp>
 #include <ramify/tree_search/parameters.hpp>
 #include <ramify/tree_search/sha1.cuh>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::tree_search::inline RAMIFY_BUILD {
 
-/// A node is a random state and a depth. The state's digest gives the children's states, and its
-/// last word their number.
+/// A node is a random state and a depth. The children's states are digests of the state; the last
+/// word of the state determines their number.
 struct uts_node {
   sha1_digest state;
   unsigned depth;
 };
 
+/// Returns the root of a tree: the digest of its seed.
 [[nodiscard]] inline uts_node uts_root(const uts_parameters& tree) {
   return {sha1_of_words<5>({0, 0, 0, 0, tree.seed}), 0};
 }
 
-/// The children of a node.
+/// Computes the children of a node.
 struct uts_expand {
   uts_parameters tree;
-  double
-      fixed_scale;  ///< what log(1 - p) comes to where the average does not change with the depth
+  double fixed_scale;  ///< 1 / log(1 - p) of a tree whose average does not depend on the depth
 
   explicit uts_expand(const uts_parameters& tree)
       : tree(tree), fixed_scale(1 / std::log(1 - 1 / (1 + tree.root_branches))) {}
@@ -44,24 +45,24 @@ struct uts_expand {
   }
 
  private:
-  // Uniform in [0, 1), with 31 bits.
-  [[nodiscard]] static __host__ __device__ double drawn(const uts_node& node) {
+  // Returns the node's random number, uniform in [0, 1), with 31 bits.
+  [[nodiscard]] static __host__ __device__ double random_number(const uts_node& node) {
     return (node.state.word[4] & 0x7fffffffu) / 2147483648.0;
   }
 
   [[nodiscard]] __host__ __device__ unsigned binomial_degree(const uts_node& node) const {
     if (node.depth == 0) return static_cast<unsigned>(tree.root_branches);
-    return drawn(node) < tree.probability ? tree.branches : 0;
+    return random_number(node) < tree.probability ? tree.branches : 0;
   }
 
   [[nodiscard]] __host__ __device__ unsigned geometric_degree(const uts_node& node) const {
-    constexpr unsigned most = 100;
+    constexpr unsigned max_degree = 100;
     const double average = average_degree(node.depth);
     if (!(average > 0)) return 0;
     const double scale =
         tree.shape == uts_shape::fixed ? fixed_scale : 1 / log(1 - 1 / (1 + average));
-    const double degree = floor(log(1 - drawn(node)) * scale);
-    return degree < most ? static_cast<unsigned>(degree) : most;
+    const double degree = floor(log(1 - random_number(node)) * scale);
+    return degree < max_degree ? static_cast<unsigned>(degree) : max_degree;
   }
 
   [[nodiscard]] __host__ __device__ double average_degree(unsigned at_depth) const {
@@ -79,6 +80,7 @@ struct uts_expand {
   }
 };
 
+/// Counts one node.
 struct uts_visit {
   [[nodiscard]] __host__ __device__ uts_counts operator()(const uts_node& node,
                                                           unsigned degree) const {
@@ -86,6 +88,7 @@ struct uts_visit {
   }
 };
 
+/// Adds the counts of two sets of nodes.
 struct uts_reduce {
   [[nodiscard]] __host__ __device__ uts_counts operator()(const uts_counts& a,
                                                           const uts_counts& b) const {
@@ -93,15 +96,4 @@ struct uts_reduce {
   }
 };
 
-/// Counts the nodes of the tree. Everything else as traverse().
-/// \throws std::invalid_argument for a bad field
-inline traverse_result<uts_counts> tree_search(const uts_parameters& tree,
-                                               cudaStream_t stream = nullptr,
-                                               const traverse_config& config = {},
-                                               scratch_memory scratch = {}) {
-  validate(tree);
-  return traverse(uts_root(tree), uts_expand(tree), uts_visit{}, uts_reduce{}, uts_counts{}, stream,
-                  config, scratch);
-}
-
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::tree_search::inline RAMIFY_BUILD

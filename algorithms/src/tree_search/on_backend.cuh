@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// The facade's tree search on the backend of whichever compiler reads this.
+/// Defines the facade's tree search for the backend of the compiler that reads this file.
 
-#include <ramify/tree_search/uts.cuh>
+#include <ramify/tree_search.cuh>
 
 #include "facade/facade_call.cuh"
 #include "tree_search/on_backend.hpp"
@@ -15,9 +15,7 @@ template <>
 traverse_report tree_search_on<this_build>(const uts_parameters& tree,
                                            const tree_search_options& options, uts_counts& counts) {
   facade_call call(options.pending_launches);
-  auto found = RAMIFY_BUILD::tree_search(
-      tree, call.stream(),
-      {.route = options.route, .capacity = options.capacity, .trace = options.trace});
+  auto found = RAMIFY_BUILD::tree_search(tree, call.stream(), options);
   counts = found.value;
   static_cast<run_times&>(found.report) = call.finish();
   return found.report;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+/// \file
+/// Declares the facade's tree search on one backend.
+
 #include <ramify/tree_search.hpp>
 
 #include "facade/kernel_build.hpp"
 
 namespace ramify::facade {
 
-/// Searches on one backend; compiled once by nvcc and once by the C++ compiler.
+/// Searches a tree on one backend. It is compiled once by nvcc and once by the C++ compiler.
 template <build where>
 traverse_report tree_search_on(const uts_parameters& tree, const tree_search_options& options,
                                uts_counts& counts);

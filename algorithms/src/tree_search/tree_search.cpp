@@ -9,7 +9,6 @@ namespace ramify {
 tree_search_result tree_search(const uts_parameters& tree, const tree_search_options& options) {
   validate(tree);
   validate(options);
-  validate(traverse_config{options.route, options.capacity});
   tree_search_result result{};
   result.report = facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
     return facade::tree_search_on<where>(tree, options, result.counts);

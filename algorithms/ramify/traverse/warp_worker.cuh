@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// One warp in a round of a work-sharing traversal: it takes frontier nodes, visits their children,
+/// and donates frontier nodes to the next round.
+
+#include <ramify/runtime/collectives.cuh>
+#include <ramify/runtime/residency.cuh>
+#include <ramify/traverse/frontier.cuh>
+
+namespace ramify::detail::traverse::inline RAMIFY_BUILD {
+
+/// The input of a round, divided into shares.
+struct work_round {
+  unsigned filled;  ///< index of the list that the round reads
+  unsigned count;   ///< frontier nodes in that list
+  unsigned share;   ///< frontier nodes that a worker takes at a time
+  unsigned blocks;
+};
+
+/// Returns the round over `count` frontier nodes. Unless the grid is as large as the device allows,
+/// it has a worker for each share, so a worker that ends early leaves no share untaken.
+template <class Node>
+__host__ __device__ work_round plan_round(unsigned filled, unsigned count, unsigned max_blocks,
+                                          unsigned stack_size) {
+  using tuning = work_sharing_tuning<Node>;
+  const auto divide_up = [](unsigned a, unsigned b) { return (a + b - 1) / b; };
+  unsigned share = divide_up(count, max_blocks * tuning::warps);
+  if (share < tuning::min_share) share = tuning::min_share;
+  if (share > stack_size / 2) share = stack_size / 2;
+  const unsigned shares = divide_up(count, share);  // few shares are spread over many blocks
+  return {filled, count, share, shares < max_blocks ? shares : max_blocks};
+}
+
+/// A warp with its stack. All lanes call the member functions together.
+template <class Context>
+struct warp_worker {
+  using Node = typename Context::node_type;
+  using Value = typename Context::value_type;
+  using tuning = work_sharing_tuning<Node>;
+
+  frontier_node<Node>* stack;  ///< in shared memory
+  const work_round& round;
+  const Context& context;
+  unsigned lane;
+  bool is_first_share = true;
+  unsigned size = 0;  ///< entries of the stack; the same in all lanes
+
+  [[nodiscard]] __device__ frontier_list<Node> next_list() const {
+    const unsigned next = 1 - round.filled;
+    return {context.lists[next], &context.state->count[next], context.capacity};
+  }
+
+  /// Copies a share of this round's list to the empty stack. Returns false if no share is left.
+  __device__ bool take_share() {
+    // The first shares are assigned round-robin over the blocks, so that few shares use many SMs.
+    // Later shares are taken by an atomic counter.
+    unsigned first = (threadIdx.x / tuning::lanes * round.blocks + blockIdx.x) * round.share;
+    if (!is_first_share) {
+      if (lane == 0) {
+        first = round.blocks * tuning::warps * round.share +
+                atomicAdd(&context.state->taken, round.share);
+      }
+      first = __shfl_sync(full_warp_mask, first, 0);
+    }
+    is_first_share = false;
+    if (first >= round.count) return false;
+    size = min(round.share, round.count - first);
+    const frontier_node<Node>* list = context.lists[round.filled] + first;
+    for (unsigned i = lane; i < size; i += tuning::lanes) stack[i] = list[i];
+    __syncwarp();
+    return true;
+  }
+
+  /// Donates the lowest `n` entries, which are nearest to the root, to the next round. Returns
+  /// false if the list overflows; the traversal is then incomplete, and the host throws.
+  __device__ bool donate(unsigned n) {
+    const bool fits = share_work(stack, n, next_list());
+    __syncwarp();
+    for (unsigned begin = n; begin < size; begin += tuning::lanes) {
+      const unsigned i = begin + lane;
+      frontier_node<Node> moved;
+      if (i < size) moved = stack[i];
+      __syncwarp();
+      if (i < size) stack[i - n] = moved;
+      __syncwarp();
+    }
+    size -= n;
+    return fits;
+  }
+
+  /// Returns how many children the next step may visit without overflowing the stack. If the stack
+  /// is nearly full, the worker donates its lower half. If the next round's list is nearly full
+  /// too, the step visits fewer children instead, down to one: a plain depth-first traversal, which
+  /// needs one entry a level. Returns 0 if both are full; the traversal is then incomplete.
+  __device__ unsigned choose_width() {
+    if (size <= context.stack_size - tuning::lanes) return tuning::lanes;
+    bool list_is_filling = false;
+    if (size < context.stack_size) {
+      if (lane == 0) list_is_filling = next_list().is_nearly_full();
+      list_is_filling = __shfl_sync(full_warp_mask, static_cast<int>(list_is_filling), 0) != 0;
+    }
+    if (list_is_filling) return max((context.stack_size - size) / 4, 1u);
+    return donate(size / 2) ? tuning::lanes : 0;
+  }
+
+  /// Returns whether the worker should donate its stack: a quarter of the device is idle, and
+  /// either this worker has more than a step's work or others have donated already. On a path
+  /// neither holds, so a path is visited in one round.
+  __device__ bool should_donate(bool has_spare) const {
+    bool donates = false;
+    if (lane == 0) {
+      const unsigned active = round.blocks * tuning::warps - load_relaxed(context.state->idle);
+      donates = 4 * active < 3 * context.max_blocks * tuning::warps &&
+                (has_spare || load_relaxed(*next_list().count) > 0);
+    }
+    return __shfl_sync(full_warp_mask, static_cast<int>(donates), 0) != 0;
+  }
+
+  /// Visits up to `width` children of the topmost entries, one a lane. Returns whether these
+  /// entries had more children than a warp has lanes.
+  __device__ bool step(unsigned width, Value& total) {
+    __shared__ typename warp_scan<unsigned>::TempStorage scan_storage[tuning::warps];
+    __shared__ unsigned first_lanes[tuning::threads];
+    const unsigned warp = threadIdx.x / tuning::lanes;
+    unsigned* first_lane = first_lanes + warp * tuning::lanes;
+    // 1. Lane i reads the i-th entry from the top. The entry's children are assigned to the lanes
+    //    from `first` on. (More than 32 children count as 33, so that no sum overflows.)
+    const bool has_entry = lane < size;
+    const unsigned remaining =
+        has_entry ? min(stack[size - 1 - lane].remaining(), tuning::lanes + 1) : 0;
+    unsigned first = 0;
+    unsigned children = 0;
+    warp_scan<unsigned>(scan_storage[warp]).ExclusiveSum(remaining, first, children);
+    first_lane[lane] = first;
+    __syncwarp();
+
+    // 2. Each lane finds the entry of its child by binary search, and visits the child.
+    Node child;
+    unsigned degree = 0;
+    if (lane < min(children, width)) {
+      unsigned owner = 0;
+      for (unsigned half = tuning::lanes / 2; half > 0; half /= 2) {
+        // For a lane without an entry, `first_lane` is the sum, which is greater than this lane.
+        if (first_lane[owner + half] <= lane) owner += half;
+      }
+      const frontier_node<Node>& parent = stack[size - 1 - owner];
+      child = context.expand.child(parent.node, parent.next + lane - first_lane[owner]);
+      degree = context.expand.degree(child);
+      total = context.reduce(total, context.visit(child, degree));
+    }
+    __syncwarp();  // all lanes have read the entries that step 3 changes
+
+    // 3. Pop the entries without unvisited children. At most one entry is used in part.
+    const bool used_up = has_entry && first + remaining <= width;
+    const unsigned popped = __popc(__ballot_sync(full_warp_mask, used_up));
+    if (has_entry && !used_up && first < width) {
+      stack[size - 1 - lane].next += width - first;
+    }
+    size -= popped;
+
+    // 4. Push the children that have children.
+    const unsigned pushes = __ballot_sync(full_warp_mask, degree > 0);
+    if (degree > 0) stack[size + __popc(pushes & ((1u << lane) - 1))] = {child, 0, degree};
+    size += __popc(pushes);
+    __syncwarp();
+    return children > tuning::lanes;
+  }
+};
+
+}  // namespace ramify::detail::traverse::inline RAMIFY_BUILD

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Checks of every run of an algorithm: its report counts all grids, and it leaks no launch slot.
+
+#include <boost/test/unit_test.hpp>
+#include <cstdint>
+#include <ramify/cpu/executor.hpp>
+#include <ramify/runtime/report.hpp>
+
+#include "effort.hpp"
+#include "slot_checks.cuh"
+
+namespace tests::inline RAMIFY_BUILD {
+
+inline constexpr ramify::route routes[] = {ramify::route::device, ramify::route::flat};
+
+/// Holds a lease of the launch slots for the whole test program. Without a lease the CPU executor
+/// resets the number of slots in use, so that a leak would not be noticed.
+struct slot_leaks_are_noticed {
+  ramify::slot_lease lease{2048};
+};
+
+/// Calls `run` and returns its report. Checks that the report counts all grids that the CPU
+/// executor began, and that no launch slot is in use afterwards.
+template <class Run>
+auto with_grids_counted(Run run) {
+  const std::uint64_t before = ramify::cpu::grids_begun();
+  const auto report = run();
+  if (!RAMIFY_ON_CUDA) {
+    BOOST_TEST(report.host_grids + report.child_grids == ramify::cpu::grids_begun() - before);
+  }
+  BOOST_TEST(slots_in_use() == 0u);
+  return report;
+}
+
+}  // namespace tests::inline RAMIFY_BUILD
