@@ -125,8 +125,8 @@ inline std::string spoilt_staged_copy() {
 inline std::string copies_of_any_memory() {
   const auto there = [](auto... arguments) { copy_to_device(arguments...); };
   const auto back = [](auto... arguments) { copy_to_host(arguments...); };
-  for (const std::size_t n : {std::size_t{0}, std::size_t{1}, staged_from_bytes - 1,
-                              staged_from_bytes, staged_from_bytes + 1}) {
+  for (const std::size_t n : {std::size_t{0}, std::size_t{1}, min_staged_bytes - 1,
+                              min_staged_bytes, min_staged_bytes + 1}) {
     bytes source(n + 8);
     bytes target(n + 8);
     std::string fault = there_and_back(source, target, n, false, there, back);

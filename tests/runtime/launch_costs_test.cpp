@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(a_plan_takes_the_sum_of_its_launches) {
   BOOST_TEST(microseconds({.nested_levels = 2}, made_up) == 10);
   BOOST_TEST(microseconds({.named_levels = 2}, made_up) == 14);
   BOOST_TEST(microseconds({.tail_launches = 2}, made_up) == 18);
-  BOOST_TEST(microseconds({.graph_turns = 2}, made_up) == 6);
+  BOOST_TEST(microseconds({.graph_iterations = 2}, made_up) == 6);
   BOOST_TEST(microseconds({.graph_loops = 2}, made_up) == 40);
   BOOST_TEST(microseconds({.extra_us = 2}, made_up) == 2);
   BOOST_TEST(microseconds({1, 1, 1, 1, 1, 1, 1, 1, 1}, made_up) ==
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(plans_decide_an_automatic_route_only) {
 
 BOOST_AUTO_TEST_CASE(costs_are_printed_in_words) {
   launch_costs costs = made_up;
-  costs.graph_turn = 0;
+  costs.graph_iteration = 0;
   costs.host_launch = 3.21456;
   BOOST_TEST(text_of(costs).find("launch by the host: 3.21 us\n") == 0u);
   BOOST_TEST(text_of(costs).find("turn of a graph's loop: not on this device\n") !=

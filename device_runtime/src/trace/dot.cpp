@@ -60,8 +60,8 @@ using looks = std::tuple<std::size_t, std::string_view, std::array<std::uint32_t
 
 class dot_writer {
  public:
-  dot_writer(std::ostream& out, const launch_trace& trace, std::size_t most_children)
-      : out_(out), trace_(trace), most_children_(most_children) {}
+  dot_writer(std::ostream& out, const launch_trace& trace, std::size_t max_children)
+      : out_(out), trace_(trace), max_children_(max_children) {}
 
   void write() {
     std::vector<std::map<looks, alike>::iterator> folded_into(trace_.grids.size(), groups_.end());
@@ -90,7 +90,7 @@ class dot_writer {
       if (parent == traced_grid::no_grid) {
         (g.stream == launch_stream::host ? by_host : by_missing) = true;
       }
-      if (++same.seen <= most_children_) {
+      if (++same.seen <= max_children_) {
         out_ << "  g" << i << " [label=" << in_quotes(label(g)) << ", tooltip="
              << in_quotes("grid " + std::to_string(i) + ", depth " + std::to_string(g.depth))
              << "];\n"
@@ -146,14 +146,14 @@ class dot_writer {
 
   std::ostream& out_;
   const launch_trace& trace_;
-  std::size_t most_children_;
+  std::size_t max_children_;
   std::map<looks, alike> groups_;
 };
 
 }  // namespace
 
-void write_dot(std::ostream& out, const launch_trace& trace, std::size_t most_children) {
-  dot_writer(out, trace, most_children).write();
+void write_dot(std::ostream& out, const launch_trace& trace, std::size_t max_children) {
+  dot_writer(out, trace, max_children).write();
   require_written(out);
 }
 
