@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// How much work tests do under sanitizers, and decorators that skip tests. Tests whose sources are
+/// compiled for each backend include this header; RAMIFY_ON_CUDA is their backend.
+
+#include <boost/test/unit_test.hpp>
+#include <ramify/cpu/sanitizers.hpp>
+#include <ramify/runtime/report.hpp>
+
+namespace tests {
+
+/// Returns the backend that tests run on: RAMIFY_TEST_BACKEND of the environment, or the CPU.
+[[nodiscard]] ramify::backend backend_under_test();
+
+/// Precondition of tests that need behavior that only the CPU executor can be configured for.
+[[nodiscard]] boost::test_tools::assertion_result on_the_executor(boost::unit_test::test_unit_id);
+
+/// Precondition of tests of features that the CPU executor does not have.
+[[nodiscard]] boost::test_tools::assertion_result on_a_gpu(boost::unit_test::test_unit_id);
+
+/// Precondition of tests of arithmetic (accuracy, drift, error paths) whose kernels also run in
+/// other tests. They are slow under ThreadSanitizer, which finds nothing in them.
+[[nodiscard]] boost::test_tools::assertion_result not_under_thread_sanitizer(
+    boost::unit_test::test_unit_id);
+
+/// Returns the fraction of the work that a test must do: 1, or less under a slow sanitizer. All
+/// kinds of cases remain.
+[[nodiscard]] constexpr double effort() {
+#if RAMIFY_THREAD_SANITIZER
+  return 0.01;
+#elif RAMIFY_ADDRESS_SANITIZER
+  return 0.2;
+#else
+  return 1.0;
+#endif
+}
+
+/// Returns `full` times effort(), but at least `least`.
+[[nodiscard]] constexpr int cut_down(int full, int least = 1) {
+  const int cut = static_cast<int>(full * effort());
+  return cut < least ? least : cut;
+}
+
+/// Returns the number of random schedules of the executor to test. A sanitizer needs only a few,
+/// because it sees the same code in all of them.
+[[nodiscard]] constexpr int random_schedules() { return effort() < 1 ? 3 : 100; }
+
+/// Returns whether to skip this one of many similar pieces of work. A sanitizer sees the same code
+/// in all of them, so one in `of` is enough. `piece` counts the pieces. `of` should be coprime to
+/// the length of an inner loop, or it always selects the same pieces.
+[[nodiscard]] inline bool left_out(int& piece, int of = effort() < 0.1 ? 23 : 7) {
+  return effort() < 1 && piece++ % of != 0;
+}
+
+/// The same as left_out(), but under ThreadSanitizer only: for pieces that differ in sizes and
+/// limits, which matter to other sanitizers. Races occur in all of them.
+[[nodiscard]] inline bool left_out_by_tsan(int& piece, int of) {
+  return RAMIFY_THREAD_SANITIZER && piece++ % of != 0;
+}
+
+}  // namespace tests
