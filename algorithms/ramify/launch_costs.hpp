@@ -2,20 +2,21 @@
 #pragma once
 
 /// \file
-/// launch_costs_of_device() for plain C++: what launches cost on the current CUDA device, on which
-/// route::automatic is decided.
+/// launch_costs_of_device(): the launch costs of the current CUDA device. Plain C++.
 ///
-///     std::cout << ramify::launch_costs_of_device();  // launch by the host: 3.2 us ...
-///
-/// Waits     until they are measured, well under a second, if they are not known in this process
-///           nor in a file; see <ramify/runtime/launch_costs_file.hpp> for where that is.
-/// Errors    unavailable if there is no CUDA device that this program can use, or if too few of its
-///           launch slots are free to measure with; cuda_error.
+///     std::cout << ramify::launch_costs_of_device();  // one line for each kind of launch
 
 #include <ramify/runtime/launch_costs.hpp>
 
 namespace ramify {
 
+/// Returns the launch costs of the current CUDA device, by which route::automatic chooses a route.
+///
+/// The first call in a process reads them from a file (<ramify/runtime/launch_costs_file.hpp>). If
+/// there is none, it measures them, which takes well under a second, and waits for its own work
+/// only.
+/// \throws unavailable if there is no usable CUDA device, or too few launch slots are free;
+///         cuda_error
 [[nodiscard]] launch_costs launch_costs_of_device();
 
 }  // namespace ramify

@@ -43,7 +43,7 @@ expect_trace() {
     told "trace: $grids grids in $file"
   done
   grep -q '</html>' t.html || fail "t.html is no page"
-  expect 2 "t.txt' ends in none of .html" "$@" --trace t.txt
+  expect 2 "t.txt' must end in .html" "$@" --trace t.txt
 }
 
 # refuses_bad_launch_options <arguments that it would run with...>

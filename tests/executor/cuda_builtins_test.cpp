@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CUDA's words on the executor: indices, shared memory, barriers, warps, atomics, collectives, the
-// launch pool and the heap.
+// CUDA built-ins on the executor: indices, shared memory, barriers, warps, atomics, collectives,
+// the launch pool and the heap.
 #include <algorithm>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -18,7 +18,7 @@
 using namespace ramify;
 namespace data = boost::unit_test::data;
 
-namespace word_kernels {
+namespace builtin_kernels {
 
 __global__ void mark_indices(int* hits) {
   const unsigned block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
@@ -40,11 +40,11 @@ __global__ void reverse_without_barrier(int* data) {
   data[threadIdx.x] = copy[blockDim.x - 1 - threadIdx.x];
 }
 
-__global__ void shared_memory_starts_as_rubbish(int* zeros) {
+__global__ void count_zeros_in_shared_memory(int* zeros) {
   if (dynamic_shared<int>() == 0) atomicAdd(zeros, 1);
 }
 
-__global__ void warp_words(unsigned* out) {
+__global__ void warp_functions(unsigned* out) {
   const unsigned lane = threadIdx.x % 32;
   unsigned* mine = out + threadIdx.x * 9;
   mine[0] = __ballot_sync(0xffffffffu, lane % 3 == 0);
@@ -96,7 +96,7 @@ __global__ void scan_warps(unsigned* data, unsigned* totals) {
   totals[threadIdx.x] = sum;
 }
 
-// Joins words in the order of the threads: no commutative operator.
+// Joins digits in thread order: the operator is not commutative.
 __global__ void reduce_block(const unsigned* digits, unsigned long long* number, int valid) {
   using reduce = block_reduce<unsigned long long, 32>;
   __shared__ reduce::TempStorage storage;
@@ -124,7 +124,7 @@ __global__ void sort_block(int* keys, char* values, int valid) {
 
 __global__ void nothing() {}
 
-// One thread launches `count` children and counts how it went.
+// One thread launches `count` children and counts the results.
 __global__ void flood(int count, int* launched, int* refused, int* other) {
   for (int i = 0; i < count; ++i) {
     const auto status = launch(nothing, {1, 1}, fire_and_forget());
@@ -135,7 +135,7 @@ __global__ void flood(int count, int* launched, int* refused, int* other) {
 __global__ void allocate(void** out, std::size_t bytes) { *out = device_malloc(bytes); }
 __global__ void release(void* memory) { device_free(memory); }
 
-}  // namespace word_kernels
+}  // namespace builtin_kernels
 
 namespace {
 
@@ -143,36 +143,36 @@ const char* const schedules[] = {"parallel", "eager", "late", "random:1", "rando
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(words)
+BOOST_AUTO_TEST_SUITE(builtins)
 
 BOOST_DATA_TEST_CASE(every_thread_runs_once, data::make(schedules), s) {
   const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
   std::vector<int> hits(3 * 4 * 2 * 5 * 2 * 3);
-  BOOST_REQUIRE(bool(launch(word_kernels::mark_indices, {dim3(3, 4, 2), dim3(5, 2, 3)},
+  BOOST_REQUIRE(bool(launch(builtin_kernels::mark_indices, {dim3(3, 4, 2), dim3(5, 2, 3)},
                             null_stream(), hits.data())));
   BOOST_TEST(std::ranges::count(hits, 1) == std::ssize(hits));
 }
 
-BOOST_DATA_TEST_CASE(shared_memory_belongs_to_a_block, data::make(schedules), s) {
+BOOST_DATA_TEST_CASE(each_block_has_its_shared_memory, data::make(schedules), s) {
   const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
   std::vector<int> values(128 * 20);
   std::iota(values.begin(), values.end(), 0);
   BOOST_REQUIRE(bool(
-      launch(word_kernels::reverse_in_shared_memory, {20, 128}, null_stream(), values.data())));
+      launch(builtin_kernels::reverse_in_shared_memory, {20, 128}, null_stream(), values.data())));
   for (int i = 0; i < 128 * 20; ++i) {
     BOOST_REQUIRE(values[std::size_t(i)] == i / 128 * 128 + 127 - i % 128);
   }
 }
 
-// The negative control of the barrier: some schedule shows that it is missing.
-BOOST_AUTO_TEST_CASE(a_missing_barrier_shows) {
+// The negative control of the barrier: under some schedule, its absence changes the result.
+BOOST_AUTO_TEST_CASE(a_missing_barrier_is_visible) {
   bool wrong = false;
   for (int seed = 0; seed < 10 && !wrong; ++seed) {
     const cpu::scoped_executor_config config(
         {.order = cpu::schedule::random, .seed = std::uint64_t(seed)});
     std::vector<int> values(64);
     std::iota(values.begin(), values.end(), 0);
-    BOOST_REQUIRE(bool(launch(word_kernels::reverse_without_barrier, {1, 64, 64 * sizeof(int)},
+    BOOST_REQUIRE(bool(launch(builtin_kernels::reverse_without_barrier, {1, 64, 64 * sizeof(int)},
                               null_stream(), values.data())));
     wrong = values[0] != 63 || values[63] != 0;
   }
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(a_missing_barrier_shows) {
 
 BOOST_AUTO_TEST_CASE(shared_memory_is_not_cleared) {
   int zeros = 0;
-  BOOST_REQUIRE(bool(launch(word_kernels::shared_memory_starts_as_rubbish, {4, 32, sizeof(int)},
+  BOOST_REQUIRE(bool(launch(builtin_kernels::count_zeros_in_shared_memory, {4, 32, sizeof(int)},
                             null_stream(), &zeros)));
   BOOST_TEST(zeros == 0);
 }
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(shared_memory_is_not_cleared) {
 BOOST_DATA_TEST_CASE(warps_vote_and_shuffle, data::make(schedules), s) {
   const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
   std::vector<unsigned> out(64 * 9);
-  BOOST_REQUIRE(bool(launch(word_kernels::warp_words, {1, 64}, null_stream(), out.data())));
+  BOOST_REQUIRE(bool(launch(builtin_kernels::warp_functions, {1, 64}, null_stream(), out.data())));
   for (unsigned t = 0; t < 64; ++t) {
     const unsigned lane = t % 32;
     const unsigned* mine = &out[t * 9];
@@ -211,8 +211,8 @@ BOOST_AUTO_TEST_CASE(a_warp_scan_sums_its_own_lanes) {
   std::vector<unsigned> data(64);
   std::vector<unsigned> totals(64);
   std::iota(data.begin(), data.end(), 1u);
-  BOOST_REQUIRE(
-      bool(launch(word_kernels::scan_warps, {1, 64}, null_stream(), data.data(), totals.data())));
+  BOOST_REQUIRE(bool(
+      launch(builtin_kernels::scan_warps, {1, 64}, null_stream(), data.data(), totals.data())));
   for (unsigned i = 0; i < 64; ++i) {
     const unsigned lane = i % 32;
     const unsigned first = i - lane + 1;
@@ -225,8 +225,8 @@ BOOST_AUTO_TEST_CASE(a_block_reduction_keeps_the_order_of_the_threads) {
   std::vector<unsigned> digits(32);
   for (unsigned i = 0; i < 32; ++i) digits[i] = (i + 1) % 10;
   unsigned long long number = 0;
-  BOOST_REQUIRE(
-      bool(launch(word_kernels::reduce_block, {1, 32}, null_stream(), digits.data(), &number, 12)));
+  BOOST_REQUIRE(bool(
+      launch(builtin_kernels::reduce_block, {1, 32}, null_stream(), digits.data(), &number, 12)));
   BOOST_TEST(number == 123456789012ull);
 }
 
@@ -248,7 +248,7 @@ BOOST_AUTO_TEST_CASE(bits_are_counted_as_on_a_gpu) {
 BOOST_DATA_TEST_CASE(atomics_do_not_lose_updates, data::make(schedules), s) {
   const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
   std::vector<unsigned> cells{0, 10'000, 0, 1'000, 0, 0, 0, 0, ~0u};
-  BOOST_REQUIRE(bool(launch(word_kernels::atomics, {50, 64}, null_stream(), cells.data())));
+  BOOST_REQUIRE(bool(launch(builtin_kernels::atomics, {50, 64}, null_stream(), cells.data())));
   const std::vector<unsigned> expected{6'400, 6'800, 63, 0, ~0u, 1, 1, 3'200, 1u << 31};
   BOOST_TEST(cells == expected, boost::test_tools::per_element());
 }
@@ -258,7 +258,7 @@ BOOST_AUTO_TEST_CASE(a_block_scans) {
   std::iota(values.begin(), values.end(), 1u);
   unsigned total = 0;
   BOOST_REQUIRE(
-      bool(launch(word_kernels::scan_block, {1, 96}, null_stream(), values.data(), &total)));
+      bool(launch(builtin_kernels::scan_block, {1, 96}, null_stream(), values.data(), &total)));
   BOOST_TEST(total == 96u * 97 / 2);
   for (unsigned i = 0; i < 96; ++i) BOOST_TEST(values[i] == i * (i + 1) / 2);
 }
@@ -270,8 +270,8 @@ BOOST_AUTO_TEST_CASE(a_block_sorts_stably) {
     keys[std::size_t(i)] = i * 37 % 10;
     values[std::size_t(i)] = char(i);
   }
-  BOOST_REQUIRE(bool(
-      launch(word_kernels::sort_block, {1, 32}, null_stream(), keys.data(), values.data(), 101)));
+  BOOST_REQUIRE(bool(launch(builtin_kernels::sort_block, {1, 32}, null_stream(), keys.data(),
+                            values.data(), 101)));
   for (std::size_t i = 1; i < 101; ++i) {
     BOOST_TEST(keys[i - 1] <= keys[i]);
     if (keys[i - 1] == keys[i]) BOOST_TEST(values[i - 1] < values[i]);
@@ -287,26 +287,26 @@ BOOST_AUTO_TEST_CASE(the_launch_pool_is_finite) {
   const auto run = [&](const char* schedule) {
     launched = refused = other = 0;
     const cpu::scoped_executor_config config(cpu::parse_executor_config(schedule));
-    BOOST_REQUIRE(
-        bool(launch(word_kernels::flood, {1, 1}, null_stream(), 300, &launched, &refused, &other)));
+    BOOST_REQUIRE(bool(
+        launch(builtin_kernels::flood, {1, 1}, null_stream(), 300, &launched, &refused, &other)));
     BOOST_TEST(other == 0);
     BOOST_TEST(launched + refused == 300);
   };
-  run("late");  // no child begins while its parent launches: the pool fills up
+  run("late");  // no child begins while its parent launches, so the pool becomes full
   BOOST_TEST(launched == 100);
-  run("eager");  // each child begins at once: the pool never fills up
+  run("eager");  // each child begins at once, so the pool never becomes full
   BOOST_TEST(launched == 300);
-  run("late");  // all slots have come back
+  run("late");  // all slots are free again
   BOOST_TEST(launched == 100);
-  run("parallel:1");  // the only worker is busy with the parent
+  run("parallel:1");  // the only worker runs the parent
   BOOST_TEST(launched == 100);
 }
 
-BOOST_DATA_TEST_CASE(a_stack_that_does_not_fit_is_an_exception, data::make(schedules), s) {
+BOOST_DATA_TEST_CASE(a_too_large_stack_is_an_exception, data::make(schedules), s) {
   const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
   std::vector<int> runs(8);
   const auto run = [&] {
-    return bool(launch(word_kernels::mark_indices, {2, 4}, null_stream(), runs.data()));
+    return bool(launch(builtin_kernels::mark_indices, {2, 4}, null_stream(), runs.data()));
   };
   {
     const launch_limits limits({.stack_bytes = std::size_t{1} << 50});
@@ -320,17 +320,17 @@ BOOST_AUTO_TEST_CASE(the_heap_is_finite) {
   const launch_limits limits({.malloc_heap_bytes = 1'000'000});
   const auto allocate = [](std::size_t bytes) {
     void* memory = nullptr;
-    BOOST_REQUIRE(bool(launch(word_kernels::allocate, {1, 1}, null_stream(), &memory, bytes)));
+    BOOST_REQUIRE(bool(launch(builtin_kernels::allocate, {1, 1}, null_stream(), &memory, bytes)));
     return memory;
   };
   void* first = allocate(600'000);
   BOOST_TEST(first != nullptr);
   BOOST_TEST(allocate(600'000) == nullptr);
   BOOST_TEST(allocate(~std::size_t{0}) == nullptr);
-  BOOST_REQUIRE(bool(launch(word_kernels::release, {1, 1}, null_stream(), first)));
+  BOOST_REQUIRE(bool(launch(builtin_kernels::release, {1, 1}, null_stream(), first)));
   void* second = allocate(600'000);
   BOOST_TEST(second != nullptr);
-  BOOST_REQUIRE(bool(launch(word_kernels::release, {1, 1}, null_stream(), second)));
+  BOOST_REQUIRE(bool(launch(builtin_kernels::release, {1, 1}, null_stream(), second)));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

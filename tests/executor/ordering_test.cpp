@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The order of grids: streams, events, tail launches, nested completion; and the schedules.
+// The order of grids (streams, events, tail launches, nested completion), and the schedules.
 #include <algorithm>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -16,7 +16,7 @@ namespace data = boost::unit_test::data;
 
 namespace order_kernels {
 
-/// Grids write their names into a log in the order in which they run.
+/// The names of grids in the order in which they ran.
 struct grid_log {
   unsigned size;
   char names[4096];
@@ -24,7 +24,7 @@ struct grid_log {
 
 __global__ void note(grid_log* log, char name) { log->names[atomicAdd(&log->size, 1u)] = name; }
 
-// Notes itself, after a child of its own has noted itself.
+// Appends its child's name, then its own.
 __global__ void note_after_child(grid_log* log, char name) {
   if (!launch(note, {1, 1}, tail_launch(), log, name)) log->size = 0;
   if (!launch(note, {1, 1}, fire_and_forget(), log, char(name + 32))) log->size = 0;
@@ -43,7 +43,8 @@ __global__ void named_stream_in_order(grid_log* log) {
   }
 }
 
-// A is recorded in one stream; B, in another, waits for it. C, before B, does not.
+// An event orders A, in one stream, before B, in another one. C comes before B and is not ordered
+// with A.
 __global__ void event_between_streams(grid_log* log) {
   const device_stream first;
   const device_stream second;
@@ -55,7 +56,7 @@ __global__ void event_between_streams(grid_log* log) {
   if (!launch(note, {1, 1}, second.get(), log, 'B')) log->size = 0;
 }
 
-// As above, but nothing makes B wait.
+// A and B in two streams, without an order.
 __global__ void two_streams(grid_log* log) {
   const device_stream first;
   const device_stream second;
@@ -63,7 +64,7 @@ __global__ void two_streams(grid_log* log) {
   if (!launch(note, {1, 1}, second.get(), log, 'B')) log->size = 0;
 }
 
-// Block 0 puts A and B into its NULL stream, block 1 puts C and D into its own.
+// Block 0 launches A and B into its NULL stream, block 1 launches C and D into its own.
 __global__ void null_streams_of_two_blocks(grid_log* log) {
   const char first = blockIdx.x == 0 ? 'A' : 'C';
   if (!launch(note, {1, 1}, null_stream(), log, first)) log->size = 0;
@@ -96,7 +97,7 @@ __global__ void memory_operations(unsigned* memory) {
   if (!good) memory[8] = 1;
 }
 
-// A chain of grids as deep as it is told.
+// A chain of `levels` grids.
 __global__ void chain(unsigned* deepest, unsigned depth, unsigned levels) {
   atomicMax(deepest, depth);
   if (depth == levels) return;
@@ -139,7 +140,7 @@ std::string run(void (*kernel)(order_kernels::grid_log*), const std::string& sch
   return {log.names, log.names + log.size};
 }
 
-// The logs that a few hundred random schedules give.
+// Returns the different logs of 300 random schedules.
 std::set<std::string> orders_of(void (*kernel)(order_kernels::grid_log*), unsigned blocks = 1) {
   std::set<std::string> seen;
   for (int seed = 0; seed < 300; ++seed) {
@@ -156,7 +157,7 @@ BOOST_DATA_TEST_CASE(the_null_stream_runs_grids_one_after_another, data::make(sc
   BOOST_TEST(run(order_kernels::null_stream_in_order, s) == "aAbBcCdDeEfFgGhH");
 }
 
-BOOST_DATA_TEST_CASE(so_does_a_named_stream, data::make(schedules), s) {
+BOOST_DATA_TEST_CASE(a_named_stream_runs_grids_one_after_another, data::make(schedules), s) {
   BOOST_TEST(run(order_kernels::named_stream_in_order, s) == "aAbBcCdDeEfFgGhH");
 }
 
@@ -167,8 +168,8 @@ BOOST_DATA_TEST_CASE(an_event_orders_two_streams, data::make(schedules), s) {
   BOOST_TEST(log.find('a') < log.find('A'));
 }
 
-// What is not ordered may come in any order; a stricter executor would hide mistakes.
-BOOST_AUTO_TEST_CASE(nothing_else_is_ordered) {
+// Grids without an order run in every order: a stricter executor would hide errors.
+BOOST_AUTO_TEST_CASE(unordered_grids_run_in_every_order) {
   const auto of_two_streams = orders_of(order_kernels::two_streams);
   BOOST_TEST((of_two_streams == std::set<std::string>{"AB", "BA"}));
   const auto of_two_blocks = orders_of(order_kernels::null_streams_of_two_blocks, 2);
@@ -178,7 +179,7 @@ BOOST_AUTO_TEST_CASE(nothing_else_is_ordered) {
   BOOST_TEST((with_event == std::set<std::string>{"CaAB", "aCAB", "aACB"}));
 }
 
-BOOST_DATA_TEST_CASE(an_event_never_recorded_is_not_waited_for, data::make(schedules), s) {
+BOOST_DATA_TEST_CASE(a_wait_for_an_unrecorded_event_returns, data::make(schedules), s) {
   BOOST_TEST(run(order_kernels::waits_for_unrecorded_event, s) == "A");
 }
 
@@ -188,7 +189,7 @@ BOOST_DATA_TEST_CASE(tail_launches_come_last_and_in_order, data::make(schedules)
   BOOST_TEST(log.substr(8) == "yYZ");
 }
 
-BOOST_DATA_TEST_CASE(copies_and_fills_keep_their_place_in_a_stream, data::make(schedules), s) {
+BOOST_DATA_TEST_CASE(copies_and_fills_run_in_stream_order, data::make(schedules), s) {
   const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
   std::vector<unsigned> memory(9, 5u);
   BOOST_REQUIRE(
@@ -205,7 +206,7 @@ BOOST_DATA_TEST_CASE(nesting_has_no_limit, data::make({"parallel", "eager", "lat
   BOOST_TEST(deepest == 20'000u);
 }
 
-BOOST_AUTO_TEST_CASE(eager_runs_a_child_before_its_parent_goes_on) {
+BOOST_AUTO_TEST_CASE(eager_runs_a_child_before_its_parent_continues) {
   BOOST_TEST(run(order_kernels::parent_of_one, "eager") == "cP");
   BOOST_TEST(run(order_kernels::parent_of_two_blocks, "eager", 2) == "PcpPcp");
 }
@@ -215,7 +216,7 @@ BOOST_AUTO_TEST_CASE(late_runs_a_child_after_all_older_blocks) {
   BOOST_TEST(run(order_kernels::parent_of_two_blocks, "late", 2) == "PpPpcc");
 }
 
-BOOST_AUTO_TEST_CASE(random_reaches_many_orders_and_the_same_one_for_a_seed) {
+BOOST_AUTO_TEST_CASE(random_has_many_orders_and_is_reproducible) {
   std::set<std::string> seen;
   constexpr int seeds = 2000;
   for (int seed = 0; seed < seeds; ++seed) {
@@ -231,13 +232,13 @@ BOOST_AUTO_TEST_CASE(random_reaches_many_orders_and_the_same_one_for_a_seed) {
     interleavings.insert(
         run(order_kernels::parent_of_two_blocks, "random:" + std::to_string(seed), 2));
   }
-  // Both blocks may be half-run at a time, and children may come at any point after their launch.
+  // Both blocks may be suspended at a time, and a child may run at any time after its launch.
   BOOST_TEST(interleavings.count("PPppcc") == 1u);
   BOOST_TEST(interleavings.count("PcpPcp") == 1u);
   BOOST_TEST(interleavings.count("PpPpcc") == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(schedules_are_read_from_text) {
+BOOST_AUTO_TEST_CASE(schedules_are_parsed) {
   BOOST_TEST(cpu::parse_executor_config("random:42").seed == 42u);
   BOOST_TEST(cpu::parse_executor_config("parallel:3").workers == 3u);
   for (const char* bad : {"", "sometimes", "eager:1", "random:", "random:x", "parallel:-1"}) {

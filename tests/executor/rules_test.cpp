@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every rule that the executor checks, kept and broken.
+// Every rule that the executor checks, in kernels that follow it and in kernels that break it.
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 #include <ramify/cpu/executor.hpp>
@@ -28,33 +28,33 @@ __global__ void write_through_wrapped(wrapped_pointer w) { *w.target = 1; }
 __global__ void take_padded(padded) {}
 __global__ void nothing() {}
 
-__global__ void hands_global(int* target) {
+__global__ void passes_global(int* target) {
   if (auto s = launch(write_through, {1, 1}, fire_and_forget(), target); !s) *target = -1;
 }
-__global__ void hands_local() {
+__global__ void passes_local() {
   int mine = 0;
   if (auto s = launch(write_through, {1, 1}, fire_and_forget(), &mine); !s) mine = -1;
 }
-__global__ void hands_local_in_struct() {
+__global__ void passes_local_in_struct() {
   int mine = 0;
   const wrapped_pointer w{7, &mine};
   if (auto s = launch(write_through_wrapped, {1, 1}, fire_and_forget(), w); !s) mine = -1;
 }
-__global__ void hands_local_in_padding() {
+__global__ void passes_local_in_padding() {
   int mine = 0;
-  const int* const words[2] = {&mine, &mine};
+  const int* const pointers[2] = {&mine, &mine};
   padded p;
-  std::memcpy(&p, words, sizeof p);
+  std::memcpy(&p, pointers, sizeof p);
   p.tag = 7;
   if (auto s = launch(take_padded, {1, 1}, fire_and_forget(), p); !s) mine = -1;
 }
-__global__ void hands_shared() {
+__global__ void passes_shared() {
   __shared__ int mine;
   if (threadIdx.x == 3) {
     if (auto s = launch(write_through, {1, 1}, fire_and_forget(), &mine); !s) mine = -1;
   }
 }
-__global__ void hands_dynamic_shared() {
+__global__ void passes_dynamic_shared() {
   int& mine = dynamic_shared<int>();
   if (auto s = launch(write_through, {1, 1}, fire_and_forget(), &mine); !s) mine = -1;
 }
@@ -69,13 +69,13 @@ __global__ void copies_from_local(int* target) {
       cudaMemcpyAsync(target, &mine, sizeof mine, cudaMemcpyDeviceToDevice, fire_and_forget());
   if (error != cudaSuccess) *target = -1;
 }
-// The last thread of the last block is the one to blame.
-__global__ void hands_local_in_one_thread() {
+// Only the last thread of the last block breaks the rule.
+__global__ void passes_local_in_one_thread() {
   int mine = 0;
   if (blockIdx.x != gridDim.x - 1 || threadIdx.x != blockDim.x - 1) return;
   if (auto s = launch(write_through, {1, 1}, fire_and_forget(), &mine); !s) mine = -1;
 }
-__global__ void hands_local_after_launches(int* target) {
+__global__ void passes_local_after_launches(int* target) {
   int mine = 0;
   bool good = bool(launch(write_through, {1, 1}, tail_launch(), target));
   good = good && launch(write_through, {1, 1}, null_stream(), target);
@@ -86,7 +86,7 @@ __global__ void hands_local_after_launches(int* target) {
 __global__ void launches_into(cudaStream_t stream) {
   if (auto s = launch(nothing, {1, 1}, stream); !s) return;
 }
-__global__ void passes_its_stream_on() {
+__global__ void passes_its_stream() {
   const device_stream mine;
   if (auto s = launch(launches_into, {1, 1}, fire_and_forget(), mine.get()); !s) return;
 }
@@ -107,14 +107,14 @@ __global__ void waits_for_event_of(cudaEvent_t event) {
   const device_stream mine;
   static_cast<void>(mine.wait(event));
 }
-__global__ void has_event_waited_for() {
+__global__ void passes_its_event_to_a_waiter() {
   const device_event mine;
   if (auto s = launch(waits_for_event_of, {1, 1}, fire_and_forget(), mine.get()); !s) return;
 }
 __global__ void records_event_of(cudaEvent_t event) {
   static_cast<void>(cudaEventRecord(event, nullptr));
 }
-__global__ void passes_its_event_on() {
+__global__ void passes_its_event() {
   const device_event mine;
   if (auto s = launch(records_event_of, {1, 1}, fire_and_forget(), mine.get()); !s) return;
 }
@@ -149,7 +149,7 @@ __global__ void shuffle_with_absent_lane(int* out) {
 }
 __global__ void vote_outside_its_mask() { static_cast<void>(__any_sync(0xfffffffeu, 1)); }
 
-__global__ void looks_at_failure(int* code) {
+__global__ void reads_failure(int* code) {
   const auto s = launch(nothing, {1, 2000}, fire_and_forget());
   *code = s.code();
 }
@@ -165,7 +165,7 @@ __global__ void ignores_success() { static_cast<void>(launch(nothing, {1, 1}, fi
 
 namespace {
 
-// Runs a kernel that breaks a rule, and checks what the report says of it.
+// Runs a kernel that breaks a rule, and checks the exception.
 template <class... Arguments>
 void expect_violation(rule broken, const std::string& kernel, const std::string& where,
                       void (*entry)(Arguments...), unsigned threads,
@@ -199,18 +199,18 @@ void expect_no_violation(void (*entry)(Arguments...), unsigned threads,
 
 BOOST_AUTO_TEST_SUITE(rules)
 
-BOOST_AUTO_TEST_CASE(a_child_may_have_global_memory) {
+BOOST_AUTO_TEST_CASE(a_child_may_get_global_memory) {
   int target = 0;
-  expect_no_violation(rule_kernels::hands_global, 1, &target);
+  expect_no_violation(rule_kernels::passes_global, 1, &target);
   BOOST_TEST(target == 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_child_must_not_have_local_memory) {
-  expect_violation(rule::local_pointer, "hands_local", "thread (0,0,0)", rule_kernels::hands_local,
-                   1);
-  expect_violation(rule::local_pointer, "hands_local_in_struct", "block (0,0,0)",
-                   rule_kernels::hands_local_in_struct, 1);
-  expect_no_violation(rule_kernels::hands_local_in_padding, 1);
+BOOST_AUTO_TEST_CASE(a_child_must_not_get_local_memory) {
+  expect_violation(rule::local_pointer, "passes_local", "thread (0,0,0)",
+                   rule_kernels::passes_local, 1);
+  expect_violation(rule::local_pointer, "passes_local_in_struct", "block (0,0,0)",
+                   rule_kernels::passes_local_in_struct, 1);
+  expect_no_violation(rule_kernels::passes_local_in_padding, 1);
   expect_violation(rule::local_pointer, "fills_local", "thread (0,0,0)", rule_kernels::fills_local,
                    1);
   int target = 0;
@@ -219,30 +219,30 @@ BOOST_AUTO_TEST_CASE(a_child_must_not_have_local_memory) {
 }
 
 BOOST_AUTO_TEST_CASE(a_report_names_block_and_thread) {
-  // Several threads break the rule; in this order, always the same one first.
+  // Several threads break the rule. Under this schedule, the first one is always the same.
   const cpu::scoped_executor_config config({.order = cpu::schedule::eager});
-  BOOST_CHECK_EXCEPTION(static_cast<void>(launch(rule_kernels::hands_local_in_one_thread,
+  BOOST_CHECK_EXCEPTION(static_cast<void>(launch(rule_kernels::passes_local_in_one_thread,
                                                  {{2, 3}, {4, 2}}, null_stream())),
                         rule_violation, [](const rule_violation& v) {
                           return v.where() == "block (1,0,0), thread (3,0,0)";
                         });
 }
 
-BOOST_AUTO_TEST_CASE(a_broken_rule_leaves_nothing_behind) {
+BOOST_AUTO_TEST_CASE(a_broken_rule_leaks_no_slots) {
   int target = 0;
-  for (int i = 0; i < 2000; ++i) {  // leaked slots would use the pool up
-    BOOST_CHECK_THROW(static_cast<void>(launch(rule_kernels::hands_local_after_launches, {1, 1},
+  for (int i = 0; i < 2000; ++i) {  // leaked slots would exhaust the pool
+    BOOST_CHECK_THROW(static_cast<void>(launch(rule_kernels::passes_local_after_launches, {1, 1},
                                                null_stream(), &target)),
                       rule_violation);
   }
-  expect_no_violation(rule_kernels::hands_global, 1, &target);
+  expect_no_violation(rule_kernels::passes_global, 1, &target);
 }
 
-BOOST_AUTO_TEST_CASE(a_child_must_not_have_shared_memory) {
-  expect_violation(rule::shared_pointer, "hands_shared", "thread (3,0,0)",
-                   rule_kernels::hands_shared, 32);
-  expect_violation(rule::shared_pointer, "hands_dynamic_shared", "thread (0,0,0)",
-                   rule_kernels::hands_dynamic_shared, 1);
+BOOST_AUTO_TEST_CASE(a_child_must_not_get_shared_memory) {
+  expect_violation(rule::shared_pointer, "passes_shared", "thread (3,0,0)",
+                   rule_kernels::passes_shared, 32);
+  expect_violation(rule::shared_pointer, "passes_dynamic_shared", "thread (0,0,0)",
+                   rule_kernels::passes_dynamic_shared, 1);
 }
 
 BOOST_AUTO_TEST_CASE(a_stream_belongs_to_its_grid) {
@@ -250,9 +250,9 @@ BOOST_AUTO_TEST_CASE(a_stream_belongs_to_its_grid) {
   expect_no_violation(rule_kernels::shares_stream_within_grid, 2, &slot);
   BOOST_TEST(slot != nullptr);
   expect_violation(rule::foreign_stream, "launches_into", "thread (0,0,0)",
-                   rule_kernels::passes_its_stream_on, 1);
+                   rule_kernels::passes_its_stream, 1);
   expect_violation(rule::foreign_stream, "launches_into", "thread (0,0,0)",
-                   rule_kernels::launches_into, 1, slot);  // of a grid that is long complete
+                   rule_kernels::launches_into, 1, slot);  // a stream of a complete grid
   BOOST_TEST(launch(rule_kernels::nothing, {1, 1}, slot).code() == cudaErrorInvalidResourceHandle);
   expect_violation(rule::foreign_stream, "uses_destroyed_stream", "thread (0,0,0)",
                    rule_kernels::uses_destroyed_stream, 1);
@@ -263,9 +263,9 @@ BOOST_AUTO_TEST_CASE(a_stream_belongs_to_its_grid) {
 
 BOOST_AUTO_TEST_CASE(an_event_belongs_to_its_grid) {
   expect_violation(rule::foreign_stream, "records_event_of", "thread (0,0,0)",
-                   rule_kernels::passes_its_event_on, 1);
+                   rule_kernels::passes_its_event, 1);
   expect_violation(rule::foreign_stream, "waits_for_event_of", "thread (0,0,0)",
-                   rule_kernels::has_event_waited_for, 1);
+                   rule_kernels::passes_its_event_to_a_waiter, 1);
 }
 
 BOOST_AUTO_TEST_CASE(a_barrier_is_for_the_whole_block) {
@@ -288,9 +288,9 @@ BOOST_AUTO_TEST_CASE(a_warp_operation_is_for_its_mask) {
                    rule_kernels::vote_outside_its_mask, 32);
 }
 
-BOOST_AUTO_TEST_CASE(a_failed_launch_wants_to_be_looked_at) {
+BOOST_AUTO_TEST_CASE(the_status_of_a_failed_launch_must_be_read) {
   int code = 0;
-  expect_no_violation(rule_kernels::looks_at_failure, 1, &code);
+  expect_no_violation(rule_kernels::reads_failure, 1, &code);
   BOOST_TEST(code == cudaErrorInvalidConfiguration);
   code = 0;
   expect_no_violation(rule_kernels::too_much_shared_memory, 1, &code);
@@ -300,18 +300,18 @@ BOOST_AUTO_TEST_CASE(a_failed_launch_wants_to_be_looked_at) {
                    rule_kernels::ignores_failure, 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_failed_launch_of_the_host_wants_to_be_looked_at) {
+BOOST_AUTO_TEST_CASE(the_status_of_a_failed_host_launch_must_be_read) {
   BOOST_CHECK_EXCEPTION(static_cast<void>(launch(rule_kernels::nothing, {1, 2000}, null_stream())),
                         rule_violation, [](const rule_violation& v) {
                           return v.broken() == rule::ignored_launch_failure && v.where() == "host";
                         });
 }
 
-BOOST_AUTO_TEST_CASE(the_executor_goes_on_after_a_broken_rule) {
+BOOST_AUTO_TEST_CASE(the_executor_works_after_a_broken_rule) {
   expect_violation(rule::divergent_barrier, "barrier_after_return", "thread",
                    rule_kernels::barrier_after_return, 64);
   int target = 0;
-  expect_no_violation(rule_kernels::hands_global, 1, &target);
+  expect_no_violation(rule_kernels::passes_global, 1, &target);
   BOOST_TEST(target == 1);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// \file
-/// A recursion that floods the device with tasks, and grids that work off a list of them.
+/// \file A recursion that floods the device with tasks, and a grid that processes a list of tasks.
+/// Its kernels are defined here, so one source of a program may include it.
 
 #include <cstddef>
 #include <optional>
@@ -11,13 +11,38 @@
 #include <ramify/runtime/recursion.cuh>
 #include <vector>
 
-#include "cases.hpp"
 #include "device_vectors.cuh"
 #include "slot_checks.cuh"
 
 namespace tests::inline RAMIFY_BUILD {
 
+using namespace ramify;
+
 // ---- a flood of tasks ---------------------------------------------------------------------------
+
+struct flood_request {
+  unsigned tasks = 1000;  ///< total number of tasks
+  unsigned children =
+      10;  ///< tasks that the root spawns; each of them spawns its share of the rest
+  ramify::route route = ramify::route::device;
+  unsigned threads = 32;     ///< per block
+  unsigned blocks = 1;       ///< per task
+  std::size_t capacity = 0;  ///< of the task lists; 0: enough
+  bool bad_launch = false;   ///< a task requests an impossible number of blocks
+  /// The pending-launch limit that the run assumes; 0: the real one.
+  std::size_t assumed_limit = 0;
+  bool break_a_rule = false;  ///< task 0 passes a local pointer to a child
+  bool slots_taken = false;   ///< another user holds all slots
+  launch_granularity launches{};
+  bool by_block = false;      ///< all threads spawn; only for tasks of one block
+  bool omits_an_end = false;  ///< task 1 never calls task_ends()
+};
+
+struct flood_result {
+  std::vector<unsigned> runs;  ///< by task: number of blocks that have run
+  run_report report;
+  unsigned slots_left_in_use = 0;
+};
 
 struct flood_context;
 __global__ void flood_kernel(task_source<unsigned> source, spawner<unsigned> spawn,
@@ -29,14 +54,14 @@ struct flood_context {
   static constexpr bool may_be_thin = false;
 
   unsigned* runs;
-  unsigned* arrived;  ///< blocks of a task that are done
+  unsigned* arrived;  ///< by task: number of blocks that are done
   unsigned tasks;
   unsigned children;  ///< of the root
   unsigned blocks;
   bool bad_launch;
   bool break_a_rule;
   bool by_block;
-  bool forgets_an_end;
+  bool omits_an_end;
 };
 
 #if !RAMIFY_ON_CUDA
@@ -64,18 +89,19 @@ __global__ void flood_kernel(task_source<unsigned> source, spawner<unsigned> spa
       const unsigned blocks = context.bad_launch && first == 2 ? 0 : context.blocks;
       spawn(flood_kernel, first, blocks, context, __func__);
     }
-#if !RAMIFY_ON_CUDA  // nvcc sees through it
+#if !RAMIFY_ON_CUDA  // nvcc rejects it
     if (context.break_a_rule && task == 0) {
       unsigned local = 0;
       static_cast<void>(bool(launch(take_pointer, {1, 1}, fire_and_forget(), &local)));
     }
 #endif
-    if (context.forgets_an_end && task == 1) continue;
+    if (context.omits_an_end && task == 1) continue;
     spawn.task_ends();
   }
   if (threadIdx.x == 0) spawn.block_ends(flood_kernel, source, context, __func__);
 }
 
+/// Runs a flood under a pending-launch limit.
 inline flood_result run_flood(const flood_request& request, std::size_t pending_launches) {
   const launch_limits limits({.pending_launches = pending_launches});
   const std::size_t capacity = request.capacity == 0 ? request.tasks : request.capacity;
@@ -86,19 +112,19 @@ inline flood_result run_flood(const flood_request& request, std::size_t pending_
   const device_buffer<std::byte> lists(tree::scratch_bytes(capacity, request.launches), nullptr);
 
   const std::size_t limit =
-      request.believed_limit == 0 ? *limits.granted().pending_launches : request.believed_limit;
-  std::optional<all_slots_taken> somebody_else;
-  if (request.slots_taken) somebody_else.emplace(limit);
+      request.assumed_limit == 0 ? *limits.granted().pending_launches : request.assumed_limit;
+  std::optional<all_slots_taken> other_user;
+  if (request.slots_taken) other_user.emplace(limit);
   run_control control(status.data(), choose_route(request.route, limit, 1, {route::flat, ""}),
                       limit, nullptr);
   tree flood(lists.data(), capacity, control, request.threads, 0, child_streams::fire_and_forget,
-             flood_context{runs.data(), arrived.data(), request.tasks, request.fan, request.blocks,
-                           request.bad_launch, request.break_a_rule, request.by_block,
-                           request.forgets_an_end},
+             flood_context{runs.data(), arrived.data(), request.tasks, request.children,
+                           request.blocks, request.bad_launch, request.break_a_rule,
+                           request.by_block, request.omits_an_end},
              request.launches);
   flood.start(0u, request.blocks);
   flood.finish();
-  somebody_else.reset();
+  other_user.reset();
   return {download(runs), control.report(), slots_in_use()};
 }
 
@@ -116,6 +142,8 @@ __global__ void visit_members(task_source<unsigned> source, unsigned* visits) {
   }
 }
 
+/// Returns how often a grid of `blocks` blocks visits each member of a list of teams of 2, 1, 3, 1
+/// and 5.
 inline std::vector<unsigned> visits_of_members(unsigned blocks) {
   const auto tasks = zeros<unsigned>(5);
   const auto first_block = zeros<unsigned>(5);

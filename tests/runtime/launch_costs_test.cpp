@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What launches cost, where that is kept, and which route follows from it.
+// Launch costs: their file, their measurement, and the route that they select.
 #include <cstdlib>
 #include <limits>
 #include <ramify/launch_costs.hpp>
 #include <ramify/runtime/error.hpp>
+#include <ramify/runtime/launch_costs.cuh>
 #include <ramify/runtime/launch_costs_file.hpp>
 #include <ramify/runtime/route_plan.hpp>
 #include <sstream>
 
-#include "backend_under_test.hpp"
-#include "cases.hpp"
+#include "effort.hpp"
 #include "printing.hpp"
+#include "slot_checks.cuh"
 #include "work_folder.hpp"
 
 using ramify::launch_costs;
@@ -20,12 +21,8 @@ using ramify::route_plans;
 
 namespace {
 
-const tests::runtime_cases& cases() {
-  return tests::runs_on_cpu() ? *tests::runtime_cases_on_cpu() : *tests::runtime_cases_on_cuda();
-}
-
-/// Made up, and all different.
-constexpr launch_costs made_up{1, 10, 2, 5, 7, 9, 0.5, 3, 20};
+/// Synthetic costs, all different.
+constexpr launch_costs synthetic{1, 10, 2, 5, 7, 9, 0.5, 3, 20};
 
 const launch_costs_origin origin{"GPU 1/3", "580.1", 13000};
 
@@ -35,7 +32,7 @@ std::string text_of(const launch_costs& costs) {
   return text.str();
 }
 
-/// An environment variable for a scope; none if the value is null.
+/// Sets an environment variable for a scope, or unsets it if the value is null.
 class scoped_variable {
  public:
   scoped_variable(const char* name, const char* value) : name_(name) {
@@ -56,73 +53,57 @@ class scoped_variable {
 
 BOOST_AUTO_TEST_SUITE(launch_costs_and_routes)
 
-BOOST_AUTO_TEST_CASE(a_plan_takes_the_sum_of_its_launches) {
-  BOOST_TEST(microseconds({}, made_up) == 0);
-  BOOST_TEST(microseconds({.host_launches = 2}, made_up) == 2);
-  BOOST_TEST(microseconds({.host_round_trips = 2}, made_up) == 20);
-  BOOST_TEST(microseconds({.device_launches = 2}, made_up) == 4);
-  BOOST_TEST(microseconds({.nested_levels = 2}, made_up) == 10);
-  BOOST_TEST(microseconds({.named_levels = 2}, made_up) == 14);
-  BOOST_TEST(microseconds({.tail_launches = 2}, made_up) == 18);
-  BOOST_TEST(microseconds({.graph_turns = 2}, made_up) == 6);
-  BOOST_TEST(microseconds({.graph_loops = 2}, made_up) == 40);
-  BOOST_TEST(microseconds({.extra_us = 2}, made_up) == 2);
-  BOOST_TEST(microseconds({1, 1, 1, 1, 1, 1, 1, 1, 1}, made_up) ==
+BOOST_AUTO_TEST_CASE(the_time_of_a_plan_is_the_sum_of_its_launches) {
+  BOOST_TEST(microseconds({}, synthetic) == 0);
+  BOOST_TEST(microseconds({.host_launches = 2}, synthetic) == 2);
+  BOOST_TEST(microseconds({.host_round_trips = 2}, synthetic) == 20);
+  BOOST_TEST(microseconds({.device_launches = 2}, synthetic) == 4);
+  BOOST_TEST(microseconds({.nested_levels = 2}, synthetic) == 10);
+  BOOST_TEST(microseconds({.named_levels = 2}, synthetic) == 14);
+  BOOST_TEST(microseconds({.tail_launches = 2}, synthetic) == 18);
+  BOOST_TEST(microseconds({.graph_iterations = 2}, synthetic) == 6);
+  BOOST_TEST(microseconds({.graph_loops = 2}, synthetic) == 40);
+  BOOST_TEST(microseconds({.extra_us = 2}, synthetic) == 2);
+  BOOST_TEST(microseconds({1, 1, 1, 1, 1, 1, 1, 1, 1}, synthetic) ==
              1 + 10 + 2 + 5 + 7 + 9 + 3 + 20 + 1);
   using ramify::child_streams;
-  BOOST_TEST(microseconds(plan_of_levels(3, child_streams::named), made_up) == 21);
-  BOOST_TEST(microseconds(plan_of_levels(3, child_streams::fire_and_forget), made_up) == 15);
+  BOOST_TEST(microseconds(plan_of_levels(3, child_streams::named), synthetic) == 21);
+  BOOST_TEST(microseconds(plan_of_levels(3, child_streams::fire_and_forget), synthetic) == 15);
 }
 
 BOOST_AUTO_TEST_CASE(the_cheaper_route_is_taken) {
-  // 6 levels: 6 looks of 10 us, or 6 nested levels of 5.
+  // 6 levels: 6 host round trips of 10 us, or 6 nested levels of 5 us.
   const route_plans deep{{.host_round_trips = 6}, {.nested_levels = 6}, route::flat};
-  const auto choice = cheaper_route(deep, made_up);
+  const auto choice = cheaper_route(deep, synthetic);
   BOOST_TEST(choice.taken == route::device);
   BOOST_TEST(choice.reason == "flat: about 60 us of launches, device about 30 us");
-  // Flat if the two are equal, and by any difference.
+  // Flat if both take equally long, and device for any smaller time.
   const auto with_extra = [&](double us) {
     route_plans plans = deep;
     plans.device.extra_us = us;
-    return cheaper_route(plans, made_up).taken;
+    return cheaper_route(plans, synthetic).taken;
   };
   BOOST_TEST(with_extra(29.99) == route::device);
   BOOST_TEST(with_extra(30) == route::flat);
   BOOST_TEST(with_extra(30.01) == route::flat);
-  // Another device, another route.
-  launch_costs slow_kernels = made_up;
+  // On another device, the other route is cheaper.
+  launch_costs slow_kernels = synthetic;
   slow_kernels.nested_level = 10.5;
   BOOST_TEST(cheaper_route(deep, slow_kernels).taken == route::flat);
 }
 
-BOOST_AUTO_TEST_CASE(plans_decide_an_automatic_route_only) {
-  BOOST_TEST(cases().planned_route(route::flat, 2048, false) == "flat: asked for");
-  BOOST_TEST(cases().planned_route(route::device, 2048, false) == "device: asked for");
-  BOOST_TEST(cases().planned_route(route::automatic, 47, false).find("flat: the pending") == 0u);
-  const std::string chosen = cases().planned_route(route::automatic, 2048, false);
-  if (tests::runs_on_cpu()) {
-    BOOST_TEST(chosen == "device: as quick as flat on the CPU executor");
-    return;
-  }
-  // A thousand looks of the host or one nested level.
-  BOOST_TEST(chosen.find("device: flat: about ") == 0u);
-  // A capture survives the question, and measured is nothing while it lasts.
-  BOOST_TEST(cases().planned_route(route::automatic, 2048, true) == chosen);
-}
-
-BOOST_AUTO_TEST_CASE(costs_are_printed_in_words) {
-  launch_costs costs = made_up;
-  costs.graph_turn = 0;
+BOOST_AUTO_TEST_CASE(costs_are_printed_with_descriptions) {
+  launch_costs costs = synthetic;
+  costs.graph_iteration = 0;
   costs.host_launch = 3.21456;
   BOOST_TEST(text_of(costs).find("launch by the host: 3.21 us\n") == 0u);
-  BOOST_TEST(text_of(costs).find("turn of a graph's loop: not on this device\n") !=
-             std::string::npos);
+  BOOST_TEST(text_of(costs).find("graph iteration: not on this device\n") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(costs_that_cannot_be_are_told_apart) {
-  BOOST_TEST(are_plausible(made_up));
+BOOST_AUTO_TEST_CASE(implausible_costs_are_detected) {
+  BOOST_TEST(are_plausible(synthetic));
   for (const ramify::launch_cost_field& field : ramify::launch_cost_fields) {
-    launch_costs costs = made_up;
+    launch_costs costs = synthetic;
     for (const double bad : {-1.0, 1e6, std::numeric_limits<double>::infinity(),
                              std::numeric_limits<double>::quiet_NaN()}) {
       costs.*field.value = bad;
@@ -135,14 +116,14 @@ BOOST_AUTO_TEST_CASE(costs_that_cannot_be_are_told_apart) {
 
 // ---- the file -----------------------------------------------------------------------------------
 
-BOOST_AUTO_TEST_CASE(what_is_kept_is_read_back) {
+BOOST_AUTO_TEST_CASE(saved_costs_are_loaded) {
   const tests::work_folder work;
-  const auto folder = work / "deep/er";  // is made
+  const auto folder = work / "deep/er";  // it is created
   BOOST_TEST(!load_launch_costs(folder, origin).has_value());
-  launch_costs costs = made_up;
+  launch_costs costs = synthetic;
   costs.host_launch = 1.0 / 3;
   costs.nested_level = 1e-3;
-  for (const double last : {0.0, 1.0}) {  // the second time it is replaced
+  for (const double last : {0.0, 1.0}) {  // the second save replaces the file
     costs.graph_loop = last;
     save_launch_costs(folder, origin, costs);
     const auto kept = load_launch_costs(folder, origin);
@@ -154,10 +135,10 @@ BOOST_AUTO_TEST_CASE(what_is_kept_is_read_back) {
   BOOST_TEST(std::distance(std::filesystem::directory_iterator(folder), {}) == 1);
 }
 
-BOOST_AUTO_TEST_CASE(what_another_device_or_version_measured_is_not_taken) {
+BOOST_AUTO_TEST_CASE(costs_of_another_device_or_version_are_ignored) {
   const tests::work_folder work;
   const auto folder = work / "cache";
-  save_launch_costs(folder, origin, made_up);
+  save_launch_costs(folder, origin, synthetic);
   const std::string text = tests::content(launch_costs_path(folder, origin));
   BOOST_REQUIRE(parse_launch_costs(text, origin).has_value());
   for (const launch_costs_origin& other :
@@ -168,16 +149,16 @@ BOOST_AUTO_TEST_CASE(what_another_device_or_version_measured_is_not_taken) {
     BOOST_TEST(!load_launch_costs(folder, other).has_value());
     BOOST_TEST(!parse_launch_costs(text, other).has_value());
   }
-  // Names that differ in what a file name leaves out.
+  // Names that differ only in characters that a file name omits.
   const launch_costs_origin similar{"GPU 1 3", origin.driver, origin.runtime};
   BOOST_REQUIRE((launch_costs_path(folder, similar) == launch_costs_path(folder, origin)));
   BOOST_TEST(!load_launch_costs(folder, similar).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(what_is_malformed_is_not_taken_and_is_replaced) {
+BOOST_AUTO_TEST_CASE(a_malformed_file_is_ignored_and_replaced) {
   const tests::work_folder work;
   const auto folder = work / "cache";
-  save_launch_costs(folder, origin, made_up);
+  save_launch_costs(folder, origin, synthetic);
   const auto path = launch_costs_path(folder, origin);
   const std::string good = tests::content(path);
   const auto with = [&](const std::string& from, const std::string& to) {
@@ -195,29 +176,29 @@ BOOST_AUTO_TEST_CASE(what_is_malformed_is_not_taken_and_is_replaced) {
         std::string(1 << 20, '\0')}) {
     tests::set_content(path, bad);
     BOOST_TEST(!load_launch_costs(folder, origin).has_value(), bad.substr(0, 300));
-    save_launch_costs(folder, origin, made_up);
+    save_launch_costs(folder, origin, synthetic);
     BOOST_TEST(tests::content(path) == good);
   }
 }
 
-BOOST_AUTO_TEST_CASE(where_nothing_can_be_kept_nothing_happens) {
+BOOST_AUTO_TEST_CASE(an_unwritable_folder_is_ignored) {
   const tests::work_folder work;
   tests::set_content(work / "file", "text");
   for (const auto& folder : {std::filesystem::path(), work / "file", work / "file/below",
                              std::filesystem::path("/proc/none")}) {
-    save_launch_costs(folder, origin, made_up);
+    save_launch_costs(folder, origin, synthetic);
     BOOST_TEST(!load_launch_costs(folder, origin).has_value());
   }
   BOOST_TEST(tests::content(work / "file") == "text");
-  // Something else has the name: it stays, and no draft is left.
+  // A folder has the name of the file: it stays, and no temporary file is left.
   const auto taken = launch_costs_path(work / "cache", origin);
   std::filesystem::create_directories(taken / "in use");
-  save_launch_costs(work / "cache", origin, made_up);
+  save_launch_costs(work / "cache", origin, synthetic);
   BOOST_TEST(!load_launch_costs(work / "cache", origin).has_value());
   BOOST_TEST(std::distance(std::filesystem::directory_iterator(work / "cache"), {}) == 1);
 }
 
-BOOST_AUTO_TEST_CASE(the_folder_is_the_environments) {
+BOOST_AUTO_TEST_CASE(the_folder_comes_from_the_environment) {
   const auto folder = [](const char* own, const char* xdg, const char* home) {
     const scoped_variable a("RAMIFY_CACHE_DIR", own);
     const scoped_variable b("XDG_CACHE_HOME", xdg);
@@ -231,7 +212,7 @@ BOOST_AUTO_TEST_CASE(the_folder_is_the_environments) {
   BOOST_TEST(folder(nullptr, nullptr, nullptr) == "");
 }
 
-BOOST_AUTO_TEST_CASE(the_drivers_version_is_found) {
+BOOST_AUTO_TEST_CASE(the_version_of_the_driver_is_parsed) {
   using ramify::driver_version_in;
   BOOST_TEST(driver_version_in("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04"
                                "  Release Build\nGCC version:  gcc version 12.2.0 (Debian)\n") ==
@@ -243,40 +224,46 @@ BOOST_AUTO_TEST_CASE(the_drivers_version_is_found) {
 
 // ---- the device ---------------------------------------------------------------------------------
 
-BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_a_gpu))
-BOOST_AUTO_TEST_CASE(what_is_measured_of_a_device_is_kept) {
+#if RAMIFY_ON_CUDA
+
+BOOST_AUTO_TEST_CASE(measured_costs_of_a_device_are_saved) {
   const tests::work_folder work;
   const auto folder = work / "cache";
-  const auto kept = [&] {
-    const auto costs = cases().kept_costs(folder.string());
+  const launch_costs_origin device = ramify::current_launch_costs_origin();
+  const auto saved = [&] {
+    const auto costs = load_launch_costs(folder, device);
     BOOST_REQUIRE(costs.has_value());
     return *costs;
   };
-  const launch_costs measured = cases().measure_and_keep_costs(folder.string());
+  const launch_costs measured = ramify::measure_and_keep_launch_costs(folder, device);
   BOOST_TEST_MESSAGE(measured);
   BOOST_TEST(are_plausible(measured));
-  // What is read is what was kept, and so what was changed there.
+  // The file is read again: a change in it is a change of the costs.
   BOOST_REQUIRE(std::distance(std::filesystem::directory_iterator(folder), {}) == 1);
-  BOOST_TEST(text_of(kept()) == text_of(measured));
+  BOOST_TEST(text_of(saved()) == text_of(measured));
   const auto path = std::filesystem::directory_iterator(folder)->path();
   std::string text = tests::content(path);
   const auto value = text.find("host_launch: ") + 13;
   tests::set_content(path, text.replace(value, text.find('\n', value) - value, "4321"));
-  BOOST_TEST(kept().host_launch == 4321);
-  // Slots that measuring took are given back.
-  const auto flood = cases().flood({.tasks = 100}, 2048);
-  BOOST_TEST(flood.slots_left_in_use == 0u);
+  BOOST_TEST(saved().host_launch == 4321);
+  // The measurement has released its slots.
+  BOOST_TEST(tests::slots_in_use() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(the_facade_tells_or_says_why_not) {
+#endif
+
+BOOST_AUTO_TEST_CASE(the_facade_returns_costs_or_throws) {
   try {
     const launch_costs costs = ramify::launch_costs_of_device();
     BOOST_TEST(are_plausible(costs));
     BOOST_TEST(text_of(ramify::launch_costs_of_device()) == text_of(costs));
-    if (tests::runs_on_cpu()) return;
-    BOOST_TEST(cases().kept_costs(ramify::launch_costs_folder().string()).has_value());
+#if RAMIFY_ON_CUDA
+    BOOST_TEST(
+        load_launch_costs(ramify::launch_costs_folder(), ramify::current_launch_costs_origin())
+            .has_value());
+#endif
   } catch (const ramify::unavailable& e) {
-    BOOST_TEST(tests::runs_on_cpu());  // this machine may have no GPU
+    BOOST_TEST(RAMIFY_ON_CUDA == 0);  // this machine may have no GPU
     BOOST_TEST(std::string(e.what()).find("the cuda backend cannot run") == 0u);
   }
 }

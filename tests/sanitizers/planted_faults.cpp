@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Kernels with a fault each: the sanitizer of this build must find it, or its silence in the other
-// tests means nothing.
+// Kernels with one fault each, which the sanitizer of this build must find. Otherwise its silence
+// in the other tests proves nothing.
 #include <iostream>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/launch.cuh>
@@ -13,9 +13,9 @@ __global__ void race_between_blocks(int* counter) {
   for (int i = 0; i < 100; ++i) *counter += 1;  // without an atomic
 }
 
-__global__ void write_behind_global_memory(int* data, int size) { data[size] = 1; }
+__global__ void write_after_global_memory(int* data, int size) { data[size] = 1; }
 
-__global__ void write_behind_shared_memory(int size) { (&dynamic_shared<int>())[size] = 1; }
+__global__ void write_after_shared_memory(int size) { (&dynamic_shared<int>())[size] = 1; }
 
 __global__ void overflow(int* data) { data[0] = data[1] + 1; }
 
@@ -27,8 +27,8 @@ int main(int argc, char** argv) {
   launch_status status = [&] {
     if (fault == "race") return launch(race_between_blocks, {1000, 8}, nullptr, data.data());
     if (fault == "global")
-      return launch(write_behind_global_memory, {1, 1}, nullptr, data.data(), 2);
-    if (fault == "shared") return launch(write_behind_shared_memory, {1, 1, 16}, nullptr, 4);
+      return launch(write_after_global_memory, {1, 1}, nullptr, data.data(), 2);
+    if (fault == "shared") return launch(write_after_shared_memory, {1, 1, 16}, nullptr, 4);
     return launch(overflow, {1, 1}, nullptr, data.data());
   }();
   std::cout << "launch: " << status.code() << ", nothing found\n";

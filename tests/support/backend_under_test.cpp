@@ -26,19 +26,19 @@ std::string why_backend_cannot_run() {
 
 boost::test_tools::assertion_result on_the_executor(boost::unit_test::test_unit_id) {
   boost::test_tools::assertion_result result(backend_under_test() == ramify::backend::cpu);
-  result.message() << "it needs the CPU executor";
+  result.message() << "the test needs the CPU executor";
   return result;
 }
 
 boost::test_tools::assertion_result on_a_gpu(boost::unit_test::test_unit_id) {
   boost::test_tools::assertion_result result(backend_under_test() == ramify::backend::cuda);
-  result.message() << "it needs a GPU";
+  result.message() << "the test needs a GPU";
   return result;
 }
 
 boost::test_tools::assertion_result not_under_thread_sanitizer(boost::unit_test::test_unit_id) {
   boost::test_tools::assertion_result result(RAMIFY_THREAD_SANITIZER == 0);
-  result.message() << "it is arithmetic, and slow under ThreadSanitizer";
+  result.message() << "the test is slow under ThreadSanitizer, which finds nothing in it";
   return result;
 }
 

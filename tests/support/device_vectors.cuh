@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Vectors to and from the device under test, and its pending-launch limit.
+/// Copies of vectors to and from the device under test, and a scope with a pending-launch limit.
 
 #include <cstddef>
 #include <optional>
@@ -14,6 +14,7 @@ namespace tests::inline RAMIFY_BUILD {
 
 using namespace ramify;
 
+/// Returns a copy of a vector in device memory, in stream order.
 template <class T>
 device_buffer<T> upload(const std::vector<T>& host, cudaStream_t stream = nullptr) {
   device_buffer<T> buffer(host.size(), stream);
@@ -23,6 +24,7 @@ device_buffer<T> upload(const std::vector<T>& host, cudaStream_t stream = nullpt
   return buffer;
 }
 
+/// Copies device memory to a vector. Waits for the stream.
 template <class T>
 void download(const device_buffer<T>& buffer, std::vector<T>& host, cudaStream_t stream = nullptr) {
   check(cudaMemcpyAsync(host.data(), buffer.data(), host.size() * sizeof(T), cudaMemcpyDeviceToHost,
@@ -31,6 +33,7 @@ void download(const device_buffer<T>& buffer, std::vector<T>& host, cudaStream_t
   check(cudaStreamSynchronize(stream), "waiting for a download");
 }
 
+/// Returns the contents of a buffer. Waits for the NULL stream.
 template <class T>
 std::vector<T> download(const device_buffer<T>& buffer) {
   std::vector<T> host(buffer.size());
@@ -38,6 +41,7 @@ std::vector<T> download(const device_buffer<T>& buffer) {
   return host;
 }
 
+/// Returns a buffer of `n` objects whose bytes are 0, in order of the NULL stream.
 template <class T>
 device_buffer<T> zeros(std::size_t n) {
   device_buffer<T> buffer(n, nullptr);
@@ -45,7 +49,7 @@ device_buffer<T> zeros(std::size_t n) {
   return buffer;
 }
 
-/// That pending-launch limit while it lives; 0 leaves the limit alone.
+/// Sets the pending-launch limit until the result is destroyed; 0 leaves the limit unchanged.
 inline std::optional<launch_limits> scoped_limit(std::size_t pending_launches) {
   if (pending_launches == 0) return std::nullopt;
   return std::optional<launch_limits>(std::in_place,

@@ -25,7 +25,7 @@ exact_riemann::exact_riemann(const gas& left, const gas& right, double gamma)
     star_velocity_ = std::numeric_limits<double>::quiet_NaN();
     return;
   }
-  // (4.5) grows with the pressure, so its root can be bracketed and halved: slow, and never wrong.
+  // (4.5) increases with the pressure, so bisection finds its root: slow, but always correct.
   const auto excess = [&](double pressure) {
     return velocity_change(left_, pressure) + velocity_change(right_, pressure) + jump;
   };
@@ -42,7 +42,7 @@ exact_riemann::exact_riemann(const gas& left, const gas& right, double gamma)
                    (velocity_change(right_, high) - velocity_change(left_, high)) / 2;  // (4.9)
 }
 
-/// By how much the velocity changes across a wave between `side` and a gas of `pressure`: a shock
+/// Returns the change of the velocity across a wave between `side` and a gas of `pressure`: a shock
 /// (4.6, first line) or a rarefaction (second line).
 double exact_riemann::velocity_change(const gas& side, double pressure) const {
   if (pressure > side.pressure) {
@@ -69,8 +69,8 @@ gas exact_riemann::at(double speed) const {
   return mirrored(left_of_contact(mirrored(right_), -star_velocity_, -speed));
 }
 
-/// The gas at `speed`, at most that of the contact (or of the vacuum's edge), where `side` is the
-/// gas on the left.
+/// Returns the gas at `speed`, which must not exceed the speed of the contact (or of the edge of
+/// the vacuum). `side` is the gas on the left.
 gas exact_riemann::left_of_contact(const gas& side, double contact, double speed) const {
   const double sound = sound_speed(side, gamma_);
   const double ratio = star_pressure_ / side.pressure;

@@ -2,28 +2,28 @@
 #pragma once
 
 /// \file
-/// The exact solution of Riemann's problem for an ideal gas: two constant states, side by side.
+/// The exact solution of the Riemann problem for an ideal gas: two adjacent constant states.
 
 namespace tests {
 
-/// A gas in one dimension. Density and pressure > 0, or both 0 in a vacuum.
+/// A gas in one dimension. Density and pressure are positive, or both 0 in a vacuum.
 struct gas {
   double density, velocity, pressure;
 };
 
-/// After E. F. Toro, Riemann Solvers and Numerical Methods for Fluid Dynamics, 3rd ed., ch. 4.
-/// Where the gases part so fast that a vacuum opens between them, that too (4.6.3).
+/// The solution after E. F. Toro, Riemann Solvers and Numerical Methods for Fluid Dynamics, 3rd
+/// ed., ch. 4. If the gases separate so fast that a vacuum opens, it contains the vacuum (4.6.3).
 class exact_riemann {
  public:
   exact_riemann(const gas& left, const gas& right, double gamma);
 
-  /// Between the outer waves; 0 if a vacuum opens.
+  /// The pressure between the outer waves; 0 if a vacuum opens.
   [[nodiscard]] double star_pressure() const { return star_pressure_; }
-  /// Of the contact. Where a vacuum opens there is none, and this is NaN.
+  /// The speed of the contact; NaN if a vacuum opens.
   [[nodiscard]] double star_velocity() const { return star_velocity_; }
   [[nodiscard]] bool opens_vacuum() const { return opens_vacuum_; }
 
-  /// The gas at a place x, a time t after the two were brought together at x = 0; speed = x / t.
+  /// Returns the gas at position x and time t, with speed = x / t; the states meet at x = 0, t = 0.
   [[nodiscard]] gas at(double speed) const;
 
  private:

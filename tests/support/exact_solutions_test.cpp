@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exact solutions that other tests rely on, against published numbers and the equations.
+// The exact solutions that other tests use, compared with published numbers and the equations.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <ramify/amr/euler.cuh>
@@ -14,14 +14,14 @@ using tests::sedov_blast;
 
 namespace {
 
-/// The derivative of f at x.
+/// Returns the derivative of f at x.
 template <class F>
 double slope(const F& f, double x) {
   const double h = 1e-5;
   return (f(x + h) - f(x - h)) / (2 * h);
 }
 
-/// By how much Euler's equations with the symmetry of a blast are violated, at most.
+/// Returns the largest residual of Euler's equations with the symmetry of a blast.
 double residual(const sedov_blast& blast, int dimensions, double r, double t) {
   const gas here = blast.at(r, t);
   const double density_t = slope([&](double s) { return blast.at(r, s).density; }, t);
@@ -37,7 +37,7 @@ double residual(const sedov_blast& blast, int dimensions, double r, double t) {
   return std::max({std::abs(mass), std::abs(momentum), std::abs(heat)});
 }
 
-/// Mass (or energy) within the shock at time 1, by the midpoint rule.
+/// Returns the mass (or the energy) within the shock at time 1, by the midpoint rule.
 template <class F>
 double within_shock(const sedov_blast& blast, int dimensions, const F& per_volume) {
   const double surface = dimensions == 1 ? 2 : 2 * (dimensions - 1) * std::acos(-1.0);
@@ -51,8 +51,8 @@ double within_shock(const sedov_blast& blast, int dimensions, const F& per_volum
   return sum;
 }
 
-/// By how much `mode` is no wave of euler's fluxes: change of the flux along the direction, less
-/// speed times the change of what flows, relative to the change.
+/// Returns the residual of `mode` as a wave of Euler's fluxes: the change of the flux along the
+/// direction minus speed times the change of the conserved values, relative to that change.
 double violation(const std::array<double, 5>& gas, const std::array<double, 3>& direction,
                  const tests::linear_wave_mode<3>& mode) {
   const ramify::euler<double, 3> physics;
@@ -85,8 +85,8 @@ double violation(const std::array<double, 5>& gas, const std::array<double, 3>& 
 
 BOOST_AUTO_TEST_SUITE(exact_solutions)
 
-/// Toro, table 4.2.
-BOOST_AUTO_TEST_CASE(star_values_are_those_published) {
+/// Source: Toro, table 4.2.
+BOOST_AUTO_TEST_CASE(star_values_equal_the_published_ones) {
   const struct {
     gas left, right;
     double pressure, velocity;
@@ -105,8 +105,8 @@ BOOST_AUTO_TEST_CASE(star_values_are_those_published) {
   }
 }
 
-/// Toro, table 4.3: the densities beside the contact.
-BOOST_AUTO_TEST_CASE(sods_densities_are_those_published) {
+/// Source: Toro, table 4.3, the densities on both sides of the contact.
+BOOST_AUTO_TEST_CASE(sods_densities_equal_the_published_ones) {
   const exact_riemann exact({1, 0, 1}, {0.125, 0, 0.1}, 1.4);
   const double contact = exact.star_velocity();
   BOOST_TEST(std::abs(exact.at(contact - 1e-9).density - 0.42632) < 1e-5);
@@ -115,8 +115,8 @@ BOOST_AUTO_TEST_CASE(sods_densities_are_those_published) {
   BOOST_TEST(exact.at(1.8).density == 0.125);
 }
 
-/// What the waves between two places leave behind is what flowed in: the integral form of Euler's
-/// equations over all speeds between -10 and 10, at time 1.
+/// The integral form of Euler's equations over all speeds between -10 and 10, at time 1: the change
+/// of the content equals the inflow.
 BOOST_AUTO_TEST_CASE(solutions_conserve) {
   const std::pair<gas, gas> all[] = {{{1, 0.75, 1}, {0.125, 0, 0.1}},
                                      {{1, -2, 0.4}, {1, 2, 0.4}},
@@ -149,8 +149,9 @@ BOOST_AUTO_TEST_CASE(solutions_conserve) {
   BOOST_TEST(exact_riemann({1, -4, 0.4}, {1, 5, 0.4}, 1.4).at(0.5).density == 0);
 }
 
-/// Kamm and Timmes give energies for which the shock is at 0.5, 0.75 and 1; a plane's on one side.
-BOOST_AUTO_TEST_CASE(the_blasts_constants_are_those_published) {
+/// Kamm and Timmes give energies for which the shock is at 0.5, 0.75 and 1; for a plane, on one
+/// side.
+BOOST_AUTO_TEST_CASE(the_constants_of_the_blast_equal_the_published_ones) {
   BOOST_TEST(std::abs(sedov_blast(3, 1.4, 0.851072).radius(1) - 1) < 1e-6);
   BOOST_TEST(std::abs(sedov_blast(2, 1.4, 0.311357).radius(1) - 0.75) < 1e-5);
   BOOST_TEST(std::abs(sedov_blast(1, 1.4, 2 * 0.0673185).radius(1) - 0.5) < 1e-4);
@@ -169,7 +170,7 @@ BOOST_AUTO_TEST_CASE(the_blast_solves_eulers_equations) {
     for (const double share : {0.1, 0.5, 0.9}) {
       BOOST_TEST(residual(blast, dimensions, share * blast.radius(1), 1) < 1e-7);
     }
-    // All the gas that the shock has passed, and the energy.
+    // The mass of the gas that the shock has passed, and the energy.
     const double surface = dimensions == 1 ? 2 : 2 * (dimensions - 1) * std::acos(-1.0);
     const double mass = within_shock(blast, dimensions, [](const gas& g) { return g.density; });
     const double energy = within_shock(blast, dimensions, [](const gas& g) {

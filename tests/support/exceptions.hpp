@@ -5,13 +5,17 @@
 #include <exception>
 #include <string>
 
+/// \file
+/// Checks of the messages of exceptions.
+
 namespace tests {
 
-/// A predicate for BOOST_CHECK_EXCEPTION: the exception's message holds `what`, else it is shown.
+/// Returns a predicate for BOOST_CHECK_EXCEPTION: whether the message contains `what`. If it does
+/// not, the predicate prints the message.
 [[nodiscard]] inline auto names(const std::string& what) {
   return [what](const std::exception& e) {
     const bool named = std::string(e.what()).find(what) != std::string::npos;
-    if (!named) BOOST_TEST_MESSAGE("it says: " << e.what());
+    if (!named) BOOST_TEST_MESSAGE("the message is: " << e.what());
     return named;
   };
 }

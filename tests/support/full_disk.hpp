@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Makes writing fail in the midst of a file.
+/// full_disk: makes writes fail in the middle of a file.
 
 #include <sys/resource.h>
 
@@ -11,7 +11,7 @@
 
 namespace tests {
 
-/// While it lives, no file of this process can grow beyond so many bytes.
+/// Limits the size of the files that this process writes to `bytes`, for a scope.
 class full_disk {
  public:
   explicit full_disk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {

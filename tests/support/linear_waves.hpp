@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// Small waves in a uniform gas: in which ratio its primitive values change in each, and how fast
-/// each runs.
+/// Linear waves in a uniform gas: the changes of the primitive values in each wave, and its speed.
 
 #include <array>
 #include <cmath>
@@ -11,16 +10,17 @@
 
 namespace tests {
 
-/// A wave that runs along a unit vector: primitive values (density, velocity, pressure) differ from
-/// the uniform gas by `change` times any function of (position - speed * time) along it.
+/// A wave along a unit vector: the primitive values (density, velocity, pressure) differ from those
+/// of the uniform gas by `change` times any function of (position - speed * time).
 template <std::size_t dim>
 struct linear_wave_mode {
   std::array<double, dim + 2> change{};
   double speed = 0;
 };
 
-/// A sound wave that runs with (`sense` 1) or against (-1) the direction. Density changes by the
-/// density. E. F. Toro, Riemann Solvers, 3rd ed., 3.2.1, turned into the direction.
+/// Returns a sound wave along (`sense` 1) or against (-1) the direction. The change of the density
+/// equals the density. Source: E. F. Toro, Riemann Solvers, 3rd ed., 3.2.1, rotated into the
+/// direction.
 template <std::size_t dim>
 linear_wave_mode<dim> sound_mode(const std::array<double, dim + 2>& gas,
                                  const std::array<double, dim>& direction, double gamma,
@@ -37,7 +37,7 @@ linear_wave_mode<dim> sound_mode(const std::array<double, dim + 2>& gas,
   return mode;
 }
 
-/// An entropy wave: density alone changes, and is carried along.
+/// Returns an entropy wave: only the density changes, and the gas transports it.
 template <std::size_t dim>
 linear_wave_mode<dim> entropy_mode(const std::array<double, dim + 2>& gas,
                                    const std::array<double, dim>& direction) {

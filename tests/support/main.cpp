@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The main function of every test program. RAMIFY_TEST_BACKEND (cpu, or cuda) says where tests that
-// run kernels run them; without a GPU the cuda ones are skipped, with CTest's agreed exit status.
+// The main function of all test programs. RAMIFY_TEST_BACKEND (cpu or cuda) selects the backend. If
+// that backend cannot run, the program exits with 77, the status by which CTest detects skipped
+// tests.
 #include <boost/test/unit_test.hpp>
 #include <iostream>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// How Boost.Test prints enumerators.
+/// Printing of enumerators in Boost.Test.
 
 #include <ostream>
 #include <ramify/quicksort/config.hpp>

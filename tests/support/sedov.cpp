@@ -14,7 +14,7 @@ sedov_blast::sedov_blast(int dimensions, double gamma, double energy, double den
   constexpr int panels = 2000;
   double kinetic = 0;
   double internal = 0;
-  for (int i = 1; i <= panels; ++i) {  // at the centre the integrands are 0, or for planes even
+  for (int i = 1; i <= panels; ++i) {  // at the center the integrands are 0, or for planes even
     const double lambda = double(i) / panels;
     const double weight = (i == panels ? 1.0 : i % 2 == 1 ? 4.0 : 2.0) / (3.0 * panels);
     const profile here = inside(lambda);
@@ -42,8 +42,8 @@ gas sedov_blast::at(double distance, double time) const {
           2 / (gamma_ + 1) * density_ * shock_speed * shock_speed * here.pressure};
 }
 
-/// Everything is known as a function of v, which grows with the distance, from v0 at the centre to
-/// v2 at the shock (their 17 to 37, with omega = 0).
+/// All values are functions of v, which increases with the distance, from v0 at the center to v2 at
+/// the shock (their 17 to 37, with omega = 0).
 sedov_blast::profile sedov_blast::inside(double lambda) const {
   const double j = dimensions_;
   const double g = gamma_;
@@ -61,7 +61,7 @@ sedov_blast::profile sedov_blast::inside(double lambda) const {
   struct factors {
     double x1, x2, x3, x4;
   };
-  // Of the distance of v from v0: at the centre v itself has no digits left for it.
+  // A function of v - v0: near the center, v itself has no digits left for the difference.
   const auto factors_at = [&](double beyond) {
     const double v = v0 + beyond;
     const double x3 = (j + 2) * (g + 1) / ((j + 2) * (g + 1) - 2 * (2 + j * (g - 1))) *

@@ -2,33 +2,33 @@
 #pragma once
 
 /// \file
-/// The exact solution for a blast: energy released at a point (line, plane) of a cold, uniform gas.
+/// The exact solution of a blast: energy released at a point, line or plane of a cold, uniform gas.
 
 #include "exact_riemann.hpp"
 
 namespace tests {
 
-/// L. I. Sedov's self-similar solution, in the form of J. R. Kamm and F. X. Timmes, On efficient
-/// generation of numerically robust Sedov solutions, LA-UR-07-2849 (2007), for a uniform density.
+/// L. I. Sedov's self-similar solution for a uniform density. Source: J. R. Kamm and F. X. Timmes,
+/// On efficient generation of numerically robust Sedov solutions, LA-UR-07-2849 (2007).
 class sedov_blast {
  public:
   /// `dimensions`: 3 for a point, 2 for a line (`energy` per length), 1 for a plane (per area).
-  /// `density`: of the gas before the blast, which has no pressure. 1 < gamma < 2; at 2 the
-  /// formulas divide by 0.
+  /// `density`: of the gas before the blast, whose pressure is 0. `gamma` must be in (1, 2); at 2
+  /// the formulas divide by 0.
   sedov_blast(int dimensions, double gamma, double energy, double density = 1);
 
   /// Energy = alpha * density * radius^(dimensions + 2) / time^2.
   [[nodiscard]] double alpha() const { return alpha_; }
 
-  /// Of the shock.
+  /// Returns the radius of the shock.
   [[nodiscard]] double radius(double time) const;
 
-  /// The gas at a distance from the centre. Its velocity is outward.
+  /// Returns the gas at a distance from the center. Its velocity is outward.
   [[nodiscard]] gas at(double distance, double time) const;
 
  private:
-  /// At a distance of `lambda` radii, velocity, density and pressure as shares of those behind the
-  /// shock; and Kamm and Timmes' variable v.
+  /// At a distance of `lambda` radii: velocity, density and pressure relative to their values
+  /// directly behind the shock, and the variable v of Kamm and Timmes.
   struct profile {
     double velocity, density, pressure, v;
   };

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The launch slots of the current device, looked at and used up from outside a run.
+/// Reads and occupies the launch slots of the current device from outside a run.
 
 #include <cstddef>
 #include <ramify/runtime/check.cuh>
@@ -10,7 +10,7 @@
 
 namespace tests::inline RAMIFY_BUILD {
 
-/// Launch slots in use. Waits for the NULL stream.
+/// Returns the number of launch slots in use. Waits for the NULL stream.
 inline unsigned slots_in_use() {
   const ramify::slot_lease lease(2048);
   unsigned count = 0;
@@ -21,7 +21,7 @@ inline unsigned slots_in_use() {
   return count;
 }
 
-/// Takes all slots under a pending-launch limit for its scope.
+/// Occupies all slots under a pending-launch limit for a scope.
 class all_slots_taken {
  public:
   explicit all_slots_taken(std::size_t pending_launch_limit) : lease_(pending_launch_limit) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A folder for a test's files, and whole files as text.
+/// A temporary folder for the files of a test, and functions to read and write files.
 
 #include <unistd.h>
 
@@ -16,7 +16,7 @@
 
 namespace tests {
 
-/// An empty folder that is gone at the end of the scope.
+/// A new, empty folder. The destructor deletes it.
 class work_folder {
  public:
   work_folder() {
@@ -51,12 +51,13 @@ inline void set_content(const std::filesystem::path& path, std::string_view text
   std::ofstream(path, std::ios::binary) << text;
 }
 
-/// For BOOST_CHECK_EXCEPTION: whether a complaint holds a text, and is one line.
+/// Returns a predicate for BOOST_CHECK_EXCEPTION: whether the message contains `text` and is one
+/// line.
 inline auto says(const std::string& text) {
   return [text](const std::exception& e) {
     const std::string_view what = e.what();
     const bool right = what.find(text) != what.npos && what.find('\n') == what.npos;
-    if (!right) BOOST_TEST_MESSAGE("it says: " << what);
+    if (!right) BOOST_TEST_MESSAGE("the message is: " << what);
     return right;
   };
 }

@@ -18,7 +18,7 @@ function draw() {
   for (const view of views) view.paint();
 }
 
-/** The colour of a pixel of a view's picture as "#rrggbb". */
+/** The color of a pixel of a view's picture as "#rrggbb". */
 function pixel(canvas, x, y) {
   const scale = canvas.width / canvas.getBoundingClientRect().width;
   const [r, g, b] =
@@ -63,8 +63,8 @@ function checkDrawing() {
   check(
       document.getElementById("summary").textContent.includes(`grids ${thousands(count)} `),
       "the summary");
-  same(pixel(tree.picture, 1, tree.h - 1), colours.back, "the colour behind the tree");
-  same(inkOn(colours.back), expected.dark ? "#ffffff" : "#000000", "what can be read on that");
+  same(pixel(tree.picture, 1, tree.h - 1), colors.back, "the color behind the tree");
+  same(textColorOn(colors.back), expected.dark ? "#ffffff" : "#000000", "what can be read on that");
   if (count === 0) {
     check(facts.textContent === "The trace has no grids.", "what an empty trace says");
     return;
@@ -77,7 +77,7 @@ function checkDrawing() {
         check(isSeen(view, i), `${name} is outside of the ${view.overlay.id}`);
         const b = view.boxOf(i);  // below its text
         same(
-            pixel(view.picture, b.x + b.w / 2, b.y + b.h - 2), colours.kernels[trace.kernel[i]],
+            pixel(view.picture, b.x + b.w / 2, b.y + b.h - 2), colors.kernels[trace.kernel[i]],
             `${name} in the ${view.overlay.id}`);
         if (b.w > 4)
           same(view.gridAt(...middle(b)), i, `what is pointed at in the ${view.overlay.id}`);
@@ -108,25 +108,25 @@ function checkDrawing() {
     const frame = (performance.now() - before) / 3;
     check(frame < 3000, `a frame takes ${frame} ms`);
   }
-  // In the lanes nothing runs at the same time as something else.
-  for (const segments of laneLayout.segments) {
+  // In the tracks nothing runs at the same time as something else.
+  for (const segments of trackLayout.segments) {
     for (let n = 1; n < segments.length; ++n) {
-      if (segments[n].from < segments[n - 1].to) wrong.push("segments of a lane overlap");
+      if (segments[n].from < segments[n - 1].to) wrong.push("segments of a track overlap");
     }
   }
   let runs = 0;
-  for (const segments of laneLayout.segments) runs += segments.filter((s) => s.runs).length;
-  same(runs, count, "runs in the lanes");
+  for (const segments of trackLayout.segments) runs += segments.filter((s) => s.runs).length;
+  same(runs, count, "runs in the tracks");
 }
 
 function checkPointing() {
   let i = trace.parent.findIndex((p, n) => p >= 0 && childrenOf(n).length > 0);
   if (i < 0) i = count - 1;
-  const family = 1 + (trace.parent[i] >= 0 ? 1 : 0) + childrenOf(i).length;
+  const relatives = 1 + (trace.parent[i] >= 0 ? 1 : 0) + childrenOf(i).length;
   for (const view of views) {
     const other = views.find((v) => v !== view);
     for (const v of views) v.reset();
-    while (view.boxOf(i).w < 5 && view.zoom < view.mostZoom)
+    while (view.boxOf(i).w < 5 && view.zoom < view.maxZoom)
       view.zoomBy(2, ...middle(view.boxOf(i)));
     for (const v of views) v.show(i);
     mouse(view, "pointermove", ...middle(view.boxOf(i)));
@@ -143,11 +143,11 @@ function checkPointing() {
       check(fact(name), "fact " + name);
     if (trace.parent[i] >= 0)
       check(fact("parent").startsWith(String(trace.parent[i])), "fact parent");
-    if (family < 20 && count <= 100) {
-      for (const v of views) same(v.drawn.marked, family, `marked in the ${v.overlay.id}`);
+    if (relatives < 20 && count <= 100) {
+      for (const v of views) same(v.drawn.marked, relatives, `marked in the ${v.overlay.id}`);
       const b = other.boxOf(i);
       same(
-          pixel(other.overlay, b.x + b.w / 2, b.y + b.h - 2), colours.kernels[trace.kernel[i]],
+          pixel(other.overlay, b.x + b.w / 2, b.y + b.h - 2), colors.kernels[trace.kernel[i]],
           "the grid in the other view");
     }
     mouse(view, "pointerleave", 0, 0);
@@ -160,8 +160,8 @@ function checkMoving(view) {
   const name = view.overlay.id;
   view.reset();
   draw();
-  const unit = view.unit, row = view.row, canGrow = view.mostZoom > 1.01;
-  const x = view.w * 0.3, y = view.top + view.room * 0.2, u = view.u(x);
+  const unit = view.unit, row = view.row, canGrow = view.maxZoom > 1.01;
+  const x = view.w * 0.3, y = view.top + view.bodyHeight * 0.2, u = view.u(x);
   mouse(view, "wheel", x, y, {deltaY: -400});
   if (canGrow) check(view.unit > unit || view.row > row, `the wheel does nothing in the ${name}`);
   if (view.unit > unit * 1.5)
@@ -239,7 +239,7 @@ function checkLegends() {
   if (other >= 0 && count <= 100) {
     const b = tree.boxOf(other);
     same(
-        pixel(tree.picture, b.x + b.w / 2, b.y + b.h - 2), colours.faded[trace.kernel[other]],
+        pixel(tree.picture, b.x + b.w / 2, b.y + b.h - 2), colors.faded[trace.kernel[other]],
         "a kernel that is not chosen");
   }
   buttons()[0].click();
@@ -249,7 +249,7 @@ function checkLegends() {
     wholeLives.click();
     same(wholeLives.checked, now, "the check box");
     draw();
-    same(laneLayout.used, (now ? layouts.whole : layouts.running).used, "lanes");
+    same(trackLayout.used, (now ? layouts.whole : layouts.running).used, "tracks");
   }
 }
 

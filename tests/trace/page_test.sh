@@ -29,20 +29,20 @@ open_page() { # light or dark, the page, more options...
 
 status=0
 while read -r name grids; do
-  for colours in light dark; do
-    # The large ones take longest, and colours do not depend on the size.
-    if [ "$grids" -gt 1000 ] && [ $colours = light ]; then continue; fi
+  for colors in light dark; do
+    # The large ones take longest, and colors do not depend on the size.
+    if [ "$grids" -gt 1000 ] && [ $colors = light ]; then continue; fi
     dark=false
-    [ $colours = light ] || dark=true
+    [ $colors = light ] || dark=true
     {
       cat "$name.html"
       echo "<script>const expected = {grids: $grids, dark: $dark, title: '$name'};"
       cat "$checks"
       echo "</script>"
-    } >"$name.$colours.html"
-    verdict=$(open_page $colours "$name.$colours.html" --dump-dom | sed -n '/<pre id="verdict">/,/<\/pre>/p') ||
+    } >"$name.$colors.html"
+    verdict=$(open_page $colors "$name.$colors.html" --dump-dom | sed -n '/<pre id="verdict">/,/<\/pre>/p') ||
       verdict="the browser ended with $?: $(tail -3 browser.log)"
-    echo "$name in $colours: $(sed 's/<[^>]*>//g' <<<"${verdict:-no verdict}")"
+    echo "$name in $colors: $(sed 's/<[^>]*>//g' <<<"${verdict:-no verdict}")"
     grep -q 'checks passed' <<<"$verdict" || status=1
   done
 done <counts

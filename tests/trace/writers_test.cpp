@@ -110,14 +110,14 @@ BOOST_AUTO_TEST_CASE(a_slice_a_grid_and_an_arrow_a_launch) {
       BOOST_TEST(slices.size() == trace.grids.size());
 
       std::map<std::size_t, json> of_grid;
-      std::map<int, std::vector<std::pair<double, double>>> on_lane;
+      std::map<int, std::vector<std::pair<double, double>>> on_track;
       for (const json& s : slices) {
         of_grid[s.at("args").at("grid")] = s;
         const double from = s.at("ts");
-        on_lane[s.at("tid")].emplace_back(from, from + s.at("dur").get<double>());
+        on_track[s.at("tid")].emplace_back(from, from + s.at("dur").get<double>());
       }
       BOOST_TEST(of_grid.size() == trace.grids.size());
-      for (auto& [lane, intervals] : on_lane) {
+      for (auto& [track, intervals] : on_track) {
         std::sort(intervals.begin(), intervals.end());
         for (std::size_t i = 1; i < intervals.size(); ++i) {
           BOOST_TEST(intervals[i - 1].second <= intervals[i].first + 1e-6);
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(facts_times_and_lanes) {
   BOOST_TEST(helper.at("args").at("stream") == "fire-and-forget");
   BOOST_TEST(helper.at("args").at("launched") == 20'000);
   BOOST_TEST(slices.at(0).at("args").contains("parent") == false);
-  // Two lanes are enough: never do more than two of the five run.
+  // Two tracks are enough: never do more than two of the five run.
   BOOST_TEST(slices.at(0).at("tid") == 0);
   BOOST_TEST(slices.at(1).at("tid") == 0);
   BOOST_TEST(slices.at(2).at("tid") == 1);
@@ -243,9 +243,9 @@ BOOST_AUTO_TEST_CASE(the_data_come_back) {
   for (std::size_t i = 0; i < trace.grids.size(); ++i) {
     const traced_grid& g = trace.grids[i];
     begin += data.at("begin").at(i).get<std::uint64_t>();
-    const std::uint64_t end = begin + data.at("ran").at(i).get<std::uint64_t>();
+    const std::uint64_t end = begin + data.at("duration").at(i).get<std::uint64_t>();
     BOOST_TEST(begin == g.begin);
-    BOOST_TEST(begin - data.at("asked").at(i).get<std::uint64_t>() == g.launched);
+    BOOST_TEST(begin - data.at("queued").at(i).get<std::uint64_t>() == g.launched);
     BOOST_TEST(end == g.end);
     BOOST_TEST(end + data.at("waited").at(i).get<std::uint64_t>() == g.complete);
     BOOST_TEST(data.at("kernels").at(data.at("kernel").at(i).get<std::size_t>()) == g.kernel);
@@ -322,7 +322,7 @@ BOOST_AUTO_TEST_CASE(other_names_are_refused) {
   for (const char* name : {"t.svg", "t", "t.html.gz", ".html", "t.HTML", ""}) {
     BOOST_TEST_CONTEXT(name) {
       BOOST_CHECK_EXCEPTION(ramify::check_trace_file(folder / name), std::invalid_argument,
-                            says("ends in none of .html (a page), .json (Perfetto), .dot"));
+                            says("must end in .html (a page), .json (Perfetto) or .dot"));
       BOOST_CHECK_THROW(ramify::write_trace_file(folder / name, {}), std::invalid_argument);
     }
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Which backend a call of the compiled facade runs on.
+/// The choice of the backend for a call of the compiled facade.
 
 #include <ramify/runtime/error.hpp>
 #include <ramify/runtime/launch_costs.hpp>
@@ -15,31 +15,34 @@
 
 namespace ramify::facade {
 
-/// A device that can run kernels, or why there is none.
+/// Whether the current CUDA device can run kernels of this program.
 struct cuda_device {
   bool usable;
-  std::string description;
+  std::string description;  ///< the name of the device, or the reason why it is not usable
 };
 
-/// Asks the driver, every time: a device may come or go with the environment.
+/// Queries the driver. Each call repeats the query, because the environment may change.
 [[nodiscard]] cuda_device find_cuda_device();
 
-/// launch_costs_of_device(), where there is a device. \throws unavailable; cuda_error
+/// Returns the launch costs of the current device, which must be usable.
+/// \throws unavailable; cuda_error
 [[nodiscard]] launch_costs launch_costs_on_cuda();
 
+/// A backend and the reason for it.
 struct backend_choice {
   backend taken;
   std::string reason;
 };
 
-/// \throws unavailable
+/// Chooses the backend of a call. \throws unavailable if `wanted` cannot run
 [[nodiscard]] backend_choice choose_backend(backend wanted);
 
+/// The type by which a facade's body gets its build at compile time.
 template <build where>
 using on = std::integral_constant<build, where>;
 
-/// Calls `body` with on<build::cuda> or on<build::cpu>, whichever `wanted` comes to, and says
-/// in the run_report that it gives back why it was that one. \throws unavailable
+/// Calls `body` with on<build::cuda> or on<build::cpu>, as choose_backend(wanted) decides. Returns
+/// the run_report that `body` returns, with the reason for the backend. \throws unavailable
 template <class Body>
 auto on_backend(backend wanted, Body body) {
   backend_choice choice = choose_backend(wanted);
@@ -52,8 +55,8 @@ auto on_backend(backend wanted, Body body) {
   return report;
 }
 
-/// The same for a run that may be traced; then on a CUDA device `body` gets on<build::cuda_traced>.
-/// \throws unavailable, too, if there are no such kernels
+/// Calls `body` as above. If the run is traced and the backend is cuda, `body` gets
+/// on<build::cuda_traced>. \throws unavailable, also if the program has no traced kernels
 template <class Body>
 auto on_backend(backend wanted, [[maybe_unused]] bool is_traced, Body body) {
   return on_backend(wanted, [&](auto where) {
@@ -64,8 +67,8 @@ auto on_backend(backend wanted, [[maybe_unused]] bool is_traced, Body body) {
         return body(on<build::cuda_traced>{});
 #else
         throw unavailable(
-            "a trace of a CUDA device needs kernels that Ramify was configured without: "
-            "RAMIFY_TRACED_KERNELS");
+            "a trace of a CUDA device needs traced kernels: configure Ramify with "
+            "RAMIFY_TRACED_KERNELS=ON");
 #endif
       }
     }

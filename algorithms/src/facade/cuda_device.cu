@@ -6,7 +6,7 @@
 namespace ramify::facade {
 namespace {
 
-// Stands for all kernels of the program: they are compiled for the same architectures.
+// Represents all kernels of the program, which are compiled for the same architectures.
 __global__ void any_kernel() {}
 
 }  // namespace
@@ -22,14 +22,14 @@ cuda_device find_cuda_device() {
   cudaDeviceProp properties{};
   if (cudaGetDevice(&current) != cudaSuccess ||
       cudaGetDeviceProperties(&properties, current) != cudaSuccess) {
-    return {false, "the CUDA device does not answer"};
+    return {false, "the CUDA device cannot be queried"};
   }
   cudaFuncAttributes attributes{};
   if (cudaFuncGetAttributes(&attributes, any_kernel) != cudaSuccess) {
     static_cast<void>(cudaGetLastError());
     return {false, std::string(properties.name) + " (compute capability " +
                        std::to_string(properties.major) + '.' + std::to_string(properties.minor) +
-                       ") is none that this program was compiled for"};
+                       ") is not an architecture that this program was compiled for"};
   }
   return {true, properties.name};
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What the halves of the facade share: the caller's arrays where kernels reach them.
+/// The caller's arrays in memory that kernels can access.
 
 #include <ramify/runtime/buffer.cuh>
 #include <span>
@@ -12,27 +12,30 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// What kernels do with an array of the caller's.
+/// How kernels use an array of the caller.
 enum class array_role {
-  input,     ///< read it
-  output,    ///< write all of it
-  in_place,  ///< read it, and write to it
+  input,     ///< kernels read it
+  output,    ///< kernels write all of it
+  in_place,  ///< kernels read and write it
 };
 
-/// An array of the caller's where kernels reach it: itself, or a copy on the device, which is made of
-/// inputs and of what is changed in place. An array of const T is an input. It lives no longer than its
-/// call.
+/// An array of the caller in memory that kernels can access: the array itself, or a copy on the
+/// device.
+///
+/// The constructor copies inputs and arrays that are changed in place. An array of const T is an
+/// input. The object must not outlive `call`.
 template <class T>
 class on_device {
   using element = std::remove_const_t<T>;
 
  public:
-  /// `name` is for messages. \throws std::invalid_argument if it is another device's; cuda_error
+  /// `name` is used in messages.
+  /// \throws std::invalid_argument if the array is on another device; cuda_error
   on_device(std::span<T> caller, [[maybe_unused]] array_role role, facade_call& call,
             [[maybe_unused]] const char* name)
       : caller_(caller), call_(&call) {
 #if RAMIFY_ON_CUDA
-    if (caller.empty()) return;  // it may point anywhere
+    if (caller.empty()) return;  // its pointer may be invalid
     const cudaMemoryType kind = memory_of(caller.data(), name);
     if (kind != cudaMemoryTypeUnregistered && kind != cudaMemoryTypeHost) return;
     copy_ = device_buffer<element>(caller.size(), call.stream());
@@ -46,9 +49,10 @@ class on_device {
   [[nodiscard]] std::span<T> get() const {
     return copy_.data() == nullptr ? caller_ : std::span<T>(copy_.data(), copy_.size());
   }
-  /// Null if it is empty.
+  /// Returns null if the array is empty.
   [[nodiscard]] T* data() const { return caller_.empty() ? nullptr : get().data(); }
 
+  /// Copies the results to the caller's array, if kernels use a copy. \throws cuda_error
   void copy_back() const requires(!std::is_const_v<T>) {
     if (copy_.data() == nullptr) return;
     call_->copy_out(caller_.data(), copy_.data(), caller_.size_bytes());

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What all calls of the facade do: a stream, limits, copies, and a look at the clock.
+/// facade_call: the stream, limits, copies and times of a call of the facade.
 
 #include <chrono>
 #include <cstddef>
@@ -16,39 +16,41 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// Whose kernels this file's are.
+/// The build of the kernels in this translation unit.
 inline constexpr facade::build this_build = !RAMIFY_ON_CUDA ? facade::build::cpu
                                             : RAMIFY_TRACE  ? facade::build::cuda_traced
                                                             : facade::build::cuda;
 
-/// One call of the facade: first its copies in, then its work, then its copies out. Make it before
-/// the memory that is freed in its stream.
+/// One call of the facade: first its copies in, then its work, then its copies out. It must be
+/// constructed before, and so destroyed after, any memory that is freed in its stream.
 class facade_call {
  public:
-  /// `pending_launches`: the limit that was asked for, in force while this lives; 0: as it is.
+  /// Creates a stream. `pending_launches` is the limit in force until destruction; 0: unchanged.
   explicit facade_call(std::size_t pending_launches) : facade_call(pending_launches, nullptr) {}
-  /// In a stream that outlives it.
+  /// Uses `stream`, which must outlive this object.
   facade_call(std::size_t pending_launches, const host_stream& stream)
       : facade_call(pending_launches, &stream) {}
 
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
 
+  /// Copies `bytes` bytes of the caller's memory to the device, in stream order.
   void copy_in(void* to, const void* from, std::size_t bytes) {
     copy_to_device(to, from, bytes, stream_);
     arrived_.record(stream_);
     has_copied_in_ = true;
   }
-  /// The work is done: what follows are copies out.
+  /// Marks the end of the work: only copies out may follow.
   void begin_copies_out() {
     if (!is_copying_out_) worked_.record(stream_);
     is_copying_out_ = true;
   }
+  /// Copies `bytes` bytes of device memory to the caller's memory, in stream order.
   void copy_out(void* to, const void* from, std::size_t bytes) {
     begin_copies_out();
     copy_to_host(to, from, bytes, stream_);
   }
 
-  /// Waits for all of it.
+  /// Waits for the stream and returns the times of the call. \throws cuda_error
   [[nodiscard]] run_times finish() {
     ended_.record(stream_);
     check(cudaStreamSynchronize(stream_), "waiting for the results");

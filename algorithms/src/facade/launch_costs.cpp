@@ -10,7 +10,7 @@ launch_costs facade::launch_costs_on_cuda() { throw unavailable("built without C
 #endif
 
 launch_costs launch_costs_of_device() {
-  static_cast<void>(facade::choose_backend(backend::cuda));  // or it says why not
+  static_cast<void>(facade::choose_backend(backend::cuda));  // throws if there is no usable device
   return facade::launch_costs_on_cuda();
 }
 

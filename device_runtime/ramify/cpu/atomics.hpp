@@ -11,8 +11,8 @@
 namespace ramify::cpu::builtins {
 
 #if RAMIFY_THREAD_SANITIZER
-// ThreadSanitizer does not model fences, so there the order that __threadfence() adds in CUDA rides
-// on the atomics themselves.
+// ThreadSanitizer does not model fences. In its builds the atomics themselves carry the order that
+// __threadfence() adds in CUDA.
 inline constexpr std::memory_order atomic_order = std::memory_order_acq_rel;
 inline constexpr std::memory_order atomic_load_order = std::memory_order_acquire;
 inline void __threadfence() {}

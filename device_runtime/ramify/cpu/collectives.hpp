@@ -2,9 +2,10 @@
 #pragma once
 
 /// \file
-/// Block-wide algorithms for the CPU executor, with the names and the rules of CUB's: every thread
-/// of the block takes part, and a `__syncthreads()` comes before the temporary storage is used
-/// again. The first thread does the work with the standard library; that is as fast as a core goes.
+/// Block-wide and warp-wide algorithms of the CPU executor, with CUB's names and rules.
+///
+/// Every thread of the block must call them. A `__syncthreads()` must come before the temporary
+/// storage is used again. Thread 0 does the work with the standard library.
 
 #include <algorithm>
 #include <cstddef>
@@ -15,7 +16,7 @@
 
 namespace ramify::cpu {
 
-/// "No values": sort keys only.
+/// The value type of a sort that has keys only.
 struct no_value {};
 
 [[nodiscard]] inline unsigned linear_thread() {
@@ -23,7 +24,7 @@ struct no_value {};
   return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
 }
 
-/// CUB's BlockScan, as far as it is used.
+/// The part of CUB's BlockScan that Ramify uses.
 template <class T, int threads>
 class block_scan {
  public:
@@ -56,7 +57,7 @@ class block_scan {
   TempStorage& storage_;
 };
 
-/// CUB's BlockReduce, as far as it is used.
+/// The part of CUB's BlockReduce that Ramify uses.
 template <class T, int threads>
 class block_reduce {
  public:
@@ -66,7 +67,8 @@ class block_reduce {
 
   explicit block_reduce(TempStorage& storage) : values_(reinterpret_cast<T*>(storage.values)) {}
 
-  /// The fold of the first `valid` threads' inputs, in their order; for the first thread alone.
+  /// Reduces the inputs of the first `valid` threads, in thread order. Only thread 0 gets the
+  /// result.
   template <class Combine>
   T Reduce(T input, Combine combine, int valid = threads) {
     values_[linear_thread()] = input;
@@ -81,7 +83,7 @@ class block_reduce {
   T* values_;
 };
 
-/// CUB's WarpScan over all 32 lanes, as far as it is used.
+/// The part of CUB's WarpScan that Ramify uses, over all 32 lanes.
 template <class T>
 class warp_scan {
  public:
@@ -89,7 +91,7 @@ class warp_scan {
 
   explicit warp_scan(TempStorage& /*storage*/) {}
 
-  /// As block_scan's, of a warp.
+  /// The exclusive prefix sum over the lanes of the warp, and the sum of all lanes.
   void ExclusiveSum(T input, T& output, T& total, builtins::site s = builtins::site::current()) {
     static_assert(sizeof(T) <= 8);
     const warp_values& all =
@@ -103,8 +105,9 @@ class warp_scan {
   }
 };
 
-/// CUB's BlockMergeSort: a stable sort of `threads * items` keys, thread t holding the keys
-/// t * items to (t + 1) * items, before and after.
+/// CUB's BlockMergeSort: a stable sort of `threads * items` keys in blocked arrangement.
+///
+/// Thread t holds the keys t * items to (t + 1) * items - 1, before and after the sort.
 template <class Key, int threads, int items, class Value = no_value>
 class block_merge_sort {
   static constexpr bool has_values = !std::is_same_v<Value, no_value>;
@@ -127,7 +130,7 @@ class block_merge_sort {
     Sort(keys, compare, threads * items, keys[0]);
   }
 
-  /// Sorts the first `valid` keys of the block; what comes behind them is unspecified.
+  /// Sorts the first `valid` keys of the block. The keys after them are unspecified.
   template <class Compare>
   void Sort(Key (&keys)[items], Compare compare, int valid, const Key& /*out_of_bounds*/) {
     stored* mine = elements_ + linear_thread() * items;

@@ -2,12 +2,12 @@
 #pragma once
 
 /// \file
-/// CUDA's words for a C++ compiler: what a kernel and its host code spell, as far as Ramify uses
-/// it.
+/// The CUDA built-ins and runtime calls that Ramify uses, for a C++ compiler.
 ///
-/// Each word does what the CUDA C++ Programming Guide says of it; the executor (executor.hpp) plays
-/// the device. A block's threads are fibers on one operating-system thread, so `__shared__`
-/// variables are thread-local, and at most one block is alive on an operating-system thread.
+/// Each one does what the CUDA C++ Programming Guide says. The CPU executor (executor.hpp) takes
+/// the place of the device. The threads of a block are fibers on one operating-system thread.
+/// Therefore `__shared__` variables are thread-local, and an operating-system thread holds at most
+/// one live block.
 
 #include <cstddef>
 #include <cstdint>
@@ -62,7 +62,7 @@ enum cudaError_t : int {
 
 using site = std::source_location;
 
-/// Waits for all threads of the block. Throws rule_violation if part of the block never comes here.
+/// Waits for all threads of the block. Throws rule_violation if some of them never call it.
 void __syncthreads(site = site::current());
 
 /// Waits for the lanes in `mask`.
@@ -84,7 +84,7 @@ template <class T>
   return a < b ? b : a;
 }
 
-/// The upper word of (high:low) shifted left by `shift` mod 32.
+/// Shifts (high:low) left by `shift` mod 32 and returns the upper 32 bits.
 [[nodiscard]] inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
   const std::uint64_t both = std::uint64_t{high} << 32 | low;
   return static_cast<unsigned>(both << (shift & 31) >> 32);
@@ -110,9 +110,9 @@ inline constexpr unsigned cudaStreamNonBlocking = 1;
 inline constexpr unsigned cudaEventDefault = 0;
 inline constexpr unsigned cudaEventDisableTiming = 2;
 
-// On the host all work has finished when its call returns, so streams and events order nothing
-// there, and an event's time is that of its record; in a kernel they order child grids as the device
-// runtime does.
+// Host calls return after their work has finished, so host streams and events order nothing. The
+// time of a host event is the time of its record. In a kernel, streams and events order child grids
+// as the device runtime does.
 [[nodiscard]] cudaError_t cudaStreamCreateWithFlags(cudaStream_t*, unsigned flags);
 [[nodiscard]] cudaError_t cudaStreamDestroy(cudaStream_t);
 [[nodiscard]] cudaError_t cudaStreamSynchronize(cudaStream_t);
@@ -138,7 +138,7 @@ enum cudaMemcpyKind {
 [[nodiscard]] cudaError_t cudaMallocHost(void**, std::size_t bytes);
 [[nodiscard]] cudaError_t cudaFreeHost(void*);
 
-/// In a kernel these two are launches: they take a slot of the pending-launch pool.
+/// In a kernel, each of these two calls is a launch: it takes a slot of the pending-launch pool.
 [[nodiscard]] cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes,
                                           cudaMemcpyKind, cudaStream_t = nullptr,
                                           site = site::current());
@@ -163,50 +163,56 @@ enum cudaLimit {
 
 namespace ramify::cpu {
 
-/// A launch as the executor sees it, whatever the kernel's type.
+/// A launch, independent of the kernel's type.
 struct launch_request {
-  std::function<void()> thread;  ///< what one thread runs: the kernel with copies of its arguments
-  const void* kernel;            ///< for its name
+  std::function<void()> thread;  ///< the body of one thread: the kernel and copies of its arguments
+  const void* kernel;            ///< the kernel's address, from which messages get its name
   builtins::dim3 grid;
   builtins::dim3 block;
   std::size_t dynamic_shared;  ///< bytes
-  builtins::site site;            ///< where the launch was written
+  builtins::site site;         ///< the source location of the launch
 };
 
-/// Launches a grid: from the host, runs it and all that it launches to the end; from a kernel,
-/// hands it to the executor. `arguments` are looked through for pointers that a child must not get.
-/// \throws rule_violation
+/// Launches a grid.
+///
+/// A call from the host returns when the grid and all its descendants are complete. A call from a
+/// kernel passes the grid to the executor and returns. The rule checker searches `arguments` for
+/// pointers that a child must not get. \throws rule_violation
 builtins::cudaError_t submit(launch_request, builtins::cudaStream_t,
-                          std::span<const std::span<const std::byte>> arguments);
+                             std::span<const std::span<const std::byte>> arguments);
 
-/// Lets a kernel be launched with so many bytes of dynamic shared memory, as cudaFuncSetAttribute does
-/// on a GPU.
+/// Allows launches of `kernel` with up to `bytes` bytes of dynamic shared memory, as
+/// cudaFuncSetAttribute does on a GPU.
 void allow_shared(const void* kernel, std::size_t bytes);
 
-/// Nanoseconds; under a reproducible schedule a number that rises by one with each call.
+/// The device clock in nanoseconds. Under a reproducible schedule, a counter of the calls.
 std::uint64_t device_time();
 
 /// The running block's dynamic shared memory.
 std::byte* dynamic_shared_memory();
 
-/// Waits for the `threads` consecutive threads of the block that the calling one belongs to.
+/// Waits for all threads of the calling thread's team of `threads` consecutive threads.
 void wait_for_team(unsigned threads, builtins::site);
 
-/// What the lanes of a warp put into an exchange.
+/// The values that the lanes of a warp contribute to an exchange.
 struct warp_values {
   std::uint64_t of_lane[32];
-  unsigned not_zero;  ///< the lanes whose value is not
+  unsigned not_zero;  ///< mask of the lanes whose value is not zero
 };
 
-/// A warp-wide exchange: waits for the lanes in `mask`, then shows what each put in. To be read
-/// before the thread waits anywhere else.
-const warp_values& warp_exchange(unsigned mask, std::uint64_t value, const char* word, builtins::site);
+/// Waits for the lanes in `mask`, then returns the values of all of them.
+///
+/// `builtin` names the calling built-in in messages. The result is valid until the calling thread
+/// waits again.
+const warp_values& warp_exchange(unsigned mask, std::uint64_t value, const char* builtin,
+                                 builtins::site);
 
-/// Device-side heap of cudaLimitMallocHeapSize bytes; null when it is used up.
+/// Allocates from the device heap of cudaLimitMallocHeapSize bytes. Returns null when it is used
+/// up.
 void* heap_allocate(std::size_t bytes);
 void heap_free(void*);
 
-/// Breaks off the running block: a launch failed and nobody looked at the error.
+/// Throws the rule_violation for a failed launch whose status the program did not read.
 [[noreturn]] void report_ignored_failure(builtins::cudaError_t, const void* kernel, builtins::site);
 
 }  // namespace ramify::cpu

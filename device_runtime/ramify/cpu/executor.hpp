@@ -2,15 +2,15 @@
 #pragma once
 
 /// \file
-/// The CPU executor: the device runtime's rules on a CPU, for the same kernel sources.
+/// The CPU executor: runs the same kernel sources on a CPU, by the rules of the device runtime.
 ///
-/// A thread is a fiber, a block is all its fibers on one operating-system thread, and a launch from
-/// a kernel makes a child grid with CUDA's ordering: per-block NULL stream, named non-blocking
-/// streams, fire-and-forget, tail launch, events, nested completion (a grid is complete when its
-/// children are). A launch takes a slot of the pending-launch pool from the call until the grid
-/// begins; an empty pool answers cudaErrorLaunchPendingCountExceeded.
+/// Each thread is a fiber. The fibers of a block share one operating-system thread. A launch from a
+/// kernel makes a child grid with CUDA's ordering: per-block NULL stream, named non-blocking
+/// streams, fire-and-forget, tail launch, events, and nested completion (a grid is complete when
+/// its children are complete). A launch holds a slot of the pending-launch pool from the call until
+/// the grid begins. When the pool is empty, a launch returns cudaErrorLaunchPendingCountExceeded.
 ///
-/// A launch from the host returns when the grid and everything below it is complete.
+/// A launch from the host returns when the grid and all its descendants are complete.
 
 #include <cstdint>
 #include <stdexcept>
@@ -19,38 +19,40 @@
 
 namespace ramify::cpu {
 
-/// When a child grid begins, among the moments that its stream allows.
+/// When a child grid begins, within what its stream allows.
 ///
-/// A program that follows the rules gives the same result under all of them. `parallel` is the fast
-/// one; the others run one block at a time and are reproducible.
+/// A program that follows the rules gives the same result under every schedule. `parallel` is the
+/// fast one. The others run one block at a time and are reproducible.
 enum class schedule {
-  parallel,  ///< blocks spread over the cores; a child may begin at once
+  parallel,  ///< blocks are distributed over the cores; a child may begin at once
   eager,     ///< a child runs before its parent's launch returns
   late,      ///< a child begins when no older grid has a block left to run
-  random,  ///< whose turn it is, is drawn at each launch, barrier and block end, as is the order of
-           ///< a block's threads
+  random,    ///< the next block is drawn at each launch, barrier and block end; the order of the
+             ///< threads of a block is drawn too
 };
 
 struct executor_config {
   schedule order = schedule::parallel;
   std::uint64_t seed = 0;    ///< of schedule::random
   unsigned workers = 0;      ///< operating-system threads of schedule::parallel; 0: one per core
-  unsigned live_blocks = 8;  ///< most blocks that eager and random hold half-run at a time
-  /// Not 0: this launch from a kernel, counted from 1 since the configuration is in force, fails with
+  unsigned live_blocks = 8;  ///< maximum number of suspended and running blocks of eager and random
+  /// If not 0: this launch from a kernel, counted from 1 since the configuration is in force, fails with
   /// cudaErrorLaunchPendingCountExceeded. Tests use it.
   std::uint64_t failing_launch = 0;
 };
 
-/// Reads "parallel", "parallel:4" (workers), "eager", "late", "random", "random:42" (seed).
-/// \throws std::invalid_argument naming what is wrong
+/// Parses "parallel", "parallel:4" (workers), "eager", "late", "random" or "random:42" (seed).
+/// \throws std::invalid_argument if `text` is none of these
 [[nodiscard]] executor_config parse_executor_config(std::string_view text);
 
-/// The configuration in force. It starts as the environment variable RAMIFY_CPU_SCHEDULE says, or
-/// as executor_config{}.
+/// Returns the current configuration. Its initial value comes from the environment variable
+/// RAMIFY_CPU_SCHEDULE, or is executor_config{}.
 [[nodiscard]] executor_config current_executor_config();
 
-/// Puts a configuration in force, and the former one back at the end of the scope. For the whole
-/// process: not while another thread launches grids.
+/// Sets the configuration, and restores the former one at the end of the scope.
+///
+/// It applies to the whole process. No other thread may launch grids during construction and
+/// destruction.
 class [[nodiscard]] scoped_executor_config {
  public:
   explicit scoped_executor_config(const executor_config&);
@@ -62,29 +64,31 @@ class [[nodiscard]] scoped_executor_config {
   executor_config former_;
 };
 
-/// Grids that have begun since the process did, launched from the host or from kernels.
+/// The number of grids that have begun since the process started, launched by the host or by
+/// kernels.
 [[nodiscard]] std::uint64_t grids_begun();
 
 /// The rules of dynamic parallelism that the executor checks.
 enum class rule {
-  local_pointer,           ///< a child was handed a pointer to its parent's local memory
-  shared_pointer,          ///< a child was handed a pointer to its parent's shared memory
-  foreign_stream,          ///< a stream or event was used outside the grid that made it
-  divergent_barrier,       ///< a barrier that part of a block, or of a mask, never reaches
-  ignored_launch_failure,  ///< a launch failed and nobody looked at the error
+  local_pointer,           ///< a child got a pointer to its parent's local memory
+  shared_pointer,          ///< a child got a pointer to its parent's shared memory
+  foreign_stream,          ///< a stream or event was used outside the grid that created it
+  divergent_barrier,       ///< some threads of the block, or of the mask, never reach a barrier
+  ignored_launch_failure,  ///< a launch failed and the program did not read its status
 };
 [[nodiscard]] std::string_view to_string(rule);
 
-/// Thrown by the host call that launched the grid in which a rule was broken. The grids of that
-/// call are abandoned; the executor is ready for the next one.
+/// Thrown by the host launch in whose grids a kernel broke a rule.
+///
+/// The executor abandons the grids of that launch and can run the next one.
 class rule_violation : public std::logic_error {
  public:
   rule_violation(rule broken, std::string kernel, std::string where, const std::string& what);
 
   [[nodiscard]] rule broken() const { return broken_; }
-  /// The kernel's name, or its address where the program exports no names (link with -rdynamic).
+  /// The kernel's name, or its address if the program exports no names (link with -rdynamic).
   [[nodiscard]] const std::string& kernel() const { return kernel_; }
-  /// "block (1,0,0), thread (7,0,0)", or "host".
+  /// The place of the violation: "block (1,0,0), thread (7,0,0)", or "host".
   [[nodiscard]] const std::string& where() const { return where_; }
 
  private:

@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// Which sanitizer this file is compiled for: RAMIFY_ADDRESS_SANITIZER and RAMIFY_THREAD_SANITIZER
-/// are 0 or 1. GCC tells by macros of its own, clang by features.
+/// Defines RAMIFY_ADDRESS_SANITIZER and RAMIFY_THREAD_SANITIZER as 0 or 1.
+///
+/// GCC reports a sanitizer by a macro, clang by __has_feature.
 
 #if defined(__has_feature)
 #define RAMIFY_HAS_FEATURE(name) __has_feature(name)
@@ -17,7 +18,7 @@
 #define RAMIFY_ADDRESS_SANITIZER 0
 #endif
 
-// A build may have set this for files that belong to it and are not instrumented themselves.
+// The build sets this macro for files that it excludes from instrumentation.
 #if !defined(RAMIFY_THREAD_SANITIZER)
 #if defined(__SANITIZE_THREAD__) || RAMIFY_HAS_FEATURE(thread_sanitizer)
 #define RAMIFY_THREAD_SANITIZER 1

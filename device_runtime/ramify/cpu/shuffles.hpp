@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// CUDA's warp shuffles for values of up to eight bytes.
+/// CUDA's warp shuffles, match and reduce functions, for values of at most eight bytes.
 
 #include <cstring>
 #include <ramify/cpu/cuda_builtins.hpp>
@@ -10,15 +10,15 @@
 
 namespace ramify::cpu {
 
-/// This thread's lane in its warp.
+/// The calling thread's lane in its warp.
 [[nodiscard]] unsigned lane_index();
 
 template <class T>
-requires(std::is_arithmetic_v<T>) T
-    shuffle(unsigned mask, T value, unsigned source_lane, const char* word, builtins::site site) {
+requires(std::is_arithmetic_v<T>) T shuffle(unsigned mask, T value, unsigned source_lane,
+                                            const char* builtin, builtins::site site) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof(T));
-  const warp_values& all = warp_exchange(mask, bits, word, site);
+  const warp_values& all = warp_exchange(mask, bits, builtin, site);
   std::memcpy(&value, &all.of_lane[source_lane], sizeof(T));
   return value;
 }
@@ -57,7 +57,7 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
   return shuffle(mask, value, inside ? source : lane, "__shfl_xor_sync", s);
 }
 
-/// The lanes of `mask` whose value has the same bits as this lane's.
+/// The mask of those lanes in `mask` whose value has the same bits as the calling lane's value.
 template <class T>
 unsigned __match_any_sync(unsigned mask, T value, site s = site::current()) {
   std::uint64_t bits = 0;
@@ -70,7 +70,7 @@ unsigned __match_any_sync(unsigned mask, T value, site s = site::current()) {
   return same;
 }
 
-/// The bits that are set in the value of any lane of `mask`.
+/// The bitwise OR of the values of the lanes in `mask`.
 inline unsigned __reduce_or_sync(unsigned mask, unsigned value, site s = site::current()) {
   const warp_values& all = warp_exchange(mask, value, "__reduce_or_sync", s);
   unsigned any = 0;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Memory that frees itself: stream-ordered device memory and pinned host memory.
+/// Owning buffers of stream-ordered device memory and of pinned host memory, and scratch memory.
 
 #include <algorithm>
 #include <cstddef>
@@ -23,13 +23,15 @@ namespace ramify::inline RAMIFY_BUILD {
 
 #if RAMIFY_ON_CUDA
 
-/// Ramify's own stream-ordered memory pool on the current device. It keeps what is freed for the
-/// next allocation; release_scratch() gives it back to the driver. Other pools are left alone.
+/// Returns Ramify's stream-ordered memory pool of the current device.
+///
+/// The pool keeps freed memory for later allocations; release_scratch() returns it to the driver.
+/// \throws cuda_error
 inline cudaMemPool_t scratch_pool() {
   static std::mutex mutex;
   static std::map<int, cudaMemPool_t> pools;
   int device = 0;
-  check(cudaGetDevice(&device), "asking for the current device");
+  check(cudaGetDevice(&device), "querying the current device");
   const std::lock_guard lock(mutex);
   if (const auto known = pools.find(device); known != pools.end()) return known->second;
 
@@ -38,26 +40,28 @@ inline cudaMemPool_t scratch_pool() {
   properties.location.type = cudaMemLocationTypeDevice;
   properties.location.id = device;
   cudaMemPool_t pool = nullptr;
-  check(cudaMemPoolCreate(&pool, &properties), "making the scratch memory pool");
+  check(cudaMemPoolCreate(&pool, &properties), "creating the scratch memory pool");
   std::uint64_t keep_all = ~std::uint64_t{0};
   check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep_all),
-        "setting up the scratch memory pool");
+        "configuring the scratch memory pool");
   return pools[device] = pool;
 }
 
-/// Gives unused scratch memory of the current device back to the driver. Waits for the device.
+/// Returns unused scratch memory of the current device to the driver. Waits for the device.
+/// \throws cuda_error
 inline void release_scratch() {
-  check(cudaDeviceSynchronize(), "waiting for the device before giving scratch memory back");
-  check(cudaMemPoolTrimTo(scratch_pool(), 0), "giving scratch memory back");
+  check(cudaDeviceSynchronize(), "waiting for the device before releasing scratch memory");
+  check(cudaMemPoolTrimTo(scratch_pool(), 0), "releasing scratch memory");
 }
 
-/// What kind of memory a pointer points to. `name` is for the message.
-/// \throws std::invalid_argument if it is another device's than the current one
+/// Returns the type of the memory that `pointer` points to. `name` is used in the message.
+/// \throws std::invalid_argument if the memory is on another device than the current one;
+///         cuda_error
 inline cudaMemoryType memory_of(const void* pointer, const char* name) {
   cudaPointerAttributes attributes{};
-  check(cudaPointerGetAttributes(&attributes, pointer), "looking at a pointer");
+  check(cudaPointerGetAttributes(&attributes, pointer), "querying the attributes of a pointer");
   int current = 0;
-  check(cudaGetDevice(&current), "asking for the current device");
+  check(cudaGetDevice(&current), "querying the current device");
   if (attributes.type == cudaMemoryTypeDevice && attributes.device != current) {
     throw std::invalid_argument(std::string(name) + " is on device " +
                                 std::to_string(attributes.device) + ", but the current device is " +
@@ -68,13 +72,15 @@ inline cudaMemoryType memory_of(const void* pointer, const char* name) {
 
 #else
 
-/// The CPU executor keeps no scratch memory.
+/// Does nothing: the CPU executor keeps no scratch memory.
 inline void release_scratch() {}
 
 #endif
 
-/// `size()` uninitialised objects in device memory, usable by work that comes later in `stream`,
-/// and freed after the work that is in it at destruction. Moved-from it is empty.
+/// An owning, move-only array of `size()` uninitialized objects in device memory.
+///
+/// The memory may be used by later work in `stream`. The destructor frees it in stream order, after
+/// the work that the stream holds then. A moved-from buffer is empty.
 template <class T>
 class device_buffer {
   static_assert(std::is_trivially_copyable_v<T>, "device memory holds plain bits");
@@ -94,7 +100,8 @@ class device_buffer {
     data_ = static_cast<T*>(memory);
   }
   ~device_buffer() {
-    // A destructor cannot throw. Only a broken device fails here, and the next call says so.
+    // A destructor must not throw. This fails only if the device has failed; the next call reports
+    // it.
     if (data_ == nullptr) return;
 #if RAMIFY_ON_CUDA
     static_cast<void>(cudaFreeAsync(data_, stream_));
@@ -123,8 +130,9 @@ class device_buffer {
   cudaStream_t stream_ = nullptr;
 };
 
-/// `size()` uninitialised objects in page-locked host memory, from and to which copies are truly
-/// asynchronous. Moved-from it is empty.
+/// An owning, move-only array of `size()` uninitialized objects in page-locked host memory.
+///
+/// Copies from and to pinned memory are asynchronous. A moved-from buffer is empty.
 template <class T>
 class pinned_buffer {
   static_assert(std::is_trivially_copyable_v<T>, "pinned memory holds plain bits");
@@ -162,26 +170,31 @@ class pinned_buffer {
   std::size_t size_ = 0;
 };
 
-/// That kernels can reach what `pointer` points to. `name` is for the message.
-/// \throws std::invalid_argument if it is null, or in ordinary host memory while kernels run on a GPU
+/// Checks that kernels can access the memory that `pointer` points to. `name` is used in the
+/// message.
+/// \throws std::invalid_argument if it is null, in pageable host memory while kernels run on a GPU,
+///         or on another device; cuda_error
 inline void check_device_access(const void* pointer, const char* name) {
   if (pointer == nullptr) throw std::invalid_argument(std::string(name) + " is null");
 #if RAMIFY_ON_CUDA
   if (memory_of(pointer, name) == cudaMemoryTypeUnregistered) {
     throw std::invalid_argument(std::string(name) +
                                 " is ordinary host memory; a kernel needs device, managed or "
-                                "pinned memory (the facades, ramify/*.hpp, take any)");
+                                "pinned memory (the facades, ramify/*.hpp, accept any memory)");
   }
 #endif
 }
 
-/// Lays arrays of different types out in one piece of memory. Used twice: with a null base to learn
-/// size(), then with memory of that size.
+/// Places arrays of different types in one allocation.
+///
+/// Use it twice with the same calls: with a null base to compute size(), then with memory of that
+/// size.
 class memory_layout {
  public:
   explicit memory_layout(void* base) : base_(static_cast<std::byte*>(base)) {}
 
-  /// The next `count` objects, aligned for any copy; null while sizing.
+  /// Returns the place of the next `count` objects, aligned to `alignment`; null if the base is
+  /// null.
   template <class T>
   T* take(std::size_t count) {
     const std::size_t here = size_;
@@ -197,13 +210,14 @@ class memory_layout {
   std::size_t size_ = 0;
 };
 
-/// Scratch memory of the caller's: device memory, aligned to 256 bytes.
+/// Scratch memory that the caller provides: device memory, aligned to 256 bytes.
 struct scratch_memory {
-  void* data = nullptr;  ///< null: none, take it from the pool
+  void* data = nullptr;  ///< null: the run allocates its scratch memory from scratch_pool()
   std::size_t bytes = 0;
 };
 
-/// \throws std::invalid_argument naming `algorithm`, if there is scratch memory and it will not do
+/// Checks the size and alignment of provided scratch memory. `needed` is in bytes.
+/// \throws std::invalid_argument naming `algorithm`
 inline void check_scratch(const scratch_memory& scratch, std::size_t needed,
                           const char* algorithm) {
   if (scratch.data == nullptr) return;
@@ -218,15 +232,15 @@ inline void check_scratch(const scratch_memory& scratch, std::size_t needed,
   }
 }
 
-/// The scratch memory of one run: the caller's, or its own where there is none.
+/// The scratch memory of one run: the memory that the caller provides, or an allocation of its own.
 class scratch_space {
  public:
-  /// `given` has been checked. \throws cuda_error (out of memory)
+  /// `given` must have passed check_scratch(). \throws cuda_error (out of memory)
   scratch_space(const scratch_memory& given, std::size_t bytes, cudaStream_t stream)
       : given_(given.data), bytes_(bytes), own_(given.data == nullptr ? bytes : 0, stream) {}
 
   [[nodiscard]] void* data() const { return given_ == nullptr ? own_.data() : given_; }
-  /// What the run needs of it, in bytes.
+  /// The number of bytes that the run needs.
   [[nodiscard]] std::size_t size() const { return bytes_; }
 
  private:

@@ -2,20 +2,21 @@
 #pragma once
 
 /// \file
-/// Which of Ramify's builds this translation unit belongs to.
+/// Selects the build that this translation unit belongs to.
 ///
-/// Every kernel source is compiled by nvcc for the GPU, and by a plain C++ compiler for the CPU
-/// executor. All that depends on the compiler lives in one of three inline namespaces, so a program
-/// may hold several builds side by side and the linker never mixes them up:
+/// nvcc compiles every kernel source for the GPU, and a C++ compiler compiles it for the CPU
+/// executor. Declarations that depend on the compiler are in one of three inline namespaces. A
+/// program may therefore link several builds, and the linker does not confuse them:
 ///
 ///   ramify::on_cuda        nvcc -rdc=true    kernels may launch child grids
 ///   ramify::on_cuda_flat   nvcc              no launches from the device: the flat route only
-///   ramify::on_cpu         g++ or clang++    the CPU executor plays the device
+///   ramify::on_cpu         g++ or clang++    kernels run on the CPU executor
 ///
-/// With -DRAMIFY_TRACE=1 nvcc makes on_cuda_traced and on_cuda_flat_traced: the same kernels, which can
-/// record when they run (grid_trace.cuh). Those of the CPU executor always can.
+/// With -DRAMIFY_TRACE=1, nvcc builds on_cuda_traced and on_cuda_flat_traced: the same kernels,
+/// which can record when they run (grid_trace.cuh). The kernels of the CPU executor can always
+/// record.
 ///
-/// What all builds share (configurations, reports, errors) lives in `ramify` itself.
+/// Declarations that all builds share (configurations, reports, errors) are in `ramify` itself.
 
 #if __cplusplus < 202002L
 #error "Ramify needs C++20: compile with -std=c++20"
@@ -49,15 +50,15 @@
 #define RAMIFY_BUILD on_cpu
 #endif
 
-/// Before a loop over an array that is to live in registers, which have no addresses: every turn of the
-/// loop becomes code of its own. A CPU has no use for it.
+/// Unrolls the next loop fully, on CUDA only. A loop over an array needs it so that the array can
+/// be kept in registers, which cannot be indexed at run time.
 #if RAMIFY_ON_CUDA
 #define RAMIFY_UNROLL _Pragma("unroll")
 #else
 #define RAMIFY_UNROLL
 #endif
 
-/// The same for two turns at a time.
+/// Unrolls the next loop by a factor of two, on CUDA only.
 #if RAMIFY_ON_CUDA
 #define RAMIFY_UNROLL_TWO _Pragma("unroll 2")
 #else
@@ -65,7 +66,8 @@
 #endif
 
 #if !RAMIFY_ON_CUDA && defined(__CUDA_RUNTIME_API_H__)
-#error "Ramify's kernel headers after cuda_runtime.h need nvcc; plain C++ includes a facade (.hpp)"
+#error \
+    "after cuda_runtime.h, Ramify's kernel headers need nvcc; in plain C++ include a facade (.hpp)"
 #endif
 
 namespace ramify::inline RAMIFY_BUILD {

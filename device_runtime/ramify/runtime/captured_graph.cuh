@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// \file
-/// captured_graph: launches and copies as a CUDA graph, which is launched at once and again.
+/// \file captured_graph: launches and copies, captured once as a CUDA graph that can be launched
+/// repeatedly.
 ///
 ///     const captured_graph steps(stream, [&] {
 ///       for (int i = 0; i < 10; ++i) {
 ///         check(launch(step, {1, 256}, stream, data).code(), "launching a step");
 ///       }
 ///     });
-///     steps.launch(stream);  // ten grids, one after another
+///     steps.launch(stream);  // runs ten grids, one after another
 ///
 /// The CPU executor has no graphs.
 
@@ -21,15 +21,18 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// A graph, ready to be launched any number of times.
+/// An instantiated CUDA graph. It is neither copyable nor movable.
 class captured_graph {
  public:
-  /// Of what `put()` puts into `stream`, which is not the NULL stream; what it throws comes through.
-  /// Nothing of it runs yet. `mode` says what threads must not do meanwhile. \throws cuda_error
+  /// Captures the work that `put()` puts into `stream`. The work does not run.
+  ///
+  /// `stream` must not be the NULL stream. `mode` selects which calls CUDA forbids during the
+  /// capture.
+  /// \throws cuda_error, and whatever `put` throws
   template <class Put>
   captured_graph(cudaStream_t stream, Put put,
                  cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal) {
-    check(cudaStreamBeginCapture(stream, mode), "beginning to capture a graph");
+    check(cudaStreamBeginCapture(stream, mode), "beginning the capture of a graph");
     cudaGraph_t graph = nullptr;
     try {
       put();
@@ -39,23 +42,23 @@ class captured_graph {
       if (graph != nullptr) static_cast<void>(cudaGraphDestroy(graph));
       throw;
     }
-    check(cudaStreamEndCapture(stream, &graph), "capturing a graph");
-    const cudaError_t made = cudaGraphInstantiate(&runnable_, graph, 0);
+    check(cudaStreamEndCapture(stream, &graph), "ending the capture of a graph");
+    const cudaError_t instantiated = cudaGraphInstantiate(&executable_, graph, 0);
     static_cast<void>(cudaGraphDestroy(graph));
-    check(made, "making a graph");
+    check(instantiated, "instantiating a graph");
   }
-  ~captured_graph() { static_cast<void>(cudaGraphExecDestroy(runnable_)); }
+  ~captured_graph() { static_cast<void>(cudaGraphExecDestroy(executable_)); }
   captured_graph(const captured_graph&) = delete;
   captured_graph& operator=(const captured_graph&) = delete;
 
-  /// Puts it into `stream`. Asynchronous; launches of one graph run one after another, whatever their
-  /// streams. \throws cuda_error
+  /// Launches the graph into `stream`. Asynchronous. Launches of one graph run one after another,
+  /// also in different streams. \throws cuda_error
   void launch(cudaStream_t stream) const {
-    check(cudaGraphLaunch(runnable_, stream), "launching a graph");
+    check(cudaGraphLaunch(executable_, stream), "launching a graph");
   }
 
  private:
-  cudaGraphExec_t runnable_ = nullptr;
+  cudaGraphExec_t executable_ = nullptr;
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// check(): no CUDA call of the host goes unlooked at.
+/// check(): turns the error code of a CUDA call on the host into an exception.
 
 #include <ramify/runtime/cuda.hpp>
 #include <ramify/runtime/error.hpp>
@@ -10,11 +10,12 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// Throws cuda_error with `doing` in its message unless `code` is cudaSuccess.
+/// Returns if `code` is cudaSuccess. \throws cuda_error with `doing` at the start of its message
 inline void check(cudaError_t code, const char* doing) {
   if (code == cudaSuccess) return;
 #if RAMIFY_ON_CUDA
-  static_cast<void>(cudaGetLastError());  // told here: no later call shall be blamed for it
+  static_cast<void>(
+      cudaGetLastError());  // clears the error, so that no later call reports it again
 #endif
   throw cuda_error(code, std::string(doing) + ": " + cudaGetErrorString(code) + " (" +
                              cudaGetErrorName(code) + ")");

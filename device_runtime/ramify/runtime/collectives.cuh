@@ -2,8 +2,10 @@
 #pragma once
 
 /// \file
-/// What the threads of a block, or of a warp, do together. Under nvcc these *are* CUB's classes; on the CPU
-/// executor they are classes with CUB's names, members and rules (ramify/cpu/collectives.hpp).
+/// Block-wide and warp-wide algorithms.
+///
+/// Under nvcc these are CUB's classes. On the CPU executor they are classes with CUB's names,
+/// members and rules (ramify/cpu/collectives.hpp).
 
 #include <ramify/runtime/cuda.hpp>
 
@@ -20,8 +22,8 @@ namespace ramify::inline RAMIFY_BUILD {
 
 #if RAMIFY_ON_CUDA
 
-/// With warps that scan for themselves, it needs little shared memory: of a grid that a kernel
-/// launched, that decides how many blocks are resident.
+/// The warp-scans variant needs little shared memory. In a grid that a kernel launched, shared
+/// memory decides how many blocks are resident (team.cuh).
 template <class T, int threads>
 using block_scan = cub::BlockScan<T, threads, cub::BLOCK_SCAN_WARP_SCANS>;
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// CUDA built-ins: the toolkit's under nvcc, else those of the CPU executor. Include
-/// this header first in a file of kernels.
+/// The CUDA built-ins: those of the toolkit under nvcc, else those of the CPU executor. A file of
+/// kernels must include this header first.
 
 #include <ramify/runtime/build.hpp>
 
@@ -18,7 +18,7 @@ using namespace ramify::cpu::builtins;
 
 namespace ramify {
 
-/// The mask of a warp with all its lanes, for the warp functions that take one.
+/// The mask of all lanes of a warp.
 inline constexpr unsigned full_warp_mask = 0xffffffffu;
 
 }  // namespace ramify

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The errors that reach the host as exceptions. A bad argument is a std::invalid_argument naming
-/// the field and its range; it is thrown before anything is touched.
+/// The exceptions of Ramify. For a bad argument, a function throws std::invalid_argument with the
+/// field and its range, before it changes anything.
 
 #include <stdexcept>
 #include <string>
@@ -21,7 +21,7 @@ class cuda_error : public std::runtime_error {
   int code_;
 };
 
-/// A launch from the device failed. It is the first one of its run; nothing says that it was alone.
+/// A launch from the device failed. This is the first failure of the run; there may be others.
 class device_launch_error : public cuda_error {
  public:
   device_launch_error(int code, std::string kernel, unsigned depth, const std::string& what)
@@ -29,7 +29,7 @@ class device_launch_error : public cuda_error {
 
   /// The kernel that launched.
   [[nodiscard]] const std::string& kernel() const { return kernel_; }
-  /// How deep in the launch tree it ran; a grid that the host launched has depth 0.
+  /// The depth of the launching grid in the launch tree; a grid that the host launched has depth 0.
   [[nodiscard]] unsigned depth() const { return depth_; }
 
  private:
@@ -37,7 +37,7 @@ class device_launch_error : public cuda_error {
   unsigned depth_;
 };
 
-/// The machine, or the way the program was built, cannot do what was asked for.
+/// The machine, or the build of the program, does not support the request.
 class unavailable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

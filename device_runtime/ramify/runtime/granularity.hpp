@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// How many spawned tasks share a child grid; plain C++.
+/// How many spawned tasks share a child grid. Plain C++.
 
 #include <array>
 #include <ramify/runtime/report.hpp>
@@ -14,21 +14,21 @@ namespace ramify {
 
 /// Which tasks share a child grid.
 enum class granularity {
-  per_task,   ///< none: each is a grid of its own
-  per_block,  ///< all that a block spawns
-  per_grid,   ///< all that a grid spawns; its last block launches
+  per_task,   ///< each task is a grid of its own
+  per_block,  ///< all tasks that a block spawns share one grid
+  per_grid,   ///< all tasks that a grid spawns share one grid; its last block launches it
 };
 
-/// How spawned tasks become child grids: aggregation, thresholding and coarsening as in Olabi,
-/// Gómez-Luna, Mutlu, Hwu and El Hajj, "A Compiler Framework for Optimizing Dynamic Parallelism on
-/// GPUs", CGO 2022.
+/// Aggregation, thresholding and coarsening of child grids.
+///
+/// Source: Olabi, Gómez-Luna, Mutlu, Hwu and El Hajj, "A Compiler Framework for Optimizing Dynamic
+/// Parallelism on GPUs", CGO 2022.
 struct launch_granularity {
   granularity grain = granularity::per_task;
-  /// Tasks of a smaller size are never spawned: who made them finishes them. The unit is the
-  /// algorithm's; 1 spawns everything that the algorithm can, and so does 0, unless the algorithm
-  /// has a threshold of its own.
+  /// Tasks below this size are not spawned: they run in the block that created them. The algorithm
+  /// defines the unit. 1 spawns every task. 0 selects the algorithm's own threshold, if it has one.
   unsigned threshold = 0;
-  /// How many blocks' work one block of a grid over several tasks does in turn, in [1, 4096].
+  /// The number of blocks whose work one block of a grid over several tasks does, in [1, 4096].
   unsigned coarsening = 1;
 };
 
@@ -48,7 +48,8 @@ struct launch_granularity {
       std::array{granularity::per_task, granularity::per_block, granularity::per_grid});
 }
 
-/// `field` is for the message. \throws std::invalid_argument naming the field and its range
+/// Checks the ranges. `field` is the prefix in messages.
+/// \throws std::invalid_argument naming the field and its range
 inline void validate(const launch_granularity& launches, const std::string& field) {
   if (to_string(launches.grain) == "?") {
     throw std::invalid_argument(field + ".grain is none of the enumerators");

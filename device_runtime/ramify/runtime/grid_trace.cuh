@@ -2,23 +2,23 @@
 #pragma once
 
 /// \file
-/// How grids record themselves: the kernels' side of <ramify/runtime/launch_trace.hpp>.
+/// Recording of grids in kernels. The host side is trace_recorder.cuh, the result launch_trace.hpp.
 ///
-///     struct context { ...; trace_ticket trace; };  // what the kernel is launched with
+///     struct context { ...; trace_ticket trace; };  // an argument of the kernel
 ///
 ///     __global__ void kernel(context c) {
 ///       const traced here(c.trace, __func__);     // first line: records when the grid runs
 ///       ...
-///       launch(kernel, {1, 1}, tail_launch(), c);  // the child's copy of c gets a ticket of its own
+///       launch(kernel, {1, 1}, tail_launch(), c);  // the child's copy of c gets its own ticket
 ///     }
 ///
-/// A grid's record is made by who launches it: launch() finds the ticket among the arguments, which is
-/// one of them or the member `trace` of one. A kernel without the first line is missing from the trace, and
-/// its children seem to have no parent. The first lane of a warp writes when it ends, so it should not leave
-/// the kernel long before the others.
+/// launch() creates the record of the new grid. It finds the ticket among the kernel's arguments:
+/// an argument of type trace_ticket, or the member `trace` of an argument. A kernel without the
+/// first line is missing from the trace, and its children have no parent there. Lane 0 of each warp
+/// records the end of the warp, so it should not exit long before the other lanes.
 ///
-/// In a build without RAMIFY_TRACE tickets are empty, and kernels are as if there were none. (What it costs
-/// to ask a ticket at run time is in benchmarks/README.md.)
+/// In a build without RAMIFY_TRACE, tickets are empty and add no code. benchmarks/README.md gives
+/// the cost of a ticket in the other builds.
 
 #include <cstddef>
 #include <ramify/runtime/cuda.hpp>
@@ -29,8 +29,8 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// The device's clock in nanoseconds. Under a reproducible schedule of the CPU executor it is a number
-/// that rises by one with each call. The host has none: 0.
+/// Returns the device clock in nanoseconds, or 0 in host code. Under a reproducible schedule of the
+/// CPU executor it is a counter of the calls.
 [[nodiscard]] __host__ __device__ inline unsigned long long device_time() {
 #if !RAMIFY_ON_CUDA
   return cpu::device_time();
@@ -43,7 +43,7 @@ namespace ramify::inline RAMIFY_BUILD {
 #endif
 }
 
-/// What is known of a grid when it is launched.
+/// The part of a grid's record that the launch writes.
 struct launched_grid {
   unsigned parent;  ///< id, or trace_memory::no_grid
   unsigned depth;
@@ -52,29 +52,29 @@ struct launched_grid {
   uint3 block;
   unsigned dynamic_shared;
   launch_stream stream;
-  unsigned long long launched;  ///< device_time(); of the host's, 0
+  unsigned long long launched;  ///< device_time() of the launch; 0 for a launch by the host
 };
 
-/// What a grid writes when it runs. Zeros at first.
+/// The part of a grid's record that the grid writes when it runs. All fields are 0 before.
 struct running_grid {
-  unsigned long long not_before;  ///< ~begin, so that zero is later than all times
+  unsigned long long not_before;  ///< ~begin: atomicMax keeps the earliest begin, and 0 means none
   unsigned long long end;
-  const char* kernel;  ///< its name, in device memory
-  unsigned turns;      ///< times that it ran
+  const char* kernel;  ///< the kernel's name, a string in device memory
+  unsigned runs;       ///< times that it ran
 };
 
-/// A trace in device memory. Grids that kernels launch have ids below `capacity`; those of the host go
-/// on from there.
+/// A trace in device memory. Grids that kernels launch have ids below `capacity`. The ids of grids
+/// that the host launches start at `capacity`.
 struct trace_memory {
   static constexpr unsigned no_grid = ~0u;
 
   unsigned capacity;
-  launched_grid* by_kernels;    ///< `capacity` of them, by id
-  running_grid* running;        ///< 2 * `capacity`, by id
-  unsigned long long launches;  ///< by kernels; may be more than there is room for
+  launched_grid* by_kernels;    ///< array of `capacity` records, by id
+  running_grid* running;        ///< array of 2 * `capacity` records, by id
+  unsigned long long launches;  ///< launches by kernels; may exceed `capacity`
 };
 
-/// The host's part of a trace.
+/// The records of the grids that the host launches.
 struct host_launches {
   unsigned capacity = 0;
   running_grid* running = nullptr;  ///< in device memory
@@ -82,15 +82,17 @@ struct host_launches {
   std::size_t lost = 0;
 };
 
-/// What a launch looks like to a trace.
+/// The launch parameters that a trace records.
 struct launch_facts {
   uint3 grid;
   uint3 block;
   unsigned dynamic_shared;
 };
 
-/// Makes the record of a grid that this kernel launches; null if there is no room. `parent` is the
-/// launching grid's, which has depth `depth`. By the launching thread.
+/// Creates the record of a grid that this kernel launches. Returns null if the trace is full.
+///
+/// The launching thread must call it. `parent` and `depth` are the record and the depth of its
+/// grid.
 __device__ inline running_grid* record_launch(trace_memory* memory, const running_grid* parent,
                                               unsigned depth, const launch_facts& facts,
                                               cudaStream_t stream) {
@@ -112,7 +114,7 @@ __device__ inline running_grid* record_launch(trace_memory* memory, const runnin
   return memory->running + id;
 }
 
-/// The same for a grid that the host launches.
+/// Creates the record of a grid that the host launches. Returns null if the trace is full.
 inline running_grid* record_launch(host_launches& by_host, const launch_facts& facts) {
   const std::size_t id = by_host.grids.size();
   if (id == by_host.capacity) {
@@ -126,24 +128,24 @@ inline running_grid* record_launch(host_launches& by_host, const launch_facts& f
 
 #if RAMIFY_TRACE
 
-/// Says which record a grid writes to. Kernels get it as an argument, or in one.
+/// Identifies the record that a grid writes. A kernel gets it as an argument or in an argument.
 class trace_ticket {
  public:
-  /// Of a trace that is switched off.
+  /// The ticket of a trace that is switched off.
   trace_ticket() = default;
-  /// For the host's launches.
+  /// The ticket for launches by the host.
   trace_ticket(trace_memory* memory, host_launches* by_host)
       : memory_(memory), own_(by_host), depth_(the_host) {}
 
   [[nodiscard]] __host__ __device__ bool is_on() const { return memory_ != nullptr; }
 
-  /// The grid's record; null if it has none, as one that was not launched by launch().
+  /// Returns the grid's record, or null if launch() did not create one.
   [[nodiscard]] __device__ running_grid* record() const {
     return depth_ == the_host ? nullptr : static_cast<running_grid*>(own_);
   }
 
-  /// Records a launch by the grid that holds this ticket, or by the host; the result is the new grid's.
-  /// A record counts once its grid runs.
+  /// Records a launch by the grid that holds this ticket, or by the host. Returns the new grid's
+  /// ticket. A record counts only if its grid runs.
   [[nodiscard]] __host__ __device__ trace_ticket
   for_child(const launch_facts& facts, [[maybe_unused]] cudaStream_t stream) const {
     trace_ticket child;
@@ -165,12 +167,12 @@ class trace_ticket {
   static constexpr unsigned the_host = ~0u;
 
   trace_memory* memory_ = nullptr;
-  void* own_ = nullptr;  // the grid's record, or the host's host_launches
+  void* own_ = nullptr;  // the grid's running_grid; on the host, the host_launches
   unsigned depth_ = 0;
 };
 
-/// Records, for as long as it lives, that a thread's block runs. Every thread makes one, first thing in
-/// the kernel; `kernel` is its __func__.
+/// Records when the block begins and when each warp ends. Every thread must construct one as its
+/// first step in the kernel; `kernel` is the kernel's __func__.
 class traced {
  public:
   __device__ traced(const trace_ticket& ticket, const char* kernel) : record_(ticket.record()) {
@@ -178,9 +180,9 @@ class traced {
     atomicMax(&record_->not_before, ~device_time());
     if (blockIdx.x + blockIdx.y + blockIdx.z != 0) return;
     record_->kernel = kernel;
-    ++record_->turns;
+    ++record_->runs;
   }
-  /// The first lane speaks for its warp.
+  /// Lane 0 records the end of its warp.
   __device__ ~traced() {
     if (record_ != nullptr && thread() % 32 == 0) atomicMax(&record_->end, device_time());
   }
@@ -197,7 +199,7 @@ class traced {
 
 #else
 
-/// Nothing, in a build without traces.
+/// The empty ticket of a build without traces.
 class trace_ticket {
  public:
   [[nodiscard]] __host__ __device__ bool is_on() const { return false; }
@@ -213,15 +215,16 @@ class traced {
 
 #endif
 
-/// What a kernel is launched with may have a ticket in its member `trace`.
+/// Whether a type has a ticket as its member `trace`.
 template <class T>
 inline constexpr bool holds_ticket = requires(T& t) {
   requires std::is_same_v<decltype((t.trace)), trace_ticket&>;
 };
+/// Whether a type is a ticket or has one.
 template <class T>
 inline constexpr bool has_ticket = holds_ticket<T> || std::is_same_v<T, trace_ticket>;
 
-/// The first ticket among arguments of a kernel.
+/// Returns the first ticket among the arguments of a kernel.
 template <class First, class... Rest>
 [[nodiscard]] __host__ __device__ trace_ticket ticket_among(const First& first,
                                                             const Rest&... rest) {
@@ -234,7 +237,7 @@ template <class First, class... Rest>
   }
 }
 
-/// An argument of a kernel, with that ticket if it has one.
+/// Returns a kernel argument with its ticket, if it has one, replaced by `ticket`.
 template <class Parameter>
 [[nodiscard]] __host__ __device__ Parameter with_ticket(Parameter argument,
                                                         const trace_ticket& ticket) {

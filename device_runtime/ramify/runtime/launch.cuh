@@ -2,15 +2,18 @@
 #pragma once
 
 /// \file
-/// launch(): one spelling for a launch from the host, from a kernel, and on the CPU executor.
+/// launch(): launches a kernel from the host, from a kernel, and on the CPU executor.
 ///
 ///     const auto status = launch(kernel, {blocks, threads}, fire_and_forget(), arguments...);
-///     if (!status) ...  // status.code() says why; the grid will never run
+///     if (!status) ...  // status.code() is the error; the grid will never run
 ///
-/// From the host the launch is asynchronous (on the CPU executor: complete on return). From a
-/// kernel the child may begin at once or much later, sees all that the launching thread wrote
-/// before the launch, and must be given no pointer to local or shared memory. No kernel can wait
-/// for its children: what needs their results belongs in a tail launch.
+/// A launch from the host is asynchronous; on the CPU executor it is complete on return. A grid
+/// that a kernel launches may begin at once or later. It sees all writes of the launching thread
+/// before the launch. It must not get a pointer to local or shared memory. A kernel cannot wait for
+/// its children (CDP2): use a tail launch for work that needs their results.
+///
+/// CDP2 is the default device runtime since CUDA 12. Below compute capability 9.0,
+/// -DCUDA_FORCE_CDP1_IF_SUPPORTED selects the former one (CDP1), which Ramify does not use.
 
 #include <cstddef>
 #include <ramify/runtime/cuda.hpp>
@@ -27,23 +30,23 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// When a grid that the host launches may begin.
+/// When a grid that the host launches may begin, relative to the previous grid in its stream.
 enum class stream_serialization {
   /// After the previous grid in its stream is complete.
   full,
-  /// Programmatic dependent launch: blocks may become resident before the previous grid is complete,
-  /// which saves 1 to 2 us (H200). The kernel must call grid_dependency_synchronize() before it touches
-  /// memory, and supports_programmatic_launch() must be true for it.
+  /// Programmatic dependent launch: blocks may become resident before the previous grid is
+  /// complete, which saves 1 to 2 us (H200). The kernel must call grid_dependency_synchronize()
+  /// before it accesses memory, and supports_programmatic_launch() must be true for it.
   programmatic,
 };
 
-/// The shape of a grid: blocks, threads a block, bytes of dynamic shared memory a block.
+/// The shape of a grid: blocks, threads per block, bytes of dynamic shared memory per block.
 struct launch_shape {
   dim3 grid;
   dim3 block;
   std::size_t dynamic_shared;
-  stream_serialization serialization =
-      stream_serialization::full;  ///< a launch from a kernel ignores it
+  stream_serialization serialization = stream_serialization::
+      full;  ///< for launches from the host; a launch from a kernel ignores it
 #if RAMIFY_ON_CUDA
   __host__ __device__ launch_shape(dim3 grid, dim3 block, std::size_t dynamic_shared = 0)
       : grid(grid), block(block), dynamic_shared(dynamic_shared) {}
@@ -55,15 +58,16 @@ struct launch_shape {
 #endif
 };
 
-/// How a launch went. It cannot be dropped silently: the compiler warns, and on the CPU executor a
-/// failure that nobody looked at ends the run with a rule_violation.
-class [[nodiscard("a launch can fail; look at its status")]] launch_status {
+/// The result of a launch. The program must read it: the compiler warns if it is discarded, and on
+/// the CPU executor an unread failure ends the run with a rule_violation.
+class [[nodiscard("a launch can fail; check its status")]] launch_status {
  public:
   /// True if the grid was launched.
   __host__ __device__ explicit operator bool() const {
     inspect();
     return code_ == cudaSuccess;
   }
+  /// The error of the launch; cudaSuccess if the grid was launched.
   __host__ __device__ cudaError_t code() const {
     inspect();
     return code_;
@@ -94,8 +98,9 @@ class [[nodiscard("a launch can fail; look at its status")]] launch_status {
   cudaError_t code_;
 };
 
-/// Waits until the grid before this one in its stream has ended, and lets the one behind it take its place.
-/// Every thread. Grids that did not start early have nothing to wait for.
+/// Waits for the previous grid in the stream, then allows the next one to be scheduled
+/// (programmatic dependent launch). Every thread of the grid must call it. In a grid that was
+/// launched with stream_serialization::full it returns at once.
 __device__ inline void grid_dependency_synchronize() {
 #if RAMIFY_ON_CUDA && defined(__CUDA_ARCH__)
 #if __CUDA_ARCH__ >= 900
@@ -105,24 +110,23 @@ __device__ inline void grid_dependency_synchronize() {
 #endif
 }
 
-/// launch(), for a launch that nobody records, or that has been recorded.
+/// Launches a kernel without recording the launch in a trace. launch() calls it.
 template <class... Parameters, class... Arguments>
 __host__ __device__ launch_status launch_untraced(void (*kernel)(Parameters...),
                                                   const launch_shape& shape, cudaStream_t stream,
                                                   Arguments&&... arguments) {
 #if !RAMIFY_ON_CUDA
   const std::tuple<Parameters...> copies(std::forward<Arguments>(arguments)...);
-  // An old pointer in padding is nobody's; the rule checker must not find it, so it looks through
-  // copies whose padding is cleared. (Not those that the kernel gets: GCC 12 clears too much where
-  // an array of structs is in a struct.) Where the compiler cannot clear padding (clang 16),
-  // arguments that may have some are not looked through.
+  // Padding may hold stale pointers, so the rule checker searches copies with cleared padding. The
+  // kernel gets other copies: GCC 12 clears too much in a struct that holds an array of structs. If
+  // the compiler cannot clear padding (clang 16), arguments that may have padding are not searched.
 #if __has_builtin(__builtin_clear_padding)
   [[maybe_unused]] constexpr bool padding_is_cleared = true;
-  std::tuple<Parameters...> looked_through = copies;
-  std::apply([](auto&... a) { (__builtin_clear_padding(&a), ...); }, looked_through);
+  std::tuple<Parameters...> searched = copies;
+  std::apply([](auto&... a) { (__builtin_clear_padding(&a), ...); }, searched);
 #else
   [[maybe_unused]] constexpr bool padding_is_cleared = false;
-  const std::tuple<Parameters...>& looked_through = copies;
+  const std::tuple<Parameters...>& searched = copies;
 #endif
   const auto bytes = std::apply(
       []<class... T>(const T&... a) {
@@ -130,32 +134,32 @@ __host__ __device__ launch_status launch_untraced(void (*kernel)(Parameters...),
             reinterpret_cast<const std::byte*>(std::addressof(a)),
             padding_is_cleared || std::has_unique_object_representations_v<T> ? sizeof(T) : 0)...};
       },
-      looked_through);
+      searched);
   const void* name = reinterpret_cast<const void*>(kernel);
   return launch_status(cpu::submit({[=] { std::apply(kernel, copies); }, name, shape.grid,
                                     shape.block, shape.dynamic_shared, shape.written_at},
                                    stream, bytes),
                        name, shape.written_at);
 #elif !defined(__CUDA_ARCH__)
-  // Not <<<>>>, whose error can only be had together with errors of whatever was called before.
+  // Not <<<>>>: cudaGetLastError() after it may return the error of an earlier call.
   cudaLaunchConfig_t config{};
   config.gridDim = shape.grid;
   config.blockDim = shape.block;
   config.dynamicSmemBytes = shape.dynamic_shared;
   config.stream = stream;
-  cudaLaunchAttribute early{};
+  cudaLaunchAttribute programmatic{};
   if (shape.serialization == stream_serialization::programmatic) {
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
-    config.attrs = &early;
+    programmatic.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    programmatic.val.programmaticStreamSerializationAllowed = 1;
+    config.attrs = &programmatic;
     config.numAttrs = 1;
   }
   const cudaError_t error =
       cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...);
-  if (error != cudaSuccess) static_cast<void>(cudaGetLastError());  // told here, and nowhere else
+  if (error != cudaSuccess) static_cast<void>(cudaGetLastError());  // clears the error
   return launch_status(error);
 #elif RAMIFY_DEVICE_LAUNCH
-  static_cast<void>(cudaGetLastError());  // of an earlier call: this launch is not to blame
+  static_cast<void>(cudaGetLastError());  // clears the error of an earlier call
   kernel<<<shape.grid, shape.block, shape.dynamic_shared, stream>>>(
       std::forward<Arguments>(arguments)...);
   return launch_status(cudaGetLastError());
@@ -164,15 +168,15 @@ __host__ __device__ launch_status launch_untraced(void (*kernel)(Parameters...),
 #endif
 }
 
-/// Launches `kernel` into `stream`.
+/// Launches `kernel` into `stream`, with bitwise copies of the arguments. It does not synchronize.
 ///
-/// Arguments are copied bit by bit. Errors: cudaErrorInvalidConfiguration for an impossible shape;
-/// from a kernel also cudaErrorLaunchPendingCountExceeded when the pending-launch pool is used up
-/// (launch_slots keeps that from happening), and cudaErrorNotSupported in a build without
-/// -rdc=true. From the host, an error that broke the device earlier shows up here too.
+/// The status is cudaErrorInvalidConfiguration for an invalid shape. In a kernel it may also be
+/// cudaErrorLaunchPendingCountExceeded if the pending-launch pool is used up (launch_slots prevents
+/// that), and cudaErrorNotSupported in a build without -rdc=true. On the host it may also be an
+/// earlier error of the device.
 ///
-/// If a trace is switched on in one of the arguments, the launch is recorded, and the kernel gets the
-/// argument with a ticket of its own (grid_trace.cuh).
+/// If an argument holds the ticket of a trace that is on, launch() records the grid and passes the
+/// kernel that argument with the grid's own ticket (grid_trace.cuh).
 template <class... Parameters, class... Arguments>
 __host__ __device__ launch_status launch(void (*kernel)(Parameters...), const launch_shape& shape,
                                          cudaStream_t stream, Arguments&&... arguments) {
@@ -183,9 +187,9 @@ __host__ __device__ launch_status launch(void (*kernel)(Parameters...), const la
     const launch_facts facts{{shape.grid.x, shape.grid.y, shape.grid.z},
                              {shape.block.x, shape.block.y, shape.block.z},
                              static_cast<unsigned>(shape.dynamic_shared)};
-    const trace_ticket childs = ours.is_on() ? ours.for_child(facts, stream) : ours;
+    const trace_ticket child = ours.is_on() ? ours.for_child(facts, stream) : ours;
     return launch_untraced(kernel, shape, stream,
-                           with_ticket<Parameters>(std::forward<Arguments>(arguments), childs)...);
+                           with_ticket<Parameters>(std::forward<Arguments>(arguments), child)...);
   } else {
     return launch_untraced(kernel, shape, stream, std::forward<Arguments>(arguments)...);
   }

@@ -2,8 +2,10 @@
 #pragma once
 
 /// \file
-/// What launches cost on a device, as measured there; plain C++. Measured by launch_costs.cuh, kept by
-/// launch_costs_file.hpp, used by route_plan.hpp.
+/// launch_costs: the measured costs of launches on a device. Plain C++.
+///
+/// launch_costs.cuh measures them, launch_costs_file.hpp keeps them on disk, and route_plan.hpp
+/// chooses a route by them. benchmarks/README.md lists the costs of an NVIDIA H200.
 
 #include <array>
 #include <cmath>
@@ -12,35 +14,35 @@
 
 namespace ramify {
 
-/// Microseconds of one of each, in a row of them. In comments: an NVIDIA H200, CUDA 13.0, driver
-/// 580.159.04.
+/// The cost of each kind of launch in microseconds, measured in a sequence of such launches.
 struct launch_costs {
-  double host_launch = 0;    ///< 3.2: a grid after another, launched by the host
-  double host_round_trip = 0;      ///< 12.8: such a grid, a small read-back, and the wait for both
-  double device_launch = 0;  ///< 6.2: a grid after another, launched by one thread of a kernel
-  double nested_level = 0;   ///< 12: a grid launched by the one before, fire-and-forget
-  double named_level = 0;    ///< 12: the same through a named stream, made for it
-  double tail_launch = 0;    ///< 14: a grid launched to follow the one before
-  double graph_grid = 0;     ///< 0.7: a grid after another in a graph
-  // 0 where the driver has no such loops:
-  double graph_turn = 0;  ///< 4.3: a turn of one grid of a graph_loop
-  double graph_loop = 0;  ///< 22: making a graph_loop, time of the host's alone
+  double host_launch = 0;      ///< one of a sequence of grids that the host launches
+  double host_round_trip = 0;  ///< a grid launched by the host, a small read-back, and the wait
+  double device_launch = 0;    ///< one of a sequence of grids that one thread of a kernel launches
+  double nested_level = 0;     ///< a fire-and-forget launch by the previous grid
+  double named_level = 0;      ///< a launch by the previous grid into a named stream it creates
+  double tail_launch = 0;      ///< a tail launch by the previous grid
+  double graph_grid = 0;       ///< one of a sequence of grids in a graph
+  // Both are 0 if the driver does not support graph loops.
+  double graph_iteration = 0;  ///< an iteration, of one grid, of a graph_loop
+  double graph_loop = 0;       ///< the construction of a graph_loop, host time only
 };
 
-// A type of its own, as a compiler warns of what nvcc makes of it elsewhere.
+// A named type: written out in launch_cost_field, nvcc's output for it causes a compiler warning.
 using launch_cost_value = double launch_costs::*;
 
-/// A field by its name in files, and in words.
+/// A field of launch_costs: its name in files, and its description.
 struct launch_cost_field {
   std::string_view name;
-  std::string_view words;
+  std::string_view description;
   launch_cost_value value;
-  bool can_be_missing;  ///< and is 0 then
+  bool can_be_missing;  ///< the value may be 0
 };
 
+/// The fields of launch_costs in the order of files.
 inline constexpr std::array launch_cost_fields{
     launch_cost_field{"host_launch", "launch by the host", &launch_costs::host_launch, false},
-    launch_cost_field{"host_round_trip", "launch and look of the host", &launch_costs::host_round_trip, false},
+    launch_cost_field{"host_round_trip", "host round trip", &launch_costs::host_round_trip, false},
     launch_cost_field{"device_launch", "launch by a kernel", &launch_costs::device_launch, false},
     launch_cost_field{"nested_level", "nested level, fire-and-forget", &launch_costs::nested_level,
                       false},
@@ -48,10 +50,11 @@ inline constexpr std::array launch_cost_fields{
                       false},
     launch_cost_field{"tail_launch", "tail launch", &launch_costs::tail_launch, false},
     launch_cost_field{"graph_grid", "grid in a graph", &launch_costs::graph_grid, false},
-    launch_cost_field{"graph_turn", "turn of a graph's loop", &launch_costs::graph_turn, true},
-    launch_cost_field{"graph_loop", "making a graph's loop", &launch_costs::graph_loop, true}};
+    launch_cost_field{"graph_iteration", "graph iteration", &launch_costs::graph_iteration, true},
+    launch_cost_field{"graph_loop", "construction of a graph loop", &launch_costs::graph_loop,
+                      true}};
 
-/// Whether these can be the costs of a device: positive and less than a second, all that must be there.
+/// Whether every cost is positive and less than a second; a cost that can be missing may be 0.
 [[nodiscard]] inline bool are_plausible(const launch_costs& costs) {
   constexpr double most = 1e6;
   for (const launch_cost_field& field : launch_cost_fields) {
@@ -62,11 +65,11 @@ inline constexpr std::array launch_cost_fields{
   return true;
 }
 
-/// One "name: value" line a field, in microseconds.
+/// Writes one line "description: value" for each field, in microseconds.
 inline std::ostream& operator<<(std::ostream& out, const launch_costs& costs) {
   for (const launch_cost_field& field : launch_cost_fields) {
     const double value = costs.*field.value;
-    out << field.words << ": ";
+    out << field.description << ": ";
     if (value == 0) {
       out << "not on this device\n";
     } else {

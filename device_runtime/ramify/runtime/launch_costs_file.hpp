@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Measured launch costs, kept on disk: a text file for each GPU, driver and CUDA runtime; plain C++.
+/// Measured launch costs on disk: one text file for each GPU, driver and CUDA runtime. Plain C++.
 ///
 ///     ramify launch costs 1
 ///     gpu: NVIDIA H200
@@ -11,8 +11,9 @@
 ///     host_launch: 3.21
 ///     ...
 ///
-/// A cache, not a database: what cannot be read, is malformed or is of another device is measured again
-/// and replaced, and where nothing can be written nothing is kept. To measure again, delete the file.
+/// The files are a cache. If a file is unreadable, malformed or of another device, the costs are
+/// measured again and the file is replaced. If the folder is not writable, nothing is saved. Delete
+/// the file to measure again.
 
 #include <unistd.h>
 
@@ -29,27 +30,28 @@
 
 namespace ramify {
 
-/// What measured costs hold for.
+/// The GPU, driver and CUDA runtime that measured costs hold for.
 struct launch_costs_origin {
-  std::string gpu;     ///< its name
-  std::string driver;  ///< its version
+  std::string gpu;     ///< the name of the GPU
+  std::string driver;  ///< the version of the driver
   int runtime = 0;     ///< CUDART_VERSION
 };
 
-/// The folder of the files: $RAMIFY_CACHE_DIR, or $XDG_CACHE_HOME/ramify, or ~/.cache/ramify; empty if
-/// the environment has none of the three.
+/// Returns the folder of the files: $RAMIFY_CACHE_DIR, else $XDG_CACHE_HOME/ramify, else
+/// ~/.cache/ramify. Returns an empty path if the environment sets none of the three variables.
 [[nodiscard]] inline std::filesystem::path launch_costs_folder() {
   const auto variable = [](const char* name) {
     const char* value = std::getenv(name);
     return std::filesystem::path(value == nullptr ? "" : value);
   };
   if (const auto own = variable("RAMIFY_CACHE_DIR"); !own.empty()) return own;
-  // One that is not absolute is to be ignored, says the XDG Base Directory Specification.
+  // The XDG Base Directory Specification requires that a relative path is ignored.
   if (const auto xdg = variable("XDG_CACHE_HOME"); xdg.is_absolute()) return xdg / "ramify";
   if (const auto home = variable("HOME"); !home.empty()) return home / ".cache" / "ramify";
   return {};
 }
 
+/// Returns the path of the file of `origin` in `folder`.
 [[nodiscard]] inline std::filesystem::path launch_costs_path(const std::filesystem::path& folder,
                                                              const launch_costs_origin& origin) {
   std::string name = "launch_costs_" + origin.gpu + "_" + origin.driver + "_cuda_" +
@@ -60,13 +62,13 @@ struct launch_costs_origin {
   return folder / (name + ".txt");
 }
 
-/// The lines of a file before the costs.
+/// Returns the lines of a file before the costs.
 [[nodiscard]] inline std::string launch_costs_heading(const launch_costs_origin& origin) {
   return "ramify launch costs 1\ngpu: " + origin.gpu + "\ndriver: " + origin.driver +
          "\nruntime: " + std::to_string(origin.runtime) + '\n';
 }
 
-/// The costs in a file's text, unless that is malformed or of something else.
+/// Parses the text of a file. Returns nothing if it is malformed or of another origin.
 [[nodiscard]] inline std::optional<launch_costs> parse_launch_costs(
     std::string_view text, const launch_costs_origin& origin) {
   const auto skip = [&](std::string_view expected) {
@@ -87,7 +89,7 @@ struct launch_costs_origin {
   return text.empty() && are_plausible(costs) ? std::optional(costs) : std::nullopt;
 }
 
-/// The costs that are kept in `folder`, if there are any.
+/// Returns the costs of `origin` that are saved in `folder`, if there are valid ones.
 [[nodiscard]] inline std::optional<launch_costs> load_launch_costs(
     const std::filesystem::path& folder, const launch_costs_origin& origin) {
   if (folder.empty()) return std::nullopt;
@@ -95,12 +97,13 @@ struct launch_costs_origin {
   std::error_code no_such_file;
   if (!std::filesystem::is_regular_file(path, no_such_file)) return std::nullopt;
   std::ifstream file(path, std::ios::binary);
-  std::array<char, 4096> text{};  // more than any such file has
+  std::array<char, 4096> text{};  // larger than any valid file
   file.read(text.data(), text.size());
   return parse_launch_costs({text.data(), static_cast<std::size_t>(file.gcount())}, origin);
 }
 
-/// Keeps costs in `folder`, if it can: under another name first, so that nobody reads half a file.
+/// Saves costs in `folder`, or does nothing if that fails. It writes a temporary file and renames
+/// it, so that no process reads an incomplete file.
 inline void save_launch_costs(const std::filesystem::path& folder,
                               const launch_costs_origin& origin, const launch_costs& costs) {
   if (folder.empty()) return;
@@ -109,7 +112,7 @@ inline void save_launch_costs(const std::filesystem::path& folder,
   const auto path = launch_costs_path(folder, origin);
   std::string text = launch_costs_heading(origin);
   for (const launch_cost_field& field : launch_cost_fields) {
-    std::array<char, 32> number{};  // the shortest that reads back as the same
+    std::array<char, 32> number{};  // the shortest text that is parsed as the same value
     const auto end =
         std::to_chars(number.data(), number.data() + number.size(), costs.*field.value);
     text.append(field.name).append(": ").append(number.data(), end.ptr).append("\n");
@@ -122,8 +125,8 @@ inline void save_launch_costs(const std::filesystem::path& folder,
   if (!file || error) std::filesystem::remove(draft, error);
 }
 
-/// The version in the text of /proc/driver/nvidia/version: its first word of digits and dots, "" if
-/// there is none.
+/// Returns the version in the text of /proc/driver/nvidia/version: its first word of digits and
+/// dots, or "" if there is none.
 [[nodiscard]] inline std::string driver_version_in(std::string_view text) {
   constexpr std::string_view spaces = " \t\n";
   while (!text.empty()) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What a traced run launched: every grid, who launched it, when it ran. Plain C++.
+/// launch_trace: every grid of a traced run, its parent, and when it ran. Plain C++.
 ///
 ///     ramify::launch_trace trace;
 ///     ramify::quicksort_options options;
@@ -10,8 +10,8 @@
 ///     ramify::quicksort(std::span(keys), options);
 ///     ramify::write_trace_file("sort.html", trace);  // or .json (Perfetto), or .dot (Graphviz)
 ///
-///     sort, 3 levels        grids[0] {parent no_grid, kernel "sample_sort_sample_root", begin 0, ...}
-///                           grids[5] {parent 2,       kernel "sample_sort_leaves", ...}
+///     sort, 3 levels     grids[0] {parent no_grid, kernel "sample_sort_sample_root", begin 0, ...}
+///                        grids[5] {parent 2,       kernel "sample_sort_leaves", ...}
 
 #include <array>
 #include <cstddef>
@@ -26,13 +26,13 @@
 
 namespace ramify {
 
-/// Which kind of stream a grid was launched into.
+/// The kind of stream that a grid was launched into.
 enum class launch_stream : std::uint8_t {
-  host,             ///< by the host
-  null,             ///< by a kernel: its block's NULL stream
-  named,            ///< a stream that the kernel made
-  fire_and_forget,  ///< at once, in no order
-  tail,             ///< when the launching grid and all its other children are complete
+  host,             ///< a stream of the host
+  null,             ///< the NULL stream of the launching block
+  named,            ///< a stream that the launching grid created
+  fire_and_forget,  ///< the fire-and-forget stream of the launching grid: no order
+  tail,             ///< the tail stream: after the launching grid and all its other children
 };
 
 [[nodiscard]] constexpr std::string_view to_string(launch_stream s) {
@@ -46,77 +46,89 @@ enum class launch_stream : std::uint8_t {
   return "?";
 }
 
-/// One grid that ran. Times are in nanoseconds from the first grid's begin on; under a reproducible
-/// schedule of the CPU executor, in that schedule's steps.
+/// One grid that ran.
+///
+/// Times are in nanoseconds since the first grid began. Under a reproducible schedule of the CPU
+/// executor they are steps of the schedule.
 struct traced_grid {
   static constexpr std::size_t no_grid = std::numeric_limits<std::size_t>::max();
 
-  std::size_t parent = no_grid;  ///< index of the grid that launched it; no_grid: the host did
-  std::string kernel;            ///< its name
-  std::uint32_t depth = 0;       ///< in the launch tree; what the host launches has 0
-  std::array<std::uint32_t, 3> blocks{};   ///< of the grid
-  std::array<std::uint32_t, 3> threads{};  ///< a block
-  std::uint32_t dynamic_shared = 0;        ///< bytes a block
+  std::size_t parent = no_grid;  ///< index of the launching grid; no_grid: launched by the host
+  std::string kernel;            ///< name of the kernel
+  std::uint32_t depth = 0;       ///< depth in the launch tree; 0 for a grid that the host launched
+  std::array<std::uint32_t, 3> blocks{};   ///< grid dimensions
+  std::array<std::uint32_t, 3> threads{};  ///< block dimensions
+  std::uint32_t dynamic_shared = 0;        ///< bytes per block
   launch_stream stream = launch_stream::host;
-  std::uint32_t parent_block =
-      0;                       ///< the block that launched it, numbered x first; of the host's, 0
-  std::uint64_t launched = 0;  ///< when the kernel asked for it; of the host's, its begin
-  /// When its first block began. One that starts early (stream_serialization::programmatic) then waits for the grid before.
+  /// The linear index (x first) of the launching block; 0 for a grid that the host launched.
+  std::uint32_t parent_block = 0;
+  /// When the kernel launched it; equal to `begin` for a grid that the host launched.
+  std::uint64_t launched = 0;
+  /// When its first block began. With stream_serialization::programmatic, the grid may then still
+  /// wait for the previous one.
   std::uint64_t begin = 0;
   std::uint64_t end = 0;  ///< when its last warp ended
-  /// When it and all that is nested in it had ended. Only then does a grid count as complete: what
-  /// waits for it in a stream begins later.
+  /// When the grid and all its descendants had ended. Work that waits for the grid in a stream
+  /// begins later.
   std::uint64_t complete = 0;
-  /// Times that it ran: more than once in the loop of a graph only. Then `begin` is the first time's, and
-  /// `end` the last's.
-  std::uint64_t turns = 1;
+  /// How often the grid ran. It is more than 1 only in a graph loop; then `begin` is the first
+  /// run's and `end` the last run's.
+  std::uint64_t runs = 1;
 };
 
-/// The grids of one run or several, in the order in which they began: a parent before its children.
+/// The grids of one run or of several runs, in the order in which they began. A parent comes before
+/// its children.
 struct launch_trace {
-  /// Grids of a run, or of a call of a simulation, that there is room for: so many that kernels launch, and
-  /// as many that the host does. In [1, 2^24]; each takes 120 bytes of device memory. Set it before the run.
+  /// The maximum number of grids that kernels launch in a run, or in one call of a simulation, and
+  /// the maximum number of grids that the host launches there. Range [1, 2^24]; each takes 120
+  /// bytes of device memory. Set it before the run.
   std::size_t capacity = 1 << 16;
 
   std::vector<traced_grid> grids;
-  std::uint64_t lost = 0;  ///< grids that found no room, and are not among these
+  std::uint64_t lost = 0;  ///< number of grids that exceeded the capacity and are missing here
   backend ran_on = backend::automatic;
-  route taken = route::automatic;  ///< the last run's
-  bool counts_steps = false;       ///< times are a schedule's steps, not nanoseconds
-  std::uint64_t origin = 0;        ///< the device's clock when grids[0] began
+  route taken = route::automatic;  ///< the route of the last run
+  bool counts_steps = false;       ///< times are steps of a schedule, not nanoseconds
+  std::uint64_t origin = 0;        ///< the device clock when grids[0] began
 
-  /// Grids that ran, each as often as it did: what the report of the run counts.
+  /// Returns the number of runs of all grids. It equals the number of grids in the report of the
+  /// run.
   [[nodiscard]] std::uint64_t count() const {
     std::uint64_t all = 0;
-    for (const traced_grid& g : grids) all += g.turns;
+    for (const traced_grid& g : grids) all += g.runs;
     return all;
   }
 };
 
-// The writers are compiled: ramify::runtime. In all of them a parent that does not come before its child
-// is as good as none. What is no UTF-8 in a name is replaced. All throw std::ios_base::failure.
+// The writers are compiled into ramify::runtime. They ignore a parent that does not come before its
+// child, and replace invalid UTF-8 in names.
 
-/// A JSON file for ui.perfetto.dev and chrome://tracing: a slice a grid, from begin to end, an arrow from
-/// where its parent launched it to it, and its facts. Slices stand on as few lanes as hold them side by
-/// side; no lane stands for a multiprocessor. A schedule's steps are shown as microseconds.
+/// Writes a JSON file for ui.perfetto.dev and chrome://tracing.
+///
+/// Each grid is a slice from its begin to its end, with an arrow from its launch in the parent.
+/// Slices use as few tracks as possible without overlap; a track does not stand for a
+/// multiprocessor. Steps of a schedule are written as microseconds. \throws std::ios_base::failure
 void write_chrome_trace(std::ostream& out, const launch_trace& trace);
 
-/// The launch tree for Graphviz: `dot -Tsvg`. Of more than `most_children` children with the same kernel
-/// and shape, launched in the same kind of stream, one node stands for the rest: it says how many they
-/// are, and how many grids are below them, which are not drawn either.
-void write_dot(std::ostream& out, const launch_trace& trace, std::size_t most_children = 16);
+/// Writes the launch tree for Graphviz: `dot -Tsvg`.
+///
+/// If a grid has more than `max_children` children with the same kernel, shape and kind of stream,
+/// one node stands for the rest. It shows their number and the number of their descendants.
+/// \throws std::ios_base::failure
+void write_dot(std::ostream& out, const launch_trace& trace, std::size_t max_children = 16);
 
-/// One page for a browser, which needs nothing else: the tree and the timeline, to zoom and to point at.
+/// Writes one self-contained page for a browser: the launch tree and the timeline, interactive.
+/// \throws std::ios_base::failure
 void write_html(std::ostream& out, const launch_trace& trace, std::string_view title);
 
-/// Writes what the name's extension says: .json, .dot, or .html with the name as its title. The file
-/// appears whole or not at all.
-/// \throws std::invalid_argument naming the choices
+/// Writes the file in the format of its extension: .json, .dot, or .html (whose title is the file's
+/// stem). It writes a temporary file and renames it, so an incomplete file never appears.
+/// \throws std::invalid_argument naming the extensions
 /// \throws std::ios_base::failure naming the file
 void write_trace_file(const std::filesystem::path& path, const launch_trace& trace);
 
-/// Whether write_trace_file() knows the extension, for programs that would rather say so before they
-/// run. \throws std::invalid_argument naming the choices
+/// Checks, before a run, that write_trace_file() supports the extension.
+/// \throws std::invalid_argument naming the extensions
 void check_trace_file(const std::filesystem::path& path);
 
 }  // namespace ramify

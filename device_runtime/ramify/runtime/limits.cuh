@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// launch_limits: the device runtime's limits, set from the host for a scope.
+/// launch_limits: sets the limits of the device runtime for a scope, from the host.
 
 #include <cstddef>
 #include <optional>
@@ -11,22 +11,24 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// Limits of the current device. A field without a value leaves its limit alone.
+/// Limits of the current device. A field without a value leaves its limit unchanged.
 struct launch_limit_values {
-  /// Launches from the device that have not begun yet (cudaLimitDevRuntimePendingLaunchCount),
-  /// 2048 unless set. A slot costs about 9 KB of device memory on an H200.
+  /// The maximum number of launches from the device that are not complete
+  /// (cudaLimitDevRuntimePendingLaunchCount); the default is 2048. The CPU executor counts a launch
+  /// only until its grid begins. A slot takes about 9 KB of device memory on an H200.
   std::optional<std::size_t> pending_launches = std::nullopt;
-  /// Bytes for malloc() in kernels (cudaLimitMallocHeapSize). To be set before the first kernel
-  /// that uses malloc() is launched.
+  /// Bytes for malloc() in kernels (cudaLimitMallocHeapSize). Set it before the first launch of a
+  /// kernel that uses malloc().
   std::optional<std::size_t> malloc_heap_bytes = std::nullopt;
-  /// Bytes of stack a thread (cudaLimitStackSize).
+  /// Bytes of stack per thread (cudaLimitStackSize).
   std::optional<std::size_t> stack_bytes = std::nullopt;
-  /// Always refused: the device runtime of CUDA 12 and later (CDP2) has no such limit, because a
-  /// kernel can no longer wait for its children. Join through a tail launch.
+  /// Always rejected. The device runtime CDP2, the default since CUDA 12, has no such limit: a
+  /// kernel cannot wait for its children. Use a tail launch to join. (CDP1, which can still be
+  /// forced below compute capability 9.0, has this limit; Ramify does not use CDP1.)
   std::optional<std::size_t> sync_depth = std::nullopt;
 };
 
-/// The limits of the current device, all fields with values but sync_depth.
+/// Returns the limits of the current device. All fields except sync_depth have values.
 /// \throws cuda_error
 inline launch_limit_values current_launch_limits() {
   const auto read = [](cudaLimit which, const char* doing) {
@@ -42,27 +44,29 @@ inline launch_limit_values current_launch_limits() {
   return values;
 }
 
-/// Sets limits for a scope and puts the former ones back at its end.
+/// Sets limits for a scope, and restores the former ones at its end.
 ///
 ///     const launch_limits limits({.pending_launches = 16'384});
-///     limits.granted().pending_launches;  // what the driver really gave: it clamps silently
+///     limits.granted().pending_launches;  // the limit in force: the driver clamps silently
 ///
-/// Waits for the device, on construction and at the end. For the whole device: not while another
-/// thread of the process launches.
+/// The constructor and the destructor wait for the device. The limits apply to the whole device, so
+/// no other thread of the process may launch meanwhile.
 class [[nodiscard]] launch_limits {
  public:
-  /// \throws std::invalid_argument for sync_depth or for no pending launches; cuda_error if the
-  ///         driver refuses one. Either way no limit is changed.
+  /// \throws std::invalid_argument if sync_depth is set or pending_launches is 0; cuda_error if the
+  ///         driver rejects a limit. After an exception no limit is changed.
   explicit launch_limits(const launch_limit_values& wanted) {
     if (wanted.sync_depth) {
       throw std::invalid_argument(
-          "launch_limits.sync_depth (cudaLimitDevRuntimeSyncDepth) does not exist since CUDA 12: a "
-          "kernel cannot wait for its children; use a tail launch for what follows them");
+          "launch_limits.sync_depth (cudaLimitDevRuntimeSyncDepth) is not a limit of CDP2, the "
+          "device "
+          "runtime since CUDA 12: a kernel cannot wait for its children; use a tail launch to "
+          "join");
     }
     if (wanted.pending_launches == std::size_t{0}) {
       throw std::invalid_argument("launch_limits.pending_launches must be at least 1");
     }
-    // What was not asked for is not put back either: some limits cannot be set at any time.
+    // Only limits that are set here are restored: some limits cannot be set at any time.
     const launch_limit_values now = current_launch_limits();
     if (wanted.pending_launches) former_.pending_launches = now.pending_launches;
     if (wanted.malloc_heap_bytes) former_.malloc_heap_bytes = now.malloc_heap_bytes;
@@ -87,12 +91,12 @@ class [[nodiscard]] launch_limits {
   launch_limits(const launch_limits&) = delete;
   launch_limits& operator=(const launch_limits&) = delete;
 
-  /// What is in force now.
+  /// The limits in force, which the driver may have clamped.
   [[nodiscard]] const launch_limit_values& granted() const { return granted_; }
 
-  /// Device memory that the change took, in bytes; negative if it gave some back. The driver makes
-  /// the first pool with the first kernel that can launch: until then a change takes nothing.
-  /// Always 0 on the CPU executor, whose pool is a number.
+  /// The bytes of device memory that the change reserved; negative if it released memory. The
+  /// driver creates the pool with the first kernel that can launch, so a change before that
+  /// reserves nothing. Always 0 on the CPU executor.
   [[nodiscard]] std::ptrdiff_t reserved_bytes() const { return reserved_bytes_; }
 
  private:
@@ -100,33 +104,33 @@ class [[nodiscard]] launch_limits {
     if (value) check(cudaDeviceSetLimit(which, *value), doing);
   }
 
-  /// Each limit for itself: one that the driver refuses must not keep the next from being restored.
-  /// It refuses the malloc heap once a kernel has used it.
+  /// Restores each limit separately, so that a rejected one does not prevent the next. The driver
+  /// rejects a new malloc heap size once a kernel has used the heap.
   void restore_quietly() noexcept {
-    const auto put_back = [](cudaLimit which, std::optional<std::size_t> value) {
+    const auto restore = [](cudaLimit which, std::optional<std::size_t> value) {
       try {
         set(which, value, "restoring a limit");
-      } catch (const cuda_error&) {  // a destructor has nobody to tell
+      } catch (const cuda_error&) {  // a destructor must not throw
       }
     };
     static_cast<void>(cudaDeviceSynchronize());
-    put_back(cudaLimitDevRuntimePendingLaunchCount, former_.pending_launches);
-    put_back(cudaLimitMallocHeapSize, former_.malloc_heap_bytes);
-    put_back(cudaLimitStackSize, former_.stack_bytes);
+    restore(cudaLimitDevRuntimePendingLaunchCount, former_.pending_launches);
+    restore(cudaLimitMallocHeapSize, former_.malloc_heap_bytes);
+    restore(cudaLimitStackSize, former_.stack_bytes);
   }
 
   static std::size_t free_memory() {
 #if RAMIFY_ON_CUDA
     std::size_t free = 0;
     std::size_t total = 0;
-    check(cudaMemGetInfo(&free, &total), "asking for free device memory");
+    check(cudaMemGetInfo(&free, &total), "querying free device memory");
     return free;
 #else
     return 0;
 #endif
   }
 
-  launch_limit_values former_;  // of the limits that were set
+  launch_limit_values former_;  // the old values of the limits that were set
   launch_limit_values granted_;
   std::ptrdiff_t reserved_bytes_ = 0;
 };

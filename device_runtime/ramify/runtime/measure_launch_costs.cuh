@@ -2,12 +2,12 @@
 #pragma once
 
 /// \file
-/// Measures what launches cost on the current device.
+/// Measures the launch costs of the current device.
 ///
-/// Each cost is the slope between a short row of launches and a long one, by the host's clock, so that
-/// what comes once for both drops out; of each row, the least of a few times, for work of others at the
-/// same time only adds to them. Takes well under a second, and
-/// memory of the driver's: the launch pool, if no kernel that can launch has run before.
+/// Each cost is the slope between a short and a long sequence of launches, by the host clock, so
+/// that constant costs cancel. Each time is the minimum of several runs, because other work can
+/// only add to it. All measurements together take well under a second. They allocate driver memory
+/// for the launch pool, if no kernel that can launch has run before.
 
 #include <ramify/runtime/build.hpp>
 
@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/captured_graph.cuh>
 #include <ramify/runtime/graph_loop.cuh>
@@ -27,76 +28,78 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-// ---- what is launched. One thread each; templates, as nvcc takes no inline kernels --------------
+// ---- the kernels: one thread each, templates because nvcc accepts no inline kernels ----------------
 
-/// What launches are measured with: on the device.
+/// The device memory of the measurements.
 struct launch_trial {
   run_status status;
-  unsigned has_slots;   ///< 1 if there were slots for the longest row
-  unsigned turns_left;  ///< of a loop
+  unsigned has_slots;        ///< 1 if there were slots for the longest sequence
+  unsigned iterations_left;  ///< of a graph loop
 };
 
-enum class trial_link { fire_and_forget, named, tail };
+/// The stream into which a chain of grids launches its next grid.
+enum class trial_stream { fire_and_forget, named, tail };
 
 template <class Trial>
 __global__ void trial_nothing(Trial*) {}
 
-/// Takes all slots that a row of launches from the device can need.
+/// Acquires all slots that a sequence of launches from the device needs.
 template <class Trial>
-__global__ void trial_take_slots(Trial* trial, launch_slots slots, unsigned count) {
+__global__ void trial_acquire_slots(Trial* trial, launch_slots slots, unsigned count) {
   trial->has_slots = slots.acquire(trial->status, count) ? 1 : 0;
 }
 
-/// Gives them back, if there were any.
+/// Releases the slots that trial_acquire_slots has acquired, if any.
 template <class Trial>
-__global__ void trial_give_slots_back(Trial* trial, launch_slots slots, unsigned count) {
+__global__ void trial_release_slots(Trial* trial, launch_slots slots, unsigned count) {
   if (trial->has_slots != 0) slots.release(count);
 }
 
-/// Launches grids one after another, into one stream that does not make them wait.
+/// Launches `count` independent grids.
 template <class Trial>
-__global__ void trial_row(Trial* trial, unsigned count) {
+__global__ void trial_sequence(Trial* trial, unsigned count) {
   for (unsigned i = 0; i < count; ++i) {
     const auto launched = launch(trial_nothing<Trial>, {1, 1}, fire_and_forget(), trial);
     if (!launched) trial->status.record_error(launched.code(), __func__, 0);
   }
 }
 
-/// Launches itself until none is left. Join: nobody needs one; the host waits for the last.
+/// Launches itself `left` times, each grid the next one. Join: none; the host waits for the last
+/// grid.
 template <class Trial>
-__global__ void trial_chain(Trial* trial, unsigned left, trial_link by) {
+__global__ void trial_chain(Trial* trial, unsigned left, trial_stream into) {
   if (left == 0) return;
-  const device_stream aside(by == trial_link::named ? child_streams::named
-                                                    : child_streams::fire_and_forget);
-  const cudaStream_t stream = by == trial_link::tail ? tail_launch() : aside.get();
-  const auto launched = launch(trial_chain<Trial>, {1, 1}, stream, trial, left - 1, by);
+  const device_stream children(into == trial_stream::named ? child_streams::named
+                                                           : child_streams::fire_and_forget);
+  const cudaStream_t stream = into == trial_stream::tail ? tail_launch() : children.get();
+  const auto launched = launch(trial_chain<Trial>, {1, 1}, stream, trial, left - 1, into);
   if (!launched) trial->status.record_error(launched.code(), __func__, 0);
 }
 
 template <class Trial>
-__global__ void trial_set_turns(Trial* trial, unsigned turns) {
-  trial->turns_left = turns;
+__global__ void trial_set_iterations(Trial* trial, unsigned iterations) {
+  trial->iterations_left = iterations;
 }
 
 template <class Trial>
-__global__ void trial_turn(Trial* trial, loop_condition loop) {
-  loop.again(--trial->turns_left > 0);
+__global__ void trial_iteration(Trial* trial, loop_condition loop) {
+  loop.again(--trial->iterations_left > 0);
 }
 
-/// Slots for launches of kernels in a stream, taken and given back there.
+/// Acquires launch slots in stream order, and releases them there at the end of the scope.
 class trial_slots {
  public:
   trial_slots(launch_trial* trial, std::size_t pending_launch_limit, unsigned count,
               cudaStream_t stream)
       : trial_(trial), lease_(pending_launch_limit), count_(count), stream_(stream) {
-    check(
-        launch(trial_take_slots<launch_trial>, {1, 1}, stream, trial, lease_.slots(), count).code(),
-        "taking launch slots");
+    check(launch(trial_acquire_slots<launch_trial>, {1, 1}, stream, trial, lease_.slots(), count)
+              .code(),
+          "acquiring launch slots");
   }
   ~trial_slots() {
-    // Only a broken device fails here, and the next call says so.
+    // This fails only if the device has failed; the next call reports it.
     static_cast<void>(
-        launch(trial_give_slots_back<launch_trial>, {1, 1}, stream_, trial_, lease_.slots(), count_)
+        launch(trial_release_slots<launch_trial>, {1, 1}, stream_, trial_, lease_.slots(), count_)
             .code());
   }
   trial_slots(const trial_slots&) = delete;
@@ -109,20 +112,20 @@ class trial_slots {
   cudaStream_t stream_;
 };
 
-// ---- measuring ----------------------------------------------------------------------------------
+// ---- the measurements ---------------------------------------------------------------------------
 
-/// The least of a few times that are measured one after another.
+/// Returns the minimum of seven times, measured one after another.
 template <class Measure>
-[[nodiscard]] double least_time(Measure measure) {
-  double least = measure();
-  for (int i = 0; i < 6; ++i) least = std::min(least, measure());
-  return least;
+[[nodiscard]] double minimum_time(Measure measure) {
+  double minimum = measure();
+  for (int i = 0; i < 6; ++i) minimum = std::min(minimum, measure());
+  return minimum;
 }
 
-/// At least a nanosecond: next to nothing, and on a busy machine a slope may come out as less.
-inline constexpr double least_cost = 0.001;
+/// The lower bound of a cost, one nanosecond: on a busy machine a slope may be negative.
+inline constexpr double minimum_cost = 0.001;
 
-/// Microseconds that `work` takes, by the host's clock.
+/// Returns the microseconds that `work` takes, by the host clock.
 template <class Work>
 [[nodiscard]] double host_microseconds(Work work) {
   const auto begin = std::chrono::steady_clock::now();
@@ -131,118 +134,156 @@ template <class Work>
       .count();
 }
 
-/// Measures on the current device. For the whole device: work of others at the same time makes it
-/// seem slower. Waits for its own work only, in a stream of its own.
-/// \throws unavailable if the launch slots do not suffice; cuda_error, device_launch_error
-inline launch_costs measure_launch_costs() {
-  constexpr unsigned short_row = 8;
-  constexpr unsigned long_row = 40;
-  constexpr unsigned slots_needed = long_row + 8;  // a tail launch may need two
+/// The measurements of measure_launch_costs(), in a stream of their own. Call each once, in this
+/// order.
+class launch_cost_trials {
+ public:
+  launch_cost_trials() {
+    check(cudaMemsetAsync(trial_, 0, sizeof(launch_trial), stream_),
+          "preparing to measure launches");
+  }
 
-  const relaxed_capture_scope here;  // all of this concerns streams of its own
-  const host_stream own;
-  const cudaStream_t stream = own.get();
-  const device_buffer<launch_trial> memory(1, stream);
-  launch_trial* const trial = memory.data();
-  check(cudaMemsetAsync(trial, 0, sizeof(launch_trial), stream), "preparing to measure launches");
+  /// 1. Launches by the host.
+  void measure_host(launch_costs& costs) {
+    costs.host_launch = cost_in([&](unsigned steps) {
+      for (unsigned i = 0; i < steps; ++i) launch_nothing();
+    });
+    unsigned value = 0;
+    costs.host_round_trip = cost_in([&](unsigned steps) {
+      for (unsigned i = 0; i < steps; ++i) {
+        launch_nothing();
+        check(cudaMemcpyAsync(&value, &trial_->iterations_left, sizeof value,
+                              cudaMemcpyDeviceToHost, stream_),
+              "reading a value");
+        own_.synchronize();
+      }
+    });
+  }
 
-  const auto launched = [](const launch_status& status) {
-    check(status.code(), "launching what is measured");
-  };
-  launch_trial seen{};
-  const auto look = [&] {
-    check(cudaMemcpyAsync(&seen, trial, sizeof seen, cudaMemcpyDeviceToHost, stream),
-          "reading what was measured");
-    own.synchronize();
-  };
-  // What a step adds, if row(n) puts n of them into the stream.
-  const auto cost_in = [&](auto row) {
-    const auto time_of = [&](unsigned steps) {
-      return host_microseconds([&] {
-        row(steps);
-        own.synchronize();
+  /// 2. Launches by kernels. It acquires the slots of the longest sequence once, for all of them.
+  /// \throws unavailable if they are not free; device_launch_error if a launch failed
+  void measure_device(launch_costs& costs) {
+    const std::size_t limit = *current_launch_limits().pending_launches;
+    slots_.emplace(trial_, limit, slots_needed, stream_);
+    if (read_trial().has_slots == 0) {
+      throw unavailable("measuring launches needs " + std::to_string(slots_needed) +
+                        " free launch slots, of a pending-launch limit of " +
+                        std::to_string(limit));
+    }
+    costs.device_launch = cost_in([&](unsigned steps) {
+      check_launch(launch(trial_sequence<launch_trial>, {1, 1}, stream_, trial_, steps));
+    });
+    costs.nested_level = cost_of_chain(trial_stream::fire_and_forget);
+    costs.named_level = cost_of_chain(trial_stream::named);
+    costs.tail_launch = cost_of_chain(trial_stream::tail);
+    const run_status status = read_trial().status;
+    if (status.error != 0) {
+      throw device_launch_error(
+          status.error, status.error_kernel, 0,
+          std::string("a launch in kernel ") + status.error_kernel +
+              " failed: " + cudaGetErrorString(static_cast<cudaError_t>(status.error)));
+    }
+  }
+
+  /// 3. Grids in a captured graph.
+  void measure_graph(launch_costs& costs) {
+    const auto graph_of = [&](unsigned grids) {
+      const auto put = [&] {
+        for (unsigned i = 0; i < grids; ++i) launch_nothing();
+      };
+      return captured_graph(stream_, put, cudaStreamCaptureModeRelaxed);
+    };
+    const captured_graph few = graph_of(short_sequence);
+    const captured_graph many = graph_of(long_sequence);
+    costs.graph_grid =
+        cost_in([&](unsigned steps) { (steps == short_sequence ? few : many).launch(stream_); });
+  }
+
+  /// 4. Graph loops. If the driver does not support them, their costs stay 0.
+  void measure_graph_loop(launch_costs& costs) {
+    if (!graph_loop_obstacle().empty()) return;
+    const auto make_loop = [&] {
+      return graph_loop([&](cudaStream_t into, const loop_condition& condition) {
+        check_launch(launch(trial_iteration<launch_trial>, {1, 1}, into, trial_, condition));
       });
     };
-    static_cast<void>(time_of(short_row));  // what is done for the first time takes longer
-    static_cast<void>(time_of(long_row));
-    const double of_long = least_time([&] { return time_of(long_row); });
-    const double of_short = least_time([&] { return time_of(short_row); });
-    return std::max((of_long - of_short) / (long_row - short_row), least_cost);
-  };
+    try {
+      const graph_loop loop = make_loop();
+      costs.graph_iteration = cost_in([&](unsigned steps) {
+        check_launch(launch(trial_set_iterations<launch_trial>, {1, 1}, stream_, trial_, steps));
+        loop.launch(stream_);
+      });
+      costs.graph_loop = minimum_time(
+          [&] { return host_microseconds([&] { const graph_loop made = make_loop(); }); });
+    } catch (const unavailable&) {  // the driver does not support loops after all
+      costs.graph_iteration = 0;
+      costs.graph_loop = 0;
+    }
+  }
 
-  launch_costs costs;
-  // 1. By the host.
-  costs.host_launch = cost_in([&](unsigned steps) {
-    for (unsigned i = 0; i < steps; ++i) {
-      launched(launch(trial_nothing<launch_trial>, {1, 1}, stream, trial));
-    }
-  });
-  unsigned word = 0;
-  costs.host_round_trip = cost_in([&](unsigned steps) {
-    for (unsigned i = 0; i < steps; ++i) {
-      launched(launch(trial_nothing<launch_trial>, {1, 1}, stream, trial));
-      check(cudaMemcpyAsync(&word, &trial->turns_left, sizeof word, cudaMemcpyDeviceToHost, stream),
-            "reading a word");
-      own.synchronize();
-    }
-  });
-  // 2. By kernels, with slots of the quota for the longest row, and for as long as it takes.
-  const std::size_t limit = *current_launch_limits().pending_launches;
-  const trial_slots slots(trial, limit, slots_needed, stream);
-  look();
-  if (seen.has_slots == 0) {
-    throw unavailable("measuring launches needs " + std::to_string(slots_needed) +
-                      " free launch slots, of a pending-launch limit of " + std::to_string(limit));
+ private:
+  static constexpr unsigned short_sequence = 8;
+  static constexpr unsigned long_sequence = 40;
+  static constexpr unsigned slots_needed = long_sequence + 8;  // a tail launch may need two
+
+  static void check_launch(const launch_status& status) {
+    check(status.code(), "launching a grid to measure");
   }
-  const auto cost_of_chain = [&](trial_link by) {
-    return cost_in([&, by](unsigned steps) {
-      launched(launch(trial_chain<launch_trial>, {1, 1}, stream, trial, steps, by));
-    });
-  };
-  costs.device_launch = cost_in([&](unsigned steps) {
-    launched(launch(trial_row<launch_trial>, {1, 1}, stream, trial, steps));
-  });
-  costs.nested_level = cost_of_chain(trial_link::fire_and_forget);
-  costs.named_level = cost_of_chain(trial_link::named);
-  costs.tail_launch = cost_of_chain(trial_link::tail);
-  look();
-  if (seen.status.error != 0) {
-    throw device_launch_error(
-        seen.status.error, seen.status.error_kernel, 0,
-        std::string("a launch in kernel ") + seen.status.error_kernel +
-            " failed: " + cudaGetErrorString(static_cast<cudaError_t>(seen.status.error)));
+
+  void launch_nothing() {
+    check_launch(launch(trial_nothing<launch_trial>, {1, 1}, stream_, trial_));
   }
-  // 3. By graphs.
-  const auto graph_of = [&](unsigned grids) {
-    const auto put = [&] {
-      for (unsigned i = 0; i < grids; ++i) {
-        launched(launch(trial_nothing<launch_trial>, {1, 1}, stream, trial));
-      }
+
+  [[nodiscard]] launch_trial read_trial() {
+    launch_trial read{};
+    check(cudaMemcpyAsync(&read, trial_, sizeof read, cudaMemcpyDeviceToHost, stream_),
+          "reading the state of the measurement");
+    own_.synchronize();
+    return read;
+  }
+
+  /// Returns the cost of one step, where sequence(n) puts n steps into the stream.
+  template <class Sequence>
+  [[nodiscard]] double cost_in(Sequence sequence) {
+    const auto time_of = [&](unsigned steps) {
+      return host_microseconds([&] {
+        sequence(steps);
+        own_.synchronize();
+      });
     };
-    return captured_graph(stream, put, cudaStreamCaptureModeRelaxed);
-  };
-  const captured_graph few = graph_of(short_row);
-  const captured_graph many = graph_of(long_row);
-  costs.graph_grid =
-      cost_in([&](unsigned steps) { (steps == short_row ? few : many).launch(stream); });
-  if (!graph_loop_obstacle().empty()) return costs;
-  const auto make_loop = [&] {
-    return graph_loop([&](cudaStream_t into, const loop_condition& condition) {
-      launched(launch(trial_turn<launch_trial>, {1, 1}, into, trial, condition));
-    });
-  };
-  try {
-    const graph_loop loop = make_loop();
-    costs.graph_turn = cost_in([&](unsigned steps) {
-      launched(launch(trial_set_turns<launch_trial>, {1, 1}, stream, trial, steps));
-      loop.launch(stream);
-    });
-    costs.graph_loop =
-        least_time([&] { return host_microseconds([&] { const graph_loop made = make_loop(); }); });
-  } catch (const unavailable&) {  // this driver has none
-    costs.graph_turn = 0;
-    costs.graph_loop = 0;
+    static_cast<void>(time_of(short_sequence));  // warm-up: first launches take longer
+    static_cast<void>(time_of(long_sequence));
+    const double of_long = minimum_time([&] { return time_of(long_sequence); });
+    const double of_short = minimum_time([&] { return time_of(short_sequence); });
+    return std::max((of_long - of_short) / (long_sequence - short_sequence), minimum_cost);
   }
+
+  [[nodiscard]] double cost_of_chain(trial_stream into) {
+    return cost_in([&](unsigned steps) {
+      check_launch(launch(trial_chain<launch_trial>, {1, 1}, stream_, trial_, steps, into));
+    });
+  }
+
+  relaxed_capture_scope nothing_captured_;  // these calls concern only streams created here
+  host_stream own_;
+  cudaStream_t stream_ = own_.get();
+  device_buffer<launch_trial> memory_{1, stream_};
+  launch_trial* trial_ = memory_.data();
+  std::optional<trial_slots> slots_;
+};
+
+/// Measures the launch costs of the current device.
+///
+/// It waits only for its own work, in its own stream. Other work on the device at the same time
+/// increases the results.
+/// \throws unavailable if too few launch slots are free; cuda_error, device_launch_error
+inline launch_costs measure_launch_costs() {
+  launch_costs costs;
+  launch_cost_trials trials;
+  trials.measure_host(costs);
+  trials.measure_device(costs);
+  trials.measure_graph(costs);
+  trials.measure_graph_loop(costs);
   return costs;
 }
 

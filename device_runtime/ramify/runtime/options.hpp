@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What every compiled algorithm can be told about where and how it runs.
+/// run_options: the options that all compiled algorithms share.
 
 #include <cstddef>
 #include <ramify/runtime/report.hpp>
@@ -12,18 +12,19 @@ namespace ramify {
 
 struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
 
+/// Where and how a compiled algorithm runs.
 struct run_options {
   ramify::backend backend = ramify::backend::automatic;
   ramify::route route = ramify::route::automatic;
-  /// Sets the backend's pending-launch limit for the time of the call; 0 leaves it alone. The
-  /// report tells what was granted. Not while another thread launches.
+  /// The pending-launch limit of the backend during the call; 0 leaves it unchanged. The report
+  /// contains the granted limit. No other thread may launch during the call if this is set.
   std::size_t pending_launches = 0;
-  /// Where the grids are to be added that the call launches; null: nowhere. It must outlive what the options
-  /// are for: the call, or the object that they make.
+  /// The trace to which the call appends the grids it launches; null: none. It must outlive the
+  /// call, or the object that the call creates.
   launch_trace* trace = nullptr;
 };
 
-/// \throws std::invalid_argument naming the field
+/// Checks the enumerators. \throws std::invalid_argument naming the field
 inline void validate(const run_options& options) {
   if (to_string(options.backend) == "?") {
     throw std::invalid_argument("run_options.backend is none of the enumerators");

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Where a run may go, and what it tells about itself afterwards.
+/// The choices of a run (backend, route, flat loop, child streams) and its report. Plain C++.
 
 #include <algorithm>
 #include <array>
@@ -25,22 +25,22 @@ enum class backend {
 
 /// How a recursion is launched.
 enum class route {
-  automatic,  ///< device or flat, by cost
+  automatic,  ///< device or flat, whichever costs less
   device,     ///< grids launch child grids
-  flat,       ///< no launch from the device: one grid for all tasks of a level
+  flat,       ///< no launches from the device: one grid for all tasks of a level
 };
 
-/// Who begins the rounds of a flat run, one after another.
+/// How the iterations of a flat run are launched.
 enum class flat_loop {
-  automatic,  ///< the device if it can and it pays, else the host
-  graph,      ///< the device: a CUDA graph with a WHILE node
-  host,       ///< the host, which looks after each round whether there is another
+  automatic,  ///< a graph if the driver supports it and it costs less, else the host
+  graph,      ///< a CUDA graph with a WHILE node
+  host,       ///< the host, with a round trip after each iteration
 };
 
-/// Which streams a grid puts independent children into.
+/// The streams into which a grid launches independent children.
 enum class child_streams {
-  fire_and_forget,  ///< the fastest
-  named,            ///< a named non-blocking stream for each, the classic form
+  fire_and_forget,  ///< the fire-and-forget stream, which is the fastest
+  named,            ///< a named non-blocking stream for each child, the classic form
 };
 
 [[nodiscard]] constexpr std::string_view to_string(backend b) {
@@ -70,7 +70,7 @@ enum class child_streams {
   return "?";
 }
 
-/// The one of `choices`, a range of enumerators, whose to_string is `text`. `what` is for the message.
+/// Returns the enumerator in `choices` whose to_string is `text`. `what` is used in the message.
 /// \throws std::invalid_argument naming the choices
 template <class Choices>
 [[nodiscard]] auto parse_choice(std::string_view what, std::string_view text,
@@ -102,15 +102,17 @@ template <class Choices>
                       std::array{flat_loop::automatic, flat_loop::graph, flat_loop::host});
 }
 
-/// How the time of a call of a facade splits, in milliseconds; of a simulation, the sums of its calls.
-/// One part begins when the one before is over: what overlaps, the packing of chunks and their
-/// transfer, does so within a part. An array that is used in place, as all are on the CPU executor, is
-/// not copied: 0. In reports of header doors, which copy nothing and need not wait, all are 0.
+/// The times of a call of a facade in milliseconds. For a simulation, they are the sums of its
+/// calls.
+///
+/// The parts do not overlap. A time of copies is 0 if the arrays are used in place, as always on
+/// the CPU executor. All times are 0 in reports of the header templates, which copy nothing and do
+/// not wait.
 struct run_times {
-  double copy_in_ms = 0;   ///< until the caller's arrays were on the device; by the device's clock
-  double work_ms = 0;      ///< until the algorithm was done; likewise
-  double copy_out_ms = 0;  ///< until the results were in the caller's arrays; likewise
-  double total_ms = 0;     ///< of the call, by the host's clock, once its backend was known
+  double copy_in_ms = 0;   ///< copies of the caller's arrays to the device, by the device clock
+  double work_ms = 0;      ///< the algorithm, by the device clock
+  double copy_out_ms = 0;  ///< copies of the results to the caller's arrays, by the device clock
+  double total_ms = 0;     ///< the whole call after the choice of its backend, by the host clock
 
   run_times& operator+=(const run_times& more) {
     copy_in_ms += more.copy_in_ms;
@@ -121,26 +123,26 @@ struct run_times {
   }
 };
 
-/// What a run did.
+/// The report of a run.
 struct run_report : run_times {
   backend ran_on = backend::automatic;
-  std::string backend_reason;  ///< why it ran there
+  std::string backend_reason;  ///< the reason for the backend
   route taken = route::automatic;
-  std::string route_reason;                    ///< why this route
-  flat_loop looped_by = flat_loop::automatic;  ///< who began the flat rounds, if there were any
-  std::string flat_loop_reason;            ///< why; empty if there were none, or nobody to choose
-  std::uint64_t host_grids = 0;            ///< launched by the host
-  std::uint64_t child_grids = 0;           ///< launched by kernels
-  std::uint64_t graph_grids = 0;           ///< begun by the loop of a graph
-  std::uint32_t deepest_level = 0;         ///< of the launch tree, or of the levels; the root is 0
-  std::uint64_t spilled_tasks = 0;         ///< found no launch slot and ran in a flat grid
-  std::uint32_t peak_slots = 0;            ///< most launch slots in use at a time, of all runs
-  std::uint64_t pending_launch_limit = 0;  ///< the device's, in launches
+  std::string route_reason;                    ///< the reason for the route
+  flat_loop looped_by = flat_loop::automatic;  ///< how the flat iterations, if any, were launched
+  std::string flat_loop_reason;                ///< the reason for it; empty if there was no choice
+  std::uint64_t host_grids = 0;                ///< number of grids that the host launched
+  std::uint64_t child_grids = 0;               ///< number of grids that kernels launched
+  std::uint64_t graph_grids = 0;               ///< number of grids that a graph loop launched
+  std::uint32_t deepest_level = 0;             ///< maximum depth in the launch tree; the root has 0
+  std::uint64_t spilled_tasks = 0;         ///< tasks that got no launch slot and ran in a flat grid
+  std::uint32_t peak_slots = 0;            ///< maximum number of launch slots in use, by all runs
+  std::uint64_t pending_launch_limit = 0;  ///< the limit of the device, in launches
   std::size_t scratch_bytes = 0;           ///< temporary device memory
 };
 
-/// Counts the grids and the slots of a part of a run in the report of the whole. Where the whole ran,
-/// by which route, and its scratch memory stay as they are.
+/// Adds the grids and the slots of a part of a run to the report of the whole run. The backend, the
+/// route and the scratch memory of `whole` do not change.
 inline void add_part(run_report& whole, const run_report& part) {
   whole.host_grids += part.host_grids;
   whole.child_grids += part.child_grids;
@@ -150,7 +152,8 @@ inline void add_part(run_report& whole, const run_report& part) {
   whole.peak_slots = std::max(whole.peak_slots, part.peak_slots);
 }
 
-/// The same for a part that may have chosen another route; the reason then says so.
+/// Adds a part that may have taken another route; then it appends `name` and the route to the
+/// reason.
 inline void add_part(run_report& whole, const run_report& part, std::string_view name) {
   add_part(whole, part);
   if (part.host_grids > 0 && part.taken != whole.taken) {
@@ -158,13 +161,13 @@ inline void add_part(run_report& whole, const run_report& part, std::string_view
   }
 }
 
-/// One "name: value" line a field.
+/// Writes one line "name: value" for each field.
 inline std::ostream& operator<<(std::ostream& out, const run_report& r) {
   out << "backend: " << to_string(r.ran_on) << " (" << r.backend_reason << ")\n"
       << "route: " << to_string(r.taken) << " (" << r.route_reason << ")\n";
   if (!r.flat_loop_reason.empty()) {
-    out << "flat rounds begun by: " << to_string(r.looped_by) << " (" << r.flat_loop_reason << ")\n"
-        << "grids begun by a graph: " << r.graph_grids << '\n';
+    out << "flat loop: " << to_string(r.looped_by) << " (" << r.flat_loop_reason << ")\n"
+        << "grids launched by a graph: " << r.graph_grids << '\n';
   }
   out << "grids launched by the host: " << r.host_grids << '\n'
       << "grids launched by kernels: " << r.child_grids << '\n'
@@ -173,7 +176,7 @@ inline std::ostream& operator<<(std::ostream& out, const run_report& r) {
       << "peak launch slots in use: " << r.peak_slots << '\n'
       << "pending-launch limit: " << r.pending_launch_limit << '\n'
       << "scratch bytes: " << r.scratch_bytes << '\n';
-  if (r.total_ms == 0) return out;  // nobody has looked at a clock
+  if (r.total_ms == 0) return out;  // the run was not timed
   return out << "milliseconds of copies in: " << r.copy_in_ms << '\n'
              << "milliseconds of work: " << r.work_ms << '\n'
              << "milliseconds of copies out: " << r.copy_out_ms << '\n'

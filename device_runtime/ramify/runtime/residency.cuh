@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// How many blocks run at a time, with how much shared memory, and a look at what the others are doing.
+/// Occupancy queries, shared-memory opt-in, and relaxed loads.
 
 #include <algorithm>
 #include <cstddef>
@@ -16,9 +16,10 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// Blocks of `kernel` that the current device holds at a time: enough to fill it, and nothing to
-/// wait for. A grid that is launched from the device may get fewer.
-/// \throws cuda_error
+/// Returns the maximum number of co-resident blocks of `kernel` on the current device.
+///
+/// `threads` is per block, `dynamic_shared` in bytes per block. A grid that a kernel launches may
+/// get fewer resident blocks. On the CPU executor it is the number of workers. \throws cuda_error
 template <class... Parameters>
 unsigned resident_blocks([[maybe_unused]] void (*kernel)(Parameters...),
                          [[maybe_unused]] unsigned threads,
@@ -27,12 +28,12 @@ unsigned resident_blocks([[maybe_unused]] void (*kernel)(Parameters...),
   int device = 0;
   int multiprocessors = 0;
   int blocks = 0;
-  check(cudaGetDevice(&device), "asking for the current device");
+  check(cudaGetDevice(&device), "querying the current device");
   check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-        "asking for the number of multiprocessors");
+        "querying the number of multiprocessors");
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads),
                                                       dynamic_shared),
-        "asking for a kernel's occupancy");
+        "querying a kernel's occupancy");
   return static_cast<unsigned>(std::max(blocks, 1) * multiprocessors);
 #else
   const unsigned workers = cpu::current_executor_config().workers;
@@ -40,51 +41,53 @@ unsigned resident_blocks([[maybe_unused]] void (*kernel)(Parameters...),
 #endif
 }
 
-/// Whether `kernel` may start early: only code for compute capability 9.0 and later waits.
-/// \throws cuda_error
+/// Whether `kernel` may be launched with stream_serialization::programmatic: it must be compiled
+/// for compute capability 9.0 or later, where grid_dependency_synchronize() waits. \throws
+/// cuda_error
 template <class... Parameters>
 bool supports_programmatic_launch([[maybe_unused]] void (*kernel)(Parameters...)) {
 #if RAMIFY_ON_CUDA
   cudaFuncAttributes attributes{};
-  check(cudaFuncGetAttributes(&attributes, kernel), "asking what a kernel was compiled for");
+  check(cudaFuncGetAttributes(&attributes, kernel), "querying a kernel's PTX version");
   return attributes.ptxVersion >= 90;
 #else
   return false;
 #endif
 }
 
-/// Lets the current device launch `kernel` with up to `wanted` bytes of dynamic shared memory, or with
-/// as many as there are for a block: how many. A GPU gives 48 KiB to anybody and more to a kernel
-/// that it was asked for, from the host, whoever launches it later.
-/// \throws cuda_error
+/// Allows launches of `kernel` on the current device with up to `wanted` bytes of dynamic shared
+/// memory.
+///
+/// Returns the allowed bytes, which are fewer if a block of the device has less. Without this call
+/// the limit is 48 KiB. It applies to launches from the host and from kernels. \throws cuda_error
 template <class... Parameters>
 std::size_t set_max_dynamic_shared(void (*kernel)(Parameters...), std::size_t wanted) {
 #if RAMIFY_ON_CUDA
-  constexpr std::size_t unasked = 48 * 1024;
+  constexpr std::size_t default_max_shared = 48 * 1024;
   int device = 0;
   int most = 0;
   cudaFuncAttributes attributes{};
-  check(cudaGetDevice(&device), "asking for the current device");
+  check(cudaGetDevice(&device), "querying the current device");
   check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-        "asking for the shared memory of a block");
-  check(cudaFuncGetAttributes(&attributes, kernel), "asking for a kernel's shared memory");
+        "querying the shared memory of a block");
+  check(cudaFuncGetAttributes(&attributes, kernel), "querying a kernel's shared memory");
   const std::size_t bytes =
       std::min(wanted, static_cast<std::size_t>(most) - attributes.sharedSizeBytes);
-  if (bytes + attributes.sharedSizeBytes > unasked) {
+  if (bytes + attributes.sharedSizeBytes > default_max_shared) {
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(bytes)),
-          "asking for more shared memory");
+          "raising a kernel's limit of shared memory");
   }
   return bytes;
 #else
-  // As much as an H200 gives a block.
+  // The limit of a block on an H200.
   const std::size_t bytes = std::min(wanted, std::size_t{227} * 1024);
   cpu::allow_shared(reinterpret_cast<const void*>(kernel), bytes);
   return bytes;
 #endif
 }
 
-/// The value now of a word that other blocks change by atomic functions. It orders nothing.
+/// Relaxed atomic load of a value that other blocks change by atomic functions.
 __device__ inline unsigned load_relaxed(unsigned& word) {
 #if RAMIFY_ON_CUDA
   return *static_cast<volatile unsigned*>(&word);

@@ -2,12 +2,12 @@
 #pragma once
 
 /// \file
-/// Which of two routes is quicker, by what launches cost: the model behind route::automatic.
+/// The cost model of route::automatic: estimates the launch time of both routes.
 ///
-/// A family says what each route takes in launches that wait for one another; the work in the grids is
-/// the same on both, unless extra_us says otherwise. The model adds up. It knows nothing of launches
-/// that are hidden behind the grids before them, and so compares small runs best; large ones take as
-/// long on either route, or one is slower by what extra_us says.
+/// A family states, for each route, the launches that follow one another. The model adds their
+/// costs. It assumes that the work in the grids takes equally long on both routes, except for
+/// extra_us. It ignores that a launch may overlap the previous grid, so it is most accurate for
+/// small runs. In large runs the difference of launch times is small, and extra_us decides.
 
 #include <cmath>
 #include <ramify/runtime/launch_costs.hpp>
@@ -16,48 +16,51 @@
 
 namespace ramify {
 
-/// A route and why it was chosen.
+/// A route and the reason for it.
 struct route_choice {
   route taken;
   std::string reason;
 };
 
-/// How many of each a route takes, one after another; on average, if it depends on the data. Of a
-/// part of a run, if that part is the same for both routes.
+/// The numbers of launches of a route that follow one another. They are averages if they depend on
+/// the data. Launches that both routes make may be left out.
 struct route_plan {
   double host_launches = 0;
   double host_round_trips = 0;
-  double device_launches = 0;  ///< by one thread; those that begin a level are in the levels
+  double device_launches = 0;  ///< by one thread, without the launches that begin a level
   double nested_levels = 0;
   double named_levels = 0;
   double tail_launches = 0;
-  double graph_turns = 0;
-  double graph_loops = 0;  ///< made
-  double extra_us = 0;  ///< what its grids take longer than the other's, as measured; microseconds
+  double graph_iterations = 0;
+  double graph_loops = 0;  ///< graph loops that are constructed
+  double extra_us = 0;     ///< measured extra time of this route's grids, in microseconds
 };
 
-/// The plans of a run, and the route to take where launches have not been measured.
+/// The plans of a run, and the route to take if the launch costs are not known.
 struct route_plans {
   route_plan flat;
   route_plan device;
   route unmeasured;
 };
 
-/// Levels of a nested recursion whose children go where `streams` says.
+/// Returns the plan of a nested recursion with `levels` levels that launches children into
+/// `streams`.
 [[nodiscard]] constexpr route_plan plan_of_levels(double levels, child_streams streams) {
   return streams == child_streams::named ? route_plan{.named_levels = levels}
                                          : route_plan{.nested_levels = levels};
 }
 
-/// Microseconds that a plan takes.
+/// Returns the estimated time of a plan in microseconds.
 [[nodiscard]] constexpr double microseconds(const route_plan& plan, const launch_costs& costs) {
   return plan.host_launches * costs.host_launch + plan.host_round_trips * costs.host_round_trip +
          plan.device_launches * costs.device_launch + plan.nested_levels * costs.nested_level +
          plan.named_levels * costs.named_level + plan.tail_launches * costs.tail_launch +
-         plan.graph_turns * costs.graph_turn + plan.graph_loops * costs.graph_loop + plan.extra_us;
+         plan.graph_iterations * costs.graph_iteration + plan.graph_loops * costs.graph_loop +
+         plan.extra_us;
 }
 
-/// The cheaper route, and both estimates in words. Of equal ones flat, which needs no launch slots.
+/// Returns the cheaper route, with both estimates as the reason. If both cost the same it returns
+/// flat, which needs no launch slots.
 [[nodiscard]] inline route_choice cheaper_route(const route_plans& plans,
                                                 const launch_costs& costs) {
   const double flat = microseconds(plans.flat, costs);

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Memory that a kernel gets at run time: dynamic shared memory and the device-side heap.
+/// Dynamic shared memory, the device heap, and uninitialized arrays in kernels.
 
 #include <cstddef>
 #include <cstdlib>
@@ -11,8 +11,8 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// The block's dynamic shared memory as a T, uninitialised. The launch must ask for at least
-/// sizeof(T) bytes. Every call in a block gives the same memory.
+/// Returns the block's dynamic shared memory as an uninitialized T. The launch must request at
+/// least sizeof(T) bytes. Every call in a block returns the same memory.
 template <class T>
 __device__ T& dynamic_shared() {
   static_assert(std::is_trivially_destructible_v<T>, "shared memory is never destroyed");
@@ -24,8 +24,8 @@ __device__ T& dynamic_shared() {
 #endif
 }
 
-/// malloc() in a kernel: null when the heap (cudaLimitMallocHeapSize, see launch_limits) is used
-/// up. Memory outlives the grid; any later kernel may free it.
+/// malloc() in a kernel. Returns null if the heap (cudaLimitMallocHeapSize, see launch_limits) is
+/// used up. The memory outlives the grid; any later kernel may free it.
 __device__ inline void* device_malloc(std::size_t bytes) {
 #if RAMIFY_ON_CUDA
   return malloc(bytes);
@@ -34,6 +34,7 @@ __device__ inline void* device_malloc(std::size_t bytes) {
 #endif
 }
 
+/// free() in a kernel, for memory from device_malloc(). Null is allowed.
 __device__ inline void device_free(void* memory) {
 #if RAMIFY_ON_CUDA
   free(memory);
@@ -42,7 +43,8 @@ __device__ inline void device_free(void* memory) {
 #endif
 }
 
-/// Room for `n` objects whose type need not be default-constructible, as `__shared__` demands.
+/// Uninitialized storage for `n` objects. `__shared__` requires a default constructor of its
+/// variables, which T need not have.
 template <class T, std::size_t n>
 struct uninitialized_array {
   alignas(T) unsigned char bytes[sizeof(T) * n];

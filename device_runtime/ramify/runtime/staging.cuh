@@ -4,19 +4,19 @@
 /// \file
 /// Copies between ordinary host memory and the device at the speed of the link between them.
 ///
-/// The link's copy engine reads pinned memory only. Of pageable memory the driver makes pinned copies
-/// itself, on one core, which is several times slower than the link. Here host threads share that
-/// work: each packs pieces of an array into two pinned chunks in turn, and while one chunk is being
-/// sent it packs the other.
+/// The copy engine reads pinned memory only. For pageable memory, the driver makes pinned copies on
+/// one core, which is several times slower than the link. Here several host threads make them. Each
+/// thread packs pieces of an array alternately into two pinned chunks, and packs one chunk while
+/// the other is sent.
 ///
 ///     thread 0   pack a | pack c      | pack e      | ...
 ///     thread 1   pack b | pack d      | pack f      | ...
 ///     link              | send a, b   | send c, d   | ...
 ///
-/// A copy to the host goes the same way backwards.
+/// A copy to the host does the same in the reverse direction.
 ///
 ///     copy_to_device(keys_on_device, keys.data(), bytes, stream);
-///     sort(keys_on_device, stream);                              // behind the copy
+///     sort(keys_on_device, stream);                              // after the copy
 ///     copy_to_host(keys.data(), keys_on_device, bytes, stream);  // waits
 
 #include <algorithm>
@@ -40,21 +40,21 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// How copies are staged.
+/// The chunk size and the number of threads of staged copies.
 struct staging_shape {
-  /// A chunk's size. Small enough for a core's caches and for little to wait for at either end of a
-  /// copy, large enough for the link to take a few times longer than the driver.
+  /// The size of a chunk in bytes. Small chunks fit in a core's caches and shorten the start and
+  /// the end of a copy. In large ones the transfer takes longer than the driver call.
   std::size_t chunk_bytes = std::size_t{2} << 20;
-  /// Host threads of a copy at most, the caller's among them. Beside an H200 1, 2, 4 and 8 of them
-  /// copy 11, 20, 36 and 50 GB/s each way; PCIe 5 carries 55.
+  /// The maximum number of host threads of a copy, including the calling one. With an H200, 1, 2, 4
+  /// and 8 threads copy 11, 20, 36 and 50 GB/s in each direction; PCIe 5 carries 55.
   unsigned threads = 8;
 };
 
-/// Pinned chunks of one device, two for each host thread, made when they are first needed and kept:
-/// 2 * threads * chunk_bytes at most.
+/// The pinned chunks of one device, two for each host thread.
 ///
-/// Copies take turns: one waits until others, of other threads of the program, have been packed. The
-/// stream may be any but a thread's own default stream, which other threads cannot name.
+/// A chunk is allocated at its first use and kept, at most 2 * threads * chunk_bytes in total. Only
+/// one copy packs at a time; a copy of another thread of the program waits. The stream must not be
+/// the per-thread default stream, because other threads cannot use it.
 class staging {
  public:
   /// \throws std::invalid_argument naming the field
@@ -63,61 +63,61 @@ class staging {
     if (shape.threads == 0) throw std::invalid_argument("staging_shape.threads is 0");
   }
   ~staging() {
-    for (const lane& each : lanes_) {
-      for (const chunk& c : each) c.wait_quietly();
+    for (const chunk_pair& pair : chunks_) {
+      for (const chunk& c : pair) c.wait_quietly();
     }
   }
   staging(const staging&) = delete;
   staging& operator=(const staging&) = delete;
 
-  /// Copies host memory to the device. On return `from` has been read; the copy itself comes before
-  /// what is put into `stream` later. \throws cuda_error
+  /// Copies host memory to the device. On return, `from` has been read. The copy completes before
+  /// later work in `stream` begins. \throws cuda_error
   void upload(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
     auto* const target = static_cast<std::byte*>(to);
     const auto* const source = static_cast<const std::byte*>(from);
-    share_out(bytes, [&](lane& mine, cursor& next) {
-      unsigned turn = 0;
-      for (piece p = next.take(); p.bytes > 0; p = next.take(), turn ^= 1) {
-        // 1. What was last sent from this chunk has left it.
-        mine[turn].used.synchronize();
+    for_all_pieces(bytes, [&](chunk_pair& chunks, cursor& next) {
+      unsigned current = 0;
+      for (piece p = next.take(); p.bytes > 0; p = next.take(), current ^= 1) {
+        // 1. Wait until the previous piece in this chunk has been sent.
+        chunks[current].used.synchronize();
         // 2. Pack, while the other chunk and those of the other threads are sent.
-        std::memcpy(mine[turn].memory.data(), source + p.begin, p.bytes);
+        std::memcpy(chunks[current].memory.data(), source + p.begin, p.bytes);
         // 3. Send.
-        check(cudaMemcpyAsync(target + p.begin, mine[turn].memory.data(), p.bytes,
+        check(cudaMemcpyAsync(target + p.begin, chunks[current].memory.data(), p.bytes,
                               cudaMemcpyHostToDevice, stream),
               "sending a chunk to the device");
-        mine[turn].used.record(stream);
+        chunks[current].used.record(stream);
       }
     });
   }
 
-  /// Copies device memory to the host, behind what is in `stream` already. Waits for it.
+  /// Copies device memory to the host after the work that is in `stream`. Waits for both.
   /// \throws cuda_error
   void download(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
-    // Before the chunks are taken: other copies need not wait for this stream's work.
-    check(cudaStreamSynchronize(stream), "waiting for what a copy follows");
+    // Before the lock is taken, so that other copies do not wait for the work of this stream.
+    check(cudaStreamSynchronize(stream), "waiting for the work before a copy");
     auto* const target = static_cast<std::byte*>(to);
     const auto* const source = static_cast<const std::byte*>(from);
-    share_out(bytes, [&](lane& mine, cursor& next) {
-      std::array<piece, 2> sent{};  // to the chunks, and not unpacked yet
-      const auto unpack = [&](unsigned turn) {
-        mine[turn].used.synchronize();
-        const piece p = std::exchange(sent[turn], {});
-        if (p.bytes > 0) std::memcpy(target + p.begin, mine[turn].memory.data(), p.bytes);
+    for_all_pieces(bytes, [&](chunk_pair& chunks, cursor& next) {
+      std::array<piece, 2> sent{};  // the pieces in the chunks that are not unpacked yet
+      const auto unpack = [&](unsigned which) {
+        chunks[which].used.synchronize();
+        const piece p = std::exchange(sent[which], {});
+        if (p.bytes > 0) std::memcpy(target + p.begin, chunks[which].memory.data(), p.bytes);
       };
-      unsigned turn = 0;
-      for (piece p = next.take(); p.bytes > 0; p = next.take(), turn ^= 1) {
+      unsigned current = 0;
+      for (piece p = next.take(); p.bytes > 0; p = next.take(), current ^= 1) {
         // 1. Unpack this chunk, while the other one is filled.
-        unpack(turn);
-        // 2. Have it filled again.
-        check(cudaMemcpyAsync(mine[turn].memory.data(), source + p.begin, p.bytes,
+        unpack(current);
+        // 2. Fill it again.
+        check(cudaMemcpyAsync(chunks[current].memory.data(), source + p.begin, p.bytes,
                               cudaMemcpyDeviceToHost, stream),
               "sending a chunk to the host");
-        mine[turn].used.record(stream);
-        sent[turn] = p;
+        chunks[current].used.record(stream);
+        sent[current] = p;
       }
-      unpack(turn);
-      unpack(turn ^ 1);
+      unpack(current);
+      unpack(current ^ 1);
     });
   }
 
@@ -127,125 +127,127 @@ class staging {
     void wait_quietly() const noexcept {
       try {
         used.synchronize();
-      } catch (const cuda_error&) {  // a broken device sends nothing any more
+      } catch (const cuda_error&) {  // a failed device does not access the chunk any more
       }
     }
 
     pinned_buffer<std::byte> memory;
-    host_event used = host_event::without_time();  ///< behind the last copy from or to the memory
+    host_event used =
+        host_event::without_time();  ///< recorded after the last copy from or to memory
   };
-  using lane = std::array<chunk, 2>;  // of one thread
+  using chunk_pair = std::array<chunk, 2>;  // of one thread
 
   struct piece {
     std::size_t begin = 0;
     std::size_t bytes = 0;
   };
 
-  /// Where in the array the next piece begins, whoever takes it.
+  /// Distributes the pieces of an array to the threads.
   class cursor {
    public:
     cursor(std::size_t bytes, std::size_t piece_bytes) : bytes_(bytes), piece_bytes_(piece_bytes) {}
-    /// Empty at the end.
+    /// Returns the next piece, or an empty one at the end of the array.
     [[nodiscard]] piece take() {
       const std::size_t begin = begin_.fetch_add(piece_bytes_);
       if (begin >= bytes_) return {};
       return {begin, std::min(piece_bytes_, bytes_ - begin)};
     }
-    void to_end() { begin_ = bytes_; }
+    void skip_to_end() { begin_ = bytes_; }
 
    private:
     const std::size_t bytes_, piece_bytes_;
     std::atomic<std::size_t> begin_ = 0;
   };
 
-  /// Calls work(lane, cursor) in as many threads as there are pieces for, and waits for them.
+  /// Calls work(chunks, cursor) in at most one thread per piece, and waits for the threads.
   template <class Work>
-  void share_out(std::size_t bytes, const Work& work) {
+  void for_all_pieces(std::size_t bytes, const Work& work) {
     if (bytes == 0) return;
-    const std::lock_guard alone(mutex_);
+    const std::lock_guard lock(mutex_);
     const std::size_t pieces = (bytes - 1) / shape_.chunk_bytes + 1;
     const std::size_t workers = std::min<std::size_t>(pieces, shape_.threads);
-    while (lanes_.size() < workers) {
-      lanes_.push_back({chunk(shape_.chunk_bytes), chunk(shape_.chunk_bytes)});
+    while (chunks_.size() < workers) {
+      chunks_.push_back({chunk(shape_.chunk_bytes), chunk(shape_.chunk_bytes)});
     }
     int device = 0;
-    check(cudaGetDevice(&device), "asking for the current device");
+    check(cudaGetDevice(&device), "querying the current device");
 
     cursor next(bytes, shape_.chunk_bytes);
     std::vector<std::exception_ptr> errors(workers);
     const auto run = [&](std::size_t worker) {
       try {
         make_current(device);
-        work(lanes_[worker], next);
+        work(chunks_[worker], next);
       } catch (...) {
         errors[worker] = std::current_exception();
-        next.to_end();
+        next.skip_to_end();
       }
     };
-    std::vector<std::thread> helpers;
-    helpers.reserve(workers);
+    std::vector<std::thread> threads;
+    threads.reserve(workers);
     try {
-      for (std::size_t worker = 1; worker < workers; ++worker) helpers.emplace_back(run, worker);
-    } catch (const std::system_error&) {  // no more threads: those that there are do all pieces
+      for (std::size_t worker = 1; worker < workers; ++worker) threads.emplace_back(run, worker);
+    } catch (const std::system_error&) {  // the threads that could be created copy all pieces
     }
     run(0);
-    for (std::thread& helper : helpers) helper.join();
+    for (std::thread& thread : threads) thread.join();
     for (const std::exception_ptr& error : errors) {
       if (error) std::rethrow_exception(error);
     }
   }
 
-  /// A thread of the host begins with the first device.
+  /// Makes the device current in the calling thread: a new thread starts with device 0.
   static void make_current([[maybe_unused]] int device) {
 #if RAMIFY_ON_CUDA
-    check(cudaSetDevice(device), "choosing the device");
+    check(cudaSetDevice(device), "setting the device");
 #endif
   }
 
   const staging_shape shape_;
-  std::mutex mutex_;  // of all that follows
-  std::vector<lane> lanes_;
+  std::mutex mutex_;  // guards chunks_
+  std::vector<chunk_pair> chunks_;
 };
 
-/// From this size on, pageable memory is staged: smaller copies are over before the threads that
-/// would share them have begun. Beside an H200 8 MiB to be sorted take as long either way, and at 16
+/// The smallest copy of pageable memory that is staged. A smaller one would end before the threads
+/// have started. With an H200, a sort of 8 MiB takes equally long with and without staging; at 16
 /// MiB staging is 1.3 times as fast.
-inline constexpr std::size_t staged_from_bytes = std::size_t{8} << 20;
+inline constexpr std::size_t min_staged_bytes = std::size_t{8} << 20;
 
 #if RAMIFY_ON_CUDA
 
-/// The chunks of the current device, for no more threads than there are cores: 32 MiB of pinned memory
-/// at most. They stay until the program ends: by then the driver may be gone, which is why nobody
-/// frees them.
+/// Returns the chunks of the current device, for at most one thread per core: at most 32 MiB of
+/// pinned memory. They are not freed, because at the end of the program the driver may be unloaded
+/// already.
 inline staging& staging_of_device() {
   static std::mutex mutex;
   static auto& of_device = *new std::map<int, staging>;
   int device = 0;
-  check(cudaGetDevice(&device), "asking for the current device");
+  check(cudaGetDevice(&device), "querying the current device");
   staging_shape shape;
   shape.threads = std::clamp(std::thread::hardware_concurrency(), 1u, shape.threads);
   const std::lock_guard lock(mutex);
   return of_device.try_emplace(device, shape).first->second;
 }
 
-/// Whether a copy of this host memory, or other memory, is to be staged.
-inline bool is_to_be_staged(const void* pointer, std::size_t bytes) {
-  if (bytes < staged_from_bytes) return false;
+/// Whether a copy from or to `pointer` is staged: the memory is pageable and large enough.
+inline bool needs_staging(const void* pointer, std::size_t bytes) {
+  if (bytes < min_staged_bytes) return false;
   cudaPointerAttributes attributes{};
-  check(cudaPointerGetAttributes(&attributes, pointer), "looking at a pointer");
+  check(cudaPointerGetAttributes(&attributes, pointer), "querying the attributes of a pointer");
   return attributes.type == cudaMemoryTypeUnregistered;
 }
 
 #endif
 
-/// Copies `bytes` bytes of any memory to device memory; they must not overlap. What is put into
-/// `stream` later comes after it. On return pageable memory has been read; of other memory the copy
-/// may be under way. Pageable memory of staged_from_bytes or more is staged. On the CPU executor, a
-/// plain copy. \throws cuda_error
+/// Copies `bytes` bytes from any memory to device memory. The ranges must not overlap.
+///
+/// The copy completes before later work in `stream` begins. On return, pageable memory has been
+/// read; a copy of other memory may be in progress. Pageable memory of min_staged_bytes or more is
+/// staged. On the CPU executor it is a plain copy. \throws cuda_error
 inline void copy_to_device(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
   if (bytes == 0) return;
 #if RAMIFY_ON_CUDA
-  if (is_to_be_staged(from, bytes)) {
+  if (needs_staging(from, bytes)) {
     staging_of_device().upload(to, from, bytes, stream);
     return;
   }
@@ -253,12 +255,15 @@ inline void copy_to_device(void* to, const void* from, std::size_t bytes, cudaSt
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "copying to the device");
 }
 
-/// The same in the other direction, behind what is in `stream` already. On return pageable memory has
-/// been written if it was staged; for others, and to be sure, wait for the stream. \throws cuda_error
+/// Copies `bytes` bytes from device memory to any memory, after the work that is in `stream`. The
+/// ranges must not overlap.
+///
+/// On return, staged memory has been written. The caller must synchronize `stream` before it reads
+/// any other memory. \throws cuda_error
 inline void copy_to_host(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
   if (bytes == 0) return;
 #if RAMIFY_ON_CUDA
-  if (is_to_be_staged(to, bytes)) {
+  if (needs_staging(to, bytes)) {
     staging_of_device().download(to, from, bytes, stream);
     return;
   }

@@ -4,15 +4,16 @@
 /// \file
 /// Streams and events, in kernels and on the host, as scoped objects.
 ///
-/// | stream              | of         | its grids                                                |
-/// |---------------------|------------|----------------------------------------------------------|
-/// | null_stream()       | a block    | run one after another                                    |
-/// | fire_and_forget()   | a grid     | run at once, in no order                                 |
-/// | tail_launch()       | a grid     | run one after another once the grid and all its other    |
-/// |                     |            | children are complete: the only way to wait for children |
-/// | device_stream       | its maker  | run one after another, beside all other streams          |
+/// | stream              | belongs to  | its grids                                                |
+/// |---------------------|-------------|----------------------------------------------------------|
+/// | null_stream()       | the block   | run one after another                                    |
+/// | fire_and_forget()   | the grid    | run at once, in no order                                 |
+/// | tail_launch()       | the grid    | run one after another after the grid and all its other   |
+/// |                     |             | children are complete: the only join with CDP2           |
+/// | device_stream       | the grid    | run one after another, independent of all other streams  |
 ///
-/// A device stream or event means nothing outside the grid that made it: hand none to a child.
+/// A device stream or event is valid only in the grid that created it and must not be passed to a
+/// child.
 
 #include <ramify/runtime/check.cuh>
 #include <ramify/runtime/report.hpp>
@@ -20,16 +21,19 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
+/// The NULL stream: in a kernel the block's own, on the host the default stream.
 __host__ __device__ inline cudaStream_t null_stream() { return nullptr; }
+/// The fire-and-forget stream of the running grid.
 __device__ inline cudaStream_t fire_and_forget() { return cudaStreamFireAndForget; }
+/// The tail-launch stream of the running grid.
 __device__ inline cudaStream_t tail_launch() { return cudaStreamTailLaunch; }
 
-/// A named non-blocking stream, made and used in a kernel.
+/// A named non-blocking stream that a kernel creates; or, as selected, the fire-and-forget stream.
 ///
-/// Made by one thread, for launches of any thread of its grid. At the end of the scope the handle
-/// goes and the work in the stream goes on. If the device runtime has no stream to give, it is the
-/// block's NULL stream, in which launches are still right, if slower. In a build without -rdc=true
-/// there are no device streams, and nothing could be launched into one.
+/// One thread constructs it; all threads of the grid may launch into it. The destructor destroys
+/// the handle, and the work in the stream continues. If the device runtime cannot create a stream,
+/// get() returns the block's NULL stream, where launches are correct but slower. In a build without
+/// -rdc=true it creates no stream.
 class device_stream {
  public:
   __device__ explicit device_stream([[maybe_unused]] child_streams kind = child_streams::named) {
@@ -44,7 +48,7 @@ class device_stream {
   }
   __device__ ~device_stream() noexcept(RAMIFY_ON_CUDA) {  // the rule checker throws
 #if RAMIFY_DEVICE_LAUNCH
-    // The stream is only given back here; there is nothing to do about an error.
+    // A destructor cannot report an error.
     if (made_) static_cast<void>(cudaStreamDestroy(stream_));
 #endif
   }
@@ -52,7 +56,7 @@ class device_stream {
   device_stream& operator=(const device_stream&) = delete;
 
   __device__ cudaStream_t get() const { return stream_; }
-  /// What follows in this stream waits for the work before the event's last record.
+  /// Makes later work in this stream wait for the work before the last record of `event`.
   [[nodiscard]] __device__ cudaError_t wait(cudaEvent_t event) const {
     return cudaStreamWaitEvent(stream_, event, 0);
   }
@@ -62,7 +66,7 @@ class device_stream {
   bool made_ = false;
 };
 
-/// An event between device streams, made and used in a kernel. It orders; it has no time.
+/// An event that a kernel creates to order device streams. It has no time.
 class device_event {
  public:
   __device__ device_event() {
@@ -76,7 +80,7 @@ class device_event {
 
   __device__ explicit operator bool() const { return event_ != nullptr; }
   __device__ cudaEvent_t get() const { return event_; }
-  /// Marks what has been put into `stream` so far.
+  /// Records the event after the current work in `stream`.
   [[nodiscard]] __device__ cudaError_t record(const device_stream& stream) const {
     return cudaEventRecord(event_, stream.get());
   }
@@ -85,12 +89,12 @@ class device_event {
   cudaEvent_t event_ = nullptr;
 };
 
-/// A non-blocking stream of the host. Moved-from, it is empty and may only be assigned or
-/// destroyed.
+/// An owning, move-only non-blocking stream of the host. A moved-from stream is empty and may only
+/// be assigned or destroyed.
 class host_stream {
  public:
   host_stream() {
-    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
   }
   ~host_stream() {
     if (stream_ != nullptr) static_cast<void>(cudaStreamDestroy(stream_));
@@ -109,19 +113,19 @@ class host_stream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// Whether what is put into `stream` goes into a graph that is being captured. \throws cuda_error
+/// Whether `stream` is being captured into a graph. \throws cuda_error
 [[nodiscard]] inline bool is_being_captured([[maybe_unused]] cudaStream_t stream) {
 #if RAMIFY_ON_CUDA
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  check(cudaStreamIsCapturing(stream, &status), "asking whether a stream is being captured");
+  check(cudaStreamIsCapturing(stream, &status), "querying whether a stream is being captured");
   return status != cudaStreamCaptureStatusNone;
 #else
   return false;
 #endif
 }
 
-/// While it lives, this thread may do what a capture forbids, with what concerns no captured
-/// stream, such as allocating memory that the process keeps.
+/// Sets the capture mode of the calling thread to relaxed for the scope. The thread may then make
+/// calls that a capture forbids, if they concern no captured stream: for example, allocate memory.
 class [[nodiscard]] relaxed_capture_scope {
  public:
 #if RAMIFY_ON_CUDA
@@ -138,11 +142,12 @@ class [[nodiscard]] relaxed_capture_scope {
 #endif
 };
 
-/// An event of the host: a mark in a stream, with a time. Moved-from as host_stream.
+/// An owning, move-only event of the host, with a time. A moved-from event is empty and may only be
+/// assigned or destroyed.
 class host_event {
  public:
   host_event() : host_event(cudaEventDefault) {}
-  /// One that only orders, which costs its stream less.
+  /// Creates an event without a time, which is cheaper to record.
   [[nodiscard]] static host_event without_time() { return host_event(cudaEventDisableTiming); }
   ~host_event() {
     if (event_ != nullptr) static_cast<void>(cudaEventDestroy(event_));
@@ -153,25 +158,27 @@ class host_event {
     return *this;
   }
 
+  /// Records the event after the current work in `stream`. \throws cuda_error
   void record(cudaStream_t stream = nullptr) {
     check(cudaEventRecord(event_, stream), "recording an event");
   }
-  /// Waits for the work before the last record.
-  /// None if there was no record.
+  /// Waits for the work before the last record; returns at once if there was no record.
+  /// \throws cuda_error
   void synchronize() const { check(cudaEventSynchronize(event_), "waiting for an event"); }
-  /// Between the last records of `earlier` and this one, for both of which it waits.
-  /// \throws cuda_error if either was not recorded or has no time
+  /// Returns the milliseconds between the last records of `earlier` and of this event. Waits for
+  /// both.
+  /// \throws cuda_error if either event was not recorded or has no time
   [[nodiscard]] double milliseconds_since(const host_event& earlier) const {
     earlier.synchronize();
     synchronize();
     float ms = 0;
-    check(cudaEventElapsedTime(&ms, earlier.event_, event_), "reading a time");
+    check(cudaEventElapsedTime(&ms, earlier.event_, event_), "reading the time between two events");
     return ms;
   }
 
  private:
   explicit host_event(unsigned flags) {
-    check(cudaEventCreateWithFlags(&event_, flags), "making an event");
+    check(cudaEventCreateWithFlags(&event_, flags), "creating an event");
   }
 
   cudaEvent_t event_ = nullptr;

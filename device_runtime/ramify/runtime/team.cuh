@@ -2,44 +2,47 @@
 #pragma once
 
 /// \file
-/// block_team: a part of a block that works for itself.
+/// block_team: a group of consecutive warps of a block with its own barrier.
 ///
-/// A grid that a kernel launched gets the smallest share of an SM's memory for shared memory that one
-/// of its blocks fits into, so of blocks with more than some 7 KiB one is resident at a time, where a
-/// grid from the host has as many as fit (measured on an H200; nothing that can be set changes it).
-/// A large block of several teams fills the SM all the same.
+/// In a grid that a kernel launched, an SM reserves only as much shared memory as one block needs.
+/// If a block needs more than about 7 KiB, one block is resident per SM; in a grid that the host
+/// launched, as many as fit are resident. (Measured on an H200; no setting changes it.) A large
+/// block of several teams fills the SM nevertheless.
 
 #include <ramify/runtime/cuda.hpp>
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// `threads` consecutive threads of a block, which has at most `most` such teams and no other threads.
-/// The fewer they may be, the fewer hardware barriers the kernel takes, of which a multiprocessor has
-/// 64 (on some GPUs 16) for all of its blocks.
-template <int threads, int most = 15>
+/// A team of `threads` consecutive threads. The block must consist of at most `max_teams` such
+/// teams.
+///
+/// The kernel reserves `max_teams` + 1 hardware barriers for each block. A multiprocessor has 64 of
+/// them (on some GPUs 16) for all its blocks.
+template <int threads, int max_teams = 15>
 struct block_team {
-  static_assert(!RAMIFY_ON_CUDA || threads % 32 == 0, "a team is made of whole warps");
-  static_assert(1 <= most && most <= 15);
+  static_assert(!RAMIFY_ON_CUDA || threads % 32 == 0, "a team must consist of whole warps");
+  static_assert(1 <= max_teams && max_teams <= 15);
 
-  unsigned index;  ///< of the team in its block
-  unsigned rank;   ///< of the thread in its team
+  unsigned index;  ///< index of the team in its block
+  unsigned rank;   ///< rank of the thread in its team
 
   __device__ block_team() : index(threadIdx.x / threads), rank(threadIdx.x % threads) {}
 
-  /// Waits for all threads of the team, and makes what they wrote visible to one another.
+  /// Waits for all threads of the team, and makes their writes visible to each other.
 #if RAMIFY_ON_CUDA
   __device__ void sync() const { wait<1>(); }
 
  private:
-  /// One of the hardware's 16 barriers a team; barrier 0 is __syncthreads(). Each by a number that the
-  /// assembler knows, unless there may be 15 teams anyway: for one that it does not know it takes all.
+  /// Waits at hardware barrier index + 1; barrier 0 is __syncthreads(). The number is a constant,
+  /// except with 15 teams: for a number in a register, the assembler reserves all 16 barriers of a
+  /// block.
   template <int barrier>
   __device__ void wait() const {
-    if constexpr (most == 15) {
+    if constexpr (max_teams == 15) {
       asm volatile("barrier.sync %0, %1;" ::"r"(index + 1), "n"(threads) : "memory");
-    } else if (barrier == most || index + 1 == barrier) {
+    } else if (barrier == max_teams || index + 1 == barrier) {
       asm volatile("barrier.sync %0, %1;" ::"n"(barrier), "n"(threads) : "memory");
-    } else if constexpr (barrier < most) {
+    } else if constexpr (barrier < max_teams) {
       wait<barrier + 1>();
     }
   }
@@ -48,11 +51,13 @@ struct block_team {
 #endif
 };
 
-/// Whether test() is true for any thread of a team. It is called when all threads have come, and sees what they
-/// wrote before. Every thread of the team; they must meet again before they ask again.
-template <int threads, int most, class Test>
-__device__ bool any_of_team(const block_team<threads, most>& team, Test test) {
-  __shared__ unsigned found[most];
+/// Returns, to all threads of the team, whether test() is true in any of them.
+///
+/// Every thread of the team must call it. test() runs after all threads have arrived and sees their
+/// earlier writes. The team must synchronize before the next call.
+template <int threads, int max_teams, class Test>
+__device__ bool any_of_team(const block_team<threads, max_teams>& team, Test test) {
+  __shared__ unsigned found[max_teams];
   if (team.rank == 0) found[team.index] = 0;
   team.sync();
   if (test()) found[team.index] = 1;

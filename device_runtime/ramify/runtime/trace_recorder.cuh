@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// \file
-/// trace_recorder: the host's side of a trace, from its memory to the launch_trace that comes of it.
+/// \file trace_recorder: the host side of a trace. It owns the device memory and appends to a
+/// launch_trace.
 ///
 ///     launch_trace trace;
 ///     trace_recorder recorder(&trace, stream);
@@ -34,13 +34,14 @@ namespace ramify::inline RAMIFY_BUILD {
 
 #if RAMIFY_TRACE
 
-/// A kernel's name, out of the device.
+/// A kernel's name, copied from device memory.
 struct kernel_name {
   static constexpr int capacity = 64;
   char text[capacity];
 };
 
-/// Names are strings in device code, where the host cannot read them. One thread a name.
+/// Copies names, which are strings in device code that the host cannot read. One thread copies one
+/// name.
 template <class Name>
 __global__ void copy_kernel_names(const char* const* names, unsigned count, Name* copies) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -50,17 +51,18 @@ __global__ void copy_kernel_names(const char* const* names, unsigned count, Name
   copies[i].text[c] = '\0';
 }
 
-/// Records what runs in one stream. Without a trace to write to, nothing. Movable; moved-from it may
-/// only be destroyed. Its device memory is freed in the stream's order, so only the host's launches with its
-/// ticket must not come after its end.
+/// Records the grids of one stream; without a trace to write to, it does nothing.
+///
+/// Movable; a moved-from recorder may only be destroyed. Its device memory is freed in stream
+/// order. After its destruction the host must not launch with its ticket.
 class trace_recorder {
  public:
-  /// Takes device memory for `into->capacity` grids and puts its clearing into `stream`.
-  /// \throws std::invalid_argument if the capacity is not in [1, 2^24], or `into` has grids whose times
-  ///         are another clock's; unavailable while `stream` is being captured; cuda_error
+  /// Allocates device memory for `into->capacity` grids and clears it in `stream`.
+  /// \throws std::invalid_argument if the capacity is not in [1, 2^24], or if `into` has grids with
+  ///         times of another clock; unavailable while `stream` is being captured; cuda_error
   trace_recorder(launch_trace* into, cudaStream_t stream) {
     if (into == nullptr) return;
-    if (into->capacity == 0 || into->capacity > most_grids) {
+    if (into->capacity == 0 || into->capacity > max_capacity) {
       throw std::invalid_argument("launch_trace.capacity is " + std::to_string(into->capacity) +
                                   "; it must be in [1, 2^24]");
     }
@@ -72,27 +74,27 @@ class trace_recorder {
 #endif
     if (!into->grids.empty() && (into->ran_on != here || into->counts_steps != steps)) {
       throw std::invalid_argument(
-          "launch_trace.grids has grids whose times are another clock's: begin a new trace");
+          "launch_trace.grids has grids with times of another clock: use a new trace");
     }
-    if (is_being_captured(stream)) throw unavailable("a trace cannot begin in a captured graph");
+    if (is_being_captured(stream)) throw unavailable("a trace cannot begin in a captured stream");
     into->ran_on = here;
     into->counts_steps = steps;
     state_ = std::make_unique<state>(*into, stream);
   }
 
-  /// For the arguments of kernels that the host launches.
+  /// Returns the ticket for the arguments of kernels that the host launches.
   [[nodiscard]] trace_ticket ticket() const {
     return state_ == nullptr ? trace_ticket() : trace_ticket(state_->memory, &state_->by_host);
   }
 
-  /// Waits for the stream, and moves what ran to the end of the trace. What was launched before must
-  /// not run again, as a graph might. \throws cuda_error
+  /// Waits for the stream, and appends the recorded grids to the trace. The grids must not run
+  /// again, as those of a graph could. \throws cuda_error
   void read() {
     if (state_ != nullptr) state_->read();
   }
 
  private:
-  static constexpr std::size_t most_grids = std::size_t{1} << 24;
+  static constexpr std::size_t max_capacity = std::size_t{1} << 24;
 
   struct state {
     state(launch_trace& into, cudaStream_t stream)
@@ -104,7 +106,7 @@ class trace_recorder {
       clear(capacity, capacity);
     }
 
-    /// Places all arrays in one piece of memory; its size.
+    /// Places all arrays in one allocation at `base`. Returns its size in bytes.
     std::size_t lay_out(void* base) {
       memory_layout layout(base);
       memory = layout.take<trace_memory>(1);
@@ -114,7 +116,7 @@ class trace_recorder {
       return layout.size();
     }
 
-    /// Forgets the first records of kernels' grids, and of the host's.
+    /// Clears the first records of grids that kernels and that the host launched.
     void clear(std::size_t by_kernels, std::size_t of_host) {
       const auto zero = [&](running_grid* grids, std::size_t count) {
         check(cudaMemsetAsync(grids, 0, count * sizeof(running_grid), stream), "clearing a trace");
@@ -125,7 +127,7 @@ class trace_recorder {
       by_host.lost = 0;
       image.launches = 0;
       check(cudaMemcpyAsync(memory, &image, sizeof image, cudaMemcpyHostToDevice, stream),
-            "beginning a trace");
+            "initializing a trace");
     }
 
     void read() {
@@ -134,7 +136,7 @@ class trace_recorder {
       check(cudaStreamSynchronize(stream), "waiting for a traced run");
       const std::size_t launches = std::min<std::size_t>(image.launches, capacity);
       trace.lost += by_host.lost + (image.launches - launches);
-      // First what kernels have launched, then what the host has.
+      // The grids that kernels launched come first, then those of the host.
       std::vector<launched_grid> launched = copied(image.by_kernels, launches);
       launched.insert(launched.end(), by_host.grids.begin(), by_host.grids.end());
       std::vector<running_grid> ran = copied(image.running, launches);
@@ -145,7 +147,7 @@ class trace_recorder {
       clear(launches, more.size());
     }
 
-    /// What lies in device memory.
+    /// Returns a copy of an array in device memory.
     template <class T>
     std::vector<T> copied(const T* from, std::size_t count) {
       std::vector<T> to(count);
@@ -156,11 +158,11 @@ class trace_recorder {
       return to;
     }
 
-    /// The names that are not known yet.
+    /// Reads the kernel names that are not in `names` yet.
     void find_names(const std::vector<running_grid>& ran) {
       std::vector<const char*> unknown;
       for (const running_grid& g : ran) {
-        if (g.turns > 0 && names.try_emplace(g.kernel).second) unknown.push_back(g.kernel);
+        if (g.runs > 0 && names.try_emplace(g.kernel).second) unknown.push_back(g.kernel);
       }
       if (unknown.empty()) return;
       const device_buffer<const char*> which(unknown.size(), stream);
@@ -178,13 +180,14 @@ class trace_recorder {
       for (std::size_t i = 0; i < found.size(); ++i) names[unknown[i]] = found[i].text;
     }
 
-    /// Of `launched` and `ran`, the first `by_kernels` were launched by kernels.
+    /// Appends the grids that ran to the trace. Kernels launched the first `by_kernels` of
+    /// `launched` and `ran`, the host the others.
     void append(const std::vector<launched_grid>& launched, const std::vector<running_grid>& ran,
                 std::size_t by_kernels) {
-      // 1. In the order in which they began; at the same tick, parents before children.
+      // 1. Sort by begin; at the same clock tick, parents come before children.
       std::vector<std::size_t> order;
       for (std::size_t i = 0; i < ran.size(); ++i) {
-        if (ran[i].turns > 0) order.push_back(i);
+        if (ran[i].runs > 0) order.push_back(i);
       }
       const auto begin = [&](std::size_t i) { return ~ran[i].not_before; };
       std::ranges::sort(order, {},
@@ -192,46 +195,51 @@ class trace_recorder {
       if (order.empty()) return;
       const std::size_t first = trace.grids.size();
       if (first == 0 || begin(order[0]) < trace.origin) move_origin(begin(order[0]));
-      // 2. Ids become places in the trace.
-      std::vector<std::size_t> place_of(ran.size(), traced_grid::no_grid);
-      for (std::size_t i = 0; i < order.size(); ++i) place_of[order[i]] = first + i;
-      const auto place_of_id = [&](unsigned id) {
+      // 2. Append, with ids replaced by indices into the trace.
+      std::vector<std::size_t> index_of(ran.size(), traced_grid::no_grid);
+      for (std::size_t i = 0; i < order.size(); ++i) index_of[order[i]] = first + i;
+      const auto index_of_id = [&](unsigned id) {
         if (id == trace_memory::no_grid) return traced_grid::no_grid;
-        return place_of[id < capacity ? id : by_kernels + (id - capacity)];
+        return index_of[id < capacity ? id : by_kernels + (id - capacity)];
       };
-      const auto array = [](const uint3& v) { return std::array<std::uint32_t, 3>{v.x, v.y, v.z}; };
       for (const std::size_t i : order) {
-        const launched_grid& l = launched[i];
-        traced_grid grid;
-        grid.parent = place_of_id(l.parent);
-        grid.kernel = names[ran[i].kernel];
-        grid.depth = l.depth;
-        grid.blocks = array(l.grid);
-        grid.threads = array(l.block);
-        grid.dynamic_shared = l.dynamic_shared;
-        grid.stream = l.stream;
-        grid.parent_block = l.parent_block;
-        grid.begin = begin(i) - trace.origin;
-        grid.launched = l.stream == launch_stream::host ? grid.begin : l.launched - trace.origin;
-        grid.end = ran[i].end - trace.origin;
-        grid.complete = grid.end;
-        grid.turns = ran[i].turns;
-        trace.grids.push_back(std::move(grid));
+        trace.grids.push_back(to_traced_grid(launched[i], ran[i]));
+        trace.grids.back().parent = index_of_id(launched[i].parent);
       }
-      // 3. Nested completion: children stand behind their parents.
+      // 3. Nested completion, backwards: children come after their parents.
       for (std::size_t i = trace.grids.size(); i-- > first;) {
         const traced_grid& child = trace.grids[i];
         if (child.parent == traced_grid::no_grid) continue;
         auto& parent = trace.grids[child.parent];
         parent.complete = std::max(parent.complete, child.complete);
       }
-      // 4. Runs may be nested, or in several streams: who began first need not be read first.
+      // 4. Merge. Runs may be nested or in several streams, so a later read may have earlier grids.
       if (first > 0 && trace.grids[first].begin < trace.grids[first - 1].begin) {
-        put_in_order(first);
+        merge_from(first);
       }
     }
 
-    /// All times count from `origin` on.
+    /// Converts the two parts of a record, without the parent.
+    traced_grid to_traced_grid(const launched_grid& launched, const running_grid& ran) {
+      const auto array = [](const uint3& v) { return std::array<std::uint32_t, 3>{v.x, v.y, v.z}; };
+      traced_grid grid;
+      grid.kernel = names[ran.kernel];
+      grid.depth = launched.depth;
+      grid.blocks = array(launched.grid);
+      grid.threads = array(launched.block);
+      grid.dynamic_shared = launched.dynamic_shared;
+      grid.stream = launched.stream;
+      grid.parent_block = launched.parent_block;
+      grid.begin = ~ran.not_before - trace.origin;
+      grid.launched = grid.begin;
+      if (launched.stream != launch_stream::host) grid.launched = launched.launched - trace.origin;
+      grid.end = ran.end - trace.origin;
+      grid.complete = grid.end;
+      grid.runs = ran.runs;
+      return grid;
+    }
+
+    /// Makes all times relative to `origin`.
     void move_origin(std::uint64_t origin) {
       const std::uint64_t later = trace.origin - origin;
       for (traced_grid& g : trace.grids) {
@@ -240,9 +248,9 @@ class trace_recorder {
       trace.origin = origin;
     }
 
-    /// The grids from `first` on come between the others, in the order in which they began; of two at the same
-    /// tick the parent stays before the child.
-    void put_in_order(std::size_t first) {
+    /// Merges the grids from index `first` on into the earlier ones, by begin. The sort is stable,
+    /// so that a parent stays before its child at the same clock tick.
+    void merge_from(std::size_t first) {
       std::vector<traced_grid>& grids = trace.grids;
       const auto begin = [](const traced_grid& g) { return g.begin; };
       const auto later = std::ranges::upper_bound(
@@ -251,14 +259,14 @@ class trace_recorder {
       std::vector<std::size_t> order(grids.size() - from);
       std::iota(order.begin(), order.end(), from);
       std::ranges::stable_sort(order, {}, [&](std::size_t i) { return grids[i].begin; });
-      std::vector<std::size_t> place_of(order.size());
-      for (std::size_t i = 0; i < order.size(); ++i) place_of[order[i] - from] = from + i;
+      std::vector<std::size_t> index_of(order.size());
+      for (std::size_t i = 0; i < order.size(); ++i) index_of[order[i] - from] = from + i;
       std::vector<traced_grid> ordered;
       ordered.reserve(order.size());
       for (const std::size_t i : order) {
         traced_grid& grid = ordered.emplace_back(std::move(grids[i]));
         const bool moves = grid.parent != traced_grid::no_grid && grid.parent >= from;
-        if (moves) grid.parent = place_of[grid.parent - from];
+        if (moves) grid.parent = index_of[grid.parent - from];
       }
       std::ranges::move(ordered, grids.begin() + std::ptrdiff_t(from));
     }
@@ -268,7 +276,7 @@ class trace_recorder {
     unsigned capacity;
     device_buffer<std::byte> buffer;
     trace_memory* memory = nullptr;
-    trace_memory image{};  // what is there, as it was seen last
+    trace_memory image{};  // the host's copy of *memory
     host_launches by_host;
     std::map<const char*, std::string> names;
   };
@@ -278,13 +286,13 @@ class trace_recorder {
 
 #else
 
-/// Of a build without traces: refuses to record one.
+/// The recorder of a build without traces, which cannot record.
 class trace_recorder {
  public:
-  /// \throws unavailable if there is a trace to write to
+  /// \throws unavailable if `into` is not null
   trace_recorder(const launch_trace* into, cudaStream_t) {
     if (into == nullptr) return;
-    throw unavailable("a trace needs kernels that are compiled with -DRAMIFY_TRACE=1");
+    throw unavailable("a trace needs kernels compiled with -DRAMIFY_TRACE=1");
   }
   [[nodiscard]] trace_ticket ticket() const { return {}; }
   void read() {}

@@ -21,11 +21,11 @@ using namespace builtins;
 
 thread_local block* running_block = nullptr;
 
-// Thrown through the threads of a block whose run has failed. Not an error of its own.
+// Thrown in the threads of a block to unwind them after the run has failed.
 struct block_abandoned {};
 
-// The fibers of this operating-system thread that have nothing to do. Blocks come one after another
-// here, so the pool grows to the largest block and stays there.
+// The idle fibers of this operating-system thread. It runs one block at a time, so the pool grows
+// to the size of the largest block.
 struct fiber_pool {
   std::vector<std::unique_ptr<fiber>> idle;
   std::size_t stack_bytes = 0;
@@ -38,7 +38,7 @@ struct fiber_pool {
       stack_bytes = bytes;
     }
     if (idle.empty()) {
-      idle.reserve(++made);  // so that giving it back cannot fail
+      idle.reserve(++made);  // so that give_back() cannot throw
       return new fiber(bytes);
     }
     fiber* taken = idle.back().release();
@@ -49,19 +49,20 @@ struct fiber_pool {
 };
 thread_local fiber_pool fibers;
 
-// Shared memory holds no promise about its first contents, so it starts as this and not as zeros.
+// CUDA does not define the initial contents of shared memory, so this value fills it instead of 0.
 constexpr int shared_fill = 0xA5;
 
 std::byte* allocate_shared(std::size_t bytes) {
   if (bytes == 0) return nullptr;
-  // aligned_alloc wants a multiple of the alignment; the rounding hides an overrun of < 128 bytes.
+  // Not aligned_alloc: it requires a multiple of the alignment, which would hide short overruns.
   void* memory = nullptr;
   if (posix_memalign(&memory, 128, bytes) != 0) throw std::bad_alloc();
   std::memset(memory, shared_fill, bytes);
   return static_cast<std::byte*>(memory);
 }
 
-// `__shared__` variables are thread-local. Where the calling thread has such storage, in any module:
+// `__shared__` variables are thread-local. Returns the calling thread's thread-local storage in all
+// modules of the process.
 using byte_range = std::span<const std::byte>;
 std::vector<byte_range> thread_local_storage() {
   std::vector<byte_range> ranges;
@@ -84,7 +85,7 @@ bool holds(byte_range range, const void* address) {
   return a >= range.data() && a < range.data() + range.size();
 }
 
-// Two literals of the same text are most often one.
+// The pointer comparison usually suffices: a compiler merges equal literals.
 bool same_text(const char* a, const char* b) { return a == b || std::strcmp(a, b) == 0; }
 
 bool same(const site& a, const site& b) {
@@ -117,7 +118,7 @@ block::block(grid_ptr g, std::uint64_t index)
   threads_.resize(request.block.volume());
   runnable_.reserve(threads_.size());
   at_barrier_.reserve(threads_.size());
-  meetings_.resize((threads_.size() + 31) / 32);
+  rendezvous_.resize((threads_.size() + 31) / 32);
   for (std::size_t i = 0; i < threads_.size(); ++i) {
     threads_[i].linear = unsigned(i);
     threads_[i].index = unravel(i, request.block);
@@ -144,7 +145,7 @@ void block::execute() {
 void block::run_threads() {
   while (ended_ < threads_.size() && !grid_->owner->cancelled()) {
     if (runnable_.empty()) {
-      release_barrier_or_complain();
+      release_barrier_or_fail();
       continue;
     }
     const auto choice = grid_->owner->draw(runnable_.size());
@@ -178,9 +179,9 @@ void block::run_thread() {
   }
 }
 
-void block::wait(const char* word, site s) {
+void block::wait(const char* builtin, site s) {
   thread& self = *running_;
-  self.waits_in = word;
+  self.waits_in = builtin;
   self.waits_at = s;
   self.on->suspend();
   self.waits_in = nullptr;
@@ -217,10 +218,10 @@ void block::team_barrier(unsigned threads, site s) {
   }
 }
 
-block::meeting& block::join_meeting(unsigned warp, unsigned mask, unsigned bit, const char* word,
-                                    site s) {
-  meeting* free = nullptr;
-  for (const auto& m : meetings_[warp]) {
+block::rendezvous& block::join_rendezvous(unsigned warp, unsigned mask, unsigned bit,
+                                          const char* builtin, site s) {
+  rendezvous* free = nullptr;
+  for (const auto& m : rendezvous_[warp]) {
     if (m->left == m->mask) {
       free = m.get();
     } else if (m->mask == mask && (m->arrived & bit) == 0) {
@@ -228,28 +229,29 @@ block::meeting& block::join_meeting(unsigned warp, unsigned mask, unsigned bit, 
     }
   }
   if (free == nullptr) {
-    free = meetings_[warp].emplace_back(std::make_unique<meeting>()).get();
+    free = rendezvous_[warp].emplace_back(std::make_unique<rendezvous>()).get();
   }
-  *free = {mask, 0, 0, word, s, {}};
+  *free = {mask, 0, 0, builtin, s, {}};
   return *free;
 }
 
-const warp_values& block::exchange(unsigned mask, std::uint64_t value, const char* word, site s) {
+const warp_values& block::exchange(unsigned mask, std::uint64_t value, const char* builtin,
+                                   site s) {
   if (grid_->owner->cancelled()) throw block_abandoned{};
   const unsigned warp = running_->linear / 32;
   const unsigned bit = 1u << running_->linear % 32;
   if ((mask & bit) == 0)
     violate(rule::divergent_barrier,
-            "calls " + std::string(word) + " with a mask that leaves the calling lane out");
+            "calls " + std::string(builtin) + " with a mask that leaves the calling lane out");
   // Lanes beyond the end of the block count as arrived.
   const std::size_t lanes = std::min<std::size_t>(32, threads_.size() - warp * 32);
   if (lanes < 32) mask &= (1u << lanes) - 1;
 
-  meeting& here = join_meeting(warp, mask, bit, word, s);
-  if (!same_text(here.word, word) || !same(here.site, s)) {
-    violate(rule::divergent_barrier, "calls " + std::string(word) + " at line " +
+  rendezvous& here = join_rendezvous(warp, mask, bit, builtin, s);
+  if (!same_text(here.builtin, builtin) || !same(here.site, s)) {
+    violate(rule::divergent_barrier, "calls " + std::string(builtin) + " at line " +
                                          std::to_string(s.line()) +
-                                         " while other lanes of its mask wait in " + here.word +
+                                         " while other lanes of its mask wait in " + here.builtin +
                                          " at line " + std::to_string(here.site.line()));
   }
   here.values.of_lane[running_->linear % 32] = value;
@@ -260,23 +262,23 @@ const warp_values& block::exchange(unsigned mask, std::uint64_t value, const cha
       if ((mask & ~bit) >> lane & 1u) runnable_.push_back(&threads_[warp * 32 + lane]);
     }
   } else {
-    wait(word, s);
+    wait(builtin, s);
   }
   here.left |= bit;
-  return here.values;  // which stay until another thread of the warp has run
+  return here.values;  // valid until another thread of the warp has run
 }
 
-void block::release_barrier_or_complain() {
-  std::string complaint;
+void block::release_barrier_or_fail() {
+  std::string message;
   const thread* culprit = nullptr;
   if (at_barrier_.size() == threads_.size()) {
     const thread& first = *at_barrier_.front();
     for (const thread* t : at_barrier_) {
       if (same(t->waits_at, first.waits_at)) continue;
       culprit = t;
-      complaint = "waits at another __syncthreads() (line " + std::to_string(t->waits_at.line()) +
-                  ") than thread " + to_text(first.index) + " (line " +
-                  std::to_string(first.waits_at.line()) + ")";
+      message = "waits at another __syncthreads() (line " + std::to_string(t->waits_at.line()) +
+                ") than thread " + to_text(first.index) + " (line " +
+                std::to_string(first.waits_at.line()) + ")";
       break;
     }
     if (culprit == nullptr) {
@@ -286,33 +288,33 @@ void block::release_barrier_or_complain() {
       return;
     }
   } else {
-    // Somebody waits, and somebody whom it waits for has ended or waits elsewhere.
+    // At least one thread waits for a thread that has ended or waits elsewhere.
     const auto waits = [](const thread& t) { return t.waits_in != nullptr; };
     const thread& waiting = *std::ranges::find_if(threads_, waits);
     const auto missing = std::ranges::find_if(threads_, [&](const thread& t) {
       return !waits(t) || std::strcmp(t.waits_in, waiting.waits_in) != 0;
     });
     culprit = &waiting;
-    complaint = "waits in " + std::string(waiting.waits_in) + " at line " +
-                std::to_string(waiting.waits_at.line());
+    message = "waits in " + std::string(waiting.waits_in) + " at line " +
+              std::to_string(waiting.waits_at.line());
     if (missing != threads_.end()) {
-      complaint += ", which thread " + to_text(missing->index) + " never reaches: it ";
-      complaint += waits(*missing) ? "waits in " + std::string(missing->waits_in) + " at line " +
-                                         std::to_string(missing->waits_at.line())
-                                   : "has ended";
+      message += ", which thread " + to_text(missing->index) + " never reaches: it ";
+      message += waits(*missing) ? "waits in " + std::string(missing->waits_in) + " at line " +
+                                       std::to_string(missing->waits_at.line())
+                                 : "has ended";
     } else {
-      complaint += " for lanes of its mask that never come";
+      message += " for lanes of its mask that never arrive";
     }
   }
   grid_->owner->fail(std::make_exception_ptr(rule_violation(
-      rule::divergent_barrier, kernel_name(grid_->request.kernel), where(*culprit), complaint)));
+      rule::divergent_barrier, kernel_name(grid_->request.kernel), where(*culprit), message)));
 }
 
 void block::unwind() {
   for (thread& t : threads_) {
     if (t.on == nullptr) continue;
     step(t);                            // its wait() throws
-    if (t.on != nullptr) std::abort();  // a destructor in the kernel waits: nothing safe is left
+    if (t.on != nullptr) std::abort();  // a destructor in the kernel waits; it cannot be unwound
   }
 }
 
@@ -334,15 +336,15 @@ void block::check_arguments(std::span<const byte_range> arguments) const {
       const void* address = nullptr;
       std::memcpy(&address, bytes.data() + at, sizeof address);
       if (address == nullptr) continue;
-      const auto complain = [&](rule broken, const char* memory) {
-        violate(broken, std::string("hands its child a pointer to ") + memory +
+      const auto report = [&](rule broken, const char* memory) {
+        violate(broken, std::string("passes its child a pointer to ") + memory +
                             " memory in argument " + std::to_string(i + 1));
       };
       if (std::ranges::any_of(shared, [&](byte_range r) { return holds(r, address); })) {
-        complain(rule::shared_pointer, "shared");
+        report(rule::shared_pointer, "shared");
       }
       for (const thread& t : threads_) {
-        if (t.on != nullptr && t.on->holds(address)) complain(rule::local_pointer, "local");
+        if (t.on != nullptr && t.on->holds(address)) report(rule::local_pointer, "local");
       }
     }
   }
@@ -358,7 +360,7 @@ void run_block(const grid_ptr& g, std::uint64_t index) {
     device::instance().block_begins(*g);
     block(g, index).execute();
     device::instance().block_ended(g);
-  } catch (...) {  // of the executor's own, such as no memory for a stack
+  } catch (...) {  // an error of the executor itself, such as no memory for a stack
     g->owner->fail(std::current_exception());
   }
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// One block while it runs: its threads, its barriers, its memory.
+/// A running block: its threads, its barriers and its memory.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,47 +17,49 @@ namespace ramify::cpu {
 
 class block {
  public:
-  /// The block on this operating-system thread; null on the host.
+  /// Returns the block on this operating-system thread, or null on the host.
   [[nodiscard]] static block* current();
 
   block(grid_ptr, std::uint64_t index);
 
-  /// Runs every thread to its end. A broken rule goes to the run, and the rest is unwound.
+  /// Runs every thread to its end. If a thread breaks a rule, the block reports it to the run and
+  /// unwinds the other threads.
   void execute();
 
-  // For the threads of the block.
+  // The threads of the block call the following members.
   void barrier(builtins::site);
-  /// Waits for the `threads` consecutive threads that the calling one belongs to.
+  /// Waits for all threads of the calling thread's team of `threads` consecutive threads.
   void team_barrier(unsigned threads, builtins::site);
-  const warp_values& exchange(unsigned mask, std::uint64_t value, const char* word, builtins::site);
-  /// Another block may take over here.
+  const warp_values& exchange(unsigned mask, std::uint64_t value, const char* builtin,
+                              builtins::site);
+  /// Lets the schedule switch to another block.
   void scheduling_point();
   [[nodiscard]] std::byte* dynamic_shared() { return dynamic_shared_.get(); }
   [[nodiscard]] unsigned linear_thread() const { return running_->linear; }
   [[nodiscard]] const grid_ptr& owner() const { return grid_; }
   [[nodiscard]] builtins::cudaStream_t null_stream();
 
-  /// Throws if the bytes of an argument hold a pointer that a child must not be given.
+  /// Throws if the bytes of an argument contain a pointer that a child must not get.
   void check_arguments(std::span<const std::span<const std::byte>> arguments) const;
 
-  /// Breaks a rule off in the running thread.
+  /// Throws the rule_violation of the running thread.
   [[noreturn]] void violate(rule, const std::string& what) const;
 
  private:
   struct thread {
-    fiber* on = nullptr;  // null until it starts and after it ended
+    fiber* on = nullptr;  // null before the thread starts and after it ends
     unsigned linear = 0;
     builtins::uint3 index{};
-    const char* waits_in = nullptr;  // null: does not wait
+    const char* waits_in = nullptr;  // the built-in in which it waits; null: it does not wait
     builtins::site waits_at;
   };
 
-  // A meeting of the lanes in a mask. When the last of them has left, it may serve for another one.
-  struct meeting {
+  // A rendezvous of the lanes in a mask. It can be reused when the last lane has left.
+  struct rendezvous {
     unsigned mask;
     unsigned arrived;
     unsigned left;
-    const char* word;
+    const char* builtin;
     builtins::site site;
     warp_values values;
   };
@@ -65,10 +67,10 @@ class block {
   void run_threads();
   void run_thread();
   void step(thread&);
-  [[nodiscard]] meeting& join_meeting(unsigned warp, unsigned mask, unsigned bit, const char* word,
-                                      builtins::site);
-  void wait(const char* word, builtins::site);
-  void release_barrier_or_complain();
+  [[nodiscard]] rendezvous& join_rendezvous(unsigned warp, unsigned mask, unsigned bit,
+                                            const char* builtin, builtins::site);
+  void wait(const char* builtin, builtins::site);
+  void release_barrier_or_fail();
   void unwind();
   [[nodiscard]] std::string where(const thread&) const;
 
@@ -76,10 +78,10 @@ class block {
   std::uint64_t linear_index_;
   std::function<void()> thread_body_;
   std::vector<thread> threads_;
-  std::vector<thread*> runnable_;  // taken from the back
+  std::vector<thread*> runnable_;  // the next one is at the back
   std::vector<thread*> at_barrier_;
-  std::vector<std::vector<thread*>> at_team_barrier_;            // of each team
-  std::vector<std::vector<std::unique_ptr<meeting>>> meetings_;  // of each warp
+  std::vector<std::vector<thread*>> at_team_barrier_;                 // of each team
+  std::vector<std::vector<std::unique_ptr<rendezvous>>> rendezvous_;  // of each warp
   std::size_t ended_ = 0;
   thread* running_ = nullptr;
   std::unique_ptr<std::byte[], void (*)(std::byte*)> dynamic_shared_;

@@ -21,10 +21,10 @@ bool reserved(cudaStream_t stream) {
   return stream == cudaStreamTailLaunch || stream == cudaStreamFireAndForget;
 }
 
-// What `handle` means in `here`; a handle of another grid breaks a rule.
+// Returns the state of `handle` for block `here`. Throws if another grid created the handle.
 template <class Handle>
 auto& resolve(block& here, Handle handle, const char* kind) {
-  const auto [state, fault] = device::instance().look_up(handle, here.owner()->id);
+  const auto [state, fault] = device::instance().find(handle, here.owner()->id);
   if (state == nullptr)
     here.violate(rule::foreign_stream, std::string("uses ") + kind + ' ' + fault);
   return *state;
@@ -36,7 +36,7 @@ stream_state& resolve(block& here, cudaStream_t handle) {
 
 event_state& resolve(block& here, cudaEvent_t handle) { return resolve(here, handle, "an event"); }
 
-// Device-side copies and fills are grids of one thread, as they are on a GPU.
+// A device-side copy or fill is a grid of one thread, as on a GPU.
 cudaError_t submit_memory_operation(std::function<void()> operation, cudaStream_t stream,
                                     const void* name, site written_at,
                                     std::initializer_list<const void*> pointers) {
@@ -84,8 +84,8 @@ std::uint64_t device_time() {
 
 std::byte* dynamic_shared_memory() { return block::current()->dynamic_shared(); }
 
-const warp_values& warp_exchange(unsigned mask, std::uint64_t value, const char* word, site s) {
-  return block::current()->exchange(mask, value, word, s);
+const warp_values& warp_exchange(unsigned mask, std::uint64_t value, const char* builtin, site s) {
+  return block::current()->exchange(mask, value, builtin, s);
 }
 
 unsigned lane_index() { return block::current()->linear_thread() % 32; }
@@ -94,8 +94,8 @@ void* heap_allocate(std::size_t bytes) { return device::instance().heap_allocate
 void heap_free(void* memory) { device::instance().heap_free(memory); }
 
 void report_ignored_failure(cudaError_t error, const void* kernel, site s) {
-  const std::string what = "nobody looked at the launch of " + kernel_name(kernel) + " at line " +
-                           std::to_string(s.line()) + ", which failed with " +
+  const std::string what = "did not read the status of the launch of " + kernel_name(kernel) +
+                           " at line " + std::to_string(s.line()) + ", which failed with " +
                            cudaGetErrorName(error);
   if (block* here = block::current()) here->violate(rule::ignored_launch_failure, what);
   throw rule_violation(rule::ignored_launch_failure, s.function_name(), "host", what);
@@ -154,8 +154,8 @@ void __syncwarp(unsigned mask, site s) {
 
 namespace {
 
-unsigned ballot(unsigned mask, int predicate, const char* word, site s) {
-  return warp_exchange(mask, predicate != 0 ? 1 : 0, word, s).not_zero;
+unsigned ballot(unsigned mask, int predicate, const char* builtin, site s) {
+  return warp_exchange(mask, predicate != 0 ? 1 : 0, builtin, s).not_zero;
 }
 
 }  // namespace
@@ -229,11 +229,11 @@ namespace {
 
 constexpr std::align_val_t device_alignment{256};
 
-// No device has that much, and a sanitizer ends the program when it is asked for more.
-constexpr std::size_t most_memory = std::size_t{1} << 39;
+// More than any device has. A sanitizer would end the program on a larger request.
+constexpr std::size_t max_allocation = std::size_t{1} << 39;
 
 cudaError_t allocate(void** memory, std::size_t bytes) {
-  if (bytes > most_memory) return cudaErrorMemoryAllocation;
+  if (bytes > max_allocation) return cudaErrorMemoryAllocation;
   *memory = bytes == 0 ? nullptr : ::operator new(bytes, device_alignment, std::nothrow);
   return *memory != nullptr || bytes == 0 ? cudaSuccess : cudaErrorMemoryAllocation;
 }

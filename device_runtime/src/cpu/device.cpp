@@ -14,17 +14,17 @@ using namespace builtins;
 
 namespace {
 
-// What a real device clamps the pending-launch limit to, silently: read back on an H200.
-constexpr std::size_t most_pending_launches = 599'186;
+// The driver clamps the pending-launch limit to this value silently (read back on an H200).
+constexpr std::size_t max_pending_launches = 599'186;
 
 #if RAMIFY_ADDRESS_SANITIZER || RAMIFY_THREAD_SANITIZER
-constexpr std::size_t least_fiber_stack = std::size_t{512} << 10;
+constexpr std::size_t min_fiber_stack = std::size_t{512} << 10;
 #else
-constexpr std::size_t least_fiber_stack = std::size_t{128} << 10;
+constexpr std::size_t min_fiber_stack = std::size_t{128} << 10;
 #endif
 
-/// Bytes of dynamic shared memory that every kernel may have; more it must be allowed.
-constexpr std::size_t shared_of_any = std::size_t{48} << 10;
+/// Bytes of dynamic shared memory that a kernel may use without allow_shared().
+constexpr std::size_t default_max_shared = std::size_t{48} << 10;
 
 bool valid_shape(const launch_request& r) {
   const auto fits = [](const dim3& d, unsigned x, unsigned y, unsigned z) {
@@ -71,7 +71,7 @@ void device::allow_shared(const void* kernel, std::size_t bytes) {
 }
 
 bool device::has_shared(const launch_request& request) {
-  if (request.dynamic_shared <= shared_of_any) return true;
+  if (request.dynamic_shared <= default_max_shared) return true;
   const std::lock_guard lock(mutex_);
   const auto found = shared_of_.find(request.kernel);
   return found != shared_of_.end() && request.dynamic_shared <= found->second;
@@ -79,8 +79,8 @@ bool device::has_shared(const launch_request& request) {
 
 cudaError_t device::launch_from_host(launch_request request, cudaStream_t stream) {
   if (!valid_shape(request) || !has_shared(request)) return cudaErrorInvalidConfiguration;
-  if (stream != nullptr) {  // the host's own: a grid's, and the reserved ones, are none here
-    if (look_up(stream, 0).state == nullptr) return cudaErrorInvalidResourceHandle;
+  if (stream != nullptr) {  // the host may use only streams that the host created
+    if (find(stream, 0).state == nullptr) return cudaErrorInvalidResourceHandle;
   }
   const executor_config config = this->config();
   std::unique_lock<std::mutex> alone(one_run_at_a_time_, std::defer_lock);
@@ -97,7 +97,7 @@ cudaError_t device::launch_from_host(launch_request request, cudaStream_t stream
   the_run->execute(root);
   if (the_run->failure() == nullptr) return cudaSuccess;
 
-  // A broken rule kept grids from beginning: their pool slots, streams and events must go.
+  // Grids of the failed run never began: release their pool slots, streams and events.
   {
     const std::lock_guard lock(mutex_);
     pending_ -= the_run->slots_held;
@@ -125,7 +125,7 @@ cudaError_t device::launch_from_block(block& parent, launch_request request, str
     child->pool_slots = 1;
     if (tail) {
       child->is_tail = true;
-      parent.owner()->tail.push_back(std::move(child));  // learns its parent when it begins
+      parent.owner()->tail.push_back(std::move(child));  // its parent is set when it begins
     } else {
       child->parent = parent.owner();
       ++child->parent->children_open;
@@ -157,7 +157,7 @@ std::uint64_t device::grids_begun() const {
 }
 
 void device::block_ended(const grid_ptr& g) {
-  // The last block to end must see all that the others wrote, and hands it on.
+  // The last block to end must see all writes of the other blocks, and publishes them.
   const auto ended = g->blocks_ended.fetch_add(1, std::memory_order_acq_rel) + 1;
   if (ended < g->block_count || g->owner->cancelled()) return;
   run& the_run = *g->owner;
@@ -170,8 +170,8 @@ void device::block_ended(const grid_ptr& g) {
   if (!ready.empty()) the_run.ready(ready);
 }
 
-/// `g` has no block and no child left to wait for: its tail launches come, one after another, and
-/// then it is complete, which may complete its parent, and so on upwards.
+/// All blocks and children of `g` are complete. Starts the next tail launch of `g`. If there is
+/// none, `g` is complete, which may complete its parent and further ancestors.
 void device::completed(grid_ptr g, std::vector<grid_ptr>& ready) {
   while (g != nullptr) {
     if (!g->tail.empty()) {
@@ -215,7 +215,7 @@ cudaError_t device::set_limit(cudaLimit which, std::size_t value) {
     case cudaLimitStackSize: stack_limit_ = value; return cudaSuccess;
     case cudaLimitMallocHeapSize: heap_limit_ = value; return cudaSuccess;
     case cudaLimitDevRuntimePendingLaunchCount:
-      pending_limit_ = std::clamp<std::size_t>(value, 1, most_pending_launches);
+      pending_limit_ = std::clamp<std::size_t>(value, 1, max_pending_launches);
       return cudaSuccess;
     case cudaLimitDevRuntimeSyncDepth: break;
   }
@@ -223,17 +223,17 @@ cudaError_t device::set_limit(cudaLimit which, std::size_t value) {
 }
 
 std::size_t device::fiber_stack_bytes() const {
-  return std::max(least_fiber_stack, stack_limit_.load(std::memory_order_relaxed));
+  return std::max(min_fiber_stack, stack_limit_.load(std::memory_order_relaxed));
 }
 
-// A header before each piece remembers its size.
+// A header before each allocation stores its size.
 constexpr std::size_t heap_header = alignof(std::max_align_t);
 
 void* device::heap_allocate(std::size_t bytes) {
   {
     const std::lock_guard lock(mutex_);
-    const std::size_t room = heap_limit_ - std::min(heap_used_, heap_limit_);
-    if (room < heap_header || bytes > room - heap_header) return nullptr;
+    const std::size_t available = heap_limit_ - std::min(heap_used_, heap_limit_);
+    if (available < heap_header || bytes > available - heap_header) return nullptr;
     heap_used_ += bytes + heap_header;
   }
   auto* piece = static_cast<std::byte*>(::operator new(bytes + heap_header, std::nothrow));

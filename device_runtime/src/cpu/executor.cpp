@@ -48,7 +48,7 @@ executor_config parse_executor_config(std::string_view text) {
     config.order = schedule::late;
   } else {
     throw std::invalid_argument("CPU schedule: '" + std::string(text) +
-                                "' is none of parallel[:workers], eager, late, random[:seed]");
+                                "' must be parallel[:workers], eager, late or random[:seed]");
   }
   return config;
 }
@@ -69,10 +69,10 @@ std::uint64_t grids_begun() { return device::instance().grids_begun(); }
 
 std::string_view to_string(rule r) {
   switch (r) {
-    case rule::local_pointer: return "local pointer handed to a child";
-    case rule::shared_pointer: return "shared pointer handed to a child";
+    case rule::local_pointer: return "local pointer passed to a child";
+    case rule::shared_pointer: return "shared pointer passed to a child";
     case rule::foreign_stream: return "stream or event used outside its grid";
-    case rule::divergent_barrier: return "barrier that not all reach";
+    case rule::divergent_barrier: return "divergent barrier";
     case rule::ignored_launch_failure: return "failed launch ignored";
   }
   return "unknown rule";

@@ -15,13 +15,13 @@
 namespace ramify::cpu {
 namespace {
 
-// A guard page makes a stack two mappings, of which Linux gives a process 65,530.
-constexpr int most_guarded_stacks = 16'384;
+// A stack with a guard page takes two mappings. Linux allows 65,530 mappings in a process.
+constexpr int max_guarded_stacks = 16'384;
 std::atomic<int> live_stacks{0};
 
-// AddressSanitizer keeps a shadow ("fake") stack beside each stack: it is told before a switch
-// which stack comes next, and after it that the switch is done. `saved` is null when the stack that
-// is left will not be used again.
+// AddressSanitizer keeps a fake stack for each stack. A program must announce the next stack before
+// a switch, and must confirm the switch afterwards. `saved` is null if the old stack will not be
+// used again.
 void announce_switch([[maybe_unused]] void** saved, [[maybe_unused]] const void* bottom,
                      [[maybe_unused]] std::size_t bytes) {
 #if RAMIFY_ADDRESS_SANITIZER
@@ -36,8 +36,8 @@ void finish_switch([[maybe_unused]] void* saved, [[maybe_unused]] const void** b
 #endif
 }
 
-// ThreadSanitizer sees a fiber as a thread of its own. A switch orders what came before it before
-// what comes after it, which is what sharing one operating-system thread means.
+// ThreadSanitizer treats a fiber as a thread. A switch orders all accesses before it before all
+// accesses after it, as on one operating-system thread.
 void switch_tsan_fiber([[maybe_unused]] void* to) {
 #if RAMIFY_THREAD_SANITIZER
   __tsan_switch_to_fiber(to, 0);
@@ -47,7 +47,7 @@ void switch_tsan_fiber([[maybe_unused]] void* to) {
 }  // namespace
 
 boost::context::stack_context fiber_stack::allocate() {
-  guarded_ = live_stacks.fetch_add(1, std::memory_order_relaxed) < most_guarded_stacks;
+  guarded_ = live_stacks.fetch_add(1, std::memory_order_relaxed) < max_guarded_stacks;
   try {
     return guarded_ ? boost::context::protected_fixedsize_stack(bytes_).allocate()
                     : boost::context::fixedsize_stack(bytes_).allocate();

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A thread of a block: Boost.Context's fiber, made reusable and known to the sanitizers.
+/// A reusable fiber on Boost.Context, announced to the sanitizers. It runs a thread of a block.
 
 #include <boost/context/fiber.hpp>
 #include <boost/context/fixedsize_stack.hpp>
@@ -12,7 +12,7 @@
 
 namespace ramify::cpu {
 
-/// Memory for a fiber's stack, with a guard page against overflow while there are not too many.
+/// Allocates a fiber's stack, with a guard page if the number of guarded stacks allows one.
 class fiber_stack {
  public:
   explicit fiber_stack(std::size_t bytes) : bytes_(bytes) {}
@@ -24,8 +24,9 @@ class fiber_stack {
   bool guarded_ = false;
 };
 
-/// Runs one job after another on a stack of its own, always on the operating-system thread that
-/// made it. Creating one costs more than running it, so blocks keep theirs in a pool.
+/// Runs one job after another on its own stack, on the operating-system thread that created it.
+///
+/// Creating a fiber takes longer than running one, so blocks take fibers from a pool.
 class fiber {
  public:
   explicit fiber(std::size_t stack_bytes);
@@ -33,13 +34,13 @@ class fiber {
   fiber(const fiber&) = delete;
   fiber& operator=(const fiber&) = delete;
 
-  /// Gives the fiber its next job; resume() starts it. The job must not throw.
+  /// Sets the next job, which resume() starts. The job must not throw.
   void assign(const std::function<void()>& job);
 
-  /// Runs the job until it suspends or ends. From outside the fiber.
+  /// Runs the job until it suspends or ends. Must be called outside the fiber.
   void resume();
 
-  /// Goes back to whoever called resume(). From inside the fiber.
+  /// Returns control to the caller of resume(). Must be called inside the fiber.
   void suspend();
 
   [[nodiscard]] bool idle() const { return job_ == nullptr; }
@@ -52,12 +53,12 @@ class fiber {
 
   fiber_stack allocator_;
   boost::context::stack_context stack_;
-  boost::context::fiber inside_;  // the suspended fiber, while its caller runs
-  boost::context::fiber caller_;  // the suspended caller, while the fiber runs
+  boost::context::fiber inside_;  // valid while the caller runs: the suspended fiber
+  boost::context::fiber caller_;  // valid while the fiber runs: the suspended caller
   const std::function<void()>* job_ = nullptr;
   bool quit_ = false;
 
-  // What the sanitizers must be told at each switch; unused without them.
+  // Arguments of the sanitizers' switch functions; unused in other builds.
   void* caller_fake_stack_ = nullptr;
   const void* caller_stack_ = nullptr;
   std::size_t caller_stack_bytes_ = 0;

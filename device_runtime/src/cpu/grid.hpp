@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What the executor keeps of a grid, of its streams and of its events.
+/// The executor's state of grids, streams, events and runs.
 
 #include <atomic>
 #include <chrono>
@@ -11,8 +11,8 @@
 #include <exception>
 #include <memory>
 #include <optional>
-#include <ramify/cpu/executor.hpp>
 #include <ramify/cpu/cuda_builtins.hpp>
+#include <ramify/cpu/executor.hpp>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -24,7 +24,7 @@ struct stream_state;
 class run;
 using grid_ptr = std::shared_ptr<grid>;
 
-/// "The work before this record is complete", set once.
+/// The completion of the work before one event record. It is set once.
 struct signal {
   bool set = false;
   std::vector<stream_state*> waiting;
@@ -33,7 +33,8 @@ struct signal {
 struct grid {
   grid() = default;
   ~grid() {
-    // An abandoned chain of grids is as deep as it got: its links go one by one, not recursively.
+    // An abandoned chain of grids may be deep, so its links are released in a loop, not
+    // recursively.
     for (grid_ptr up = std::move(parent); up != nullptr && up.use_count() == 1;) {
       up = std::exchange(up->parent, nullptr);
     }
@@ -42,9 +43,9 @@ struct grid {
   grid& operator=(const grid&) = delete;
 
   launch_request request;
-  std::uint64_t id = 0;  // never given twice; 0 means the host
+  std::uint64_t id = 0;  // unique; 0 means the host
   run* owner = nullptr;
-  grid_ptr parent;  // dropped at completion, so that a deep tree is not freed recursively
+  grid_ptr parent;  // reset at completion, so that a deep tree is not freed recursively
   std::uint64_t block_count = 0;
 
   std::atomic<std::uint64_t> next_block{0};
@@ -52,18 +53,18 @@ struct grid {
   std::atomic<bool> has_begun{false};
 
   // Guarded by the device's mutex.
-  std::uint64_t pool_slots = 0;    // 1 while a launch from the device waits to begin
-  stream_state* stream = nullptr;  // in which it was launched; null: in none that orders
+  std::uint64_t pool_slots = 0;    // 1 from a launch by a kernel until the grid begins
+  stream_state* stream = nullptr;  // the stream of the launch; null: fire-and-forget, tail, host
   bool is_tail = false;
   bool own_work_done = false;
-  std::uint64_t children_open = 0;  // launched and not complete; tail launches apart
-  // Launched into the tail stream. The front one is null while it runs: it holds on to this grid,
-  // and this one must not hold on to it.
+  std::uint64_t children_open = 0;  // children that are not complete, without tail launches
+  // The tail launches. The front entry is null while that grid runs: it owns this grid through its
+  // parent pointer, so this grid must not own it.
   std::deque<grid_ptr> tail;
-  std::vector<builtins::cudaStream_t> streams;  // made by this grid
+  std::vector<builtins::cudaStream_t> streams;  // created by this grid
   std::vector<builtins::cudaEvent_t> events;
 
-  /// Takes the next block that nobody runs yet.
+  /// Takes the next block that has not started. Returns false if there is none.
   [[nodiscard]] bool take_block(std::uint64_t& index) {
     index = next_block.fetch_add(1, std::memory_order_relaxed);
     return index < block_count;
@@ -79,9 +80,9 @@ struct stream_state {
   };
   using entry = std::variant<grid_ptr, record, wait>;
 
-  std::uint64_t owner = 0;  // id of the grid that made it
-  run* of_run = nullptr;    // null: made by the host
-  bool destroyed = false;   // the handle is; the work goes on
+  std::uint64_t owner = 0;  // id of the grid that created it
+  run* of_run = nullptr;    // null: created by the host
+  bool destroyed = false;   // the handle is invalid; the pending work goes on
   bool busy = false;        // its front grid is running
   std::deque<entry> queue;
 };
@@ -90,26 +91,26 @@ struct event_state {
   std::uint64_t owner = 0;
   run* of_run = nullptr;
   bool destroyed = false;
-  std::shared_ptr<signal> last_record;  // in a kernel; null: never recorded
+  std::shared_ptr<signal> last_record;  // by a kernel; null: never recorded
   bool has_time = false;
   std::optional<std::chrono::steady_clock::time_point> recorded_at;  // by the host
 };
 
-/// One launch from the host and all that comes of it.
+/// One launch from the host with all its descendants.
 class run {
  public:
   virtual ~run() = default;
 
-  /// Runs `root` and everything below it to completion, or until a rule is broken.
+  /// Runs `root` and its descendants to completion, or until a kernel breaks a rule.
   virtual void execute(const grid_ptr& root) = 0;
 
-  /// These grids may begin. Called without the device's mutex, from inside execute().
+  /// Takes grids that may begin. The device calls it during execute(), without holding its mutex.
   virtual void ready(const std::vector<grid_ptr>& grids) = 0;
 
-  /// A moment at which another block may take over.
+  /// Lets the schedule switch to another block.
   virtual void scheduling_point() {}
 
-  /// Which of `count` candidates goes first; 0 unless the schedule draws.
+  /// Returns the index of the next of `count` candidates: random in schedule::random, else 0.
   virtual std::uint64_t draw(std::uint64_t /*count*/) { return 0; }
 
   /// Keeps the first failure and stops the run.
@@ -127,15 +128,15 @@ class run {
 [[nodiscard]] std::unique_ptr<run> make_parallel_run(const executor_config&);
 [[nodiscard]] std::unique_ptr<run> make_serial_schedule(const executor_config&);
 
-/// Runs one block of `g` to its end on the calling thread, and tells the device when the grid begins
-/// and ends. What goes wrong goes to the run.
+/// Runs one block of `g` to its end on the calling thread, and reports its begin and end to the
+/// device. Errors are reported to the run.
 void run_block(const grid_ptr& g, std::uint64_t index);
 
-/// A task's hold on a grid. Made and used outside the file that talks to oneTBB, which is hidden
-/// from ThreadSanitizer.
+/// A oneTBB task's reference to a grid. parallel_run.cpp, which ThreadSanitizer does not
+/// instrument, only passes it on.
 struct grid_share;
 [[nodiscard]] grid_share* share_grid(const grid_ptr& g);
-/// Runs blocks of the grid until none is left or the run is cancelled, and ends the hold.
+/// Runs blocks of the grid until none is left or the run is cancelled, then deletes `share`.
 void run_share(grid_share* share);
 
 }  // namespace ramify::cpu

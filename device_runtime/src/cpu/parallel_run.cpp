@@ -13,8 +13,8 @@
 namespace ramify::cpu {
 namespace {
 
-/// The arena with so many workers, or one per core. Kept for all runs: oneTBB 2021.8 takes longer with
-/// every arena that a process has made, and a program may launch a hundred thousand grids.
+/// Returns the arena with `workers` workers; 0: one per core. Runs share arenas: each new arena
+/// makes oneTBB 2021.8 slower, and a program may launch a hundred thousand grids.
 tbb::task_arena& arena_of(unsigned workers) {
   static std::mutex mutex;
   static auto& arenas = *new std::map<unsigned, tbb::task_arena>;  // worker threads outlive main
@@ -23,14 +23,14 @@ tbb::task_arena& arena_of(unsigned workers) {
   return arenas.try_emplace(workers, most).first->second;
 }
 
-/// schedule::parallel: every grid that is ready becomes a few oneTBB tasks, each of which runs one
-/// block of it after another. A block never waits for another grid, so no task ever waits, and the
-/// one-block-per-thread promise of the words header holds.
+/// schedule::parallel: each ready grid becomes a few oneTBB tasks, and each task runs one block of
+/// the grid after another. A block never waits for another grid, so no task waits, and an
+/// operating-system thread holds at most one live block (cuda_builtins.hpp requires it).
 class parallel_run final : public run {
  public:
   explicit parallel_run(unsigned workers) : arena_(arena_of(workers)) {}
 
-  ~parallel_run() noexcept override = default;  // a task group's destructor may throw; no task does
+  ~parallel_run() noexcept override = default;  // no task throws, so ~task_group() does not throw
 
   void execute(const grid_ptr& root) override {
     arena_.execute([&] {

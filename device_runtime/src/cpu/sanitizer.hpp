@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// Tells ThreadSanitizer of an order that it cannot see, because a library that is not instrumented
-/// makes it. Nothing at all in other builds.
+/// Reports to ThreadSanitizer an order that an uninstrumented library makes. Empty in other builds.
 
 #include <ramify/cpu/sanitizers.hpp>
 
@@ -13,7 +12,7 @@
 
 namespace ramify::cpu {
 
-/// What this thread did so far comes before what follows acquire_order() of the same address.
+/// Orders this thread's accesses so far before those after acquire_order() of the same address.
 inline void release_order([[maybe_unused]] void* address) {
 #if RAMIFY_THREAD_SANITIZER
   __tsan_release(address);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Streams and events of the device that the executor plays: who may use them, and what they order.
+// Streams and events of the executor's device: which grids may use them, and what they order.
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -20,7 +20,8 @@ std::uintptr_t number_of(Handle handle) {
   return reinterpret_cast<std::uintptr_t>(handle);
 }
 
-/// A new entry with a handle of that number, which the grid `owner` (null: the host) keeps in `handles`.
+/// Adds an entry with handle `number` to `map`, and to the list `handles` of the grid `owner`
+/// (null: the host).
 template <class Handle, class Map>
 Handle make_in(Map& map, std::uintptr_t number, grid* owner, std::vector<Handle> grid::*handles) {
   const auto handle = reinterpret_cast<Handle>(number);
@@ -33,7 +34,7 @@ Handle make_in(Map& map, std::uintptr_t number, grid* owner, std::vector<Handle>
   return handle;
 }
 
-/// What keeps a grid, or the host as grid 0, from using a stream or event; null if nothing does.
+/// Returns why the grid `user` (0: the host) must not use a stream or event, or null if it may.
 template <class State>
 const char* fault_of(const State& state, std::uint64_t user) {
   if (user != 0 && state.of_run == nullptr) return "that the host created";
@@ -42,17 +43,17 @@ const char* fault_of(const State& state, std::uint64_t user) {
 }
 
 template <class Map, class Handle>
-auto look_up_in(Map& map, Handle handle, std::uint64_t user) {
+auto find_in(Map& map, Handle handle, std::uint64_t user) {
   const auto entry = map.find(number_of(handle));
   using state = typename Map::mapped_type;
-  if (entry == map.end()) return looked_up<state>{nullptr, "that is none, or none any more"};
+  if (entry == map.end()) return lookup_result<state>{nullptr, "that does not exist"};
   const char* const fault = fault_of(entry->second, user);
-  return looked_up<state>{fault == nullptr ? &entry->second : nullptr, fault};
+  return lookup_result<state>{fault == nullptr ? &entry->second : nullptr, fault};
 }
 
 template <class Map, class Handle>
 bool destroy_in(Map& map, Handle handle, std::uint64_t user) {
-  const looked_up found = look_up_in(map, handle, user);
+  const lookup_result found = find_in(map, handle, user);
   if (found.state == nullptr) return false;
   found.state->destroyed = true;
   if (user == 0) map.erase(number_of(handle));
@@ -73,14 +74,14 @@ cudaEvent_t device::make_event(grid* owner, bool has_time) {
   return make_in(events_, number, owner, &grid::events);
 }
 
-looked_up<stream_state> device::look_up(cudaStream_t handle, std::uint64_t user) {
+lookup_result<stream_state> device::find(cudaStream_t handle, std::uint64_t user) {
   const std::lock_guard lock(mutex_);
-  return look_up_in(streams_, handle, user);
+  return find_in(streams_, handle, user);
 }
 
-looked_up<event_state> device::look_up(cudaEvent_t handle, std::uint64_t user) {
+lookup_result<event_state> device::find(cudaEvent_t handle, std::uint64_t user) {
   const std::lock_guard lock(mutex_);
-  return look_up_in(events_, handle, user);
+  return find_in(events_, handle, user);
 }
 
 bool device::destroy(cudaStream_t handle, std::uint64_t user) {
@@ -115,12 +116,12 @@ void device::wait(stream_state& stream, const event_state& event) {
   if (event.last_record == nullptr) return;  // never recorded: nothing to wait for
   stream.queue.emplace_back(stream_state::wait{event.last_record});
   std::vector<grid_ptr> ready;
-  advance(stream, ready);  // only drops a wait that is over; no grid can be behind it yet
+  advance(stream, ready);  // removes the wait if it is over; no grid follows it in the queue yet
 }
 
 cudaError_t device::record_now(cudaEvent_t handle) {
   const std::lock_guard lock(mutex_);
-  event_state* const event = look_up_in(events_, handle, 0).state;
+  event_state* const event = find_in(events_, handle, 0).state;
   if (event == nullptr) return cudaErrorInvalidResourceHandle;
   event->recorded_at = std::chrono::steady_clock::now();
   return cudaSuccess;
@@ -128,8 +129,8 @@ cudaError_t device::record_now(cudaEvent_t handle) {
 
 cudaError_t device::elapsed(cudaEvent_t begin, cudaEvent_t end, float& ms) {
   const std::lock_guard lock(mutex_);
-  const event_state* const first = look_up_in(events_, begin, 0).state;
-  const event_state* const second = look_up_in(events_, end, 0).state;
+  const event_state* const first = find_in(events_, begin, 0).state;
+  const event_state* const second = find_in(events_, end, 0).state;
   for (const event_state* event : {first, second}) {
     if (event == nullptr || !event->has_time || !event->recorded_at) {
       return cudaErrorInvalidResourceHandle;
@@ -139,7 +140,8 @@ cudaError_t device::elapsed(cudaEvent_t begin, cudaEvent_t end, float& ms) {
   return cudaSuccess;
 }
 
-/// Begins what nothing in the stream holds up any more, and in streams that waited for its records.
+/// Starts the grids that no earlier entry of the stream holds back, also in the streams that waited
+/// for its records.
 void device::advance(stream_state& first, std::vector<grid_ptr>& ready) {
   std::vector<stream_state*> streams{&first};
   while (!streams.empty()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Trace Event Format, which ui.perfetto.dev and chrome://tracing read.
+// Writes the Trace Event Format, which ui.perfetto.dev and chrome://tracing read.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-/// What begins first comes first. So the trace should be already; this makes sure.
+/// Returns the indices of the grids, sorted by begin. A recorded trace is sorted already.
 std::vector<std::size_t> by_begin(const std::vector<traced_grid>& grids) {
   std::vector<std::size_t> order(grids.size());
   std::iota(order.begin(), order.end(), std::size_t(0));
@@ -24,26 +24,26 @@ std::vector<std::size_t> by_begin(const std::vector<traced_grid>& grids) {
   return order;
 }
 
-/// A lane for each grid: the first one on which nothing runs any more.
-std::vector<std::size_t> assign_lanes(const std::vector<traced_grid>& grids,
-                                      const std::vector<std::size_t>& order) {
-  using busy = std::pair<std::uint64_t, std::size_t>;  // until when, which lane
+/// Assigns each grid the first track on which no grid runs.
+std::vector<std::size_t> assign_tracks(const std::vector<traced_grid>& grids,
+                                       const std::vector<std::size_t>& order) {
+  using busy = std::pair<std::uint64_t, std::size_t>;  // end, track
   std::priority_queue<busy, std::vector<busy>, std::greater<>> running;
   std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> free;
-  std::vector<std::size_t> lanes(grids.size());
+  std::vector<std::size_t> tracks(grids.size());
   for (const std::size_t i : order) {
     while (!running.empty() && running.top().first <= grids[i].begin) {
       free.push(running.top().second);
       running.pop();
     }
-    lanes[i] = running.size();  // all of the lanes so far are taken
+    tracks[i] = running.size();  // a new track, if no track is free
     if (!free.empty()) {
-      lanes[i] = free.top();
+      tracks[i] = free.top();
       free.pop();
     }
-    running.emplace(std::max(grids[i].end, grids[i].begin), lanes[i]);
+    running.emplace(std::max(grids[i].end, grids[i].begin), tracks[i]);
   }
-  return lanes;
+  return tracks;
 }
 
 json arguments(const launch_trace& trace, std::size_t i) {
@@ -70,14 +70,14 @@ json arguments(const launch_trace& trace, std::size_t i) {
 
 void write_chrome_trace(std::ostream& out, const launch_trace& trace) {
   const auto& grids = trace.grids;
-  // The format counts in microseconds.
+  // The unit of the format is a microsecond.
   const auto time = [&](std::uint64_t t) {
     return trace.counts_steps ? double(t) : double(t) / 1000;
   };
   const auto order = by_begin(grids);
-  const auto lanes = assign_lanes(grids, order);
-  const std::size_t lane_count =
-      lanes.empty() ? 0 : *std::max_element(lanes.begin(), lanes.end()) + 1;
+  const auto tracks = assign_tracks(grids, order);
+  const std::size_t track_count =
+      tracks.empty() ? 0 : *std::max_element(tracks.begin(), tracks.end()) + 1;
 
   out << "{\"displayTimeUnit\": \"ns\",\n\"otherData\": "
       << json_text({{"route", to_string(trace.taken)},
@@ -88,24 +88,24 @@ void write_chrome_trace(std::ostream& out, const launch_trace& trace) {
                     {"device clock at 0", trace.origin}})
       << ",\n\"traceEvents\": [\n";
   const auto event = [&](json e) { out << json_text(e) << ",\n"; };
-  for (std::size_t lane = 0; lane < lane_count; ++lane) {
+  for (std::size_t track = 0; track < track_count; ++track) {
     event({{"ph", "M"},
            {"pid", 1},
-           {"tid", lane},
+           {"tid", track},
            {"name", "thread_name"},
-           {"args", {{"name", "lane " + std::to_string(lane)}}}});
+           {"args", {{"name", "track " + std::to_string(track)}}}});
     event({{"ph", "M"},
            {"pid", 1},
-           {"tid", lane},
+           {"tid", track},
            {"name", "thread_sort_index"},
-           {"args", {{"sort_index", lane}}}});
+           {"args", {{"sort_index", track}}}});
   }
-  // Slices before the arrows: at the same moment a viewer takes what stands first as the earlier.
+  // Slices come before arrows: viewers order events of the same time by their position in the file.
   for (const std::size_t i : order) {
     const traced_grid& g = grids[i];
     event({{"ph", "X"},
            {"pid", 1},
-           {"tid", lanes[i]},
+           {"tid", tracks[i]},
            {"name", g.kernel},
            {"cat", to_string(g.stream)},
            {"ts", time(g.begin)},
@@ -116,20 +116,21 @@ void write_chrome_trace(std::ostream& out, const launch_trace& trace) {
     const std::size_t p = parent_of(trace, i);
     if (p == traced_grid::no_grid) continue;
     const traced_grid& parent = grids[p];
-    // An arrow hangs on the slice that is open at its time, so it has to begin before that ends.
+    // A viewer attaches an arrow to the slice that is open at its time, so it must begin before the
+    // end.
     const std::uint64_t last = std::max(parent.begin + 1, parent.end) - 1;
     json arrow{{"cat", "launch"}, {"name", to_string(grids[i].stream)}, {"id", i}, {"pid", 1}};
     arrow["ph"] = "s";
-    arrow["tid"] = lanes[p];
+    arrow["tid"] = tracks[p];
     arrow["ts"] = time(std::clamp(grids[i].launched, parent.begin, last));
     event(arrow);
     arrow["ph"] = "f";
-    arrow["bp"] = "e";  // to the slice around this time, not to the next one
-    arrow["tid"] = lanes[i];
+    arrow["bp"] = "e";  // attach to the slice around this time, not to the next one
+    arrow["tid"] = tracks[i];
     arrow["ts"] = time(grids[i].begin);
     event(arrow);
   }
-  // Last, because it is always there and no comma may follow.
+  // This event is always written, so it is the last one, which no comma may follow.
   out << json_text({{"ph", "M"},
                     {"pid", 1},
                     {"name", "process_name"},

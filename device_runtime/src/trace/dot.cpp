@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The launch tree in Graphviz's language.
+// Writes the launch tree in Graphviz's DOT language.
 #include <map>
 #include <tuple>
 #include <vector>
@@ -12,7 +12,7 @@ namespace {
 constexpr std::array streams{launch_stream::host, launch_stream::null, launch_stream::named,
                              launch_stream::fire_and_forget, launch_stream::tail};
 
-/// How an edge looks. Lines tell the kinds apart, not colours alone.
+/// Returns the style of an edge. The kinds of streams differ in line style, not only in color.
 std::string_view style_of(launch_stream s) {
   switch (s) {
     case launch_stream::host: return "color=\"#5f6b7a\"";
@@ -24,7 +24,7 @@ std::string_view style_of(launch_stream s) {
   return "";
 }
 
-/// A text in quotes. A line break in it is one in the picture.
+/// Returns the text as a quoted DOT string. A line break in it is a line break in the picture.
 std::string in_quotes(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
@@ -33,38 +33,39 @@ std::string in_quotes(std::string_view text) {
     } else if (c == '\n') {
       result += "\\n";
     } else {
-      result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;  // no SVG could hold the others
+      result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;  // SVG allows no control characters
     }
   }
   return result + '"';
 }
 
-/// The text with what is no UTF-8 replaced.
+/// Returns the text with invalid UTF-8 replaced.
 std::string utf8(const std::string& text) {
   return nlohmann::json::parse(json_text(text)).get<std::string>();
 }
 
 std::string grids_text(std::size_t n) { return std::to_string(n) + (n == 1 ? " grid" : " grids"); }
 
-/// Children of one grid that look the same.
-struct alike {
+/// The children of one grid that are drawn alike.
+struct sibling_group {
   std::size_t seen = 0;
-  std::size_t rest = traced_grid::no_grid;  ///< the first of those that one node stands for
-  std::size_t folded = 0;                   ///< how many these are
-  std::size_t below = 0;                    ///< grids below them
+  std::size_t rest = traced_grid::no_grid;  ///< the first grid that the folded node stands for
+  std::size_t folded = 0;                   ///< number of grids that the folded node stands for
+  std::size_t below = 0;                    ///< number of their descendants
 };
 
-/// Grids that look the same if the same grid launched them.
-using looks = std::tuple<std::size_t, std::string_view, std::array<std::uint32_t, 3>,
-                         std::array<std::uint32_t, 3>, launch_stream>;
+/// The key of a sibling_group: parent, kernel, blocks, threads, stream.
+using group_key = std::tuple<std::size_t, std::string_view, std::array<std::uint32_t, 3>,
+                             std::array<std::uint32_t, 3>, launch_stream>;
 
 class dot_writer {
  public:
-  dot_writer(std::ostream& out, const launch_trace& trace, std::size_t most_children)
-      : out_(out), trace_(trace), most_children_(most_children) {}
+  dot_writer(std::ostream& out, const launch_trace& trace, std::size_t max_children)
+      : out_(out), trace_(trace), max_children_(max_children) {}
 
   void write() {
-    std::vector<std::map<looks, alike>::iterator> folded_into(trace_.grids.size(), groups_.end());
+    std::vector<std::map<group_key, sibling_group>::iterator> folded_into(trace_.grids.size(),
+                                                                          groups_.end());
     std::array<bool, streams.size()> used{};
     out_ << "// " << grids_text(trace_.grids.size()) << ", " << trace_.lost << " lost, route "
          << to_string(trace_.taken) << ", backend " << to_string(trace_.ran_on) << '\n'
@@ -77,7 +78,7 @@ class dot_writer {
     for (std::size_t i = 0; i < trace_.grids.size(); ++i) {
       const traced_grid& g = trace_.grids[i];
       const std::size_t parent = parent_of(trace_, i);
-      // Below a grid that is not drawn: counted there, where the folding began.
+      // A descendant of a folded grid is counted in the group of that grid.
       if (parent != traced_grid::no_grid && folded_into[parent] != groups_.end()) {
         folded_into[i] = folded_into[parent];
         ++folded_into[i]->second.below;
@@ -85,12 +86,12 @@ class dot_writer {
       }
       const auto group =
           groups_.try_emplace({parent, g.kernel, g.blocks, g.threads, g.stream}).first;
-      alike& same = group->second;
+      sibling_group& same = group->second;
       used[std::size_t(g.stream)] = true;
       if (parent == traced_grid::no_grid) {
         (g.stream == launch_stream::host ? by_host : by_missing) = true;
       }
-      if (++same.seen <= most_children_) {
+      if (++same.seen <= max_children_) {
         out_ << "  g" << i << " [label=" << in_quotes(label(g)) << ", tooltip="
              << in_quotes("grid " + std::to_string(i) + ", depth " + std::to_string(g.depth))
              << "];\n"
@@ -112,7 +113,7 @@ class dot_writer {
     return utf8(g.kernel) + '\n' + shape_text(g.blocks) + " x " + shape_text(g.threads);
   }
 
-  /// The node of a grid's parent.
+  /// Returns the name of the node of a grid's parent.
   static std::string name_of(std::size_t parent, const traced_grid& child) {
     if (parent != traced_grid::no_grid) return "g" + std::to_string(parent);
     return child.stream == launch_stream::host ? "host" : "lost";
@@ -146,14 +147,14 @@ class dot_writer {
 
   std::ostream& out_;
   const launch_trace& trace_;
-  std::size_t most_children_;
-  std::map<looks, alike> groups_;
+  std::size_t max_children_;
+  std::map<group_key, sibling_group> groups_;
 };
 
 }  // namespace
 
-void write_dot(std::ostream& out, const launch_trace& trace, std::size_t most_children) {
-  dot_writer(out, trace, most_children).write();
+void write_dot(std::ostream& out, const launch_trace& trace, std::size_t max_children) {
+  dot_writer(out, trace, max_children).write();
   require_written(out);
 }
 

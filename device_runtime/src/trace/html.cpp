@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One page: page.html, .css and .js, which CMake has put into page.hpp, around the trace as JSON.
+// Writes one page: page.html, page.css and page.js, which CMake puts into page.hpp, and the trace
+// as JSON.
 #include <map>
 #include <vector>
 
@@ -9,12 +10,12 @@
 namespace ramify {
 namespace {
 
-// page.js knows the kinds of streams by these numbers.
+// page.js uses these numbers for the kinds of streams.
 static_assert(int(launch_stream::host) == 0 && int(launch_stream::null) == 1 &&
               int(launch_stream::named) == 2 && int(launch_stream::fire_and_forget) == 3 &&
               int(launch_stream::tail) == 4);
 
-/// Text between tags.
+/// Escapes text between tags.
 std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -29,7 +30,7 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
-/// JSON within a script element, which the first "</script" or "<!--" would end or change.
+/// Returns JSON for a script element, which "</script" or "<!--" in a string would end or change.
 std::string in_script(const nlohmann::json& value) {
   std::string result;
   for (const char c : json_text(value)) {
@@ -42,23 +43,24 @@ std::string in_script(const nlohmann::json& value) {
   return result;
 }
 
-/// Things that many grids share: each once, in the order in which they came.
-template <class Thing>
-class numbered {
+/// The distinct values of a column, each stored once, in order of their first use.
+template <class Value>
+class dictionary {
  public:
-  std::size_t operator()(const Thing& thing) {
-    const auto [place, is_new] = numbers_.try_emplace(thing, things_.size());
-    if (is_new) things_.push_back(thing);
-    return place->second;
+  /// Returns the index of a value, and adds it if it is new.
+  std::size_t operator()(const Value& value) {
+    const auto [entry, is_new] = indices_.try_emplace(value, values_.size());
+    if (is_new) values_.push_back(value);
+    return entry->second;
   }
-  [[nodiscard]] const std::vector<Thing>& things() const { return things_; }
+  [[nodiscard]] const std::vector<Value>& values() const { return values_; }
 
  private:
-  std::map<Thing, std::size_t> numbers_;
-  std::vector<Thing> things_;
+  std::map<Value, std::size_t> indices_;
+  std::vector<Value> values_;
 };
 
-/// `,"name":[...]`, a number for each grid.
+/// Writes `,"name":[...]` with one number for each grid.
 template <class NumberOf>
 void write_column(std::ostream& out, const launch_trace& trace, std::string_view name,
                   const NumberOf& number_of) {
@@ -74,11 +76,11 @@ std::int64_t difference(std::uint64_t to, std::uint64_t from) {
   return static_cast<std::int64_t>(to - from);
 }
 
-/// By column, and times as differences: they have fewer digits.
+/// Writes the trace by column, with times as differences, which have fewer digits.
 void write_data(std::ostream& out, const launch_trace& trace) {
   const auto& grids = trace.grids;
-  numbered<std::string> kernels;
-  numbered<std::vector<std::uint32_t>> shapes;  // blocks, threads, bytes of shared memory
+  dictionary<std::string> kernels;
+  dictionary<std::vector<std::uint32_t>> shapes;  // blocks, threads, bytes of shared memory
   std::vector<std::size_t> kernel(grids.size());
   std::vector<std::size_t> shape(grids.size());
   for (std::size_t i = 0; i < grids.size(); ++i) {
@@ -90,8 +92,8 @@ void write_data(std::ostream& out, const launch_trace& trace) {
   out << "{\"route\":" << in_script(to_string(trace.taken))
       << ",\"backend\":" << in_script(to_string(trace.ran_on)) << ",\"lost\":" << trace.lost
       << ",\"steps\":" << (trace.counts_steps ? "true" : "false")
-      << ",\n\"kernels\":" << in_script(kernels.things())
-      << ",\n\"shapes\":" << in_script(shapes.things());
+      << ",\n\"kernels\":" << in_script(kernels.values())
+      << ",\n\"shapes\":" << in_script(shapes.values());
   const auto column = [&](std::string_view name, const auto& number_of) {
     write_column(out, trace, name, number_of);
   };
@@ -107,8 +109,8 @@ void write_data(std::ostream& out, const launch_trace& trace) {
   column("begin", [&](std::size_t i) {
     return difference(grids[i].begin, i == 0 ? 0 : grids[i - 1].begin);
   });
-  column("asked", [&](std::size_t i) { return difference(grids[i].begin, grids[i].launched); });
-  column("ran", [&](std::size_t i) { return difference(grids[i].end, grids[i].begin); });
+  column("queued", [&](std::size_t i) { return difference(grids[i].begin, grids[i].launched); });
+  column("duration", [&](std::size_t i) { return difference(grids[i].end, grids[i].begin); });
   column("waited", [&](std::size_t i) { return difference(grids[i].complete, grids[i].end); });
   out << "}\n";
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 "use strict";
 // Draws a launch trace: the tree of grids and their timeline. Plain JavaScript, in this order:
-//   1. the trace   2. what its times and names say   3. where grids stand in the tree
-//   4. where they stand in the timeline   5. colours   6. a view: zoom, drag, keys
+//   1. the trace   2. texts of times, names and dependences   3. the layout of the tree
+//   4. the layout of the timeline   5. colors   6. a view: zoom, drag, keys
 //   7. drawing the tree   8. drawing the timeline   9. facts and legends   10. the page
-// A grid is its number everywhere: the index into all of the columns.
+// A grid is identified by its index, which is the same in all columns.
 
 // ---- 1. the trace ----
 
@@ -13,7 +13,7 @@ const count = trace.kernel.length;
 const streamNames = ["host", "NULL", "named", "fire-and-forget", "tail"];
 const HOST = 0, NULL = 1, NAMED = 2, FIRE_AND_FORGET = 3, TAIL = 4;
 
-// Times are stored as differences. Numbers of JavaScript are exact up to 2^53 ns, 104 days.
+// Times are stored as differences. JavaScript numbers are exact up to 2^53 ns, which is 104 days.
 const begin = new Float64Array(count);
 const launched = new Float64Array(count);
 const end = new Float64Array(count);
@@ -21,8 +21,8 @@ const complete = new Float64Array(count);
 for (let i = 0, t = 0; i < count; ++i) {
   t += trace.begin[i];
   begin[i] = t;
-  launched[i] = t - trace.asked[i];
-  end[i] = t + trace.ran[i];
+  launched[i] = t - trace.queued[i];
+  end[i] = t + trace.duration[i];
   complete[i] = end[i] + trace.waited[i];
 }
 const least = (column, start) => column.reduce((a, b) => Math.min(a, b), start);
@@ -48,9 +48,9 @@ const roots = [];
 for (let i = 0; i < count; ++i)
   if (trace.parent[i] < 0) roots.push(i);
 
-/** Whether a grid comes after the one that launched it, and not inside of it. */
+/** Whether a grid runs after the grid that launched it: it is a tail launch. */
 const comesAfterParent = (i) => trace.parent[i] >= 0 && trace.stream[i] === TAIL;
-/** 1: another tail launch of its parent comes before it. */
+/** 1 for a tail launch that is not the first one of its parent. */
 const isLaterTail = new Uint8Array(count);
 {
   const seen = new Uint8Array(count);
@@ -61,11 +61,11 @@ const isLaterTail = new Uint8Array(count);
   }
 }
 
-// ---- 2. what its times and names say ----
+// ---- 2. texts of times, names and dependences ----
 
 const thousands = (n) => n.toLocaleString("en-US");
 
-/** "12.3 µs"; or steps. `exact`: no digit is rounded away. */
+/** Returns "12.3 µs", or a number of steps. With `exact` it does not round. */
 function timeText(t, exact = false) {
   if (trace.steps) return thousands(t) + (Math.abs(t) === 1 ? " step" : " steps");
   const units = [[1e9, " s"], [1e6, " ms"], [1e3, " µs"]];
@@ -91,14 +91,14 @@ function shapeText(i) {
 
 const kernelName = (i) => trace.kernels[trace.kernel[i]];
 
-/** A kernel's name for a small place: without namespaces, arguments and template arguments. */
+/** Returns a kernel's name without namespaces, arguments and template arguments. */
 function shortName(name) {
   const bare = name.replace(/[<(].*$/s, "");
   return bare.slice(bare.lastIndexOf("::") + 1).replace(/^:/, "").trim() || name;
 }
 const shortNames = trace.kernels.map(shortName);
 
-/** The grid before this one of the same parent, of those that `like` accepts; -1: none. */
+/** Returns the previous grid of the same parent and stream that `like` accepts, or -1. */
 function siblingBefore(i, like) {
   if (trace.parent[i] < 0) return -1;
   let before = -1;
@@ -109,20 +109,20 @@ function siblingBefore(i, like) {
   return -1;
 }
 
-/** What had to be over before the grid could begin. */
+/** Returns what had to complete before the grid could begin. */
 function beganAfter(i) {
   const parent = trace.parent[i];
   switch (trace.stream[i]) {
-    case HOST: return "what the host had put into its stream";
-    case FIRE_AND_FORGET: return "nothing but a free place";
-    case NAMED: return "what was in its stream before it";
+    case HOST: return "the earlier work in its stream of the host";
+    case FIRE_AND_FORGET: return "nothing: only free resources";
+    case NAMED: return "the earlier work in its stream";
     case NULL: {
       const before = siblingBefore(i, (c) => trace.block[c] === trace.block[i]);
-      return before < 0 ? "nothing: first in its block's NULL stream" :
-                          `grid ${before}, before it in its block's NULL stream`;
+      return before < 0 ? "nothing: the first in the block's NULL stream" :
+                          `grid ${before}, the previous one in the block's NULL stream`;
     }
     case TAIL: {
-      if (parent < 0) return "its parent and all of that one's children";
+      if (parent < 0) return "its parent and all children of its parent";
       const before = siblingBefore(i, () => true);
       return `grid ${parent} and its other children` +
           (before < 0 ? "" : ", and tail launch " + before);
@@ -131,7 +131,7 @@ function beganAfter(i) {
   return "?";
 }
 
-/** What it waited for when it had ended. */
+/** Returns what the grid waited for after its end, before it was complete. */
 function waitedFor(i) {
   const own = childrenOf(i);
   if (own.length === 0) return "nothing: it has no children";
@@ -143,14 +143,14 @@ function waitedFor(i) {
   return `${all}: ${timeText(complete[i] - end[i])}`;
 }
 
-// ---- 3. where grids stand in the tree ----
-// What a grid launched stands in the row below, side by side. What it launched into the tail stream
-// comes after it and all that: it stands to the right, in the same row. So a chain of tail launches
-// is a line, and a row is as wide as the tree needs.
+// ---- 3. the layout of the tree ----
+// The children of a grid are drawn side by side in the row below it. Its tail launches run after
+// the grid and its children, so they are drawn to the right, in the same row. A chain of tail
+// launches is a line.
 
 const treeRow = new Int32Array(count);
-const treeX = new Float64Array(count);     // the middle; a grid without children is 1 wide
-const ownWidth = new Float64Array(count);  // without what comes after it
+const treeX = new Float64Array(count);     // the middle; a grid without children has width 1
+const ownWidth = new Float64Array(count);  // the width without its tail launches
 let treeWidth = 0;
 let treeRows = 1;
 {
@@ -187,9 +187,9 @@ const gridsOfRow = Array.from({length: treeRows}, () => []);
 for (let i = 0; i < count; ++i) gridsOfRow[treeRow[i]].push(i);
 for (const row of gridsOfRow) row.sort((a, b) => treeX[a] - treeX[b]);
 
-// ---- 4. where they stand in the timeline ----
+// ---- 4. the layout of the timeline ----
 
-/** A queue that gives its smallest number first. */
+/** A priority queue: the item with the smallest key comes first. */
 class Smallest {
   items = [];
   get size() { return this.items.length; }
@@ -221,31 +221,31 @@ class Smallest {
   }
 }
 
-/** Gives each grid a lane, the first that is free from its begin up to `until`. With `chains`, what
-    comes after a grid by a tail launch goes on in its lane. */
-function packLanes(until, chains) {
-  const lanes = new Int32Array(count);
+/** Assigns each grid the first track that is free from its begin until `until`. With `chains`, a
+    tail launch gets the track of its parent. */
+function packTracks(until, chains) {
+  const tracks = new Int32Array(count);
   const busy = new Smallest(), free = new Smallest();
   let used = 0;
   const order = [...begin.keys()].sort((a, b) => begin[a] - begin[b] || a - b);
   for (const i of order) {
     if (chains && comesAfterParent(i)) {
-      lanes[i] = lanes[trace.parent[i]];
+      tracks[i] = tracks[trace.parent[i]];
       continue;
     }
-    while (busy.size > 0 && busy.first.key <= begin[i]) free.push({key: busy.pop().lane});
-    lanes[i] = free.size > 0 ? free.pop().key : used++;
-    busy.push({key: Math.max(until[i], begin[i]), lane: lanes[i]});
+    while (busy.size > 0 && busy.first.key <= begin[i]) free.push({key: busy.pop().track});
+    tracks[i] = free.size > 0 ? free.pop().key : used++;
+    busy.push({key: Math.max(until[i], begin[i]), track: tracks[i]});
   }
-  return {lanes, used: Math.max(1, used)};
+  return {tracks, used: Math.max(1, used)};
 }
 
-/** What is seen of each lane, from left to right and without overlaps: a grid that runs, or, where none
-    does, the last one that still waits for its children. */
-function layLanes({lanes, used}) {
-  const ofLane = Array.from({length: used}, () => []);
-  for (let i = 0; i < count; ++i) ofLane[lanes[i]].push(i);
-  const segments = ofLane.map((grids) => {
+/** Computes the visible segments of each track, from left to right without overlaps: the running
+    grid, or, if none runs, the last grid that waits for its children. */
+function layTracks({tracks, used}) {
+  const ofTrack = Array.from({length: used}, () => []);
+  for (let i = 0; i < count; ++i) ofTrack[tracks[i]].push(i);
+  const segments = ofTrack.map((grids) => {
     const seen = [], waiting = [];
     let t = -Infinity;
     const waitUntil = (limit) => {
@@ -270,20 +270,20 @@ function layLanes({lanes, used}) {
     waitUntil(Infinity);
     return seen;
   });
-  return {lanes, used, segments};
+  return {tracks, used, segments};
 }
 
-// A row from begin to complete says most, as long as there are few. With many grids nearly all rows would
-// be of grids that wait, so there a row may be used again as soon as a grid has ended.
-const mostReadableLanes = 40;
+// A track from begin to completion shows most, if there are few grids. With many grids, nearly all
+// tracks would show waiting grids, so there a track is free again when its grid has ended.
+const maxReadableTracks = 40;
 const layouts = {
-  whole: packLanes(complete, true),
-  running: packLanes(end, false)
+  whole: packTracks(complete, true),
+  running: packTracks(end, false)
 };
-let laneLayout;
-function layOut(whole) { laneLayout = layLanes(whole ? layouts.whole : layouts.running); }
+let trackLayout;
+function layOut(whole) { trackLayout = layTracks(whole ? layouts.whole : layouts.running); }
 
-/** How many grids run, and from when on. */
+/** The number of running grids over time. */
 const load = {
   times: [0],
   counts: [0],
@@ -301,9 +301,9 @@ const load = {
   }
 }
 
-// ---- 5. colours ----
+// ---- 5. colors ----
 
-let colours = {};
+let colors = {};
 
 const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 function mixed(a, b, part) {
@@ -313,41 +313,42 @@ function mixed(a, b, part) {
           .map((c, n) => Math.round(c * part + from[n] * (1 - part)).toString(16).padStart(2, "0"))
           .join("");
 }
-/** Black or white, whichever is easier to read on it. */
-function inkOn(hex) {
+/** Returns black or white, whichever has more contrast on the color. */
+function textColorOn(hex) {
   const linear =
       channels(hex).map((c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
   return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.179 ? "#000000" :
                                                                                 "#ffffff";
 }
 
-function readColours() {
+function readColors() {
   const style = getComputedStyle(document.documentElement);
   const named = (name) => style.getPropertyValue(name).trim();
   const palette = named("--kernels").split(/\s+/);
-  colours = Object.fromEntries(
+  colors = Object.fromEntries(
       ["back", "panel", "line", "ink", "soft", "accent"].map((n) => [n, named("--" + n)]));
-  // With more kernels than colours, those after the tenth get paler ones of the same hues.
-  colours.kernels = trace.kernels.map((_, k) => {
+  // The palette has ten colors. Further kernels get paler variants.
+  colors.kernels = trace.kernels.map((_, k) => {
     const pale = Math.floor(k / palette.length);
     return pale === 0 ?
         palette[k] :
-        mixed(palette[k % palette.length], colours.ink, Math.max(0.35, 1 - 0.3 * pale));
+        mixed(palette[k % palette.length], colors.ink, Math.max(0.35, 1 - 0.3 * pale));
   });
-  colours.inks = colours.kernels.map(inkOn);
-  colours.waits = colours.kernels.map((c) => mixed(c, colours.back, 0.35));
-  colours.faded = colours.kernels.map((c) => mixed(c, colours.back, 0.18));
-  colours.fadedWaits = colours.kernels.map((c) => mixed(c, colours.back, 0.08));
+  colors.texts = colors.kernels.map(textColorOn);
+  colors.waits = colors.kernels.map((c) => mixed(c, colors.back, 0.35));
+  colors.faded = colors.kernels.map((c) => mixed(c, colors.back, 0.18));
+  colors.fadedWaits = colors.kernels.map((c) => mixed(c, colors.back, 0.08));
 }
 
-let chosenKernel = -1;  // by the legend; the others are pale then
+let chosenKernel = -1;  // the kernel chosen in the legend; the others are drawn pale
 const isPale = (i) => chosenKernel >= 0 && trace.kernel[i] !== chosenKernel;
-const colourOf = (i) => (isPale(i) ? colours.faded : colours.kernels)[trace.kernel[i]];
-const waitColourOf = (i) => (isPale(i) ? colours.fadedWaits : colours.waits)[trace.kernel[i]];
-const inkOf = (i) => isPale(i) ? colours.soft : colours.inks[trace.kernel[i]];
+const colorOf = (i) => (isPale(i) ? colors.faded : colors.kernels)[trace.kernel[i]];
+const waitColorOf = (i) => (isPale(i) ? colors.fadedWaits : colors.waits)[trace.kernel[i]];
+const textColorOf = (i) => isPale(i) ? colors.soft : colors.texts[trace.kernel[i]];
 
-/** The sign of a kind of stream: square, circle, diamond, triangle, or triangle with a bar. */
-function drawSign(ctx, stream, x, y, size) {
+/** Draws the marker of a kind of stream: square, circle, diamond, triangle, or triangle with a bar.
+    */
+function drawMarker(ctx, stream, x, y, size) {
   const r = size / 2;
   ctx.beginPath();
   switch (stream) {
@@ -375,7 +376,7 @@ function drawSign(ctx, stream, x, y, size) {
   ctx.fill();
 }
 
-/** How the line from a parent to what it launched is drawn. */
+/** Returns the style of the line from a parent to a child. */
 function lineOf(stream) {
   switch (stream) {
     case NAMED: return {dash: [6, 3], width: 1.2};
@@ -385,13 +386,13 @@ function lineOf(stream) {
   return {dash: [], width: 1.2};
 }
 
-/** Small rectangles, collected by colour: to change the colour for each of thousands takes longer than to
-    fill them. Neighbours of one colour become one. */
-class Dust {
-  ofColour = new Map();
-  add(colour, x, y, w, h) {
-    let all = this.ofColour.get(colour);
-    if (all === undefined) this.ofColour.set(colour, all = []);
+/** Small rectangles, grouped by color: thousands of color changes take longer than the fills.
+    Adjacent rectangles of one color are merged. */
+class RectangleBatch {
+  ofColor = new Map();
+  add(color, x, y, w, h) {
+    let all = this.ofColor.get(color);
+    if (all === undefined) this.ofColor.set(color, all = []);
     const last = all[all.length - 1];
     if (last !== undefined && last.y === y && last.h === h && x >= last.x &&
         x - (last.x + last.w) < 0.3) {
@@ -401,8 +402,8 @@ class Dust {
     }
   }
   draw(ctx) {
-    for (const [colour, all] of this.ofColour) {
-      ctx.fillStyle = colour;
+    for (const [color, all] of this.ofColor) {
+      ctx.fillStyle = color;
       for (const {x, y, w, h} of all) ctx.fillRect(x, y, w, h);
     }
   }
@@ -410,19 +411,19 @@ class Dust {
 
 const font = (size) => `${size}px system-ui, sans-serif`;
 
-/** As much of a text as fits, "" if that says nothing. */
-function fitted(ctx, text, room) {
-  if (room < 20) return "";
+/** Returns the text, cut to `available` pixels, or "" if fewer than three characters fit. */
+function fitted(ctx, text, available) {
+  if (available < 20) return "";
   const width = ctx.measureText(text).width;
-  if (width <= room) return text;
-  for (let fits = Math.floor(text.length * room / width); fits >= 3; --fits) {
+  if (width <= available) return text;
+  for (let fits = Math.floor(text.length * available / width); fits >= 3; --fits) {
     const part = text.slice(0, fits) + "…";
-    if (ctx.measureText(part).width <= room) return part;
+    if (ctx.measureText(part).width <= available) return part;
   }
   return "";
 }
 
-/** A curve that leaves and arrives to the right, as time goes. */
+/** Draws a curved arrow whose ends point to the right, the direction of time. */
 function drawArrow(ctx, x0, y0, x1, y1) {
   const far = Math.max(12, (x1 - x0) / 2);
   const [ax, ay, bx, by] = [x0 + far, y0, x1 - far, y1];
@@ -441,12 +442,12 @@ function drawArrow(ctx, x0, y0, x1, y1) {
 // ---- 6. a view: zoom, drag, keys ----
 
 let pointed = -1;  // the grid under the mouse
-let held = -1;     // the one that was clicked at
+let held = -1;     // the grid that was clicked
 const shown = () => pointed >= 0 ? pointed : held;
 
-/** One picture of rows, `width()` units wide, in a canvas, and what is pointed at in a second one above
-    it, so that moving the mouse draws little. A kind of view says: width(), rows(), most(), margins,
-    draw(ctx), mark(ctx, grid), gridAt(x, y), boxOf(grid). */
+/** A canvas with rows, `width()` units wide, and a second canvas above it for the highlighted grid,
+    so that a mouse move redraws little. A subclass defines width(), rows(), limits(), margins,
+    draw(ctx), mark(ctx, grid), gridAt(x, y) and boxOf(grid). */
 class View {
   constructor(id) {
     this.overlay = document.getElementById(id);
@@ -455,16 +456,16 @@ class View {
     this.left = 0;      // the unit at the left edge
     this.scrolled = 0;  // pixels above the upper edge
     this.mouse = null;
-    this.drawn = {};  // how many of what there was drawn
+    this.drawn = {};  // the numbers of drawn items, for tests
     this.listen();
     new ResizeObserver(() => this.resize()).observe(this.overlay.parentElement);
   }
 
-  get fitting() { return Math.min(this.most().unit, this.w / this.width()); }
-  get unit() { return Math.min(this.most().zoomed, this.fitting * this.zoom); }  // pixels
-  get fittingRow() { return Math.min(this.most().row, this.room / this.rows()); }
-  get row() { return Math.min(this.most().row, this.fittingRow * this.zoom); }  // pixels
-  get room() { return Math.max(1, this.h - this.top); }
+  get fitting() { return Math.min(this.limits().unit, this.w / this.width()); }
+  get unit() { return Math.min(this.limits().zoomed, this.fitting * this.zoom); }  // pixels
+  get fittingRow() { return Math.min(this.limits().row, this.bodyHeight / this.rows()); }
+  get row() { return Math.min(this.limits().row, this.fittingRow * this.zoom); }  // pixels
+  get bodyHeight() { return Math.max(1, this.h - this.top); }
   x(u) { return (u - this.left) * this.unit; }
   u(x) { return this.left + x / this.unit; }
   y(row) { return this.top + (row + 0.5) * this.row - this.scrolled; }
@@ -486,17 +487,17 @@ class View {
     this.paint();
   }
 
-  /** Until neither the units nor the rows grow any more. */
-  get mostZoom() {
-    return Math.max(1, this.most().zoomed / this.fitting, this.most().row / this.fittingRow);
+  /** The zoom at which neither the units nor the rows grow any more. */
+  get maxZoom() {
+    return Math.max(1, this.limits().zoomed / this.fitting, this.limits().row / this.fittingRow);
   }
 
-  /** Nothing beyond the edges, as long as there is something within. */
+  /** Limits the zoom, and the position so that no space beyond the edges is shown. */
   clamp() {
-    this.zoom = Math.max(1, Math.min(this.zoom, this.mostZoom));
+    this.zoom = Math.max(1, Math.min(this.zoom, this.maxZoom));
     const spare = this.width() - this.w / this.unit;
     this.left = spare <= 0 ? spare / 2 : Math.max(0, Math.min(this.left, spare));
-    this.scrolled = Math.max(0, Math.min(this.scrolled, this.rows() * this.row - this.room));
+    this.scrolled = Math.max(0, Math.min(this.scrolled, this.rows() * this.row - this.bodyHeight));
   }
 
   reset() {
@@ -506,10 +507,10 @@ class View {
     this.repaint();
   }
 
-  /** What is at (x, y) stays there. */
-  zoomBy(factor, x = this.w / 2, y = this.top + this.room / 2) {
+  /** Zooms; the point under (x, y) does not move. */
+  zoomBy(factor, x = this.w / 2, y = this.top + this.bodyHeight / 2) {
     const u = this.u(x), row = (y - this.top + this.scrolled) / this.row;
-    this.zoom = Math.max(1, Math.min(this.zoom * factor, this.mostZoom));
+    this.zoom = Math.max(1, Math.min(this.zoom * factor, this.maxZoom));
     this.left = u - x / this.unit;
     this.scrolled = row * this.row - (y - this.top);
     this.clamp();
@@ -523,15 +524,15 @@ class View {
     this.repaint();
   }
 
-  /** Moves as little as needed to see a grid. */
+  /** Moves the view so that a grid is visible. */
   show(i) {
     const b = this.boxOf(i), edge = 40;
     const dx = b.x < edge || b.x > this.w - edge ? b.x + Math.min(b.w, this.w) / 2 - this.w / 2 : 0;
     const out = b.y < this.top || b.y + b.h > this.h;
-    this.moveBy(dx, out ? b.y - this.top - this.room / 2 : 0);
+    this.moveBy(dx, out ? b.y - this.top - this.bodyHeight / 2 : 0);
   }
 
-  /** Draws with the screen's next frame, once however often it is asked for. */
+  /** Requests a redraw in the next frame. Several requests cause one redraw. */
   repaint() {
     if (this.due) return;
     this.due = requestAnimationFrame(() => this.paint());
@@ -540,7 +541,7 @@ class View {
     this.due = 0;
     if (!this.w) return;
     const ctx = this.picture.getContext("2d");
-    ctx.fillStyle = colours.back;
+    ctx.fillStyle = colors.back;
     ctx.fillRect(0, 0, this.w, this.h);
     this.drawn = {grids: 0};
     if (count > 0) this.draw(ctx);
@@ -557,59 +558,59 @@ class View {
     this.drawn.marked = 0;
     const i = shown();
     if (i >= 0) {
-      // All else is veiled, and what belongs to the grid is drawn once more on the veil.
+      // Fade everything, then draw the grid and its relatives again on top.
       ctx.globalAlpha = 0.6;
-      ctx.fillStyle = colours.back;
-      ctx.fillRect(0, this.top, this.w, this.room);
+      ctx.fillStyle = colors.back;
+      ctx.fillRect(0, this.top, this.w, this.bodyHeight);
       ctx.globalAlpha = 1;
       ctx.save();
       ctx.beginPath();
-      ctx.rect(0, this.top, this.w, this.room);
+      ctx.rect(0, this.top, this.w, this.bodyHeight);
       ctx.clip();
       const chosen = chosenKernel;
-      chosenKernel = -1;  // what is pointed at is never pale
+      chosenKernel = -1;  // highlighted grids are never pale
       this.mark(ctx, i);
       chosenKernel = chosen;
       ctx.restore();
     }
     if (count > 0) this.drawPointer?.(ctx);
-    if (i >= 0) this.pointBeyond(ctx, i);
+    if (i >= 0) this.drawEdgeNote(ctx, i);
   }
 
-  /** Where a grid is that is not seen: a note at that edge. */
-  pointBeyond(ctx, i) {
+  /** Draws a note at the edge beyond which an invisible grid lies. */
+  drawEdgeNote(ctx, i) {
     const b = this.boxOf(i);
     const dx = b.x + b.w < 0 ? -1 : b.x > this.w ? 1 : 0;
     const dy = b.y + b.h < this.top ? -1 : b.y > this.h ? 1 : 0;
     if (dx === 0 && dy === 0) return;
-    const sign = ["↖↑↗", "←•→", "↙↓↘"][dy + 1][dx + 1];
+    const arrow = ["↖↑↗", "←•→", "↙↓↘"][dy + 1][dx + 1];
     ctx.font = font(12);
     ctx.textBaseline = "middle";
-    const text = dx > 0 ? `grid ${i} ${sign}` : `${sign} grid ${i}`;
+    const text = dx > 0 ? `grid ${i} ${arrow}` : `${arrow} grid ${i}`;
     const w = ctx.measureText(text).width + 12;
     const near = (middle, half, from, to) => Math.max(from, Math.min(middle - half, to - 2 * half));
     const x = near(b.x + b.w / 2, w / 2, 6, this.w - 6),
           y = near(b.y + b.h / 2, 10, this.top + 6, this.h - 6);
-    ctx.fillStyle = colours.ink;
+    ctx.fillStyle = colors.ink;
     ctx.beginPath();
     ctx.roundRect(x, y, w, 20, 5);
     ctx.fill();
-    ctx.fillStyle = colours.back;
+    ctx.fillStyle = colors.back;
     ctx.fillText(text, x + 6, y + 10.5);
   }
 
-  /** The grid with a ring around it. */
+  /** Draws a ring around a grid. */
   ring(ctx, b, width) {
     ctx.beginPath();
     ctx.roundRect(b.x - 2, b.y - 2, b.w + 4, b.h + 4, Math.min(7, b.w / 4));
-    for (const [colour, more] of [[colours.back, 3], [colours.ink, 0]]) {
-      ctx.strokeStyle = colour;
+    for (const [color, more] of [[colors.back, 3], [colors.ink, 0]]) {
+      ctx.strokeStyle = color;
       ctx.lineWidth = width + more;
       ctx.stroke();
     }
   }
 
-  /** Of a grid's children, those to mark: no two of them at the same pixel. */
+  /** Returns the children of a grid to highlight: at most one for each place on the screen. */
   childrenToMark(i) {
     const marked = [], taken = new Set();
     for (const c of childrenOf(i)) {
@@ -633,13 +634,13 @@ class View {
     canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
       const {x, y} = at(event);
-      const notch = event.deltaMode === 1 ? 0.05 : 0.0015;  // lines or pixels
+      const wheelStep = event.deltaMode === 1 ? 0.05 : 0.0015;  // lines or pixels
       if (event.shiftKey)
         this.moveBy(0, event.deltaY + event.deltaX);
       else if (Math.abs(event.deltaX) > Math.abs(event.deltaY))
         this.moveBy(event.deltaX, 0);
       else
-        this.zoomBy(Math.exp(-event.deltaY * notch), x, y);
+        this.zoomBy(Math.exp(-event.deltaY * wheelStep), x, y);
     }, {passive: false});
     canvas.addEventListener("pointerdown", (event) => {
       from = at(event);
@@ -660,16 +661,16 @@ class View {
       this.moveBy(from.x - to.x, from.y - to.y);
       from = to;
     });
-    const letGo = () => {
+    const endDrag = () => {
       from = null;
       canvas.classList.remove("held");
     };
     canvas.addEventListener("pointerup", (event) => {
       const {x, y} = at(event);
       if (from !== null && !moved) hold(this.gridAt(x, y), this);
-      letGo();
+      endDrag();
     });
-    canvas.addEventListener("pointercancel", letGo);
+    canvas.addEventListener("pointercancel", endDrag);
     canvas.addEventListener("pointerleave", () => {
       this.mouse = null;
       pointAt(-1);
@@ -677,7 +678,7 @@ class View {
     });
     canvas.addEventListener("dblclick", () => this.reset());
     canvas.addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.altKey || event.metaKey) return;  // the browser's own
+      if (event.ctrlKey || event.altKey || event.metaKey) return;  // keys of the browser
       const step = 60;
       const actions = {
         "+": () => this.zoomBy(1.4),
@@ -691,10 +692,10 @@ class View {
         ArrowUp: () => this.moveBy(0, -step),
         ArrowDown: () => this.moveBy(0, step),
       };
-      const walks =
+      const moves =
           {ArrowUp: "parent", ArrowDown: "child", ArrowLeft: "before", ArrowRight: "next"};
-      if (event.shiftKey && walks[event.key])
-        walk(walks[event.key]);
+      if (event.shiftKey && moves[event.key])
+        moveHeld(moves[event.key]);
       else if (actions[event.key])
         actions[event.key]();
       else
@@ -705,7 +706,7 @@ class View {
     for (const [text, title, action] of [
              ["+", "Zoom in", () => this.zoomBy(1.4)],
              ["−", "Zoom out", () => this.zoomBy(1 / 1.4)],
-             ["all", "Show all of it", () => this.reset()]]) {
+             ["all", "Show everything", () => this.reset()]]) {
       const button = document.createElement("button");
       button.textContent = text;
       button.title = title;
@@ -722,7 +723,7 @@ class TreeView extends View {
   top = 0;
   width() { return Math.max(1, treeWidth); }
   rows() { return treeRows; }
-  most() { return {unit: 190, zoomed: 190, row: 66}; }
+  limits() { return {unit: 190, zoomed: 190, row: 66}; }
 
   boxOf(i) {
     const w = Math.max(1.5, Math.min(ownWidth[i] * this.unit * 0.86, 160));
@@ -733,7 +734,7 @@ class TreeView extends View {
   draw(ctx) {
     const seen = [];  // by row
     for (let r = this.firstRow; r <= this.lastRow; ++r) {
-      let free = -Infinity;  // of grids at the same pixel the first is drawn, for all of them
+      let free = -Infinity;  // of several grids at one pixel, only the first is drawn
       const ofRow = [];
       for (const i of gridsOfRow[r]) {
         const middle = this.x(treeX[i]);
@@ -747,23 +748,23 @@ class TreeView extends View {
       this.drawn.grids += ofRow.length;
     }
     for (const grids of seen) this.drawLines(ctx, grids);
-    const dust = new Dust();
+    const batch = new RectangleBatch();
     for (const grids of seen)
-      for (const i of grids) this.drawGrid(ctx, i, dust);
-    dust.draw(ctx);
+      for (const i of grids) this.drawGrid(ctx, i, batch);
+    batch.draw(ctx);
   }
 
-  /** The lines to the grids of a row. */
+  /** Draws the lines from the parents to the grids of a row. */
   drawLines(ctx, grids) {
-    const many = grids.length > 250;  // then dashes and curves would be dust, and slow
-    ctx.strokeStyle = colours.soft;
+    const many = grids.length > 250;  // then dashes and curves are slow and not visible
+    ctx.strokeStyle = colors.soft;
     ctx.globalAlpha = many ? Math.max(0.25, 150 / grids.length) : 1;
     for (let stream = NULL; stream <= TAIL; ++stream) {
       const line = lineOf(stream);
       ctx.setLineDash(many ? [] : line.dash);
       ctx.lineWidth = many ? 0.7 : line.width;
       ctx.beginPath();
-      let free = -Infinity;  // lines to the same place would be grey and no more
+      let free = -Infinity;  // skip lines to the same place
       for (const i of grids) {
         if (trace.stream[i] !== stream || trace.parent[i] < 0 || this.x(treeX[i]) < free) continue;
         this.addLine(ctx, i, many);
@@ -781,7 +782,7 @@ class TreeView extends View {
     if (comesAfterParent(i)) {
       const y = own.y + own.h / 2;
       ctx.moveTo(parent.x + parent.w, y);
-      // Over the heads of what was launched into the tail stream before it.
+      // A curve above the earlier tail launches.
       if (isLaterTail[i]) {
         const rise = Math.min(this.row * 0.48, own.h / 2 + 9);
         ctx.quadraticCurveTo((parent.x + parent.w + x1) / 2, y - 2 * rise, x1, own.y);
@@ -798,26 +799,26 @@ class TreeView extends View {
       ctx.bezierCurveTo(x0, middle, x1, middle, x1, y1);
   }
 
-  drawGrid(ctx, i, dust = null) {
+  drawGrid(ctx, i, batch = null) {
     const b = this.boxOf(i);
-    if (dust !== null && (b.w < 6 || b.h < 6)) {
-      dust.add(colourOf(i), b.x, b.y, b.w, b.h);
+    if (batch !== null && (b.w < 6 || b.h < 6)) {
+      batch.add(colorOf(i), b.x, b.y, b.w, b.h);
       return;
     }
-    ctx.fillStyle = colourOf(i);
+    ctx.fillStyle = colorOf(i);
     ctx.beginPath();
     ctx.roundRect(b.x, b.y, b.w, b.h, Math.min(6, b.w / 4, b.h / 4));
     ctx.fill();
     if (b.w < 12 || b.h < 10) return;
-    ctx.fillStyle = inkOf(i);
-    const sign = Math.min(8, b.h * 0.6);
+    ctx.fillStyle = textColorOf(i);
+    const marker = Math.min(8, b.h * 0.6);
     if (b.w < 44) {
-      drawSign(ctx, trace.stream[i], b.x + b.w / 2, b.y + b.h / 2, sign);
+      drawMarker(ctx, trace.stream[i], b.x + b.w / 2, b.y + b.h / 2, marker);
       return;
     }
     const two = b.h >= 30;
     const s = trace.shapes[trace.shape[i]];
-    drawSign(ctx, trace.stream[i], b.x + 10, b.y + (two ? b.h * 0.33 : b.h / 2), sign);
+    drawMarker(ctx, trace.stream[i], b.x + 10, b.y + (two ? b.h * 0.33 : b.h / 2), marker);
     ctx.textBaseline = "middle";
     ctx.font = font(Math.min(12, b.h * 0.7));
     ctx.fillText(
@@ -831,32 +832,32 @@ class TreeView extends View {
   }
 
   mark(ctx, i) {
-    const family = this.childrenToMark(i);
-    if (trace.parent[i] >= 0) family.push(trace.parent[i]);
-    ctx.strokeStyle = ctx.fillStyle = colours.ink;
-    for (const c of family) {
+    const relatives = this.childrenToMark(i);
+    if (trace.parent[i] >= 0) relatives.push(trace.parent[i]);
+    ctx.strokeStyle = ctx.fillStyle = colors.ink;
+    for (const c of relatives) {
       const child = c === trace.parent[i] ? i : c;
       ctx.lineWidth = 1.5;
-      ctx.strokeStyle = colours.ink;
+      ctx.strokeStyle = colors.ink;
       ctx.setLineDash(lineOf(trace.stream[child]).dash);
       ctx.beginPath();
       this.addLine(ctx, child, false);
       ctx.stroke();
       ctx.setLineDash([]);
     }
-    for (const c of family) {
+    for (const c of relatives) {
       if (this.boxOf(c).w >= 5) this.ring(ctx, this.boxOf(c), 1);
       this.drawGrid(ctx, c);
     }
     this.ring(ctx, this.boxOf(i), 2.5);
     this.drawGrid(ctx, i);
-    this.drawn.marked = family.length + 1;
+    this.drawn.marked = relatives.length + 1;
   }
 
   gridAt(x, y) {
     const row = gridsOfRow[this.rowAt(y)];
     if (!row) return -1;
-    let from = 0, to = row.length;  // the last one whose middle is left of the mouse
+    let from = 0, to = row.length;  // search the last grid whose middle is left of it
     const u = this.u(x);
     while (to - from > 1) {
       const middle = (from + to) >> 1;
@@ -878,19 +879,19 @@ class TreeView extends View {
 // ---- 8. drawing the timeline ----
 
 class TimelineView extends View {
-  top = 62;  // the axis, and how many grids run
+  top = 62;  // the height of the axis and of the number of running grids
   loadTop = 24;
   margin = (lastTime - firstTime) * 0.01;  // at the left and at the right
   width() { return lastTime - firstTime + 2 * this.margin; }
-  rows() { return laneLayout.used; }
-  most() { return {unit: Infinity, zoomed: Math.max(this.w / this.width(), 120), row: 34}; }
+  rows() { return trackLayout.used; }
+  limits() { return {unit: Infinity, zoomed: Math.max(this.w / this.width(), 120), row: 34}; }
   timeX(t) { return this.x(t - firstTime + this.margin); }
   timeAt(x) { return this.u(x) + firstTime - this.margin; }
 
   get barHeight() { return Math.max(1, Math.min(this.row - 1, this.row * 0.8)); }
   boxOf(i) {
     const h = this.barHeight, x = this.timeX(begin[i]);
-    return {x, y: this.y(laneLayout.lanes[i]) - h / 2, w: Math.max(1, this.timeX(end[i]) - x), h};
+    return {x, y: this.y(trackLayout.tracks[i]) - h / 2, w: Math.max(1, this.timeX(end[i]) - x), h};
   }
 
   draw(ctx) {
@@ -898,15 +899,15 @@ class TimelineView extends View {
     this.drawLoad(ctx);
     ctx.save();
     ctx.beginPath();
-    ctx.rect(0, this.top, this.w, this.room);
+    ctx.rect(0, this.top, this.w, this.bodyHeight);
     ctx.clip();
-    const dust = new Dust();
-    for (let lane = this.firstRow; lane <= this.lastRow; ++lane) {
-      const y = this.y(lane), h = this.barHeight;
+    const batch = new RectangleBatch();
+    for (let track = this.firstRow; track <= this.lastRow; ++track) {
+      const y = this.y(track), h = this.barHeight;
       let free = -Infinity;
-      for (const s of laneLayout.segments[lane]) {
+      for (const s of trackLayout.segments[track]) {
         const x1 = this.timeX(s.to);
-        // What is within a pixel that is taken already is not seen.
+        // Skip a segment within a pixel that is drawn already.
         if (x1 < 0 || (x1 <= free && !(s.runs && free - x1 < 0.5))) continue;
         const x0 = this.timeX(s.from);
         if (x0 > this.w) break;
@@ -915,10 +916,10 @@ class TimelineView extends View {
         if (free - x0 > 4 || !s.runs && h >= 6)
           this.drawSegment(ctx, s, x0, x1);
         else
-          dust.add((s.runs ? colourOf : waitColourOf)(s.grid), x0, y - h / 2, free - x0, h);
+          batch.add((s.runs ? colorOf : waitColorOf)(s.grid), x0, y - h / 2, free - x0, h);
       }
     }
-    dust.draw(ctx);
+    batch.draw(ctx);
     ctx.restore();
   }
 
@@ -928,21 +929,21 @@ class TimelineView extends View {
     if (!s.runs) {
       const h = b.h < 6 ? b.h : Math.max(3, b.h * 0.4);
       const y = b.y + (b.h - h) / 2;
-      ctx.fillStyle = waitColourOf(s.grid);
+      ctx.fillStyle = waitColorOf(s.grid);
       ctx.fillRect(left, y, right - left, h);
-      if (b.h >= 6) {  // paler than what runs, but with an edge of full contrast
-        ctx.fillStyle = colourOf(s.grid);
+      if (b.h >= 6) {  // paler than a running grid, but with an edge of full contrast
+        ctx.fillStyle = colorOf(s.grid);
         ctx.fillRect(left, y, right - left, 1);
       }
       return;
     }
-    ctx.fillStyle = colourOf(s.grid);
-    const gap = right - left > 4 ? 0.5 : 0;  // between one grid and the next
+    ctx.fillStyle = colorOf(s.grid);
+    const gap = right - left > 4 ? 0.5 : 0;  // between adjacent grids
     ctx.fillRect(left, b.y, right - left - gap, b.h);
     if (right - left < 12 || b.h < 9) return;
-    ctx.fillStyle = inkOf(s.grid);
+    ctx.fillStyle = textColorOf(s.grid);
     const from = Math.max(0, x0), size = Math.min(8, b.h * 0.55);
-    drawSign(ctx, trace.stream[s.grid], from + 7, b.y + b.h / 2, size);
+    drawMarker(ctx, trace.stream[s.grid], from + 7, b.y + b.h / 2, size);
     if (b.h < 11) return;
     ctx.font = font(Math.min(12, b.h * 0.75));
     ctx.textBaseline = "middle";
@@ -952,7 +953,7 @@ class TimelineView extends View {
   }
 
   drawAxis(ctx) {
-    // A round step, at least 90 pixels long.
+    // A round step that is at least 90 pixels wide.
     const wanted = 90 / this.unit;
     const power = 10 ** Math.floor(Math.log10(wanted));
     const step = Math.max(1, [1, 2, 5, 10].map((m) => m * power).find((s) => s >= wanted));
@@ -962,13 +963,13 @@ class TimelineView extends View {
     for (let t = Math.max(0, Math.ceil(this.timeAt(0) / step) * step); t <= this.timeAt(this.w);
          t += step) {
       const x = Math.round(this.timeX(t)) + 0.5;
-      ctx.fillStyle = colours.line;
+      ctx.fillStyle = colors.line;
       ctx.fillRect(x - 0.5, 0, 1, this.h);
-      ctx.fillStyle = colours.soft;
+      ctx.fillStyle = colors.soft;
       const text = timeText(t, true);
       if (x + 4 + ctx.measureText(text).width < this.w) ctx.fillText(text, x + 4, 12);
     }
-    ctx.fillStyle = colours.line;
+    ctx.fillStyle = colors.line;
     ctx.fillRect(0, this.loadTop - 1, this.w, 1);
     ctx.fillRect(0, this.top - 1, this.w, 1);
   }
@@ -977,7 +978,7 @@ class TimelineView extends View {
     const bottom = this.top - 2, height = bottom - this.loadTop - 2;
     const scale = height / Math.max(1, load.most);
     const {times, counts} = load;
-    ctx.fillStyle = colours.soft;
+    ctx.fillStyle = colors.soft;
     ctx.globalAlpha = 0.55;
     let pixel = -1, highest = 0;
     const fill = (x, w, running) => {
@@ -1011,72 +1012,72 @@ class TimelineView extends View {
     ctx.font = font(11);
     ctx.textBaseline = "middle";
     const text = `grids running: at most ${thousands(load.most)}`;
-    ctx.fillStyle = colours.back;
+    ctx.fillStyle = colors.back;
     ctx.globalAlpha = 0.8;
     ctx.fillRect(4, this.loadTop + 1, ctx.measureText(text).width + 8, 15);
     ctx.globalAlpha = 1;
-    ctx.fillStyle = colours.ink;
+    ctx.fillStyle = colors.ink;
     ctx.fillText(text, 8, this.loadTop + 9);
   }
 
-  /** A line along the lane, from the end of a grid to where it is complete. */
+  /** Draws a line along the track, from the end of a grid to its completion. */
   drawReach(ctx, i) {
     const b = this.boxOf(i), x = this.timeX(complete[i]);
     if (x - b.x - b.w < 1) return;
-    ctx.fillStyle = colours.ink;
+    ctx.fillStyle = colors.ink;
     ctx.fillRect(b.x + b.w, b.y + b.h - 1, x - b.x - b.w, 2);
     ctx.fillRect(x - 1, b.y, 2, b.h + 1);
   }
 
   mark(ctx, i) {
-    const family = this.childrenToMark(i);
-    if (trace.parent[i] >= 0) family.push(trace.parent[i]);
+    const relatives = this.childrenToMark(i);
+    if (trace.parent[i] >= 0) relatives.push(trace.parent[i]);
     this.ring(ctx, this.boxOf(i), 2.5);
     this.drawReach(ctx, i);
-    // What is seen of them in their lanes; what others cover stays covered.
-    const all = new Set([i, ...family]);
-    for (const lane of new Set([...all].map((c) => laneLayout.lanes[c]))) {
-      for (const s of laneLayout.segments[lane]) {
+    // Draw the visible segments of the grid and its relatives.
+    const all = new Set([i, ...relatives]);
+    for (const track of new Set([...all].map((c) => trackLayout.tracks[c]))) {
+      for (const s of trackLayout.segments[track]) {
         if (!all.has(s.grid)) continue;
         this.drawSegment(ctx, s, this.timeX(s.from), this.timeX(s.to));
       }
     }
     ctx.lineWidth = 1.3;
-    for (const c of family) {
+    for (const c of relatives) {
       const child = c === trace.parent[i] ? i : c;
       const from = this.boxOf(trace.parent[child]), to = this.boxOf(child);
-      ctx.strokeStyle = ctx.fillStyle = colours.ink;
+      ctx.strokeStyle = ctx.fillStyle = colors.ink;
       ctx.setLineDash(lineOf(trace.stream[child]).dash);
-      const sameLane = laneLayout.lanes[child] === laneLayout.lanes[trace.parent[child]];
-      // From the edge of the parent's bar that is nearer.
-      const y = sameLane ? from.y + from.h / 2 : from.y + (to.y >= from.y ? from.h : 0);
+      const sameTrack = trackLayout.tracks[child] === trackLayout.tracks[trace.parent[child]];
+      // Start at the nearer edge of the parent's bar.
+      const y = sameTrack ? from.y + from.h / 2 : from.y + (to.y >= from.y ? from.h : 0);
       drawArrow(ctx, this.timeX(launched[child]), y, to.x, to.y + to.h / 2);
       ctx.setLineDash([]);
     }
-    this.drawn.marked = family.length + 1;
+    this.drawn.marked = relatives.length + 1;
   }
 
   drawPointer(ctx) {
     if (this.mouse === null) return;
     const text = timeText(Math.max(0, Math.round(this.timeAt(this.mouse.x))));
-    ctx.fillStyle = colours.soft;
+    ctx.fillStyle = colors.soft;
     ctx.fillRect(Math.round(this.mouse.x), 0, 1, this.h);
     ctx.font = font(11);
     ctx.textBaseline = "middle";
     const w = ctx.measureText(text).width + 10;
     const x = Math.min(this.mouse.x, this.w - w);
-    ctx.fillStyle = colours.ink;
+    ctx.fillStyle = colors.ink;
     ctx.fillRect(x, 2, w, 19);
-    ctx.fillStyle = colours.back;
+    ctx.fillStyle = colors.back;
     ctx.fillText(text, x + 5, 12);
   }
 
   gridAt(x, y) {
     if (y < this.top) return -1;
-    const segments = laneLayout.segments[this.rowAt(y)];
+    const segments = trackLayout.segments[this.rowAt(y)];
     if (!segments) return -1;
     const t = this.timeAt(x), near = 3 / this.unit;
-    let from = 0, to = segments.length;  // the first one that ends at or after t - near
+    let from = 0, to = segments.length;  // binary search: the first that ends at or after t - near
     while (from < to) {
       const middle = (from + to) >> 1;
       if (segments[middle].to < t - near)
@@ -1087,7 +1088,7 @@ class TimelineView extends View {
     let found = -1, distance = Infinity;
     for (let n = from; n < segments.length && segments[n].from <= t + near; ++n) {
       const s = segments[n];
-      // What runs before what waits: a short run beside a long wait could not be pointed at.
+      // Prefer running segments: otherwise a short run next to a long wait could not be selected.
       const d = Math.max(s.from - t, t - s.to, 0) + (s.runs ? 0 : 2 * near);
       if (d < distance) [found, distance] = [s.grid, d];
     }
@@ -1114,7 +1115,7 @@ function showFacts(i) {
     return;
   }
   const name = element("div", facts, "", "name");
-  element("span", name, "", "swatch").style.background = colours.kernels[trace.kernel[i]];
+  element("span", name, "", "swatch").style.background = colors.kernels[trace.kernel[i]];
   name.append(" " + kernelName(i));
   const list = element("dl", facts);
   const fact = (what, value) => {
@@ -1170,9 +1171,9 @@ function showKernels() {
     const item = document.createElement("li");
     const button = element("button", item);
     button.title =
-        `${name}: ${plural(grids[k], "grid")}, ran ${timeText(time[k])} in all. Click: only these.`;
+        `${name}: ${plural(grids[k], "grid")}, ran ${timeText(time[k])} in total. Click: only it.`;
     button.setAttribute("aria-pressed", String(k === chosenKernel));
-    element("span", button, "", "swatch").style.background = colours.kernels[k];
+    element("span", button, "", "swatch").style.background = colors.kernels[k];
     element("span", button, shortNames[k], "name");
     element("span", button, thousands(grids[k]), "number");
     button.addEventListener("click", () => {
@@ -1198,10 +1199,10 @@ function showStreams() {
     canvas.height = 16 * scale;
     const ctx = canvas.getContext("2d");
     ctx.scale(scale, scale);
-    ctx.fillStyle = colours.ink;
-    drawSign(ctx, stream, 8, 8, 10);
+    ctx.fillStyle = colors.ink;
+    drawMarker(ctx, stream, 8, 8, 10);
     if (stream !== HOST) {
-      ctx.strokeStyle = colours.soft;
+      ctx.strokeStyle = colors.soft;
       ctx.lineWidth = lineOf(stream).width;
       ctx.setLineDash(lineOf(stream).dash);
       ctx.beginPath();
@@ -1222,7 +1223,8 @@ function pointAt(i) {
   refresh();
 }
 
-/** A grid that stays marked when the mouse leaves; again: no longer. The other view moves there. */
+/** Keeps a grid highlighted when the mouse leaves; a second call ends it. The other view shows the
+    grid. */
 function hold(i, clicked) {
   held = i === held ? -1 : i;
   if (held >= 0)
@@ -1236,8 +1238,8 @@ function refresh() {
   for (const view of views) view.repoint();
 }
 
-/** Goes from the held grid to one beside it in the tree. */
-function walk(where) {
+/** Holds the parent, first child or a sibling of the held grid instead. */
+function moveHeld(where) {
   if (count === 0) return;
   let to = held;
   if (held < 0) {
@@ -1256,10 +1258,10 @@ function walk(where) {
 }
 
 const wholeLives = document.getElementById("whole-lives");
-wholeLives.checked = layouts.whole.used <= mostReadableLanes;
+wholeLives.checked = layouts.whole.used <= maxReadableTracks;
 layOut(wholeLives.checked);
-readColours();
-// A flat tree leaves its room to the timeline.
+readColors();
+// A tree with few rows takes less height, and the timeline gets the rest.
 document.getElementById("tree-view").style.height = `min(46vh, ${treeRows * 66 + 44}px)`;
 const tree = new TreeView("tree");
 const timeline = new TimelineView("timeline");
@@ -1270,7 +1272,7 @@ wholeLives.addEventListener("change", () => {
 });
 
 function showAll() {
-  readColours();
+  readColors();
   showFacts(shown());
   showKernels();
   showStreams();

@@ -32,9 +32,8 @@ const trace_format& format_of(const std::filesystem::path& path) {
   for (const trace_format& format : formats) {
     if (path.extension() == format.extension) return format;
   }
-  throw std::invalid_argument(
-      "trace file '" + path.string() +
-      "' ends in none of .html (a page), .json (Perfetto), .dot (Graphviz)");
+  throw std::invalid_argument("trace file '" + path.string() +
+                              "' must end in .html (a page), .json (Perfetto) or .dot (Graphviz)");
 }
 
 }  // namespace
@@ -43,7 +42,7 @@ void check_trace_file(const std::filesystem::path& path) { (void)format_of(path)
 
 void write_trace_file(const std::filesystem::path& path, const launch_trace& trace) {
   const trace_format& format = format_of(path);
-  const auto complain = [&](std::error_code why) {
+  const auto fail = [&](std::error_code why) {
     throw std::ios_base::failure("cannot write " + path.string(), why);
   };
   const auto last_error = [] {
@@ -51,16 +50,16 @@ void write_trace_file(const std::filesystem::path& path, const launch_trace& tra
                       : std::make_error_code(std::errc::io_error);
   };
 
-  // Under another name first, so that nobody opens half a page.
+  // Write a temporary file and rename it, so that an incomplete file never appears.
   std::filesystem::path draft = path;
   draft += ".part" + std::to_string(::getpid());
   errno = 0;
   std::ofstream out(draft, std::ios::binary);
-  if (!out) complain(last_error());
+  if (!out) fail(last_error());
   struct removed_at_end {
     const std::filesystem::path& file;
     ~removed_at_end() {
-      std::error_code ignored;  // after the rename there is nothing to remove
+      std::error_code ignored;  // after the rename the file does not exist
       std::filesystem::remove(file, ignored);
     }
   } const cleanup{draft};
@@ -70,12 +69,12 @@ void write_trace_file(const std::filesystem::path& path, const launch_trace& tra
     format.write(out, trace, path);
     out.close();
   } catch (const std::ios_base::failure&) {
-    complain(last_error());
+    fail(last_error());
   }
-  if (!out) complain(last_error());
+  if (!out) fail(last_error());
   std::error_code error;
   std::filesystem::rename(draft, path, error);
-  if (error) complain(error);
+  if (error) fail(error);
 }
 
 }  // namespace ramify

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What the writers of launch traces share.
+/// Helper functions of the writers of launch traces.
 
 #include <array>
 #include <cstddef>
@@ -16,24 +16,25 @@
 
 namespace ramify {
 
-/// The index of the grid that launched grid i, no_grid if that is not in the trace.
+/// Returns the index of the grid that launched grid i, or no_grid if it is not in the trace.
 inline std::size_t parent_of(const launch_trace& trace, std::size_t i) {
   const std::size_t parent = trace.grids[i].parent;
   return parent < i ? parent : traced_grid::no_grid;
 }
 
-/// "64" or "(8, 8, 1)".
+/// Returns grid or block dimensions as text: "64" or "(8, 8, 1)".
 inline std::string shape_text(const std::array<std::uint32_t, 3>& e) {
   if (e[1] <= 1 && e[2] <= 1) return std::to_string(e[0]);
   return "(" + std::to_string(e[0]) + ", " + std::to_string(e[1]) + ", " + std::to_string(e[2]) +
          ")";
 }
 
-/// JSON without line breaks; what is no UTF-8 becomes U+FFFD instead of an exception.
+/// Returns JSON text without line breaks. Invalid UTF-8 is replaced by U+FFFD.
 inline std::string json_text(const nlohmann::json& value) {
   return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+/// \throws std::ios_base::failure if a write to `out` has failed
 inline void require_written(const std::ostream& out) {
   if (!out) throw std::ios_base::failure("a launch trace could not be written");
 }

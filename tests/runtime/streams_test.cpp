@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#pragma once
-
-/// \file
-/// Streams and events of kernels, and what owns something on the host.
-
+// Streams and events in kernels, and owning objects of the host.
+#include <boost/test/unit_test.hpp>
 #include <cstddef>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/launch.cuh>
@@ -15,6 +12,7 @@
 #include "device_vectors.cuh"
 
 namespace tests::inline RAMIFY_BUILD {
+namespace {
 
 // ---- streams ------------------------------------------------------------------------------------
 
@@ -23,21 +21,19 @@ struct grid_log {
   char names[64];
 };
 
-__device__ inline void write_down(grid_log* log, char name) {
-  log->names[atomicAdd(&log->size, 1u)] = name;
-}
+__device__ void append(grid_log* log, char name) { log->names[atomicAdd(&log->size, 1u)] = name; }
 
-__global__ void note(grid_log* log, char name) { write_down(log, name); }
+__global__ void note(grid_log* log, char name) { append(log, name); }
 
 __global__ void nothing() {}
 
 __global__ void note_after_child(grid_log* log, char name) {
   const bool launched = launch(note, {1, 1}, tail_launch(), log, name) &&
                         launch(note, {1, 1}, fire_and_forget(), log, char(name + 32));
-  if (!launched) write_down(log, '!');
+  if (!launched) append(log, '!');
 }
 
-// A and B in a named stream; C after B's end, by an event, in another one; Z last of all.
+// Appends A and B in a named stream; C in another one, after B because of an event; Z at the end.
 __global__ void note_in_streams(grid_log* log) {
   const device_stream first;
   const device_stream second;
@@ -48,49 +44,52 @@ __global__ void note_in_streams(grid_log* log) {
   good = good && after_b.record(first) == cudaSuccess;
   good = good && second.wait(after_b.get()) == cudaSuccess;
   good = good && launch(note_after_child, {1, 1}, second.get(), log, 'C');
-  if (!good) write_down(log, '!');
+  if (!good) append(log, '!');
 }
 
 __global__ void note_in_null_stream(grid_log* log) {
   for (char name = 'A'; name < 'F'; ++name) {
-    if (!launch(note_after_child, {1, 1}, null_stream(), log, name)) write_down(log, '!');
+    if (!launch(note_after_child, {1, 1}, null_stream(), log, name)) append(log, '!');
   }
 }
 
-inline std::string order_after(void (*kernel)(grid_log*)) {
+/// Returns the names of the grids in the order in which they ran.
+std::string order_after(void (*kernel)(grid_log*)) {
   const auto log = zeros<grid_log>(1);
   check(launch(kernel, {1, 1}, nullptr, log.data()).code(), "launching");
   const grid_log seen = download(log)[0];
   return {seen.names, seen.names + seen.size};
 }
 
-// ---- grids that start early ---------------------------------------------------------------------
+// ---- programmatic dependent launch ----------------------------------------------------------------
 
-/// Takes its time, and writes down one more than the grid before it has.
+/// Spends some time, then stores the number of the previous grid plus one.
 __global__ void one_more(unsigned* numbers, unsigned mine) {
   grid_dependency_synchronize();
   unsigned seen = 0;
-  for (int look = 0; look < 1000; ++look) seen = max(seen, load_relaxed(numbers[0]));
+  for (int i = 0; i < 1000; ++i) seen = max(seen, load_relaxed(numbers[0]));
   numbers[mine] = numbers[mine - 1] + 1 + seen;  // seen is 0
 }
 
-/// What the last of `count` grids writes down that all may start early.
-inline unsigned early_grids(unsigned count) {
+/// Returns the number that the last of `count` dependent grids stores.
+unsigned count_dependent_grids(unsigned count) {
   const auto numbers = zeros<unsigned>(count + 1);
   const host_stream stream;
   for (unsigned grid = 1; grid <= count; ++grid) {
     launch_shape shape(1, 1);
-    if (supports_programmatic_launch(one_more)) shape.serialization = stream_serialization::programmatic;
+    if (supports_programmatic_launch(one_more))
+      shape.serialization = stream_serialization::programmatic;
     check(launch(one_more, shape, stream.get(), numbers.data(), grid).code(), "launching");
   }
   check(cudaStreamSynchronize(stream.get()), "waiting");
   return download(numbers)[count];
 }
 
-// ---- objects that own something -----------------------------------------------------------------
+// ---- owning objects ------------------------------------------------------------------------------
 
-inline std::string handles() {
-  // Move-only, empty when moved from, and usable all along.
+/// Moves each kind of owning object. Returns what is wrong, or an empty string.
+std::string move_owning_objects() {
+  // They are move-only, empty after a move, and usable again after an assignment.
   host_stream first;
   host_stream second = std::move(first);
   if (first.get() != nullptr) return "a moved-from stream is not empty";
@@ -124,7 +123,8 @@ inline std::string handles() {
   return {};
 }
 
-inline std::string times_of_events() {
+/// Returns what is wrong with the times of events, or an empty string.
+std::string times_of_events() {
   const host_stream stream;
   host_event begin;
   host_event end;
@@ -136,9 +136,9 @@ inline std::string times_of_events() {
       return false;
     }
   };
-  if (is_known(begin, end)) return "events have times that nobody recorded";
+  if (is_known(begin, end)) return "events that were not recorded have times";
   begin.record(stream.get());
-  if (is_known(begin, end)) return "an event has a time that nobody recorded";
+  if (is_known(begin, end)) return "an event that was not recorded has a time";
   check(launch(nothing, {1, 1}, stream.get()).code(), "launching");
   end.record(stream.get());
   if (!(end.milliseconds_since(begin) > 0)) return "a grid took no time";
@@ -148,7 +148,8 @@ inline std::string times_of_events() {
   return {};
 }
 
-inline bool launch_after_failed_call() {
+/// Returns whether a launch succeeds after another call has failed.
+bool launch_after_failed_call() {
   try {
     const device_buffer<std::byte> too_much(std::size_t{1} << 50, nullptr);
     return false;
@@ -158,5 +159,28 @@ inline bool launch_after_failed_call() {
   const auto log = zeros<grid_log>(1);
   return bool(launch(note, {1, 1}, nullptr, log.data(), 'A')) && download(log)[0].size == 1;
 }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(runtime)
+
+BOOST_AUTO_TEST_CASE(streams_events_and_tail_launches_order_grids) {
+  BOOST_TEST(order_after(note_in_streams) == "aAbBcCZ");
+  BOOST_TEST(order_after(note_in_null_stream) == "aAbBcCdDeE");
+}
+
+BOOST_AUTO_TEST_CASE(owning_objects_can_be_moved) { BOOST_TEST(move_owning_objects() == ""); }
+
+BOOST_AUTO_TEST_CASE(programmatic_dependent_grids_wait) {
+  BOOST_TEST(count_dependent_grids(100) == 100u);
+}
+
+BOOST_AUTO_TEST_CASE(events_have_times) { BOOST_TEST(times_of_events() == ""); }
+
+BOOST_AUTO_TEST_CASE(a_launch_does_not_report_an_earlier_error) {
+  BOOST_TEST(launch_after_failed_call());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace tests::inline RAMIFY_BUILD
