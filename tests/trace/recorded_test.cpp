@@ -208,7 +208,8 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_tree_search_is_there, data::make(routes), t
   BOOST_TEST(trace.count() == grids_of(found.report));
   BOOST_TEST((trace.taken == taken));
   BOOST_TEST(broken_rule(trace) == "");
-  BOOST_TEST(kernels_of(trace).contains(taken == route::device ? "walk" : "walk_flat"));
+  BOOST_TEST(kernels_of(trace).contains(taken == route::device ? "traverse_round"
+                                                               : "traverse_round_flat"));
 }
 
 BOOST_DATA_TEST_CASE(every_grid_of_a_rooted_tree_is_there, data::make(routes), taken) {
@@ -310,13 +311,13 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_plain_recursion_is_there, data::make(routes
   launch_trace trace;
   ramify::traverse_config config;
   config.route = taken;
-  config.strategy = ramify::traverse_strategy::spawned;
+  config.strategy = ramify::traverse_strategy::task_per_node;
   config.trace = &trace;
   const auto found = ramify::traverse(2000u, halves{}, one{}, sum{}, 0u, nullptr, config);
   BOOST_TEST(found.value == 3999u);
   BOOST_TEST(trace.count() == grids_of(found.report));
   BOOST_TEST(broken_rule(trace) == "");
-  for (const char* kernel : {"clear_cells", "visit_children", "fold_cells"}) {
+  for (const char* kernel : {"clear_cells", "visit_children", "reduce_cells"}) {
     BOOST_TEST(kernels_of(trace).contains(kernel));
   }
 }

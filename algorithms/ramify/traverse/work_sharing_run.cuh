@@ -31,7 +31,7 @@ inline constexpr unsigned opening_rounds = 4;
   constexpr double opening = opening_rounds;
   const route_plan device{.host_launches = 1, .nested_levels = rounds};
   const route_plan graph{
-      .host_launches = opening, .graph_turns = rounds - opening, .graph_loops = 1};
+      .host_launches = opening, .graph_iterations = rounds - opening, .graph_loops = 1};
   if (by_host) return {{.host_round_trips = 2 * rounds}, device, route::device};
   return {graph, device, route::flat};
 }
