@@ -8,7 +8,7 @@
 ///     cluster.step(0.01, 100);
 ///     kernel<<<...>>>(cluster.positions());
 ///
-/// Bodies     as <ramify/barnes_hut.cuh>; copied from device, managed, pinned or ordinary host
+/// Bodies     as <ramify/nbody/barnes_hut.cuh>; copied from device, managed, pinned or ordinary host
 ///            memory, in the caller's order, which stays.
 /// Step       leapfrog, kick-drift-kick, one force calculation a step: second order in dt,
 ///            time-reversible (with -dt) but for rounding. One dt for all bodies: a close encounter
@@ -16,7 +16,7 @@
 /// Memory     of floats: 44 bytes a body, and barnes_hut's. The host copies no body between steps.
 /// Stream     all work is put into the stream given, which must live as long as the system. step()
 ///            waits for it.
-/// Errors     as <ramify/barnes_hut.cuh>, from the constructor too, which calculates the first
+/// Errors     as <ramify/nbody/barnes_hut.cuh>, from the constructor too, which calculates the first
 ///            forces. A body that leaves the range of coordinates is one. After an error in step()
 ///            the bodies are somewhere within a step.
 /// Source     Hockney and Eastwood, Computer Simulation Using Particles, 1981.
@@ -28,7 +28,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <ramify/barnes_hut.cuh>
+#include <ramify/nbody/barnes_hut.cuh>
 #include <ramify/nbody/leapfrog.cuh>
 #include <stdexcept>
 #include <utility>

@@ -23,14 +23,14 @@
 ///           coordinate or a mass that is NaN, infinite or too large, and unavailable for a backend
 ///           or a route that this machine or this build cannot run, before anything is written;
 ///           cuda_error, device_launch_error.
-/// Cost, method, accuracy   see <ramify/barnes_hut.cuh> and <ramify/nbody.cuh>.
+/// Cost, method, accuracy   see <ramify/nbody/barnes_hut.cuh> and <ramify/nbody.cuh>.
 
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <ramify/barnes_hut/config.hpp>
+#include <ramify/nbody/config.hpp>
 #include <ramify/nbody/conserved.hpp>
 #include <ramify/runtime/error.hpp>
 #include <ramify/runtime/options.hpp>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Barnes-Hut gravity on the GPU, by precision, route, leaf size and theta, with its error against the
 // direct sum, in one run. Times are of the calls, by the host's clock: they wait for their results.
-//   benchmark_gravity_cuda [bodies, 10^6 unless told]
+//   benchmark_nbody_cuda [bodies, 10^6 unless told]
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <ramify/barnes_hut.cuh>
+#include <ramify/nbody/barnes_hut.cuh>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -165,7 +165,7 @@ void measure(benchmark::recorder& out, const benchmark::command_line& asked) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return benchmark::run({.name = "gravity_cuda",
+  return benchmark::run({.name = "nbody_cuda",
                          .about = "Barnes and Hut's gravity on the GPU, and the direct sum.",
                          .machine = benchmark::this_gpu,
                          .words = "the number of bodies, 10^6 unless told"},

@@ -43,10 +43,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <ramify/barnes_hut/check.cuh>
-#include <ramify/barnes_hut/config.hpp>
-#include <ramify/barnes_hut/direct.cuh>
-#include <ramify/barnes_hut/walk.cuh>
+#include <ramify/nbody/check_bodies.cuh>
+#include <ramify/nbody/config.hpp>
+#include <ramify/nbody/direct_sum.cuh>
+#include <ramify/nbody/traversal.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <ramify/spatial_tree.cuh>
 #include <stdexcept>

@@ -6,7 +6,7 @@
 /// 2007).
 
 #include <cstdint>
-#include <ramify/barnes_hut/attraction.cuh>
+#include <ramify/nbody/interaction.cuh>
 
 namespace ramify::inline RAMIFY_BUILD {
 

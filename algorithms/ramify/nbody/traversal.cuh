@@ -14,7 +14,7 @@
 /// 2011). All lanes then do the same work on the same memory, and a body's error is never greater
 /// than on a walk of its own, for it only ever sees more.
 
-#include <ramify/barnes_hut/cells.cuh>
+#include <ramify/nbody/nodes.cuh>
 
 namespace ramify::inline RAMIFY_BUILD {
 

@@ -5,7 +5,7 @@
 /// From a spatial tree to what the walk reads: a cell for each node, with its mass, its centre of
 /// mass, and the distance from which they may stand for its bodies.
 
-#include <ramify/barnes_hut/attraction.cuh>
+#include <ramify/nbody/interaction.cuh>
 #include <ramify/spatial_tree/node.cuh>
 
 namespace ramify::inline RAMIFY_BUILD {
