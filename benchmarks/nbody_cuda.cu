@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <ramify/nbody/barnes_hut.cuh>
+#include <ramify/nbody.cuh>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -60,9 +60,9 @@ class bench {
   }
 
   /// One row of the table: a whole call, and its three steps.
-  void measure_tree(benchmark::recorder& out, const gravity_config& config) {
+  void measure_tree(benchmark::recorder& out, const nbody_options& config) {
     barnes_hut<Real> gravity(config);
-    gravity_report report;
+    nbody_report report;
     const auto whole = time_of([&] {
       report = gravity.accelerations(positions_.data(), masses_.data(), n_, accelerations_.data(),
                                      potentials_.data());
@@ -70,9 +70,9 @@ class bench {
     const double error = rms_error();
     if (!(error < 0.03)) throw std::runtime_error("wrong accelerations");
     const auto build = time_of([&] { gravity.build(positions_.data(), n_, nullptr); });
-    const auto summarize = time_of([&] { gravity.summarize_masses(masses_.data(), nullptr); });
+    const auto summarize = time_of([&] { gravity.compute_centers_of_mass(masses_.data(), nullptr); });
     const auto walk =
-        time_of([&] { gravity.walk(accelerations_.data(), potentials_.data(), nullptr); });
+        time_of([&] { gravity.traverse(accelerations_.data(), potentials_.data(), nullptr); });
     const double a_body = static_cast<double>(report.interactions) / static_cast<double>(n_);
     out.row({name_of<Real>(), config.theta, config.leaf_size, to_string(config.route),
              to_string(report.taken), build.median_ms, summarize.median_ms, walk.median_ms, whole,
@@ -88,7 +88,7 @@ class bench {
       (void)gravity.accelerations(positions_.data(), masses_.data(), n_, accelerations_.data(),
                                   potentials_.data());
     });
-    gravity_report report;
+    nbody_report report;
     const auto direct = time_of([&] {
       report = direct_gravity(positions_.data(), masses_.data(), n_, accelerations_.data(),
                               potentials_.data());
@@ -126,7 +126,7 @@ class bench {
 template <class Real>
 void measure_trees(benchmark::recorder& out, std::size_t n) {
   bench<Real> b(n);
-  gravity_config config;
+  nbody_options config;
   for (const auto taken : {route::device, route::flat, route::automatic}) {
     config.route = taken;
     b.measure_tree(out, config);

@@ -34,7 +34,7 @@ struct options {
   double dt = 0.02, image_side = 0;
   unsigned image_size = 512;
   bool quiet = false;
-  ramify::gravity_options gravity;
+  ramify::nbody_options gravity;
 };
 
 void declare(CLI::App& app, options& o) {
@@ -63,7 +63,7 @@ void declare(CLI::App& app, options& o) {
   app.add_option("--gravity", o.gravity.gravitational_constant, "The gravitational constant G")
       ->check(common::number_in(-1e30, 1e30))
       ->capture_default_str();
-  app.add_option("--method", common::parsed_by(ramify::parse_gravity_method, o.gravity.method),
+  app.add_option("--method", common::parsed_by(ramify::parse_nbody_method, o.gravity.method),
                  "tree, or direct: every pair");
   app.add_option("--precision", o.precision, "float or double")
       ->check(CLI::IsMember({"float", "double"}))
@@ -114,29 +114,29 @@ std::vector<std::array<To, 3>> converted(const std::vector<std::array<From, 3>>&
   return to;
 }
 
-struct moment {
+struct energy_sample {
   double time;
   ramify::nbody_conserved sums;
 };
 
 struct outcome {
   common::bodies bodies;
-  std::vector<moment> history;
-  ramify::gravity_report report;
+  std::vector<energy_sample> history;
+  ramify::nbody_report report;
   double seconds = 0;
 };
 
 /// The change of the energy since the beginning, as a share of it.
-double drift(const std::vector<moment>& history, const moment& now) {
+double drift(const std::vector<energy_sample>& history, const energy_sample& now) {
   const double first = history.front().sums.energy();
   return first == 0 ? 0 : (now.sums.energy() - first) / std::abs(first);
 }
 
-void print_table_row(const std::vector<moment>& history, bool header) {
+void print_table_row(const std::vector<energy_sample>& history, bool header) {
   if (header) {
     std::cout << "       time      kinetic    potential       energy   rel. drift  -2 kin/pot\n";
   }
-  const moment& now = history.back();
+  const energy_sample& now = history.back();
   const ramify::nbody_conserved& e = now.sums;
   std::cout << std::setw(11) << now.time << std::fixed << std::setprecision(7) << std::setw(13)
             << e.kinetic << std::setw(13) << e.potential << std::setw(13) << e.energy()
@@ -199,7 +199,7 @@ nlohmann::ordered_json to_json(const outcome& all) {
                               {"nodes", all.report.nodes},
                               {"interactions", all.report.interactions}};
   json.update(common::to_json(static_cast<const ramify::run_report&>(all.report)));
-  for (const moment& now : all.history) {
+  for (const energy_sample& now : all.history) {
     json["energies"].push_back({{"time", now.time},
                                 {"kinetic", now.sums.kinetic},
                                 {"potential", now.sums.potential},

@@ -10,7 +10,7 @@
 #include "printing.hpp"
 
 namespace data = boost::unit_test::data;
-using ramify::gravity_method;
+using ramify::nbody_method;
 using ramify::route;
 using tests::cases;
 using tests::cloud;
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(theta_0_is_the_direct_sum) {
       const auto truth = tests::sum_of_pairs(c, 0.01, 3);
       auto options = options_for(0, 0.01);
       options.gravitational_constant = 3;
-      for (const auto method : {gravity_method::tree, gravity_method::direct}) {
+      for (const auto method : {nbody_method::tree, nbody_method::direct}) {
         options.method = method;
         const auto found = gravity_of<double>(c, options);
         // Rounded coordinates of float are another cloud where bodies are close and far away.
@@ -110,14 +110,14 @@ BOOST_AUTO_TEST_CASE(sizes_around_a_warp_and_a_block) {
       BOOST_TEST(tests::error_of(tree, truth).most < rounding<double>);
       BOOST_TEST(tree.report.interactions == n * (n - 1));
       BOOST_TEST(tree.report.bodies == n);
-      options.method = gravity_method::direct;
+      options.method = nbody_method::direct;
       BOOST_TEST(tests::error_of(gravity_of<double>(c, options), truth).most < rounding<double>);
     }
   }
 }
 
 BOOST_AUTO_TEST_CASE(no_bodies) {
-  for (const auto method : {gravity_method::tree, gravity_method::direct}) {
+  for (const auto method : {nbody_method::tree, nbody_method::direct}) {
     auto options = options_for(0.5);
     options.method = method;
     const auto found = gravity_of<float>({}, options);
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(bodies_in_one_place) {
   cloud<double> heap;
   heap.positions.assign(n, {0.1, -7, 3e5});
   heap.masses.assign(n, 2);
-  for (const auto method : {gravity_method::tree, gravity_method::direct}) {
+  for (const auto method : {nbody_method::tree, nbody_method::direct}) {
     auto options = options_for(0.5);
     options.method = method;
     const auto bare = gravity_of<double>(heap, options);

@@ -12,6 +12,8 @@
 
 namespace tests::inline RAMIFY_BUILD {
 
+using namespace ramify::detail::nbody;
+
 template <class Real>
 using vectors = std::vector<std::array<Real, 3>>;
 
@@ -34,13 +36,6 @@ void download_points(const device_buffer<point<Real, 3>>& from, vectors<Real>& t
   });
 }
 
-inline gravity_config config_of(const gravity_options& options) {
-  gravity_config config;
-  static_cast<gravity_parameters&>(config) = options;
-  config.route = options.route;
-  return config;
-}
-
 /// A cloud on the device, and room for its field.
 template <class Real>
 struct device_cloud {
@@ -50,7 +45,7 @@ struct device_cloud {
         accelerations(from.masses.size(), nullptr),
         potentials(from.masses.size(), nullptr) {}
 
-  [[nodiscard]] field<Real> result(const gravity_report& report) const {
+  [[nodiscard]] field<Real> result(const nbody_report& report) const {
     field<Real> found;
     found.report = report;
     download_points(accelerations, found.accelerations);
@@ -66,11 +61,11 @@ struct device_cloud {
 };
 
 inline field<double> again(const cloud<double>& before, const cloud<double>& now,
-                           const gravity_options& options) {
+                           const nbody_options& options) {
   const auto limits = scoped_limit(options.pending_launches);
   const device_cloud<double> first(before);
   const device_cloud<double> second(now);
-  barnes_hut<double> gravity(config_of(options));
+  barnes_hut<double> gravity(options);
   const auto find = [&](const device_cloud<double>& c) {
     return gravity.accelerations(c.positions.data(), c.masses.data(), c.masses.size(),
                                  c.accelerations.data(), c.potentials.data());
@@ -79,58 +74,58 @@ inline field<double> again(const cloud<double>& before, const cloud<double>& now
   return second.result(find(second));
 }
 
-inline field<double> without_slots(const cloud<double>& c, const gravity_options& options) {
+inline field<double> without_slots(const cloud<double>& c, const nbody_options& options) {
   const all_slots_taken by_somebody_else(*current_launch_limits().pending_launches);
   return again({}, c, options);
 }
 
-inline field<float> accelerations_alone(const cloud<float>& from, const gravity_options& options) {
+inline field<float> accelerations_alone(const cloud<float>& from, const nbody_options& options) {
   const device_cloud<float> c(from);
   check(cudaMemsetAsync(c.potentials.data(), 0, c.potentials.size() * sizeof(float), nullptr),
         "clearing the potentials");
-  return c.result(barnes_hut<float>(config_of(options))
+  return c.result(barnes_hut<float>(options)
                       .accelerations(c.positions.data(), c.masses.data(), c.masses.size(),
                                      c.accelerations.data()));
 }
 
-__global__ void tamper(spatial_tree_view<double, 3> tree, gravity_cell<double>* cells,
+__global__ void tamper(spatial_tree_view<double, 3> tree, gravity_node<double>* cells,
                        tampering how) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= tree.node_count) return;
   const auto& bounds = tree.nodes[i].bounds;
-  if (how == tampering::late_opening) cells[i].opening2 /= 4;
+  if (how == tampering::late_opening) cells[i].opening_radius2 /= 4;
   if (how == tampering::wrong_centers) {
-    cells[i].all.x = (bounds.lower.x[0] + bounds.upper.x[0]) / 2;
-    cells[i].all.y = (bounds.lower.x[1] + bounds.upper.x[1]) / 2;
-    cells[i].all.z = (bounds.lower.x[2] + bounds.upper.x[2]) / 2;
+    cells[i].center.x = (bounds.lower.x[0] + bounds.upper.x[0]) / 2;
+    cells[i].center.y = (bounds.lower.x[1] + bounds.upper.x[1]) / 2;
+    cells[i].center.z = (bounds.lower.x[2] + bounds.upper.x[2]) / 2;
   }
   if (how == tampering::lost_leaf && tree.nodes[i].is_leaf() && tree.nodes[i].begin == 0) {
-    cells[i].bodies -= 1;
+    cells[i].body_count -= 1;
   }
 }
 
 /// What barnes_hut does, with a hand in it.
-inline field<double> tampered(const cloud<double>& from, const gravity_options& options,
+inline field<double> tampered(const cloud<double>& from, const nbody_options& options,
                               tampering how) {
   const device_cloud<double> c(from);
   const spatial_tree<double, 3> built(c.positions.data(), c.masses.size());
   const auto tree = built.view();
   const unsigned blocks = tree.point_count / 128 + 1;  // there are no more nodes than points
   const device_buffer<point_mass<double>> bodies(tree.point_count, nullptr);
-  const device_buffer<mass_summary<double>> sums(tree.node_count, nullptr);
-  const device_buffer<gravity_cell<double>> cells(tree.node_count, nullptr);
+  const device_buffer<mass_sum<double>> sums(tree.node_count, nullptr);
+  const device_buffer<gravity_node<double>> cells(tree.node_count, nullptr);
   const auto interactions = upload<unsigned long long>({0});
   check(launch(gather_bodies<double>, {blocks, 128}, nullptr, tree, c.masses.data(), bodies.data(),
                trace_ticket())
             .code(),
         "gathering");
-  (void)summarize(tree, fold_mass<double>{bodies.data(), sums.data()}, nullptr);
-  check(launch(make_cells<double>, {blocks, 128}, nullptr, tree, sums.data(), options.theta,
+  (void)summarize(tree, mass_reduction<double>{bodies.data(), sums.data()}, nullptr);
+  check(launch(make_nodes<double>, {blocks, 128}, nullptr, tree, sums.data(), options.theta,
                cells.data(), trace_ticket())
             .code(),
         "making cells");
   check(launch(tamper, {blocks, 128}, nullptr, tree, cells.data(), how).code(), "tampering");
-  const gravity_walk<double> work{cells.data(),
+  const traversal_arguments<double> work{cells.data(),
                                   bodies.data(),
                                   tree.ids,
                                   tree.point_count,
@@ -140,17 +135,17 @@ inline field<double> tampered(const cloud<double>& from, const gravity_options& 
                                   c.potentials.data(),
                                   interactions.data(),
                                   {}};
-  check(launch(walk_tree<double>, {(tree.point_count - 1) / walk_threads + 1, walk_threads},
+  check(launch(traverse_tree<double>, {(tree.point_count - 1) / traversal_threads + 1, traversal_threads},
                nullptr, work)
             .code(),
         "walking");
   return c.result({});
 }
 
-inline field<double> with_leaf_size(const cloud<double>& from, const gravity_options& options,
+inline field<double> with_leaf_size(const cloud<double>& from, const nbody_options& options,
                                     unsigned leaf_size) {
   const device_cloud<double> c(from);
-  gravity_config config = config_of(options);
+  nbody_options config = options;
   config.leaf_size = leaf_size;
   return c.result(barnes_hut<double>(config).accelerations(c.positions.data(), c.masses.data(),
                                                            c.masses.size(), c.accelerations.data(),
@@ -208,7 +203,7 @@ inline void provoke(bad_call call) {
       (void)direct_gravity(x, m, 10, a, decltype(m){nullptr}, nullptr, {}, {11, 20});
       break;
     case bad_call::leaf_size: {
-      gravity_config config;
+      nbody_options config;
       config.leaf_size = 0;
       (void)barnes_hut<double>(config);
       break;
@@ -225,7 +220,7 @@ inline void provoke(bad_call call) {
 inline std::string memory_kinds(const cloud<double>& c) {
   using vector = std::array<double, 3>;
   const std::size_t n = c.masses.size();
-  gravity_options options;
+  nbody_options options;
   options.backend = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;
   vectors<double> expected(n);
   (void)gravity<double>(c.positions, c.masses, expected, {}, options);

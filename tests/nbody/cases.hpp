@@ -22,7 +22,7 @@ template <class Real>
 struct field {
   std::vector<std::array<Real, 3>> accelerations;
   std::vector<Real> potentials;
-  ramify::gravity_report report;
+  ramify::nbody_report report;
 };
 
 /// What is done to a tree's cells before they are walked.
@@ -51,13 +51,13 @@ struct barnes_hut_cases {
   /// Finds gravity twice with one object, the second time of the cloud alone, so that memory of
   /// another size is there already.
   field<double> (*again)(const cloud<double>& before, const cloud<double>&,
-                         const ramify::gravity_options&);
+                         const ramify::nbody_options&);
   /// Finds gravity while somebody else has all launch slots.
-  field<double> (*without_slots)(const cloud<double>&, const ramify::gravity_options&);
+  field<double> (*without_slots)(const cloud<double>&, const ramify::nbody_options&);
   /// Without potentials.
-  field<float> (*accelerations_alone)(const cloud<float>&, const ramify::gravity_options&);
-  field<double> (*tampered)(const cloud<double>&, const ramify::gravity_options&, tampering);
-  field<double> (*with_leaf_size)(const cloud<double>&, const ramify::gravity_options&, unsigned);
+  field<float> (*accelerations_alone)(const cloud<float>&, const ramify::nbody_options&);
+  field<double> (*tampered)(const cloud<double>&, const ramify::nbody_options&, tampering);
+  field<double> (*with_leaf_size)(const cloud<double>&, const ramify::nbody_options&, unsigned);
   /// The direct sum of the bodies [begin, end) alone.
   field<double> (*direct_range)(const cloud<double>&, std::uint32_t begin, std::uint32_t end);
   void (*provoke)(bad_call);

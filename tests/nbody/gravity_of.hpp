@@ -21,9 +21,9 @@ inline const barnes_hut_cases& cases() {
   return on_cpu() ? *barnes_hut_cases_on_cpu() : *barnes_hut_cases_on_cuda();
 }
 
-inline ramify::gravity_options options_for(double theta, double softening = 0,
+inline ramify::nbody_options options_for(double theta, double softening = 0,
                                            ramify::route taken = ramify::route::automatic) {
-  ramify::gravity_options options;
+  ramify::nbody_options options;
   options.backend = backend_under_test();
   options.route = taken;
   options.theta = theta;
@@ -40,7 +40,7 @@ cloud<Real> rounded(const cloud<double>& from) {
 }
 
 template <class Real>
-field<Real> gravity_of(const cloud<double>& from, const ramify::gravity_options& options) {
+field<Real> gravity_of(const cloud<double>& from, const ramify::nbody_options& options) {
   const cloud<Real> c = rounded<Real>(from);
   field<Real> found;
   found.accelerations.resize(c.masses.size());

@@ -15,7 +15,7 @@
 #include "printing.hpp"
 
 namespace data = boost::unit_test::data;
-using ramify::gravity_method;
+using ramify::nbody_method;
 using ramify::route;
 using tests::cases;
 using tests::deep;
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(potentials_are_optional) {
 BOOST_AUTO_TEST_CASE(the_direct_sum_of_some_bodies) {
   const auto c = tests::make_cloud(shape::cube, 1'000);
   auto options = options_for(0.5);
-  options.method = gravity_method::direct;
+  options.method = nbody_method::direct;
   const auto all = gravity_of<double>(c, options);
   const auto some = cases().direct_range(c, 300, 900);
   for (std::size_t i = 300; i < 900; ++i) {
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   expect_field([](auto& o) { o.softening = INFINITY; }, "softening");
   expect_field([&](auto& o) { o.gravitational_constant = nan; }, "gravitational_constant");
   // What is no number in float, where it would be calculated with.
-  for (const auto method : {gravity_method::tree, gravity_method::direct}) {
+  for (const auto method : {nbody_method::tree, nbody_method::direct}) {
     expect_field(
         [&](auto& o) {
           o.method = method;
@@ -168,10 +168,10 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
         "gravitational_constant is -99");
   }
   BOOST_CHECK_NO_THROW((void)gravity_of<double>(c, options_for(0.5, 1e20)));
-  expect_field([](auto& o) { o.method = gravity_method(9); }, "method");
+  expect_field([](auto& o) { o.method = nbody_method(9); }, "method");
   expect_field([](auto& o) { o.route = route(9); }, "route");
   expect_field([](auto& o) { o.backend = ramify::backend(9); }, "backend");
-  BOOST_CHECK_THROW((void)ramify::parse_gravity_method("guess"), std::invalid_argument);
+  BOOST_CHECK_THROW((void)ramify::parse_nbody_method("guess"), std::invalid_argument);
 
   std::vector<std::array<float, 3>> three(3);
   std::vector<std::array<float, 3>> other(3);
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(a_bad_body_is_named_and_nothing_is_written) {
   const auto expect = [](auto spoil, const char* what) {
     auto c = rounded<float>(tests::make_cloud(shape::cube, 700));
     spoil(c);
-    for (const auto method : {gravity_method::tree, gravity_method::direct}) {
+    for (const auto method : {nbody_method::tree, nbody_method::direct}) {
       auto options = options_for(0.5);
       options.method = method;
       std::vector<std::array<float, 3>> accelerations(700, {1, 2, 3});

@@ -14,22 +14,22 @@
 #include "times_check.hpp"
 
 namespace data = boost::unit_test::data;
-using ramify::gravity_options;
+using ramify::nbody_options;
 using ramify::nbody_simulation;
 using tests::names;
 using tests::vector3;
 
 namespace {
 
-gravity_options options_for(double theta, double softening) {
-  gravity_options options;
+nbody_options options_for(double theta, double softening) {
+  nbody_options options;
   options.backend = tests::backend_under_test();
   options.theta = theta;
   options.softening = softening;
   return options;
 }
 
-nbody_simulation<double> cluster(std::size_t n, const gravity_options& options) {
+nbody_simulation<double> cluster(std::size_t n, const nbody_options& options) {
   const auto sphere = common::make_plummer_sphere(n, 4);
   return {sphere.positions, sphere.velocities, sphere.masses, options};
 }

@@ -2,60 +2,126 @@
 #pragma once
 
 /// \file
-/// Every pair of bodies: the reference, and the faster way for few bodies (Nyland, Harris and Prins,
-/// 2007).
+/// The direct sum over all pairs of bodies, by tiles in shared memory (Nyland, Harris and Prins,
+/// 2007). It is the reference for the tree code, and faster for few bodies.
 
+#include <cstddef>
 #include <cstdint>
+#include <ramify/nbody/checks.cuh>
+#include <ramify/nbody/config.hpp>
 #include <ramify/nbody/interaction.cuh>
+#include <ramify/runtime/run_control.cuh>
+#include <stdexcept>
+#include <string>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 
-/// What the direct sum works on, all in the caller's order.
+/// Arguments of direct_sum(). All arrays are in the caller's order.
 template <class Real>
-struct gravity_pairs {
+struct direct_sum_arguments {
   const point<Real, 3>* positions;
   const Real* masses;
   std::uint32_t n;
-  /// Of which bodies to find the accelerations: [begin, end).
-  std::uint32_t begin, end;
+  std::uint32_t begin, end;  ///< the bodies whose accelerations are calculated
   Real softening2;
   Real gravitational_constant;
-  point<Real, 3>* accelerations;
-  Real* potentials;  ///< or null
+  point<Real, 3>* accelerations;  ///< of body `begin` at 0
+  Real* potentials;               ///< of body `begin` at 0; may be null
   trace_ticket trace;
 };
 
-constexpr unsigned direct_threads = 256;
+inline constexpr unsigned direct_sum_threads = 256;
 
-/// A thread a body of [begin, end). The block fetches a tile of bodies, which all its threads use.
+/// Sums all interactions of each body in [begin, end). One thread for each body. The block loads a
+/// tile of bodies into shared memory, and all its threads add the tile.
 template <class Real>
-__global__ void __launch_bounds__(direct_threads) sum_pairs(gravity_pairs<Real> p) {
-  const traced here(p.trace, __func__);
-  __shared__ point_mass<Real> tile[direct_threads];
-  const std::uint32_t me = p.begin + blockIdx.x * direct_threads + threadIdx.x;
-  const bool is_body = me < p.end;
-  const point<Real, 3> at = p.positions[is_body ? me : p.begin];
-  attraction<Real> sum;
-  for (std::uint32_t tile_begin = 0; tile_begin < p.n; tile_begin += direct_threads) {
-    // 1. Fetch a body.
-    const std::uint32_t mine = tile_begin + threadIdx.x;
-    if (mine < p.n) {
-      const point<Real, 3> x = p.positions[mine];
-      tile[threadIdx.x] = {x.x[0], x.x[1], x.x[2], p.masses[mine]};
+__global__ void __launch_bounds__(direct_sum_threads) direct_sum(direct_sum_arguments<Real> d) {
+  const traced here(d.trace, __func__);
+  __shared__ point_mass<Real> tile[direct_sum_threads];
+  const std::uint32_t i = d.begin + blockIdx.x * direct_sum_threads + threadIdx.x;
+  const bool has_body = i < d.end;
+  const point<Real, 3> position = d.positions[has_body ? i : d.begin];
+  force_accumulator<Real> sum;
+  for (std::uint32_t tile_begin = 0; tile_begin < d.n; tile_begin += direct_sum_threads) {
+    // 1. Load one body for each thread.
+    const std::uint32_t loaded = tile_begin + threadIdx.x;
+    if (loaded < d.n) {
+      const point<Real, 3> x = d.positions[loaded];
+      tile[threadIdx.x] = {x.x[0], x.x[1], x.x[2], d.masses[loaded]};
     }
     __syncthreads();
-    // 2. Add the tile, but not oneself.
-    const std::uint32_t left = p.n - tile_begin;
-    const std::uint32_t count = left < direct_threads ? left : direct_threads;
+    // 2. Add the tile. No body acts on itself.
+    const std::uint32_t left = d.n - tile_begin;
+    const std::uint32_t count = left < direct_sum_threads ? left : direct_sum_threads;
     for (std::uint32_t b = 0; b < count; ++b) {
-      if (tile_begin + b != me) sum.add(tile[b], at, p.softening2);
+      if (tile_begin + b != i) sum.add_interaction(tile[b], position, d.softening2);
     }
     __syncthreads();
   }
-  if (!is_body) return;
-  const Real g = p.gravitational_constant;
-  p.accelerations[me - p.begin] = {{g * sum.x, g * sum.y, g * sum.z}};
-  if (p.potentials != nullptr) p.potentials[me - p.begin] = g * sum.potential;
+  if (!has_body) return;
+  write_result(sum, d.gravitational_constant, i - d.begin, d.accelerations, d.potentials);
+}
+
+}  // namespace ramify::detail::nbody::inline RAMIFY_BUILD
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// The bodies [begin, end); an end greater than n counts as n.
+struct body_range {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0xffffffffu;
+};
+
+/// Calculates the accelerations of the bodies of `range` by the direct sum over all n bodies, and
+/// their potentials unless `potentials` is null. The results of body range.begin are at index 0.
+/// Reads no theta, method, leaf_size or route. Waits for `stream`. O(n) for each body of the range.
+/// \throws std::invalid_argument before anything is written; cuda_error
+template <class Real>
+nbody_report direct_gravity(const point<Real, 3>* positions, const Real* masses, std::size_t n,
+                            point<Real, 3>* accelerations, Real* potentials = nullptr,
+                            cudaStream_t stream = nullptr, const nbody_options& options = {},
+                            body_range range = {}) {
+  using namespace detail::nbody;
+  validate(options);
+  validate_range<Real>(options);
+  if (range.end > n) range.end = static_cast<std::uint32_t>(n);
+  if (range.begin > range.end) {
+    throw std::invalid_argument("direct_gravity: range.begin is " + std::to_string(range.begin) +
+                                "; it must be at most range.end and n, " +
+                                std::to_string(range.end));
+  }
+  const std::uint32_t count = range.end - range.begin;
+  const device_arrays<Real> arrays{positions, masses, n, accelerations, potentials, count};
+  check_arguments(arrays, "direct_gravity");
+  nbody_report report;
+  static_cast<run_report&>(report) = report_of_this_build();
+  report.method = nbody_method::direct;
+  report.taken = route::flat;
+  report.route_reason = "a direct sum has no recursion";
+  report.bodies = n;
+  if (count == 0) return report;
+  trace_recorder recorder(options.trace, stream);
+  if (options.trace != nullptr) options.trace->taken = report.taken;
+  check_bodies(arrays, "direct_gravity", stream, recorder.ticket());
+  const auto softening = static_cast<Real>(options.softening);
+  const direct_sum_arguments<Real> arguments{positions,
+                                             masses,
+                                             static_cast<std::uint32_t>(n),
+                                             range.begin,
+                                             range.end,
+                                             softening * softening,
+                                             static_cast<Real>(options.gravitational_constant),
+                                             accelerations,
+                                             potentials,
+                                             recorder.ticket()};
+  const unsigned blocks = (count - 1) / direct_sum_threads + 1;
+  check(launch(direct_sum<Real>, {blocks, direct_sum_threads}, stream, arguments).code(),
+        "summing all pairs");
+  check(cudaStreamSynchronize(stream), "waiting for the direct sum");
+  recorder.read();
+  report.host_grids = 2;
+  report.interactions = std::uint64_t{count} * (n - 1);
+  return report;
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD
