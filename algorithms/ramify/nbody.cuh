@@ -8,9 +8,8 @@
 ///     direct_gravity()   accelerations by the direct sum over all pairs
 ///     nbody_system<Real> bodies on the device that move under their own gravity
 ///
-///     ramify::nbody_options options;
-///     options.softening = 0.01;
-///     ramify::barnes_hut<float> gravity(options);
+///     const ramify::nbody_config config{.theta = 0.5, .softening = 0.01};
+///     ramify::barnes_hut<float> gravity(config);
 ///     gravity.accelerations(positions, masses, n, accelerations, potentials, stream);
 ///
 ///     masses        <-- [3, 1]                  positions  <-- [(0 0 0), (2 0 0)]
@@ -18,7 +17,7 @@
 ///
 ///     a_i = G sum m_j d_ij / (d_ij^2 + softening^2)^(3/2),  phi_i = -G sum m_j / (...)^(1/2)
 ///
-///     ramify::nbody_system<float> cluster(positions, velocities, masses, n, stream, options);
+///     ramify::nbody_system<float> cluster(positions, velocities, masses, n, stream, config);
 ///     cluster.step(0.01, 100);
 ///     kernel<<<...>>>(cluster.positions());
 ///
@@ -86,12 +85,12 @@ class nbody_system {
   /// \throws std::invalid_argument naming an invalid option, array or body; cuda_error;
   /// device_launch_error; unavailable
   nbody_system(const vector* positions, const vector* velocities, const Real* masses, std::size_t n,
-               cudaStream_t stream = nullptr, const nbody_options& options = {})
+               cudaStream_t stream = nullptr, const nbody_config& config = {})
       : n_(n),
         stream_(stream),
-        options_(options),
-        recorder_(options.trace, stream),
-        tree_code_(options),
+        config_(config),
+        recorder_(config.trace, stream),
+        tree_code_(config),
         positions_(n, stream),
         velocities_(n, stream),
         accelerations_(n, stream),
@@ -112,7 +111,7 @@ class nbody_system {
   nbody_system(nbody_system&& other) noexcept
       : n_(std::exchange(other.n_, 0)),
         stream_(other.stream_),
-        options_(other.options_),
+        config_(other.config_),
         recorder_(std::move(other.recorder_)),
         tree_code_(std::move(other.tree_code_)),
         positions_(std::move(other.positions_)),
@@ -124,7 +123,7 @@ class nbody_system {
   nbody_system& operator=(nbody_system other) noexcept {
     std::swap(n_, other.n_);
     std::swap(stream_, other.stream_);
-    std::swap(options_, other.options_);
+    std::swap(config_, other.config_);
     std::swap(recorder_, other.recorder_);
     std::swap(tree_code_, other.tree_code_);
     std::swap(positions_, other.positions_);
@@ -198,11 +197,11 @@ class nbody_system {
  private:
   void calculate_accelerations() {
     nbody_report now =
-        options_.method == nbody_method::tree
+        config_.method == nbody_method::tree
             ? tree_code_.accelerations(positions_.data(), masses_.data(), n_, accelerations_.data(),
                                        potentials_.data(), stream_)
             : direct_gravity(positions_.data(), masses_.data(), n_, accelerations_.data(),
-                             potentials_.data(), stream_, options_);
+                             potentials_.data(), stream_, config_);
     add_part(now, report_);
     now.interactions += report_.interactions;
     now.scratch_bytes = std::max(now.scratch_bytes, report_.scratch_bytes);
@@ -229,7 +228,7 @@ class nbody_system {
 
   std::size_t n_;
   cudaStream_t stream_;
-  nbody_options options_;
+  nbody_config config_;
   trace_recorder recorder_;  // of all grids but those of force calculations
   barnes_hut<Real> tree_code_;
   device_buffer<vector> positions_, velocities_, accelerations_;

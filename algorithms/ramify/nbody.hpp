@@ -38,6 +38,17 @@
 
 namespace ramify {
 
+/// Options of the facade.
+struct nbody_options : nbody_config {
+  ramify::backend backend = ramify::backend::automatic;
+  /// Pending-launch limit of the backend during each call; 0 keeps the current limit. The report
+  /// contains the limit that was granted. Must not be set while another thread launches grids.
+  std::size_t pending_launches = 0;
+};
+
+/// Checks every field. \throws std::invalid_argument naming the field and its range
+void validate(const nbody_options& options);
+
 /// The types that the facade is compiled for.
 template <class T>
 concept nbody_real = std::same_as<T, float> || std::same_as<T, double>;

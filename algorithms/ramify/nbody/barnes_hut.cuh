@@ -24,9 +24,9 @@ template <class Real>
 class barnes_hut {
  public:
   /// \throws std::invalid_argument naming the invalid field
-  explicit barnes_hut(const nbody_options& options = {}) : options_(options) {
-    validate(options);
-    detail::nbody::validate_range<Real>(options);
+  explicit barnes_hut(const nbody_config& config = {}) : config_(config) {
+    validate(config);
+    detail::nbody::validate_range<Real>(config);
   }
 
   /// Calculates the accelerations of n bodies, and their potentials unless `potentials` is null.
@@ -68,7 +68,7 @@ class barnes_hut {
         recorder_.ticket());
     grids_ += summarize(tree, mass_reduction<Real>{bodies, sums}, stream, recorder_.ticket());
     run(make_nodes<Real>, tree.node_count, stream, "making the nodes", tree, sums,
-        static_cast<Real>(options_.theta), nodes, recorder_.ticket());
+        static_cast<Real>(config_.theta), nodes, recorder_.ticket());
   }
 
   /// 3. Launches the grid that traverses the tree and writes the results. `potentials` may be null.
@@ -79,13 +79,13 @@ class barnes_hut {
     check(cudaMemsetAsync(count, 0, sizeof *count, stream), "clearing the count of interactions");
     const auto tree = tree_.view();
     if (tree.point_count == 0) return;
-    const auto softening = static_cast<Real>(options_.softening);
+    const auto softening = static_cast<Real>(config_.softening);
     const traversal_arguments<Real> arguments{nodes_.data(),
                                               bodies_.data(),
                                               tree.ids,
                                               tree.point_count,
                                               softening * softening,
-                                              static_cast<Real>(options_.gravitational_constant),
+                                              static_cast<Real>(config_.gravitational_constant),
                                               accelerations,
                                               potentials,
                                               count,
@@ -117,14 +117,12 @@ class barnes_hut {
 
  private:
   /// Starts a new force calculation: a trace belongs to one stream, and each call may use another.
-  void begin(cudaStream_t stream) { recorder_ = trace_recorder(options_.trace, stream); }
+  void begin(cudaStream_t stream) { recorder_ = trace_recorder(config_.trace, stream); }
 
   void build_tree(const point<Real, 3>* positions, std::size_t n, cudaStream_t stream) {
-    spatial_tree_config config;
-    config.route = options_.route;
-    config.leaf_size = options_.leaf_size;
-    config.trace = options_.trace;
-    tree_ = spatial_tree<Real, 3>(positions, n, stream, config);
+    tree_ = spatial_tree<Real, 3>(
+        positions, n, stream,
+        {.route = config_.route, .leaf_size = config_.leaf_size, .trace = config_.trace});
     grids_ = 0;
   }
 
@@ -149,7 +147,7 @@ class barnes_hut {
     ++grids_;
   }
 
-  nbody_options options_;
+  nbody_config config_;
   trace_recorder recorder_{nullptr, nullptr};  // from begin() to finish()
   spatial_tree<Real, 3> tree_;
   device_buffer<detail::nbody::point_mass<Real>> bodies_;

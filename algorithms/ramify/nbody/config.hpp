@@ -9,13 +9,14 @@
 #include <cstdint>
 #include <limits>
 #include <ostream>
-#include <ramify/runtime/options.hpp>
 #include <ramify/runtime/report.hpp>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
 namespace ramify {
+
+struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
 
 /// How the accelerations of n bodies are calculated.
 enum class nbody_method {
@@ -37,10 +38,9 @@ enum class nbody_method {
   return parse_choice("method", text, std::array{nbody_method::tree, nbody_method::direct});
 }
 
-/// Options of the header templates and of the facade. Of run_options, only the facade reads
-/// `backend` and `pending_launches`. `route` applies to the tree's build; nothing else launches
-/// from kernels.
-struct nbody_options : run_options {
+/// Configuration of a force calculation or of a simulation. The facade adds the backend:
+/// nbody_options in <ramify/nbody.hpp>.
+struct nbody_config {
   /// Opening angle, in [0, 2]: a node acts as one mass on a body if its longest side is less than
   /// theta times the distance from the body to its center of mass. At 0 every pair is summed.
   /// benchmarks/README.md, "Gravity on a GPU", lists the error for each theta.
@@ -52,46 +52,53 @@ struct nbody_options : run_options {
   double gravitational_constant = 1;
   /// The class barnes_hut and the function direct_gravity() do not read it.
   nbody_method method = nbody_method::tree;
+  /// Route of the tree's build; no other kernel launches grids.
+  ramify::route route = ramify::route::automatic;
   /// Maximum number of bodies in a leaf of the tree, in [1, 1024]. Small leaves make a deep tree;
   /// the bodies of large leaves are summed one by one.
   unsigned leaf_size = 16;
+  /// All grids are added to this trace; null: no trace. It must outlive the call, or the object
+  /// that the configuration is passed to.
+  launch_trace* trace = nullptr;
 };
 
 namespace detail::nbody {
 
 inline void require(bool good, const char* field, double value, const char* range) {
   if (good) return;
-  throw std::invalid_argument("nbody_options." + std::string(field) + " is " +
+  throw std::invalid_argument("nbody_config." + std::string(field) + " is " +
                               std::to_string(value) + "; it must be " + range);
 }
 
 /// Checks the fields that a calculation in Real converts to Real.
 /// \throws std::invalid_argument naming the field
 template <class Real>
-void validate_range(const nbody_options& options) {
+void validate_range(const nbody_config& config) {
   constexpr double largest = std::numeric_limits<Real>::max();
-  require(options.softening <= std::sqrt(largest), "softening", options.softening,
+  require(config.softening <= std::sqrt(largest), "softening", config.softening,
           "small enough for its square to be a number of the bodies' type");
-  require(std::abs(options.gravitational_constant) <= largest, "gravitational_constant",
-          options.gravitational_constant, "in the range of the bodies' type");
+  require(std::abs(config.gravitational_constant) <= largest, "gravitational_constant",
+          config.gravitational_constant, "in the range of the bodies' type");
 }
 
 }  // namespace detail::nbody
 
 /// Checks every field. \throws std::invalid_argument naming the field and its range
-inline void validate(const nbody_options& options) {
-  validate(static_cast<const run_options&>(options));
+inline void validate(const nbody_config& config) {
   using detail::nbody::require;
-  require(options.theta >= 0 && options.theta <= 2, "theta", options.theta, "in [0, 2]");
-  require(std::isfinite(options.softening) && options.softening >= 0, "softening",
-          options.softening, "finite and at least 0");
-  require(std::isfinite(options.gravitational_constant), "gravitational_constant",
-          options.gravitational_constant, "finite");
-  if (to_string(options.method) == "?") {
-    throw std::invalid_argument("nbody_options.method is none of the enumerators");
+  require(config.theta >= 0 && config.theta <= 2, "theta", config.theta, "in [0, 2]");
+  require(std::isfinite(config.softening) && config.softening >= 0, "softening", config.softening,
+          "finite and at least 0");
+  require(std::isfinite(config.gravitational_constant), "gravitational_constant",
+          config.gravitational_constant, "finite");
+  if (to_string(config.method) == "?") {
+    throw std::invalid_argument("nbody_config.method is none of the enumerators");
   }
-  if (options.leaf_size < 1 || options.leaf_size > 1024) {
-    throw std::invalid_argument("nbody_options.leaf_size is " + std::to_string(options.leaf_size) +
+  if (to_string(config.route) == "?") {
+    throw std::invalid_argument("nbody_config.route is none of the enumerators");
+  }
+  if (config.leaf_size < 1 || config.leaf_size > 1024) {
+    throw std::invalid_argument("nbody_config.leaf_size is " + std::to_string(config.leaf_size) +
                                 "; it must be in [1, 1024]");
   }
 }

@@ -79,11 +79,11 @@ struct body_range {
 template <class Real>
 nbody_report direct_gravity(const point<Real, 3>* positions, const Real* masses, std::size_t n,
                             point<Real, 3>* accelerations, Real* potentials = nullptr,
-                            cudaStream_t stream = nullptr, const nbody_options& options = {},
+                            cudaStream_t stream = nullptr, const nbody_config& config = {},
                             body_range range = {}) {
   using namespace detail::nbody;
-  validate(options);
-  validate_range<Real>(options);
+  validate(config);
+  validate_range<Real>(config);
   if (range.end > n) range.end = static_cast<std::uint32_t>(n);
   if (range.begin > range.end) {
     throw std::invalid_argument("direct_gravity: range.begin is " + std::to_string(range.begin) +
@@ -100,17 +100,17 @@ nbody_report direct_gravity(const point<Real, 3>* positions, const Real* masses,
   report.route_reason = "a direct sum has no recursion";
   report.bodies = n;
   if (count == 0) return report;
-  trace_recorder recorder(options.trace, stream);
-  if (options.trace != nullptr) options.trace->taken = report.taken;
+  trace_recorder recorder(config.trace, stream);
+  if (config.trace != nullptr) config.trace->taken = report.taken;
   check_bodies(arrays, "direct_gravity", stream, recorder.ticket());
-  const auto softening = static_cast<Real>(options.softening);
+  const auto softening = static_cast<Real>(config.softening);
   const direct_sum_arguments<Real> arguments{positions,
                                              masses,
                                              static_cast<std::uint32_t>(n),
                                              range.begin,
                                              range.end,
                                              softening * softening,
-                                             static_cast<Real>(options.gravitational_constant),
+                                             static_cast<Real>(config.gravitational_constant),
                                              accelerations,
                                              potentials,
                                              recorder.ticket()};

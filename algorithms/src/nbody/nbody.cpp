@@ -20,6 +20,13 @@ void check_size(const char* algorithm, const char* name, std::size_t size, std::
 
 }  // namespace
 
+void validate(const nbody_options& options) {
+  if (to_string(options.backend) == "?") {
+    throw std::invalid_argument("nbody_options.backend is none of the enumerators");
+  }
+  validate(static_cast<const nbody_config&>(options));
+}
+
 template <nbody_real Real>
 nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<const Real> masses,
                      std::span<std::array<Real, 3>> accelerations, std::span<Real> potentials,
