@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs of Barnes and Hut's tree code on the backend under test: schedules, limits, memory, reports,
-// and what is refused.
+// Runs of Barnes and Hut's tree code: schedules, limits, kinds of memory, reports, rejected
+// arguments.
 #include <algorithm>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -11,30 +11,75 @@
 #include <stdexcept>
 
 #include "exceptions.hpp"
-#include "gravity_of.hpp"
+#include "nbody_checks.cuh"
 #include "printing.hpp"
 
 namespace data = boost::unit_test::data;
+using ramify::device_buffer;
+using ramify::nbody_config;
 using ramify::nbody_method;
+using ramify::nbody_options;
+using ramify::point;
 using ramify::route;
-using tests::cases;
+using tests::cloud;
 using tests::deep;
+using tests::device_cloud;
+using tests::field;
 using tests::gravity_of;
 using tests::names;
-using tests::runs_on_cpu;
 using tests::options_for;
 using tests::rounded;
 using tests::routes;
 using tests::same_bits;
 using tests::shape;
 
+namespace {
+
+/// Calculates gravity twice with one object and returns the second result. Memory of the first
+/// calculation has another size.
+field<double> again(const cloud<double>& before, const cloud<double>& now,
+                    const nbody_options& options) {
+  const auto limits = tests::scoped_limit(options.pending_launches);
+  const device_cloud<double> first(before);
+  const device_cloud<double> second(now);
+  ramify::barnes_hut<double> gravity(options);
+  (void)first.calculate(gravity);
+  return second.result(second.calculate(gravity));
+}
+
+/// Calculates the accelerations, but no potentials, which stay 0.
+field<float> accelerations_only(const cloud<float>& from, const nbody_options& options) {
+  const device_cloud<float> c(from);
+  ramify::check(cudaMemsetAsync(c.potentials.data(), 0, c.size() * sizeof(float), nullptr),
+                "clearing the potentials");
+  return c.result(ramify::barnes_hut<float>(options).accelerations(
+      c.positions.data(), c.masses.data(), c.size(), c.accelerations.data()));
+}
+
+/// Calculates the direct sum of the bodies [begin, end).
+field<double> direct_range(const cloud<double>& from, std::uint32_t begin, std::uint32_t end) {
+  const device_cloud<double> c(from);
+  // The range has end - begin results, so potentials may follow directly.
+  point<double, 3>* const a = c.accelerations.data();
+  double* const potentials = &a[end - begin].x[0];
+  const auto report = ramify::direct_gravity(c.positions.data(), c.masses.data(), c.size(), a,
+                                             potentials, nullptr, {}, {begin, end});
+  ramify::check(cudaMemcpyAsync(c.potentials.data(), potentials, (end - begin) * sizeof(double),
+                                cudaMemcpyDeviceToDevice, nullptr),
+                "moving the potentials");
+  return c.result(report);
+}
+
+}  // namespace
+
 BOOST_AUTO_TEST_SUITE(barnes_hut)
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
-BOOST_AUTO_TEST_CASE(the_same_bits_by_every_random_schedule) {
+BOOST_AUTO_TEST_CASE(every_schedule_gives_the_same_bits) {
   const auto c = tests::make_cloud(shape::cube, 2'300);  // grids launch grids from 2,049 on
   const auto expected = gravity_of<double>(c, options_for(2));
-  const int schedules = RAMIFY_THREAD_SANITIZER ? 2 : tests::random_schedules();  // each route
+  const int schedules =
+      RAMIFY_THREAD_SANITIZER ? 2 : tests::random_schedules();  // half of them by each route
   for (int seed = 0; seed < schedules; ++seed) {
     const ramify::cpu::scoped_executor_config config(
         {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
@@ -51,9 +96,9 @@ BOOST_AUTO_TEST_CASE(the_same_bits_by_every_random_schedule) {
   }
 }
 
-BOOST_DATA_TEST_CASE(the_same_bits_whatever_the_limit,
+BOOST_DATA_TEST_CASE(every_limit_gives_the_same_bits,
                      data::make({1, 2, 16, 2048}) * data::make(routes), pending_launches, taken) {
-  static int piece = 0;  // of all limits and routes
+  static int piece = 0;  // counts all limits and routes
   if (tests::left_out_by_tsan(piece, 5)) return;
   const auto c = tests::plummer_cloud(deep, 2);
   static const auto expected = gravity_of<float>(c, options_for(2, 0.1));
@@ -62,31 +107,35 @@ BOOST_DATA_TEST_CASE(the_same_bits_whatever_the_limit,
   BOOST_TEST(same_bits(gravity_of<float>(c, options), expected));
 }
 
-BOOST_AUTO_TEST_CASE(without_launch_slots_the_host_takes_over) {
+BOOST_AUTO_TEST_CASE(without_launch_slots_the_host_launches_all_grids) {
   const auto c = tests::plummer_cloud(deep, 2);
   const auto options = options_for(2, 0.1, route::device);
-  const auto found = cases().without_slots(c, options);
+  const auto found = [&] {
+    const auto limit = *ramify::current_launch_limits().pending_launches;
+    const tests::all_slots_taken taken(limit);
+    return again({}, c, options);
+  }();
   BOOST_TEST(same_bits(found, gravity_of<double>(c, options)));
   BOOST_TEST(found.report.child_grids == 0u);
   BOOST_TEST((found.report.taken == route::device));
 }
 
-BOOST_AUTO_TEST_CASE(an_object_is_used_again) {
+BOOST_AUTO_TEST_CASE(an_object_is_reused) {
   const auto small = tests::make_cloud(shape::cube, 100);
   const auto large = tests::make_cloud(shape::cube, std::size_t(tests::cut_down(3'000, 500)));
   const auto options = options_for(0.7, 0.1);
   const auto of_small = gravity_of<double>(small, options);
   const auto of_large = gravity_of<double>(large, options);
-  BOOST_TEST(same_bits(cases().again(small, large, options), of_large));
-  BOOST_TEST(same_bits(cases().again(large, small, options), of_small));
+  BOOST_TEST(same_bits(again(small, large, options), of_large));
+  BOOST_TEST(same_bits(again(large, small, options), of_small));
 }
 
 BOOST_AUTO_TEST_CASE(potentials_are_optional) {
   const auto c = tests::make_cloud(shape::cube, 500);
   const auto both = gravity_of<float>(c, options_for(0.5));
-  const auto alone = cases().accelerations_alone(rounded<float>(c), options_for(0.5));
-  BOOST_TEST((alone.accelerations == both.accelerations));
-  BOOST_TEST(alone.potentials == std::vector<float>(500), boost::test_tools::per_element());
+  const auto without = accelerations_only(rounded<float>(c), options_for(0.5));
+  BOOST_TEST((without.accelerations == both.accelerations));
+  BOOST_TEST(without.potentials == std::vector<float>(500), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(the_direct_sum_of_some_bodies) {
@@ -94,7 +143,7 @@ BOOST_AUTO_TEST_CASE(the_direct_sum_of_some_bodies) {
   auto options = options_for(0.5);
   options.method = nbody_method::direct;
   const auto all = gravity_of<double>(c, options);
-  const auto some = cases().direct_range(c, 300, 900);
+  const auto some = direct_range(c, 300, 900);
   for (std::size_t i = 300; i < 900; ++i) {
     BOOST_REQUIRE((some.accelerations[i - 300] == all.accelerations[i]));
     BOOST_REQUIRE(some.potentials[i - 300] == all.potentials[i]);
@@ -102,43 +151,93 @@ BOOST_AUTO_TEST_CASE(the_direct_sum_of_some_bodies) {
   BOOST_TEST(some.report.interactions == 600u * 999u);
 }
 
-BOOST_AUTO_TEST_CASE(every_kind_of_memory) {
-  BOOST_TEST(cases().memory_kinds(tests::make_cloud(shape::cube, 500)) == "");
+BOOST_AUTO_TEST_CASE(the_facade_accepts_every_kind_of_memory) {
+  using vector = std::array<double, 3>;
+  const auto c = tests::make_cloud(shape::cube, 500);
+  const std::size_t n = c.masses.size();
+  const auto options = options_for(0.5);
+  tests::vectors<double> expected(n);
+  (void)ramify::gravity<double>(c.positions, c.masses, expected, {}, options);
+
+  ramify::pinned_buffer<vector> pinned(n);
+  (void)ramify::gravity<double>(c.positions, c.masses, std::span(pinned.data(), n), {}, options);
+  BOOST_TEST(std::ranges::equal(expected, std::span(pinned.data(), n)));
+
+  const device_buffer<vector> x = tests::upload(c.positions);
+  const device_buffer<double> m = tests::upload(c.masses);
+  const device_buffer<vector> a(n, nullptr);
+  ramify::check(cudaStreamSynchronize(nullptr), "waiting for the upload");
+  (void)ramify::gravity<double>(std::span<const vector>(x.data(), n),
+                                std::span<const double>(m.data(), n), std::span(a.data(), n), {},
+                                options);
+  BOOST_TEST((tests::download(a) == expected));
 }
 
-BOOST_AUTO_TEST_CASE(a_system_that_was_moved_from_is_empty) {
-  BOOST_TEST(cases().moved_system(tests::make_cloud(shape::cube, 100)) == "");
+BOOST_AUTO_TEST_CASE(a_moved_from_system_is_empty) {
+  const device_cloud<double> c(tests::make_cloud(shape::cube, 100));
+  const std::size_t n = c.size();
+  using system = ramify::nbody_system<double>;
+  system first(c.positions.data(), c.positions.data(), c.masses.data(), n);
+  system second(std::move(first));
+  BOOST_TEST(first.size() == 0u);
+  BOOST_TEST(first.report().bodies == 0u);
+  BOOST_TEST(second.size() == n);
+  BOOST_TEST(second.report().bodies == n);
+  first = std::move(second);
+  BOOST_TEST(second.size() == 0u);
+  BOOST_TEST(first.size() == n);
+  first.step(0.01);
+  second.step(0.01);
 }
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::not_under_thread_sanitizer))
-BOOST_AUTO_TEST_CASE(the_report_tells_the_route) {
+BOOST_AUTO_TEST_CASE(the_report_states_the_route) {
   const auto c = tests::plummer_cloud(deep, 2);
   const auto on_device = gravity_of<float>(c, options_for(1, 0.1, route::device)).report;
   BOOST_TEST((on_device.taken == route::device));
   BOOST_TEST(on_device.child_grids > 0u);
   BOOST_TEST(on_device.nodes > deep / 16);
   BOOST_TEST(on_device.scratch_bytes > deep * 16);
-  BOOST_TEST((on_device.ran_on == tests::backend_under_test()));
+  BOOST_TEST((on_device.ran_on == options_for(1).backend));
   const auto chosen = gravity_of<float>(c, options_for(1, 0.1)).report;
   BOOST_TEST(!chosen.route_reason.empty());
 }
 
-BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
-  using tests::bad_call;
-  const auto expect = [&](bad_call call, const char* what) {
-    BOOST_CHECK_EXCEPTION(cases().provoke(call), std::invalid_argument, names(what));
+BOOST_AUTO_TEST_CASE(bad_arrays_are_named) {
+  const device_buffer<point<double, 3>> positions(100, nullptr);
+  const device_buffer<point<double, 3>> accelerations(100, nullptr);
+  const device_buffer<double> masses(100, nullptr);
+  auto* const x = positions.data();
+  auto* const a = accelerations.data();
+  auto* const m = masses.data();
+  using vector = point<double, 3>;
+  ramify::barnes_hut<double> gravity;
+  const auto expect = [&](const vector* positions, const double* masses, std::size_t n,
+                          vector* accelerations, double* potentials, const char* what) {
+    BOOST_CHECK_EXCEPTION(
+        (void)gravity.accelerations(positions, masses, n, accelerations, potentials),
+        std::invalid_argument, names(what));
   };
-  expect(bad_call::null_positions, "positions is null");
-  expect(bad_call::null_masses, "masses is null");
-  expect(bad_call::null_accelerations, "accelerations is null");
-  expect(bad_call::results_over_positions, "positions and accelerations overlap");
-  expect(bad_call::results_over_masses, "masses and potentials overlap");
-  expect(bad_call::results_over_results, "accelerations and potentials overlap");
-  expect(bad_call::range, "range.begin is 11");
-  expect(bad_call::leaf_size, "leaf_size is 0");
-  expect(bad_call::too_many, "n is 2147483648");
-  if (!runs_on_cpu()) expect(bad_call::host_memory, "accelerations is ordinary host memory");
+  expect(nullptr, m, 10, a, nullptr, "positions is null");
+  expect(x, nullptr, 10, a, nullptr, "masses is null");
+  expect(x, m, 10, nullptr, nullptr, "accelerations is null");
+  expect(x, m, 60, x + 50, nullptr, "positions and accelerations overlap");
+  expect(x, m, 60, a, m + 50, "masses and potentials overlap");
+  expect(x, m, 10, a, &a[9].x[0], "accelerations and potentials overlap");
+  expect(x, m, std::size_t{1} << 31, a, nullptr, "n is 2147483648");
+  if (RAMIFY_ON_CUDA) {
+    std::vector<vector> on_host(100);
+    expect(x, m, 100, on_host.data(), nullptr, "accelerations is ordinary host memory");
+  }
+  const auto direct = [&] {
+    (void)ramify::direct_gravity<double>(x, m, 10, a, nullptr, nullptr, {}, {11, 20});
+  };
+  BOOST_CHECK_EXCEPTION(direct(), std::invalid_argument, names("range.begin is 11"));
+  const auto no_leaves = [] { (void)ramify::barnes_hut<double>(nbody_config{.leaf_size = 0}); };
+  BOOST_CHECK_EXCEPTION(no_leaves(), std::invalid_argument, names("leaf_size is 0"));
+}
 
+BOOST_AUTO_TEST_CASE(bad_options_are_named) {
   const auto c = tests::make_cloud(shape::cube, 3);
   const auto expect_field = [&](auto change, const char* what) {
     auto options = options_for(0.5);
@@ -152,7 +251,7 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   expect_field([](auto& o) { o.softening = -1; }, "softening is -1");
   expect_field([](auto& o) { o.softening = INFINITY; }, "softening");
   expect_field([&](auto& o) { o.gravitational_constant = nan; }, "gravitational_constant");
-  // What is no number in float, where it would be calculated with.
+  // These values are outside the range of float.
   for (const auto method : {nbody_method::tree, nbody_method::direct}) {
     expect_field(
         [&](auto& o) {
@@ -171,6 +270,7 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   expect_field([](auto& o) { o.method = nbody_method(9); }, "method");
   expect_field([](auto& o) { o.route = route(9); }, "route");
   expect_field([](auto& o) { o.backend = ramify::backend(9); }, "backend");
+  expect_field([](auto& o) { o.leaf_size = 1025; }, "leaf_size is 1025");
   BOOST_CHECK_THROW((void)ramify::parse_nbody_method("guess"), std::invalid_argument);
 
   std::vector<std::array<float, 3>> three(3);
@@ -185,7 +285,7 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
                         names("positions and accelerations overlap"));
 }
 
-BOOST_AUTO_TEST_CASE(a_bad_body_is_named_and_nothing_is_written) {
+BOOST_AUTO_TEST_CASE(an_invalid_body_is_named_and_nothing_is_written) {
   const auto expect = [](auto spoil, const char* what) {
     auto c = rounded<float>(tests::make_cloud(shape::cube, 700));
     spoil(c);
