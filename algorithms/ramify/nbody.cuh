@@ -32,10 +32,10 @@
 ///                softening, two bodies whose squared distance is less than the least normal number
 ///                do not act on each other. With softening, coincident bodies add to each other's
 ///                potential only.
-/// Error          depends on theta: benchmarks/README.md, "Gravity on a GPU", lists it. It is
-///                larger for bodies on a line (8 % at theta 0.5) and where forces cancel. At theta
-///                0 it is rounding. A warp opens each node that one of its bodies must open, so
-///                errors are smaller than those of one traversal for each body.
+/// Error          depends on theta: benchmarks/README.md, "N-body gravity on a GPU", lists it. It
+///                is larger for bodies on a line (8 % at theta 0.5) and where forces cancel. At
+///                theta 0 it is rounding. A warp opens each node that one of its bodies must open,
+///                so errors are smaller than those of one traversal for each body.
 /// Reproducible   the same input gives the same bits, by either route and in any order of grids.
 /// Step           nbody_system: leapfrog, kick-drift-kick, one force calculation a step. Second
 ///                order in dt; time-reversible (with -dt) but for rounding. All bodies have one dt,

@@ -43,7 +43,7 @@ enum class nbody_method {
 struct nbody_config {
   /// Opening angle, in [0, 2]: a node acts as one mass on a body if its longest side is less than
   /// theta times the distance from the body to its center of mass. At 0 every pair is summed.
-  /// benchmarks/README.md, "Gravity on a GPU", lists the error for each theta.
+  /// benchmarks/README.md, "N-body gravity on a GPU", lists the error for each theta.
   double theta = 0.5;
   /// Softening length, in the units of the positions, at least 0. The potential of a mass m at the
   /// distance r is -G m / sqrt(r^2 + softening^2) (Plummer, 1911).
