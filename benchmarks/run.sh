@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 on_cpu=(sort_cpu tree_search_cpu)
-on_gpu=(launch_cost_cuda sort_cuda host_spans_cuda spatial_tree_cuda gravity_cuda amr_cuda flood_cuda
+on_gpu=(launch_cost_cuda sort_cuda host_spans_cuda spatial_tree_cuda nbody_cuda amr_cuda flood_cuda
   granularity_cuda tree_search_cuda rooted_tree_cuda trace_cuda)
 
 programs=${1:-}

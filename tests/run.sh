@@ -56,7 +56,7 @@ if [ $all = yes ]; then
 else
   # UBSan makes the compiler work almost twice as long. Left out are tests of plain functions, and of what
   # other programs read.
-  targets=(--target executor_test runtime_test quicksort_test traverse_test tree_search_test rooted_tree_test barnes_hut_test
+  targets=(--target executor_test runtime_test quicksort_test traverse_test tree_search_test rooted_tree_test nbody_test
     spatial_tree_test amr_test amr_facade_test amr_output_test trace_test planted_faults readme_front
     readme_device_runtime)
   tests=(-E '^(amr_physics|trace_writers|amr_output[.]vtk)$')

@@ -251,7 +251,7 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_spatial_tree_is_recorded, data::make(routes
     for (float& x : p) x = static_cast<float>(generator() % 100'000);
   }
   launch_trace trace;
-  ramify::spatial_options options;
+  ramify::spatial_tree_options options;
   options.backend = tests::backend_under_test();
   options.route = taken;
   options.trace = &trace;
@@ -265,7 +265,7 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_spatial_tree_is_recorded, data::make(routes
 }
 
 BOOST_DATA_TEST_CASE(every_grid_of_a_cluster_is_recorded,
-                     data::make({ramify::gravity_method::tree, ramify::gravity_method::direct}),
+                     data::make({ramify::nbody_method::tree, ramify::nbody_method::direct}),
                      method) {
   constexpr std::size_t n = 1'000;
   std::vector<std::array<double, 3>> positions(n);
@@ -276,7 +276,7 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_cluster_is_recorded,
     for (double& x : p) x = static_cast<double>(generator() % 100'000) / 100'000;
   }
   launch_trace trace;
-  ramify::gravity_options options;
+  ramify::nbody_options options;
   options.backend = tests::backend_under_test();
   options.softening = 0.1;
   options.method = method;
@@ -287,9 +287,9 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_cluster_is_recorded,
   static_cast<void>(cluster.conserved());
   BOOST_TEST(trace.count() == grids_of(cluster.report()));
   BOOST_TEST(broken_rule(trace) == "");
-  const bool by_tree = method == ramify::gravity_method::tree;
-  for (const char* kernel : {"kick_and_drift", "kick", "sum_conserved", "find_bad_body",
-                             by_tree ? "walk_tree" : "sum_pairs"}) {
+  const bool by_tree = method == ramify::nbody_method::tree;
+  for (const char* kernel : {"kick_and_drift", "kick", "sum_conserved", "find_invalid_body",
+                             by_tree ? "traverse_tree" : "direct_sum"}) {
     BOOST_TEST(kernels_of(trace).contains(kernel));
   }
 }

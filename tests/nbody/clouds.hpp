@@ -2,28 +2,43 @@
 #pragma once
 
 /// \file
-/// Clouds of bodies, and gravity as anybody would calculate it.
+/// Clouds of bodies, their fields by a plain sum over all pairs, and errors of fields.
 
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <ramify/nbody/config.hpp>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bodies.hpp"
-#include "cases.hpp"
 
 namespace tests {
 
+template <class Real>
+struct cloud {
+  std::vector<std::array<Real, 3>> positions;
+  std::vector<Real> masses;
+};
+
+/// Accelerations and potentials of all bodies of a cloud, and the report of their calculation.
+template <class Real>
+struct field {
+  std::vector<std::array<Real, 3>> accelerations;
+  std::vector<Real> potentials;
+  ramify::nbody_report report;
+};
+
 using vector3 = std::array<double, 3>;
 
-/// Random numbers that are the same everywhere.
+/// Random numbers that are the same on every platform.
 class numbers {
  public:
   explicit numbers(std::uint64_t seed) : state_(seed * 2 + 1) {}
-  /// In [-1, 1).
+  /// Returns a number in [-1, 1).
   double next() {
     state_ = state_ * 6364136223846793005u + 1442695040888963407u;
     return static_cast<double>(static_cast<std::int64_t>(state_)) * 0x1p-63;
@@ -68,7 +83,7 @@ inline cloud<double> make_cloud(shape s, std::size_t n) {
         for (double& c : x) c = c * 1e-3 + (i % 2 == 0 ? 5 : -5);
         break;
       case shape::lattice: x = {double(i % 10), double(i / 10 % 10), double(i / 100)}; break;
-      case shape::pairs:  // every place twice
+      case shape::pairs:  // two bodies at each position
         if (i % 2 == 1) x = all.positions.back();
         break;
       case shape::far_away: x[0] += 1e6; break;
@@ -80,7 +95,7 @@ inline cloud<double> make_cloud(shape s, std::size_t n) {
   return all;
 }
 
-/// Every pair, in double.
+/// Calculates the field by the sum over all pairs, in double.
 inline field<double> sum_of_pairs(const cloud<double>& c, double softening, double g = 1) {
   const std::size_t n = c.masses.size();
   field<double> sum;
@@ -105,16 +120,16 @@ inline field<double> sum_of_pairs(const cloud<double>& c, double softening, doub
   return sum;
 }
 
-/// The greater one of two errors; NaN is greater than all.
+/// Returns the greater of two errors; NaN counts as infinite.
 inline double greater_error(double a, double b) {
   return a >= b ? a : (b >= a ? b : std::numeric_limits<double>::infinity());
 }
 
-/// How far a field is from the true one.
+/// The error of a field.
 struct field_error {
-  double rms = 0;        ///< of the accelerations' relative errors, body by body
-  double most = 0;       ///< of them
-  double potential = 0;  ///< most relative error of a potential
+  double rms = 0;        ///< root mean square of the relative errors of the bodies' accelerations
+  double max = 0;        ///< maximum relative error of an acceleration
+  double potential = 0;  ///< maximum relative error of a potential
 };
 
 template <class Real>
@@ -122,16 +137,16 @@ field_error error_of(const field<Real>& found, const field<double>& truth) {
   field_error e;
   const std::size_t n = truth.potentials.size();
   for (std::size_t i = 0; i < n; ++i) {
-    double off = 0;
-    double all = 0;
+    double error2 = 0;
+    double norm2 = 0;
     for (std::size_t k = 0; k < 3; ++k) {
       const double d = double(found.accelerations[i][k]) - truth.accelerations[i][k];
-      off += d * d;
-      all += truth.accelerations[i][k] * truth.accelerations[i][k];
+      error2 += d * d;
+      norm2 += truth.accelerations[i][k] * truth.accelerations[i][k];
     }
-    const double relative = all == 0 ? std::sqrt(off) : std::sqrt(off / all);
+    const double relative = norm2 == 0 ? std::sqrt(error2) : std::sqrt(error2 / norm2);
     e.rms += relative * relative / double(n);
-    e.most = greater_error(e.most, relative);
+    e.max = greater_error(e.max, relative);
     const double phi = truth.potentials[i];
     const double d = std::abs(double(found.potentials[i]) - phi);
     e.potential = greater_error(e.potential, phi == 0 ? d : d / std::abs(phi));
@@ -140,18 +155,18 @@ field_error error_of(const field<Real>& found, const field<double>& truth) {
   return e;
 }
 
-/// The root mean square of all accelerations' errors, as a share of that of the accelerations.
+/// Returns the root mean square of the accelerations' errors over that of the accelerations.
 template <class Real>
 double total_error(const field<Real>& found, const field<double>& truth) {
-  double off = 0;
-  double all = 0;
+  double error2 = 0;
+  double norm2 = 0;
   for (std::size_t i = 0; i < truth.potentials.size(); ++i) {
     for (std::size_t k = 0; k < 3; ++k) {
-      off += std::pow(double(found.accelerations[i][k]) - truth.accelerations[i][k], 2);
-      all += std::pow(truth.accelerations[i][k], 2);
+      error2 += std::pow(double(found.accelerations[i][k]) - truth.accelerations[i][k], 2);
+      norm2 += std::pow(truth.accelerations[i][k], 2);
     }
   }
-  return std::sqrt(off / all);
+  return std::sqrt(error2 / norm2);
 }
 
 }  // namespace tests

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Barnes-Hut gravity on the GPU, by precision, route, leaf size and theta, with its error against the
-// direct sum, in one run. Times are of the calls, by the host's clock: they wait for their results.
-//   benchmark_gravity_cuda [bodies, 10^6 unless told]
+// Gravity on the GPU: the tree code for each precision, route, leaf size and theta, with its error
+// relative to the direct sum. The host's clock measures calls, which wait for their results.
+//   benchmark_nbody_cuda [bodies, default 10^6]
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <ramify/barnes_hut.cuh>
+#include <ramify/nbody.cuh>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -22,7 +22,7 @@ using benchmark::upload;
 constexpr int repeats = 7;
 constexpr std::uint32_t checked_bodies = 4096;
 
-/// The median of some calls.
+/// Returns the median time of `repeats` calls.
 template <class Call>
 benchmark::timing time_of(Call call) {
   return benchmark::host_time_of(repeats, call);
@@ -33,7 +33,7 @@ const char* name_of() {
   return sizeof(Real) == 4 ? "float" : "double";
 }
 
-/// Stars on the device, and the true accelerations of the first of them.
+/// Stars on the device, and the exact accelerations of the first of them.
 template <class Real>
 class bench {
   using vector = point<Real, 3>;
@@ -59,10 +59,10 @@ class bench {
     truth_ = download(truth.data(), std::min<std::size_t>(n, checked_bodies));
   }
 
-  /// One row of the table: a whole call, and its three steps.
-  void measure_tree(benchmark::recorder& out, const gravity_config& config) {
+  /// Adds one row to the table: the times of a whole call and of its three phases.
+  void measure_tree(benchmark::recorder& out, const nbody_config& config) {
     barnes_hut<Real> gravity(config);
-    gravity_report report;
+    nbody_report report;
     const auto whole = time_of([&] {
       report = gravity.accelerations(positions_.data(), masses_.data(), n_, accelerations_.data(),
                                      potentials_.data());
@@ -70,25 +70,25 @@ class bench {
     const double error = rms_error();
     if (!(error < 0.03)) throw std::runtime_error("wrong accelerations");
     const auto build = time_of([&] { gravity.build(positions_.data(), n_, nullptr); });
-    const auto summarize = time_of([&] { gravity.summarize_masses(masses_.data(), nullptr); });
-    const auto walk =
-        time_of([&] { gravity.walk(accelerations_.data(), potentials_.data(), nullptr); });
+    const auto centers = time_of([&] { gravity.compute_centers_of_mass(masses_.data(), nullptr); });
+    const auto traversal =
+        time_of([&] { gravity.traverse(accelerations_.data(), potentials_.data(), nullptr); });
     const double a_body = static_cast<double>(report.interactions) / static_cast<double>(n_);
     out.row({name_of<Real>(), config.theta, config.leaf_size, to_string(config.route),
-             to_string(report.taken), build.median_ms, summarize.median_ms, walk.median_ms, whole,
-             static_cast<double>(n_) / whole.median_ms / 1e3, a_body,
-             giga_interactions(report.interactions, walk), 100 * error, report.host_grids,
+             to_string(report.taken), build.median_ms, centers.median_ms, traversal.median_ms,
+             whole, static_cast<double>(n_) / whole.median_ms / 1e3, a_body,
+             giga_interactions(report.interactions, traversal), 100 * error, report.host_grids,
              report.child_grids, report.spilled_tasks});
   }
 
-  /// Both methods on all bodies.
+  /// Adds one row to the table: the times of both methods.
   void measure_crossing(benchmark::recorder& out) {
     barnes_hut<Real> gravity;
     const auto tree = time_of([&] {
       (void)gravity.accelerations(positions_.data(), masses_.data(), n_, accelerations_.data(),
                                   potentials_.data());
     });
-    gravity_report report;
+    nbody_report report;
     const auto direct = time_of([&] {
       report = direct_gravity(positions_.data(), masses_.data(), n_, accelerations_.data(),
                               potentials_.data());
@@ -105,14 +105,14 @@ class bench {
     const auto found = download(accelerations_.data(), truth_.size());
     double sum = 0;
     for (std::size_t i = 0; i < truth_.size(); ++i) {
-      double off = 0;
-      double all = 0;
+      double error2 = 0;
+      double norm2 = 0;
       for (int axis = 0; axis < 3; ++axis) {
         const double d = static_cast<double>(found[i].x[axis]) - truth_[i].x[axis];
-        off += d * d;
-        all += truth_[i].x[axis] * truth_[i].x[axis];
+        error2 += d * d;
+        norm2 += truth_[i].x[axis] * truth_[i].x[axis];
       }
-      sum += off / all;
+      sum += error2 / norm2;
     }
     return std::sqrt(sum / static_cast<double>(truth_.size()));
   }
@@ -126,7 +126,7 @@ class bench {
 template <class Real>
 void measure_trees(benchmark::recorder& out, std::size_t n) {
   bench<Real> b(n);
-  gravity_config config;
+  nbody_config config;
   for (const auto taken : {route::device, route::flat, route::automatic}) {
     config.route = taken;
     b.measure_tree(out, config);
@@ -144,12 +144,13 @@ void measure_trees(benchmark::recorder& out, std::size_t n) {
 
 void measure(benchmark::recorder& out, const benchmark::command_line& asked) {
   const std::size_t n = asked.number_or(1'000'000);
-  out.table("trees",
-            {"precision", "theta", "leaf", "route", "took", "build", "summarize", "walk",
-             "whole call", "Mbodies/s", "interactions / body", "10^9 interactions/s of the walk",
-             "rms error, %", "host grids", "child grids", "spilled"},
-            std::to_string(n) + " bodies, medians of " + std::to_string(repeats) +
-                " (least–most); times in ms");
+  out.table(
+      "trees",
+      {"precision", "theta", "leaf", "route", "took", "build", "centers of mass", "traversal",
+       "whole call", "Mbodies/s", "interactions / body", "10^9 interactions/s of the traversal",
+       "rms error, %", "host grids", "child grids", "spilled"},
+      std::to_string(n) + " bodies, medians of " + std::to_string(repeats) +
+          " (least–most); times in ms");
   measure_trees<float>(out, n);
   measure_trees<double>(out, n);
   out.table(
@@ -165,9 +166,10 @@ void measure(benchmark::recorder& out, const benchmark::command_line& asked) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return benchmark::run({.name = "gravity_cuda",
-                         .about = "Barnes and Hut's gravity on the GPU, and the direct sum.",
-                         .machine = benchmark::this_gpu,
-                         .words = "the number of bodies, 10^6 unless told"},
-                        argc, argv, measure);
+  return benchmark::run(
+      {.name = "nbody_cuda",
+       .about = "Gravity on the GPU by the tree code of Barnes and Hut and by the direct sum.",
+       .machine = benchmark::this_gpu,
+       .words = "the number of bodies, default 10^6"},
+      argc, argv, measure);
 }
