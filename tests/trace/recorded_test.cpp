@@ -259,7 +259,7 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_spatial_tree_is_recorded, data::make(routes
   BOOST_TEST(trace.count() == grids_of(index.report()));
   BOOST_TEST((trace.taken == taken));
   BOOST_TEST(broken_rule(trace) == "");
-  for (const char* kernel : {"find_extent", "find_places", "build_subtrees", "summarize_nodes"}) {
+  for (const char* kernel : {"find_bounds", "encode_points", "build_subtrees", "reduce_nodes"}) {
     BOOST_TEST(kernels_of(trace).contains(kernel));
   }
 }
