@@ -13,7 +13,7 @@ void measure(benchmark::recorder& out, const benchmark::command_line&) {
   using clock = std::chrono::steady_clock;
   constexpr unsigned tasks = 1'000'000;
   out.table("flood",
-            {"limit asked", "granted", "spawning blocks", "route", "ms", "child grids", "spilled",
+            {"limit requested", "granted", "spawning blocks", "route", "ms", "child grids", "spilled",
              "peak slots", "tasks that ran once"},
             "A million tasks, each run timed once");
   for (const std::size_t limit : {std::size_t{32}, std::size_t{2048}, std::size_t{65'536}}) {

@@ -255,14 +255,14 @@ void bench::graph() {
   row("chain of kernels in a CUDA graph", grids,
       device_time([&] { chain.launch(nullptr); }, grids));
   if (const std::string obstacle = graph_loop_obstacle(); !obstacle.empty()) {
-    out_.row({"turns of a WHILE node: " + obstacle, {}, {}, {}, {}});
+    out_.row({"iterations of a WHILE node: " + obstacle, {}, {}, {}, {}});
     return;
   }
   const graph_loop loop([&](cudaStream_t into, const loop_condition& condition) {
     check(ramify::launch(arrive_until, {1, 1}, into, grids, condition, told()).code(),
           "launching a turn");
   });
-  row("turns of a WHILE node, one kernel each", grids,
+  row("iterations of a WHILE node, one kernel each", grids,
       device_time([&] { loop.launch(nullptr); }, grids));
 }
 
