@@ -52,8 +52,8 @@ int main() {
     int block = 0;
     for (const letter_log& log : logs.read()) {
       const std::string written = lesson::text(log);
-      std::cout << "log " << block++ << ": '" << written << "', at most "
-                << most_at_a_time(written) << " open at a time\n";
+      std::cout << "log " << block++ << ": '" << written << "', at most " << most_at_a_time(written)
+                << " open at a time\n";
     }
   });
 }

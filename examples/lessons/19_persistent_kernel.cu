@@ -60,8 +60,7 @@ __device__ unsigned dequeue(queue* q) {
   unsigned task = 0;
   do {
     task = atomic_ref<unsigned>(q->slots[front]).load(order::memory_order_acquire);
-  } while (task != 0 &&
-           !head.compare_exchange_weak(front, front + 1, order::memory_order_relaxed));
+  } while (task != 0 && !head.compare_exchange_weak(front, front + 1, order::memory_order_relaxed));
   return task;
 }
 
