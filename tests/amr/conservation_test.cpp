@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_SUITE(conservation, *boost::unit_test::precondition(not_under_th
 BOOST_DATA_TEST_CASE(nothing_is_lost_in_a_thousand_steps, data::make({false, true}), subcycle) {
   const int on_executor = effort() < 1 ? 16 : subcycle ? 100 : 1000;
   const drift lost =
-      drift_of(box_of_gas(matter::gas_2d, subcycle), std::uint64_t(runs_on_cpu() ? on_executor : 1000));
+      drift_of(box_of_gas(matter::gas_2d, subcycle), std::uint64_t(on_cpu() ? on_executor : 1000));
   BOOST_TEST(lost.mass <= 1e-13);
   BOOST_TEST(lost.momentum <= 1e-13);
   BOOST_TEST(lost.energy <= 1e-13);
@@ -80,7 +80,7 @@ BOOST_DATA_TEST_CASE(nothing_is_lost_in_a_thousand_steps, data::make({false, tru
 BOOST_DATA_TEST_CASE(nothing_is_lost_in_three_dimensions, data::make({false, true}), subcycle) {
   const int on_executor = tests::cut_down(subcycle ? 8 : 16, 4);
   const drift lost =
-      drift_of(box_of_gas(matter::gas_3d, subcycle), std::uint64_t(runs_on_cpu() ? on_executor : 1000));
+      drift_of(box_of_gas(matter::gas_3d, subcycle), std::uint64_t(on_cpu() ? on_executor : 1000));
   BOOST_TEST(lost.mass <= 1e-13);
   BOOST_TEST(lost.momentum <= 1e-13);
   BOOST_TEST(lost.energy <= 1e-13);

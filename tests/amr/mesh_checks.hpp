@@ -30,7 +30,7 @@ inline std::ostream& boost_test_print_type(std::ostream& out, beginning b) { ret
 
 inline constexpr ramify::route routes[] = {ramify::route::device, ramify::route::flat};
 
-inline const amr_cases& cases() { return runs_on_cpu() ? *amr_cases_on_cpu() : *amr_cases_on_cuda(); }
+inline const amr_cases& cases() { return on_cpu() ? *amr_cases_on_cpu() : *amr_cases_on_cuda(); }
 
 /// The same on all sides of the domain.
 inline void surround(setting& s, ramify::boundary what) {

@@ -32,7 +32,7 @@ std::unique_ptr<any_run> with_grids_counted(Run run) {
   const std::uint64_t before = ramify::cpu::grids_begun();
   auto ran = run();
   const std::uint64_t begun = ramify::cpu::grids_begun() - before;
-  if (runs_on_cpu()) BOOST_TEST(ran->report().host_grids + ran->report().child_grids == begun);
+  if (on_cpu()) BOOST_TEST(ran->report().host_grids + ran->report().child_grids == begun);
   BOOST_TEST(cases().slots_in_use() == 0u);
   return ran;
 }
@@ -91,10 +91,10 @@ BOOST_AUTO_TEST_CASE(launch_granularity_changes_no_bit) {
     const auto by_grid = grids(granularity::per_grid, 5);
     BOOST_TEST(grids(granularity::per_block, 3) > by_grid);
     BOOST_TEST(grids(granularity::per_task, 1) > by_grid);
-    if (effort() < 1 || !runs_on_cpu()) break;
+    if (effort() < 1 || !on_cpu()) break;
   }
   // A limit that has slots for the driver alone, and children that give none back before they must.
-  if (runs_on_cpu()) {
+  if (on_cpu()) {
     const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config("late"));
     const auto by_grid = grids(granularity::per_grid, 1);
     const auto with_slots = grids(granularity::per_task, 1);
@@ -184,7 +184,7 @@ BOOST_DATA_TEST_CASE(no_limit_of_launches_changes_a_bit,
   // A step of all levels needs 10 slots, a recursion over 3 levels 22; small pools give a 16th.
   const unsigned quota = limit >= 256 ? limit / 2 : limit / 16;
   const bool enough = quota >= (subcycle ? 22u : 10u);
-  if (runs_on_cpu()) BOOST_TEST((run->report().taken == (enough ? route::device : route::flat)));
+  if (on_cpu()) BOOST_TEST((run->report().taken == (enough ? route::device : route::flat)));
   if (run->report().taken == route::flat) {
     BOOST_TEST(run->report().route_reason.find("the pending-launch limit of") == 0u);
   }
@@ -241,7 +241,7 @@ BOOST_DATA_TEST_CASE(a_gpu_and_the_executor_agree,
                      data::make({matter::scalar_2d, matter::gas_2d, matter::gas_3d}) *
                          data::make(subcycling),
                      what, subcycle) {
-  if (runs_on_cpu() || amr_cases_on_cuda() == nullptr) return;
+  if (on_cpu() || amr_cases_on_cuda() == nullptr) return;
   const setting s = busy(what, route::automatic, subcycle);
   std::vector<mesh_snapshot> seen;
   for (const amr_cases* backend : {amr_cases_on_cpu(), amr_cases_on_cuda()}) {
