@@ -329,14 +329,14 @@ void measure_sizes(recorder& out, std::string_view name, std::string_view captio
 void measure(recorder& out, const command_line& asked) {
   const plan how(asked.quick);
   std::vector<sort_case> uniform;
-  if (asked.wants("uniform")) uniform = measure_uniform(out, how);
-  if (asked.wants("strategies")) measure_strategies(out, how);
-  if (asked.wants("grid")) measure_grid(out, how, uniform);
-  if (asked.wants("order")) measure_order(out, how);
-  if (asked.wants("million")) {
+  if (asked.has_part("uniform")) uniform = measure_uniform(out, how);
+  if (asked.has_part("strategies")) measure_strategies(out, how);
+  if (asked.has_part("grid")) measure_grid(out, how, uniform);
+  if (asked.has_part("order")) measure_order(out, how);
+  if (asked.has_part("million")) {
     measure_sizes(out, "million", "10^6 uniform u32 keys", {1'000'000}, how.repeats);
   }
-  if (asked.wants("large")) {
+  if (asked.has_part("large")) {
     std::vector<std::uint32_t> sizes{1u << 30};
     if (!asked.quick) sizes.push_back((1u << 31) + 1);
     measure_sizes(out, "large", "More than 2^28 uniform u32 keys; medians of 3", sizes, 3);

@@ -98,7 +98,7 @@ void check(const options& o) {
   std::error_code no_such_file;
   for (const std::string& file : {o.output, o.image, o.trace}) {
     if (!file.empty() && std::filesystem::equivalent(o.input, file, no_such_file)) {
-      throw std::invalid_argument(file + " is the input file, which is never touched");
+      throw std::invalid_argument(file + " is the input file, which is never changed");
     }
   }
   const auto canonical = [](const std::string& file) {

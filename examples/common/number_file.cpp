@@ -89,7 +89,7 @@ numbers read_text(const std::filesystem::path& path, bool pairs) {
     }
     if (would_be_rounded.empty() && !fits_double(key)) {
       would_be_rounded =
-          line.complaint("would be rounded: not all numbers of the file are i64 or u64");
+          line.message("would be rounded: not all numbers of the file are i64 or u64");
     }
   });
 

@@ -87,7 +87,7 @@ expect 0 - --backend cpu --plummer 300 --steps 20 --energy-every 5 --report json
 [ "$(grep -c '"relative_drift"' out)" -eq 5 ] || fail "not five energies: $(cat out)"
 for line in '"method": "tree",' '"bodies": 300,' '"backend": "cpu",' '"steps": 20,' \
   '"energy_drift": ' '"steps_per_second": ' '"bodies_per_second": '; do
-  told "$line"
+  output_has "$line"
 done
 expect 0 - --backend cpu --plummer 300 --steps 20 --energy-every 0
 [ "$(grep -c '^ ' out)" -eq 3 ] || fail "not a table of two energies: $(cat out)"
@@ -110,8 +110,8 @@ expect 2 "'0' is not a number in" --image p.png --image-size 0
 expect 2 '--image' --image-size 50
 expect 2 "method 'guess' is neither" --method guess
 expect 2 'half' --precision half
-expect 2 'which is never touched' --input i --output ./i
-expect 2 'which is never touched' --input i --image ./i
+expect 2 'which is never changed' --input i --output ./i
+expect 2 'which is never changed' --input i --image ./i
 expect 2 'name the same file' "${small[@]}" --output p.png --image p.png
 expect 3 'No such file' --input nowhere --output o
 expect 3 'is a directory' --input . --output o

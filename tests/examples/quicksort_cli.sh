@@ -58,7 +58,7 @@ grep -Eq '^milliseconds in all: .*[1-9]' out || fail "no time in $(cat out)"
 expect 0 - --generate uniform --n 50000 --report json --verify
 for line in '"keys": 50000,' '"verified": true' '"backend_reason": "' '"copy_in_ms": ' \
   '"work_ms": ' '"copy_out_ms": ' '"total_ms": '; do
-  told "$line"
+  output_has "$line"
 done
 expect 0 - --help
 
@@ -71,7 +71,7 @@ expect 2 '--n' --generate uniform
 expect 2 "'-5' is not a whole number" --generate uniform --n -5
 expect 2 "strategy 'bubble' is neither" --generate uniform --n 5 --strategy bubble
 expect 2 "type 'u8' is none of" --input i --type u8 --output o
-expect 2 'which is never touched' --input i --type u32 --output ./i
+expect 2 'which is never changed' --input i --type u32 --output ./i
 cmp -s i i.before || fail "the input was touched"
 expect 3 'No such file' --input nowhere --output o
 expect 3 'is a directory' --input . --output o

@@ -2,18 +2,19 @@
 #pragma once
 
 /// \file
-/// Rung 4: what the threads of a block find becomes one grid (aggregation).
+/// Rung 4: the children that a block finds become one grid (aggregation).
 ///
-/// Changed      against rung 3: a thread does not launch. The children that a block's threads have found are
-///              written side by side into device memory, and one thread launches one grid over them. A task
-///              is a segment of nodes that have not been counted, a thread for each.
-/// Why          Fewer and larger grids: blocks of 128 threads instead of families.
-/// Launch tree  a child for each block that finds large nodes, of up to 6 blocks; so grids of several blocks
-///              have several children.
-/// Join         none, as before.
-/// Cost         as many grids as there are such blocks; a write and a read, of 8 bytes each, for
-///              each of their children; a scan and two barriers a block. Near the root, and where the tree
-///              is thin, blocks are nearly empty, for a block gathers only what it has found itself.
+/// Changed      Threads do not launch. The threads of a block write the children that they have
+///              found side by side into device memory, and one thread launches one grid over them.
+///              A task is a segment of nodes that have not been counted, with one thread per node.
+/// Why          Fewer and larger grids: blocks of 128 threads instead of one thread per sibling.
+/// Launch tree  One child grid, of up to 6 blocks, for each block that finds large nodes. So grids
+///              of several blocks have several children.
+/// Join         None, as before.
+/// Cost         As many grids as there are such blocks; a write and a read of 8 bytes for each of
+///              their children; a scan and two barriers per block. Near the root, and where the
+///              tree is thin, blocks are nearly empty, because a block gathers only its own
+///              children.
 
 #include <ramify/runtime/collectives.cuh>
 
@@ -24,8 +25,8 @@ namespace ladder::rung_4 {
 
 inline constexpr unsigned threads = 128;
 
-/// Puts the children of all threads' nodes into the pool, each thread's behind those of the thread before it.
-/// All threads; thread 0 may launch a grid over the segment.
+/// Appends the children of all threads' nodes to the pool, in the order of the threads. All threads
+/// call it. Thread 0 may launch a grid over the returned segment.
 __device__ inline segment gather(const node& mine, unsigned children, const tree_run& run) {
   using scan = block_scan<unsigned, threads>;
   __shared__ typename scan::TempStorage storage;
@@ -33,7 +34,7 @@ __device__ inline segment gather(const node& mine, unsigned children, const tree
   unsigned place = 0;
   unsigned all = 0;
   scan(storage).ExclusiveSum(children, place, all);
-  // No node is written twice, so there is room for all but the root, which is there already.
+  // No node is written twice, and the root is already there, so the pool has space for all nodes.
   if (threadIdx.x == 0) first = atomicAdd(&run.state->gathered, all);
   __syncthreads();
   const segment found{first, all};
@@ -44,8 +45,9 @@ __device__ inline segment gather(const node& mine, unsigned children, const tree
 
 __global__ void __launch_bounds__(threads) visit_segment(segment given, tree_run run) {
   const traced here(run.trace, __func__);
-  // 1. Split: a thread for each node. (Over a list of segments, a block does a whole one.)
-  const segment all = run.own(given);
+  // 1. Split: one thread per node. (In a grid over a list of segments, a block processes a whole
+  //    segment.)
+  const segment all = run.task_of_block(given);
   const unsigned blocks = run.from_list ? 1 : gridDim.x;
   unsigned counted = 0;
   for (unsigned block = run.from_list ? 0 : blockIdx.x; block * threads < all.count;
@@ -57,24 +59,24 @@ __global__ void __launch_bounds__(threads) visit_segment(segment given, tree_run
     const bool in_place = has_node && is_small(mine);
     counted += in_place ? count_in_place(mine) : has_node ? 1 : 0;
     const segment found = gather(mine, has_node && !in_place ? degree(mine) : 0, run);
-    // 3. Recurse: one grid for all that the block has found.
+    // 3. Recurse: launch one grid for all nodes that the block has found.
     if (threadIdx.x != 0 || found.count == 0) continue;
     const launch_shape shape{(found.count - 1) / threads + 1, threads};
-    if (run.take_slot() &&
+    if (run.acquire_slot() &&
         run.launched(launch(visit_segment, shape, fire_and_forget(), found, run.below()),
                      __func__)) {
       continue;
     }
-    run.put_off(found);
+    run.append_to_list(found);
   }
   run.count(counted);
 }
 
 inline std::uint64_t count_nodes(const node& root, ladder_run& run) {
-  // The root is a segment of its own, in the last place: all others need one less.
+  // The root is a segment of its own in the last entry of the pool.
   const tree_run view = run.view();
   run.put(root, view.pool + view.capacity - 1);
-  run.launch_rounds(visit_segment, segment{view.capacity - 1, 1}, threads);
+  run.launch_until_done(visit_segment, segment{view.capacity - 1, 1}, threads);
   return run.nodes();
 }
 
