@@ -23,7 +23,7 @@ example() { # name, arguments...
   checked "$examples/$name" --backend cuda "$@"
 }
 cases() { # name of the test program, selected cases
-  RAMIFY_TEST_BACKEND=cuda checked "$tests/$1_test" --run_test="$2"
+  RAMIFY_TEST_BACKEND=cuda checked "$(find "$tests" -type f -name "$1_test")" --run_test="$2"
 }
 
 for strategy in sample_sort binary; do
@@ -37,7 +37,7 @@ for strategy in sample_sort binary; do
     --pending-launches 100
 done
 # The largest elements, one partition and the long merge sort.
-cases quicksort 'quicksort/what_is_too_deep*'
+cases quicksort_cuda 'quicksort/what_is_too_deep*'
 
 for route in device flat; do
   example tree_search --tree small --verify --route $route
