@@ -257,7 +257,7 @@ struct shell_criterion {
 
 /// How many blocks of a mesh of so many along each axis have the centre of a cell in the shell.
 unsigned blocks_in_shell(unsigned across) {
-  constexpr unsigned n = usual_cells<gas_type>;
+  constexpr unsigned n = default_block_cells<gas_type>;
   std::vector<char> inside(std::size_t{across} * across * across);
   const unsigned cells = across * n;
   for (unsigned z = 0; z < cells; ++z) {

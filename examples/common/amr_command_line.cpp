@@ -59,7 +59,7 @@ void declare(CLI::App& app, amr_command_line& o) {
          "Root blocks along each axis: one number, or NxM, or NxMxK")
       ->group(mesh);
   app.add_option("--max-level", o.max_level, "Level of the finest blocks; the roots are level 0")
-      ->check(number_in(0, ramify::most_levels - 1))
+      ->check(number_in(0, 18))
       ->check(whole_number<0>)
       ->group(mesh);
   app.add_option("--max-blocks", o.max_blocks, "Most blocks; 0: as memory holds")

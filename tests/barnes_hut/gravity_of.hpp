@@ -18,7 +18,7 @@ namespace tests {
 inline constexpr ramify::route routes[] = {ramify::route::device, ramify::route::flat};
 
 inline const barnes_hut_cases& cases() {
-  return on_cpu() ? *barnes_hut_cases_on_cpu() : *barnes_hut_cases_on_cuda();
+  return runs_on_cpu() ? *barnes_hut_cases_on_cpu() : *barnes_hut_cases_on_cuda();
 }
 
 inline ramify::gravity_options options_for(double theta, double softening = 0,
@@ -48,7 +48,7 @@ field<Real> gravity_of(const cloud<double>& from, const ramify::gravity_options&
   const std::uint64_t grids_before = ramify::cpu::grids_begun();
   found.report =
       ramify::gravity<Real>(c.positions, c.masses, found.accelerations, found.potentials, options);
-  if (on_cpu()) {
+  if (runs_on_cpu()) {
     const std::uint64_t grids = ramify::cpu::grids_begun() - grids_before;
     BOOST_TEST(found.report.host_grids + found.report.child_grids == grids);
   }

@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(a_plummer_sphere_is_in_standard_units) {
 BOOST_AUTO_TEST_CASE(a_simulation_can_be_moved_and_be_empty) {
   auto first = cluster(100, options_for(0.5, 0.1));
   const double work_at_first = first.report().work_ms;
-  BOOST_TEST(tests::check_times(first.report(), {!tests::on_cpu(), false}) == "");
+  BOOST_TEST(tests::check_times(first.report(), {!tests::runs_on_cpu(), false}) == "");
   first.step(0.1);
   BOOST_TEST(first.report().work_ms > work_at_first);
   std::vector<vector3> before(100);
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(a_simulation_can_be_moved_and_be_empty) {
   std::vector<vector3> after(100);
   second.download(after);
   BOOST_TEST((before == after));
-  BOOST_TEST(tests::check_times(second.report(), {!tests::on_cpu(), true}) == "");
+  BOOST_TEST(tests::check_times(second.report(), {!tests::runs_on_cpu(), true}) == "");
   const auto one_force_more = second.report().interactions;
   second.step(0.1, 2);
   BOOST_TEST(second.report().interactions > 1.9 * double(one_force_more));

@@ -21,7 +21,7 @@ using tests::cases;
 using tests::deep;
 using tests::gravity_of;
 using tests::names;
-using tests::on_cpu;
+using tests::runs_on_cpu;
 using tests::options_for;
 using tests::rounded;
 using tests::routes;
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   expect(bad_call::range, "range.begin is 11");
   expect(bad_call::leaf_size, "leaf_size is 0");
   expect(bad_call::too_many, "n is 2147483648");
-  if (!on_cpu()) expect(bad_call::host_memory, "accelerations is ordinary host memory");
+  if (!runs_on_cpu()) expect(bad_call::host_memory, "accelerations is ordinary host memory");
 
   const auto c = tests::make_cloud(shape::cube, 3);
   const auto expect_field = [&](auto change, const char* what) {

@@ -160,7 +160,7 @@ expect 2 "'0' is not a number in" --t-end 0 --output-dir o
 expect_trace "${small[@]}" --route device --output-dir traced --t-end 0.01
 expect 5 'cannot write nowhere/t.html: no such folder' "${small[@]}" --trace nowhere/t.html \
   --output-dir o
-expect 2 "criterion 'guess' is none of" --criterion guess --output-dir o
+expect 2 "criterion 'guess' is neither" --criterion guess --output-dir o
 expect 2 'is not a number in' --refine-above -1 --output-dir o
 expect 2 'coarsen_below is 2; it must be at most refine_above' --refine-above 1 --coarsen-below 2 \
   --output-dir o
@@ -168,7 +168,7 @@ expect 2 'is not a whole number' --regrid-every -1 --output-dir o
 expect 2 "'1.1' is not a number in" --cfl 1.1 --output-dir o
 expect 2 "limiter 'superbee' is none of" --limiter superbee --output-dir o
 expect 2 "balance 'none' is none of" --balance none --output-dir o
-expect 2 "precision 'half' is none of" --precision half --output-dir o
+expect 2 "precision 'half' is neither" --precision half --output-dir o
 expect 2 "backend 'gpu' is none of" --backend gpu --output-dir o
 expect 2 "route 'scenic' is none of" --route scenic --output-dir o
 expect 2 "--field 'colour' is none of density, velocity_x, velocity_y, pressure" --field colour \

@@ -24,7 +24,7 @@ inline constexpr ramify::quicksort_strategy strategies[] = {ramify::quicksort_st
 inline constexpr ramify::route routes[] = {ramify::route::device, ramify::route::flat};
 
 [[nodiscard]] inline const quicksort_cases& cases() {
-  return on_cpu() ? *quicksort_cases_on_cpu() : *quicksort_cases_on_cuda();
+  return runs_on_cpu() ? *quicksort_cases_on_cpu() : *quicksort_cases_on_cuda();
 }
 
 [[nodiscard]] inline ramify::quicksort_options options_for(ramify::quicksort_strategy strategy,
@@ -91,7 +91,7 @@ void expect_sorted(const oracle<Key>& input, const ramify::quicksort_options& op
     std::vector<Key> keys = input.input();
     const std::uint64_t grids_before = ramify::cpu::grids_begun();
     const ramify::quicksort_report report = sorts<Key>::keys(keys, options);
-    if (on_cpu()) {
+    if (runs_on_cpu()) {
       const std::uint64_t grids = ramify::cpu::grids_begun() - grids_before;
       BOOST_TEST(report.host_grids + report.child_grids == grids);
     }

@@ -20,7 +20,7 @@ using tests::cases;
 using tests::expect_sorted;
 using tests::expect_sorted_every_way;
 using tests::make_input;
-using tests::on_cpu;
+using tests::runs_on_cpu;
 using tests::options_for;
 using tests::oracle;
 using tests::routes;
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(every_size_and_input, Key, all_types) {
   for (const auto d : common::all_distributions()) {
     for (const std::size_t n : sizes<Key>()) {
       if (tests::left_out(pair, tests::effort() < 0.1 ? 41 : 11)) continue;
-      if (on_cpu() && number++ % every != 0) continue;
+      if (runs_on_cpu() && number++ % every != 0) continue;
       BOOST_TEST_CONTEXT(common::to_string(d)) {
         expect_sorted_every_way(make_input<Key>(d, n, n));
       }
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(every_size_and_input, Key, all_types) {
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(large_inputs, Key, types_of_large_sorts) {
   // The executor has as many levels with fewer keys, and of larger ones with fewer still.
-  const int most = !on_cpu() ? 1'000'000 : sizeof(Key) > 4 ? 150'000 : 300'000;
+  const int most = !runs_on_cpu() ? 1'000'000 : sizeof(Key) > 4 ? 150'000 : 300'000;
   const auto n = static_cast<std::size_t>(tests::cut_down(most));
   for (const auto d : inputs()) {
     BOOST_TEST_CONTEXT(common::to_string(d)) { expect_sorted_every_way(make_input<Key>(d, n, 1)); }

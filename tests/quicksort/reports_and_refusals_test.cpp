@@ -17,7 +17,7 @@ using ramify::route;
 using tests::cases;
 using tests::make_input;
 using tests::names;
-using tests::on_cpu;
+using tests::runs_on_cpu;
 using tests::options_for;
 using tests::routes;
 using tests::several_leaves;
@@ -47,7 +47,7 @@ BOOST_DATA_TEST_CASE(the_report_tells_the_route, data::make(strategies), strateg
 
   keys = input;
   const auto chosen = ramify::quicksort(std::span(keys), options_for(strategy, route::automatic));
-  if (tests::on_cpu()) {
+  if (tests::runs_on_cpu()) {
     BOOST_TEST(chosen.route_reason == "as quick as flat on the CPU executor");
   } else {  // by what was measured
     BOOST_TEST(chosen.route_reason.find("flat: about ") == 0u);
@@ -59,7 +59,7 @@ BOOST_DATA_TEST_CASE(the_report_tells_where_the_time_went, data::make(routes), t
   const auto input = make_input<std::uint32_t>(distribution::uniform, several_leaves, 1);
   auto keys = input.input();
   const auto options = options_for(quicksort_strategy::sample_sort, taken);
-  const tests::copied both{!on_cpu(), !on_cpu()};
+  const tests::copied both{!runs_on_cpu(), !runs_on_cpu()};
   BOOST_TEST(tests::check_times(ramify::quicksort(std::span(keys), options), both) == "");
   auto values = tests::count_up<std::uint32_t>(keys.size());
   const auto of_pairs = ramify::quicksort_pairs(std::span(keys), std::span(values), options);
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   expect(bad_argument::scratch_too_small, "scratch.bytes is 300");
   expect(bad_argument::scratch_misaligned, "scratch.data must be aligned");
   expect(bad_argument::depth_limit, "depth_limit is 256");
-  if (!on_cpu()) expect(bad_argument::host_memory, "keys is ordinary host memory");
+  if (!runs_on_cpu()) expect(bad_argument::host_memory, "keys is ordinary host memory");
 
   std::vector<int> three(3);
   std::vector<std::uint32_t> two(2);

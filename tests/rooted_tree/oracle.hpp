@@ -22,7 +22,7 @@ using parent_array = std::vector<std::int32_t>;
 inline constexpr ramify::route routes[] = {ramify::route::device, ramify::route::flat};
 
 inline const rooted_tree_cases& cases() {
-  return on_cpu() ? *rooted_tree_cases_on_cpu() : *rooted_tree_cases_on_cuda();
+  return runs_on_cpu() ? *rooted_tree_cases_on_cpu() : *rooted_tree_cases_on_cuda();
 }
 
 inline ramify::rooted_tree_options options_for(ramify::route taken) {

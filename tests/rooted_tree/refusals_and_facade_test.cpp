@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   expect(bad_tree_argument::output_is_input, "parents and levels overlap");
   expect(bad_tree_argument::scratch_too_small, "scratch.bytes is 300");
   expect(bad_tree_argument::scratch_misaligned, "scratch.data must be aligned");
-  if (!on_cpu()) expect(bad_tree_argument::host_memory, "parents is ordinary host memory");
+  if (!runs_on_cpu()) expect(bad_tree_argument::host_memory, "parents is ordinary host memory");
 }
 
 // ---- the facade ----
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(the_facade_numbers) {
           {numbers.levels, numbers.subtree_sizes, numbers.preorder, numbers.postorder},
           options_for(taken));
       BOOST_TEST((numbers == tree.numbers));
-      BOOST_TEST(check_times(report, {!on_cpu(), !on_cpu()}) == "");
+      BOOST_TEST(check_times(report, {!runs_on_cpu(), !runs_on_cpu()}) == "");
       BOOST_TEST(report.ran_on == backend_under_test());
     }
   }

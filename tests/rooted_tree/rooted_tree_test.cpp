@@ -21,7 +21,7 @@ rooted_tree_report expect_right(const oracle& tree, const tree_shape& shape, tre
                                 const rooted_tree_options& options) {
   const std::uint64_t grids_before = ramify::cpu::grids_begun();
   const rooted_tree_report report = cases().run(shape, tree.values, wanted, options);
-  if (on_cpu()) {
+  if (runs_on_cpu()) {
     const std::uint64_t grids = ramify::cpu::grids_begun() - grids_before;
     BOOST_TEST(report.host_grids + report.child_grids == grids);
   }
@@ -72,7 +72,7 @@ std::vector<parent_array> forests_of(std::size_t n, std::uint64_t seed) {
 
 /// A million; on the executor fewer, with as many levels of ranking and groups of folds.
 std::size_t many_nodes() {
-  return on_cpu() ? static_cast<std::size_t>(cut_down(250'000, 20'000)) : 1'000'000;
+  return runs_on_cpu() ? static_cast<std::size_t>(cut_down(250'000, 20'000)) : 1'000'000;
 }
 
 }  // namespace
@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(the_report_tells_the_route) {
   BOOST_TEST(report.taken == route::flat);
   BOOST_TEST(report.child_grids == 0u);
   report = expect_right(tree, shape, everything(100'000), options_for(route::automatic));
-  if (on_cpu()) {
+  if (runs_on_cpu()) {
     BOOST_TEST(report.taken == route::device);
   } else {  // by what was measured
     BOOST_TEST(report.route_reason.find("flat: about ") == 0u);

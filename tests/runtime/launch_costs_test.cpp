@@ -21,7 +21,7 @@ using ramify::route_plans;
 namespace {
 
 const tests::runtime_cases& cases() {
-  return tests::on_cpu() ? *tests::runtime_cases_on_cpu() : *tests::runtime_cases_on_cuda();
+  return tests::runs_on_cpu() ? *tests::runtime_cases_on_cpu() : *tests::runtime_cases_on_cuda();
 }
 
 /// Made up, and all different.
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(plans_decide_an_automatic_route_only) {
   BOOST_TEST(cases().planned_route(route::device, 2048, false) == "device: asked for");
   BOOST_TEST(cases().planned_route(route::automatic, 47, false).find("flat: the pending") == 0u);
   const std::string chosen = cases().planned_route(route::automatic, 2048, false);
-  if (tests::on_cpu()) {
+  if (tests::runs_on_cpu()) {
     BOOST_TEST(chosen == "device: as quick as flat on the CPU executor");
     return;
   }
@@ -273,10 +273,10 @@ BOOST_AUTO_TEST_CASE(the_facade_tells_or_says_why_not) {
     const launch_costs costs = ramify::launch_costs_of_device();
     BOOST_TEST(are_plausible(costs));
     BOOST_TEST(text_of(ramify::launch_costs_of_device()) == text_of(costs));
-    if (tests::on_cpu()) return;
+    if (tests::runs_on_cpu()) return;
     BOOST_TEST(cases().kept_costs(ramify::launch_costs_folder().string()).has_value());
   } catch (const ramify::unavailable& e) {
-    BOOST_TEST(tests::on_cpu());  // this machine may have no GPU
+    BOOST_TEST(tests::runs_on_cpu());  // this machine may have no GPU
     BOOST_TEST(std::string(e.what()).find("the cuda backend cannot run") == 0u);
   }
 }

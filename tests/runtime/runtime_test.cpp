@@ -28,7 +28,7 @@ const tests::runtime_cases& cases() {
                                                               : *tests::runtime_cases_on_cpu();
 }
 
-bool on_cpu() { return tests::backend_under_test() == ramify::backend::cpu; }
+bool runs_on_cpu() { return tests::backend_under_test() == ramify::backend::cpu; }
 
 /// Tasks, far more than the small pools hold. (Tests that say 3000 fill the largest.)
 constexpr auto many = static_cast<std::uint32_t>(tests::cut_down(3000, 600));
@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(what_a_limit_costs_is_told) {
   (void)cases().flood({.tasks = 10}, 2048);  // the pool is made with the first such kernel
   const tests::limits_seen seen = cases().limits(tests::limit::pending_launches, 65'536);
   // On a GPU a slot takes kilobytes; on the executor it is a number.
-  BOOST_TEST((seen.reserved_bytes > (100 << 20)) == !on_cpu());
+  BOOST_TEST((seen.reserved_bytes > (100 << 20)) == !runs_on_cpu());
 }
 
 BOOST_AUTO_TEST_CASE(limits_that_do_not_exist_are_refused) {
@@ -339,13 +339,13 @@ BOOST_DATA_TEST_CASE(a_loop_ends_when_its_body_says_so,
     const auto seen = cases().loop({.wanted = wanted, .n = n, .launches = launches});
     BOOST_TEST(seen.counted == n);
     BOOST_TEST(seen.iterations == launches * std::max(n, 1u));
-    BOOST_TEST(seen.in_graph == (wanted != ramify::flat_loop::host && !on_cpu()));
+    BOOST_TEST(seen.in_graph == (wanted != ramify::flat_loop::host && !runs_on_cpu()));
     BOOST_TEST(!seen.reason.empty());
   }
 }
 
 BOOST_AUTO_TEST_CASE(a_graph_loops_or_says_why_not) {
-  if (on_cpu()) {
+  if (runs_on_cpu()) {
     BOOST_CHECK_EXCEPTION((void)cases().loop({.n = 3}), ramify::unavailable,
                           tests::names("the CPU executor has no graphs"));
     return;

@@ -17,7 +17,7 @@ using tests::all_clouds;
 using tests::cloud;
 using tests::left_out;
 using tests::names;
-using tests::on_cpu;
+using tests::runs_on_cpu;
 
 namespace {
 
@@ -59,7 +59,7 @@ class checked_index {
 
   void expect_within(const list& queries, real radius) const {
     std::vector<std::uint32_t> counts(queries.size());
-    const bool are_copied = !on_cpu() && !queries.empty();
+    const bool are_copied = !runs_on_cpu() && !queries.empty();
     expect_grids([&] {
       auto report = index_.radius_count(queries, radius, counts);
       BOOST_TEST(tests::check_times(report, {are_copied, are_copied}) == "");
@@ -81,7 +81,7 @@ class checked_index {
   static void expect_grids(Ask ask) {
     const std::uint64_t before = ramify::cpu::grids_begun();
     const ramify::run_report report = ask();
-    if (on_cpu()) BOOST_TEST(report.host_grids == ramify::cpu::grids_begun() - before);
+    if (runs_on_cpu()) BOOST_TEST(report.host_grids == ramify::cpu::grids_begun() - before);
     BOOST_TEST(report.child_grids == 0u);
     BOOST_TEST(report.ran_on == tests::backend_under_test());
   }
@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(an_index_can_be_moved) {
   (void)first.radius_count(std::span(points).first(1), 10, counts);
   BOOST_TEST(counts[0] == 10u);
   BOOST_TEST(second.report().points == 100u);
-  BOOST_TEST(tests::check_times(second.report(), {!on_cpu(), false}) == "");
+  BOOST_TEST(tests::check_times(second.report(), {!runs_on_cpu(), false}) == "");
   BOOST_TEST(!second.report().backend_reason.empty());
 }
 

@@ -20,7 +20,7 @@ using tests::cases;
 using tests::cloud;
 using tests::left_out;
 using tests::names;
-using tests::on_cpu;
+using tests::runs_on_cpu;
 
 namespace {
 
@@ -38,7 +38,7 @@ tests::built_tree<typename Type::real, Type::dim> expect_tree(
     const spatial_tree_config& config, std::size_t pending_launches = 0) {
   const std::uint64_t grids_before = ramify::cpu::grids_begun();
   auto tree = Type::builder().build(points, config, pending_launches);
-  if (on_cpu()) {
+  if (runs_on_cpu()) {
     // And one for the test's summaries.
     const std::uint64_t grids = ramify::cpu::grids_begun() - grids_before - !points.empty();
     BOOST_TEST(tree.report.host_grids + tree.report.child_grids == grids);
@@ -133,7 +133,7 @@ BOOST_DATA_TEST_CASE(no_node_is_lost_whatever_the_limit, data::make({1, 2, 16, 2
       BOOST_TEST_CONTEXT(c) {
         const auto tree =
             expect_tree<tests::f3>(points, many_grids(taken), std::size_t(pending_launches));
-        if (on_cpu()) BOOST_TEST(tree.report.pending_launch_limit == unsigned(pending_launches));
+        if (runs_on_cpu()) BOOST_TEST(tree.report.pending_launch_limit == unsigned(pending_launches));
       }
     }
   }
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(the_report_tells_the_route) {
   BOOST_TEST(flat.child_grids == 0u);
   BOOST_TEST(flat.deepest_level >= 3u);
   const auto chosen = expect_tree<tests::f3>(points, many_grids(route::automatic)).report;
-  if (on_cpu()) {
+  if (runs_on_cpu()) {
     BOOST_TEST(chosen.taken == route::device);
   } else {  // by what was measured; the sort may have chosen the other one
     BOOST_TEST(chosen.route_reason.find("flat: about ") == 0u);
@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   expect(bad_tree_argument::null_ids, "nearest: ids is null");
   expect(bad_tree_argument::null_distances, "distances2 is null");
   expect(bad_tree_argument::large_k, "k is 2147483648");
-  if (!on_cpu()) expect(bad_tree_argument::host_memory, "points is ordinary host memory");
+  if (!runs_on_cpu()) expect(bad_tree_argument::host_memory, "points is ordinary host memory");
 
   const auto points = tests::make_cloud<float, 2>(cloud::filled_box, 10, 1);
   const auto build = [&](const spatial_tree_config& config) {

@@ -15,7 +15,7 @@
 namespace tests {
 
 inline const spatial_cases& cases() {
-  return on_cpu() ? *spatial_cases_on_cpu() : *spatial_cases_on_cuda();
+  return runs_on_cpu() ? *spatial_cases_on_cpu() : *spatial_cases_on_cuda();
 }
 
 template <class Real, int dimensions, tree_builder<Real, dimensions> spatial_cases::*member>

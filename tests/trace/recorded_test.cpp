@@ -203,7 +203,7 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_tree_search_is_there, data::make(routes), t
   launch_trace trace;
   const ramify::tree_search_options options{
       {.backend = tests::backend_under_test(), .route = taken, .trace = &trace}};
-  const char* tree = tests::on_cpu() ? "small" : "T1";
+  const char* tree = tests::runs_on_cpu() ? "small" : "T1";
   const auto found = ramify::tree_search(ramify::parse_uts_tree(tree), options);
   BOOST_TEST(trace.count() == grids_of(found.report));
   BOOST_TEST((trace.taken == taken));
@@ -342,7 +342,7 @@ BOOST_AUTO_TEST_CASE(the_same_schedule_gives_the_same_trace,
 BOOST_AUTO_TEST_CASE(what_finds_no_room_is_counted) {
   launch_trace trace;
   trace.capacity = 3;
-  const auto n = static_cast<std::size_t>(tests::on_cpu() ? 60'000 : 1'000'000);
+  const auto n = static_cast<std::size_t>(tests::runs_on_cpu() ? 60'000 : 1'000'000);
   const auto report = sort_traced(&trace, n, route::device, ramify::quicksort_strategy::binary);
   BOOST_TEST(report.child_grids > 3u);
   BOOST_TEST(trace.lost == report.child_grids - 3);

@@ -21,7 +21,7 @@ namespace tests {
 inline constexpr ramify::route routes[] = {ramify::route::device, ramify::route::flat};
 
 [[nodiscard]] inline const traverse_cases& cases() {
-  return on_cpu() ? *traverse_cases_on_cpu() : *traverse_cases_on_cuda();
+  return runs_on_cpu() ? *traverse_cases_on_cpu() : *traverse_cases_on_cuda();
 }
 
 /// The grids that the executor began are those that the report tells of.
@@ -29,7 +29,7 @@ template <class Run>
 ramify::traverse_report with_grids_counted(Run run) {
   const std::uint64_t before = ramify::cpu::grids_begun();
   const ramify::traverse_report report = run();
-  if (on_cpu()) {
+  if (runs_on_cpu()) {
     BOOST_TEST(report.host_grids + report.child_grids == ramify::cpu::grids_begun() - before);
   }
   BOOST_TEST(cases().slots_in_use() == 0u);

@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_SUITE(traverse)
 
 BOOST_DATA_TEST_CASE(every_node_is_visited_once, data::make(routes), taken) {
   const traverse_setting setting{.config = {.route = taken}};
-  const unsigned large = on_cpu() ? unsigned(cut_down(200'000, 2'000)) : 2'000'000;
+  const unsigned large = runs_on_cpu() ? unsigned(cut_down(200'000, 2'000)) : 2'000'000;
   int piece = 0;
   for (const unsigned n : {1u, 2u, 31u, 32u, 33u, 1000u, large}) {
     for (const auto& tree :
@@ -45,7 +45,7 @@ BOOST_DATA_TEST_CASE(every_node_is_visited_once, data::make(routes), taken) {
 
 BOOST_DATA_TEST_CASE(a_long_path_is_one_round, data::make(routes), taken) {
   const int on_executor = RAMIFY_THREAD_SANITIZER ? 300 : cut_down(50'000);
-  const unsigned n = on_cpu() ? unsigned(on_executor) : 1'000'000;
+  const unsigned n = runs_on_cpu() ? unsigned(on_executor) : 1'000'000;
   const traverse_report report = expect_each_visited_once({path, n}, {.config = {.route = taken}});
   BOOST_TEST(report.rounds == 1u);  // nobody could help
 }
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(host_and_graph_go_the_same_rounds) {
 
       const traverse_report automatic = mark(flat_loop::automatic);
       BOOST_TEST(!automatic.flat_loop_reason.empty());
-      if (on_cpu()) {
+      if (runs_on_cpu()) {
         BOOST_TEST(automatic.looped_by == flat_loop::host);
         BOOST_CHECK_EXCEPTION(mark(flat_loop::graph), ramify::unavailable,
                               names("the CPU executor has no graphs"));
@@ -179,7 +179,7 @@ BOOST_DATA_TEST_CASE(no_limit_loses_a_node,
     if (left_out_by_tsan(piece, 5)) continue;
     const traverse_report report = expect_each_visited_once(tree, setting);
     // Two slots are the least that the device route can do with.
-    if (taken == route::device && limit <= 16 && on_cpu()) BOOST_TEST(report.taken == route::flat);
+    if (taken == route::device && limit <= 16 && runs_on_cpu()) BOOST_TEST(report.taken == route::flat);
     if (taken == route::device && limit >= 32) BOOST_TEST(report.taken == route::device);
   }
 }

@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_SUITE(traverse)
 
 BOOST_AUTO_TEST_CASE(sha1_is_that_of_boost) {
   std::mt19937 random(1);
-  for (int i = 0; i < (on_cpu() ? 1000 : 100); ++i) {
+  for (int i = 0; i < (runs_on_cpu() ? 1000 : 100); ++i) {
     std::array<std::uint32_t, 6> message{};
     boost::uuids::detail::sha1 reference;
     for (std::uint32_t& word : message) {
@@ -58,10 +58,10 @@ BOOST_AUTO_TEST_CASE(sha1_is_that_of_boost) {
 BOOST_DATA_TEST_CASE(published_trees_have_the_published_counts, data::make(routes), taken) {
   for (const auto& tree : ramify::uts_trees()) {
     // Of the large ones, what the backend does in a second or two.
-    const double most = on_cpu() ? 5e6 * effort() : 2e8;
+    const double most = runs_on_cpu() ? 5e6 * effort() : 2e8;
     if (double(tree.counts.nodes) > most) continue;
     // The executor searches T1 by one route and T3 by the other, which has another test.
-    if (on_cpu() && tree.name != "small" && tree.name != (taken == route::device ? "T1" : "T3")) {
+    if (runs_on_cpu() && tree.name != "small" && tree.name != (taken == route::device ? "T1" : "T3")) {
       continue;
     }
     BOOST_TEST_CONTEXT(tree.name) { expect_published(tree, {.config = {.route = taken}}); }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Accuracy: how errors fall with the size of the cells, against exact solutions; and what the mesh
-// saves.
+// Accuracy: orders of convergence against exact solutions; the work that an adaptive mesh saves.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include "cases.hpp"
 #include "exact_riemann.hpp"
 #include "mesh_checks.hpp"
 #include "printing.hpp"
@@ -18,12 +16,12 @@ using namespace tests;
 
 namespace {
 
-/// The order that two errors tell of, the second with cells of half the size.
+/// The order of convergence from two errors, the second with cells of half the size.
 double order(double coarse, double fine) { return std::log2(coarse / fine); }
 
 double error_against_exact(const any_run& run, const setting& s) {
   const mesh_snapshot mesh = run.snapshot();
-  return l1_distance(mesh, cases().exact_averages(s, mesh, mesh.time));
+  return l1_distance(mesh, exact_averages(s, mesh, mesh.time));
 }
 
 }  // namespace
@@ -34,7 +32,7 @@ BOOST_AUTO_TEST_SUITE(accuracy, *boost::unit_test::precondition(not_under_thread
 
 namespace {
 
-setting wave(beginning family, bool subcycle, bool regridding, unsigned roots) {
+setting wave(initial_kind family, bool subcycle, bool regridding, unsigned roots) {
   setting s;
   s.config.step.subcycle = subcycle;
   s.config.mesh.roots = {roots, roots, 1};
@@ -42,15 +40,15 @@ setting wave(beginning family, bool subcycle, bool regridding, unsigned roots) {
   s.config.regrid.refine_above = 0.5;
   s.config.regrid.coarsen_below = 0.45;
   s.gamma = 5.0 / 3;
-  s.config.step.limiter = ramify::limiter::van_leer;  // the smoothest
-  s.begin = family;
+  s.config.step.limiter = ramify::limiter::van_leer;  // the smoothest one
+  s.initial = family;
   s.crests[0] = 1;
   s.crests[1] = 1;
-  if (family == beginning::entropy) {
+  if (family == initial_kind::entropy) {
     s.velocity[0] = 0.75;
     s.velocity[1] = 0.25;
   }
-  if (regridding) {  // where the wave is high, which moves
+  if (regridding) {  // refines where the wave is high, which moves
     s.criterion = criterion_kind::value;
     s.offset = 1;
     s.scale = 1e6;
@@ -67,13 +65,14 @@ setting wave(beginning family, bool subcycle, bool regridding, unsigned roots) {
 }  // namespace
 
 BOOST_DATA_TEST_CASE(waves_that_cross_levels_are_of_second_order,
-                     data::make({beginning::sound, beginning::entropy}) * data::make({false, true}),
+                     data::make({initial_kind::sound, initial_kind::entropy}) *
+                         data::make({false, true}),
                      family, subcycle) {
   if (effort() < 1) return;
   double error[2];
   for (const int i : {0, 1}) {
     const setting s = wave(family, subcycle, false, i == 0 ? 3 : 6);
-    const auto run = cases().start(s);
+    const auto run = start_run(s);
     run->advance_to(0.1);
     error[i] = error_against_exact(*run, s) / s.amplitude;
     const std::vector<std::size_t> leaves = leaves_of_levels(run->snapshot());
@@ -85,15 +84,16 @@ BOOST_DATA_TEST_CASE(waves_that_cross_levels_are_of_second_order,
   BOOST_TEST(error[1] < 0.005);
 }
 
-// A mesh that is finer where the wave is high, and follows it, is better than one that is not.
-BOOST_DATA_TEST_CASE(a_mesh_that_follows_a_wave_does_not_spoil_it, data::make({false, true}),
+// A mesh that follows the high part of a wave with finer cells has smaller errors than a coarse
+// one.
+BOOST_DATA_TEST_CASE(a_mesh_that_follows_a_wave_reduces_the_error, data::make({false, true}),
                      subcycle) {
   if (effort() < 1) return;
   double error[2];
   for (const int i : {0, 1}) {
-    setting s = wave(beginning::sound, subcycle, true, 6);
+    setting s = wave(initial_kind::sound, subcycle, true, 6);
     s.config.mesh.max_level = i;
-    const auto run = cases().start(s);
+    const auto run = start_run(s);
     run->advance_to(0.1);
     error[i] = error_against_exact(*run, s) / s.amplitude;
     if (i == 1) BOOST_TEST(run->report().coarsened > 0u);
@@ -102,7 +102,7 @@ BOOST_DATA_TEST_CASE(a_mesh_that_follows_a_wave_does_not_spoil_it, data::make({f
   BOOST_TEST(error[1] < 0.7 * error[0]);
 }
 
-BOOST_AUTO_TEST_CASE(a_bump_comes_back_around_the_periodic_domain) {
+BOOST_AUTO_TEST_CASE(a_bump_returns_in_the_periodic_domain) {
   if (effort() < 1) return;
   const auto error = [](int level, bool subcycle) {
     setting s;
@@ -114,12 +114,12 @@ BOOST_AUTO_TEST_CASE(a_bump_comes_back_around_the_periodic_domain) {
     s.config.regrid.coarsen_below = 0.02;
     s.config.regrid.every = 2;
     s.criterion = criterion_kind::value;
-    s.begin = beginning::gaussian;
+    s.initial = initial_kind::gaussian;
     s.level = 0;
     s.width = 0.12;
     s.velocity[0] = 1;
     s.velocity[1] = -1;
-    const auto run = cases().start(s);
+    const auto run = start_run(s);
     const double mass = run->totals()[0];
     run->advance_to(1);
     BOOST_TEST(std::abs(run->totals()[0] / mass - 1) < 1e-13);
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(a_bump_comes_back_around_the_periodic_domain) {
   BOOST_TEST(std::abs(error(1, true) / coarse - 1) < 0.05);
 }
 
-BOOST_AUTO_TEST_CASE(a_reversing_vortex_brings_back_what_it_has_stretched) {
+BOOST_AUTO_TEST_CASE(a_reversing_vortex_restores_the_initial_state) {
   if (effort() < 1) return;
   double error[2];
   for (const int i : {0, 1}) {
@@ -144,19 +144,19 @@ BOOST_AUTO_TEST_CASE(a_reversing_vortex_brings_back_what_it_has_stretched) {
     s.config.mesh.max_level = 1 + i;
     s.config.regrid.refine_above = 0.02;
     s.config.regrid.coarsen_below = 0.01;
-    surround(s, boundary::reflecting);
+    set_boundaries(s, boundary::reflecting);
     s.criterion = criterion_kind::value;
     s.flow = flow_kind::vortex;
     s.rate = 1;  // the period
-    s.begin = beginning::hump;
+    s.initial = initial_kind::hump;
     s.level = 0;
-    s.centre[1] = 0.75;
+    s.center[1] = 0.75;
     s.width = 0.2;
-    const auto run = cases().start(s);
+    const auto run = start_run(s);
     const mesh_snapshot first = run->snapshot();
     const double mass = run->totals()[0];
     run->advance_to(0.5);
-    // The negative control: in the middle of the period it is elsewhere.
+    // The negative control: in the middle of the period it is at another place.
     BOOST_TEST(error_against_exact(*run, s) / mass > 0.5);
     run->advance_to(1);
     error[i] = error_against_exact(*run, s) / mass;
@@ -183,15 +183,15 @@ BOOST_DATA_TEST_CASE(the_shock_tube_is_of_first_order, data::make({false, true})
     s.config.regrid.refine_above = 0.01;
     s.config.regrid.coarsen_below = 0.005;
     s.config.regrid.every = 2;
-    surround(s, boundary::outflow);
-    s.begin = beginning::sod;
-    const auto run = cases().start(s);
+    set_boundaries(s, boundary::outflow);
+    s.initial = initial_kind::sod;
+    const auto run = start_run(s);
     run->advance_to(0.2);
     const mesh_snapshot mesh = run->snapshot();
     std::vector<double> wanted(mesh.values.size());
     for (std::size_t leaf = 0; leaf < mesh.leaves.size(); ++leaf) {
       for (std::size_t cell = 0; cell < mesh.cells_of_a_block(); ++cell) {
-        const double x = cell_centre(mesh, leaf, cell)[0];
+        const double x = cell_center(mesh, leaf, cell)[0];
         const double dx = mesh.spacing(mesh.leaves[leaf].level, 0);
         double mean = 0;
         for (int i = -2; i <= 2; ++i) mean += exact.at((x + 0.2 * i * dx - 0.5) / 0.2).density / 5;
@@ -211,7 +211,7 @@ BOOST_DATA_TEST_CASE(the_shock_tube_is_of_first_order, data::make({false, true})
 
 namespace {
 
-/// A quarter (an eighth) of a blast, between mirrors.
+/// A quarter (an eighth) of a blast, between reflecting sides.
 setting blast(matter what, int levels) {
   setting s;
   s.matter = what;
@@ -220,21 +220,21 @@ setting blast(matter what, int levels) {
   for (auto& sides : s.config.mesh.sides) sides = {boundary::reflecting, boundary::outflow};
   s.config.regrid.refine_above = 0.2;
   s.config.regrid.coarsen_below = 0.1;
-  s.begin = beginning::blast;
-  s.variable = what == matter::gas_2d ? 3 : 4;  // the density does not tell of the beginning
+  s.initial = initial_kind::blast;
+  s.variable = what == matter::gas_2d ? 3 : 4;  // the density does not tell of the initial_kind
   s.width = what == matter::gas_2d ? 0.06 : 0.12;
-  for (double& c : s.centre) c = 0;
+  for (double& c : s.center) c = 0;
   return s;
 }
 
-/// The exact solution for the energy that the cells hold.
+/// The exact solution for the energy that the cells contain.
 sedov_blast exact_blast(const any_run& run, const setting& s) {
   const bool in_2d = s.matter == matter::gas_2d;
   const double cold = 1e-5 / 0.4 * (in_2d ? 1.44 : 1.728);
   return sedov_blast(in_2d ? 2 : 3, 1.4, (run.totals().back() - cold) * (in_2d ? 4 : 8));
 }
 
-/// Where the pressure has risen to half of its crest: from the volume of what lies within.
+/// The radius at which the pressure has half its maximum, from the volume inside.
 double shock_radius(const mesh_snapshot& mesh) {
   const bool in_2d = mesh.dimensions == 2;
   const auto pressure = [&](std::size_t leaf, std::size_t cell) {
@@ -248,7 +248,7 @@ double shock_radius(const mesh_snapshot& mesh) {
   double crest = 0;
   double place = 0;
   const auto distance = [&](std::size_t leaf, std::size_t cell) {
-    const auto where = cell_centre(mesh, leaf, cell);
+    const auto where = cell_center(mesh, leaf, cell);
     return std::hypot(where[0], where[1], where[2]);
   };
   static_cast<void>(integral(mesh, [&](std::size_t leaf, std::size_t cell) {
@@ -266,12 +266,12 @@ double shock_radius(const mesh_snapshot& mesh) {
 
 }  // namespace
 
-BOOST_DATA_TEST_CASE(the_blast_runs_as_the_similarity_solution_says,
+BOOST_DATA_TEST_CASE(the_blast_agrees_with_the_similarity_solution,
                      data::make({matter::gas_2d, matter::gas_3d}), what) {
   if (effort() < 1) return;
   const bool in_2d = what == matter::gas_2d;
   const setting s = blast(what, in_2d ? 3 : 2);
-  const auto run = cases().start(s);
+  const auto run = start_run(s);
   const sedov_blast exact = exact_blast(*run, s);
   const double times[] = {in_2d ? 0.2 : 0.08, in_2d ? 0.4 : 0.16};
   double radius[2];
@@ -286,7 +286,7 @@ BOOST_DATA_TEST_CASE(the_blast_runs_as_the_similarity_solution_says,
   BOOST_TEST(std::abs(radius[1] / radius[0] / std::pow(2, power) - 1) < 0.02);
 }
 
-// ---- what it saves -----------------------------------------------------------------------------
+// ---- savings -----------------------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(the_mesh_saves_five_sixths_of_the_work_at_the_same_error) {
   if (effort() < 1) return;
@@ -297,14 +297,14 @@ BOOST_AUTO_TEST_CASE(the_mesh_saves_five_sixths_of_the_work_at_the_same_error) {
   std::uint64_t updates[2];
   for (const int i : {0, 1}) {
     const setting s = i == 0 ? fine : blast(matter::gas_2d, 4);
-    const auto run = cases().start(s);
+    const auto run = start_run(s);
     const sedov_blast exact = exact_blast(*run, s);
     run->advance_to(time);
     const mesh_snapshot mesh = run->snapshot();
     std::vector<double> wanted(mesh.values.size());
     for (std::size_t leaf = 0; leaf < mesh.leaves.size(); ++leaf) {
       for (std::size_t cell = 0; cell < mesh.cells_of_a_block(); ++cell) {
-        const auto where = cell_centre(mesh, leaf, cell);
+        const auto where = cell_center(mesh, leaf, cell);
         wanted[leaf * 4 * mesh.cells_of_a_block() + cell] =
             exact.at(std::hypot(where[0], where[1]), time).density;
       }

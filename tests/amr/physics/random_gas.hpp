@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Gases of all sorts.
+/// Random states of a gas.
 
 #include <cmath>
 #include <ramify/amr/euler.cuh>
@@ -10,8 +10,8 @@
 
 namespace tests {
 
-/// Primitive values whose density and pressure are spread over twelve orders of magnitude each, and
-/// whose velocities reach five times the speed of sound.
+/// Random primitive values. Density and pressure are spread over twelve orders of magnitude each;
+/// velocities reach five times the speed of sound.
 template <class Real, int dim>
 class random_gas {
  public:
@@ -28,9 +28,9 @@ class random_gas {
     return gas;
   }
 
-  /// Two gases that can meet at a face: between them neither the densities nor the pressures differ
-  /// by more than a factor of a hundred.
-  std::pair<values, values> neighbours() {
+  /// Two states for the sides of a face: their densities and their pressures differ at most by a
+  /// factor of a hundred.
+  std::pair<values, values> neighbors() {
     std::pair<values, values> both{(*this)(), {}};
     both.second = both.first;
     both.second[0] *= Real(std::pow(10, 2 * symmetric()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A scalar in a given flow, and the flows.
+// Advection of a scalar, and the velocities.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
@@ -38,17 +38,17 @@ double greatest_outflow(const reversing_vortex<double, dim>& vortex, int cells, 
 
 BOOST_AUTO_TEST_SUITE(amr_advection)
 
-BOOST_AUTO_TEST_CASE(the_flux_comes_from_upwind) {
+BOOST_AUTO_TEST_CASE(the_flux_is_upwind) {
   const advection<double, 2, uniform_velocity<double, 2>> physics{{{2, -3}}};
   const double nowhere[2] = {};
   BOOST_TEST(physics.flux({{5}}, {{7}}, 0, nowhere, 0)[0] == 10);
   BOOST_TEST(physics.flux({{5}}, {{7}}, 1, nowhere, 0)[0] == -21);
-  BOOST_TEST(physics.fastest({{5}}, 1, nowhere, 0) == 3);
+  BOOST_TEST(physics.max_wave_speed({{5}}, 1, nowhere, 0) == 3);
   BOOST_TEST(physics.to_primitive(physics.to_conserved({{5}}))[0] == 5);
   BOOST_TEST(physics.reflected({{5}}, 0)[0] == 5);
-  BOOST_TEST(physics.sound({{-5}}));
-  BOOST_TEST(physics.positive({{-5}}));
-  BOOST_TEST(!physics.sound({{std::numeric_limits<double>::quiet_NaN()}}));
+  BOOST_TEST(physics.is_valid({{-5}}));
+  BOOST_TEST(physics.is_positive({{-5}}));
+  BOOST_TEST(!physics.is_valid({{std::numeric_limits<double>::quiet_NaN()}}));
   BOOST_TEST((physics.field_name(0) == std::string("concentration")));
 }
 
@@ -75,16 +75,16 @@ BOOST_AUTO_TEST_CASE(the_vortex_is_that_of_the_paper) {
   BOOST_TEST(std::abs(space(further, 0, 2) + 0.5) < 1e-15);
 }
 
-BOOST_AUTO_TEST_CASE(the_vortex_takes_back_what_it_did) {
+BOOST_AUTO_TEST_CASE(the_vortex_reverses) {
   const reversing_vortex<double, 2> vortex{2};
   const double where[2] = {0.3, 0.2};
-  BOOST_TEST(std::abs(vortex(where, 0, 0)) > 0.5);  // negative control: not always at rest
+  BOOST_TEST(std::abs(vortex(where, 0, 0)) > 0.5);  // negative control: it is not always 0
   BOOST_TEST(std::abs(vortex(where, 0.5, 0) + vortex(where, 1.5, 0)) < 1e-15);
   BOOST_TEST(std::abs(vortex(where, 0.2, 0) + vortex(where, 1.8, 0)) < 1e-15);
-  BOOST_TEST(std::abs(vortex(where, 1, 0)) < 1e-15);  // turns
+  BOOST_TEST(std::abs(vortex(where, 1, 0)) < 1e-15);  // it reverses
 }
 
-BOOST_AUTO_TEST_CASE(nothing_leaves_the_vortex) {
+BOOST_AUTO_TEST_CASE(no_flow_crosses_the_boundary_of_the_vortex) {
   const reversing_vortex<double, 2> vortex{2};
   for (const double edge : {0.0, 1.0}) {
     const double side[2] = {edge, 0.3};

@@ -77,8 +77,8 @@ def check(truth):
             require(near(width, truth["widths"][axis] / 2**level), f"{name}: width of cell {i}")
             size *= width
         volume += size
-        centre = [(a + b) / 2 for a, b in zip(low, high)]
-        linear = 1 + centre[0] + 10 * centre[1] + 100 * centre[2]
+        center = [(a + b) / 2 for a, b in zip(low, high)]
+        linear = 1 + center[0] + 10 * center[1] + 100 * center[2]
         require(near(fields["linear"].GetValue(i), linear), f"{name}: value of cell {i}")
         for field in sums:
             sums[field] += fields[field].GetValue(i) * size
@@ -86,7 +86,7 @@ def check(truth):
     require(sorted(levels) == truth["levels"], f"{name}: levels {levels}")
     for field, total in sums.items():
         require(near(total, truth["sums"][field]), f"{name}: sum of {field} {total}")
-    # Corners of neighbours, of whatever level, are the same place, to the last bit.
+    # Corners of neighbors, of whatever level, are the same place, to the last bit.
     for axis in range(dimensions):
         places = sorted({grid.GetPoint(p)[axis] for p in range(grid.GetNumberOfPoints())})
         least = truth["widths"][axis] / 2 ** max(levels)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Limited slopes, and the values at the edges of cells.
+// Limited slopes, and values at the edges of cells.
 #include <boost/mpl/list.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -10,12 +10,12 @@
 
 #include "random_gas.hpp"
 
-using ramify::edges_of_cell;
 using ramify::euler;
-using ramify::minmod;
-using ramify::monotonized_central;
-using ramify::piecewise_constant;
-using ramify::van_leer;
+using ramify::detail::amr::edges_of_cell;
+using ramify::detail::amr::minmod;
+using ramify::detail::amr::monotonized_central;
+using ramify::detail::amr::piecewise_constant;
+using ramify::detail::amr::van_leer;
 
 namespace {
 
@@ -66,8 +66,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(slopes_are_symmetric_bit_by_bit, Limiter, every_li
   }
 }
 
-/// Within what keeps the total variation from growing (LeVeque 6.12): no slope at an extremum, else
-/// at most twice the smaller difference, and of its sign.
+/// The conditions under which the total variation does not grow (LeVeque 6.12): no slope at an
+/// extremum, else at most twice the smaller difference, with its sign.
 BOOST_AUTO_TEST_CASE_TEMPLATE(slopes_make_no_new_extremum, Limiter, every_limiter) {
   std::mt19937 numbers(2);
   const Limiter limited;
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_straight_line_keeps_its_slope, Limiter, every_sl
   }
 }
 
-BOOST_AUTO_TEST_CASE(slopes_are_those_of_the_books) {
+BOOST_AUTO_TEST_CASE(slopes_are_those_of_the_literature) {
   BOOST_TEST(minmod()(1.0, 3.0) == 1.0);
   BOOST_TEST(monotonized_central()(1.0, 3.0) == 2.0);
   BOOST_TEST(monotonized_central()(1.0, 1.5) == 1.25);
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(nan_makes_no_slope, Limiter, every_limiter) {
   BOOST_TEST(Limiter()(0.0, 0.0) == 0.0);
 }
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(edges_lie_between_positive_neighbours, Limiter, every_limiter) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(edges_lie_between_positive_neighbors, Limiter, every_limiter) {
   const euler<double, 2> physics;
   tests::random_gas<double, 2> next(3);
   for (int round = 0; round < rounds; ++round) {
@@ -114,21 +114,21 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(edges_lie_between_positive_neighbours, Limiter, ev
     const auto cell = next();
     const auto above = next();
     const auto edges = edges_of_cell(physics, below, cell, above, Limiter{});
-    BOOST_REQUIRE(physics.positive(edges.lower));
-    BOOST_REQUIRE(physics.positive(edges.upper));
+    BOOST_REQUIRE(physics.is_positive(edges.lower));
+    BOOST_REQUIRE(physics.is_positive(edges.upper));
     const auto image = edges_of_cell(physics, above, cell, below, Limiter{});
     for (int i = 0; i < 4; ++i) {
       const double rounding = 1e-15 * (std::abs(cell[i]) + std::abs(above[i]));
       BOOST_REQUIRE_LE(edges.upper[i], std::max(cell[i], above[i]) + rounding);
       BOOST_REQUIRE_GE(edges.upper[i], std::min(cell[i], above[i]) - rounding);
-      // Bit by bit, what is below in a mirror is above.
+      // The mirror image exchanges the edges bit by bit.
       BOOST_REQUIRE_EQUAL(image.lower[i], edges.upper[i]);
       BOOST_REQUIRE_EQUAL(image.upper[i], edges.lower[i]);
     }
   }
 }
 
-BOOST_AUTO_TEST_CASE(edges_without_pressure_are_given_up) {
+BOOST_AUTO_TEST_CASE(edges_without_pressure_fall_back_to_the_cell) {
   const euler<double, 1> physics;
   const auto edges = edges_of_cell(physics, {{3, 1, 2}}, {{2, 2, 0.5}}, {{1, 3, -1}});
   BOOST_TEST(edges.lower[0] == 2);
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(edges_of_smooth_data_are_of_second_order, Limiter,
   BOOST_TEST(order<Limiter>() < 2.1);
 }
 
-BOOST_AUTO_TEST_CASE(without_slopes_they_are_of_first_order) {
+BOOST_AUTO_TEST_CASE(without_slopes_edges_are_of_first_order) {
   BOOST_TEST(order<piecewise_constant>() < 1.1);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Euler's equations: values in and out, and the HLLC flux.
+// The Euler equations: conversions of values, and the HLLC flux.
 #include <boost/mpl/list.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -31,7 +31,7 @@ typename Physics::values flux(const Physics& physics, const typename Physics::va
   return physics.flux(left, right, axis, nowhere, 0);
 }
 
-/// The flux of a constant gas, from the textbook.
+/// The flux of a constant state, as in textbooks.
 template <class Physics>
 typename Physics::values textbook_flux(const Physics& physics,
                                        const typename Physics::values& primitive, int axis) {
@@ -43,14 +43,14 @@ typename Physics::values textbook_flux(const Physics& physics,
   return flow;
 }
 
-/// The largest difference, relative to the largest flux that either gas could bring about.
+/// The largest difference, relative to the largest flux that the gas could have.
 template <class Physics>
 double difference(const Physics& physics, const typename Physics::values& a,
                   const typename Physics::values& b, const typename Physics::values& gas) {
   const typename Physics::real nowhere[Physics::dimensions] = {};
   double fastest = 0;
   for (int axis = 0; axis < Physics::dimensions; ++axis) {
-    fastest = std::max(fastest, double(physics.fastest(gas, axis, nowhere, 0)));
+    fastest = std::max(fastest, double(physics.max_wave_speed(gas, axis, nowhere, 0)));
   }
   const double mass = double(gas[0]) * fastest;
   double most = 0;
@@ -97,11 +97,11 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(primitive_and_conserved_values_agree, Physics, eve
     const auto gas = next();
     const auto conserved = physics.to_conserved(gas);
     const auto back = physics.to_primitive(conserved);
-    BOOST_REQUIRE(physics.sound(conserved));
+    BOOST_REQUIRE(physics.is_valid(conserved));
     for (int i = 0; i < Physics::energy; ++i) {
       BOOST_REQUIRE_SMALL(double(back[i] - gas[i]), 4 * rounding * std::abs(double(gas[i])));
     }
-    // What is left of the total energy when the kinetic one is taken off.
+    // The total energy minus the kinetic energy.
     BOOST_REQUIRE_SMALL(double(back[Physics::pressure] - gas[Physics::pressure]),
                         8 * rounding * double(conserved[Physics::energy]));
   }
@@ -121,27 +121,28 @@ BOOST_AUTO_TEST_CASE(floors_hold_and_hide_no_nan) {
   BOOST_TEST(std::isnan(physics.to_primitive({{1, not_a_number, 0, 1}})[3]));
 }
 
-BOOST_AUTO_TEST_CASE(what_is_no_gas_is_not_sound) {
+BOOST_AUTO_TEST_CASE(invalid_values_are_found) {
   const euler<double, 2> physics;
-  BOOST_TEST(physics.sound({{1, 3, 4, 13}}));
-  BOOST_TEST(!physics.sound({{1, 3, 4, 12.5}}));  // no pressure
-  BOOST_TEST(!physics.sound({{1, 3, 4, 12}}));
-  BOOST_TEST(!physics.sound({{0, 0, 0, 1}}));
-  BOOST_TEST(!physics.sound({{-1, 0, 0, 1}}));
+  BOOST_TEST(physics.is_valid({{1, 3, 4, 13}}));
+  BOOST_TEST(!physics.is_valid({{1, 3, 4, 12.5}}));  // no pressure
+  BOOST_TEST(!physics.is_valid({{1, 3, 4, 12}}));
+  BOOST_TEST(!physics.is_valid({{0, 0, 0, 1}}));
+  BOOST_TEST(!physics.is_valid({{-1, 0, 0, 1}}));
   for (int i = 0; i < 4; ++i) {
     for (const double bad : {not_a_number, infinity, -infinity}) {
       euler<double, 2>::values conserved{{1, 0, 0, 1}};
       conserved[i] = bad;
-      BOOST_TEST(!physics.sound(conserved));
+      BOOST_TEST(!physics.is_valid(conserved));
     }
   }
-  BOOST_TEST(physics.positive({{1, 0, 0, 1}}));
-  BOOST_TEST(!physics.positive({{0, 0, 0, 1}}));
-  BOOST_TEST(!physics.positive({{1, 0, 0, -1}}));
-  BOOST_TEST(!physics.positive({{not_a_number, 0, 0, 1}}));
+  BOOST_TEST(physics.is_positive({{1, 0, 0, 1}}));
+  BOOST_TEST(!physics.is_positive({{0, 0, 0, 1}}));
+  BOOST_TEST(!physics.is_positive({{1, 0, 0, -1}}));
+  BOOST_TEST(!physics.is_positive({{not_a_number, 0, 0, 1}}));
 }
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(a_constant_gas_flows_as_in_the_textbook, Physics, every_euler) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(the_flux_of_a_constant_gas_is_that_of_textbooks, Physics,
+                              every_euler) {
   const Physics physics;
   gases<Physics> next(2);
   const double rounding = std::numeric_limits<typename Physics::real>::epsilon();
@@ -155,16 +156,16 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_constant_gas_flows_as_in_the_textbook, Physics, 
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_contact_at_rest_is_nothing_but_pressure) {
+BOOST_AUTO_TEST_CASE(the_flux_of_a_contact_at_rest_is_its_pressure) {
   const euler<double, 3> physics;
   const euler<double, 3>::values left{{1, 0, 2, -3, 0.7}};
-  const euler<double, 3>::values right{{1000, 0, -5, 4, 0.7}};  // a shear besides
+  const euler<double, 3>::values right{{1000, 0, -5, 4, 0.7}};  // and a shear
   const auto flow = flux(physics, left, right, 0);
   const double expected[] = {0, 0.7, 0, 0, 0};
   BOOST_TEST(equal(flow.v, expected, 5));
 }
 
-BOOST_AUTO_TEST_CASE(a_contact_carries_the_gas_behind_it) {
+BOOST_AUTO_TEST_CASE(the_flux_at_a_moving_contact_is_upwind) {
   const euler<double, 2> physics;
   for (const double speed : {0.3, -0.3}) {
     const euler<double, 2>::values left{{1, 2, speed, 0.7}};
@@ -175,8 +176,8 @@ BOOST_AUTO_TEST_CASE(a_contact_carries_the_gas_behind_it) {
   }
 }
 
-/// A shock that runs into a gas at rest with three times its speed of sound (Toro 3.1.3).
-BOOST_AUTO_TEST_CASE(a_shock_leaves_the_gas_behind_it_as_it_is) {
+/// A shock that runs at three times the speed of sound into a gas at rest (Toro 3.1.3).
+BOOST_AUTO_TEST_CASE(the_flux_behind_a_shock_is_that_of_the_shocked_gas) {
   const euler<double, 1> physics;
   const euler<double, 1>::values ahead{{1, 0, 1}};
   const double mach2 = 9;
@@ -184,7 +185,7 @@ BOOST_AUTO_TEST_CASE(a_shock_leaves_the_gas_behind_it_as_it_is) {
   const double density = 2.4 * mach2 / (0.4 * mach2 + 2);
   const euler<double, 1>::values behind{
       {density, shock * (1 - 1 / density), (2.8 * mach2 - 0.4) / 2.4}};
-  for (const double frame : {0.0, -shock}) {  // at rest; running with the shock, which then stands
+  for (const double frame : {0.0, -shock}) {  // at rest; moving with the shock
     auto left = behind;
     auto right = ahead;
     left[1] += frame;
@@ -210,14 +211,15 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(nothing_flows_through_a_wall, Physics, every_euler
   }
 }
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(mirrored_gases_flow_mirrored_bit_by_bit, Physics, every_euler) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(mirrored_states_have_mirrored_fluxes_bit_by_bit, Physics,
+                              every_euler) {
   const Physics physics;
   gases<Physics> next(4);
   for (int round = 0; round < rounds; ++round) {
-    const auto [left, right] = next.neighbours();
+    const auto [left, right] = next.neighbors();
     for (int axis = 0; axis < Physics::dimensions; ++axis) {
       const auto flow = flux(physics, left, right, axis);
-      // Everything flows the other way, but for the push along the axis.
+      // All fluxes change their sign, except that of the momentum along the axis.
       auto expected = flow * typename Physics::real(-1);
       expected[1 + axis] = flow[1 + axis];
       const auto image =
@@ -235,32 +237,32 @@ BOOST_AUTO_TEST_CASE(exchanging_x_and_y_exchanges_the_fluxes_bit_by_bit) {
     return gas;
   };
   for (int round = 0; round < rounds; ++round) {
-    const auto [left, right] = next.neighbours();
+    const auto [left, right] = next.neighbors();
     const auto along_y = flux(physics, exchanged(left), exchanged(right), 1);
     BOOST_REQUIRE(equal(exchanged(flux(physics, left, right, 0)), along_y, 4));
   }
 }
 
-/// What one cell keeps when a gas flows past it, at half the Courant limit.
+/// One cell after a step at half the Courant limit.
 BOOST_AUTO_TEST_CASE_TEMPLATE(density_and_pressure_stay_positive, Physics, every_euler) {
   using Real = typename Physics::real;
   const Physics physics;
   gases<Physics> next(6);
   const Real nowhere[Physics::dimensions] = {};
   for (int round = 0; round < rounds; ++round) {
-    const auto [left, cell] = next.neighbours();
-    const auto right = next.neighbours().first;
+    const auto [left, cell] = next.neighbors();
+    const auto right = next.neighbors().first;
     Real fastest = 0;
     for (const auto& gas : {left, cell, right}) {
-      fastest = std::max(fastest, physics.fastest(gas, 0, nowhere, 0));
+      fastest = std::max(fastest, physics.max_wave_speed(gas, 0, nowhere, 0));
     }
-    // Roe's waves can be faster than either gas, but not two and a half times as fast.
+    // Roe's waves can be faster than the waves of both states, but not 2.5 times as fast.
     const Real step = Real(0.2) / fastest;
     const auto flow = flux(physics, left, cell, 0) - flux(physics, cell, right, 0);
     const auto after = physics.to_conserved(cell) + step * flow;
     BOOST_REQUIRE_GT(after[0], 0);
     if (std::is_same_v<Real, double>) {
-      // In float, what rounding leaves of the total energy may be nothing.
+      // In float, rounding may leave no internal energy.
       Real kinetic = 0;
       for (int i = 1; i <= Physics::dimensions; ++i) kinetic += after[i] * after[i] / after[0] / 2;
       BOOST_REQUIRE_GT(after[Physics::energy] - kinetic, -1e-12 * after[Physics::energy]);
@@ -268,7 +270,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(density_and_pressure_stay_positive, Physics, every
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_gas_torn_apart_gives_finite_fluxes) {
+BOOST_AUTO_TEST_CASE(gases_that_move_apart_have_finite_fluxes) {
   const euler<double, 1> physics;
   for (const double speed : {2.0, 20.0, 2000.0}) {
     const auto flow = flux(physics, {{1, -speed, 0.4}}, {{1, speed, 0.4}}, 0);
@@ -283,7 +285,7 @@ BOOST_AUTO_TEST_CASE(a_gas_torn_apart_gives_finite_fluxes) {
   BOOST_TEST(into_vacuum[0] > 0);
 }
 
-BOOST_AUTO_TEST_CASE(nan_shows_in_the_flux) {
+BOOST_AUTO_TEST_CASE(nan_propagates_to_the_flux) {
   const euler<double, 2> physics;
   const euler<double, 2>::values gas{{1, 0.1, 0.2, 1}};
   for (int i = 0; i < 4; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the problems begin with.
+// The initial states of the problems.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <numbers>
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(the_blast_has_its_energy) {
   BOOST_TEST(inside[1] == 0);
 }
 
-BOOST_AUTO_TEST_CASE(the_blasts_shock_is_where_it_is_said_to_be) {
+BOOST_AUTO_TEST_CASE(the_shock_of_the_blast_has_the_documented_radius) {
   const auto radius = [](int dimensions, double energy) {
     return tests::sedov_blast(dimensions, 1.4, energy).radius(1);
   };
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(the_streams_are_those_of_the_paper) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(linear_waves_run_as_their_modes_say) {
+BOOST_AUTO_TEST_CASE(linear_waves_agree_with_their_modes) {
   ramify::linear_wave<double, 3> wave{.crests = {1, 2, 2},
                                       .amplitude = 1e-3,
                                       .density = 1.5,
@@ -124,18 +124,18 @@ BOOST_AUTO_TEST_CASE(a_shear_wave_is_across_its_direction) {
   BOOST_TEST(wave.frequency() == 0);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_carried_is_where_it_should_be) {
-  const ramify::gaussian<double, 2> hill{.centre = {0.5, 0.5}};
+BOOST_AUTO_TEST_CASE(scalars_have_their_documented_values) {
+  const ramify::gaussian<double, 2> hill{.center = {0.5, 0.5}};
   BOOST_TEST(hill({0.5, 0.5})[0] == 1);
   BOOST_TEST(std::abs(hill({0.55, 0.5})[0] - std::exp(-0.5)) < 1e-14);
   BOOST_TEST(hill({0, 0.5})[0] < 1e-20);
 
-  const ramify::cosine_hump<double, 2> hump{.centre = {0.5, 0.75}};
+  const ramify::cosine_hump<double, 2> hump{.center = {0.5, 0.75}};
   BOOST_TEST(hump({0.5, 0.75})[0] == 1);
   BOOST_TEST(std::abs(hump({0.5, 0.675})[0] - 0.5) < 1e-14);
   BOOST_TEST(hump({0.5, 0.59})[0] == 0);
 
-  const ramify::solid_ball<double, 3> ball{.centre = {0.35, 0.35, 0.35}};
+  const ramify::solid_ball<double, 3> ball{.center = {0.35, 0.35, 0.35}};
   BOOST_TEST(ball({0.35, 0.35, 0.49})[0] == 1);
   BOOST_TEST(ball({0.35, 0.35, 0.51})[0] == 0);
 

@@ -32,9 +32,9 @@ inline std::pair<place, place> box_of(const ramify::mesh_snapshot& mesh,
   return {low, high};
 }
 
-/// Divides the blocks that the sphere around `centre` cuts, down to level `deepest`, and sets each
-/// field to its function at the centres of the cells. `mesh` tells the rest.
-inline ramify::mesh_snapshot refined_at_sphere(ramify::mesh_snapshot mesh, const place& centre,
+/// Divides the blocks that the sphere around `center` cuts, down to level `deepest`, and sets each
+/// field to its function at the centers of the cells. `mesh` tells the rest.
+inline ramify::mesh_snapshot refined_at_sphere(ramify::mesh_snapshot mesh, const place& center,
                                                double radius, int deepest,
                                                const std::vector<named_function>& fields) {
   const std::function<void(const ramify::block_position&)> visit =
@@ -43,8 +43,8 @@ inline ramify::mesh_snapshot refined_at_sphere(ramify::mesh_snapshot mesh, const
         double nearest = 0;
         double farthest = 0;
         for (std::size_t a = 0; a < std::size_t(mesh.dimensions); ++a) {
-          const double inside = std::clamp(centre[a], low[a], high[a]) - centre[a];
-          const double corner = std::max(centre[a] - low[a], high[a] - centre[a]);
+          const double inside = std::clamp(center[a], low[a], high[a]) - center[a];
+          const double corner = std::max(center[a] - low[a], high[a] - center[a]);
           nearest += inside * inside;
           farthest += corner * corner;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The compiled facade of flow on adaptive meshes: what it is told, what it gives back, going on.
+// The compiled facade of flow on adaptive meshes: options, results, saved states.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
@@ -33,12 +33,12 @@ amr_options small(amr_problem problem, int dimensions) {
   return options;
 }
 
-/// Checks that a simulation is refused, and that the complaint holds `text`.
-void check_refused(const amr_options& options, const std::string& text) {
+/// Checks that a simulation is rejected with `text` in the message.
+void check_rejected(const amr_options& options, const std::string& text) {
   BOOST_CHECK_EXCEPTION(amr_simulation{options}, std::invalid_argument,
                         [&](const std::invalid_argument& e) {
                           const bool found = std::string(e.what()).find(text) != std::string::npos;
-                          BOOST_TEST(found, e.what() << " holds no " << text);
+                          BOOST_TEST(found, e.what() << " does not contain " << text);
                           return found;
                         });
 }
@@ -52,10 +52,10 @@ void check_equal(const ramify::mesh_snapshot& a, const ramify::mesh_snapshot& b)
 
 }  // namespace
 
-// Long runs are left out under ThreadSanitizer: tests/amr runs the same kernels there in small ones.
+// Long runs are left out under ThreadSanitizer: the test amr has the same kernels in small runs.
 BOOST_AUTO_TEST_SUITE(amr_facade)
 
-BOOST_AUTO_TEST_CASE(words_are_read_as_they_are_written) {
+BOOST_AUTO_TEST_CASE(names_are_parsed_as_they_are_printed) {
   for (const amr_problem problem : all_problems) {
     BOOST_TEST((ramify::parse_amr_problem(to_string(problem)) == problem));
   }
@@ -68,11 +68,11 @@ BOOST_AUTO_TEST_CASE(words_are_read_as_they_are_written) {
   BOOST_CHECK_EXCEPTION(static_cast<void>(ramify::parse_amr_precision("half")),
                         std::invalid_argument, [](const auto& e) {
                           return std::string(e.what()) ==
-                                 "precision 'half' is none of double, float";
+                                 "precision 'half' is neither double nor float";
                         });
 }
 
-BOOST_AUTO_TEST_CASE(bad_options_are_refused_by_name) {
+BOOST_AUTO_TEST_CASE(bad_options_are_rejected_by_name) {
   using ramify::recommended_options;
   BOOST_CHECK_THROW(static_cast<void>(recommended_options(amr_problem::sod, 1)),
                     std::invalid_argument);
@@ -81,29 +81,30 @@ BOOST_AUTO_TEST_CASE(bad_options_are_refused_by_name) {
     change(options);
     return options;
   };
-  check_refused(with([](auto& o) { o.problem = amr_problem(9); }), "amr_options.problem");
-  check_refused(with([](auto& o) { o.dimensions = 4; }), "amr_options.dimensions is 4");
-  check_refused(with([](auto& o) { o.precision = amr_precision(2); }), "amr_options.precision");
-  check_refused(with([](auto& o) { o.criterion = amr_criterion(2); }), "amr_options.criterion");
-  check_refused(with([](auto& o) { o.criterion_variable = 4; }),
-                "amr_options.criterion_variable is 4; it must be in [0, 3]");
-  check_refused(with([](auto& o) { o.gradient_floor = -1; }), "amr_options.gradient_floor is -1");
-  check_refused(with([](auto& o) { o.loehner_filter = NAN; }), "amr_options.loehner_filter is nan");
-  check_refused(with([](auto& o) { o.gamma = 1; }), "amr_options.gamma is 1");
-  check_refused(with([](auto& o) { o.end_time = INFINITY; }), "amr_options.end_time is inf");
-  check_refused(with([](auto& o) { o.mesh.roots[1] = 0; }), "amr_mesh_config.roots[1]");
-  check_refused(with([](auto& o) { o.regrid.patience = 0; }), "amr_regrid_config.patience");
-  check_refused(with([](auto& o) { o.regrid.launches.coarsening = 0; }),
-                "amr_regrid_config.launches.coarsening");
-  check_refused(with([](auto& o) { o.regrid.launches.threshold = 2; }),
-                "amr_regrid_config.launches.threshold");
-  check_refused(with([](auto& o) { o.step.cfl = 2; }), "amr_step_config.cfl");
-  check_refused(with([](auto& o) { o.route = ramify::route(7); }), "run_options.route");
-  check_refused(with([](auto& o) {
-                  o = small(amr_problem::vortex_in_box, 2);
-                  o.criterion_variable = 1;
-                }),
-                "criterion_variable is 1; it must be in [0, 0]");
+  check_rejected(with([](auto& o) { o.problem = amr_problem(9); }), "amr_options.problem");
+  check_rejected(with([](auto& o) { o.dimensions = 4; }), "amr_options.dimensions is 4");
+  check_rejected(with([](auto& o) { o.precision = amr_precision(2); }), "amr_options.precision");
+  check_rejected(with([](auto& o) { o.criterion = amr_criterion(2); }), "amr_options.criterion");
+  check_rejected(with([](auto& o) { o.criterion_variable = 4; }),
+                 "amr_options.criterion_variable is 4; it must be in [0, 3]");
+  check_rejected(with([](auto& o) { o.gradient_floor = -1; }), "amr_options.gradient_floor is -1");
+  check_rejected(with([](auto& o) { o.loehner_filter = NAN; }),
+                 "amr_options.loehner_filter is nan");
+  check_rejected(with([](auto& o) { o.gamma = 1; }), "amr_options.gamma is 1");
+  check_rejected(with([](auto& o) { o.end_time = INFINITY; }), "amr_options.end_time is inf");
+  check_rejected(with([](auto& o) { o.mesh.roots[1] = 0; }), "amr_mesh_config.roots[1]");
+  check_rejected(with([](auto& o) { o.regrid.patience = 0; }), "amr_regrid_config.patience");
+  check_rejected(with([](auto& o) { o.regrid.launches.coarsening = 0; }),
+                 "amr_regrid_config.launches.coarsening");
+  check_rejected(with([](auto& o) { o.regrid.launches.threshold = 2; }),
+                 "amr_regrid_config.launches.threshold");
+  check_rejected(with([](auto& o) { o.step.cfl = 2; }), "amr_step_config.cfl");
+  check_rejected(with([](auto& o) { o.route = ramify::route(7); }), "run_options.route");
+  check_rejected(with([](auto& o) {
+                   o = small(amr_problem::vortex_in_box, 2);
+                   o.criterion_variable = 1;
+                 }),
+                 "criterion_variable is 1; it must be in [0, 0]");
 }
 
 BOOST_AUTO_TEST_CASE(every_problem_runs_in_both_dimensions_and_precisions,
@@ -125,14 +126,14 @@ BOOST_AUTO_TEST_CASE(every_problem_runs_in_both_dimensions_and_precisions,
           BOOST_TEST((flow.report().ran_on == ramify::backend::cpu));
           BOOST_TEST(flow.report().backend_reason == "asked for");
 
-          const auto seen = flow.snapshot();
-          BOOST_TEST(seen.fields == field_names(options, amr_fields::conserved),
+          const auto mesh = flow.snapshot();
+          BOOST_TEST(mesh.fields == field_names(options, amr_fields::conserved),
                      boost::test_tools::per_element());
-          BOOST_TEST(seen.leaves.size() == flow.report().leaves);
-          BOOST_TEST(seen.values.size() ==
-                     seen.leaves.size() * seen.fields.size() * seen.cells_of_a_block());
-          BOOST_TEST(flow.totals().size() == seen.fields.size());
-          BOOST_TEST(flow.change_since_start().size() == seen.fields.size());
+          BOOST_TEST(mesh.leaves.size() == flow.report().leaves);
+          BOOST_TEST(mesh.values.size() ==
+                     mesh.leaves.size() * mesh.fields.size() * mesh.cells_of_a_block());
+          BOOST_TEST(flow.totals().size() == mesh.fields.size());
+          BOOST_TEST(flow.change_since_start().size() == mesh.fields.size());
         }
       }
     }
@@ -161,20 +162,20 @@ BOOST_AUTO_TEST_CASE(primitive_values_are_those_of_the_conserved_ones,
   }
 }
 
-BOOST_AUTO_TEST_CASE(totals_are_the_sums_over_the_leaves_and_stay,
+BOOST_AUTO_TEST_CASE(totals_are_the_sums_over_the_leaves_and_are_conserved,
                      *boost::unit_test::precondition(tests::not_under_thread_sanitizer)) {
   amr_simulation flow(small(amr_problem::kelvin_helmholtz, 2));
   const auto first = flow.totals();
   flow.advance(8);
   const auto last = flow.totals();
-  const auto seen = flow.snapshot();
+  const auto mesh = flow.snapshot();
   std::vector<double> sums(first.size());
-  for (std::size_t leaf = 0; leaf < seen.leaves.size(); ++leaf) {
-    const int level = seen.leaves[leaf].level;
-    const double cell = seen.spacing(level, 0) * seen.spacing(level, 1);
+  for (std::size_t leaf = 0; leaf < mesh.leaves.size(); ++leaf) {
+    const int level = mesh.leaves[leaf].level;
+    const double cell = mesh.spacing(level, 0) * mesh.spacing(level, 1);
     for (std::size_t v = 0; v < sums.size(); ++v) {
-      const double* const field = seen.field(leaf, v);
-      sums[v] += cell * std::accumulate(field, field + seen.cells_of_a_block(), 0.0);
+      const double* const field = mesh.field(leaf, v);
+      sums[v] += cell * std::accumulate(field, field + mesh.cells_of_a_block(), 0.0);
     }
   }
   for (std::size_t v = 0; v < sums.size(); ++v) {
@@ -183,7 +184,7 @@ BOOST_AUTO_TEST_CASE(totals_are_the_sums_over_the_leaves_and_stay,
   }
 }
 
-BOOST_AUTO_TEST_CASE(at_the_start_nothing_has_changed_and_after_a_period_little,
+BOOST_AUTO_TEST_CASE(the_change_is_0_at_the_start_and_small_after_a_period,
                      *boost::unit_test::precondition(tests::not_under_thread_sanitizer)) {
   for (const amr_problem problem : {amr_problem::linear_wave, amr_problem::advect_gaussian}) {
     const amr_options options = small(problem, 2);
@@ -198,7 +199,7 @@ BOOST_AUTO_TEST_CASE(at_the_start_nothing_has_changed_and_after_a_period_little,
   BOOST_TEST(return_time(small(amr_problem::sedov, 3)) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_saved_run_goes_on_to_the_bit,
+BOOST_AUTO_TEST_CASE(a_saved_run_continues_with_the_same_bits,
                      *boost::unit_test::precondition(tests::not_under_thread_sanitizer)) {
   for (const auto precision : {amr_precision::double_, amr_precision::float_}) {
     amr_options options = small(amr_problem::sod, 2);
@@ -224,45 +225,45 @@ BOOST_AUTO_TEST_CASE(a_saved_run_goes_on_to_the_bit,
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_state_of_something_else_is_refused,
+BOOST_AUTO_TEST_CASE(a_state_of_another_run_is_rejected,
                      *boost::unit_test::precondition(tests::not_under_thread_sanitizer)) {
   const amr_options options = small(amr_problem::sod, 2);
   const ramify::amr_state kept = amr_simulation(options).state();
-  const auto refused = [&](amr_options other, const ramify::amr_state& state, const char* text) {
+  const auto rejected = [&](amr_options other, const ramify::amr_state& state, const char* text) {
     BOOST_CHECK_EXCEPTION((amr_simulation{other, state}), std::invalid_argument,
                           [&](const std::invalid_argument& e) {
                             BOOST_TEST_INFO(e.what());
                             return std::string(e.what()).find(text) != std::string::npos;
                           });
   };
-  refused(small(amr_problem::sod, 3), kept, "dimensions");
-  refused(small(amr_problem::vortex_in_box, 2), kept, "variables");
+  rejected(small(amr_problem::sod, 3), kept, "dimensions");
+  rejected(small(amr_problem::vortex_in_box, 2), kept, "variables");
   amr_options other = options;
   other.precision = amr_precision::float_;
-  refused(other, kept, "real_bytes");
+  rejected(other, kept, "real_bytes");
   other = options;
   other.mesh.roots[0] = 3;
-  refused(other, kept, "roots");
+  rejected(other, kept, "roots");
   ramify::amr_state damaged = kept;
   damaged.values.pop_back();
-  refused(options, damaged, "values");
+  rejected(options, damaged, "values");
   damaged = kept;
   damaged.leaves.back() = damaged.leaves.front();
-  refused(options, damaged, "is there twice");
+  rejected(options, damaged, "occurs twice");
 }
 
-BOOST_AUTO_TEST_CASE(it_moves) {
+BOOST_AUTO_TEST_CASE(a_simulation_can_be_moved) {
   amr_simulation first(small(amr_problem::advect_gaussian, 2));
   first.advance(1);
   amr_simulation second(std::move(first));
   second.advance(1);
   BOOST_TEST(second.steps() == 2u);
   first = std::move(second);
-  first.advance_to(first.time());  // is there already
+  first.advance_to(first.time());  // the time is reached already
   BOOST_TEST(first.steps() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(a_mesh_that_may_not_grow_fails_with_amr_error) {
+BOOST_AUTO_TEST_CASE(a_mesh_that_reaches_its_limit_fails_with_amr_error) {
   amr_options options = small(amr_problem::sedov, 2);
   options.mesh.max_blocks = 4;
   BOOST_CHECK_THROW(amr_simulation{options}, ramify::amr_error);
