@@ -30,8 +30,8 @@
 ///             amr_mesh_config::max_blocks.
 /// Launches    Device route: one chain of tail launches for each call of advance(), with 10 launch
 ///             slots (6 a level and 4 with subcycling); without a slot the host launches. Flat
-///             route: the host reads a few bytes back for each phase of a regrid, and once for up to
-///             8 steps.
+///             route: the host reads a few bytes back for each phase of a regrid, and once for at
+///             most 8 steps.
 /// Results     The same bits on both routes and for any order of blocks.
 /// Complexity  O(cells) for each step and each regrid.
 /// Sources     Berger & Colella, J. Comput. Phys. 82 (1989) 64 (refinement, flux correction);
@@ -82,8 +82,8 @@ class amr_run {
   /// the criterion requires it. Waits for `stream`.
   /// \param initial  `initial(where)` returns the primitive values at a point, on the device
   /// \throws std::invalid_argument naming a field of `config`; unavailable if this build cannot run
-  ///         on the configured backend or route; amr_error if a cell's initial values are invalid or
-  ///         the mesh needs more than mesh.max_blocks; cuda_error; device_launch_error
+  ///         on the configured backend or route; amr_error if a cell's initial values are invalid,
+  ///         or the mesh needs more than mesh.max_blocks; cuda_error; device_launch_error
   template <class Initial>
   amr_run(const Physics& physics, const Criterion& criterion, const Initial& initial,
           const amr_config& config, cudaStream_t stream = nullptr)
@@ -98,8 +98,8 @@ class amr_run {
   /// Continues a run from a state that save() returned. A state contains neither `physics` nor
   /// `criterion` nor `config`: with the same ones the results have the same bits. Waits for
   /// `stream`.
-  /// \throws std::invalid_argument also if `state` has other blocks or numbers, or its leaves are not
-  ///         a balanced mesh; the other exceptions of the first constructor
+  /// \throws std::invalid_argument also if `state` has other blocks or numbers, or its leaves are
+  ///         not a balanced mesh; the other exceptions of the first constructor
   amr_run(const Physics& physics, const Criterion& criterion, const amr_state& state,
           const amr_config& config, cudaStream_t stream = nullptr)
       : config_(validated(config)),
@@ -119,8 +119,8 @@ class amr_run {
 
   /// Takes `steps` steps; with subcycling these are steps of level 0. Returns after the last step,
   /// or when the time is `stop_time`, which the last step meets exactly. Waits for the stream.
-  /// \throws amr_error if a cell becomes invalid, the mesh needs more than mesh.max_blocks, or there
-  ///         is no time step; cuda_error; device_launch_error
+  /// \throws amr_error if a cell becomes invalid, the mesh needs more than mesh.max_blocks, or
+  ///         there is no time step; cuda_error; device_launch_error
   void advance(std::uint64_t steps, double stop_time = std::numeric_limits<double>::infinity()) {
     using namespace detail::amr;
     const auto limits = configured_limits();

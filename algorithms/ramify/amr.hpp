@@ -15,7 +15,7 @@
 /// Units     Those of the problems (<ramify/amr/problems.cuh>); all lengths are about 1.
 /// Waits     Each call returns when its work is complete.
 /// Errors    Before anything begins: std::invalid_argument naming the field for a bad option or
-///           state; unavailable for a backend or a route that this machine or this build cannot run.
+///           state; unavailable for a backend or a route that this machine or build cannot run.
 ///           Later: amr_error if a run cannot continue; cuda_error; device_launch_error.
 /// Method, memory, launches   See <ramify/amr.cuh>, which also takes a user's own physics, criteria
 ///           and initial states.
@@ -119,8 +119,8 @@ class amr_simulation {
 
   /// Takes `steps` steps; with subcycling these are steps of level 0. It returns earlier when the
   /// time is `stop_time`, which the last step meets exactly.
-  /// \throws amr_error if a cell becomes invalid, the mesh needs more than mesh.max_blocks, or there
-  ///         is no time step; cuda_error; device_launch_error
+  /// \throws amr_error if a cell becomes invalid, the mesh needs more than mesh.max_blocks, or
+  ///         there is no time step; cuda_error; device_launch_error
   void advance(std::uint64_t steps, double stop_time = std::numeric_limits<double>::infinity());
   /// Takes steps until the time is `stop_time`, as advance() does.
   void advance_to(double stop_time);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checkpoints come back bit for bit, or with a complaint.
+// Checkpoints are read bit for bit, or rejected.
 #include "checkpoint_file.hpp"
 
 #include <sys/stat.h>
@@ -41,7 +41,7 @@ void put(std::string& file, std::size_t at, T value) {
   std::memcpy(file.data() + at, &value, sizeof value);
 }
 
-/// Makes the checksums right for a file whose first numbers or directory were changed.
+/// Corrects the checksums of a file whose first numbers or directory were changed.
 void seal(std::string& file, std::size_t directory_bytes) {
   const auto crc = [&](std::size_t begin, std::size_t count) {
     return std::uint32_t(
@@ -51,7 +51,7 @@ void seal(std::string& file, std::size_t directory_bytes) {
   put(file, 36, crc(0, 36));
 }
 
-/// A file with right checksums, whatever its directory says.
+/// A file with correct checksums and any directory.
 std::string file_with(const std::string& directory, const std::string& arrays) {
   std::string file(40, '\0');
   file.replace(0, 8, "\x89RAMCK\r\n");
@@ -68,11 +68,11 @@ std::string file_with(const std::string& directory, const std::string& arrays) {
 
 BOOST_AUTO_TEST_SUITE(checkpoints)
 
-BOOST_AUTO_TEST_CASE(all_comes_back_bit_for_bit) {
+BOOST_AUTO_TEST_CASE(everything_is_read_bit_for_bit) {
   const tests::work_folder folder;
   const double quiet = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> numbers{0.1, -0.0, quiet, -quiet, 1e308, 5e-324};
-  numbers.push_back(std::bit_cast<double>(0x7ff4dead'beef0001));  // a NaN with a message
+  numbers.push_back(std::bit_cast<double>(0x7ff4dead'beef0001));  // a NaN with a payload
   checkpoint state;
   state.program = "ramify amr";
   state.settings = {{"dt", 0.1 + 0.2},
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(all_comes_back_bit_for_bit) {
   BOOST_TEST(folder.files() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(no_changed_byte_goes_unnoticed) {
+BOOST_AUTO_TEST_CASE(each_changed_byte_is_found) {
   const tests::work_folder folder;
   write_checkpoint(folder / "c", small_state());
   const std::string good = content(folder / "c");
@@ -133,39 +133,39 @@ BOOST_AUTO_TEST_CASE(no_changed_byte_goes_unnoticed) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_file_cut_short_says_where) {
+BOOST_AUTO_TEST_CASE(a_truncated_file_is_rejected_with_the_place) {
   const tests::work_folder folder;
   write_checkpoint(folder / "c", small_state());
   const std::string good = content(folder / "c");
   for (std::size_t length = 0; length < good.size(); ++length) {
     set_content(folder / "c", good.substr(0, length));
-    std::string what = "cut short at byte " + std::to_string(length);
+    std::string what = "truncated at byte " + std::to_string(length);
     what += length < 40 ? ", before" : " of " + std::to_string(good.size());
     BOOST_CHECK_EXCEPTION((void)read_checkpoint(folder / "c", "tests"), common::bad_input,
                           says(what));
   }
   set_content(folder / "c", good + "xyz");
   BOOST_CHECK_EXCEPTION((void)read_checkpoint(folder / "c", "tests"), common::bad_input,
-                        says("has 3 bytes behind the checkpoint's end"));
+                        says("has 3 bytes after the checkpoint's end"));
 }
 
 BOOST_AUTO_TEST_CASE(other_files_other_versions_other_programs) {
   const tests::work_folder folder;
   const auto path = folder / "c";
-  const auto refused = [&](const std::string& text, const std::string& what) {
+  const auto rejected = [&](const std::string& text, const std::string& what) {
     set_content(path, text);
     BOOST_CHECK_EXCEPTION((void)read_checkpoint(path, "tests"), common::bad_input, says(what));
   };
-  refused("time,mass\n", "is not a checkpoint");
-  refused(std::string(1000, '\0'), "is not a checkpoint");
+  rejected("time,mass\n", "is not a checkpoint");
+  rejected(std::string(1000, '\0'), "is not a checkpoint");
   write_checkpoint(path, small_state());
   const std::string good = content(path);
   std::string other = good;
   put(other, 8, std::uint32_t{2});
-  refused(other, "is a checkpoint of version 2, and this program reads version 1");
+  rejected(other, "is a checkpoint of version 2, and this program reads version 1");
   other = good;
   put(other, 12, std::uint32_t{0x04030201});
-  refused(other, "another byte order");
+  rejected(other, "another byte order");
   set_content(path, good);
   BOOST_CHECK_EXCEPTION((void)read_checkpoint(path, "ramify amr"), common::bad_input,
                         says("is a checkpoint of 'tests', not of 'ramify amr'"));
@@ -179,12 +179,12 @@ BOOST_AUTO_TEST_CASE(other_files_other_versions_other_programs) {
                         says("fifo is not a regular file"));
 }
 
-// Sizes that nobody could have meant, in files whose checksums are right: not one of them is taken
-// for a size to allocate, which would be std::bad_alloc or std::length_error.
-BOOST_AUTO_TEST_CASE(sizes_are_believed_only_within_the_file) {
+// Impossible sizes in files with correct checksums: none of them is allocated, which would throw
+// std::bad_alloc or std::length_error.
+BOOST_AUTO_TEST_CASE(sizes_beyond_the_file_are_rejected) {
   const tests::work_folder folder;
   const auto path = folder / "c";
-  const auto refused = [&](const std::string& file, const char* what) {
+  const auto rejected = [&](const std::string& file, const char* what) {
     set_content(path, file);
     BOOST_CHECK_EXCEPTION((void)read_checkpoint(path, "tests"), common::bad_input, says(what));
   };
@@ -195,46 +195,46 @@ BOOST_AUTO_TEST_CASE(sizes_are_believed_only_within_the_file) {
     return R"({"name":"a","type":")" + type + R"(","bytes":)" + bytes + R"(,"crc":0})";
   };
   set_content(path, file_with(directory("[]"), ""));
-  (void)read_checkpoint(path, "tests");  // file_with() makes good ones too
+  (void)read_checkpoint(path, "tests");  // file_with() makes valid files, too
 
   constexpr auto huge = std::numeric_limits<std::uint64_t>::max();
   std::string file = file_with(directory("[]"), "");
   put(file, 16, huge);
   seal(file, file.size() - 40);
-  refused(file, " of 18446744073709551615");
+  rejected(file, " of 18446744073709551615");
   for (const std::uint64_t bytes : {huge, huge - 39, huge / 2, std::uint64_t{1000}}) {
     file = file_with(directory("[]"), "");
     put(file, 24, bytes);
     seal(file, file.size() - 40);
-    refused(file, "damaged in its directory");
+    rejected(file, "damaged in its directory");
   }
   put(file, 16, std::uint64_t{0});
   seal(file, file.size() - 40);
-  refused(file, "bytes behind the checkpoint's end");
+  rejected(file, "bytes after the checkpoint's end");
   for (const char* bytes : {"18446744073709551615", "18446744073709551614", "4611686018427387904",
                             "3", "1", "-2", "2.0", "1e99", "\"2\"", "null"}) {
-    refused(file_with(directory('[' + array(bytes) + ']'), "xy"), "damaged in its directory");
+    rejected(file_with(directory('[' + array(bytes) + ']'), "xy"), "damaged in its directory");
   }
-  // Together they would come to 2 again.
-  refused(file_with(directory('[' + array("18446744073709551615") + ',' + array("3") + ']'), "xy"),
+  // Their sum would overflow to 2.
+  rejected(file_with(directory('[' + array("18446744073709551615") + ',' + array("3") + ']'), "xy"),
           "damaged in its directory");
-  refused(file_with(directory('[' + array("2", "i32") + ']'), "xy"), "damaged in its directory");
-  refused(file_with(directory('[' + array("2", "bool") + ']'), "xy"), "damaged in its directory");
-  refused(file_with(directory('[' + array("2") + ']'), "xy"), "damaged in array 'a'");
+  rejected(file_with(directory('[' + array("2", "i32") + ']'), "xy"), "damaged in its directory");
+  rejected(file_with(directory('[' + array("2", "bool") + ']'), "xy"), "damaged in its directory");
+  rejected(file_with(directory('[' + array("2") + ']'), "xy"), "damaged in array 'a'");
   for (const char* text : {"", "{}", "[]", "7", "{\"program\":7}", "{\"program\":\"tests\"",
                            R"({"program":"tests","settings":{},"arrays":[1]})",
                            R"({"program":"tests","settings":{},"arrays":[{}]})"}) {
-    refused(file_with(text, ""), "damaged in its directory");
+    rejected(file_with(text, ""), "damaged in its directory");
   }
-  refused(file_with(std::string(100'000, '['), ""), "damaged in its directory");
+  rejected(file_with(std::string(100'000, '['), ""), "damaged in its directory");
 }
 
-BOOST_AUTO_TEST_CASE(what_cannot_be_a_checkpoint_is_not_written) {
+BOOST_AUTO_TEST_CASE(invalid_checkpoints_are_not_written) {
   const tests::work_folder folder;
   checkpoint state = small_state();
   state.arrays[1].name = "density";
   BOOST_CHECK_EXCEPTION(write_checkpoint(folder / "c", state), std::invalid_argument,
-                        says("array 'density' is there twice"));
+                        says("array 'density' occurs twice"));
   state = small_state();
   state.arrays[0].type = "complex";
   BOOST_CHECK_EXCEPTION(write_checkpoint(folder / "c", state), std::invalid_argument,
@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_a_checkpoint_is_not_written) {
   BOOST_TEST(folder.files() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(the_last_good_one_stays_when_writing_fails) {
+BOOST_AUTO_TEST_CASE(the_old_file_stays_when_writing_fails) {
   const tests::work_folder folder;
   write_checkpoint(folder / "c", small_state());
   checkpoint large = small_state();
@@ -277,7 +277,7 @@ BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_written_to_is_named) {
   BOOST_CHECK_EXCEPTION(write_checkpoint(folder / "file/c", small_state()), common::bad_output,
                         says("file/c: Not a directory"));
   BOOST_CHECK_THROW(write_checkpoint("/proc/checkpoint", small_state()), common::bad_output);
-  if (::geteuid() == 0) return;  // whom no permission stops
+  if (::geteuid() == 0) return;  // root may write to any folder
   std::filesystem::create_directory(folder / "locked");
   BOOST_REQUIRE(::chmod((folder / "locked").c_str(), 0500) == 0);
   BOOST_CHECK_EXCEPTION(write_checkpoint(folder / "locked/c", small_state()), common::bad_output,

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Meshes without a simulation, for tests of what is written of them.
+/// Meshes without a simulation, for tests of output files.
 
 #include <algorithm>
 #include <array>
@@ -32,8 +32,8 @@ inline std::pair<place, place> box_of(const ramify::mesh_snapshot& mesh,
   return {low, high};
 }
 
-/// Divides the blocks that the sphere around `center` cuts, down to level `deepest`, and sets each
-/// field to its function at the centers of the cells. `mesh` tells the rest.
+/// Refines the blocks that meet the sphere around `center`, down to level `deepest`, and sets each
+/// field to its function at the centers of the cells. `mesh` has the domain and its roots.
 inline ramify::mesh_snapshot refined_at_sphere(ramify::mesh_snapshot mesh, const place& center,
                                                double radius, int deepest,
                                                const std::vector<named_function>& fields) {

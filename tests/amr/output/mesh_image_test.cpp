@@ -25,7 +25,7 @@ std::ostream& operator<<(std::ostream& out, const mesh_image_options&) { return 
 
 namespace {
 
-/// Two root blocks of 2 x 2 cells side by side; the right one is divided. Values from 0 on.
+/// Two root blocks of 2 x 2 cells side by side; the right one is refined. Values from 0 on.
 ramify::mesh_snapshot tiny() {
   ramify::mesh_snapshot mesh;
   mesh.cells = 2;
@@ -47,12 +47,12 @@ mesh_image_options plain(unsigned longer_edge) {
   return options;
 }
 
-/// Whether colours agree, but for a last digit: a logarithm may round a share either way.
+/// Whether colors agree up to the last digit: logarithms may round a share either way.
 bool alike(const rgb& a, const rgb& b) {
   return std::ranges::equal(a, b, [](int x, int y) { return std::abs(x - y) <= 1; });
 }
 
-/// Whether the picture's pixels, `scale` for each of the numbers, have these shares of the colours.
+/// Whether the pixels, `scale` for each number, have these shares of the range of colors.
 void check_pixels(const rgb_image& image, const std::vector<std::vector<double>>& shares,
                   unsigned scale = 1) {
   BOOST_REQUIRE(image.height == shares.size() * scale);
@@ -117,18 +117,18 @@ BOOST_AUTO_TEST_CASE(a_domain_that_is_higher_than_wide) {
   BOOST_TEST(image.width == 25u);
 }
 
-BOOST_AUTO_TEST_CASE(where_no_block_is_and_where_no_number_is) {
+BOOST_AUTO_TEST_CASE(missing_blocks_and_values_that_are_not_finite) {
   ramify::mesh_snapshot mesh = tiny();
   mesh.leaves.erase(mesh.leaves.begin());
   mesh.values.erase(mesh.values.begin(), mesh.values.begin() + 8);
-  mesh.values[4] = std::numeric_limits<double>::infinity();  // the lower left of what is left
+  mesh.values[4] = std::numeric_limits<double>::infinity();  // the lower left cell that remains
   mesh.values[5] = std::numeric_limits<double>::quiet_NaN();
   const rgb_image image = draw_mesh(mesh, "value", plain(8));
   const rgb* lowest = &image.pixels[24];
   BOOST_TEST((lowest[3] == rgb{96, 96, 96}));
   BOOST_TEST((lowest[4] == rgb{255, 0, 255}));
   BOOST_TEST((lowest[5] == rgb{255, 0, 255}));
-  BOOST_TEST((lowest[6] == mesh_color((8.0 - 6) / (19 - 6))));  // the range is of what is finite
+  BOOST_TEST((lowest[6] == mesh_color((8.0 - 6) / (19 - 6))));  // the range of the finite values
   mesh.leaves.clear();
   mesh.values.clear();
   for (const rgb& pixel : draw_mesh(mesh, "value", plain(8)).pixels) {
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(cuts_through_three_dimensions) {
   expect(1, 0.7, {{6, 7}, {2, 3}});
   expect(0, 0.2, {{4, 6}, {0, 2}});
   expect(0, 0.9, {{5, 7}, {1, 3}});
-  // In the middle, unless told otherwise; and the range is that of the cut alone.
+  // By default in the middle, and with the range of the cut alone.
   check_pixels(draw_mesh(cube(), "value", plain(2)), {{2.0 / 3, 1}, {0, 1.0 / 3}});
 }
 
@@ -215,12 +215,12 @@ BOOST_AUTO_TEST_CASE(a_cut_meets_every_level_in_the_same_plane) {
     const auto a = std::size_t(options.normal);
     options.position = mesh.lower[a] + (mesh.upper[a] - mesh.lower[a]) * (k / 40.0);
     for (const rgb& pixel : draw_mesh(mesh, "one", options).pixels) {
-      BOOST_REQUIRE((pixel == mesh_color(0)));  // some leaf is there
+      BOOST_REQUIRE((pixel == mesh_color(0)));  // a leaf is there
     }
   }
 }
 
-BOOST_AUTO_TEST_CASE(outlines_are_seen_on_dark_and_on_light) {
+BOOST_AUTO_TEST_CASE(outlines_are_visible_on_dark_and_light_cells) {
   mesh_image_options options;
   options.longer_edge = 64;
   const rgb_image with = draw_mesh(tiny(), "value", options);
@@ -242,14 +242,14 @@ BOOST_AUTO_TEST_CASE(outlines_are_seen_on_dark_and_on_light) {
       BOOST_TEST(apart >= 150, row << ' ' << column);
     }
   }
-  options.longer_edge = 20;  // too small for outlines, but for the first block's
+  options.longer_edge = 20;  // too small for outlines, except for the first block
   options.outlines = false;
   const rgb_image small = draw_mesh(tiny(), "value", options);
   options.outlines = true;
   BOOST_TEST((draw_mesh(tiny(), "value", options).pixels == small.pixels));
 }
 
-BOOST_AUTO_TEST_CASE(colours_grow_lighter) {
+BOOST_AUTO_TEST_CASE(colors_become_lighter) {
   const auto lightness = [](const rgb& c) { return 0.299 * c[0] + 0.587 * c[1] + 0.114 * c[2]; };
   for (int i = 0; i < 100; ++i) {
     BOOST_TEST(lightness(mesh_color(i / 100.0)) < lightness(mesh_color((i + 1) / 100.0)), i);
@@ -258,23 +258,23 @@ BOOST_AUTO_TEST_CASE(colours_grow_lighter) {
   BOOST_TEST((mesh_color(2) == mesh_color(1)));
 }
 
-BOOST_AUTO_TEST_CASE(what_cannot_be_drawn_is_refused) {
-  const auto refused = [](const char* what, auto change, const char* field = "value") {
+BOOST_AUTO_TEST_CASE(invalid_meshes_and_options_are_rejected) {
+  const auto rejected = [](const char* what, auto change, const char* field = "value") {
     mesh_image_options options;
     change(options);
     BOOST_CHECK_EXCEPTION((void)draw_mesh(cube(), field, options), std::invalid_argument,
                           says(what));
   };
-  refused(
+  rejected(
       "field 'no' is none of value", [](auto&) {}, "no");
-  refused("a picture of 0 pixels", [](auto& o) { o.longer_edge = 0; });
-  refused("a picture of 32769 pixels", [](auto& o) { o.longer_edge = 32769; });
-  refused("axis 3 is none", [](auto& o) { o.normal = 3; });
-  refused("outside the domain", [](auto& o) { o.position = 1.01; });
-  refused("outside the domain", [](auto& o) { o.position = NAN; });
-  refused("does not end", [](auto& o) { o.least = NAN; });
-  refused("not greater than its beginning", [](auto& o) { o.least = o.greatest = 1; });
-  refused("not greater than 0", [](auto& o) {
+  rejected("a picture of 0 pixels", [](auto& o) { o.longer_edge = 0; });
+  rejected("a picture of 32769 pixels", [](auto& o) { o.longer_edge = 32769; });
+  rejected("axis 3 is none", [](auto& o) { o.normal = 3; });
+  rejected("outside the domain", [](auto& o) { o.position = 1.01; });
+  rejected("outside the domain", [](auto& o) { o.position = NAN; });
+  rejected("is not finite", [](auto& o) { o.least = NAN; });
+  rejected("not greater than its beginning", [](auto& o) { o.least = o.greatest = 1; });
+  rejected("not greater than 0", [](auto& o) {
     o.least = 0;
     o.logarithmic = true;
   });

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""read_vtu.py <truth> <collection>: reads .vtu files with VTK's own reader and compares what is in
-them with a line of JSON for each, which the program that wrote them has printed. Looks at the .pvd
-collection of them, too."""
+"""read_vtu.py <truth> <collection>: reads .vtu files with VTK's reader and compares their contents
+with a line of JSON for each, which the program that wrote them printed. It also checks the .pvd
+collection."""
 import json
 import os
 import sys
@@ -86,7 +86,7 @@ def check(truth):
     require(sorted(levels) == truth["levels"], f"{name}: levels {levels}")
     for field, total in sums.items():
         require(near(total, truth["sums"][field]), f"{name}: sum of {field} {total}")
-    # Corners of neighbors, of whatever level, are the same place, to the last bit.
+    # The corners of neighbors of any levels have the same coordinates bit by bit.
     for axis in range(dimensions):
         places = sorted({grid.GetPoint(p)[axis] for p in range(grid.GetNumberOfPoints())})
         least = truth["widths"][axis] / 2 ** max(levels)
@@ -114,4 +114,4 @@ require(len(truths) > 0, "no files")
 for truth in truths:
     check(truth)
 check_collection(sys.argv[2], truths)
-print("all as written")
+print("all files agree")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# read_vtu.sh <program vtu_samples> <work folder>: VTK reads what the program has written.
+# read_vtu.sh <program vtu_samples> <work folder>: reads the program's files with VTK.
 # Skipped, with exit status 77, where there is no VTK.
 set -euo pipefail
 python=/usr/bin/python3 # Debian's, for which its packages are

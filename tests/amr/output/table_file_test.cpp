@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tables that grow, and go on.
+// Tables that are extended and continued.
 #include "table_file.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -19,7 +19,7 @@ using tests::set_content;
 
 BOOST_AUTO_TEST_SUITE(table)
 
-BOOST_AUTO_TEST_CASE(rows_are_there_at_once_and_read_back_as_the_same) {
+BOOST_AUTO_TEST_CASE(rows_are_written_at_once_and_are_parsed_to_the_same_numbers) {
   const tests::work_folder folder;
   const auto path = folder / "t.csv";
   set_content(path, "an old one\n");
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(rows_are_there_at_once_and_read_back_as_the_same) {
   BOOST_TEST(content(path) == text);
 }
 
-BOOST_AUTO_TEST_CASE(a_table_goes_on_at_a_time) {
+BOOST_AUTO_TEST_CASE(a_table_continues_at_a_time) {
   const tests::work_folder folder;
   const auto path = folder / "t.csv";
   {
@@ -52,40 +52,40 @@ BOOST_AUTO_TEST_CASE(a_table_goes_on_at_a_time) {
     for (int i = 4; i < 6; ++i) table.append({i * 0.1, 1.0 * i});
   }
   BOOST_TEST(content(path) == whole);
-  // A row that was cut short is gone, even if it looks like a whole one.
+  // A truncated row is removed, even if it could be a complete one.
   set_content(path, whole.substr(0, whole.size() - 1));
   (void)table_file::resume(path, {"t", "x"}, 10);
   BOOST_TEST(content(path) == whole.substr(0, whole.find("0.5,")));
-  // What stays, stays as it is.
+  // The other rows are not changed.
   set_content(path, "t, x\n0.50, 1e0\r\n7,7\n");
   (void)table_file::resume(path, {"t", "x"}, 1);
   BOOST_TEST(content(path) == "t,x\n0.50, 1e0\r\n");
-  // From the beginning, if there is nothing to go on with.
+  // Without a file the table is new.
   (void)table_file::resume(folder / "new.csv", {"t", "x"}, 1);
   BOOST_TEST(content(folder / "new.csv") == "t,x\n");
   BOOST_TEST(folder.files() == 2u);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_no_such_table_is_refused_and_left_alone) {
+BOOST_AUTO_TEST_CASE(other_files_are_rejected_and_not_changed) {
   const tests::work_folder folder;
   const auto path = folder / "t.csv";
-  const auto refused = [&](const std::string& text, const char* what) {
+  const auto rejected = [&](const std::string& text, const char* what) {
     set_content(path, text);
     BOOST_CHECK_EXCEPTION((void)table_file::resume(path, {"t", "mass"}, 1), common::bad_input,
                           says(what));
     BOOST_TEST(content(path) == text);
   };
-  refused("t,energy\n0,1\n",
-          "t.csv, line 1: 't,energy' names other columns than the table to go on with: column 2 is "
+  rejected("t,energy\n0,1\n",
+          "t.csv, line 1: 't,energy' has other columns than the table to continue: column 2 is "
           "'energy', and should be 'mass'");
-  refused("t\n0\n", "column 2 is missing, and should be 'mass'");
-  refused("t,mass,x\n", "column 3 is 'x', and should be none");
-  refused("", "t.csv has no line of columns");
-  refused("t,mass", "t.csv has no line of columns");
-  refused("t,mass\n0,1\n0.5\n", "line 3: '0.5' is not a row of 2 numbers");
-  refused("t,mass\n0,1,2\n", "line 2: '0,1,2' is not a row");
-  refused("t,mass\n0,one\n", "line 2: '0,one' has a mass of 'one', which is no number");
-  refused("t,mass\n\n", "line 2: '' is not a row");
+  rejected("t\n0\n", "column 2 is missing, and should be 'mass'");
+  rejected("t,mass,x\n", "column 3 is 'x', and should be none");
+  rejected("", "t.csv has no line of columns");
+  rejected("t,mass", "t.csv has no line of columns");
+  rejected("t,mass\n0,1\n0.5\n", "line 3: '0.5' is not a row of 2 numbers");
+  rejected("t,mass\n0,1,2\n", "line 2: '0,1,2' is not a row");
+  rejected("t,mass\n0,one\n", "line 2: '0,one' has a mass of 'one', which is no number");
+  rejected("t,mass\n\n", "line 2: '' is not a row");
   set_content(path, "t,mass\n0,1\n");
   BOOST_CHECK_THROW((void)table_file::resume(path, {"t", "mass"}, NAN), std::invalid_argument);
   BOOST_TEST(content(path) == "t,mass\n0,1\n");
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_such_table_is_refused_and_left_alone) {
                         says("is a directory"));
 }
 
-BOOST_AUTO_TEST_CASE(names_that_no_column_can_have) {
+BOOST_AUTO_TEST_CASE(invalid_names_of_columns) {
   const tests::work_folder folder;
   for (const char* name : {"", "a,b", "a\nb", "\"a\"", " a"}) {
     BOOST_CHECK_THROW(table_file(folder / "t.csv", {"t", name}), std::invalid_argument);
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(names_that_no_column_can_have) {
   BOOST_TEST(folder.files() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_row_that_cannot_be_written_is_told) {
+BOOST_AUTO_TEST_CASE(a_row_that_cannot_be_written_is_an_error) {
   const tests::work_folder folder;
   BOOST_CHECK_EXCEPTION(table_file(folder / "no/t.csv", {"t"}), common::bad_output,
                         says("no/t.csv: No such file"));
@@ -114,7 +114,8 @@ BOOST_AUTO_TEST_CASE(a_row_that_cannot_be_written_is_told) {
     for (int i = 0; i < 100; ++i) table.append({i + 0.5});
   };
   BOOST_CHECK_EXCEPTION(fill(), common::bad_output, says("t.csv: File too large"));
-  table_file again = table_file::resume(folder / "t.csv", {"t"}, 10);  // 200 bytes hold that much
+  table_file again =
+      table_file::resume(folder / "t.csv", {"t"}, 10);  // 200 bytes are enough for this
   again.append({11.5});
   BOOST_TEST(content(folder / "t.csv").ends_with("\n9.5\n11.5\n"));
 }

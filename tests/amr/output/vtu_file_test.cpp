@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What can be told of .vtu and .pvd files without VTK; read_vtu.sh has VTK read them.
+// Checks of .vtu and .pvd files without VTK. read_vtu.sh reads them with VTK.
 #include "vtu_file.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -44,7 +44,7 @@ std::vector<pvd_series::entry> entries_at(std::initializer_list<int> times) {
 
 BOOST_AUTO_TEST_SUITE(vtu)
 
-BOOST_AUTO_TEST_CASE(the_arrays_are_as_large_as_they_say) {
+BOOST_AUTO_TEST_CASE(the_arrays_have_their_declared_sizes) {
   const tests::work_folder folder;
   common::write_vtu(folder / "m.vtu", two_blocks());
   const std::string file = content(folder / "m.vtu");
@@ -58,23 +58,23 @@ BOOST_AUTO_TEST_CASE(the_arrays_are_as_large_as_they_say) {
   BOOST_TEST(end - begin == 9u * 8 + 8 + 8 + 18 * 24 + 8 * (4 * 8 + 8 + 1 + 8 + 1 + 4));
 }
 
-BOOST_AUTO_TEST_CASE(a_mesh_that_contradicts_itself_is_refused) {
+BOOST_AUTO_TEST_CASE(an_inconsistent_mesh_is_rejected) {
   const tests::work_folder folder;
-  const auto refused = [&](const char* what, auto change) {
+  const auto rejected = [&](const char* what, auto change) {
     ramify::mesh_snapshot mesh = two_blocks();
     change(mesh);
     BOOST_CHECK_EXCEPTION(common::write_vtu(folder / "m.vtu", mesh), std::invalid_argument,
                           says(what));
   };
-  refused("4 dimensions", [](auto& m) { m.dimensions = 4; });
-  refused("7 values instead of 8", [](auto& m) { m.values.pop_back(); });
-  refused("leaf 1 lies outside", [](auto& m) { m.leaves[1].index[0] = 2; });
-  refused("leaf 1 lies outside", [](auto& m) { m.leaves[1].index[2] = 1; });
-  refused("leaf 0 is of level 32", [](auto& m) { m.leaves[0].level = 32; });
-  refused("without extent along axis 1", [](auto& m) { m.upper[1] = 0; });
-  refused("blocks of 0 cells", [](auto& m) { m.cells = 0; });
-  refused("a field 'level'", [](auto& m) { m.fields[0] = "level"; });
-  refused("two fields 'density'", [](auto& m) { m.fields.push_back("density"); });
+  rejected("4 dimensions", [](auto& m) { m.dimensions = 4; });
+  rejected("7 values instead of 8", [](auto& m) { m.values.pop_back(); });
+  rejected("leaf 1 is outside", [](auto& m) { m.leaves[1].index[0] = 2; });
+  rejected("leaf 1 is outside", [](auto& m) { m.leaves[1].index[2] = 1; });
+  rejected("leaf 0 is of level 32", [](auto& m) { m.leaves[0].level = 32; });
+  rejected("without extent along axis 1", [](auto& m) { m.upper[1] = 0; });
+  rejected("blocks of 0 cells", [](auto& m) { m.cells = 0; });
+  rejected("a field 'level'", [](auto& m) { m.fields[0] = "level"; });
+  rejected("two fields 'density'", [](auto& m) { m.fields.push_back("density"); });
   BOOST_TEST(folder.files() == 0u);
 }
 
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(pvd)
 
-BOOST_AUTO_TEST_CASE(a_series_goes_on_at_a_time) {
+BOOST_AUTO_TEST_CASE(a_series_continues_at_a_time) {
   const tests::work_folder folder;
   const auto path = folder / "all.pvd";
   pvd_series first(path);
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(a_series_goes_on_at_a_time) {
   BOOST_TEST(folder.files() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(times_and_names_come_back_exactly) {
+BOOST_AUTO_TEST_CASE(times_and_names_are_read_exactly) {
   const tests::work_folder folder;
   const auto path = folder / "all.pvd";
   pvd_series series(path);
@@ -124,16 +124,16 @@ BOOST_AUTO_TEST_CASE(times_and_names_come_back_exactly) {
   BOOST_TEST(pvd_series::resume(path, 0.1 + 0.2).entries().size() == 3u);
 }
 
-BOOST_AUTO_TEST_CASE(a_foreign_collection_is_refused) {
+BOOST_AUTO_TEST_CASE(another_collection_is_rejected) {
   const tests::work_folder folder;
   const auto path = folder / "all.pvd";
-  const auto refused = [&](const std::string& text, const char* what) {
+  const auto rejected = [&](const std::string& text, const char* what) {
     set_content(path, text);
     BOOST_CHECK_EXCEPTION((void)pvd_series::resume(path, 1), common::bad_input, says(what));
     BOOST_TEST(content(path) == text);
   };
-  refused("", "all.pvd is no complete");
-  refused("time,mass\n", "all.pvd, line 1: 'time,mass' is not what");
+  rejected("", "all.pvd is not a complete");
+  rejected("time,mass\n", "all.pvd, line 1: 'time,mass' is not what");
   pvd_series series(path);
   series.add(0, folder / "a.vtu");
   series.add(1, folder / "b.vtu");
@@ -147,12 +147,12 @@ BOOST_AUTO_TEST_CASE(a_foreign_collection_is_refused) {
     std::string text = good;
     return text.replace(text.find(from), from.size(), to);
   };
-  refused(changed("timestep=\"1\"", "timestep=\"one\""), "line 5: ");
-  refused(changed("timestep=\"1\"", "timestep=\"0\""), "line 5: ");
-  refused(changed("timestep=\"1\"", "timestep=\"nan\""), "line 5: ");
-  refused(changed("a.vtu", "&eacute;.vtu"), "line 4: ");
-  refused(changed("<Collection>", "<Collection><!-- ours -->"), "line 3: ");
-  refused(good + "more\n", "line 8: 'more' is not what");
+  rejected(changed("timestep=\"1\"", "timestep=\"one\""), "line 5: ");
+  rejected(changed("timestep=\"1\"", "timestep=\"0\""), "line 5: ");
+  rejected(changed("timestep=\"1\"", "timestep=\"nan\""), "line 5: ");
+  rejected(changed("a.vtu", "&eacute;.vtu"), "line 4: ");
+  rejected(changed("<Collection>", "<Collection><!-- ours -->"), "line 3: ");
+  rejected(good + "more\n", "line 8: 'more' is not what");
   std::filesystem::remove(path);
   std::filesystem::create_directory(path);
   BOOST_CHECK_EXCEPTION((void)pvd_series::resume(path, 1), common::bad_input,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // vtu_samples <folder>: writes meshes as .vtu files and a collection of them, and prints a line of
-// JSON for each with what a reader should find there.
+// JSON for each with the expected contents.
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -11,7 +11,7 @@
 
 namespace {
 
-// read_vtu.py knows it too.
+// read_vtu.py has the same number.
 double linear(const tests::place& p) { return 1 + p[0] + 10 * p[1] + 100 * p[2]; }
 double wavy(const tests::place& p) { return std::sin(3 * p[0]) * std::cos(5 * p[1]) - p[2]; }
 
