@@ -258,7 +258,7 @@ struct shell_criterion {
 /// Returns the number of blocks that have a cell center in the shell, in a mesh of `across` blocks
 /// along each axis.
 unsigned blocks_in_shell(unsigned across) {
-  constexpr unsigned n = usual_cells<gas_type>;
+  constexpr unsigned n = default_block_cells<gas_type>;
   std::vector<char> inside(std::size_t{across} * across * across);
   const unsigned cells = across * n;
   for (unsigned z = 0; z < cells; ++z) {
