@@ -63,7 +63,7 @@ namespace ramify::inline RAMIFY_BUILD {
 /// neither waits nor checks.
 template <class Key, class Value, class Compare>
 class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
-  using order = sort_order<Key, Compare>;
+  using order = detail::quicksort::sort_order<Key, Compare>;
   static_assert(sizeof(typename order::code) == sizeof(Key), "tuning goes by the size of keys");
 
  public:
@@ -100,17 +100,17 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
   }
 
   /// Starts a run; see quicksort_pairs_async().
-  quicksort_run(columns<Key, Value> data, std::size_t n, Compare compare, cudaStream_t stream,
+  quicksort_run(detail::quicksort::key_value_arrays<Key, Value> data, std::size_t n, Compare compare, cudaStream_t stream,
                 const quicksort_config& config, scratch_memory scratch)
       : strategy_(config.strategy), n_(n) {
     check_arguments(data, n, config, scratch);
     const std::size_t limit = *current_launch_limits().pending_launches;
     const bool sample_sort = config.strategy == quicksort_strategy::sample_sort;
-    const unsigned slots_needed = sample_sort ? sample_sort_level_grids : 1;
+    const unsigned slots_needed = sample_sort ? detail::quicksort::sample_sort_level_grids : 1;
     const route_choice choice =
         choose_route(config.route, limit, slots_needed,
-                     sample_sort ? sample_sort_run<Key, Value, order>::plans(n)
-                              : binary_run<Key, Value, order>::plans(n, config.streams),
+                     sample_sort ? detail::quicksort::sample_sort_run<Key, Value, order>::plans(n)
+                              : detail::quicksort::binary_run<Key, Value, order>::plans(n, config.streams),
                      stream);
     if (n < 2) return;
     state_ = std::make_unique<state>(n, config, scratch, choice, limit, stream);
@@ -128,12 +128,12 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
     pieces(memory_layout& memory, std::size_t n, const quicksort_config& config) {
       control = memory.take<std::byte>(run_control::scratch_bytes);
       elements.keys = memory.take<Key>(n);
-      if constexpr (columns<Key, Value>::has_values) elements.values = memory.take<Value>(n);
+      if constexpr (detail::quicksort::key_value_arrays<Key, Value>::has_values) elements.values = memory.take<Value>(n);
       const auto depth_limit = [&](unsigned chosen) {
         return config.depth_limit == 0 ? chosen : config.depth_limit;
       };
-      using sample_sort_type = sample_sort_run<Key, Value, order>;
-      using binary_type = binary_run<Key, Value, order>;
+      using sample_sort_type = detail::quicksort::sample_sort_run<Key, Value, order>;
+      using binary_type = detail::quicksort::binary_run<Key, Value, order>;
       if (config.strategy == quicksort_strategy::sample_sort) {
         sample_sort.emplace(memory, n, depth_limit(sample_sort_type::default_depth_limit(n)));
       } else {
@@ -143,9 +143,9 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
     }
 
     void* control;
-    columns<Key, Value> elements;
-    std::optional<sample_sort_run<Key, Value, order>> sample_sort;
-    std::optional<binary_run<Key, Value, order>> binary;
+    detail::quicksort::key_value_arrays<Key, Value> elements;
+    std::optional<detail::quicksort::sample_sort_run<Key, Value, order>> sample_sort;
+    std::optional<detail::quicksort::binary_run<Key, Value, order>> binary;
   };
 
   struct state {
@@ -162,15 +162,15 @@ class [[nodiscard("call get(): it waits, checks and reports")]] quicksort_run {
     run_control control;
   };
 
-  static void check_arguments(const columns<Key, Value>& data, std::size_t n,
+  static void check_arguments(const detail::quicksort::key_value_arrays<Key, Value>& data, std::size_t n,
                               const quicksort_config& config, const scratch_memory& scratch) {
     validate(config);
     if (n >> 40 != 0) throw std::invalid_argument("quicksort: n must be less than 2^40");
     if (n == 0) return;
     check_device_access(data.keys, "quicksort: keys");
-    if constexpr (columns<Key, Value>::has_values) {
+    if constexpr (detail::quicksort::key_value_arrays<Key, Value>::has_values) {
       check_device_access(data.values, "quicksort: values");
-      quicksort_check_overlap(data.keys, data.values, n);
+      detail::quicksort::check_overlap(data.keys, data.values, n);
     }
     check_scratch(scratch, scratch_bytes(n, config), "quicksort");
   }
@@ -187,7 +187,7 @@ quicksort_run<Key, no_value, Compare> quicksort_async(Key* keys, std::size_t n,
                                                       cudaStream_t stream = nullptr,
                                                       const quicksort_config& config = {},
                                                       scratch_memory scratch = {}) {
-  return {columns<Key, no_value>{keys, nullptr}, n, compare, stream, config, scratch};
+  return {detail::quicksort::key_value_arrays<Key, no_value>{keys, nullptr}, n, compare, stream, config, scratch};
 }
 
 /// Starts sorting n keys in place, in `stream`; each value goes where its key goes.
@@ -197,7 +197,7 @@ quicksort_run<Key, Value, Compare> quicksort_pairs_async(Key* keys, Value* value
                                                          cudaStream_t stream = nullptr,
                                                          const quicksort_config& config = {},
                                                          scratch_memory scratch = {}) {
-  return {columns<Key, Value>{keys, values}, n, compare, stream, config, scratch};
+  return {detail::quicksort::key_value_arrays<Key, Value>{keys, values}, n, compare, stream, config, scratch};
 }
 
 /// Sorts n keys in place and waits for `stream`.
@@ -234,7 +234,7 @@ template <class Key, class Value = no_value>
   constexpr std::size_t usual = 2048;
   constexpr std::size_t most = 65'536;  // a slot takes device memory
   if (config.strategy == quicksort_strategy::sample_sort) return {.pending_launches = usual};
-  const std::size_t leaves = n / quicksort_tuning<Key, Value>::leaf_size;
+  const std::size_t leaves = n / detail::quicksort::quicksort_tuning<Key, Value>::leaf_size;
   return {.pending_launches = std::clamp(leaves, usual, most)};
 }
 

@@ -180,14 +180,14 @@ inline std::string memory_kinds() {
 /// Sizes around a warp, and around a block, a tile and a leaf of either strategy.
 template <class Key>
 std::vector<std::size_t> interesting_sizes() {
-  using binary = quicksort_tuning<Key, std::uint32_t>;
-  using sample_sort = sample_sort_tuning<Key, std::uint32_t>;
+  using binary = ramify::detail::quicksort::quicksort_tuning<Key, std::uint32_t>;
+  using sample_sort = ramify::detail::quicksort::sample_sort_tuning<Key, std::uint32_t>;
   std::vector<std::size_t> sizes;
   for (const std::size_t size :
        {std::size_t{32}, std::size_t{binary::threads}, std::size_t{binary::tile_size},
         std::size_t{binary::leaf_size}, std::size_t{2 * binary::leaf_size},
         std::size_t{sample_sort::leaf_items}, std::size_t{sample_sort::leaf_size},
-        std::size_t{2 * sample_sort::leaf_size}, std::size_t{sample_sort::least_piece}}) {
+        std::size_t{2 * sample_sort::leaf_size}, std::size_t{sample_sort::min_piece}}) {
     for (const std::size_t near : {size - 1, size, size + 1}) sizes.push_back(near);
   }
   return sizes;

@@ -12,7 +12,7 @@
 namespace {
 
 using bits = std::uint32_t;
-using codes = ramify::number_codes<bits>;
+using codes = ramify::detail::quicksort::number_codes<bits>;
 
 /// Bits of floats of every kind, and of numbers at both ends.
 std::vector<bits> all_kinds() {
@@ -55,11 +55,11 @@ struct with_own_less {
 struct by_remainder {
   bool operator()(int a, int b) const { return a % 3 < b % 3; }
 };
-static_assert(ramify::sort_order<int, ramify::ascending>::trusted);
-static_assert(ramify::sort_order<float, ramify::descending>::trusted);
-static_assert(ramify::sort_order<bits, codes>::trusted);
-static_assert(!ramify::sort_order<with_own_less, ramify::ascending>::trusted);
-static_assert(!ramify::sort_order<int, by_remainder>::trusted);
+static_assert(ramify::detail::quicksort::sort_order<int, ramify::ascending>::known_strict_weak);
+static_assert(ramify::detail::quicksort::sort_order<float, ramify::descending>::known_strict_weak);
+static_assert(ramify::detail::quicksort::sort_order<bits, codes>::known_strict_weak);
+static_assert(!ramify::detail::quicksort::sort_order<with_own_less, ramify::ascending>::known_strict_weak);
+static_assert(!ramify::detail::quicksort::sort_order<int, by_remainder>::known_strict_weak);
 
 }  // namespace
 
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(codes_of_floats_as_documented) {
 }
 
 BOOST_AUTO_TEST_CASE(sixty_four_bits) {
-  using wide = ramify::number_codes<std::uint64_t>;
+  using wide = ramify::detail::quicksort::number_codes<std::uint64_t>;
   const wide up = wide::of<std::int64_t>(false);
   BOOST_TEST(up.encode(std::uint64_t{1} << 63) == 0u);
   BOOST_TEST(up.encode(0) == std::uint64_t{1} << 63);

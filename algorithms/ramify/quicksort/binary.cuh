@@ -14,15 +14,15 @@
 /// greater than the fence, it is the minimum. The partition then sends what equals it left, and
 /// that part is sorted.
 
-#include <ramify/quicksort/block_sort.cuh>
+#include <ramify/quicksort/leaf_sort.cuh>
 #include <ramify/runtime/spawner.cuh>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 /// What the blocks of a team share. A segment of more than leaf_size elements has the slot
 /// begin / leaf_size for itself: no other segment that is alive at the same time begins so near.
 template <class Code>
-struct binary_slot {
+struct partition_state {
   position left;     ///< elements of the left part so far
   position right;    ///< elements of the right part so far
   unsigned arrived;  ///< blocks that are done
@@ -44,8 +44,8 @@ struct binary_context {
   static constexpr unsigned max_children = 2;
   static constexpr bool may_be_thin = false;
 
-  buffer_pair<Key, Value> buffers;
-  binary_slot<typename Compare::code>* slots;  ///< n / leaf_size + 1 of them, zeros at first
+  double_buffer<Key, Value> buffers;
+  partition_state<typename Compare::code>* slots;  ///< n / leaf_size + 1 of them, zeros at first
   unsigned long long* merge_sorted;
   Compare compare;
   unsigned depth_limit;
@@ -98,14 +98,14 @@ __device__ Code choose_pivot(binary_shared<Code, Value>& shared, const Key* keys
 
 /// Blocks that work on a segment together.
 template <class Key, class Value>
-__host__ __device__ unsigned binary_team(const segment& s) {
+__host__ __device__ unsigned binary_blocks(const segment& s) {
   using tuning = quicksort_tuning<Key, Value>;
-  return s.size() <= tuning::leaf_size ? 1 : tiles(s, tuning::tile_size);
+  return s.size() <= tuning::leaf_size ? 1 : tile_count(s, tuning::tile_size);
 }
 
 /// Whether a segment is partitioned, or copied, by a grid, and not finished by one block.
 template <class Key, class Value, class Compare>
-__device__ bool worth_a_grid(const segment& s, const spawner<segment>& spawn,
+__device__ bool needs_grid(const segment& s, const spawner<segment>& spawn,
                              const binary_context<Key, Value, Compare>& context) {
   if (s.size() <= quicksort_tuning<Key, Value>::leaf_size) return false;
   if (spawn.too_small(s.size())) return false;
@@ -114,12 +114,12 @@ __device__ bool worth_a_grid(const segment& s, const spawner<segment>& spawn,
 
 /// Finishes a segment that is not worth a grid. Every thread of the block.
 template <class Key, class Value, class Compare>
-__device__ void finish_in_place(binary_shared<typename Compare::code, Value>& shared,
+__device__ void finish_in_block(binary_shared<typename Compare::code, Value>& shared,
                                 const segment& s,
                                 const binary_context<Key, Value, Compare>& context) {
   using sorter = block_sorter<typename Compare::code, Value>;
   if (s.sorted) {
-    if (s.buffer != 0) copy_home(context.buffers, s.begin, s.end, threadIdx.x, blockDim.x);
+    if (s.buffer != 0) copy_to_output(context.buffers, s.begin, s.end, threadIdx.x, blockDim.x);
   } else {
     sorter::sort({}, shared.sort.view(), context.buffers, s, context.compare);
     const bool merged = s.size() > sorter::leaf_size && s.depth >= context.depth_limit;
@@ -130,9 +130,9 @@ __device__ void finish_in_place(binary_shared<typename Compare::code, Value>& sh
 /// Moves `count` elements from `tile_begin` on to their side of the pivot, in the other buffer. The
 /// left part of the segment grows from its front, the right part from its back.
 template <class Code, class Key, class Value, class GoesLeft>
-__device__ void partition_tile(binary_shared<Code, Value>& shared, binary_slot<Code>& slot,
-                               const segment& s, const columns<Key, Value>& from,
-                               const columns<Key, Value>& to, position tile_begin, unsigned count,
+__device__ void partition_tile(binary_shared<Code, Value>& shared, partition_state<Code>& slot,
+                               const segment& s, const key_value_arrays<Key, Value>& from,
+                               const key_value_arrays<Key, Value>& to, position tile_begin, unsigned count,
                                GoesLeft goes_left) {
   constexpr int items = quicksort_tuning<Key, Value>::tile_items;
   // 1. Count this thread's elements on the left.
@@ -161,7 +161,7 @@ __device__ void partition_tile(binary_shared<Code, Value>& shared, binary_slot<C
     if (i >= share.count()) continue;
     const position target = goes_left(keys[i]) ? next_left++ : next_right--;
     to.keys[target] = keys[i];
-    if constexpr (columns<Key, Value>::has_values) {
+    if constexpr (key_value_arrays<Key, Value>::has_values) {
       to.values[target] = from.values[tile_begin + share.at(i)];
     }
   }
@@ -169,26 +169,26 @@ __device__ void partition_tile(binary_shared<Code, Value>& shared, binary_slot<C
 
 /// One block's part in a segment.
 template <class Key, class Value, class Compare>
-__device__ void sort_member(binary_shared<typename Compare::code, Value>& shared,
+__device__ void process_segment(binary_shared<typename Compare::code, Value>& shared,
                             const segment& mine, unsigned tile, spawner<segment>& spawn,
                             const binary_context<Key, Value, Compare>& context) {
   using tuning = quicksort_tuning<Key, Value>;
   using code = typename Compare::code;
-  const unsigned team = binary_team<Key, Value>(mine);
-  binary_slot<code>& slot = context.slots[mine.begin / tuning::leaf_size];
+  const unsigned team = binary_blocks<Key, Value>(mine);
+  partition_state<code>& slot = context.slots[mine.begin / tuning::leaf_size];
   const position tile_begin = mine.begin + position{tile} * tuning::tile_size;
   const position left_over = mine.end - tile_begin;
   const auto count =
       static_cast<unsigned>(left_over < tuning::tile_size ? left_over : tuning::tile_size);
 
-  // 1. Base cases. A small segment comes here only as the root; a sorted one only wants to go home.
-  if (!worth_a_grid(mine, spawn, context)) {
-    finish_in_place(shared, mine, context);
+  // 1. Base cases. A small segment comes here only as the root; a sorted one only wants to go output.
+  if (!needs_grid(mine, spawn, context)) {
+    finish_in_block(shared, mine, context);
     if (threadIdx.x == 0) spawn.task_ends();
     return;
   }
   if (mine.sorted) {
-    copy_home(context.buffers, tile_begin, tile_begin + count, threadIdx.x, blockDim.x);
+    copy_to_output(context.buffers, tile_begin, tile_begin + count, threadIdx.x, blockDim.x);
     if (last_to_arrive(slot.arrived, team) && threadIdx.x == 0) spawn.task_ends();
     return;
   }
@@ -211,24 +211,24 @@ __device__ void sort_member(binary_shared<typename Compare::code, Value>& shared
   const position middle = mine.begin + slot.left;
   const segment left{mine.begin, middle, mine.depth + 1, buffer, pivot_is_minimum};
   const segment right{middle, mine.end, mine.depth + 1, buffer, false};
-  const bool spawn_left = worth_a_grid(left, spawn, context);
-  const bool spawn_right = worth_a_grid(right, spawn, context);
+  const bool spawn_left = needs_grid(left, spawn, context);
+  const bool spawn_right = needs_grid(right, spawn, context);
   __syncthreads();
   if (threadIdx.x == 0) {
     slot.left = 0;  // the left child may use this slot next, and keeps its fence
     slot.right = 0;
     constexpr auto kernel = quicksort_binary<Key, Value, Compare>;
     constexpr auto name = "quicksort_binary";
-    if (spawn_left) spawn(kernel, left, binary_team<Key, Value>(left), context, name);
+    if (spawn_left) spawn(kernel, left, binary_blocks<Key, Value>(left), context, name);
     if (spawn_right) {
-      binary_slot<code>& right_slot = context.slots[middle / tuning::leaf_size];
+      partition_state<code>& right_slot = context.slots[middle / tuning::leaf_size];
       right_slot.fence = pivot;
       right_slot.has_fence = 1;
-      spawn(kernel, right, binary_team<Key, Value>(right), context, name);
+      spawn(kernel, right, binary_blocks<Key, Value>(right), context, name);
     }
   }
-  if (!spawn_left) finish_in_place(shared, left, context);
-  if (!spawn_right) finish_in_place(shared, right, context);
+  if (!spawn_left) finish_in_block(shared, left, context);
+  if (!spawn_right) finish_in_block(shared, right, context);
   if (threadIdx.x == 0) spawn.task_ends();
 }
 
@@ -239,11 +239,11 @@ __global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads)
   const traced here(spawn.trace, __func__);
   auto& shared = dynamic_shared<binary_shared<typename Compare::code, Value>>();
   for (const auto [mine, tile] : source.members()) {
-    sort_member(shared, mine, tile, spawn, context);
+    process_segment(shared, mine, tile, spawn, context);
   }
   if (threadIdx.x == 0) {
     spawn.block_ends(quicksort_binary<Key, Value, Compare>, source, context, __func__);
   }
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

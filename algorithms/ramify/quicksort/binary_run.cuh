@@ -12,7 +12,7 @@
 #include <ramify/quicksort/binary.cuh>
 #include <ramify/runtime/recursion.cuh>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 /// One run of the binary strategy.
 template <class Key, class Value, class Compare>
@@ -20,7 +20,7 @@ class binary_run {
   using tuning = quicksort_tuning<Key, Value>;
   using context = binary_context<Key, Value, Compare>;
   using tree = recursion<segment, context>;
-  using slot = binary_slot<typename Compare::code>;
+  using slot = partition_state<typename Compare::code>;
   using shared_memory = binary_shared<typename Compare::code, Value>;
 
  public:
@@ -57,20 +57,20 @@ class binary_run {
   /// Puts the run into the control's stream. Asynchronous on the device route; on the flat route it
   /// waits between levels. The memory must be there.
   /// \throws cuda_error, std::length_error
-  void start(run_control& control, columns<Key, Value> data, columns<Key, Value> scratch,
+  void start(run_control& control, key_value_arrays<Key, Value> data, key_value_arrays<Key, Value> scratch,
              Compare compare, child_streams streams) {
     const auto clear = [&](void* memory, std::size_t bytes) {
       check(cudaMemsetAsync(memory, 0, bytes, control.stream()), "clearing the segments' slots");
     };
     clear(slots_, slot_count_ * sizeof(slot));
     clear(merge_sorted_on_device_, sizeof(unsigned long long));
-    static_assert(sizeof(shared_memory) <= most_shared_bytes);
+    static_assert(sizeof(shared_memory) <= default_shared_bytes);
     const context shared{{data, scratch}, slots_, merge_sorted_on_device_, compare, depth_limit_};
     tree_.emplace(tree_memory_, slot_count_, control, tuning::threads, sizeof(shared_memory),
                   control.on_device_route() ? streams : child_streams::fire_and_forget, shared,
                   launches_);
     const segment root{0, n_};
-    tree_->start(root, n_ < launches_.threshold ? 1 : binary_team<Key, Value>(root));
+    tree_->start(root, n_ < launches_.threshold ? 1 : binary_blocks<Key, Value>(root));
   }
 
   /// Waits for the run. What kernels could not launch, the host launches here.
@@ -105,4 +105,4 @@ class binary_run {
   unsigned long long merge_sorted_ = 0;
 };
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

@@ -73,15 +73,6 @@ inline void validate(const quicksort_config& config) {
   }
 }
 
-/// \throws std::invalid_argument if n keys and n values share memory
-template <class Key, class Value>
-void quicksort_check_overlap(const Key* keys, const Value* values, std::size_t n) {
-  const std::less<const void*> before;
-  if (before(keys, values + n) && before(values, keys + n)) {
-    throw std::invalid_argument("quicksort: keys and values overlap");
-  }
-}
-
 struct quicksort_report : run_report {
   quicksort_strategy strategy = quicksort_strategy::sample_sort;
   std::uint64_t keys = 0;
@@ -96,3 +87,16 @@ inline std::ostream& operator<<(std::ostream& out, const quicksort_report& r) {
 }
 
 }  // namespace ramify
+
+namespace ramify::detail::quicksort {
+
+/// \throws std::invalid_argument if n keys and n values share memory
+template <class Key, class Value>
+void check_overlap(const Key* keys, const Value* values, std::size_t n) {
+  const std::less<const void*> before;
+  if (before(keys, values + n) && before(values, keys + n)) {
+    throw std::invalid_argument("quicksort: keys and values overlap");
+  }
+}
+
+}  // namespace ramify::detail::quicksort

@@ -35,6 +35,10 @@ struct descending {
   }
 };
 
+}  // namespace ramify::inline RAMIFY_BUILD
+
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
+
 /// Whether Compare is known to order all numbers, NaN too.
 template <class Compare>
 inline constexpr bool orders_numbers =
@@ -86,8 +90,8 @@ struct number_codes {
 template <class Key, class Compare>
 struct sort_order {
   using code = Key;
-  /// Whether it is known to be a strict weak order. Others are watched, see team_sort.
-  static constexpr bool trusted = std::is_arithmetic_v<Key> && orders_numbers<Compare>;
+  /// Whether it is known to be a strict weak order. Others are watched, see team_merge_sort.
+  static constexpr bool known_strict_weak = std::is_arithmetic_v<Key> && orders_numbers<Compare>;
   Compare compare;
 
   [[nodiscard]] __device__ const Key& encode(const Key& key) const { return key; }
@@ -101,7 +105,7 @@ struct sort_order {
 template <class Word>
 struct sort_order<Word, number_codes<Word>> {
   using code = Word;
-  static constexpr bool trusted = true;
+  static constexpr bool known_strict_weak = true;
   number_codes<Word> codes;
 
   [[nodiscard]] __device__ Word encode(Word bits) const { return codes.encode(bits); }
@@ -115,7 +119,7 @@ template <class Direction>
 requires std::same_as<Direction, ascending> || std::same_as<Direction, descending>
 struct sort_order<float, Direction> {
   using code = std::uint32_t;
-  static constexpr bool trusted = true;
+  static constexpr bool known_strict_weak = true;
   Direction direction;
 
   [[nodiscard]] __device__ code encode(float key) const {
@@ -137,4 +141,4 @@ struct sort_order<float, Direction> {
   }
 };
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

@@ -26,7 +26,7 @@
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/stream.cuh>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 /// Grids that launch_level() launches at most; so many slots the device route needs.
 inline constexpr unsigned sample_sort_level_grids = 5;
@@ -51,7 +51,7 @@ struct level_blocks {
 template <class Key, class Value, class Compare>
 __host__ __device__ level_launch launch_grids(const sample_sort_context<Key, Value, Compare>& context,
                                               const level_blocks& blocks,
-                                              const sample_sort_found& found,
+                                              const sample_sort_progress& progress,
                                               sample_sort_launched& launched, unsigned level,
                                               bool on_slots, cudaStream_t in_order,
                                               cudaStream_t aside) {
@@ -66,11 +66,11 @@ __host__ __device__ level_launch launch_grids(const sample_sort_context<Key, Val
 
   // 1. Runs of equal keys that lie in the wrong buffer.
   if (blocks.copies > 0) {
-    const auto all = static_cast<unsigned>(found.copies);
+    const auto all = static_cast<unsigned>(progress.copies);
     const auto status =
         launch(sample_sort_copies<Key, Value, Compare>, shaped(blocks.copies, tuning::tile_threads, 0),
-               aside, context, launched.copy_blocks, static_cast<unsigned>(found.copies >> 32),
-               all == all_found ? all : all - launched.copy_blocks, on_slots);
+               aside, context, launched.copy_blocks, static_cast<unsigned>(progress.copies >> 32),
+               all == count_on_device ? all : all - launched.copy_blocks, on_slots);
     if (!status) return {status.code(), grids};
     launched.copy_blocks = all;
     ++grids;
@@ -78,18 +78,18 @@ __host__ __device__ level_launch launch_grids(const sample_sort_context<Key, Val
   // 2. Leaves.
   if (blocks.leaves > 0) {
     const auto left = [](unsigned long long all, unsigned long long before) {
-      return all == all_found ? all_found : static_cast<unsigned>(all - before);
+      return all == count_on_device ? count_on_device : static_cast<unsigned>(all - before);
     };
-    const leaf_share share{
-        static_cast<unsigned>(launched.leaves), left(found.leaves, launched.leaves),
-        static_cast<unsigned>(launched.long_leaves), left(found.long_leaves, launched.long_leaves)};
+    const leaf_range share{
+        static_cast<unsigned>(launched.leaves), left(progress.leaves, launched.leaves),
+        static_cast<unsigned>(launched.long_leaves), left(progress.long_leaves, launched.long_leaves)};
     const auto status =
         launch(sample_sort_leaves<Key, Value, Compare>,
-               shaped(blocks.leaves, tuning::most_teams * tuning::team_threads, sizes.leaf_bytes),
+               shaped(blocks.leaves, tuning::max_teams * tuning::team_threads, sizes.leaf_bytes),
                aside, context, share, level, on_slots);
     if (!status) return {status.code(), grids};
-    launched.leaves = found.leaves;
-    launched.long_leaves = found.long_leaves;
+    launched.leaves = progress.leaves;
+    launched.long_leaves = progress.long_leaves;
     ++grids;
   }
   // 3. The level. Until scatter is launched it has changed nothing that cannot be done again; once
@@ -113,7 +113,7 @@ __host__ __device__ level_launch launch_grids(const sample_sort_context<Key, Val
     }
     if (error == cudaSuccess) {
       const unsigned bytes =
-          count_shared<typename Compare::code, Value>::bytes(most_buckets(level, sizes));
+          count_shared<typename Compare::code, Value>::bytes(max_buckets(level, sizes));
       error = launch_one(sample_sort_count<Key, Value, Compare>,
                          shaped(blocks.count_and_scatter, tuning::count_threads, bytes));
     }
@@ -126,22 +126,22 @@ __host__ __device__ level_launch launch_grids(const sample_sort_context<Key, Val
   return {cudaSuccess, grids};
 }
 
-/// Launches what `found` has and `launched` has not.
+/// Launches what `progress` has and `launched` has not.
 template <class Key, class Value, class Compare>
 __host__ __device__ level_launch launch_level(const sample_sort_context<Key, Value, Compare>& context,
-                                              const sample_sort_found& found,
+                                              const sample_sort_progress& progress,
                                               sample_sort_launched& launched, unsigned level,
                                               bool on_slots, cudaStream_t in_order,
                                               cudaStream_t aside) {
-  const auto leaves = static_cast<unsigned>(found.leaves - launched.leaves + found.long_leaves -
+  const auto leaves = static_cast<unsigned>(progress.leaves - launched.leaves + progress.long_leaves -
                                             launched.long_leaves);
-  const auto segments = static_cast<unsigned>(found.segments[level % 2] >> 32);
+  const auto segments = static_cast<unsigned>(progress.segments[level % 2] >> 32);
   const level_blocks blocks{
-      .copies = static_cast<unsigned>(found.copies) - launched.copy_blocks,
+      .copies = static_cast<unsigned>(progress.copies) - launched.copy_blocks,
       .leaves = leaves < context.sizes.blocks ? leaves : context.sizes.blocks,
       .sample = level == 0 ? sample_sort_tuning<Key, Value>::root_parts : segments,
-      .count_and_scatter = static_cast<unsigned>(found.segments[level % 2])};
-  return launch_grids(context, blocks, found, launched, level, on_slots, in_order, aside);
+      .count_and_scatter = static_cast<unsigned>(progress.segments[level % 2])};
+  return launch_grids(context, blocks, progress, launched, level, on_slots, in_order, aside);
 }
 
 template <class Key, class Value, class Compare>
@@ -149,15 +149,15 @@ __device__ void launch_from_device(const sample_sort_context<Key, Value, Compare
                                    unsigned level, const char* name) {
 #if RAMIFY_DEVICE_LAUNCH
   // One copy: member by member would be a chain of reads, and everybody waits for this thread.
-  const sample_sort_found found = *context.found;
+  const sample_sort_progress progress = *context.progress;
   // Without slots, as on the flat route, the host launches.
   if (!context.slots.acquire(*context.status, sample_sort_level_grids)) return;
   const auto launch_into = [&](cudaStream_t in_order) {
-    return launch_level(context, found, *context.launched, level, true, in_order,
+    return launch_level(context, progress, *context.launched, level, true, in_order,
                         fire_and_forget());
   };
   // The last level has nothing to put in order, and a stream takes time to make.
-  const bool is_last = found.segments[level % 2] == 0;
+  const bool is_last = progress.segments[level % 2] == 0;
   const level_launch done =
       is_last ? launch_into(fire_and_forget()) : launch_into(device_stream().get());
   context.slots.release(sample_sort_level_grids - done.grids);
@@ -173,8 +173,8 @@ __global__ void sample_sort_begin(sample_sort_context<Key, Value, Compare> conte
   clear_state(context);
   if (threadIdx.x != 0) return;
   context.leaves[0] = context.root;
-  context.found->leaves = 1;
+  context.progress->leaves = 1;
   context.launched->leaves = 1;  // the host launches the first level
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

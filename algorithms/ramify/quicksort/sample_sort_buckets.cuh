@@ -6,11 +6,11 @@
 
 #include <ramify/quicksort/sample_sort_context.cuh>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
-/// What hand_on_buckets() works with in shared memory.
+/// What emit_children() works with in shared memory.
 template <class Scan>
-struct bucket_memory {
+struct emit_storage {
   position* begins;  ///< of each bucket
   unsigned* firsts;  ///< the first bucket of each child
   typename Scan::TempStorage& scan;
@@ -19,9 +19,9 @@ struct bucket_memory {
 /// Hands the buckets of a segment on: large ones to the next level, small ones, several neighbours
 /// together, to the leaves. `shared.begins` are there. Every thread of the block.
 template <unsigned threads, class Scan, class Key, class Value, class Compare>
-__device__ void hand_on_buckets(const sample_sort_context<Key, Value, Compare>& context,
-                                const segment& parent, const sample_sort_tree& tree,
-                                const bucket_memory<Scan>& shared, const task_list<segment>& next) {
+__device__ void emit_children(const sample_sort_context<Key, Value, Compare>& context,
+                                const segment& parent, const splitter_tree& tree,
+                                const emit_storage<Scan>& shared, const task_list<segment>& next) {
   using tuning = sample_sort_tuning<Key, Value>;
   constexpr int half_leaf = tuning::leaf_size / 2;
   __shared__ unsigned leaf_count;
@@ -39,7 +39,7 @@ __device__ void hand_on_buckets(const sample_sort_context<Key, Value, Compare>& 
   if (threadIdx.x == 0) leaf_count = 0;
 
   // 1. Which buckets begin a child? Those after them, to the next one, join it.
-  const thread_run<threads> run(buckets);
+  const thread_range<threads> run(buckets);
   unsigned mine = 0;
   for (unsigned b = run.begin; b < run.end; ++b) mine += is_first(b) ? 1 : 0;
   unsigned before = 0;
@@ -62,14 +62,14 @@ __device__ void hand_on_buckets(const sample_sort_context<Key, Value, Compare>& 
       const bool all_equal = tree.equality != 0 && b % 2 == 1 && last == b;
       bool found_room = true;
       if (all_equal && !is_small(b)) {
-        if (buffer != 0) found_room = context.copies.push(child, tiles(child, copy_tile));
+        if (buffer != 0) found_room = context.copies.push(child, tile_count(child, copy_tile));
       } else if (child.size() <= tuning::leaf_size) {
         is_leaf = child.size() > 0;
       } else if (child.size() <= context.sizes.long_leaf || child.depth >= context.depth_limit) {
         // Not worth a level of its own, or there have been too many.
-        context.long_leaves[atomicAdd(&context.found->long_leaves, 1ull)] = child;
+        context.long_leaves[atomicAdd(&context.progress->long_leaves, 1ull)] = child;
       } else {
-        found_room = next.push(child, blocks_of(child, context.sizes));
+        found_room = next.push(child, block_count(child, context.sizes));
       }
       if (!found_room) atomicAdd(&context.status->dropped, 1ull);
     }
@@ -79,7 +79,7 @@ __device__ void hand_on_buckets(const sample_sort_context<Key, Value, Compare>& 
     if (is_leaf) place = atomicAdd(&leaf_count, 1u);
     __syncthreads();
     if (threadIdx.x == 0) {
-      first_leaf = atomicAdd(&context.found->leaves, position{leaf_count});
+      first_leaf = atomicAdd(&context.progress->leaves, position{leaf_count});
       if (first_leaf + leaf_count > context.leaf_capacity)
         atomicAdd(&context.status->dropped, 1ull);
       leaf_count = 0;
@@ -91,4 +91,4 @@ __device__ void hand_on_buckets(const sample_sort_context<Key, Value, Compare>& 
   }
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

@@ -5,15 +5,15 @@
 /// What the grids of a sample_sort quicksort share.
 
 #include <cstdint>
-#include <ramify/quicksort/block_sort.cuh>
+#include <ramify/quicksort/leaf_sort.cuh>
 #include <ramify/runtime/grid_trace.cuh>
 #include <ramify/runtime/slots.cuh>
 #include <ramify/runtime/tasks.cuh>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 /// The splitters of a segment, as a search tree.
-struct sample_sort_tree {
+struct splitter_tree {
   unsigned levels;    ///< it has 2^levels - 1 splitters
   unsigned equality;  ///< whether what equals a splitter has a bucket of its own
 
@@ -24,17 +24,17 @@ struct sample_sort_tree {
 };
 
 /// What is known of the order of a segment: nothing, or that no key comes before the one in front of it
-/// (rising), or none after (falling), or both.
-enum : unsigned { in_no_order = 0, rising = 1, falling = 2 };
+/// (nondecreasing), or none after (nonincreasing), or both.
+enum : unsigned { unordered = 0, nondecreasing = 1, nonincreasing = 2 };
 
 /// How a segment is partitioned.
 struct sample_sort_plan {
-  sample_sort_tree tree;
+  splitter_tree tree;
   unsigned order;  ///< of the root when it has been counted; of later segments none is known
 };
 
 /// What the levels have found so far; the host reads it when it must go on.
-struct sample_sort_found {
+struct sample_sort_progress {
   unsigned long long segments[2];  ///< of the level lists, which alternate: tasks << 32 | blocks
   unsigned long long copies;       ///< tasks << 32 | blocks
   unsigned long long leaves;
@@ -53,7 +53,7 @@ struct sample_sort_launched {
 
 /// Buckets are numbered in a byte, but for those of a root that has more of them.
 inline constexpr unsigned byte_ids = 256;
-inline constexpr unsigned most_ids = 1024;
+inline constexpr unsigned max_ids = 1024;
 
 /// Sizes of a run that depend on the device and on n.
 struct sample_sort_sizes {
@@ -92,7 +92,7 @@ struct sample_sort_memory {
   segment* leaves;
   segment* long_leaves;
   position leaf_capacity;
-  sample_sort_found* found;
+  sample_sort_progress* progress;
   sample_sort_launched* launched;  ///< by kernels
   unsigned* leaves_taken;       ///< by the teams of each level's leaf grid, beside their first
 
@@ -106,7 +106,7 @@ template <class Key, class Value, class Compare>
 struct sample_sort_context : sample_sort_memory<typename Compare::code> {
   using code = typename Compare::code;
 
-  buffer_pair<Key, Value> buffers;
+  double_buffer<Key, Value> buffers;
   run_status* status;
   launch_slots slots;
   Compare compare;  ///< a sort_order
@@ -136,7 +136,7 @@ struct sample_sort_context : sample_sort_memory<typename Compare::code> {
 inline constexpr int copy_tile = 16 * 1024;
 
 /// A depth limit may be 255, and the segments that reach it become leaves of the next level.
-inline constexpr unsigned most_levels = 256;
+inline constexpr unsigned max_levels = 256;
 
 /// Calls `work` with a null pointer to the type that bucket numbers have in this run.
 template <class Work>
@@ -150,7 +150,7 @@ __device__ void with_id_type(const sample_sort_sizes& sizes, Work work) {
 
 /// Buckets that a segment of more than leaf_size elements is cut into, equality buckets apart.
 template <class Key, class Value>
-__host__ __device__ unsigned wanted_buckets(position size) {
+__host__ __device__ unsigned target_buckets(position size) {
   using tuning = sample_sort_tuning<Key, Value>;
   const position wanted = (size + tuning::bucket_size - 1) / tuning::bucket_size;
   return wanted < tuning::bucket_limit ? static_cast<unsigned>(wanted) : tuning::bucket_limit;
@@ -158,13 +158,13 @@ __host__ __device__ unsigned wanted_buckets(position size) {
 
 /// The same of a segment of the level that is `level` levels below the root.
 template <class Key, class Value>
-__device__ unsigned wanted_buckets(position size, unsigned level, const sample_sort_sizes& sizes) {
-  return level == 0 ? sizes.root_buckets : wanted_buckets<Key, Value>(size);
+__device__ unsigned target_buckets(position size, unsigned level, const sample_sort_sizes& sizes) {
+  return level == 0 ? sizes.root_buckets : target_buckets<Key, Value>(size);
 }
 
 /// How many buckets, equality buckets included, a segment of that level may have.
-__host__ __device__ inline unsigned most_buckets(unsigned level, const sample_sort_sizes& sizes) {
-  return level == 0 && sizes.wide_ids() ? most_ids : byte_ids;
+__host__ __device__ inline unsigned max_buckets(unsigned level, const sample_sort_sizes& sizes) {
+  return level == 0 && sizes.wide_ids() ? max_ids : byte_ids;
 }
 
 /// Levels of the smallest tree with so many buckets.
@@ -175,20 +175,20 @@ __host__ __device__ inline unsigned tree_levels(unsigned buckets) {
 }
 
 /// Elements of a piece of a segment, at most.
-__host__ __device__ inline unsigned most_of_piece(const segment& s, const sample_sort_sizes& sizes) {
+__host__ __device__ inline unsigned max_piece_size(const segment& s, const sample_sort_sizes& sizes) {
   return s.depth == 0 ? sizes.root_piece : sizes.piece;
 }
 
 /// Pieces that a segment is counted and scattered in.
-__host__ __device__ inline unsigned pieces(const segment& s, const sample_sort_sizes& sizes) {
-  const unsigned most = most_of_piece(s, sizes);
+__host__ __device__ inline unsigned piece_count(const segment& s, const sample_sort_sizes& sizes) {
+  const unsigned most = max_piece_size(s, sizes);
   return static_cast<unsigned>((s.size() + most - 1) / most);
 }
 
 /// Blocks that work on a segment: one a piece. The first one also hands the buckets on while the others move
 /// keys; that of the root, which everybody waits for, has no piece.
-__host__ __device__ inline unsigned blocks_of(const segment& s, const sample_sort_sizes& sizes) {
-  return pieces(s, sizes) + (s.depth == 0 ? 1 : 0);
+__host__ __device__ inline unsigned block_count(const segment& s, const sample_sort_sizes& sizes) {
+  return piece_count(s, sizes) + (s.depth == 0 ? 1 : 0);
 }
 
 /// One block's piece of one segment, if it has one: pieces of a segment have the same size, but for the last
@@ -198,7 +198,7 @@ struct sample_sort_piece {
   position begin;
   position end;
   unsigned pieces;  ///< of the segment
-  bool hands_on;    ///< the block has the segment's buckets to hand on
+  bool emits_children;    ///< the block has the segment's buckets to hand on
   /// Where in the lists of offsets this piece's are, if there are others. A segment has them from
   /// 2 * begin / most on, for it has less than 2 * size / most pieces.
   position offsets;
@@ -208,13 +208,13 @@ struct sample_sort_piece {
                             const sample_sort_sizes& sizes) {
     const unsigned index = list.owner_of(number, list.size());
     of = list.tasks[index];
-    pieces = ramify::pieces(of, sizes);
+    pieces = piece_count(of, sizes);
     const unsigned member = number - list.first_block[index];
-    hands_on = member == 0;
+    emits_children = member == 0;
     const bool is_root = of.depth == 0;
-    const bool has_keys = !is_root || !hands_on;
+    const bool has_keys = !is_root || !emits_children;
     const unsigned rank = is_root && has_keys ? member - 1 : member;
-    offsets = (of.begin / (most_of_piece(of, sizes) / 2) + rank) * most_buckets(of.depth, sizes);
+    offsets = (of.begin / (max_piece_size(of, sizes) / 2) + rank) * max_buckets(of.depth, sizes);
     const position each = (of.size() + pieces - 1) / pieces;
     begin = of.begin + rank * each;
     begin = begin < of.end ? begin : of.end;
@@ -229,4 +229,4 @@ template <class Key, class Value, class Compare>
 __device__ void launch_from_device(const sample_sort_context<Key, Value, Compare>& context,
                                    unsigned level, const char* name);
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

@@ -4,10 +4,10 @@
 /// \file
 /// The grid that counts how many keys of a level belong into each bucket, a block a piece.
 
-#include <ramify/quicksort/sample_sort_tree.cuh>
+#include <ramify/quicksort/splitter_tree.cuh>
 #include <type_traits>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 /// What a block of count has in shared memory: this, the counts, and the tree. Below the root these are
 /// small (3 KiB for u32 keys), which matters to grids that kernels launched, see ramify/runtime/team.cuh.
@@ -26,15 +26,15 @@ struct alignas(128) count_shared {
                                  nodes(buckets) * sizeof(Code));
   }
   [[nodiscard]] __device__ unsigned* counts() { return reinterpret_cast<unsigned*>(this + 1); }
-  [[nodiscard]] __device__ Code* tree(unsigned most_buckets) {
-    return reinterpret_cast<Code*>(counts() + most_buckets);
+  [[nodiscard]] __device__ Code* tree(unsigned max_buckets) {
+    return reinterpret_cast<Code*>(counts() + max_buckets);
   }
 };
 
 /// Adds one to a bucket's count, and gives what it was, where keys are repeated: a warp's lanes often want
 /// the same bucket then, one after the other, so one of them does it for all. Every thread of the warp;
 /// `there` says which of them add.
-__device__ inline unsigned add_repeated(unsigned* counts, unsigned id, bool there) {
+__device__ inline unsigned add_warp_aggregated(unsigned* counts, unsigned id, bool there) {
   const unsigned first = __shfl_sync(full_warp_mask, id, 0);
   if (__all_sync(full_warp_mask, there && id == first)) {
     const unsigned lane = threadIdx.x % 32;
@@ -49,7 +49,7 @@ __device__ inline unsigned add_repeated(unsigned* counts, unsigned id, bool ther
 /// `count` keys, and repeated ones.
 template <bool plain, class Key, class Value, class Id, class Compare>
 __device__ void count_tile(unsigned* counts, const typename Compare::code* tree, const Key* keys,
-                           Id* all_ids, unsigned count, const sample_sort_tree& shape,
+                           Id* all_ids, unsigned count, const splitter_tree& shape,
                            Compare compare) {
   using tuning = sample_sort_tuning<Key, Value>;
   constexpr int items = tuning::count_items;
@@ -74,7 +74,7 @@ __device__ void count_tile(unsigned* counts, const typename Compare::code* tree,
       atomicAdd(&counts[ids[i]], 1u);
     } else {
       const bool there = i * threads + threadIdx.x < count;
-      static_cast<void>(add_repeated(counts, ids[i], there));
+      static_cast<void>(add_warp_aggregated(counts, ids[i], there));
     }
   }
 }
@@ -82,7 +82,7 @@ __device__ void count_tile(unsigned* counts, const typename Compare::code* tree,
 /// Strikes out of `order` what `count` keys are not. Most inputs are in no order, which a warp sees at its
 /// first look. Every thread of the block.
 template <class Key, class Value, class Compare>
-__device__ void look_at_order(unsigned& order, const Key* keys, unsigned count, Compare compare) {
+__device__ void check_order(unsigned& order, const Key* keys, unsigned count, Compare compare) {
   using tuning = sample_sort_tuning<Key, Value>;
   constexpr unsigned threads = tuning::count_threads;
   bool falls = false;
@@ -95,12 +95,12 @@ __device__ void look_at_order(unsigned& order, const Key* keys, unsigned count, 
     rises = rises || compare(here, next);
   };
   const auto seen = [&] {
-    return (__any_sync(full_warp_mask, falls) ? in_no_order : rising) |
-           (__any_sync(full_warp_mask, rises) ? in_no_order : falling);
+    return (__any_sync(full_warp_mask, falls) ? unordered : nondecreasing) |
+           (__any_sync(full_warp_mask, rises) ? unordered : nonincreasing);
   };
   look(threadIdx.x);
   unsigned found = seen();
-  if (found != in_no_order) {
+  if (found != unordered) {
     RAMIFY_UNROLL
     for (int i = 1; i < tuning::count_items; ++i) look(i * threads + threadIdx.x);
     found = seen();
@@ -113,7 +113,7 @@ __device__ void look_at_order(unsigned& order, const Key* keys, unsigned count, 
 template <class Key, class Value, class Id, class Compare>
 __device__ void count_piece(count_shared<typename Compare::code, Value>& shared,
                             const typename Compare::code* tree, const Key* keys, Id* ids,
-                            const sample_sort_piece& piece, const sample_sort_tree& shape,
+                            const sample_sort_piece& piece, const splitter_tree& shape,
                             Compare compare) {
   using tuning = sample_sort_tuning<Key, Value>;
   constexpr unsigned tile = tuning::count_items * tuning::count_threads;
@@ -122,10 +122,10 @@ __device__ void count_piece(count_shared<typename Compare::code, Value>& shared,
     if (in_order) {
       // The next tile's first key, too, is to follow.
       const position left = piece.of.end - at;
-      look_at_order<Key, Value>(shared.order, keys + at,
+      check_order<Key, Value>(shared.order, keys + at,
                                 left < tile + 1 ? static_cast<unsigned>(left) : tile + 1, compare);
       __syncthreads();
-      in_order = shared.order != in_no_order;
+      in_order = shared.order != unordered;
       __syncthreads();
     }
     const position left = piece.end - at;
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(sample_sort_tuning<Key, Value>::count_threads)
 
   const task_list<segment> list = context.list(level);
   const unsigned blocks = list.blocks();
-  const unsigned most = most_buckets(level, context.sizes);
+  const unsigned most = max_buckets(level, context.sizes);
   unsigned* counts = shared.counts();
   code* tree = shared.tree(most);
 
@@ -163,17 +163,17 @@ __global__ void __launch_bounds__(sample_sort_tuning<Key, Value>::count_threads)
     if (piece.begin == piece.end) continue;
     sample_sort_plan& plan = context.plan_of(piece.of);
     const unsigned wanted =
-        wanted_buckets<Key, Value>(piece.of.size(), piece.of.depth, context.sizes);
+        target_buckets<Key, Value>(piece.of.size(), piece.of.depth, context.sizes);
 
     // 1. The splitters: the same ones in all blocks of a segment.
-    const sample_sort_tree shape = plant_tree<threads>(tree, context.candidates_of(piece.of),
+    const splitter_tree shape = build_splitter_tree<threads>(tree, context.candidates_of(piece.of),
                                                     wanted - 1, most, context.compare);
     if (piece.begin == piece.of.begin && threadIdx.x == 0) plan.tree = shape;
     const unsigned buckets = shape.buckets();
 
     // 2. Count in shared memory.
     for (unsigned b = threadIdx.x; b < buckets; b += threads) counts[b] = 0;
-    if (threadIdx.x == 0) shared.order = rising | falling;
+    if (threadIdx.x == 0) shared.order = nondecreasing | nonincreasing;
     __syncthreads();
     const Key* keys = context.buffers[piece.of.buffer].keys;
     with_id_type(context.sizes, [&](auto* type) {
@@ -194,4 +194,4 @@ __global__ void __launch_bounds__(sample_sort_tuning<Key, Value>::count_threads)
   }
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

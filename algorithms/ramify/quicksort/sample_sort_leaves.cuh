@@ -2,21 +2,21 @@
 #pragma once
 
 /// \file
-/// What ends a sample_sort quicksort: sorting leaves, and bringing runs of equal keys home.
+/// What ends a sample_sort quicksort: sorting leaves, and bringing runs of equal keys output.
 
 #include <ramify/quicksort/sample_sort_context.cuh>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 template <class Code, class Value>
 using sample_sort_leaf_sorter = leaf_sorter<Code, Value, sample_sort_tuning<Code, Value>::team_threads,
                                          sample_sort_tuning<Code, Value>::leaf_items>;
 
 /// As the number of leaves or of blocks: whatever has been found when the grid begins.
-inline constexpr unsigned all_found = ~0u;
+inline constexpr unsigned count_on_device = ~0u;
 
 /// Which leaves, and which of those that came out too long, a grid sorts.
-struct leaf_share {
+struct leaf_range {
   unsigned first;
   unsigned count;
   unsigned first_long;
@@ -26,26 +26,26 @@ struct leaf_share {
 /// A long leaf is sorted by all of a block.
 template <class Code, class Value>
 using sample_sort_long_leaf_sorter = leaf_sorter<Code, Value,
-                                              sample_sort_tuning<Code, Value>::most_teams *
+                                              sample_sort_tuning<Code, Value>::max_teams *
                                                   sample_sort_tuning<Code, Value>::team_threads,
                                               sample_sort_tuning<Code, Value>::leaf_items>;
 
 /// Sorts leaves of `level`, from whichever buffer, into the caller's arrays.
 template <class Key, class Value, class Compare>
 __global__ void __launch_bounds__(
-    sample_sort_tuning<Key, Value>::most_teams* sample_sort_tuning<Key, Value>::team_threads)
-    sample_sort_leaves(sample_sort_context<Key, Value, Compare> context, leaf_share share, unsigned level,
+    sample_sort_tuning<Key, Value>::max_teams* sample_sort_tuning<Key, Value>::team_threads)
+    sample_sort_leaves(sample_sort_context<Key, Value, Compare> context, leaf_range share, unsigned level,
                     bool on_slot) {
   const traced here(context.trace, __func__);
   using code = typename Compare::code;
   using sorter = sample_sort_leaf_sorter<code, Value>;
   using long_sorter = sample_sort_long_leaf_sorter<code, Value>;
-  __shared__ unsigned upcoming[sample_sort_tuning<Key, Value>::most_teams];
+  __shared__ unsigned upcoming[sample_sort_tuning<Key, Value>::max_teams];
   grid_dependency_synchronize();
   if (on_slot) context.slots.release_at_start();
-  if (share.count == all_found) {
-    share.count = static_cast<unsigned>(context.found->leaves) - share.first;
-    share.long_count = static_cast<unsigned>(context.found->long_leaves) - share.first_long;
+  if (share.count == count_on_device) {
+    share.count = static_cast<unsigned>(context.progress->leaves) - share.first;
+    share.long_count = static_cast<unsigned>(context.progress->long_leaves) - share.first_long;
   }
 
   // 1. Long leaves, by all threads of a block. There are few, in few blocks.
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(
     long_sorter::sort({}, long_sorter::leaf_sort::lay_out(memory, most), context.buffers, leaf,
                       context.compare, most);
     if (threadIdx.x == 0 && leaf.depth >= context.depth_limit) {
-      atomicAdd(&context.found->merge_sorted, 1ull);
+      atomicAdd(&context.progress->merge_sorted, 1ull);
     }
   }
 
@@ -99,7 +99,7 @@ __global__ void sample_sort_copies(sample_sort_context<Key, Value, Compare> cont
   const traced here(context.trace, __func__);
   grid_dependency_synchronize();
   if (on_slot) context.slots.release_at_start();
-  if (blocks == all_found) {
+  if (blocks == count_on_device) {
     segments = context.copies.size();
     blocks = context.copies.blocks() - first;
   }
@@ -109,8 +109,8 @@ __global__ void sample_sort_copies(sample_sort_context<Key, Value, Compare> cont
     const position begin =
         mine.begin + position{first + i - context.copies.first_block[index]} * copy_tile;
     const position end = begin + copy_tile < mine.end ? begin + copy_tile : mine.end;
-    copy_home(context.buffers, begin, end, threadIdx.x, blockDim.x);
+    copy_to_output(context.buffers, begin, end, threadIdx.x, blockDim.x);
   }
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

@@ -19,7 +19,7 @@
 #include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/run_control.cuh>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 /// One run of the sample_sort strategy.
 template <class Key, class Value, class Compare>
@@ -59,13 +59,13 @@ class sample_sort_run {
     memory_.counts = memory.take<position>(units);
     const std::size_t later_offsets = (2 * n / sizes_.root_piece + 2) * byte_ids;
     memory_.offsets = memory.take<position>(std::max(
-        later_offsets, (n / sizes_.root_piece + 1) * std::size_t{most_buckets(0, sizes_)}));
+        later_offsets, (n / sizes_.root_piece + 1) * std::size_t{max_buckets(0, sizes_)}));
     if (sizes_.wide_ids()) {
       memory_.ids = memory.take<std::uint16_t>(n);
     } else {
       memory_.ids = memory.take<std::uint8_t>(n);
     }
-    memory_.leaves_taken = memory.take<unsigned>(most_levels + 1);
+    memory_.leaves_taken = memory.take<unsigned>(max_levels + 1);
     // A segment in a list is longer than a leaf, one in the copy list than half a leaf.
     const std::size_t halves = n / (tuning::leaf_size / 2) + 1;
     memory_.even = take_list(memory, n / tuning::leaf_size + 1);
@@ -81,13 +81,13 @@ class sample_sort_run {
 
   /// Puts the run into the control's stream, asynchronously. The memory must be there.
   /// \throws cuda_error
-  void start(run_control& control, columns<Key, Value> data, columns<Key, Value> scratch,
+  void start(run_control& control, key_value_arrays<Key, Value> data, key_value_arrays<Key, Value> scratch,
              Compare compare) {
-    memory_.found = &state_->found;
+    memory_.progress = &state_->progress;
     memory_.launched = &state_->launched;
-    memory_.even.count_and_blocks = &state_->found.segments[0];
-    memory_.odd.count_and_blocks = &state_->found.segments[1];
-    memory_.copies.count_and_blocks = &state_->found.copies;
+    memory_.even.count_and_blocks = &state_->progress.segments[0];
+    memory_.odd.count_and_blocks = &state_->progress.segments[1];
+    memory_.copies.count_and_blocks = &state_->progress.copies;
     context_.emplace(sample_sort_context<Key, Value, Compare>{memory_,
                                                            {data, scratch},
                                                            control.status(),
@@ -105,13 +105,13 @@ class sample_sort_run {
     }
     if (control.on_device_route()) {
       // The host launches the first level, kernels the others.
-      sample_sort_found found{};
+      sample_sort_progress progress{};
       sample_sort_launched launched{};
-      found.leaves = is_leaf ? 1 : 0;
-      found.segments[0] = is_leaf ? 0 : 1ull << 32 | blocks_of(context_->root, sizes_);
-      launch_from_host(control, found, launched);
+      progress.leaves = is_leaf ? 1 : 0;
+      progress.segments[0] = is_leaf ? 0 : 1ull << 32 | block_count(context_->root, sizes_);
+      launch_from_host(control, progress, launched);
     } else {
-      launch_unseen(control);
+      launch_ahead(control);
     }
   }
 
@@ -122,17 +122,17 @@ class sample_sort_run {
     const state now = read(control);
     sample_sort_launched launched = now.launched;
     if (!control.on_device_route()) {
-      launched = {now.found.leaves, now.found.long_leaves, static_cast<unsigned>(now.found.copies)};
+      launched = {now.progress.leaves, now.progress.long_leaves, static_cast<unsigned>(now.progress.copies)};
     }
     context_->slots = {};  // from here on kernels launch nothing
-    sample_sort_found found = now.found;
-    while (found.segments[found.level % 2] != 0 || found.leaves > launched.leaves ||
-           found.long_leaves > launched.long_leaves ||
-           static_cast<unsigned>(found.copies) > launched.copy_blocks) {
-      launch_from_host(control, found, launched);
-      found = read(control).found;
+    sample_sort_progress progress = now.progress;
+    while (progress.segments[progress.level % 2] != 0 || progress.leaves > launched.leaves ||
+           progress.long_leaves > launched.long_leaves ||
+           static_cast<unsigned>(progress.copies) > launched.copy_blocks) {
+      launch_from_host(control, progress, launched);
+      progress = read(control).progress;
     }
-    merge_sorted_ = found.merge_sorted;
+    merge_sorted_ = progress.merge_sorted;
   }
 
   /// Segments that had reached the depth limit; after finish().
@@ -140,7 +140,7 @@ class sample_sort_run {
 
  private:
   struct state {
-    sample_sort_found found;
+    sample_sort_progress progress;
     sample_sort_launched launched;
   };
 
@@ -156,7 +156,7 @@ class sample_sort_run {
   static unsigned expected_levels(std::size_t n) {
     unsigned levels = 0;
     for (std::size_t size = n; size > tuning::leaf_size; ++levels) {
-      size /= levels == 0 ? root_buckets(n) : wanted_buckets<Key, Value>(size);
+      size /= levels == 0 ? root_buckets(n) : target_buckets<Key, Value>(size);
     }
     return levels;
   }
@@ -189,15 +189,15 @@ class sample_sort_run {
     if (const auto found = known.find(device); found != known.end()) return found->second;
 
     sample_sort_sizes sizes{};
-    constexpr std::size_t most_sampled = team_sort_of_sample<code, Value>::capacity;
+    constexpr std::size_t max_sample = sample_merge_sort<code, Value>::capacity;
     constexpr std::size_t beyond = sample_bytes<code, Value>(0);
     const std::size_t for_sample =
-        set_max_dynamic_shared(sample_sort_sample<Key, Value, Compare>, sample_bytes<code, Value>(most_sampled));
+        set_max_dynamic_shared(sample_sort_sample<Key, Value, Compare>, sample_bytes<code, Value>(max_sample));
     sizes.sample = static_cast<unsigned>((for_sample - beyond) / sizeof(Key));
     sizes.sample_bytes = static_cast<unsigned>(for_sample);
     using root_memory = root_part_memory<code, Value>;
     sizes.root_part =
-        std::min<unsigned>(part_of(tuning::root_oversampling * tuning::bucket_limit), most_sampled);
+        std::min<unsigned>(part_of(tuning::root_oversampling * tuning::bucket_limit), max_sample);
     const std::size_t for_root = set_max_dynamic_shared(sample_sort_sample_root<Key, Value, Compare>,
                                               root_memory::bytes(sizes.root_part));
     while (root_memory::bytes(sizes.root_part) > for_root) --sizes.root_part;
@@ -211,7 +211,7 @@ class sample_sort_run {
     if (fit < sizes.tile) sizes.tile = fit / 2 * 2;  // ids behind it have an even address
     sizes.tile_bytes = scatter_storage::bytes(sizes.tile, id_bytes);
     const std::size_t for_leaves = set_max_dynamic_shared(sample_sort_leaves<Key, Value, Compare>,
-                                                tuning::most_teams * sizeof(leaf_storage));
+                                                tuning::max_teams * sizeof(leaf_storage));
     sizes.teams = static_cast<unsigned>(for_leaves / sizeof(leaf_storage));
     sizes.leaf_bytes = static_cast<unsigned>(sizes.teams * sizeof(leaf_storage));
     using long_sort = typename sample_sort_long_leaf_sorter<code, Value>::leaf_sort;
@@ -230,8 +230,8 @@ class sample_sort_run {
   static unsigned part_of(unsigned sample) { return 4 * (sample / tuning::root_parts + 1); }
 
   static sample_sort_sizes sizes_for(std::size_t n) {
-    static_assert(sizeof(leaf_storage) <= most_shared_bytes &&
-                  count_shared<code, Value>::bytes(most_ids) <= most_shared_bytes);
+    static_assert(sizeof(leaf_storage) <= default_shared_bytes &&
+                  count_shared<code, Value>::bytes(max_ids) <= default_shared_bytes);
     sample_sort_sizes sizes = device_sizes();
     sizes.root_buckets = root_buckets(n);
     // The smaller the input, the more the time for its sample weighs: a key in 2048, and at least eight for
@@ -246,13 +246,13 @@ class sample_sort_run {
         static_cast<unsigned>(root_part_memory<code, Value>::bytes(sizes.root_part));
     // A piece a block, or several if that makes them large. Later, a segment that is a little longer than
     // such a piece is one piece all the same.
-    constexpr std::size_t large = 32 * std::size_t{tuning::least_piece};
+    constexpr std::size_t large = 32 * std::size_t{tuning::min_piece};
     const std::size_t rounds = n / (sizes.blocks * large) + 1;
     // What waits takes room from what runs: of inputs of several rounds, f64, it cost 2 %.
     if (rounds > 1) sizes.serialization = stream_serialization::full;
     const std::size_t pieces =
         std::max(rounds * sizes.blocks, std::size_t{2}) - 1;  // and one block more
-    const std::size_t piece = std::max<std::size_t>(n / pieces + 1, tuning::least_piece);
+    const std::size_t piece = std::max<std::size_t>(n / pieces + 1, tuning::min_piece);
     sizes.root_piece = static_cast<unsigned>(piece + piece % 2);
     sizes.piece = sizes.root_piece + sizes.root_piece / 8 * 2;  // a quarter more, and even
     return sizes;
@@ -267,20 +267,20 @@ class sample_sort_run {
     return now;
   }
 
-  void launch_from_host(run_control& control, const sample_sort_found& found,
+  void launch_from_host(run_control& control, const sample_sort_progress& progress,
                         sample_sort_launched& launched) {
-    account(control, found.level,
-            launch_level(*context_, found, launched, found.level, false, control.stream(),
+    account(control, progress.level,
+            launch_level(*context_, progress, launched, progress.level, false, control.stream(),
                          control.stream()));
   }
 
   /// Launches the expected levels, and the leaves, without knowing what is in them.
-  void launch_unseen(run_control& control) {
+  void launch_ahead(run_control& control) {
     const unsigned levels = levels_ahead(n_);
-    sample_sort_found whatever{};
-    whatever.copies = all_found;
-    whatever.leaves = all_found;
-    whatever.long_leaves = all_found;
+    sample_sort_progress whatever{};
+    whatever.copies = count_on_device;
+    whatever.leaves = count_on_device;
+    whatever.long_leaves = count_on_device;
     sample_sort_launched none{};
     const auto launch_blocks = [&](const level_blocks& blocks, unsigned level) {
       account(control, level,
@@ -292,7 +292,7 @@ class sample_sort_run {
           .copies = 0,
           .leaves = 0,
           .sample = level == 0 ? tuning::root_parts : sizes_.blocks,
-          .count_and_scatter = level > 0 ? 4 * sizes_.blocks : blocks_of(context_->root, sizes_)};
+          .count_and_scatter = level > 0 ? 4 * sizes_.blocks : block_count(context_->root, sizes_)};
       launch_blocks(blocks, level);
     }
     const auto at_most = [](std::size_t things, std::size_t blocks) {
@@ -321,4 +321,4 @@ class sample_sort_run {
   std::uint64_t merge_sorted_ = 0;
 };
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

@@ -6,16 +6,16 @@
 
 #include <ramify/quicksort/sample_sort_context.cuh>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 template <class Code, class Value>
-using team_sort_of_sample = team_sort<Code, no_value, sample_sort_tuning<Code, Value>::sample_threads,
+using sample_merge_sort = team_merge_sort<Code, no_value, sample_sort_tuning<Code, Value>::sample_threads,
                               sample_sort_tuning<Code, Value>::sample_items>;
 
 /// A small sample is sorted sooner by more threads with fewer keys each.
 template <class Code, class Value>
-using small_team_sort_of_sample = team_sort<Code, no_value, sample_sort_tuning<Code, Value>::sample_threads,
-                                    odd((sample_sort_tuning<Code, Value>::sample_items + 2) / 3)>;
+using small_sample_merge_sort = team_merge_sort<Code, no_value, sample_sort_tuning<Code, Value>::sample_threads,
+                                    round_down_to_odd((sample_sort_tuning<Code, Value>::sample_items + 2) / 3)>;
 
 /// Bytes of shared memory in which sort_sample() sorts `count` keys.
 template <class Code, class Value>
@@ -27,10 +27,10 @@ __host__ __device__ constexpr std::size_t sample_bytes(std::size_t count) {
 template <class Code, class Value, class Read, class Compare>
 __device__ void sort_sample(Code* sorted, Read read, unsigned count, Compare compare) {
   const block_team<sample_sort_tuning<Code, Value>::sample_threads, 1> all;
-  if (count <= small_team_sort_of_sample<Code, Value>::capacity) {
-    small_team_sort_of_sample<Code, Value>::sort_keys(all, {sorted, nullptr}, read, count, compare);
+  if (count <= small_sample_merge_sort<Code, Value>::capacity) {
+    small_sample_merge_sort<Code, Value>::sort_keys(all, {sorted, nullptr}, read, count, compare);
   } else {
-    team_sort_of_sample<Code, Value>::sort_keys(all, {sorted, nullptr}, read, count, compare);
+    sample_merge_sort<Code, Value>::sort_keys(all, {sorted, nullptr}, read, count, compare);
   }
 }
 
@@ -70,11 +70,11 @@ __device__ inline void clear_counts(position* counts, unsigned wanted, unsigned 
 /// Puts the state of a run to its beginning. One block.
 template <class Key, class Value, class Compare>
 __device__ void clear_state(const sample_sort_context<Key, Value, Compare>& context) {
-  for (unsigned level = threadIdx.x; level <= most_levels; level += blockDim.x) {
+  for (unsigned level = threadIdx.x; level <= max_levels; level += blockDim.x) {
     context.leaves_taken[level] = 0;
   }
   if (threadIdx.x == 0) {
-    *context.found = {};
+    *context.progress = {};
     *context.launched = {};
   }
 }
@@ -102,7 +102,7 @@ __device__ void add_ranks(unsigned* ranks, const Code* keys, unsigned count, Com
 /// Sorts a part of `size` keys, shared.part, into shared.ordered: a small one by counting for each key which
 /// come before, all keys at once. Every thread of the block; they have met when it returns.
 template <class Code, class Value, class Compare>
-__device__ void order_part(const root_part_memory<Code, Value>& shared, unsigned size,
+__device__ void sort_part(const root_part_memory<Code, Value>& shared, unsigned size,
                            Compare compare) {
   constexpr unsigned threads = sample_sort_tuning<Code, Value>::sample_threads;
   const auto read = [&](unsigned k) { return shared.part[k]; };
@@ -157,17 +157,17 @@ __global__ void __launch_bounds__(sample_sort_tuning<Key, Value>::sample_threads
   if (blockIdx.x == 0) {
     clear_state(context);
     if (threadIdx.x == 0) {
-      context.even.push(context.root, blocks_of(context.root, sizes));
-      context.plan_of(context.root) = {{}, rising | falling};
+      context.even.push(context.root, block_count(context.root, sizes));
+      context.plan_of(context.root) = {{}, nondecreasing | nonincreasing};
     }
   }
-  clear_counts(context.counts, sizes.root_buckets, most_buckets(0, sizes),
+  clear_counts(context.counts, sizes.root_buckets, max_buckets(0, sizes),
                blockIdx.x * threads + threadIdx.x, parts * threads);
 
   // 1. Pivots, from a few keys of the sample. A comparator that contradicts itself may give two keys the same
   //    rank, and none another, but all blocks choose the same ones.
   const Compare compare = context.compare;
-  const Key* keys = context.buffers.home.keys;
+  const Key* keys = context.buffers.output.keys;
   const auto read = [&](unsigned k) {
     return compare.encode(keys[sample_position(context.root, k, count)]);
   };
@@ -230,7 +230,7 @@ __global__ void __launch_bounds__(sample_sort_tuning<Key, Value>::sample_threads
   const unsigned size = part_size;
   const unsigned kept = min(size, sizes.root_part);
   if (kept == 0) return;
-  order_part(shared, kept, compare);
+  sort_part(shared, kept, compare);
   for (unsigned c = threadIdx.x; c < sizes.root_buckets - 1; c += threads) {
     const unsigned place = (c + 1) * count / sizes.root_buckets;
     if (place >= before && place < before + size) {
@@ -257,8 +257,8 @@ __global__ void __launch_bounds__(sample_sort_tuning<Key, Value>::sample_threads
 
   for (unsigned i = blockIdx.x; i < list.size(); i += gridDim.x) {
     const segment mine = list.tasks[i];
-    const unsigned buckets = wanted_buckets<Key, Value>(mine.size());
-    if (threadIdx.x == 0) context.plan_of(mine) = {{}, in_no_order};
+    const unsigned buckets = target_buckets<Key, Value>(mine.size());
+    if (threadIdx.x == 0) context.plan_of(mine) = {{}, unordered};
     clear_counts(context.counts_of(mine), buckets, byte_ids, threadIdx.x, threads);
 
     const position wanted = position{tuning::oversampling} * buckets;
@@ -278,4 +278,4 @@ __global__ void __launch_bounds__(sample_sort_tuning<Key, Value>::sample_threads
   }
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

@@ -8,7 +8,7 @@
 #include <ramify/quicksort/sample_sort_count.cuh>
 #include <type_traits>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 /// What a block of scatter has in shared memory before the elements and the bucket numbers of a tile.
 template <class Key, class Value>
@@ -18,11 +18,11 @@ struct alignas(128) scatter_shared {
   using scan_of_segment = block_scan<position, tuning::tile_threads>;
   /// Keys of each bucket, then where they begin in the tile. (Of the block that hands buckets on, first the
   /// children's first buckets.)
-  unsigned counts[most_ids];
+  unsigned counts[max_ids];
   /// Where in the output each bucket's next key goes.
-  position next[most_ids];
+  position next[max_ids];
   /// From a place in the tile to the place in the output; before the tiles, where buckets begin there.
-  position shift[most_ids];
+  position shift[max_ids];
   typename scan::TempStorage scan_storage;
   typename scan_of_segment::TempStorage segment_scan_storage;
 
@@ -40,10 +40,10 @@ struct alignas(128) scatter_shared {
 
 /// Where the buckets of a segment begin, into shared.shift. Every thread of the block.
 template <class Key, class Value>
-__device__ void find_begins(scatter_shared<Key, Value>& shared, const segment& of,
+__device__ void find_bucket_begins(scatter_shared<Key, Value>& shared, const segment& of,
                             const position* counts, unsigned buckets) {
   using storage = scatter_shared<Key, Value>;
-  const thread_run<storage::tuning::tile_threads> run(buckets);
+  const thread_range<storage::tuning::tile_threads> run(buckets);
   position mine = 0;
   for (unsigned b = run.begin; b < run.end; ++b) mine += counts[b];
   position before = 0;
@@ -69,7 +69,7 @@ __device__ void scatter_tile(scatter_shared<Key, Value>& shared,
   constexpr int items = tuning::tile_items;
   constexpr unsigned threads = tuning::tile_threads;
   constexpr unsigned id_bits = 10;
-  static_assert(most_ids == 1u << id_bits);
+  static_assert(max_ids == 1u << id_bits);
   const Key* from = context.buffers[of.buffer].keys + begin;
   Key* to = context.buffers[1 - of.buffer].keys;
   const Id* all_ids = static_cast<const Id*>(context.ids) + begin;
@@ -93,13 +93,13 @@ __device__ void scatter_tile(scatter_shared<Key, Value>& shared,
       id_and_rank[i] |= atomicAdd(&shared.counts[id], 1u) << id_bits;
     } else {
       const bool there = i * threads + threadIdx.x < count;
-      id_and_rank[i] |= add_repeated(shared.counts, id, there) << id_bits;
+      id_and_rank[i] |= add_warp_aggregated(shared.counts, id, there) << id_bits;
     }
   }
   __syncthreads();
 
   // 2. Where does each bucket begin in the tile, and where does that go?
-  const thread_run<threads> run(buckets);
+  const thread_range<threads> run(buckets);
   unsigned mine = 0;
   for (unsigned b = run.begin; b < run.end; ++b) mine += shared.counts[b];
   unsigned before = 0;
@@ -116,7 +116,7 @@ __device__ void scatter_tile(scatter_shared<Key, Value>& shared,
 
   // 3. Lay the keys out, and write runs of neighbours.
   const auto place = [&](int i) {
-    return shared.counts[id_and_rank[i] % most_ids] + (id_and_rank[i] >> id_bits);
+    return shared.counts[id_and_rank[i] % max_ids] + (id_and_rank[i] >> id_bits);
   };
   auto* staged = reinterpret_cast<Key*>(shared.elements());
   Id* ids = shared.template ids<Id>(context.sizes.tile);
@@ -125,7 +125,7 @@ __device__ void scatter_tile(scatter_shared<Key, Value>& shared,
     if (plain || i * threads + threadIdx.x < count) {
       const unsigned to_place = place(i);
       staged[to_place] = keys[i];
-      ids[to_place] = static_cast<Id>(id_and_rank[i] % most_ids);
+      ids[to_place] = static_cast<Id>(id_and_rank[i] % max_ids);
     }
   }
   __syncthreads();
@@ -164,7 +164,7 @@ __device__ void scatter_tile(scatter_shared<Key, Value>& shared,
 template <class Id, class Key, class Value, class Compare>
 __device__ void scatter_piece(scatter_shared<Key, Value>& shared,
                               const sample_sort_context<Key, Value, Compare>& context,
-                              const sample_sort_piece& piece, const sample_sort_tree& tree) {
+                              const sample_sort_piece& piece, const splitter_tree& tree) {
   using tuning = sample_sort_tuning<Key, Value>;
   const unsigned tile = context.sizes.tile;
   for (position begin = piece.begin; begin < piece.end; begin += tile) {
@@ -181,7 +181,7 @@ __device__ void scatter_piece(scatter_shared<Key, Value>& shared,
 /// Turns the root round: swaps those elements of a piece that are in its first half with their mirror
 /// images. Every thread of the block.
 template <class Key, class Value>
-__device__ void mirror_piece(const columns<Key, Value>& data, const sample_sort_piece& piece) {
+__device__ void reverse_piece(const key_value_arrays<Key, Value>& data, const sample_sort_piece& piece) {
   const position middle = piece.of.begin + piece.of.size() / 2;
   const position end = piece.end < middle ? piece.end : middle;
   const auto swap_all = [&](auto* elements) {
@@ -211,7 +211,7 @@ __device__ void mirror_piece(const columns<Key, Value>& data, const sample_sort_
     }
   };
   swap_all(data.keys);
-  if constexpr (columns<Key, Value>::has_values) swap_all(data.values);
+  if constexpr (key_value_arrays<Key, Value>::has_values) swap_all(data.values);
 }
 
 /// Moves the elements of a level to their buckets in the other buffer. A root that has turned out to be in
@@ -232,17 +232,17 @@ __global__ void __launch_bounds__(sample_sort_tuning<Key, Value>::tile_threads)
     const sample_sort_piece piece(list, number, context.sizes);
     const sample_sort_plan& plan = context.plan_of(piece.of);
     const position* counts = context.counts_of(piece.of);
-    const sample_sort_tree tree = plan.tree;
-    const bool in_order = plan.order != in_no_order;
+    const splitter_tree tree = plan.tree;
+    const bool in_order = plan.order != unordered;
 
     if (!in_order) {
       // 1. Where do the buckets begin?
-      find_begins(shared, piece.of, counts, tree.buckets());
-      if (piece.hands_on) {
+      find_bucket_begins(shared, piece.of, counts, tree.buckets());
+      if (piece.emits_children) {
         // 2. Hand them on, while other blocks move keys: nobody looks at them before the next level.
         using scan = typename scatter_shared<Key, Value>::scan;
-        const bucket_memory<scan> memory{shared.shift, shared.counts, shared.scan_storage};
-        hand_on_buckets<threads>(context, piece.of, tree, memory, context.list(level + 1));
+        const emit_storage<scan> memory{shared.shift, shared.counts, shared.scan_storage};
+        emit_children<threads>(context, piece.of, tree, memory, context.list(level + 1));
       }
       if (piece.begin < piece.end) {
         // 3. Where do this piece's keys of each bucket go? Move them.
@@ -256,20 +256,20 @@ __global__ void __launch_bounds__(sample_sort_tuning<Key, Value>::tile_threads)
           scatter_piece<std::remove_pointer_t<decltype(type)>>(shared, context, piece, tree);
         });
       }
-    } else if ((plan.order & rising) == 0) {
+    } else if ((plan.order & nondecreasing) == 0) {
       // 1. to 3., in the opposite order: swap.
-      mirror_piece(context.buffers[piece.of.buffer], piece);
+      reverse_piece(context.buffers[piece.of.buffer], piece);
     }
 
     // 4. Recurse: the last block of the level launches the grids for the next one. Join: nobody needs one;
     //    the grids of the next level stand in one stream, and the caller's stream waits for the whole tree
     //    of grids.
-    if (!last_to_arrive(context.found->blocks_done, blocks)) continue;
+    if (!last_to_arrive(context.progress->blocks_done, blocks)) continue;
     if (threadIdx.x == 0) {
-      context.found->level = level + 1;
+      context.progress->level = level + 1;
       launch_from_device(context, level + 1, __func__);
     }
   }
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

@@ -9,7 +9,7 @@
 #include <ramify/quicksort/tuning.cuh>
 #include <type_traits>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 /// Positions count from the first element of the whole input.
 using position = unsigned long long;
@@ -26,13 +26,13 @@ struct segment {
 };
 
 /// How many tiles of `tile_size` elements cover a segment.
-__host__ __device__ inline unsigned tiles(const segment& s, int tile_size) {
+__host__ __device__ inline unsigned tile_count(const segment& s, int tile_size) {
   return static_cast<unsigned>((s.size() + tile_size - 1) / tile_size);
 }
 
 /// An array of keys, and one of values beside it unless Value is no_value.
 template <class Key, class Value>
-struct columns {
+struct key_value_arrays {
   static_assert(std::is_trivially_copyable_v<Key> && std::is_trivially_copyable_v<Value>,
                 "elements are moved bit by bit");
   static_assert(std::is_default_constructible_v<Key> && std::is_default_constructible_v<Value>,
@@ -43,7 +43,7 @@ struct columns {
   Value* values = nullptr;
 
   /// Puts element `from` of `source` to `to`.
-  __device__ void take(position to, const columns& source, position from) const {
+  __device__ void take(position to, const key_value_arrays& source, position from) const {
     keys[to] = source.keys[from];
     if constexpr (has_values) values[to] = source.values[from];
   }
@@ -53,12 +53,12 @@ struct columns {
 /// index that is only known at run time would put kernel arguments into local memory, and hide from
 /// the compiler that these are arrays in device memory.
 template <class Key, class Value>
-struct buffer_pair {
-  columns<Key, Value> home;
-  columns<Key, Value> scratch;
+struct double_buffer {
+  key_value_arrays<Key, Value> output;
+  key_value_arrays<Key, Value> scratch;
 
-  __device__ columns<Key, Value> operator[](unsigned buffer) const {
-    return {buffer == 0 ? home.keys : scratch.keys, buffer == 0 ? home.values : scratch.values};
+  __device__ key_value_arrays<Key, Value> operator[](unsigned buffer) const {
+    return {buffer == 0 ? output.keys : scratch.keys, buffer == 0 ? output.values : scratch.values};
   }
 };
 
@@ -94,11 +94,11 @@ struct thread_share {
 ///
 ///     5 things, 4 threads  -->  [0 1] [2 3] [4] []
 template <int threads>
-struct thread_run {
+struct thread_range {
   unsigned begin;
   unsigned end;
 
-  __device__ explicit thread_run(unsigned count) {
+  __device__ explicit thread_range(unsigned count) {
     const unsigned each = (count + threads - 1) / threads;
     begin = min(threadIdx.x * each, count);
     end = min(begin + each, count);
@@ -123,4 +123,4 @@ __device__ inline position sample_position(const segment& s, unsigned i, unsigne
   return s.begin + first + (random * stretch >> 24);  // a division takes much longer
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

@@ -10,13 +10,13 @@
 #include <ramify/runtime/collectives.cuh>
 #include <type_traits>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 /// One thread's elements: keys and, if values are to follow them, the places they came from.
-template <class Key, int items, bool with_places>
-struct thread_elements {
+template <class Key, int items, bool with_indices>
+struct thread_items {
   Key keys[items];
-  [[no_unique_address]] std::conditional_t<with_places, unsigned[items], no_value> places;
+  [[no_unique_address]] std::conditional_t<with_indices, unsigned[items], no_value> places;
 
   /// Puts elements i and j, i < j, in order.
   template <class Compare>
@@ -25,7 +25,7 @@ struct thread_elements {
     const Key lower = swap ? keys[j] : keys[i];
     keys[j] = swap ? keys[i] : keys[j];
     keys[i] = lower;
-    if constexpr (with_places) {
+    if constexpr (with_indices) {
       const unsigned place = swap ? places[j] : places[i];
       places[j] = swap ? places[i] : places[j];
       places[i] = place;
@@ -37,7 +37,7 @@ struct thread_elements {
 /// all that follow. If not `full`, only the first `valid` elements exist: comparators send the larger
 /// element up, so missing ones, counted as larger than any, stay where they are, at the end.
 template <int run, int distance, bool full, class Elements, int items, class Compare>
-__device__ void sort_from(Elements& mine, std::integral_constant<int, items> count, int valid,
+__device__ void compare_exchange_from(Elements& mine, std::integral_constant<int, items> count, int valid,
                           Compare compare) {
   RAMIFY_UNROLL
   for (int i = distance % run; i + distance < items; ++i) {
@@ -48,24 +48,24 @@ __device__ void sort_from(Elements& mine, std::integral_constant<int, items> cou
     }
   }
   if constexpr (distance > 1) {
-    sort_from<run, distance / 2, full>(mine, count, valid, compare);
+    compare_exchange_from<run, distance / 2, full>(mine, count, valid, compare);
   } else if constexpr (2 * run < items) {
-    sort_from<2 * run, 2 * run, full>(mine, count, valid, compare);
+    compare_exchange_from<2 * run, 2 * run, full>(mine, count, valid, compare);
   }
 }
 
 /// Sorts the first `valid` elements of a thread. Not stable. No comparison with what is not there.
-template <class Key, int items, bool with_places, class Compare>
-__device__ void sort_in_registers(thread_elements<Key, items, with_places>& mine, int valid,
+template <class Key, int items, bool with_indices, class Compare>
+__device__ void sort_in_registers(thread_items<Key, items, with_indices>& mine, int valid,
                                   Compare compare) {
   constexpr std::integral_constant<int, items> count;
   if constexpr (items > 1) {
     if (valid == items) {
-      sort_from<1, 1, true>(mine, count, valid, compare);
+      compare_exchange_from<1, 1, true>(mine, count, valid, compare);
     } else {
-      sort_from<1, 1, false>(mine, count, valid, compare);
+      compare_exchange_from<1, 1, false>(mine, count, valid, compare);
     }
   }
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

@@ -12,16 +12,16 @@
 #include <ramify/runtime/collectives.cuh>
 #include <type_traits>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 /// `count`, or one less where that is even: neighbouring threads whose elements lie an odd number of
 /// words apart use different banks of shared memory.
-[[nodiscard]] constexpr int odd(int count) {
+[[nodiscard]] constexpr int round_down_to_odd(int count) {
   return count % 2 == 0 ? std::max(count - 1, 1) : count;
 }
 
 /// Dynamic shared memory that a kernel may have without asking the driver for more.
-inline constexpr int most_shared_bytes = 48 * 1024;
+inline constexpr int default_shared_bytes = 48 * 1024;
 
 /// Sizes for elements of a key and perhaps a value, of both strategies; those of `binary`.
 template <class Key, class Value>
@@ -40,13 +40,13 @@ struct quicksort_tuning {
   /// Threads of a block. Large elements leave memory for fewer.
   static constexpr int threads =
       staged_bytes <= 32 ? 512 : std::min(256, int(std::bit_floor(32u * 1024u / staged_bytes)));
-  static constexpr int leaf_items = odd(std::clamp(32 * 1024 / (threads * sorted_bytes), 1, 15));
+  static constexpr int leaf_items = round_down_to_odd(std::clamp(32 * 1024 / (threads * sorted_bytes), 1, 15));
   static constexpr int tile_items = std::clamp(24 * 1024 / (threads * staged_bytes), 1, 12);
 #else
   // A block is one core's work. Few fibers with many keys each, and a leaf that stays in the
   // level-1 cache.
   static constexpr int threads = sorted_bytes <= 1024 ? 32 : 16;
-  static constexpr int leaf_items = odd(std::clamp(32 * 1024 / (threads * sorted_bytes), 1, 127));
+  static constexpr int leaf_items = round_down_to_odd(std::clamp(32 * 1024 / (threads * sorted_bytes), 1, 127));
   static constexpr int tile_items = std::clamp(24 * 1024 / (threads * staged_bytes), 1, 128);
 #endif
 
@@ -72,7 +72,7 @@ struct sample_sort_tuning {
   // 5 teams of 192 threads with 31 keys 2.6 ms, 4 of 256 with 31 3.0, 2 of 512 with 15 4.4. f64: 4 of
   // 256 with 23 4.8 ms, 2 of 512 with 15 5.9.
   static constexpr int registers = (key_bytes + 3) / 4 + (has_values ? 1 : 0);  ///< an element
-  static constexpr int wished_items = registers == 1   ? 31
+  static constexpr int preferred_items = registers == 1   ? 31
                                       : registers == 2 ? 23
                                       : registers == 3 ? 15
                                       : registers <= 4 ? 11
@@ -83,12 +83,12 @@ struct sample_sort_tuning {
                                       : registers <= 16  ? 128
                                       : registers <= 128 ? 64
                                                          : 32;
-  static constexpr int most_teams = std::min(1024 / team_threads, 5);
+  static constexpr int max_teams = std::min(1024 / team_threads, 5);
   static constexpr int leaf_items =
-      odd(std::clamp((most_shared_bytes / sorted_bytes - 2) / (team_threads + 1), 1, wished_items));
+      round_down_to_odd(std::clamp((default_shared_bytes / sorted_bytes - 2) / (team_threads + 1), 1, preferred_items));
   static constexpr int sample_threads = key_bytes <= 64 ? 1024 : 256;
   static constexpr int sample_items =
-      odd(std::clamp(124 * 1024 / (sample_threads * key_bytes), 1, 15));
+      round_down_to_odd(std::clamp(124 * 1024 / (sample_threads * key_bytes), 1, 15));
   /// Keys of the root's sample that the pivots between its parts are taken from.
   static constexpr unsigned root_pivot_sample =
       std::bit_floor(static_cast<unsigned>(std::clamp(16 * 1024 / key_bytes, 16, 256)));
@@ -105,22 +105,22 @@ struct sample_sort_tuning {
   static constexpr int tile_threads = 512;
   static constexpr int tile_items = std::clamp(128 / staged_bytes, 1, 24);
   /// A piece of the input, which a block counts and scatters.
-  static constexpr int least_piece = 32 * 1024 / std::min(staged_bytes, 32);
+  static constexpr int min_piece = 32 * 1024 / std::min(staged_bytes, 32);
 #else
   static constexpr int team_threads = 16;
-  static constexpr int most_teams = 2;
+  static constexpr int max_teams = 2;
   static constexpr int leaf_items =
-      odd(std::clamp(16 * 1024 / (team_threads * sorted_bytes), 1, 127));
+      round_down_to_odd(std::clamp(16 * 1024 / (team_threads * sorted_bytes), 1, 127));
   static constexpr int sample_threads = 32;
   static constexpr int sample_items =
-      odd(std::clamp(64 * 1024 / (sample_threads * key_bytes), 1, 127));
+      round_down_to_odd(std::clamp(64 * 1024 / (sample_threads * key_bytes), 1, 127));
   static constexpr unsigned root_pivot_sample = 32;
   static constexpr unsigned root_parts = 8;
   static constexpr int count_threads = 32;
   static constexpr int count_items = 4;
   static constexpr int tile_threads = 32;
   static constexpr int tile_items = std::clamp(24 * 1024 / (tile_threads * staged_bytes), 1, 128);
-  static constexpr int least_piece = tile_threads * tile_items;
+  static constexpr int min_piece = tile_threads * tile_items;
 #endif
 
   /// Elements that a team sorts in shared memory.
@@ -147,4 +147,4 @@ struct sample_sort_tuning {
   static constexpr int bucket_unit = std::max(small_bucket_size / 4, 1);
 };
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

@@ -10,7 +10,7 @@
 #include "facade/device_arrays.cuh"
 #include "quicksort/on_backend.hpp"
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 /// ascending or descending, chosen at run time: half as many kernels for one more instruction.
 struct directed {
@@ -50,7 +50,7 @@ quicksort_report sort_here(Held* keys, facade::number_kind kind, Value* values, 
   const on_device device_keys(std::span(keys, n), array_role::in_place, call, "keys");
   quicksort_report report;
   if constexpr (std::is_void_v<Value>) {
-    report = quicksort(device_keys.data(), n, order, call.stream(), options);
+    report = ramify::quicksort(device_keys.data(), n, order, call.stream(), options);
   } else {
     const on_device device_values(std::span(values, n), array_role::in_place, call, "values");
     report =
@@ -62,7 +62,7 @@ quicksort_report sort_here(Held* keys, facade::number_kind kind, Value* values, 
   return report;
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD
 
 namespace ramify::facade {
 
@@ -70,7 +70,7 @@ template <build where, class Held, class Value>
 quicksort_report sort_on(Held* keys, number_kind kind, Value* values, std::size_t n,
                          const quicksort_options& options) {
   static_assert(where == this_build);
-  return sort_here(keys, kind, values, n, options);
+  return detail::quicksort::sort_here(keys, kind, values, n, options);
 }
 
 }  // namespace ramify::facade

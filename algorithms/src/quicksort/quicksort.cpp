@@ -36,7 +36,7 @@ quicksort_report quicksort_pairs(std::span<Key> keys, std::span<Value> values,
     throw std::invalid_argument("quicksort_pairs: " + std::to_string(keys.size()) + " keys, but " +
                                 std::to_string(values.size()) + " values");
   }
-  quicksort_check_overlap(keys.data(), values.data(), keys.size());
+  detail::quicksort::check_overlap(keys.data(), values.data(), keys.size());
   return sort<Key, Value>(keys.data(), values.data(), keys.size(), options);
 }
 

@@ -10,10 +10,10 @@
 
 #include <ramify/quicksort/sample_sort_context.cuh>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 /// Where in the order of its splitters a node of a tree stands.
-__device__ inline unsigned place_in_order(unsigned node, unsigned levels) {
+__device__ inline unsigned inorder_index(unsigned node, unsigned levels) {
   const unsigned depth = 31 - __clz(static_cast<int>(node));
   const unsigned left_of_it = 2 * (node - (1u << depth)) + 1;
   return (left_of_it << (levels - 1 - depth)) - 1;
@@ -22,7 +22,7 @@ __device__ inline unsigned place_in_order(unsigned node, unsigned levels) {
 /// Plants the tree of some sorted candidates, for `most` buckets at most. Every thread of the block; the
 /// tree is there after the next barrier.
 template <unsigned threads, class Code, class Compare>
-__device__ sample_sort_tree plant_tree(Code* tree, const Code* candidates, unsigned count,
+__device__ splitter_tree build_splitter_tree(Code* tree, const Code* candidates, unsigned count,
                                     unsigned most, Compare compare) {
   __shared__ unsigned repeated;
   // 1. Repeated keys show as repeated candidates, and want equality buckets, which share the numbers of
@@ -38,9 +38,9 @@ __device__ sample_sort_tree plant_tree(Code* tree, const Code* candidates, unsig
   const unsigned splitters_wanted = halve ? count / 2 : count;
 
   // 2. The last splitter fills the places that are left over; nothing falls between equal splitters.
-  const sample_sort_tree planted{tree_levels(splitters_wanted + 1), equality ? 1u : 0u};
+  const splitter_tree planted{tree_levels(splitters_wanted + 1), equality ? 1u : 0u};
   for (unsigned node = threadIdx.x + 1; node <= planted.splitters(); node += threads) {
-    const unsigned place = min(place_in_order(node, planted.levels), splitters_wanted - 1);
+    const unsigned place = min(inorder_index(node, planted.levels), splitters_wanted - 1);
     tree[node] = candidates[halve ? 2 * place + 1 : place];
   }
   return planted;
@@ -82,4 +82,4 @@ __device__ void find_buckets(unsigned (&ids)[items], const Code (&keys)[items], 
   }
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

@@ -12,7 +12,7 @@
 /// odd, so that neighbours, `items` words apart, use different banks of shared memory.
 ///
 /// If the comparator is no order, a thread may end elsewhere than where the next one has begun, and elements
-/// would get lost. So where it is not trusted, threads watch the seams between them, and runs whose merge is
+/// would get lost. So where it is not known_strict_weak, threads watch the seams between them, and runs whose merge is
 /// torn stay as they are.
 
 #include <cstdint>
@@ -21,12 +21,12 @@
 #include <ramify/runtime/shared.cuh>
 #include <ramify/runtime/team.cuh>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 /// How many of the first `diagonal` elements of two runs' merge come from the left run. right_first(r, l) tells
 /// whether element r of the right run comes before element l of the left one.
 template <class Index, class RightFirst>
-__device__ Index taken_from_left(Index diagonal, Index left_size, Index right_size,
+__device__ Index merge_path(Index diagonal, Index left_size, Index right_size,
                                  RightFirst right_first) {
   Index low = diagonal > right_size ? diagonal - right_size : 0;
   Index high = diagonal < left_size ? diagonal : left_size;
@@ -43,8 +43,8 @@ __device__ Index taken_from_left(Index diagonal, Index left_size, Index right_si
 
 /// `Code` is what keys are compared as, see sort_order.
 template <class Code, class Value, int threads, int items>
-struct team_sort {
-  static constexpr bool has_values = columns<Code, Value>::has_values;
+struct team_merge_sort {
+  static constexpr bool has_values = key_value_arrays<Code, Value>::has_values;
   static constexpr int capacity = threads * items;
   static_assert(capacity <= 65'536, "places are counted in 16 bits");
 
@@ -72,8 +72,8 @@ struct team_sort {
   /// Sorts `count` <= capacity elements of `from`, beginning at `begin`, into the same positions of
   /// `to`, which may be `from`. Not stable. Every thread of the team.
   template <class Team, class Key, class Compare>
-  __device__ static void sort(const Team& team, const arrays& shared, columns<Key, Value> from,
-                              columns<Key, Value> to, position begin, unsigned count,
+  __device__ static void sort(const Team& team, const arrays& shared, key_value_arrays<Key, Value> from,
+                              key_value_arrays<Key, Value> to, position begin, unsigned count,
                               Compare compare) {
     const Key* keys = from.keys + begin;
     sort_keys(
@@ -134,7 +134,7 @@ struct team_sort {
         const unsigned end = min(middle + run * items, count);
         part = merge(shared, mine, first - pair, {pair, middle, end}, compare);
       }
-      if constexpr (Compare::trusted) {
+      if constexpr (Compare::known_strict_weak) {
         team.sync();
       } else {
         merges = !is_torn(team, part, run) && merges;
@@ -149,7 +149,7 @@ struct team_sort {
     return ((most + items + 1) * sizeof(Code) + 1) / 2 * 2;
   }
 
-  using elements = thread_elements<Code, items, has_values>;
+  using elements = thread_items<Code, items, has_values>;
   struct two_runs {
     unsigned begin;
     unsigned middle;
@@ -190,8 +190,8 @@ struct team_sort {
   /// Every thread of the team; all of them have met.
   template <class Team>
   __device__ static bool is_torn(const Team& team, const merged_part& part, unsigned run) {
-    constexpr int most_teams = 1024 / threads;
-    __shared__ unsigned begins[most_teams][threads];
+    constexpr int max_teams = 1024 / threads;
+    __shared__ unsigned begins[max_teams][threads];
     begins[team.index][team.rank] = part.begin;
     const bool ends_pair = (team.rank + 1) % (2 * run) == 0 || team.rank + 1 == threads;
     return any_of_team(team, [&] {
@@ -206,7 +206,7 @@ struct team_sort {
                                       const two_runs& runs, Compare compare) {
     // 1. How many of the first `diagonal` merged elements come from the left run?
     const Code* keys = shared.keys;
-    const unsigned low = taken_from_left(
+    const unsigned low = merge_path(
         diagonal, runs.middle - runs.begin, runs.end - runs.middle, [&](unsigned r, unsigned l) {
           return compare(keys[runs.middle + r], keys[runs.begin + l]);
         });
@@ -231,4 +231,4 @@ struct team_sort {
   }
 };
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD
