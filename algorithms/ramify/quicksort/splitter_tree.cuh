@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// The splitters of a segment as a search tree without pointers: node 1 is the root, node j has the
-/// children 2j and 2j + 1. A search goes down from the root, and the splitters that are compared early lie
-/// side by side, in different banks of shared memory.
+/// The splitters of a segment as an implicit binary search tree: node 1 is the root, and node j has
+/// the children 2j and 2j + 1. Splitters near the root, which all searches read, are neighbors in
+/// shared memory, so they are in different banks.
 ///
 ///     splitters [10 20 30 40 50 60 70]  -->  tree [- 40 20 60 10 30 50 70]
 
@@ -12,21 +12,22 @@
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
-/// Where in the order of its splitters a node of a tree stands.
+/// Returns the index of a node in the in-order traversal of a tree.
 __device__ inline unsigned inorder_index(unsigned node, unsigned levels) {
   const unsigned depth = 31 - __clz(static_cast<int>(node));
   const unsigned left_of_it = 2 * (node - (1u << depth)) + 1;
   return (left_of_it << (levels - 1 - depth)) - 1;
 }
 
-/// Plants the tree of some sorted candidates, for `most` buckets at most. Every thread of the block; the
-/// tree is there after the next barrier.
+/// Builds the splitter tree of some sorted candidates, for at most `max` buckets. All threads of
+/// the block must call it. `tree` is complete after the next barrier.
 template <unsigned threads, class Code, class Compare>
 __device__ splitter_tree build_splitter_tree(Code* tree, const Code* candidates, unsigned count,
-                                    unsigned most, Compare compare) {
+                                             unsigned max, Compare compare) {
   __shared__ unsigned repeated;
-  // 1. Repeated keys show as repeated candidates, and want equality buckets, which share the numbers of
-  //    buckets. So does a single splitter: without them, a segment of equal keys would never shrink.
+  // 1. Repeated candidates indicate repeated keys, which need equality buckets. These take numbers
+  //    from the other buckets. A single splitter needs them too: without them, a segment whose keys
+  //    are all equal would never shrink.
   if (threadIdx.x == 0) repeated = count == 1 ? 1 : 0;
   __syncthreads();
   for (unsigned k = threadIdx.x + 1; k < count; k += threads) {
@@ -34,24 +35,25 @@ __device__ splitter_tree build_splitter_tree(Code* tree, const Code* candidates,
   }
   __syncthreads();
   const bool equality = repeated != 0;
-  const bool halve = equality && 2 * (count + 1) > most;  // then every other one will do
-  const unsigned splitters_wanted = halve ? count / 2 : count;
+  const bool halve = equality && 2 * (count + 1) > max;  // then only every other candidate is used
+  const unsigned splitters = halve ? count / 2 : count;
 
-  // 2. The last splitter fills the places that are left over; nothing falls between equal splitters.
-  const splitter_tree planted{tree_levels(splitters_wanted + 1), equality ? 1u : 0u};
-  for (unsigned node = threadIdx.x + 1; node <= planted.splitters(); node += threads) {
-    const unsigned place = min(inorder_index(node, planted.levels), splitters_wanted - 1);
-    tree[node] = candidates[halve ? 2 * place + 1 : place];
+  // 2. The last splitter fills the remaining nodes. The buckets between equal splitters stay empty.
+  const splitter_tree shape{tree_levels(splitters + 1), equality ? 1u : 0u};
+  for (unsigned node = threadIdx.x + 1; node <= shape.splitters(); node += threads) {
+    const unsigned index = min(inorder_index(node, shape.levels), splitters - 1);
+    tree[node] = candidates[halve ? 2 * index + 1 : index];
   }
-  return planted;
+  return shape;
 }
 
-/// The buckets of some keys: how many splitters are not greater than a key or, if there are equality
-/// buckets, twice that, less one if the last of them is equal.
+/// Finds the buckets of some keys. The bucket is the number of splitters that are not greater than
+/// the key. With equality buckets it is twice that number, less one if the last of these splitters
+/// equals the key.
 template <int items, class Code, class Compare>
 __device__ void find_buckets(unsigned (&ids)[items], const Code (&keys)[items], const Code* tree,
                              unsigned levels, bool equality, Compare compare) {
-  // 1. Down the tree, all keys together.
+  // 1. Descend the tree with all keys at once.
   RAMIFY_UNROLL
   for (int i = 0; i < items; ++i) ids[i] = 1;
   const auto descend = [&] {
@@ -60,7 +62,7 @@ __device__ void find_buckets(unsigned (&ids)[items], const Code (&keys)[items], 
   };
   constexpr unsigned usual_levels = 8;
   unsigned level = 0;
-  if (levels >= usual_levels) {  // without a loop this takes 0.8 of the time
+  if (levels >= usual_levels) {  // unrolled, this takes 0.8 of the loop's time
     RAMIFY_UNROLL
     for (; level < usual_levels; ++level) descend();
   }
@@ -71,8 +73,9 @@ __device__ void find_buckets(unsigned (&ids)[items], const Code (&keys)[items], 
     for (int i = 0; i < items; ++i) ids[i] -= leaves;
     return;
   }
-  // 2. A search turns right at a splitter that is not greater. It has turned left ever since the last
-  //    of them, so that one is the node before as many zeros as the number ends with, and a one.
+  // 2. A search goes right at a splitter that is not greater than the key. After the last such
+  //    splitter it has only gone left. To find that splitter's node, remove from the binary number
+  //    of the end node all trailing zeros and the one before them.
   RAMIFY_UNROLL
   for (int i = 0; i < items; ++i) {
     const unsigned end = ids[i];

@@ -4,16 +4,16 @@
 /// \file
 /// Merge sort by a team of threads in shared memory.
 ///
-///     8 threads, 3 elements each    each sorts its own in registers, then pairs of runs are merged:
+///     8 threads, 3 elements each    each thread sorts its own in registers, then runs are merged:
 ///     runs of 3  ->  runs of 6  ->  runs of 12  ->  24
 ///
-/// In a merge, each thread writes `items` elements of the result. Where in the two runs they begin,
-/// it finds by binary search on its diagonal of the merge path (Odeh, Green et al., 2012). `items` is
-/// odd, so that neighbours, `items` words apart, use different banks of shared memory.
+/// In a merge, each thread writes `items` elements of the result. It finds where they begin in the
+/// two runs by binary search on its diagonal of the merge path (Odeh, Green et al., 2012). `items`
+/// is odd, so that threads access shared memory without bank conflicts.
 ///
-/// If the comparator is no order, a thread may end elsewhere than where the next one has begun, and elements
-/// would get lost. So where it is not known_strict_weak, threads watch the seams between them, and runs whose merge is
-/// torn stay as they are.
+/// With a comparator that is no strict weak order, the range of one thread may end elsewhere than
+/// the range of the next thread begins, and elements would be lost. Unless the order is known to be
+/// strict weak, threads compare these ends. If they differ, the runs stay unmerged.
 
 #include <cstdint>
 #include <ramify/quicksort/segment.cuh>
@@ -23,11 +23,12 @@
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
-/// How many of the first `diagonal` elements of two runs' merge come from the left run. right_first(r, l) tells
-/// whether element r of the right run comes before element l of the left one.
+/// Returns how many of the first `diagonal` elements of the merge of two runs come from the left
+/// run. right_first(r, l) returns whether element r of the right run precedes element l of the left
+/// run.
 template <class Index, class RightFirst>
 __device__ Index merge_path(Index diagonal, Index left_size, Index right_size,
-                                 RightFirst right_first) {
+                            RightFirst right_first) {
   Index low = diagonal > right_size ? diagonal - right_size : 0;
   Index high = diagonal < left_size ? diagonal : left_size;
   while (low < high) {
@@ -41,50 +42,52 @@ __device__ Index merge_path(Index diagonal, Index left_size, Index right_size,
   return low;
 }
 
-/// `Code` is what keys are compared as, see sort_order.
+/// The merge sort of a team of `threads` threads with `items` elements each. `Code` is the type
+/// that keys are compared as, see sort_order.
 template <class Code, class Value, int threads, int items>
 struct team_merge_sort {
   static constexpr bool has_values = key_value_arrays<Code, Value>::has_values;
   static constexpr int capacity = threads * items;
-  static_assert(capacity <= 65'536, "places are counted in 16 bits");
+  static_assert(capacity <= 65'536, "indices have 16 bits");
 
-  /// In shared memory: room for the elements that are sorted at a time and for `items` and one more,
-  /// for the last thread reads on beyond the end, and compares nothing of it.
+  /// Arrays in shared memory. They are `items` + 1 elements longer than the input: the last thread
+  /// reads past the end, but does not compare what it reads there.
   struct arrays {
     Code* keys;
-    std::uint16_t* places;  ///< not without values
+    std::uint16_t* indices;  ///< unused without values
   };
   struct storage {
     uninitialized_array<Code, capacity + items + 1> keys;
-    uninitialized_array<std::uint16_t, has_values ? capacity + items + 1 : 1> places;
-    __device__ arrays view() { return {keys.data(), places.data()}; }
+    uninitialized_array<std::uint16_t, has_values ? capacity + items + 1 : 1> indices;
+    __device__ arrays view() { return {keys.data(), indices.data()}; }
   };
-  /// The same for up to `most` elements only, laid out in memory of bytes(most).
-  [[nodiscard]] static constexpr std::size_t bytes(std::size_t most) {
-    return key_bytes(most) + (has_values ? 2 * (most + items + 1) : 0);
+  /// Returns the bytes of shared memory for up to `max` elements.
+  [[nodiscard]] static constexpr std::size_t bytes(std::size_t max) {
+    return key_bytes(max) + (has_values ? 2 * (max + items + 1) : 0);
   }
-  [[nodiscard]] __device__ static arrays lay_out(void* memory, unsigned most) {
+  /// Returns the arrays for up to `max` elements in memory of bytes(max).
+  [[nodiscard]] __device__ static arrays lay_out(void* memory, unsigned max) {
     auto* begin = static_cast<unsigned char*>(memory);
     return {reinterpret_cast<Code*>(begin),
-            reinterpret_cast<std::uint16_t*>(begin + key_bytes(most))};
+            reinterpret_cast<std::uint16_t*>(begin + key_bytes(max))};
   }
 
-  /// Sorts `count` <= capacity elements of `from`, beginning at `begin`, into the same positions of
-  /// `to`, which may be `from`. Not stable. Every thread of the team.
+  /// Sorts `count` <= capacity elements of `from`, starting at `begin`, into the same positions of
+  /// `to`, which may be `from`. Not stable. All threads of the team must call it.
   template <class Team, class Key, class Compare>
-  __device__ static void sort(const Team& team, const arrays& shared, key_value_arrays<Key, Value> from,
-                              key_value_arrays<Key, Value> to, position begin, unsigned count,
-                              Compare compare) {
+  __device__ static void sort(const Team& team, const arrays& shared,
+                              key_value_arrays<Key, Value> from, key_value_arrays<Key, Value> to,
+                              position begin, unsigned count, Compare compare) {
     const Key* keys = from.keys + begin;
     sort_keys(
         team, shared, [&](unsigned i) { return compare.encode(keys[i]); }, count, compare);
     if constexpr (has_values) {
-      // Values are read where they were, all of them before the first is written.
+      // All values are read before the first is written, because `to` may be `from`.
       Value values[items];
       RAMIFY_UNROLL
       for (int i = 0; i < items; ++i) {
         const unsigned at = i * threads + team.rank;
-        if (at < count) values[i] = from.values[begin + shared.places[at]];
+        if (at < count) values[i] = from.values[begin + shared.indices[at]];
       }
       team.sync();
       RAMIFY_UNROLL
@@ -99,13 +102,14 @@ struct team_merge_sort {
     team.sync();
   }
 
-  /// Sorts the `count` <= capacity codes read(0) to read(count - 1) into shared.keys, and their numbers into
-  /// shared.places. Every thread of the team; they have met when it returns.
+  /// Sorts the `count` <= capacity codes read(0) to read(count - 1) into shared.keys, and the
+  /// arguments of `read` into shared.indices. All threads of the team must call it. It ends with a
+  /// barrier of the team.
   template <class Team, class Read, class Compare>
   __device__ static void sort_keys(const Team& team, const arrays& shared, Read read,
                                    unsigned count, Compare compare) {
-    // 1. Each thread sorts its own elements. Which they are means nothing, so neighbours read
-    //    neighbours; only the last thread with any may have fewer than `items`.
+    // 1. Each thread sorts its own elements. Their order before the sort does not matter, so loads
+    //    are striped. Only the last thread with any elements may have fewer than `items`.
     elements mine;
     const unsigned full = count / items;
     const unsigned first = team.rank * items;
@@ -124,20 +128,20 @@ struct team_merge_sort {
     store(shared, mine, first, valid);
     team.sync();
 
-    // 2. Merge pairs of runs, until one run is left.
+    // 2. Merge pairs of runs until one run is left.
     for (unsigned run = 1; run * items < count; run *= 2) {
       const unsigned pair = (team.rank & ~(2 * run - 1)) * items;
       const unsigned middle = pair + run * items;
       bool merges = valid > 0 && middle < count;  // else its run has no partner
-      merged_part part{};
+      merged_range range{};
       if (merges) {
         const unsigned end = min(middle + run * items, count);
-        part = merge(shared, mine, first - pair, {pair, middle, end}, compare);
+        range = merge(shared, mine, first - pair, {pair, middle, end}, compare);
       }
       if constexpr (Compare::known_strict_weak) {
         team.sync();
       } else {
-        merges = !is_torn(team, part, run) && merges;
+        merges = !ranges_differ(team, range, run) && merges;
       }
       if (merges) store(shared, mine, first, valid);
       team.sync();
@@ -145,8 +149,8 @@ struct team_merge_sort {
   }
 
  private:
-  [[nodiscard]] __host__ __device__ static constexpr std::size_t key_bytes(std::size_t most) {
-    return ((most + items + 1) * sizeof(Code) + 1) / 2 * 2;
+  [[nodiscard]] __host__ __device__ static constexpr std::size_t key_bytes(std::size_t max) {
+    return ((max + items + 1) * sizeof(Code) + 1) / 2 * 2;
   }
 
   using elements = thread_items<Code, items, has_values>;
@@ -157,59 +161,61 @@ struct team_merge_sort {
   };
 
   template <class Read>
-  __device__ static void load(elements& mine, int i, unsigned place, Read read) {
-    mine.keys[i] = read(place);
-    if constexpr (has_values) mine.places[i] = place;
+  __device__ static void load(elements& mine, int i, unsigned index, Read read) {
+    mine.keys[i] = read(index);
+    if constexpr (has_values) mine.indices[i] = index;
   }
 
   __device__ static void store(const arrays& shared, const elements& mine, unsigned first,
                                int valid) {
-    const auto put = [&](int i) {
+    const auto store_one = [&](int i) {
       shared.keys[first + i] = mine.keys[i];
       if constexpr (has_values)
-        shared.places[first + i] = static_cast<std::uint16_t>(mine.places[i]);
+        shared.indices[first + i] = static_cast<std::uint16_t>(mine.indices[i]);
     };
     if (valid == items) {
       RAMIFY_UNROLL
-      for (int i = 0; i < items; ++i) put(i);
+      for (int i = 0; i < items; ++i) store_one(i);
     } else {
       RAMIFY_UNROLL
       for (int i = 0; i < items; ++i) {
-        if (i < valid) put(i);
+        if (i < valid) store_one(i);
       }
     }
   }
 
-  /// Which elements of the left run a thread has merged, counted from 1. 0: it has merged nothing.
-  struct merged_part {
+  /// The range of the left run that a thread has merged, counted from 1. 0: the thread did not
+  /// merge.
+  struct merged_range {
     unsigned begin;
     unsigned end;
   };
 
-  /// Whether any thread of the team has ended elsewhere than the next one, of the same pair of runs, has begun.
-  /// Every thread of the team; all of them have met.
+  /// Returns, to all threads of the team, whether any thread's range ends elsewhere than the range
+  /// of the next thread of the same pair of runs begins. All threads of the team must call it; it
+  /// contains barriers of the team.
   template <class Team>
-  __device__ static bool is_torn(const Team& team, const merged_part& part, unsigned run) {
+  __device__ static bool ranges_differ(const Team& team, const merged_range& range, unsigned run) {
     constexpr int max_teams = 1024 / threads;
     __shared__ unsigned begins[max_teams][threads];
-    begins[team.index][team.rank] = part.begin;
+    begins[team.index][team.rank] = range.begin;
     const bool ends_pair = (team.rank + 1) % (2 * run) == 0 || team.rank + 1 == threads;
     return any_of_team(team, [&] {
       const unsigned next = ends_pair ? 0 : begins[team.index][team.rank + 1];
-      return next != 0 && next != part.end;
+      return next != 0 && next != range.end;
     });
   }
 
-  /// Elements [diagonal, diagonal + items) of two runs' merge.
+  /// Merges elements [diagonal, diagonal + items) of the result of two runs.
   template <class Compare>
-  __device__ static merged_part merge(const arrays& shared, elements& merged, unsigned diagonal,
-                                      const two_runs& runs, Compare compare) {
-    // 1. How many of the first `diagonal` merged elements come from the left run?
+  __device__ static merged_range merge(const arrays& shared, elements& merged, unsigned diagonal,
+                                       const two_runs& runs, Compare compare) {
+    // 1. Find how many of the first `diagonal` merged elements come from the left run.
     const Code* keys = shared.keys;
-    const unsigned low = merge_path(
-        diagonal, runs.middle - runs.begin, runs.end - runs.middle, [&](unsigned r, unsigned l) {
-          return compare(keys[runs.middle + r], keys[runs.begin + l]);
-        });
+    const unsigned low = merge_path(diagonal, runs.middle - runs.begin, runs.end - runs.middle,
+                                    [&](unsigned r, unsigned l) {
+                                      return compare(keys[runs.middle + r], keys[runs.begin + l]);
+                                    });
     // 2. Merge from there.
     unsigned left = runs.begin + low;
     unsigned right = runs.middle + diagonal - low;
@@ -220,7 +226,7 @@ struct team_merge_sort {
       const bool take_right =
           right < runs.end && (left >= runs.middle || compare(right_key, left_key));
       merged.keys[i] = take_right ? right_key : left_key;
-      if constexpr (has_values) merged.places[i] = shared.places[take_right ? right : left];
+      if constexpr (has_values) merged.indices[i] = shared.indices[take_right ? right : left];
       if (take_right) {
         right_key = keys[++right];
       } else {
