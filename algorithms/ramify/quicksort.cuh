@@ -18,8 +18,8 @@
 ///                orders NaN after all numbers. The sort is not stable. With a comparator that is
 ///                no strict weak order, the result is some permutation of the input.
 /// Scratch        Memory for n elements. sample_sort also needs one byte an element and a few per
-///                cent, more with a large depth_limit; for 0.8 to 4.3 million u32 keys it needs two
-///                bytes an element and 1 MB in all. The memory comes from Ramify's stream-ordered
+///                cent, more with a large depth_limit; for 0.8 to 4.3 million u32 keys it needs one
+///                more byte an element and 1 MB. The memory comes from Ramify's stream-ordered
 ///                pool or from the caller. quicksort_scratch_bytes() returns its size.
 /// Stream         The sort is ordered with all other work in the stream. quicksort_async() returns
 ///                without waiting, with two exceptions: `binary` on the flat route, which reads
