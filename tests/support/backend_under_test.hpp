@@ -11,7 +11,7 @@ namespace tests {
 /// Where tests run kernels: RAMIFY_TEST_BACKEND, or the CPU.
 [[nodiscard]] ramify::backend backend_under_test();
 
-[[nodiscard]] inline bool on_cpu() { return backend_under_test() == ramify::backend::cpu; }
+[[nodiscard]] inline bool runs_on_cpu() { return backend_under_test() == ramify::backend::cpu; }
 
 /// Empty if that backend can run here, else why not.
 [[nodiscard]] std::string why_backend_cannot_run();
