@@ -5,7 +5,7 @@
 /// Medians of repeated runs, and tables of them: Markdown on the terminal, and JSON in a file.
 ///
 ///     int main(int argc, char** argv) {
-///       return benchmark::run({.name = "sort_cpu", .machine = benchmark::this_cpu}, argc, argv,
+///       return benchmark::run({.name = "quicksort_cpu", .machine = benchmark::this_cpu}, argc, argv,
 ///                             [](benchmark::recorder& out, const benchmark::command_line&) {
 ///                               out.table("uniform", {"n", "sort", "ms"});
 ///                               out.row({n, "std::sort", benchmark::summarize(times_ms)});
@@ -94,7 +94,7 @@ using facts = std::vector<std::pair<std::string, cell>>;
 
 /// What a program is, and which options it has beside --json FILE and --help.
 struct program {
-  std::string_view name;                ///< "sort_cuda": what run.sh and plot.py know it by
+  std::string_view name;                ///< "quicksort_cuda": what run.sh and plot.py know it by
   std::string_view about;               ///< a line for --help
   facts (*machine)();                   ///< what it is measured on
   std::vector<std::string> parts = {};  ///< choices of --part A,B,...; none: no such option
@@ -119,7 +119,7 @@ struct command_line {
 
 /// Prints tables while they come into being, and keeps them for a JSON file:
 ///
-///     {"program": "sort_cpu", "command": "...", "date": "2026-11-21", "machine": {"CPU": "..."},
+///     {"program": "quicksort_cpu", "command": "...", "date": "2026-11-21", "machine": {"CPU": "..."},
 ///      "tables": [{"name": "uniform", "caption": "", "columns": ["n", "sort", "ms"], "rows": [
 ///        [4194304, "std::sort", {"median": 352, "least": 341, "most": 357, "repeats": 7}]]}]}
 class recorder {

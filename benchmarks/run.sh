@@ -4,13 +4,13 @@
 # same as JSON into benchmarks/results, and draws benchmarks/plots from there if matplotlib is
 # installed.
 #   benchmarks/run.sh [folder with the benchmark programs [name...]]
-# Without a folder, or with "", builds them first. With names (sort_cuda, ...) runs only those.
+# Without a folder, or with "", builds them first. With names (quicksort_cuda, ...) runs only those.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-on_cpu=(sort_cpu tree_search_cpu)
-on_gpu=(launch_cost_cuda sort_cuda host_spans_cuda spatial_cuda gravity_cuda amr_cuda flood_cuda
-  granularity_cuda tree_search_cuda rooted_tree_cuda trace_cuda)
+on_cpu=(quicksort_cpu tree_search_cpu)
+on_gpu=(launch_cost_cuda quicksort_cuda host_spans_cuda spatial_cuda gravity_cuda amr_cuda
+  flood_cuda granularity_cuda tree_search_cuda rooted_tree_cuda trace_cuda)
 
 programs=${1:-}
 names=("${@:2}")

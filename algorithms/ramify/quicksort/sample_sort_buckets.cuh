@@ -115,8 +115,8 @@ __device__ void emit_children(const sample_sort_context<Key, Value, Compare>& co
     if (c < children) {
       const unsigned b = shared.firsts[c];
       const unsigned last = c + 1 < children ? shared.firsts[c + 1] - 1 : buckets - 1;
-      const auto buffer = static_cast<unsigned short>(1 - parent.buffer);
-      child = {groups.begin(b), groups.end(last), parent.depth + 1, buffer, false};
+      child = {groups.begin(b), groups.end(last), parent.depth + 1,
+               static_cast<unsigned short>(1 - parent.buffer), false};
       const bool is_equality_bucket = tree.equality != 0 && b % 2 == 1 && last == b;
       const bool all_equal = is_equality_bucket && !groups.is_small(b);
       if (!all_equal && child.size() <= tuning::leaf_size) {
