@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The negative control of every test of a sort: the oracle sees what is wrong.
+// The negative control of all tests of sorts: the oracle detects wrong results.
 #include "sort_oracle.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <functional>
 
-BOOST_AUTO_TEST_CASE(the_oracle_can_say_no) {
+BOOST_AUTO_TEST_CASE(the_oracle_rejects_wrong_results) {
   const tests::sort_oracle<int, std::less<>> ints({3, 1, 2, 2});
   BOOST_TEST(ints.check({1, 2, 2, 3}) == "");
   BOOST_TEST(ints.check({1, 2, 3, 2}) != "");
