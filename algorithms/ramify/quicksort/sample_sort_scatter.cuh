@@ -173,17 +173,18 @@ __device__ void scatter_tile(scatter_shared<Key, Value>& shared,
                              const sample_sort_context<Key, Value, Compare>& context,
                              const segment& of, position begin, unsigned count, unsigned buckets) {
   using tuning = sample_sort_tuning<Key, Value>;
-  const key_value_arrays<Key, Value> from = context.buffers[of.buffer];
-  const key_value_arrays<Key, Value> to = context.buffers[1 - of.buffer];
+  const auto& buffers = context.buffers;
   Key keys[tuning::tile_items];
   tile_scatter<plain, Id, Key, Value> tile(shared, context.sizes.tile, count);
   // 1. Find each key's bucket, and its rank among the tile's keys of that bucket.
-  tile.load(keys, from.keys + begin, static_cast<const Id*>(context.ids) + begin);
+  tile.load(keys, buffers[of.buffer].keys + begin, static_cast<const Id*>(context.ids) + begin);
   // 2. Find where each bucket begins in the tile and in the output.
   tile.scan_counts(buckets);
   // 3. Group the keys by bucket, and write them. 4. The same with the values.
-  tile.move_keys(to.keys, keys);
-  if constexpr (tuning::has_values) tile.move_values(to.values, from.values + begin);
+  tile.move_keys(buffers[1 - of.buffer].keys, keys);
+  if constexpr (tuning::has_values) {
+    tile.move_values(buffers[1 - of.buffer].values, buffers[of.buffer].values + begin);
+  }
 
   __syncthreads();
   for (unsigned b = threadIdx.x; b < buckets; b += tuning::tile_threads) shared.counts[b] = 0;
