@@ -131,7 +131,7 @@ void measure_spawning(recorder& out) {
 void measure_sorting(recorder& out) {
   using enum granularity;
   constexpr std::size_t n = std::size_t{1} << 22;
-  constexpr unsigned leaf = quicksort_tuning<std::uint32_t, no_value>::leaf_size;
+  constexpr unsigned leaf = detail::quicksort::quicksort_tuning<std::uint32_t, no_value>::leaf_size;
   std::vector<std::uint32_t> input(n);
   std::mt19937 random(1);
   for (auto& key : input) key = static_cast<std::uint32_t>(random());

@@ -226,11 +226,12 @@ def draw_amr(path, results, rows):
 Plot = namedtuple("Plot", "name caption program table columns draw")
 
 PLOTS = [
-    Plot("sort_speed", "Speed of sorts against the number of keys", "sort_cuda", "uniform",
+    Plot("sort_speed", "Speed of sorts against the number of keys", "quicksort_cuda", "uniform",
          ["keys", "n", "radix sort, ms", "merge sort, ms", "device, ms", "flat, ms",
           "automatic, ms"], draw_sort_speed),
-    Plot("sort_ratio", "Speed of quicksort's device route against CUB's sorts", "sort_cuda", "grid",
-         ["keys", "n", "input", "merge sort, ms", "radix sort, ms", "device, ms"], draw_sort_ratio),
+    Plot("sort_ratio", "Speed of quicksort's device route against CUB's sorts", "quicksort_cuda",
+         "grid", ["keys", "n", "input", "merge sort, ms", "radix sort, ms", "device, ms"],
+         draw_sort_ratio),
     Plot("launch_cost", "What a launch costs", "launch_cost_cuda", "launches",
          ["what", "µs a grid"], draw_launch_cost),
     Plot("tree_search", "Nodes a second of Unbalanced Tree Search", "tree_search_cuda", "trees",

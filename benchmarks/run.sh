@@ -3,13 +3,13 @@
 # Runs every benchmark that this machine can run. Writes the tables to benchmarks/README.md and, as
 # JSON, to benchmarks/results. Draws benchmarks/plots from there if matplotlib is installed.
 #   benchmarks/run.sh [folder with the benchmark programs [name...]]
-# Without a folder, or with "", builds the programs first. With names (sort_cuda, ...), runs only
+# Without a folder, or with "", builds the programs first. With names (quicksort_cuda, ...), runs only
 # those.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-on_cpu=(sort_cpu tree_search_cpu)
-on_gpu=(launch_cost_cuda sort_cuda host_spans_cuda spatial_tree_cuda nbody_cuda amr_cuda flood_cuda
+on_cpu=(quicksort_cpu tree_search_cpu)
+on_gpu=(launch_cost_cuda quicksort_cuda host_spans_cuda spatial_tree_cuda nbody_cuda amr_cuda flood_cuda
   granularity_cuda tree_search_cuda rooted_tree_cuda trace_cuda)
 
 programs=${1:-}

@@ -47,7 +47,7 @@ def made_up():
               ["uniform 256³", "double", "flat", 2200],
               ["looks at the mesh", "double", "flat", None]]
     return {
-        "sort_cuda": [
+        "quicksort_cuda": [
             table("uniform", ["keys", "n", "unused"] + sorts,
                   [[kind, n, 0] + ms for (kind, n), ms in zip(cases, times)]),
             table("grid", ["keys", "n", "input"] + sorts,
@@ -109,7 +109,7 @@ class PlotTest(unittest.TestCase):
         (self.folder / "plots" / "sort_speed.svg").write_text("of an earlier run")
         run = self.draw()
         self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertIn("sort_speed: no results of sort_cuda", run.stdout)
+        self.assertIn("sort_speed: no results of quicksort_cuda", run.stdout)
         self.assertFalse((self.folder / "plots" / "sort_speed.svg").exists())
         self.assertNotIn("sort_speed.svg", self.readme.read_text())
         self.assertIn("amr.svg", self.readme.read_text())

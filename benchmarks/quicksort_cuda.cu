@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Quicksort on the GPU against CUB in one run: sizes, types, inputs, routes and strategies. How
-// each time is taken, and each result looked at, stands in sort_bench.hpp.
-//   benchmark_sort_cuda --part uniform,strategies,grid,order,million,large [--quick]
+// Quicksort on the GPU compared with CUB in one run: sizes, types, inputs, routes and strategies.
+// quicksort_bench.hpp states how times are measured and results checked.
+//   benchmark_quicksort_cuda --part uniform,strategies,grid,order,million,large [--quick]
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -13,23 +13,23 @@
 #include <vector>
 
 #include "measure_cuda.cuh"
-#include "sort_bench.hpp"
+#include "quicksort_bench.hpp"
 
 namespace benchmark {
 
-// Defined in the generated files, one a kind.
+// The generated files define these functions, one file a kind.
 template <>
-std::unique_ptr<sort_bench> make_sort_bench<key_kind::u32>(std::uint32_t n);
+std::unique_ptr<quicksort_bench> make_quicksort_bench<key_kind::u32>(std::uint32_t n);
 template <>
-std::unique_ptr<sort_bench> make_sort_bench<key_kind::u64>(std::uint32_t n);
+std::unique_ptr<quicksort_bench> make_quicksort_bench<key_kind::u64>(std::uint32_t n);
 template <>
-std::unique_ptr<sort_bench> make_sort_bench<key_kind::f32>(std::uint32_t n);
+std::unique_ptr<quicksort_bench> make_quicksort_bench<key_kind::f32>(std::uint32_t n);
 template <>
-std::unique_ptr<sort_bench> make_sort_bench<key_kind::f64>(std::uint32_t n);
+std::unique_ptr<quicksort_bench> make_quicksort_bench<key_kind::f64>(std::uint32_t n);
 template <>
-std::unique_ptr<sort_bench> make_sort_bench<key_kind::record16>(std::uint32_t n);
+std::unique_ptr<quicksort_bench> make_quicksort_bench<key_kind::record16>(std::uint32_t n);
 template <>
-std::unique_ptr<sort_bench> make_sort_bench<key_kind::u32_own_order>(std::uint32_t n);
+std::unique_ptr<quicksort_bench> make_quicksort_bench<key_kind::u32_own_order>(std::uint32_t n);
 
 namespace {
 
@@ -39,14 +39,14 @@ using ramify::route;
 
 constexpr std::array plain_kinds{key_kind::u32, key_kind::u64, key_kind::f32, key_kind::f64};
 
-std::unique_ptr<sort_bench> make(key_kind kind, std::uint32_t n) {
+std::unique_ptr<quicksort_bench> make(key_kind kind, std::uint32_t n) {
   switch (kind) {
-    case key_kind::u32: return make_sort_bench<key_kind::u32>(n);
-    case key_kind::u64: return make_sort_bench<key_kind::u64>(n);
-    case key_kind::f32: return make_sort_bench<key_kind::f32>(n);
-    case key_kind::f64: return make_sort_bench<key_kind::f64>(n);
-    case key_kind::record16: return make_sort_bench<key_kind::record16>(n);
-    case key_kind::u32_own_order: return make_sort_bench<key_kind::u32_own_order>(n);
+    case key_kind::u32: return make_quicksort_bench<key_kind::u32>(n);
+    case key_kind::u64: return make_quicksort_bench<key_kind::u64>(n);
+    case key_kind::f32: return make_quicksort_bench<key_kind::f32>(n);
+    case key_kind::f64: return make_quicksort_bench<key_kind::f64>(n);
+    case key_kind::record16: return make_quicksort_bench<key_kind::record16>(n);
+    case key_kind::u32_own_order: return make_quicksort_bench<key_kind::u32_own_order>(n);
   }
   throw std::logic_error("no such kind of key");
 }
@@ -67,13 +67,13 @@ std::string power_or_number(std::uint32_t n) {
 double mega_keys(std::uint32_t n, const timing& t) { return n / t.median_ms / 1e3; }
 double speed(const timing& ours, const timing& theirs) { return theirs.median_ms / ours.median_ms; }
 
-/// How large, and how often.
+/// The sizes, and the number of repeats.
 struct plan {
   explicit plan(bool quick)
       : sizes(quick ? std::vector<std::uint32_t>{1u << 20, 1u << 24}
                     : std::vector<std::uint32_t>{1u << 20, 1u << 22, 1u << 24, 1u << 26, 1u << 28}),
         repeats(quick ? 5 : 11) {}
-  /// Large sorts hardly vary, and there are many.
+  /// Returns the number of repeats: fewer for large sorts, whose times hardly vary.
   [[nodiscard]] int repeats_of(std::uint32_t n, distribution input) const {
     return n > 1u << 26 && input != distribution::uniform ? std::min(repeats, 5) : repeats;
   }
@@ -82,15 +82,15 @@ struct plan {
   int repeats;
 };
 
-/// All sorts of one input.
+/// The times of all sorts of one input.
 struct sort_case {
   key_kind kind;
   std::uint32_t n;
   distribution input;
   timing radix{}, merge{}, device{}, flat{}, automatic{};
-  route chosen = route::automatic;  ///< by the automatic route
+  route chosen = route::automatic;  ///< the route that `automatic` chose
 
-  /// How much longer the automatic route takes than the better one of device and flat.
+  /// Returns the excess time of the automatic route over the better one of device and flat.
   [[nodiscard]] double automatic_excess() const {
     return automatic.median_ms / std::min(device.median_ms, flat.median_ms) - 1;
   }
@@ -100,7 +100,7 @@ struct sort_case {
   }
 };
 
-sort_case measure_case(sort_bench& bench, key_kind kind, std::uint32_t n, distribution input,
+sort_case measure_case(quicksort_bench& bench, key_kind kind, std::uint32_t n, distribution input,
                        int repeats) {
   bench.choose(input);
   quicksort_report report;
@@ -119,8 +119,9 @@ sort_case measure_case(sort_bench& bench, key_kind kind, std::uint32_t n, distri
   return c;
 }
 
-/// The least time of partitions into at most 256 buckets until these fit into 32 KiB: each level
-/// reads the keys twice and writes them once, and sorting the buckets reads and writes them once.
+/// Returns a lower bound of the time of partitions into at most 256 buckets until a bucket fits
+/// into 32 KiB: each level reads the keys twice and writes them once, and sorting the buckets reads
+/// and writes them once.
 double floor_ms(const sort_case& c, const timing& copy) {
   const double leaf = 32.0 * 1024 / static_cast<double>(bytes_of(c.kind));
   int levels = 0;
@@ -169,7 +170,7 @@ void measure_strategies(recorder& out, const plan& how) {
   }
 }
 
-/// The mean and the least of the speeds of a route against a peer.
+/// Adds a table of the mean and the minimum of the speeds of each route relative to each peer.
 void summarize_speeds(recorder& out, const std::vector<sort_case>& cases) {
   out.table("summary", {"route", "against", "cases", "geometric mean of speeds", "least", "where"},
             "Speeds over all of the grid");
@@ -189,8 +190,8 @@ void summarize_speeds(recorder& out, const std::vector<sort_case>& cases) {
   }
 }
 
-/// Where the automatic route did not choose well.
-void judge_automatic(recorder& out, std::vector<sort_case> cases) {
+/// Adds a table of the cases in which the automatic route took much longer than the better route.
+void report_automatic(recorder& out, std::vector<sort_case> cases) {
   constexpr std::size_t shown = 10;
   std::ranges::sort(cases, std::greater{}, &sort_case::automatic_excess);
   const auto over =
@@ -208,7 +209,7 @@ void judge_automatic(recorder& out, std::vector<sort_case> cases) {
   }
 }
 
-/// A table of a row a type and size, and a column an input.
+/// A table with one row for each type and size, and one column for each input.
 class speed_table {
  public:
   speed_table(recorder& out, std::string_view name, std::string_view peer, const plan& how)
@@ -219,7 +220,7 @@ class speed_table {
               "Speed of the device route / CUB's " + std::string(peer) + "; medians of " +
                   std::to_string(how.repeats) + ", of 5 for 2^28 keys that are not uniform");
   }
-  /// `cases` are of one type and size, one an input.
+  /// Adds a row. `cases` have one type and size, and are ordered like the inputs.
   void row(std::span<const sort_case> cases, timing sort_case::*peer) {
     std::vector<cell> cells{to_string(cases[0].kind), cases[0].n};
     for (const sort_case& c : cases) cells.emplace_back(speed(c.device, c.*peer));
@@ -230,7 +231,7 @@ class speed_table {
   recorder& out_;
 };
 
-/// All inputs. Takes the uniform ones from `uniform` where they have been measured.
+/// Measures all inputs. Uses the times in `uniform` for uniform inputs that are there.
 void measure_grid(recorder& out, const plan& how, std::span<const sort_case> uniform) {
   constexpr std::size_t inputs = all_distributions.size();
   std::vector<sort_case> cases;
@@ -254,7 +255,7 @@ void measure_grid(recorder& out, const plan& how, std::span<const sort_case> uni
     against_radix.row(std::span(cases).subspan(i, inputs), &sort_case::radix);
   }
   summarize_speeds(out, cases);
-  judge_automatic(out, cases);
+  report_automatic(out, cases);
   out.quiet_table("grid", {"keys", "n", "input", "radix sort, ms", "merge sort, ms", "device, ms",
                            "flat, ms", "automatic, ms", "took"});
   for (const sort_case& c : cases) {
@@ -263,11 +264,11 @@ void measure_grid(recorder& out, const plan& how, std::span<const sort_case> uni
   }
 }
 
-/// What no radix sort of numbers sorts.
+/// Measures keys and orders that a radix sort of numbers does not support.
 void measure_order(recorder& out, const plan& how) {
   constexpr std::uint32_t n = 1u << 24;
   out.table("order", {"keys and order", "input", "sort", "ms", "Mkeys/s", "speed / merge sort"},
-            "2^24 elements in an order of the user's");
+            "2^24 elements in a user-defined order");
   for (const key_kind kind : {key_kind::u32_own_order, key_kind::record16}) {
     const auto bench = make(kind, n);
     for (const distribution input : {distribution::uniform, distribution::sixteen_values}) {
@@ -286,7 +287,7 @@ void measure_order(recorder& out, const plan& how) {
   }
 }
 
-/// Uniform u32 keys of sizes that are told singly.
+/// Measures uniform u32 keys of the given sizes.
 void measure_sizes(recorder& out, std::string_view name, std::string_view caption,
                    const std::vector<std::uint32_t>& sizes, int repeats) {
   out.table(name,
@@ -297,7 +298,7 @@ void measure_sizes(recorder& out, std::string_view name, std::string_view captio
     ramify::release_scratch();
     std::size_t free = 0;
     std::size_t all = 0;
-    ramify::check(cudaMemGetInfo(&free, &all), "asking for free memory");
+    ramify::check(cudaMemGetInfo(&free, &all), "querying the free memory");
     if (free < 9 * std::size_t{n}) {  // two arrays of u32, and an eighth more
       out.row({n, "not enough memory on this GPU", {}, {}, {}, {}, {}, {}, {}});
       continue;
@@ -347,8 +348,8 @@ void measure(recorder& out, const command_line& asked) {
 }  // namespace benchmark
 
 int main(int argc, char** argv) {
-  return benchmark::run({.name = "sort_cuda",
-                         .about = "Quicksort on the GPU against CUB's sorts.",
+  return benchmark::run({.name = "quicksort_cuda",
+                         .about = "Quicksort on the GPU compared with CUB's sorts.",
                          .machine = benchmark::this_gpu,
                          .parts = {"uniform", "strategies", "grid", "order", "million", "large"},
                          .has_quick = true},

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// What the sorts of the benchmark sort, how it lies before, and in which order it shall be. Means
-/// the same with -rdc=true and without.
+/// The keys, inputs and orders of the sort benchmarks. Compiled with -rdc=true and without.
 
 #include <cuda_runtime.h>
 
@@ -13,13 +12,13 @@
 
 namespace benchmark {
 
-/// A key with what belongs to it.
+/// A key and its payload.
 struct record16 {
   std::uint64_t key;
   std::uint64_t payload;
 };
 
-/// The order of numbers. No key of the benchmark is NaN.
+/// The natural order of numbers. No key of the benchmark is NaN.
 struct natural_order {
   template <class T>
   __host__ __device__ bool operator()(const T& a, const T& b) const {
@@ -27,14 +26,14 @@ struct natural_order {
   }
 };
 
-/// Records by their keys.
+/// Orders records by their keys.
 struct by_key {
   __host__ __device__ bool operator()(const record16& a, const record16& b) const {
     return a.key < b.key;
   }
 };
 
-/// As a user may write one: even numbers before odd ones, each falling.
+/// An example of a user's order: even numbers before odd ones, both in descending order.
 struct even_first_falling {
   __host__ __device__ bool operator()(std::uint32_t a, std::uint32_t b) const {
     const std::uint32_t parity_a = a & 1u;
@@ -48,10 +47,10 @@ enum class distribution {
   sorted,
   reversed,
   almost_sorted,  ///< n / 100 random swaps
-  zipf,           ///< of 10^6 values the k-th has a share of about 1 / k
+  zipf,           ///< 10^6 values; the frequency of the k-th is proportional to 1 / k
   sixteen_values,
   all_equal,
-  organ_pipe,  ///< up, then down again
+  organ_pipe,  ///< ascending, then descending
 };
 
 inline constexpr std::array all_distributions{distribution::uniform,   distribution::sorted,

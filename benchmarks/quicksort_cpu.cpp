@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Quicksort on the CPU executor against std::sort on one core, in one run.
+// Quicksort on the CPU executor compared with std::sort on one core, in one run.
 #include <algorithm>
 #include <chrono>
 #include <ramify/quicksort.hpp>
@@ -61,7 +61,7 @@ void measure(benchmark::recorder& out) {
 
 int main(int argc, char** argv) {
   return benchmark::run(
-      {.name = "sort_cpu",
+      {.name = "quicksort_cpu",
        .about = "Quicksort on the CPU executor against std::sort on one core.",
        .machine = benchmark::this_cpu},
       argc, argv, [](benchmark::recorder& out, const benchmark::command_line&) { measure(out); });

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// sort_bench for a type of keys and an order.
+/// The quicksort_bench of a key type and an order.
 
 #include <ramify/quicksort.cuh>
 #include <stdexcept>
@@ -10,29 +10,30 @@
 #include <type_traits>
 #include <utility>
 
-#include "cub_peers.hpp"
 #include "measure_cuda.cuh"
-#include "sort_bench.hpp"
-#include "sort_inputs.hpp"
+#include "quicksort_bench.hpp"
+#include "quicksort_inputs.hpp"
+#include "quicksort_peers.hpp"
 
 namespace benchmark {
 
 template <class Key, class Order>
-class sort_bench_of : public sort_bench {
+class quicksort_bench_of : public quicksort_bench {
   static constexpr bool natural = std::is_same_v<Order, natural_order>;
-  /// Ramify's own default puts NaN in its place, too.
+  /// Ramify's default order also orders NaN.
   using ramify_order = std::conditional_t<natural, ramify::ascending, Order>;
 
  public:
-  explicit sort_bench_of(std::uint32_t n) : n_(n), keys_(n, nullptr), seen_(1, nullptr) {}
+  explicit quicksort_bench_of(std::uint32_t n)
+      : n_(n), keys_(n, nullptr), inspection_(1, nullptr) {}
 
   void choose(distribution how) override {
     how_ = how;
     ramify::check(fill(keys_.data(), n_, how_), "making an input");
-    look_at(keys_.data());
-    input_ = seen();
+    inspect_keys(keys_.data());
+    input_ = inspection_result();
     if (how == distribution::uniform && n_ > 1000 && input_.disorder == 0) {
-      throw std::runtime_error("random keys look sorted: the check of results is broken");
+      throw std::runtime_error("random keys are in order: the check of results is broken");
     }
   }
 
@@ -44,20 +45,21 @@ class sort_bench_of : public sort_bench {
           cudaMemcpyAsync(to, keys_.data(), n_ * sizeof(Key), cudaMemcpyDeviceToDevice, nullptr),
           "copying");
       end.record();
-      look_at(to);
+      inspect_keys(to);
       return input_.disorder;
     });
   }
 
   timing time_of_merge_sort(int repeats) override {
     std::size_t bytes = 0;
-    ramify::check(cub_merge_sort(nullptr, bytes, keys_.data(), n_, Order{}), "asking CUB");
+    ramify::check(cub_merge_sort(nullptr, bytes, keys_.data(), n_, Order{}),
+                  "querying the scratch size of CUB");
     void* const scratch = scratch_of(bytes);
     return time_of(repeats, [&](ramify::host_event& begin, ramify::host_event& end) {
       begin.record();
       ramify::check(cub_merge_sort(scratch, bytes, keys_.data(), n_, Order{}), "merge sort");
       end.record();
-      look_at(keys_.data());
+      inspect_keys(keys_.data());
       return 0;
     });
   }
@@ -67,7 +69,8 @@ class sort_bench_of : public sort_bench {
       std::size_t bytes = 0;
       Key* from = nullptr;
       Key* to = nullptr;
-      ramify::check(cub_radix_sort(nullptr, bytes, from, to, n_), "asking CUB");
+      ramify::check(cub_radix_sort(nullptr, bytes, from, to, n_),
+                    "querying the scratch size of CUB");
       const auto [alternate, scratch] = second_array_and(bytes);
       return time_of(repeats, [&](ramify::host_event& begin, ramify::host_event& end) {
         from = keys_.data();
@@ -75,11 +78,11 @@ class sort_bench_of : public sort_bench {
         begin.record();
         ramify::check(cub_radix_sort(scratch, bytes, from, to, n_), "radix sort");
         end.record();
-        look_at(from);
+        inspect_keys(from);
         return 0;
       });
     } else {
-      throw std::logic_error("a radix sort knows the natural order of numbers alone");
+      throw std::logic_error("a radix sort supports only the natural order of numbers");
     }
   }
 
@@ -94,15 +97,15 @@ class sort_bench_of : public sort_bench {
       auto run = ramify::quicksort_async(keys_.data(), n_, ramify_order{}, nullptr, config,
                                          {scratch, bytes});
       end.record();
-      look_at(keys_.data());  // before get(), which might do what is left
+      inspect_keys(keys_.data());  // before get(), which may launch remaining work
       *report = run.get();
       return 0;
     });
   }
 
  private:
-  /// The median time of `sort`, which works on the input in keys_, marks its begin and its end, has
-  /// its result looked at, and returns how many neighbours may be in the wrong order.
+  /// Returns the median time of `sort`. It must sort the input in keys_, record both events,
+  /// inspect its result, and return the expected number of neighbors that are out of order.
   template <class Sort>
   timing time_of(int repeats, Sort sort) {
     std::vector<double> times;
@@ -112,31 +115,31 @@ class sort_bench_of : public sort_bench {
       ramify::host_event end;
       const unsigned long long disorder = sort(begin, end);
       if (i >= 0) times.push_back(end.milliseconds_since(begin));
-      const inspection left = seen();
+      const inspection left = inspection_result();
       if (left.fingerprint != input_.fingerprint || left.disorder != disorder) {
         throw std::runtime_error(
             "wrong result: " + std::to_string(n_) + " keys, " + std::string(to_string(how_)) +
-            ", " + std::to_string(left.disorder) + " neighbours out of order, " +
+            ", " + std::to_string(left.disorder) + " neighbors out of order, " +
             (left.fingerprint == input_.fingerprint ? "the same" : "other") + " keys");
       }
     }
     return summarize(times);
   }
 
-  void look_at(const Key* keys) {
-    ramify::check(cudaMemsetAsync(seen_.data(), 0, sizeof(inspection), nullptr), "clearing");
-    ramify::check(inspect(keys, n_, Order{}, seen_.data()), "looking at keys");
+  void inspect_keys(const Key* keys) {
+    ramify::check(cudaMemsetAsync(inspection_.data(), 0, sizeof(inspection), nullptr), "clearing");
+    ramify::check(inspect(keys, n_, Order{}, inspection_.data()), "inspecting keys");
   }
-  [[nodiscard]] inspection seen() const { return download(seen_.data(), 1)[0]; }
+  [[nodiscard]] inspection inspection_result() const { return download(inspection_.data(), 1)[0]; }
 
   std::byte* scratch_of(std::size_t bytes) {
     if (scratch_.size() < bytes) {
-      scratch_ = {};  // given back before more is taken
+      scratch_ = {};  // freed before more is allocated
       scratch_ = ramify::device_buffer<std::byte>(bytes, nullptr);
     }
     return scratch_.data();
   }
-  /// n keys in the scratch memory, and so many bytes.
+  /// Returns an array of n keys and an array of `bytes` bytes in the scratch memory.
   std::pair<Key*, std::byte*> second_array_and(std::size_t bytes) {
     const auto lay_out = [&](ramify::memory_layout& memory) {
       Key* const keys = memory.take<Key>(n_);
@@ -151,7 +154,7 @@ class sort_bench_of : public sort_bench {
   std::uint32_t n_;
   distribution how_ = distribution::uniform;
   ramify::device_buffer<Key> keys_;
-  ramify::device_buffer<inspection> seen_;
+  ramify::device_buffer<inspection> inspection_;
   ramify::device_buffer<std::byte> scratch_;
   inspection input_{};
 };

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// One input of one kind of key on the device, and the sorts that are timed on it. Behind virtual
-/// functions, so that each kind of key is compiled in a file of its own.
+/// One input of one kind of key on the device, and the sorts that are timed on it. The functions
+/// are virtual, so that each kind of key is compiled in a file of its own.
 
 #include <cstdint>
 #include <memory>
@@ -11,11 +11,11 @@
 #include <string_view>
 
 #include "measure.hpp"
-#include "sort_keys.hpp"
+#include "quicksort_keys.hpp"
 
 namespace benchmark {
 
-/// Kinds of keys, with an order each.
+/// Kinds of keys, each with an order.
 enum class key_kind { u32, u64, f32, f64, record16, u32_own_order };
 
 [[nodiscard]] constexpr std::string_view to_string(key_kind k) {
@@ -30,27 +30,27 @@ enum class key_kind { u32, u64, f32, f64, record16, u32_own_order };
   return "?";
 }
 
-/// Every time is the device's, between events around the call, after two calls to warm up; scratch
-/// memory is there before. Each call, the first two too, gets the input anew, and what it leaves is
-/// looked at: a wrong result is a std::runtime_error, and no time.
-class sort_bench {
+/// All times are measured on the device, between events around the call, after two warm-up calls.
+/// Scratch memory is allocated before. Each call sorts a new copy of the input, and each result is
+/// checked: a wrong one throws std::runtime_error.
+class quicksort_bench {
  public:
-  virtual ~sort_bench() = default;
+  virtual ~quicksort_bench() = default;
 
-  /// What is sorted from now on.
+  /// Chooses the input of all later calls.
   virtual void choose(distribution how) = 0;
-  /// From the keys to a second array.
+  /// Times a copy of the keys to a second array.
   virtual timing time_of_copy(int repeats) = 0;
   virtual timing time_of_merge_sort(int repeats) = 0;
-  /// Not for records or an order of the user's. \throws std::logic_error
+  /// Times a radix sort of numbers in their natural order. \throws std::logic_error for other keys
   virtual timing time_of_radix_sort(int repeats) = 0;
-  /// `*report` is that of the last call.
+  /// Times a quicksort, and stores the report of the last call in `*report`.
   virtual timing time_of_quicksort(const ramify::quicksort_config& config, int repeats,
                                    ramify::quicksort_report* report) = 0;
 };
 
-/// A bench for n keys. Device memory: 2 n keys and a few per cent.
+/// Returns a bench for n keys. It takes device memory for 2 n keys and a few per cent.
 template <key_kind kind>
-std::unique_ptr<sort_bench> make_sort_bench(std::uint32_t n);
+std::unique_ptr<quicksort_bench> make_quicksort_bench(std::uint32_t n);
 
 }  // namespace benchmark

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sort_inputs.hpp"
+#include "quicksort_inputs.hpp"
 
 #include <cstring>
 #include <numeric>
@@ -18,7 +18,7 @@ unsigned blocks_for(std::uint64_t items) {
   return static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks);
 }
 
-/// A well-mixed function of a number (the last step of splitmix64).
+/// A hash of 64 bits: one step of splitmix64.
 __host__ __device__ std::uint64_t mixed(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -30,7 +30,7 @@ template <class Key>
 __device__ Key key_of(std::uint64_t rank, [[maybe_unused]] std::uint64_t place) {
   if constexpr (std::is_same_v<Key, record16>) {
     return {rank, place};
-  } else if constexpr (std::is_same_v<Key, float>) {  // evenly around 0
+  } else if constexpr (std::is_same_v<Key, float>) {  // evenly spaced around 0
     return static_cast<float>(static_cast<std::int64_t>(rank >> 32) - (std::int64_t{1} << 31)) *
            0x1p-10f;
   } else if constexpr (std::is_same_v<Key, double>) {
@@ -70,8 +70,8 @@ __global__ void fill_kernel(Key* keys, std::uint64_t n, distribution how) {
   }
 }
 
-// Hundred s swaps with hundred (s * multiplier + 1) mod hundreds, which are all different: no
-// element is in two swaps.
+// Group s of a hundred keys swaps a key with group (s * multiplier + 1) mod hundreds. These groups
+// are all different, so no element is in two swaps.
 template <class Key>
 __global__ void swap_kernel(Key* keys, std::uint64_t hundreds, std::uint64_t multiplier) {
   for (std::uint64_t s = std::uint64_t{blockIdx.x} * threads + threadIdx.x; s < hundreds;
@@ -86,7 +86,7 @@ __global__ void swap_kernel(Key* keys, std::uint64_t hundreds, std::uint64_t mul
   }
 }
 
-/// A number below `hundreds` without a common factor, about 0.618 of it.
+/// Returns a number of about 0.618 `hundreds` that has no common factor with it.
 std::uint64_t multiplier_for(std::uint64_t hundreds) {
   auto multiplier = static_cast<std::uint64_t>(0.6180339887 * static_cast<double>(hundreds));
   while (std::gcd(multiplier, hundreds) != 1) ++multiplier;
