@@ -317,7 +317,7 @@ class amr_run {
 
   amr_config config_;
   cudaStream_t stream_;
-  trace_recorder recorder_;
+  detail::runtime::trace_recorder recorder_;
   device_mesh mesh_;
   amr_report report_;
 };

@@ -230,7 +230,7 @@ class nbody_system {
   std::size_t n_;
   cudaStream_t stream_;
   nbody_config config_;
-  trace_recorder recorder_;  // of all grids but those of force calculations
+  detail::runtime::trace_recorder recorder_;  // of all grids but those of force calculations
   barnes_hut<Real> tree_code_;
   device_buffer<vector> positions_, velocities_, accelerations_;
   device_buffer<Real> masses_, potentials_;

@@ -117,7 +117,7 @@ class barnes_hut {
 
  private:
   /// Starts a new force calculation: a trace belongs to one stream, and each call may use another.
-  void begin(cudaStream_t stream) { recorder_ = trace_recorder(config_.trace, stream); }
+  void begin(cudaStream_t stream) { recorder_ = detail::runtime::trace_recorder(config_.trace, stream); }
 
   void build_tree(const point<Real, 3>* positions, std::size_t n, cudaStream_t stream) {
     tree_ = spatial_tree<Real, 3>(
@@ -148,7 +148,7 @@ class barnes_hut {
   }
 
   nbody_config config_;
-  trace_recorder recorder_{nullptr, nullptr};  // from begin() to finish()
+  detail::runtime::trace_recorder recorder_{nullptr, nullptr};  // from begin() to finish()
   spatial_tree<Real, 3> tree_;
   device_buffer<detail::nbody::point_mass<Real>> bodies_;
   device_buffer<detail::nbody::mass_sum<Real>> sums_;

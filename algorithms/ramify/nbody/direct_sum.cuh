@@ -100,7 +100,7 @@ nbody_report direct_gravity(const point<Real, 3>* positions, const Real* masses,
   report.route_reason = "a direct sum has no recursion";
   report.bodies = n;
   if (count == 0) return report;
-  trace_recorder recorder(config.trace, stream);
+  detail::runtime::trace_recorder recorder(config.trace, stream);
   if (config.trace != nullptr) config.trace->taken = report.taken;
   check_bodies(arrays, "direct_gravity", stream, recorder.ticket());
   const auto softening = static_cast<Real>(config.softening);

@@ -7,7 +7,7 @@ namespace ramify::facade {
 
 launch_costs launch_costs_on_cuda() {
   const host_stream stream;
-  const launch_costs_answer known = find_launch_costs(stream.get());
+  const auto known = detail::runtime::find_launch_costs(stream.get());
   if (!known.costs) throw unavailable("launch costs cannot be measured: " + known.obstacle);
   return *known.costs;
 }

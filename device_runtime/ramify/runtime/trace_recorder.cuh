@@ -30,7 +30,7 @@
 #include <ramify/cpu/executor.hpp>
 #endif
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
 #if RAMIFY_TRACE
 
@@ -300,4 +300,4 @@ class trace_recorder {
 
 #endif
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD
