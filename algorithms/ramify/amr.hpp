@@ -96,7 +96,7 @@ void validate(const amr_options& options);
 /// initial state at each whole multiple. Returns 0 if there is no period.
 [[nodiscard]] double return_time(const amr_options& options);
 
-namespace facade {
+namespace detail::facade {
 class amr_on_backend;
 }
 
@@ -148,7 +148,7 @@ class amr_simulation {
 
  private:
   amr_options options_;
-  std::unique_ptr<facade::amr_on_backend> run_;
+  std::unique_ptr<detail::facade::amr_on_backend> run_;
   std::string backend_reason_;
 };
 

@@ -61,7 +61,7 @@ nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<c
                      std::span<std::array<Real, 3>> accelerations, std::span<Real> potentials = {},
                      const nbody_options& options = {});
 
-namespace facade {
+namespace detail::facade {
 template <class Real>
 class nbody_on_backend;
 }
@@ -103,7 +103,7 @@ class nbody_simulation {
   [[nodiscard]] nbody_report report() const;
 
  private:
-  std::unique_ptr<facade::nbody_on_backend<Real>> bodies_;
+  std::unique_ptr<detail::facade::nbody_on_backend<Real>> bodies_;
 };
 
 }  // namespace ramify

@@ -113,10 +113,10 @@ std::vector<double> change_of(const amr_options& options, const mesh_snapshot& m
       });
 }
 
-template <facade::build where>
-std::unique_ptr<facade::amr_on_backend> make_on(const amr_options& options,
+template <detail::facade::build where>
+std::unique_ptr<detail::facade::amr_on_backend> make_on(const amr_options& options,
                                                 const amr_state* state) {
-  using facade::make_amr_on;
+  using detail::facade::make_amr_on;
   if (options.precision == amr_precision::float_) {
     return options.dimensions == 2 ? make_amr_on<where, float, 2>(options, state)
                                    : make_amr_on<where, float, 3>(options, state);
@@ -127,9 +127,9 @@ std::unique_ptr<facade::amr_on_backend> make_on(const amr_options& options,
 
 /// Makes the run, and returns the reason for its backend.
 std::string make_run(const amr_options& options, const amr_state* state,
-                     std::unique_ptr<facade::amr_on_backend>& run) {
+                     std::unique_ptr<detail::facade::amr_on_backend>& run) {
   validate(options);
-  return facade::on_backend(options.backend, options.trace != nullptr,
+  return detail::facade::on_backend(options.backend, options.trace != nullptr,
                             [&](auto where) {
                               run = make_on<where>(options, state);
                               return run->report();

@@ -68,7 +68,7 @@ class run_here final : public facade::amr_on_backend {
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD
 
-namespace ramify::facade {
+namespace ramify::detail::facade {
 
 template <build where, class Real, int dim>
 std::unique_ptr<amr_on_backend> make_amr_on(const amr_options& options, const amr_state* state) {
@@ -81,11 +81,11 @@ std::unique_ptr<amr_on_backend> make_amr_on(const amr_options& options, const am
       });
 }
 
-}  // namespace ramify::facade
+}  // namespace ramify::detail::facade
 
 /// Instantiates the facade's meshes with values of type Real in `dim` dimensions, for this backend.
 #define RAMIFY_INSTANTIATE(Real, dim)                                                             \
-  namespace ramify::facade {                                                                      \
+  namespace ramify::detail::facade {                                                                      \
   template std::unique_ptr<amr_on_backend> make_amr_on<this_build, Real, dim>(const amr_options&, \
                                                                               const amr_state*);  \
   }

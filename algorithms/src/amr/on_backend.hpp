@@ -11,7 +11,7 @@
 
 #include "facade/kernel_build.hpp"
 
-namespace ramify::facade {
+namespace ramify::detail::facade {
 
 /// A run on one of the backends, with any physics, precision and dimension.
 class amr_on_backend {
@@ -29,4 +29,4 @@ class amr_on_backend {
 template <build where, class Real, int dim>
 std::unique_ptr<amr_on_backend> make_amr_on(const amr_options& options, const amr_state* state);
 
-}  // namespace ramify::facade
+}  // namespace ramify::detail::facade

@@ -3,7 +3,7 @@
 
 #include "facade/backend_choice.hpp"
 
-namespace ramify::facade {
+namespace ramify::detail::facade {
 
 launch_costs launch_costs_on_cuda() {
   const host_stream stream;
@@ -12,4 +12,4 @@ launch_costs launch_costs_on_cuda() {
   return *known.costs;
 }
 
-}  // namespace ramify::facade
+}  // namespace ramify::detail::facade

@@ -40,8 +40,8 @@ nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<c
       {positions.data(), masses.data(), n, accelerations.data(),
        potentials.empty() ? nullptr : potentials.data(), n},
       "gravity");
-  return facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
-    return facade::gravity_on<where, Real>(positions, masses, accelerations, potentials, options);
+  return detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
+    return detail::facade::gravity_on<where, Real>(positions, masses, accelerations, potentials, options);
   });
 }
 
@@ -54,8 +54,8 @@ nbody_simulation<Real>::nbody_simulation(std::span<const vector> positions,
   check_size("nbody_simulation", "velocities", velocities.size(), positions.size());
   check_size("nbody_simulation", "masses", masses.size(), positions.size());
   const nbody_report first =
-      facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
-        bodies_ = facade::make_nbody_on<where, Real>(positions, velocities, masses, options);
+      detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
+        bodies_ = detail::facade::make_nbody_on<where, Real>(positions, velocities, masses, options);
         return bodies_->report();
       });
   bodies_->backend_reason = first.backend_reason;

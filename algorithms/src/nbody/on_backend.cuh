@@ -104,7 +104,7 @@ class nbody_here final : public facade::nbody_on_backend<Real> {
 
 }  // namespace ramify::detail::nbody::inline RAMIFY_BUILD
 
-namespace ramify::facade {
+namespace ramify::detail::facade {
 
 template <build where, class Real>
 nbody_report gravity_on(std::span<const std::array<Real, 3>> positions,
@@ -122,11 +122,11 @@ std::unique_ptr<nbody_on_backend<Real>> make_nbody_on(
   return std::make_unique<detail::nbody::nbody_here<Real>>(positions, velocities, masses, options);
 }
 
-}  // namespace ramify::facade
+}  // namespace ramify::detail::facade
 
 /// Instantiates the facade's gravity with numbers of type Real, for this backend.
 #define RAMIFY_INSTANTIATE(Real)                                                                \
-  namespace ramify::facade {                                                                    \
+  namespace ramify::detail::facade {                                                                    \
   template nbody_report gravity_on<this_build>(std::span<const std::array<Real, 3>>,            \
                                                std::span<const Real>,                           \
                                                std::span<std::array<Real, 3>>, std::span<Real>, \

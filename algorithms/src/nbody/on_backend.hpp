@@ -11,7 +11,7 @@
 
 #include "facade/kernel_build.hpp"
 
-namespace ramify::facade {
+namespace ramify::detail::facade {
 
 /// Implements gravity() on the backend `where`.
 template <build where, class Real>
@@ -41,4 +41,4 @@ std::unique_ptr<nbody_on_backend<Real>> make_nbody_on(
     std::span<const std::array<Real, 3>> positions, std::span<const std::array<Real, 3>> velocities,
     std::span<const Real> masses, const nbody_options& options);
 
-}  // namespace ramify::facade
+}  // namespace ramify::detail::facade

@@ -67,7 +67,7 @@ quicksort_report sort_in_this_build(Held* keys, facade::number_kind kind, Value*
 
 }  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD
 
-namespace ramify::facade {
+namespace ramify::detail::facade {
 
 template <build where, class Held, class Value>
 quicksort_report quicksort_on(Held* keys, number_kind kind, Value* values, std::size_t n,
@@ -76,11 +76,11 @@ quicksort_report quicksort_on(Held* keys, number_kind kind, Value* values, std::
   return detail::quicksort::sort_in_this_build(keys, kind, values, n, options);
 }
 
-}  // namespace ramify::facade
+}  // namespace ramify::detail::facade
 
 /// Instantiates the sorts of keys that are held as Held, for this backend.
 #define RAMIFY_INSTANTIATE(Held)                                                             \
-  namespace ramify::facade {                                                                 \
+  namespace ramify::detail::facade {                                                                 \
   template quicksort_report quicksort_on<this_build>(Held*, number_kind, void*, std::size_t, \
                                                      const quicksort_options&);              \
   template quicksort_report quicksort_on<this_build>(Held*, number_kind, std::uint32_t*,     \

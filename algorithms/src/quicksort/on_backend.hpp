@@ -12,7 +12,7 @@
 
 #include "facade/kernel_build.hpp"
 
-namespace ramify::facade {
+namespace ramify::detail::facade {
 
 /// The number type of the bits of a key.
 enum class number_kind { unsigned_integer, signed_integer, floating_point };
@@ -36,4 +36,4 @@ template <build where, class Held, class Value>
 quicksort_report quicksort_on(Held* keys, number_kind kind, Value* values, std::size_t n,
                               const quicksort_options& options);
 
-}  // namespace ramify::facade
+}  // namespace ramify::detail::facade

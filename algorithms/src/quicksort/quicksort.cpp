@@ -16,9 +16,9 @@ quicksort_report sort(Key* keys, Value* values, std::size_t n, const quicksort_o
   if (to_string(options.backend) == "?") {
     throw std::invalid_argument("quicksort_options.backend is none of the enumerators");
   }
-  return facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
-    auto* held = reinterpret_cast<facade::sorted_as<Key>*>(keys);
-    return facade::quicksort_on<where>(held, facade::kind_of<Key>, values, n, options);
+  return detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
+    auto* held = reinterpret_cast<detail::facade::sorted_as<Key>*>(keys);
+    return detail::facade::quicksort_on<where>(held, detail::facade::kind_of<Key>, values, n, options);
   });
 }
 

@@ -9,7 +9,7 @@
 #include "facade/device_arrays.cuh"
 #include "level_sum/on_backend.hpp"
 
-namespace ramify::facade {
+namespace ramify::detail::facade {
 
 template <>
 run_report level_sum_on<this_build>(std::span<const std::uint64_t> numbers,
@@ -17,7 +17,7 @@ run_report level_sum_on<this_build>(std::span<const std::uint64_t> numbers,
   facade_call call(options.pending_launches);
   const on_device device_numbers(numbers, call, "numbers");
   static_assert(sizeof(std::uint64_t) == sizeof(unsigned long long));
-  auto found = RAMIFY_BUILD::level_sum(
+  auto found = ramify::level_sum(
       reinterpret_cast<const unsigned long long*>(device_numbers.data()), numbers.size(),
       call.stream(), options);
   sum = found.sum;
@@ -25,4 +25,4 @@ run_report level_sum_on<this_build>(std::span<const std::uint64_t> numbers,
   return found.report;
 }
 
-}  // namespace ramify::facade
+}  // namespace ramify::detail::facade

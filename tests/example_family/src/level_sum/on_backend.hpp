@@ -8,11 +8,11 @@
 
 #include "facade/kernel_build.hpp"
 
-namespace ramify::facade {
+namespace ramify::detail::facade {
 
 /// Sums numbers on one backend. It is compiled once by nvcc and once by the C++ compiler.
 template <build where>
 run_report level_sum_on(std::span<const std::uint64_t> numbers, const level_sum_options& options,
                         std::uint64_t& sum);
 
-}  // namespace ramify::facade
+}  // namespace ramify::detail::facade
