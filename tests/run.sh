@@ -3,7 +3,7 @@
 # Builds and runs every test that this machine can run. Then runs the tests of the CPU executor,
 # except those of the examples, under AddressSanitizer, and the ladders, which have all kinds of
 # kernels, under ThreadSanitizer with UBSan. Lists at the end the tests that were skipped because
-# they need a GPU, VTK, matplotlib, Graphviz or Chromium. The exit status is 1 if a test fails.
+# they need a GPU or an optional package. The exit status is 1 if a test fails.
 #   tests/run.sh          takes less than 20 minutes on two cores without a GPU
 #   tests/run.sh --all    runs all tests of the CPU executor under UBSan and ThreadSanitizer, too, and
 #                         takes half an hour
@@ -21,6 +21,8 @@ cmake/install_packages.sh
 # Graphviz: 100 MB and 400 MB, for two tests.
 cmake/install_packages.sh python3-vtk9 || echo "Continuing without VTK"
 cmake/install_packages.sh chromium graphviz || echo "Continuing without Chromium or Graphviz"
+# For the tests of style: 200 MB.
+cmake/install_packages.sh clang-format-14 clang-tidy-16 doxygen || echo "Continuing without tests of style"
 jobs=$(($(nproc) + 1)) # some tests wait for other programs
 mkdir -p build
 

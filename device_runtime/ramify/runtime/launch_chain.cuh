@@ -36,6 +36,7 @@
 #include <optional>
 #include <ramify/runtime/chain_link.cuh>
 #include <ramify/runtime/graph_loop.cuh>
+#include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <stdexcept>
 #include <string>
@@ -106,6 +107,7 @@ class launch_chain {
   /// a loop launches all steps.
   /// \throws unavailable if a loop is needed and cannot be had; cuda_error
   void start() {
+    const phase_range range("launch chain: start");
     captured_ = is_being_captured(control_->stream());
     if (!control_->on_device_route()) {
       if (captured_ ? needs_loop() : loop_.wanted == flat_loop::graph && repeats_from_start()) {
@@ -126,6 +128,7 @@ class launch_chain {
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream is
   ///         being captured; what Program::check() throws
   void finish() {
+    const phase_range range("launch chain: finish");
     if (is_being_captured(control_->stream())) {
       throw std::logic_error(
           "the stream is being captured: end the capture and launch the graph before get()");

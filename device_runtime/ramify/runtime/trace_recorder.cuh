@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// \file trace_recorder: the host side of a trace. It owns the device memory and appends to a
+/// \file
+/// The class trace_recorder: the host side of a trace. It owns the device memory and appends to a
 /// launch_trace.
 ///
 ///     launch_trace trace;
