@@ -2,23 +2,20 @@
 #pragma once
 
 /// \file
-/// A chain of grids: the last block of each grid launches the next grid.
+/// The steps of a rooted tree's launch chains. A step is one grid over a whole array.
 ///
-/// A step of the work is one grid over a whole array. Join: a step needs all results of the step
-/// before. The last block to arrive sees all of them, so it launches the next grid,
-/// fire-and-forget, after it has taken a launch slot. If no slot is free, on the flat route, and if
-/// the launch fails, the due step stays in the chain's state, and the host launches it. The host
-/// also launches the steps that are expected after it, before it reads the state again. A grid
-/// whose step is not due returns at once: the input is faulty, or the chain is complete.
+/// Join: a step needs all results of the step before. The last block to arrive sees all of them, so
+/// one of its threads writes the next step into the chain's state and ends the step. On the device
+/// route the chain then launches the next step (chain_link.cuh).
 ///
-/// A grid occupies its entry of the pending-launch pool until all grids nested in it are complete.
-/// Therefore the chain keeps its slots, and a kernel after the chain releases them.
+/// On the flat route the host launches all steps that are expected, before it reads the state. A
+/// grid whose step is not due returns at once: the input is faulty, or the chain is complete.
 
 #include <algorithm>
+#include <cstddef>
+#include <ramify/rooted_tree/config.hpp>
 #include <ramify/rooted_tree/tuning.cuh>
-#include <ramify/runtime/run_control.cuh>
-#include <ramify/runtime/stream.cuh>
-#include <ramify/runtime/tasks.cuh>
+#include <ramify/runtime/launch_chain.cuh>
 
 namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD {
 
@@ -51,55 +48,37 @@ struct tree_step {
   }
 };
 
-/// State that the blocks of all grids of a chain share, and that the host reads between grids.
-struct chain_state {
-  tree_step due;     ///< the step that runs, or the first step that was not launched
-  unsigned arrived;  ///< blocks of the current grid that have arrived
-  unsigned held;     ///< launch slots that the chain holds
-};
-
-/// Arguments that all grids of a chain share.
-struct chain_context {
-  chain_state* chain;
-  run_status* status;
-  launch_slots slots;
-  trace_ticket trace;
-};
-
 /// Returns whether the grid's step is due; if not, the block must return. The result is the same in
 /// all blocks of a grid, because the due step changes only after the last block has arrived.
-__device__ inline bool is_due(const chain_context& context, const tree_step& step) {
-  const tree_step& due = context.chain->due;
+template <class Program>
+__device__ bool is_due(const Program& program, const tree_step& step) {
+  const tree_step& due = program.state->due;
   return due.kind == step.kind && due.depth == step.depth;
 }
 
 /// Ends a block's part of a step. All threads of the block must call it. One thread of the last
-/// block calls `next`, which returns the step that follows, and launches that step.
-template <class Context, class Next>
-__device__ void end_step(const Context& context, const tree_step& step, Next next,
-                         const char* name) {
-  if (!last_to_arrive(context.chain->arrived, gridDim.x) || threadIdx.x != 0) return;
-  const tree_step due = next();
-  context.chain->due = due;
-  if (due.kind == step_kind::done || !context.slots.acquire(*context.status)) return;
-  ++context.chain->held;
-  const auto launched = launch_step(context, due, fire_and_forget());
-  if (launched) {
-    context.status->count_children(1, due.depth);
-    return;
-  }
-  context.slots.release();
-  --context.chain->held;
-  context.status->record_failure(launched.code(), name, step.depth);
+/// block calls `next`, which returns the step that follows, and ends the step.
+template <class Program, class Next>
+__device__ void end_block(const Program& program, Next next, const char* kernel) {
+  if (!program.is_last_block(gridDim.x) || threadIdx.x != 0) return;
+  program.state->due = next();
+  runtime::end_step(program, kernel);
 }
 
-/// Releases the slots of a chain. It runs in one thread, in the stream of the chain's first grid.
-/// (It is a template because nvcc accepts no inline kernels.)
-template <class Slots>
-__global__ void release_chain_slots(chain_state* chain, Slots slots, trace_ticket trace) {
-  const traced here(trace, __func__);
-  slots.release(chain->held);
-  chain->held = 0;
+/// Launches the grid of step `due`. From the host on the flat route, it also launches the steps that
+/// are expected after it: all but the rounds of pointer doubling after the first rounds_ahead ones.
+template <class Program, class Grids>
+__host__ __device__ void launch_due(const Program& program, const tree_step& due, Grids& grids) {
+  program.launch_grid(due, grids);
+#if !RAMIFY_ON_CUDA || !defined(__CUDA_ARCH__)
+  if (grids.from_kernel() || program.slots.in_use != nullptr) return;
+  unsigned rounds = due.kind == step_kind::double_paths ? 1 : 0;
+  for (tree_step next = program.expected_after(due); next.kind != step_kind::done;
+       next = program.expected_after(next)) {
+    if (next.kind == step_kind::double_paths && rounds++ == tuning::rounds_ahead) return;
+    program.launch_grid(next, grids);
+  }
+#endif
 }
 
 /// Calls `visit(i)` for each i of this block's tile of [0, count), distributed over its threads.
@@ -117,39 +96,44 @@ __device__ void for_each_in_tile(std::size_t count, Visit visit) {
   return {static_cast<unsigned>(tiles > 0 ? tiles : 1), tuning::threads};
 }
 
-/// Runs a chain that begins with step `first`, and waits for it. Returns the final step: its kind
-/// is done, and its level is the one that the last step set. \throws cuda_error,
-/// device_launch_error
-template <class Context>
-tree_step run_chain(run_control& control, const Context& context, const tree_step& first) {
-  check(cudaMemcpyAsync(&context.chain->due, &first, sizeof first, cudaMemcpyHostToDevice,
-                        control.stream()),
-        "preparing a chain of grids");
-  tree_step due = first;
-  Context in_force = context;
-  while (due.kind != step_kind::done) {
-    // The device route takes one launch. After a grid that got no slot, the rest is flat.
-    const bool flat = in_force.slots.in_use == nullptr;
-    tree_step next = due;
-    for (unsigned i = 0; i < (flat ? tuning::launched_ahead : 1); ++i) {
-      if (next.kind == step_kind::done) break;
-      control.launched(launch_step(in_force, next, control.stream()), "launching a tree step");
-      next = expected_after(in_force, next);
-    }
-    if (!flat) {
-      control.launched(launch(release_chain_slots<launch_slots>, {1, 1}, control.stream(),
-                              context.chain, context.slots, context.trace),
-                       "launching the release of the slots");
-    }
-    check(cudaMemcpyAsync(&due, &context.chain->due, sizeof due, cudaMemcpyDeviceToHost,
-                          control.stream()),
-          "reading the next tree step");
-    control.wait();
-    in_force.slots = {};
+/// The choices of a run for its launch chains.
+struct run_setup {
+  route_choice choice;
+  std::size_t limit;  ///< of pending launches
+  runtime::loop_choice loop;
+  cudaStream_t stream;
+  rooted_tree_config config;
+};
+
+/// A launch chain with a run_control of its own. It does not move, because the chain refers to the
+/// control.
+template <class Program>
+struct stage {
+  stage(void* control_memory, const run_setup& setup, const Program& program)
+      : control(control_memory, setup.choice, setup.limit, setup.stream, setup.config.trace),
+        chain(control, program, setup.loop) {}
+  stage(const stage&) = delete;
+  stage& operator=(const stage&) = delete;
+
+  /// Puts the chain into the stream, which writes the state before. `first` is the state in which
+  /// the first step is due.
+  void start(const typename Program::state_type& first) {
+    chain.launch_first_step(first);
+    chain.start();
   }
-  run_report& report = control.report();
-  report.deepest_level = std::max(report.deepest_level, due.depth - 1);
-  return due;
-}
+
+  /// Waits until the chain is complete, and returns its report. \throws as launch_chain::finish()
+  run_report finish() {
+    chain.finish();
+    control.read_trace();
+    run_report& report = control.report();
+    const unsigned grids = chain.state().due.depth;
+    if (grids > 0) report.deepest_level = std::max(report.deepest_level, grids - 1);
+    return report;
+  }
+
+  run_control control;
+  runtime::launch_chain<Program> chain;
+};
 
 }  // namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD
