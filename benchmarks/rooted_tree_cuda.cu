@@ -177,8 +177,9 @@ class tree_benchmark {
     for (const auto taken : {route::device, route::flat, route::automatic}) {
       rooted_tree_report report;
       const auto run = [&] {
-        report = detail::rooted_tree::run_tree(shape, requested, folds, nullptr, {.route = taken},
-                                               {scratch.data(), bytes});
+        report = rooted_tree_run<Folds>(shape, requested, folds, nullptr, {.route = taken},
+                                        {scratch.data(), bytes})
+                     .get();
       };
       clear();
       run();

@@ -27,11 +27,17 @@
 ///               T combine(const T&, const T&), copied bit by bit. It must be associative; it need
 ///               not be commutative. T is any trivially copyable and default-constructible type.
 ///               Floating-point sums are rounded in an unspecified order, the same in every run.
-/// Scratch       about 33 bytes per node for levels and sizes, up to 53 for orders, leaffix and
+/// Scratch       about 33 bytes per node for levels and sizes, up to 62 for orders, leaffix and
 ///               child lists. Folds of large types need more: 2 T for leaffix, 2 (T and an index)
 ///               for rootfix. From Ramify's stream-ordered pool, or from the caller;
 ///               rooted_tree_scratch_bytes() returns the size.
-/// Stream        ordered with the work before and after in the stream. A call waits for its stream.
+/// Stream        ordered with the work before and after in the stream. rooted_tree() waits for its
+///               stream. rooted_tree_async() does not wait; get() waits, checks the forest, and
+///               launches what kernels could not launch: only then is the run complete. The first
+///               automatic route on a GPU measures launches (choose_route()).
+/// Graphs        a graph can capture rooted_tree_async() if the caller provides the scratch memory.
+///               The run must outlive the graph. get() may follow each launch of the graph. The
+///               loop of rootfix on the flat route cannot be captured with flat_loop::host.
 /// Launches      a chain of at most 12 grids; the last block of each grid launches the next. Folds
 ///               add a second chain, of at most 5 grids and one grid for each doubling of the
 ///               depth. For orders and for leaffix, a sort of the parent array runs first.
@@ -65,6 +71,39 @@ template <class Folds = no_folds>
   return detail::rooted_tree::scratch_bytes(shape, numbers, folds);
 }
 
+/// Starts to compute the requested numbers of a forest in `stream`. If all arrays are null, it only
+/// checks the forest. The numbers are written when get() returns.
+///
+/// \param numbers  device arrays of n elements each; null: not computed
+/// \param scratch  device memory of at least rooted_tree_scratch_bytes(shape, numbers) bytes; by
+///                 default the call allocates it in `stream`
+/// \throws std::invalid_argument, unavailable, cuda_error; see Errors above
+inline rooted_tree_run<no_folds> rooted_tree_async(const tree_shape& shape,
+                                                   const tree_number_arrays& numbers,
+                                                   cudaStream_t stream = nullptr,
+                                                   const rooted_tree_config& config = {},
+                                                   scratch_memory scratch = {}) {
+  return {shape, numbers, no_folds{}, stream, config, scratch};
+}
+
+/// Starts to compute the requested numbers and folds of a forest in `stream`. They are written when
+/// get() returns.
+///
+/// \param numbers  device arrays of n elements each; null: not computed
+/// \param folds    values and results, in device memory; make_tree_folds() deduces its types
+/// \param scratch  device memory of at least rooted_tree_scratch_bytes(shape, numbers, folds)
+///                 bytes; by default the call allocates it in `stream`
+/// \throws std::invalid_argument, unavailable, cuda_error; see Errors above
+template <class T, class Combine>
+rooted_tree_run<tree_folds<T, Combine>> rooted_tree_async(const tree_shape& shape,
+                                                          const tree_number_arrays& numbers,
+                                                          const tree_folds<T, Combine>& folds,
+                                                          cudaStream_t stream = nullptr,
+                                                          const rooted_tree_config& config = {},
+                                                          scratch_memory scratch = {}) {
+  return {shape, numbers, folds, stream, config, scratch};
+}
+
 /// Computes the requested numbers of a forest, and waits for `stream`. If all arrays are null, it
 /// only checks the forest.
 ///
@@ -76,7 +115,7 @@ inline rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number
                                       cudaStream_t stream = nullptr,
                                       const rooted_tree_config& config = {},
                                       scratch_memory scratch = {}) {
-  return detail::rooted_tree::run_tree(shape, numbers, no_folds{}, stream, config, scratch);
+  return rooted_tree_async(shape, numbers, stream, config, scratch).get();
 }
 
 /// Computes the requested numbers and folds of a forest, and waits for `stream`.
@@ -90,7 +129,7 @@ template <class T, class Combine>
 rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_arrays& numbers,
                                const tree_folds<T, Combine>& folds, cudaStream_t stream = nullptr,
                                const rooted_tree_config& config = {}, scratch_memory scratch = {}) {
-  return detail::rooted_tree::run_tree(shape, numbers, folds, stream, config, scratch);
+  return rooted_tree_async(shape, numbers, folds, stream, config, scratch).get();
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -106,6 +106,10 @@ BOOST_AUTO_TEST_CASE(it_rejects_bad_arguments) {
   BOOST_CHECK_EXCEPTION(ramify::rooted_tree(shape, {.levels = three}, options),
                         std::invalid_argument, names("route"));
   options = options_for(route::device);
+  options.flat_loop = static_cast<ramify::flat_loop>(9);
+  BOOST_CHECK_EXCEPTION(ramify::rooted_tree(shape, {.levels = three}, options),
+                        std::invalid_argument, names("flat_loop"));
+  options = options_for(route::device);
   options.backend = static_cast<ramify::backend>(9);
   BOOST_CHECK_EXCEPTION(ramify::rooted_tree(shape, {.levels = three}, options),
                         std::invalid_argument, names("backend"));

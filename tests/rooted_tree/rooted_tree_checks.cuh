@@ -134,43 +134,96 @@ struct device_results {
   ramify::device_buffer<affine> leaffix, rootfix;
 };
 
-/// Calls the header template rooted_tree() for a forest in host memory, with exactly as much
-/// scratch memory as rooted_tree_scratch_bytes() returns. Fills the arrays of `results` that are
-/// not empty, also if the call throws, so that a test can check that they are unchanged.
+/// A forest, values and outputs in device memory, with exactly as much scratch memory as
+/// rooted_tree_scratch_bytes() returns.
+class device_call {
+ public:
+  /// Copies a forest in host memory to the device. The outputs have the sizes and the contents of
+  /// the arrays of `results`.
+  device_call(const ramify::tree_shape& shape, const std::vector<affine>& values,
+              const tree_results& results)
+      : nodes_(shape.nodes),
+        parents_(input(shape.parents)),
+        offsets_(input(shape.offsets)),
+        children_(input(shape.children)),
+        values_(upload(values)),
+        outputs_(results),
+        scratch_(ramify::rooted_tree_scratch_bytes(this->shape(), numbers(), folds()), nullptr) {}
+
+  /// Replaces the input by a forest in the same form and with the same sizes, and the contents of
+  /// the outputs. The addresses of the arrays do not change.
+  void copy_input(const ramify::tree_shape& shape, const tree_results& results) {
+    copy(shape.parents, parents_);
+    copy(shape.offsets, offsets_);
+    copy(shape.children, children_);
+    copy<std::int32_t>(results.levels, outputs_.levels);
+    copy<std::int32_t>(results.subtree_sizes, outputs_.subtree_sizes);
+    copy<std::int32_t>(results.preorder, outputs_.preorder);
+    copy<std::int32_t>(results.postorder, outputs_.postorder);
+    copy<affine>(results.leaffix, outputs_.leaffix);
+    copy<affine>(results.rootfix, outputs_.rootfix);
+  }
+  void copy_outputs_to(tree_results& results) const { outputs_.copy_to(results); }
+
+  [[nodiscard]] ramify::tree_shape shape() const {
+    const auto span = [](const ramify::device_buffer<std::int32_t>& array) {
+      return std::span<const std::int32_t>(array.data(), array.size());
+    };
+    return {nodes_, span(parents_), span(offsets_), span(children_)};
+  }
+  [[nodiscard]] ramify::tree_number_arrays numbers() const {
+    return {outputs_.levels.data(), outputs_.subtree_sizes.data(), outputs_.preorder.data(),
+            outputs_.postorder.data()};
+  }
+  [[nodiscard]] ramify::tree_folds<affine, compose> folds() const {
+    return ramify::make_tree_folds<affine>(values_.data(), compose{}, outputs_.leaffix.data(),
+                                           outputs_.rootfix.data());
+  }
+  [[nodiscard]] ramify::scratch_memory scratch() const {
+    return {scratch_.data(), scratch_.size()};
+  }
+  [[nodiscard]] auto start(const ramify::rooted_tree_config& config,
+                           cudaStream_t stream = nullptr) const {
+    return ramify::rooted_tree_async(shape(), numbers(), folds(), stream, config, scratch());
+  }
+
+ private:
+  static ramify::device_buffer<std::int32_t> input(std::span<const std::int32_t> array) {
+    return upload(std::vector<std::int32_t>(array.begin(), array.end()));
+  }
+  template <class T>
+  static void copy(std::span<const T> from, const ramify::device_buffer<T>& to) {
+    ramify::check(cudaMemcpyAsync(to.data(), from.data(), from.size_bytes(),
+                                  cudaMemcpyHostToDevice, nullptr),
+                  "replacing the input");
+  }
+
+  std::size_t nodes_;
+  ramify::device_buffer<std::int32_t> parents_, offsets_, children_;
+  ramify::device_buffer<affine> values_;
+  device_results outputs_;
+  ramify::device_buffer<std::byte> scratch_;
+};
+
+/// Calls the header template rooted_tree() for a forest in host memory. Fills the arrays of
+/// `results` that are not empty, also if the call throws, so that a test can check that they are
+/// unchanged.
 inline ramify::rooted_tree_report run_tree(const ramify::tree_shape& shape,
                                            const std::vector<affine>& values, tree_results& results,
                                            const ramify::rooted_tree_options& options) {
   // While this lease is held, only the runs themselves release slots.
   static const ramify::slot_lease lease(2048);
   const auto limits = scoped_limit(options.pending_launches);
-  const auto input = [](std::span<const std::int32_t> array) {
-    return upload(std::vector<std::int32_t>(array.begin(), array.end()));
-  };
-  const auto parents = input(shape.parents);
-  const auto offsets = input(shape.offsets);
-  const auto children = input(shape.children);
-  const auto on_device = [](const ramify::device_buffer<std::int32_t>& array) {
-    return std::span<const std::int32_t>(array.data(), array.size());
-  };
-  const auto device_values = upload(values);
-  const device_results outputs(results);
-  const ramify::tree_shape device_shape{shape.nodes, on_device(parents), on_device(offsets),
-                                        on_device(children)};
-  const ramify::tree_number_arrays numbers{outputs.levels.data(), outputs.subtree_sizes.data(),
-                                           outputs.preorder.data(), outputs.postorder.data()};
-  const auto folds = ramify::make_tree_folds<affine>(
-      device_values.data(), compose{}, outputs.leaffix.data(), outputs.rootfix.data());
-  const std::size_t bytes = ramify::rooted_tree_scratch_bytes(device_shape, numbers, folds);
-  const ramify::device_buffer<std::byte> scratch(bytes, nullptr);
+  const device_call call(shape, values, results);
   ramify::rooted_tree_report report;
   try {
-    report = ramify::rooted_tree(device_shape, numbers, folds, nullptr, options,
-                                 {scratch.data(), bytes});
+    report = ramify::rooted_tree(call.shape(), call.numbers(), call.folds(), nullptr, options,
+                                 call.scratch());
   } catch (...) {
-    outputs.copy_to(results);
+    call.copy_outputs_to(results);
     throw;
   }
-  outputs.copy_to(results);
+  call.copy_outputs_to(results);
   return report;
 }
 

@@ -84,6 +84,8 @@ struct no_folds {
 /// Configuration of both interfaces; rooted_tree_options of the facade derives from it.
 struct rooted_tree_config {
   ramify::route route = ramify::route::automatic;
+  /// How the flat route launches the rounds of rootfix beyond the first few.
+  ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
   bool single_root = false;  ///< a second root is an error
   /// Receives all grids of the run when the run is complete; null: the run is not traced.
   launch_trace* trace = nullptr;
@@ -93,6 +95,9 @@ struct rooted_tree_config {
 inline void validate(const rooted_tree_config& config) {
   if (to_string(config.route) == "?") {
     throw std::invalid_argument("rooted_tree_config.route is none of the enumerators");
+  }
+  if (to_string(config.flat_loop) == "?") {
+    throw std::invalid_argument("rooted_tree_config.flat_loop is none of the enumerators");
   }
 }
 

@@ -5,7 +5,7 @@
 /// Edges of a forest, made from a parent array or from child lists, and the input's faults.
 
 #include <cstdint>
-#include <ramify/rooted_tree/chain.cuh>
+#include <ramify/rooted_tree/steps.cuh>
 
 namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD {
 
@@ -24,19 +24,34 @@ struct input_faults {
 
 /// State of a numbering in device memory.
 struct tree_state {
-  chain_state chain;
+  tree_step due;  ///< of the numbering's launch chain
   input_faults faults;
   unsigned root_count;     ///< roots that append_root_edges has found
   unsigned smallest_root;  ///< smallest root that splice_tour has found so far
   unsigned head;           ///< the tour's first visit
   unsigned reached;        ///< nodes on the tour
+  unsigned unsorted;       ///< nonzero if the edges were not in order when the tour was linked
 
   /// Returns whether the tour can be linked and ranked.
   [[nodiscard]] __device__ bool is_valid() const {
     return faults.parent == nil && faults.offset == nil && faults.child == nil &&
            faults.twice == nil;
   }
+  /// Returns whether the numbering is complete, and its numbers are written.
+  [[nodiscard]] __device__ bool is_numbered(bool single_root) const {
+    return due.kind == step_kind::done && unsorted == 0 && is_valid() && faults.on_cycle == nil &&
+           !(single_root && faults.second_root != nil);
+  }
 };
+
+/// Returns the state at the beginning of a numbering.
+[[nodiscard]] inline tree_state initial_tree_state() {
+  tree_state state{};
+  state.due = {step_kind::initialize_tour, 0, 0};
+  state.faults = {nil, nil, nil, nil, nil, nil};
+  state.head = state.smallest_root = nil;
+  return state;
+}
 
 /// A parent and its child in one sort key. A sort brings siblings together, in order of their
 /// index. A root's parent is nil, so edges of roots come last.

@@ -14,10 +14,10 @@
 ///           so the part doubles. A node whose part begins at the root is complete.
 ///
 /// Join: a step needs all results of the step before; the last block of each grid launches the next
-/// grid (chain.cuh).
+/// grid (steps.cuh).
 
 #include <cstdint>
-#include <ramify/rooted_tree/chain.cuh>
+#include <ramify/rooted_tree/edges.cuh>
 
 namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD {
 
@@ -29,9 +29,23 @@ struct path_fold {
   std::int32_t ancestor;
 };
 
-/// Arguments that the grids of a folding share.
+/// State of a folding in device memory.
+struct fold_state {
+  tree_step due;
+  unsigned incomplete;  ///< nonzero if a node's path does not begin at the root yet
+
+  /// Returns whether the folding did not begin, because the numbers were not written.
+  [[nodiscard]] bool did_not_begin() const { return due.kind == step_kind::done && due.depth == 0; }
+};
+
+/// The program of a folding: the arguments that its grids share. Its launch chain is joined by last
+/// blocks.
 template <class T, class Combine>
-struct fold_context : chain_context {
+struct fold_program : runtime::chain_link {
+  using state_type = fold_state;
+  static constexpr auto join = runtime::chain_join::last_block;
+
+  fold_state* state;
   std::size_t nodes;
   const std::int32_t* parents;
   const T* values;
@@ -44,7 +58,6 @@ struct fold_context : chain_context {
   // rootfix
   path_fold<T>* paths[2];  ///< double buffer: a round reads one and writes the other
   T* rootfix;              ///< null: not computed
-  unsigned* incomplete;    ///< nonzero if a node's path does not begin at the root yet
 
   /// Returns the folds of 2^level values.
   [[nodiscard]] __device__ T* folds_of(unsigned level) const {
@@ -52,124 +65,141 @@ struct fold_context : chain_context {
     for (unsigned i = 0; i < level; ++i) at += nodes >> i;
     return at;
   }
+
+  [[nodiscard]] __host__ __device__ bool finished(const fold_state& now) const {
+    return now.due.kind == step_kind::done;
+  }
+  [[nodiscard]] __host__ __device__ bool repeats(const fold_state& now) const {
+    return now.due.kind == step_kind::double_paths;
+  }
+  [[nodiscard]] __host__ __device__ unsigned slots_of(const fold_state&) const { return 1; }
+  [[nodiscard]] bool is_complete_ahead() const { return rootfix == nullptr; }
+  template <class Grids>
+  __host__ __device__ void launch_step(const fold_state& now, Grids& grids) const {
+    launch_due(*this, now.due, grids);
+  }
+  /// Launches a round of pointer doubling in a graph's loop.
+  template <class Grids>
+  void launch_repeated(const fold_state&, Grids& grids) const;
+
+  /// Launches the grid of one step.
+  template <class Grids>
+  __host__ __device__ void launch_grid(const tree_step& step, Grids& grids) const;
+
+  /// Returns the first step of the folding.
+  [[nodiscard]] tree_step first_step() const {
+    return {leaffix != nullptr ? step_kind::permute_values : step_kind::double_paths, 0, 0};
+  }
+
+  /// Returns the step after a step of the folding. After double_paths it is always another round,
+  /// because only the kernel can detect the last one.
+  [[nodiscard]] __host__ __device__ tree_step expected_after(const tree_step& step) const {
+    switch (step.kind) {
+      case step_kind::permute_values:
+        return step.then(nodes > 1 ? step_kind::fold_ranges : step_kind::fold_subtrees);
+      case step_kind::fold_ranges: {
+        const unsigned level = step.level + tuning::fold_levels;
+        if (nodes >> level > 1) return step.then(step_kind::fold_ranges, level);
+        return step.then(step_kind::fold_subtrees);
+      }
+      case step_kind::fold_subtrees:
+        return step.then(rootfix != nullptr ? step_kind::double_paths : step_kind::done);
+      default: return step.then(step_kind::double_paths, step.level + 1);
+    }
+  }
 };
 
-/// Launches one step of the folding, from the host or from one thread of a kernel.
-template <class T, class Combine>
-__host__ __device__ launch_status launch_step(const fold_context<T, Combine>& context,
-                                              const tree_step& step, cudaStream_t stream);
-
-/// Returns the step after a step of the folding. After double_paths it is always another round,
-/// because only the kernel can detect the last one.
-template <class T, class Combine>
-__host__ __device__ tree_step expected_after(const fold_context<T, Combine>& context,
-                                             const tree_step& step) {
-  switch (step.kind) {
-    case step_kind::permute_values:
-      return step.then(context.nodes > 1 ? step_kind::fold_ranges : step_kind::fold_subtrees);
-    case step_kind::fold_ranges: {
-      const unsigned level = step.level + tuning::fold_levels;
-      if (context.nodes >> level > 1) return step.then(step_kind::fold_ranges, level);
-      return step.then(step_kind::fold_subtrees);
-    }
-    case step_kind::fold_subtrees:
-      return step.then(context.rootfix != nullptr ? step_kind::double_paths : step_kind::done);
-    default: return step.then(step_kind::double_paths, step.level + 1);
-  }
+/// Makes the first step of a folding due, if the numbers are written. One thread.
+template <class State>
+__global__ void begin_folding(State* state, tree_step first, const tree_state* numbering,
+                              bool single_root, trace_ticket trace) {
+  const traced here(trace, __func__);
+  const bool begins = numbering->is_numbered(single_root);
+  *state = {begins ? first : tree_step{step_kind::done, 0, 0}, 0};
 }
 
 /// Writes the values in preorder.
 template <class T, class Combine>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    permute_values(fold_context<T, Combine> context, tree_step step) {
-  const traced here(context.trace, __func__);
-  if (!is_due(context, step)) return;
-  for_each_in_tile(context.nodes,
-                   [&](std::size_t v) { context.folds[context.preorder[v]] = context.values[v]; });
-  end_step(
-      context, step, [&] { return expected_after(context, step); }, __func__);
+    permute_values(fold_program<T, Combine> program, tree_step step) {
+  const traced here(program.trace, __func__);
+  if (!is_due(program, step)) return;
+  for_each_in_tile(program.nodes,
+                   [&](std::size_t v) { program.folds[program.preorder[v]] = program.values[v]; });
+  end_block(program, [&] { return program.expected_after(step); }, __func__);
 }
 
 /// Computes the folds of the next fold_levels levels from those of `step.level`. A block processes
 /// one tile, level by level. It omits ranges that reach beyond the last value.
 template <class T, class Combine>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    fold_ranges(fold_context<T, Combine> context, tree_step step) {
-  const traced here(context.trace, __func__);
-  if (!is_due(context, step)) return;
+    fold_ranges(fold_program<T, Combine> program, tree_step step) {
+  const traced here(program.trace, __func__);
+  if (!is_due(program, step)) return;
   const std::size_t tile = blockIdx.x;
   for (unsigned level = 1; level <= tuning::fold_levels; ++level) {
     const unsigned to = step.level + level;
     const std::size_t begin = tile << (tuning::fold_levels - level);
     const std::size_t end = (tile + 1) << (tuning::fold_levels - level);
-    const std::size_t all = context.nodes >> to;
+    const std::size_t all = program.nodes >> to;
     if (begin >= all) break;  // the same in all threads of the block
-    const T* lower = context.folds_of(to - 1);
-    T* upper = context.folds_of(to);
+    const T* lower = program.folds_of(to - 1);
+    T* upper = program.folds_of(to);
     for (std::size_t i = begin + threadIdx.x; i < end && i < all; i += tuning::threads) {
-      upper[i] = context.combine(lower[2 * i], lower[2 * i + 1]);
+      upper[i] = program.combine(lower[2 * i], lower[2 * i + 1]);
     }
     __syncthreads();
   }
-  end_step(
-      context, step, [&] { return expected_after(context, step); }, __func__);
+  end_block(program, [&] { return program.expected_after(step); }, __func__);
 }
 
 /// Computes the leaffix: composes the fold of each subtree from both ends of its range to the
 /// middle.
 template <class T, class Combine>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    fold_subtrees(fold_context<T, Combine> context, tree_step step) {
-  const traced here(context.trace, __func__);
-  if (!is_due(context, step)) return;
-  for_each_in_tile(context.nodes, [&](std::size_t v) {
-    auto begin = static_cast<std::size_t>(context.preorder[v]);
-    std::size_t end = begin + static_cast<std::size_t>(context.subtree_sizes[v]);
+    fold_subtrees(fold_program<T, Combine> program, tree_step step) {
+  const traced here(program.trace, __func__);
+  if (!is_due(program, step)) return;
+  for_each_in_tile(program.nodes, [&](std::size_t v) {
+    auto begin = static_cast<std::size_t>(program.preorder[v]);
+    std::size_t end = begin + static_cast<std::size_t>(program.subtree_sizes[v]);
     T left{};  // fold of the values before `begin`; without an identity, flags mark empty folds
     T right{};
     bool has_left = false;
     bool has_right = false;
-    const T* folds = context.folds;
-    for (std::size_t count = context.nodes; begin < end; folds += count, count /= 2) {
+    const T* folds = program.folds;
+    for (std::size_t count = program.nodes; begin < end; folds += count, count /= 2) {
       if (begin % 2 == 1) {
-        left = has_left ? context.combine(left, folds[begin]) : folds[begin];
+        left = has_left ? program.combine(left, folds[begin]) : folds[begin];
         has_left = true;
         ++begin;
       }
       if (end % 2 == 1) {
         --end;
-        right = has_right ? context.combine(folds[end], right) : folds[end];
+        right = has_right ? program.combine(folds[end], right) : folds[end];
         has_right = true;
       }
       begin /= 2;
       end /= 2;
     }
-    context.leaffix[v] = !has_left ? right : !has_right ? left : context.combine(left, right);
+    program.leaffix[v] = !has_left ? right : !has_right ? left : program.combine(left, right);
   });
-  end_step(
-      context, step, [&] { return expected_after(context, step); }, __func__);
+  end_block(program, [&] { return program.expected_after(step); }, __func__);
 }
 
-/// Computes one round of the rootfix. `step.level` is the number of the round.
+/// Computes a block's part of one round of the rootfix. Returns whether a path of this thread is
+/// incomplete afterwards.
 template <class T, class Combine>
-__global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    double_paths(fold_context<T, Combine> context, tree_step step) {
-  const traced here(context.trace, __func__);
-  if (!is_due(context, step)) return;
-  __shared__ unsigned some_incomplete;
-  if (threadIdx.x == 0) some_incomplete = 0;
-  __syncthreads();
-
+__device__ bool double_paths_of_tile(const fold_program<T, Combine>& program, unsigned round) {
   // 1. The paths before this round. In round 0 each is the node alone, below its parent.
-  const unsigned round = step.level;
-  const path_fold<T>* const before = round % 2 == 0 ? context.paths[0] : context.paths[1];
-  path_fold<T>* const after = round % 2 == 0 ? context.paths[1] : context.paths[0];
+  const path_fold<T>* const before = round % 2 == 0 ? program.paths[0] : program.paths[1];
+  path_fold<T>* const after = round % 2 == 0 ? program.paths[1] : program.paths[0];
   const auto path_of = [&](std::size_t v) -> path_fold<T> {
-    if (round == 0) return {context.values[v], context.parents[v]};
+    if (round == 0) return {program.values[v], program.parents[v]};
     return before[v];
   };
   bool incomplete = false;
-  for_each_in_tile(context.nodes, [&](std::size_t v) {
+  for_each_in_tile(program.nodes, [&](std::size_t v) {
     // 2. Base case: a path that was complete two rounds ago is in both buffers, where others read
     // it.
     if (round > 1 && before[v].ancestor == -1 && after[v].ancestor == -1) return;
@@ -178,45 +208,79 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     // 3. Prepend the ancestor's path.
     if (!was_complete) {
       const path_fold<T> above = path_of(static_cast<std::size_t>(mine.ancestor));
-      mine = {context.combine(above.fold, mine.fold), above.ancestor};
+      mine = {program.combine(above.fold, mine.fold), above.ancestor};
     }
     after[v] = mine;
     if (mine.ancestor != -1) {
       incomplete = true;
     } else if (!was_complete || round == 0) {
-      context.rootfix[v] = mine.fold;
+      program.rootfix[v] = mine.fold;
     }
   });
-  // 4. Another round follows if a path is incomplete.
-  if (incomplete) atomicOr(&some_incomplete, 1u);
+  return incomplete;
+}
+
+/// Computes one round of the rootfix. `step.level` is the number of the round. In the loop of a
+/// graph, where the arguments are the same in each round, the step that is due replaces `step`, and
+/// the kernel contains no launch.
+template <bool in_loop, class T, class Combine>
+__global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
+    double_paths(fold_program<T, Combine> program, tree_step step) {
+  const traced here(program.trace, __func__);
+  if constexpr (in_loop) {
+    step = program.state->due;
+    if (step.kind != step_kind::double_paths) {
+      if (blockIdx.x == 0 && threadIdx.x == 0) runtime::end_iteration(program);
+      return;
+    }
+  } else {
+    if (!is_due(program, step)) return;
+  }
+  __shared__ unsigned some_incomplete;
+  if (threadIdx.x == 0) some_incomplete = 0;
   __syncthreads();
-  if (threadIdx.x == 0 && some_incomplete != 0) atomicOr(context.incomplete, 1u);
-  end_step(
-      context, step,
-      [&] {
-        if (*context.incomplete == 0) return step.then(step_kind::done, round + 1);
-        *context.incomplete = 0;
-        return expected_after(context, step);
-      },
-      __func__);
+  if (double_paths_of_tile(program, step.level)) atomicOr(&some_incomplete, 1u);
+  __syncthreads();
+  // Another round follows if a path is incomplete.
+  unsigned& incomplete = program.state->incomplete;
+  if (threadIdx.x == 0 && some_incomplete != 0) atomicOr(&incomplete, 1u);
+  const auto next = [&] {
+    if (incomplete == 0) return step.then(step_kind::done, step.level + 1);
+    incomplete = 0;
+    return program.expected_after(step);
+  };
+  if constexpr (in_loop) {
+    if (!program.is_last_block(gridDim.x) || threadIdx.x != 0) return;
+    program.state->due = next();
+    runtime::end_iteration(program);
+  } else {
+    end_block(program, next, __func__);
+  }
 }
 
 template <class T, class Combine>
-__host__ __device__ launch_status launch_step(const fold_context<T, Combine>& context,
-                                              const tree_step& step, cudaStream_t stream) {
+template <class Grids>
+void fold_program<T, Combine>::launch_repeated(const fold_state&, Grids& grids) const {
+  grids.unordered(double_paths<true, T, Combine>, grid_of_tiles(nodes), *this, tree_step{});
+}
+
+template <class T, class Combine>
+template <class Grids>
+__host__ __device__ void fold_program<T, Combine>::launch_grid(const tree_step& step,
+                                                               Grids& grids) const {
   const auto go = [&](auto kernel, const launch_shape& shape) {
-    return launch(kernel, shape, stream, context, step);
+    grids.unordered(kernel, shape, *this, step);
   };
   switch (step.kind) {
     case step_kind::permute_values:
-      return go(permute_values<T, Combine>, grid_of_tiles(context.nodes));
+      return go(permute_values<T, Combine>, grid_of_tiles(nodes));
     case step_kind::fold_ranges: {
-      const std::size_t tiles = ((context.nodes >> step.level) - 1) / tuning::fold_tile + 1;
+      const std::size_t tiles = ((nodes >> step.level) - 1) / tuning::fold_tile + 1;
       return go(fold_ranges<T, Combine>, {static_cast<unsigned>(tiles), tuning::threads});
     }
     case step_kind::fold_subtrees:
-      return go(fold_subtrees<T, Combine>, grid_of_tiles(context.nodes));
-    default: return go(double_paths<T, Combine>, grid_of_tiles(context.nodes));
+      return go(fold_subtrees<T, Combine>, grid_of_tiles(nodes));
+    default: return go(double_paths<false, T, Combine>, grid_of_tiles(nodes));
   }
 }
 

@@ -2,9 +2,9 @@
 #pragma once
 
 /// \file
-/// Host side of the numbering: memory, edges, sort, the chain of grids, and the input's faults.
+/// Host side of the numbering: memory, edges, sort, the launch chain, and the input's faults.
 
-#include <algorithm>
+#include <optional>
 #include <ramify/quicksort.cuh>
 #include <ramify/rooted_tree/config.hpp>
 #include <ramify/rooted_tree/ranking.cuh>
@@ -15,103 +15,118 @@ namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD {
 /// The numbering of a forest of at least one node.
 class tree_numbering {
  public:
-  /// Takes scratch memory; with a null base it only measures the memory. Memory from `persistent`
-  /// stays valid after run(), memory from `temporary` is free after run(). If `needs_ranges`,
-  /// preorder and subtree sizes are computed even if they are not requested.
+  /// Takes scratch memory; with a null base it only measures the memory. The work after the
+  /// numbering in the stream may overwrite memory from `temporary`. If `needs_ranges`, preorder and
+  /// subtree sizes are computed even if they are not requested.
   tree_numbering(memory_layout& persistent, memory_layout& temporary, const tree_shape& shape,
                  const tree_number_arrays& requested, bool needs_ranges)
       : shape_(shape), nodes_(static_cast<unsigned>(shape.nodes)) {
-    context_.numbers = requested;
-    context_.nodes = nodes_;
-    context_.state = persistent.take<tree_state>(1);
+    program_.numbers = requested;
+    program_.nodes = nodes_;
+    control_memory_ = persistent.take<std::byte>(run_control::scratch_bytes);
+    program_.state = persistent.take<tree_state>(1);
     if (is_by_children()) parents_ = persistent.take<std::int32_t>(nodes_);
     // A subtree's range is its preorder number and its size.
-    auto& numbers = context_.numbers;
+    auto& numbers = program_.numbers;
     if (needs_ranges && numbers.preorder == nullptr) {
       numbers.preorder = persistent.take<std::int32_t>(nodes_);
     }
     if (needs_ranges && numbers.subtree_sizes == nullptr) {
       numbers.subtree_sizes = persistent.take<std::int32_t>(nodes_);
     }
-    context_.parents = shape.parents.data();
+    program_.parents = shape.parents.data();
     // Only preorder and postorder depend on the order of siblings.
     needs_edges_ = is_by_children() || numbers.preorder != nullptr ||
                    numbers.postorder != nullptr || needs_ranges;
     if (needs_edges_) {
-      context_.edges = edges_ = temporary.take<tree_edge>(nodes_);
+      program_.edges = edges_ = temporary.take<tree_edge>(nodes_);
+      // finish() reads the sort's state, so nothing else may use its memory.
       sort_scratch_.bytes = quicksort_scratch_bytes<tree_edge>(nodes_);
+      sort_scratch_.data = persistent.take<std::byte>(sort_scratch_.bytes);
+      program_.sorted_from =
+          is_by_children() ? static_cast<unsigned>(shape.children.size()) : 0;
     }
     take_lists(temporary);
   }
 
-  /// Numbers the forest and waits for it. If the forest is faulty, no number is written.
-  /// \throws std::invalid_argument naming the node, cuda_error, device_launch_error
-  void run(run_control& control, const rooted_tree_config& config) {
-    context_.chain = &context_.state->chain;
-    context_.status = control.status();
-    context_.slots = control.slots();
-    context_.trace = control.ticket();
-    context_.single_root = config.single_root;
-    tree_state state{};
-    state.faults = {nil, nil, nil, nil, nil, nil};
-    state.head = state.smallest_root = nil;
-    check(cudaMemcpyAsync(context_.state, &state, sizeof state, cudaMemcpyHostToDevice,
-                          control.stream()),
-          "initializing the tree's state");
-    if (needs_edges_) {
-      const std::size_t sorted = make_edges(control);
-      sort_report_ =
-          ramify::quicksort(edges_ + sorted, nodes_ - sorted, ascending{}, control.stream(),
-                            {.route = config.route, .trace = config.trace}, sort_scratch_);
-    }
-    run_chain(control, context_, {step_kind::initialize_tour, 0, 0});
-    check(cudaMemcpyAsync(&state, context_.state, sizeof state, cudaMemcpyDeviceToHost,
-                          control.stream()),
-          "reading the tree's state");
-    check(cudaStreamSynchronize(control.stream()), "waiting for the tree");
-    throw_fault(state.faults, control.stream());
+  /// Puts the numbering into the stream. \throws cuda_error
+  void start(const run_setup& setup) {
+    program_.single_root = setup.config.single_root;
+    stage_.emplace(control_memory_, setup, program_);
+    stage_->chain.write_state(initial_tree_state());
+    if (needs_edges_) sort_.emplace(start_sort(setup, stage_->control));
+    stage_->start(initial_tree_state());
   }
 
-  [[nodiscard]] const tree_number_arrays& numbers() const { return context_.numbers; }
+  /// Waits until the forest is numbered, and returns the report with that of the sort. If the forest
+  /// is faulty, no number is written.
+  /// \throws std::invalid_argument naming the node; cuda_error, device_launch_error
+  run_report finish(const run_setup& setup) {
+    if (sort_) sort_report_ = sort_->get();
+    sort_.reset();
+    run_report report = stage_->finish();
+    add_part(report, sort_report_, "the sort");
+    tree_state found = stage_->chain.state();
+    if (found.unsorted != 0) {
+      // The tour could not be linked, because kernels had not completed the sort. The host completes
+      // a sort first.
+      stage<tour_program> again(control_memory_, setup, program_);
+      again.chain.write_state(initial_tree_state());
+      add_part(report, start_sort(setup, again.control).get());
+      again.start(initial_tree_state());
+      add_part(report, again.finish());
+      found = again.chain.state();
+    }
+    throw_fault(found.faults, setup.stream);
+    return report;
+  }
+
+  [[nodiscard]] const tree_number_arrays& numbers() const { return program_.numbers; }
   [[nodiscard]] const std::int32_t* parents() const {
     return is_by_children() ? parents_ : shape_.parents.data();
   }
-  /// Returns the context for another chain of the same run.
-  [[nodiscard]] const chain_context& chain() const { return context_; }
-  [[nodiscard]] unsigned ranking_levels() const { return context_.top + 1; }
-  [[nodiscard]] const run_report& sort_report() const { return sort_report_; }
+  /// Returns the state in device memory.
+  [[nodiscard]] const tree_state* state() const { return program_.state; }
+  [[nodiscard]] unsigned ranking_levels() const { return program_.top + 1; }
 
  private:
+  using sort_run = decltype(quicksort_async(static_cast<tree_edge*>(nullptr), 0, ascending{}));
+
   [[nodiscard]] bool is_by_children() const { return !shape_.offsets.empty(); }
 
-  /// Takes the lists of all levels. Level 0 reuses the scratch memory of the sort.
+  /// Takes the lists of all levels.
   void take_lists(memory_layout& memory) {
-    auto* first =
-        memory.take<std::byte>(std::max(2 * sizeof(list_element) * nodes_, sort_scratch_.bytes));
-    sort_scratch_.data = first;
-    auto* elements = reinterpret_cast<list_element*>(first);
     unsigned count = 2 * nodes_;
+    auto* elements = memory.take<list_element>(count);
     for (unsigned level = 0;; ++level) {
-      context_.elements[level] = elements;
-      context_.counts[level] = count;
-      context_.top = level;
+      program_.elements[level] = elements;
+      program_.counts[level] = count;
+      program_.top = level;
       if (count <= tuning::block_list_capacity) break;
-      context_.interval_bits[level] = tuning::interval_bits(count);
-      count = context_.level(level).intervals() + 1;
+      program_.interval_bits[level] = tuning::interval_bits(count);
+      count = program_.level(level).intervals() + 1;
       elements = memory.take<list_element>(count);
     }
   }
 
-  /// Makes the edges. Returns how many of them are already in order of their parents.
-  std::size_t make_edges(run_control& control) {
+  /// Makes the edges, and starts to sort those that are not in order yet.
+  sort_run start_sort(const run_setup& setup, run_control& control) {
+    make_edges(control);
+    const std::size_t sorted = program_.sorted_from;
+    return quicksort_async(edges_ + sorted, nodes_ - sorted, ascending{}, setup.stream,
+                           {.route = setup.config.route, .trace = setup.config.trace},
+                           sort_scratch_);
+  }
+
+  void make_edges(run_control& control) {
     const cudaStream_t stream = control.stream();
     const launch_shape over_nodes = grid_of_tiles(nodes_);
     if (!is_by_children()) {
       control.launched(
           launch(make_edges_from_parents<tree_state>, over_nodes, stream, shape_.parents.data(),
-                 nodes_, edges_, context_.state, context_.trace),
+                 nodes_, edges_, program_.state, control.ticket()),
           "making the edges");
-      return 0;
+      return;
     }
     const auto child_count = static_cast<unsigned>(shape_.children.size());
     const device_child_lists lists{shape_.offsets.data(), shape_.children.data(), nodes_,
@@ -120,12 +135,11 @@ class tree_numbering {
           "clearing the parents");
     control.launched(
         launch(make_edges_from_children<tree_state>, grid_of_tiles(std::size_t{nodes_} + 1), stream,
-               lists, edges_, parents_, context_.state, context_.trace),
+               lists, edges_, parents_, program_.state, control.ticket()),
         "making the edges");
     control.launched(launch(append_root_edges<tree_state>, over_nodes, stream, parents_, nodes_,
-                            child_count, edges_, context_.state, context_.trace),
+                            child_count, edges_, program_.state, control.ticket()),
                      "finding the roots");
-    return child_count;
   }
 
   /// \throws std::invalid_argument for the first fault, if there is one
@@ -155,7 +169,7 @@ class tree_numbering {
            "; it must be in [0, " + name(nodes_) + ")");
     }
     if (found.twice != nil) fail("node " + name(found.twice) + " is a child twice");
-    if (context_.single_root && found.second_root != nil) {
+    if (program_.single_root && found.second_root != nil) {
       fail("node " + name(found.second_root) + " is a second root, and single_root is set");
     }
     if (found.on_cycle != nil) {
@@ -165,11 +179,14 @@ class tree_numbering {
 
   tree_shape shape_;
   unsigned nodes_;
-  tour_context context_{};
+  tour_program program_{};
+  std::byte* control_memory_;
   std::int32_t* parents_ = nullptr;
   bool needs_edges_ = false;
   tree_edge* edges_ = nullptr;
   scratch_memory sort_scratch_;
+  std::optional<stage<tour_program>> stage_;
+  std::optional<sort_run> sort_;
   run_report sort_report_;
 };
 

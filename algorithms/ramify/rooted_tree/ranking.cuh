@@ -12,7 +12,7 @@
 ///     3 recurse     rank that list; then add the rank of its sublist to each element
 ///
 /// Join: a level needs all of the level above; the last block of each grid launches the next grid
-/// (chain.cuh). Each element is read and written once on the way up and once on the way down, with
+/// (steps.cuh). Each element is read and written once on the way up and once on the way down, with
 /// O(1) words per element. Rings, which are part of no root's list, are traversed too, but are not
 /// marked as reached, because they have no end.
 
@@ -22,22 +22,22 @@
 namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD {
 
 /// Returns the head of a level's list.
-__device__ inline unsigned head_of(const tour_context& context, unsigned level) {
-  unsigned head = context.state->head;
-  for (unsigned i = 0; i < level; ++i) head = context.level(i).head_sublist(head);
+__device__ inline unsigned head_of(const tour_program& program, unsigned level) {
+  unsigned head = program.state->head;
+  for (unsigned i = 0; i < level; ++i) head = program.level(i).head_sublist(head);
   return head;
 }
 
 /// 2. Split: traverses the sublists of level `step.level`, and makes the next level's list. 3.
 /// Recurse: the last block launches this kernel, or rank_top_list, for that list.
-template <class Context>
+template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    reduce_sublists(Context context, tree_step step) {
-  const traced here(context.trace, __func__);
-  if (!is_due(context, step)) return;
-  const list_level from = context.level(step.level);
-  const list_level to = context.level(step.level + 1);
-  const unsigned head = head_of(context, step.level);
+    reduce_sublists(Program program, tree_step step) {
+  const traced here(program.trace, __func__);
+  if (!is_due(program, step)) return;
+  const list_level from = program.level(step.level);
+  const list_level to = program.level(step.level + 1);
+  const unsigned head = head_of(program, step.level);
 
   // A thread traverses several sublists in one loop, so that the lanes of a warp do not wait for
   // each other at the ends of sublists.
@@ -66,8 +66,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
       exits = 0;
     }
   }
-  end_step(
-      context, step, [&] { return expected_after(context, step); }, __func__);
+  end_block(program, [&] { return program.expected_after(step); }, __func__);
 }
 
 /// A list in shared memory.
@@ -110,13 +109,13 @@ __device__ inline void jump_pointers(shared_list& list, unsigned count) {
 }
 
 /// 1. Base case: one block ranks the top level.
-template <class Context>
+template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    rank_top_list(Context context, tree_step step) {
-  const traced here(context.trace, __func__);
-  if (!is_due(context, step)) return;
+    rank_top_list(Program program, tree_step step) {
+  const traced here(program.trace, __func__);
+  if (!is_due(program, step)) return;
   auto& list = dynamic_shared<shared_list>();
-  const list_level level = context.level(context.top);
+  const list_level level = program.level(program.top);
   for (unsigned i = threadIdx.x; i < level.count; i += tuning::threads) {
     const list_element element = level.elements[i];
     list.next[i] = element.next;
@@ -128,7 +127,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
 
   // The counts before an element are those of the whole list less those from the element on. An
   // element on a ring still has a next element, so it is not marked as reached.
-  const unsigned head = head_of(context, context.top);
+  const unsigned head = head_of(program, program.top);
   const unsigned all_enters = head == nil ? 0 : list.enters[head];
   const unsigned all_exits = head == nil ? 0 : list.exits[head];
   for (unsigned i = threadIdx.x; i < level.count; i += tuning::threads) {
@@ -136,18 +135,17 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     level.elements[i] = {nil, reached ? 0 : nil, all_enters - list.enters[i],
                          all_exits - list.exits[i]};
   }
-  if (threadIdx.x == 0) context.state->reached = all_enters;
-  end_step(
-      context, step, [&] { return expected_after(context, step); }, __func__);
+  if (threadIdx.x == 0) program.state->reached = all_enters;
+  end_block(program, [&] { return program.expected_after(step); }, __func__);
 }
 
 /// Returns an element of `level` with its rank in the whole list: the counts before it. Its
 /// `sublist` is nil if the list does not reach the element.
-__device__ inline list_element ranked_element(const tour_context& context, unsigned level,
+__device__ inline list_element ranked_element(const tour_program& program, unsigned level,
                                               std::size_t index) {
-  list_element element = context.elements[level][index];
-  if (level == context.top || element.sublist == nil) return element;
-  const list_element sublist = context.elements[level + 1][element.sublist];
+  list_element element = program.elements[level][index];
+  if (level == program.top || element.sublist == nil) return element;
+  const list_element sublist = program.elements[level + 1][element.sublist];
   element.sublist = sublist.sublist;
   element.enters += sublist.enters;
   element.exits += sublist.exits;
@@ -155,34 +153,33 @@ __device__ inline list_element ranked_element(const tour_context& context, unsig
 }
 
 /// 3. The way down: ranks a level after the level above it.
-template <class Context>
+template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    add_splitter_ranks(Context context, tree_step step) {
-  const traced here(context.trace, __func__);
-  if (!is_due(context, step)) return;
-  const list_level level = context.level(step.level);
+    add_splitter_ranks(Program program, tree_step step) {
+  const traced here(program.trace, __func__);
+  if (!is_due(program, step)) return;
+  const list_level level = program.level(step.level);
   for_each_in_tile(level.count, [&](std::size_t i) {
-    level.elements[i] = ranked_element(context, step.level, i);
+    level.elements[i] = ranked_element(program, step.level, i);
   });
-  end_step(
-      context, step, [&] { return expected_after(context, step); }, __func__);
+  end_block(program, [&] { return program.expected_after(step); }, __func__);
 }
 
 /// Writes the requested numbers. If some nodes are not on the tour, it records the smallest of them
 /// and writes no number.
-template <class Context>
+template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    write_numbers(Context context, tree_step step) {
-  const traced here(context.trace, __func__);
-  if (!is_due(context, step)) return;
-  const tree_number_arrays to = context.numbers;
-  const bool all_reached = context.state->reached == context.nodes;
-  for_each_in_tile(context.nodes, [&](std::size_t v) {
-    const list_element enter = ranked_element(context, 0, 2 * v);
-    const list_element exit = ranked_element(context, 0, 2 * v + 1);
+    write_numbers(Program program, tree_step step) {
+  const traced here(program.trace, __func__);
+  if (!is_due(program, step)) return;
+  const tree_number_arrays to = program.numbers;
+  const bool all_reached = program.state->reached == program.nodes;
+  for_each_in_tile(program.nodes, [&](std::size_t v) {
+    const list_element enter = ranked_element(program, 0, 2 * v);
+    const list_element exit = ranked_element(program, 0, 2 * v + 1);
     if (!all_reached) {
       if (enter.sublist == nil) {
-        atomicMin(&context.state->faults.on_cycle, static_cast<unsigned>(v));
+        atomicMin(&program.state->faults.on_cycle, static_cast<unsigned>(v));
       }
       return;
     }
@@ -194,37 +191,36 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     write(to.preorder, enter.enters);
     write(to.postorder, exit.exits);
   });
-  end_step(
-      context, step, [&] { return expected_after(context, step); }, __func__);
+  end_block(program, [&] { return program.expected_after(step); }, __func__);
 }
 
-__host__ __device__ inline launch_status launch_step(const tour_context& context,
-                                                     const tree_step& step, cudaStream_t stream) {
+template <class Grids>
+__host__ __device__ void tour_program::launch_grid(const tree_step& step, Grids& grids) const {
   const auto go = [&](auto kernel, const launch_shape& shape) {
-    return launch(kernel, shape, stream, context, step);
+    grids.unordered(kernel, shape, *this, step);
   };
   switch (step.kind) {
     case step_kind::initialize_tour:
-      return go(initialize_tour<tour_context>, grid_of_tiles(2 * std::size_t{context.nodes}));
-    case step_kind::link_tour: return go(link_tour<tour_context>, grid_of_tiles(context.nodes));
+      return go(initialize_tour<tour_program>, grid_of_tiles(2 * std::size_t{nodes}));
+    case step_kind::link_tour: return go(link_tour<tour_program>, grid_of_tiles(nodes));
     case step_kind::splice_tour: {
       const std::size_t tile = std::size_t{tuning::threads} * tuning::splice_items;
-      return go(splice_tour<tour_context>,
-                {static_cast<unsigned>((context.nodes + tile - 1) / tile), tuning::threads});
+      return go(splice_tour<tour_program>,
+                {static_cast<unsigned>((nodes + tile - 1) / tile), tuning::threads});
     }
     case step_kind::reduce_sublists: {
-      const unsigned sublists = context.counts[step.level + 1];
+      const unsigned sublists = counts[step.level + 1];
       const unsigned threads =
           sublists < tuning::max_sublist_threads ? sublists : tuning::max_sublist_threads;
-      return go(reduce_sublists<tour_context>,
+      return go(reduce_sublists<tour_program>,
                 {(threads + tuning::threads - 1) / tuning::threads, tuning::threads});
     }
     case step_kind::rank_top_list:
       static_assert(sizeof(shared_list) <= 48 * 1024);
-      return go(rank_top_list<tour_context>, {1, tuning::threads, sizeof(shared_list)});
+      return go(rank_top_list<tour_program>, {1, tuning::threads, sizeof(shared_list)});
     case step_kind::add_splitter_ranks:
-      return go(add_splitter_ranks<tour_context>, grid_of_tiles(context.counts[step.level]));
-    default: return go(write_numbers<tour_context>, grid_of_tiles(context.nodes));
+      return go(add_splitter_ranks<tour_program>, grid_of_tiles(counts[step.level]));
+    default: return go(write_numbers<tour_program>, grid_of_tiles(nodes));
   }
 }
 

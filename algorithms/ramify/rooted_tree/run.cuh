@@ -6,108 +6,144 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <ramify/rooted_tree/config.hpp>
 #include <ramify/rooted_tree/folds.cuh>
 #include <ramify/rooted_tree/numbering.cuh>
 #include <ramify/runtime/buffer.cuh>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD {
+
+/// The folding after a numbering: no folding for no_folds.
+template <class Folds>
+class tree_folding {
+ public:
+  tree_folding(memory_layout&, memory_layout&, std::size_t, const no_folds&) {}
+  void start(const run_setup&, const tree_numbering&) {}
+  std::uint32_t finish(const run_setup&, const tree_numbering&, run_report&) { return 0; }
+};
+
+template <class T, class Combine>
+class tree_folding<tree_folds<T, Combine>> {
+  using program = fold_program<T, Combine>;
+
+ public:
+  /// Takes scratch memory: from `persistent` what it reads at the end, and from `temporary` memory
+  /// that the work before it in the stream may have used.
+  tree_folding(memory_layout& persistent, memory_layout& temporary, std::size_t nodes,
+               const tree_folds<T, Combine>& folds)
+      : program_{{},      nullptr, nodes,   nullptr,       folds.values, folds.combine,
+                 nullptr, nullptr, nullptr, folds.leaffix, {},           folds.rootfix} {
+    if (!is_requested()) return;
+    control_memory_ = persistent.take<std::byte>(run_control::scratch_bytes);
+    program_.state = persistent.take<fold_state>(1);
+    if (folds.leaffix != nullptr) program_.folds = temporary.take<T>(2 * nodes);
+    if (folds.rootfix == nullptr) return;
+    for (auto& paths : program_.paths) paths = temporary.take<path_fold<T>>(nodes);
+  }
+
+  /// Puts the folding into the stream, after the numbering. \throws cuda_error, unavailable
+  void start(const run_setup& setup, const tree_numbering& numbering) {
+    if (!is_requested()) return;
+    program_.parents = numbering.parents();
+    program_.preorder = numbering.numbers().preorder;
+    program_.subtree_sizes = numbering.numbers().subtree_sizes;
+    stage_.emplace(control_memory_, setup, program_);
+    start(*stage_, setup, numbering);
+  }
+
+  /// Waits until the values are folded; after finish() of the numbering. Adds to the report. Returns
+  /// the number of rounds of pointer doubling. \throws cuda_error, device_launch_error
+  std::uint32_t finish(const run_setup& setup, const tree_numbering& numbering,
+                       run_report& report) {
+    if (!is_requested()) return 0;
+    add_folding(report, stage_->finish());
+    fold_state folded = stage_->chain.state();
+    if (folded.did_not_begin()) {
+      // The host completed the numbering after the folding had its place in the stream.
+      stage<program> again(control_memory_, setup, program_);
+      start(again, setup, numbering);
+      add_folding(report, again.finish());
+      folded = again.chain.state();
+    }
+    return folded.due.level;
+  }
+
+ private:
+  [[nodiscard]] bool is_requested() const {
+    return program_.leaffix != nullptr || program_.rootfix != nullptr;
+  }
+
+  void start(stage<program>& folding, const run_setup& setup, const tree_numbering& numbering) {
+    const tree_step first = program_.first_step();
+    folding.control.launched(
+        launch(begin_folding<fold_state>, {1, 1}, setup.stream, program_.state, first,
+               numbering.state(), setup.config.single_root, folding.control.ticket()),
+        "launching the beginning of a folding");
+    folding.start({first, 0});
+  }
+
+  static void add_folding(run_report& report, const run_report& part) {
+    add_part(report, part);
+    if (part.flat_loop_reason.empty()) return;
+    report.looped_by = part.looped_by;
+    report.flat_loop_reason = part.flat_loop_reason;
+  }
+
+  program program_;
+  std::byte* control_memory_ = nullptr;
+  std::optional<stage<program>> stage_;
+};
 
 /// One run. The constructor lays its memory out.
 template <class Folds>
 class tree_run {
-  static constexpr bool has_folds = !std::is_same_v<Folds, no_folds>;
-
  public:
   /// With a null base it only measures the memory.
   tree_run(memory_layout& memory, const tree_shape& shape, const tree_number_arrays& numbers,
            const Folds& folds)
-      : nodes_(shape.nodes), folds_(folds) {
-    control_memory_ = memory.take<std::byte>(run_control::scratch_bytes);
+      : nodes_(shape.nodes) {
+    const bool needs_ranges = folds.leaffix != nullptr;
     // The folding begins after the last use of the tour, and reuses its memory.
     memory_layout measured_numbering(nullptr);
     memory_layout measured_folding(nullptr);
     memory_layout unused(nullptr);
-    const tree_numbering measured(unused, measured_numbering, shape, numbers, needs_ranges());
-    take_folding(measured_folding);
+    const tree_numbering measured(unused, measured_numbering, shape, numbers, needs_ranges);
+    const tree_folding<Folds> measured_too(unused, measured_folding, nodes_, folds);
     auto* shared =
         memory.take<std::byte>(std::max(measured_numbering.size(), measured_folding.size()));
-    memory_layout temporary(shared);
-    numbering_.emplace(memory, temporary, shape, numbers, needs_ranges());
-    memory_layout folding(shared);
-    take_folding(folding);
+    memory_layout for_numbering(shared);
+    numbering_.emplace(memory, for_numbering, shape, numbers, needs_ranges);
+    memory_layout for_folding(shared);
+    folding_.emplace(memory, for_folding, nodes_, folds);
   }
 
-  /// Runs and waits for `stream`.
-  rooted_tree_report run(const route_choice& choice, std::size_t limit, cudaStream_t stream,
-                         const rooted_tree_config& config) {
-    run_control control(control_memory_, choice, limit, stream, config.trace);
+  /// Puts the run into the stream. \throws cuda_error, unavailable
+  void start(const run_setup& setup) {
+    numbering_->start(setup);
+    folding_->start(setup, *numbering_);
+  }
+
+  /// Waits until the run is complete. \throws as rooted_tree_run::get()
+  rooted_tree_report finish(const run_setup& setup) {
     rooted_tree_report report;
-    numbering_->run(control, config);
-    if constexpr (has_folds) report.rootfix_rounds = fold(control);
-    control.read_trace();
-    static_cast<run_report&>(report) = control.report();
-    add_part(report, numbering_->sort_report(), "the sort");
+    static_cast<run_report&>(report) = numbering_->finish(setup);
+    report.rootfix_rounds = folding_->finish(setup, *numbering_, report);
     report.nodes = nodes_;
     report.ranking_levels = numbering_->ranking_levels();
     return report;
   }
 
  private:
-  [[nodiscard]] bool needs_ranges() const { return folds_.leaffix != nullptr; }
-
-  void take_folding(memory_layout& memory) {
-    if constexpr (has_folds) {
-      using value = std::remove_cvref_t<decltype(*folds_.values)>;
-      if (folds_.leaffix != nullptr) {
-        fold_memory_ = memory.take<std::byte>(2 * nodes_ * sizeof(value));
-      }
-      if (folds_.rootfix == nullptr) return;
-      for (auto& paths : path_memory_) {
-        paths = memory.take<std::byte>(nodes_ * sizeof(path_fold<value>));
-      }
-      incomplete_ = memory.take<unsigned>(1);
-    }
-  }
-
-  /// Computes the folds. Returns the number of rounds of pointer doubling.
-  std::uint32_t fold(run_control& control) {
-    using value = std::remove_cvref_t<decltype(*folds_.values)>;
-    using combine = decltype(folds_.combine);
-    if (folds_.leaffix == nullptr && folds_.rootfix == nullptr) return 0;
-    const fold_context<value, combine> context{
-        numbering_->chain(),
-        nodes_,
-        numbering_->parents(),
-        folds_.values,
-        folds_.combine,
-        numbering_->numbers().preorder,
-        numbering_->numbers().subtree_sizes,
-        reinterpret_cast<value*>(fold_memory_),
-        folds_.leaffix,
-        {reinterpret_cast<path_fold<value>*>(path_memory_[0]),
-         reinterpret_cast<path_fold<value>*>(path_memory_[1])},
-        folds_.rootfix,
-        incomplete_};
-    if (folds_.rootfix != nullptr) {
-      check(cudaMemsetAsync(incomplete_, 0, sizeof(unsigned), control.stream()),
-            "preparing the rounds");
-    }
-    const step_kind first =
-        folds_.leaffix != nullptr ? step_kind::permute_values : step_kind::double_paths;
-    return run_chain(control, context, {first, 0, 0}).level;
-  }
-
   std::size_t nodes_;
-  Folds folds_;
-  std::byte* control_memory_;
   std::optional<tree_numbering> numbering_;
-  std::byte* fold_memory_ = nullptr;
-  std::byte* path_memory_[2] = {};
-  unsigned* incomplete_ = nullptr;
+  std::optional<tree_folding<Folds>> folding_;
 };
 
 /// Checks the arguments of a call. \throws std::invalid_argument naming the invalid one
@@ -154,36 +190,102 @@ template <class Folds>
   return sizing.size();
 }
 
-/// Checks, chooses the route, runs and waits for `stream`: both forms of ramify::rooted_tree().
-template <class Folds>
-rooted_tree_report run_tree(const tree_shape& shape, const tree_number_arrays& numbers,
-                            const Folds& folds, cudaStream_t stream,
-                            const rooted_tree_config& config, scratch_memory scratch) {
-  check_arguments(shape, numbers, folds, config);
-  const std::size_t limit = *current_launch_limits().pending_launches;
-  // The estimate has the number of steps that the host launches at a time, for every shape. The
-  // sort chooses its own route.
-  constexpr double steps = tuning::launched_ahead;
-  const route_choice choice = choose_route(config.route, limit, 1,
-                                           {{.host_launches = steps, .host_round_trips = 1},
-                                            {.host_round_trips = 1, .nested_levels = steps},
-                                            route::flat},
-                                           stream);
-  if (shape.nodes == 0) {
-    rooted_tree_report report;
-    static_cast<run_report&>(report) = report_of_this_build();
-    report.taken = route::flat;
-    report.route_reason = "there are no nodes";
-    return report;
+/// Checks what a graph cannot capture. \throws std::invalid_argument, unavailable
+inline void check_capture(const scratch_memory& scratch, const rooted_tree_config& config) {
+  if (scratch.data == nullptr) {
+    throw std::invalid_argument(
+        "rooted_tree: scratch.data is null, and a graph cannot capture the allocation of scratch "
+        "memory");
   }
-  const std::size_t bytes = scratch_bytes(shape, numbers, folds);
-  check_scratch(scratch, bytes, "rooted_tree");
-  const scratch_space space(scratch, bytes, stream);
-  memory_layout memory(space.data());
-  tree_run<Folds> run(memory, shape, numbers, folds);
-  rooted_tree_report report = run.run(choice, limit, stream, config);
-  report.scratch_bytes = bytes;
-  return report;
+  if (config.trace != nullptr) {
+    throw unavailable("rooted_tree: a graph cannot capture the recording of a trace");
+  }
+}
+
+/// Returns the choices of a run. \throws unavailable, cuda_error
+[[nodiscard]] inline run_setup set_up(cudaStream_t stream, const rooted_tree_config& config) {
+  const std::size_t limit = *current_launch_limits().pending_launches;
+  // The estimate has ten steps, about as many as a numbering of 10^6 nodes, for every shape. The
+  // sort chooses its own route.
+  constexpr double steps = 10;
+  return {choose_route(config.route, limit, 1,
+                       {{.host_launches = steps, .host_round_trips = 1},
+                        {.host_round_trips = 1, .nested_levels = steps},
+                        route::flat},
+                       stream),
+          limit, runtime::choose_loop(config.flat_loop, "rooted_tree_config.flat_loop"), stream,
+          config};
 }
 
 }  // namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// A run of rooted_tree_async(). Movable; moved-from it may only be assigned or destroyed. If it is
+/// destroyed before get(), it neither waits nor checks.
+template <class Folds>
+class [[nodiscard("call get(): it waits, checks and reports")]] rooted_tree_run {
+ public:
+  /// Starts a run; see rooted_tree_async().
+  rooted_tree_run(const tree_shape& shape, const tree_number_arrays& numbers, const Folds& folds,
+                  cudaStream_t stream, const rooted_tree_config& config, scratch_memory scratch) {
+    namespace internal = detail::rooted_tree;
+    internal::check_arguments(shape, numbers, folds, config);
+    internal::run_setup setup = internal::set_up(stream, config);
+    is_empty_ = shape.nodes == 0;
+    if (is_empty_) return;
+    const std::size_t bytes = internal::scratch_bytes(shape, numbers, folds);
+    check_scratch(scratch, bytes, "rooted_tree");
+    const bool captured = is_being_captured(stream);
+    if (captured) internal::check_capture(scratch, config);
+    state_ = std::make_unique<state>(std::move(setup), scratch_space(scratch, bytes, stream), shape,
+                                     numbers, folds);
+    state_->captured = captured;
+    state_->run.start(state_->setup);
+  }
+
+  /// Waits for the run, completes what kernels could not launch, checks the forest, and returns the
+  /// report. Call it once; of a run that a graph has captured, after each launch of the graph, or
+  /// after the last one.
+  /// \throws std::invalid_argument, cuda_error, device_launch_error; see Errors of rooted_tree.cuh;
+  ///         std::logic_error while the stream is being captured
+  rooted_tree_report get() {
+    if (is_empty_) {
+      rooted_tree_report report;
+      static_cast<run_report&>(report) = report_of_this_build();
+      report.taken = route::flat;
+      report.route_reason = "there are no nodes";
+      return report;
+    }
+    if (state_ == nullptr) throw std::logic_error("rooted_tree: get() was called before");
+    if (is_being_captured(state_->setup.stream)) {
+      throw std::logic_error(
+          "rooted_tree: the stream is being captured: end the capture and launch the graph before "
+          "get()");
+    }
+    rooted_tree_report report = state_->run.finish(state_->setup);
+    report.scratch_bytes = state_->space.size();
+    if (!state_->captured) state_.reset();
+    return report;
+  }
+
+ private:
+  struct state {
+    state(detail::rooted_tree::run_setup chosen, scratch_space taken, const tree_shape& shape,
+          const tree_number_arrays& numbers, const Folds& folds)
+        : setup(std::move(chosen)),
+          space(std::move(taken)),
+          memory(space.data()),
+          run(memory, shape, numbers, folds) {}
+
+    detail::rooted_tree::run_setup setup;
+    scratch_space space;
+    memory_layout memory;
+    detail::rooted_tree::tree_run<Folds> run;
+    bool captured = false;
+  };
+  bool is_empty_ = false;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace ramify::inline RAMIFY_BUILD

@@ -72,8 +72,13 @@ struct list_level {
 
 inline constexpr unsigned max_list_levels = 8;
 
-/// Arguments that the grids of the numbering share.
-struct tour_context : chain_context {
+/// The program of the numbering: the arguments that its grids share. Its launch chain is joined by
+/// last blocks.
+struct tour_program : runtime::chain_link {
+  using state_type = tree_state;
+  static constexpr auto join = runtime::chain_join::last_block;
+
+  tree_state* state;
   // Not an array of list_level: GCC 12 clears wrong bytes when it clears the padding of a kernel
   // argument that holds an array of structs.
   list_element* elements[max_list_levels];
@@ -81,100 +86,113 @@ struct tour_context : chain_context {
   unsigned interval_bits[max_list_levels];
   unsigned top;                 ///< the level that one block ranks
   const tree_edge* edges;       ///< in order of the parents; null: siblings may be in any order
+  unsigned sorted_from;         ///< the first edge that a sort put in order
   const std::int32_t* parents;  ///< null if the input is child lists
   unsigned nodes;
   bool single_root;
   tree_number_arrays numbers;
-  tree_state* state;
 
   [[nodiscard]] __host__ __device__ list_level level(unsigned index) const {
     return {elements[index], counts[index], interval_bits[index]};
   }
+
+  [[nodiscard]] __host__ __device__ bool finished(const tree_state& now) const {
+    return now.due.kind == step_kind::done;
+  }
+  [[nodiscard]] __host__ __device__ bool repeats(const tree_state&) const { return false; }
+  [[nodiscard]] __host__ __device__ unsigned slots_of(const tree_state&) const { return 1; }
+  [[nodiscard]] bool is_complete_ahead() const { return true; }
+  template <class Grids>
+  __host__ __device__ void launch_step(const tree_state& now, Grids& grids) const {
+    launch_due(*this, now.due, grids);
+  }
+
+  /// Launches the grid of one step.
+  template <class Grids>
+  __host__ __device__ void launch_grid(const tree_step& step, Grids& grids) const;
+
+  /// Returns the step after a step of the numbering, for a valid input.
+  [[nodiscard]] __host__ __device__ tree_step expected_after(const tree_step& step) const {
+    switch (step.kind) {
+      case step_kind::initialize_tour:
+        return step.then(edges != nullptr ? step_kind::link_tour : step_kind::splice_tour);
+      case step_kind::link_tour:
+      case step_kind::splice_tour:
+        return step.then(top > 0 ? step_kind::reduce_sublists : step_kind::rank_top_list);
+      case step_kind::reduce_sublists: {
+        const unsigned above = step.level + 1;
+        return step.then(above < top ? step_kind::reduce_sublists : step_kind::rank_top_list,
+                         above);
+      }
+      case step_kind::rank_top_list:
+        if (top < 2) return step.then(step_kind::write_numbers);
+        return step.then(step_kind::add_splitter_ranks, top - 1);
+      case step_kind::add_splitter_ranks:
+        if (step.level > 1) return step.then(step_kind::add_splitter_ranks, step.level - 1);
+        return step.then(step_kind::write_numbers);
+      default: return step.then(step_kind::done);
+    }
+  }
 };
 
-/// Launches one step of the numbering, from the host or from one thread of a kernel.
-__host__ __device__ inline launch_status launch_step(const tour_context& context,
-                                                     const tree_step& step, cudaStream_t stream);
-
-/// Returns the step after a step of the numbering, for a valid input.
-__host__ __device__ inline tree_step expected_after(const tour_context& context,
-                                                    const tree_step& step) {
-  switch (step.kind) {
-    case step_kind::initialize_tour:
-      return step.then(context.edges != nullptr ? step_kind::link_tour : step_kind::splice_tour);
-    case step_kind::link_tour:
-    case step_kind::splice_tour:
-      return step.then(context.top > 0 ? step_kind::reduce_sublists : step_kind::rank_top_list);
-    case step_kind::reduce_sublists: {
-      const unsigned above = step.level + 1;
-      return step.then(above < context.top ? step_kind::reduce_sublists : step_kind::rank_top_list,
-                       above);
-    }
-    case step_kind::rank_top_list:
-      if (context.top < 2) return step.then(step_kind::write_numbers);
-      return step.then(step_kind::add_splitter_ranks, context.top - 1);
-    case step_kind::add_splitter_ranks:
-      if (step.level > 1) return step.then(step_kind::add_splitter_ranks, step.level - 1);
-      return step.then(step_kind::write_numbers);
-    default: return step.then(step_kind::done);
-  }
-}
-
 /// Makes each node a tour of its own: enter, exit.
-template <class Context>
+template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    initialize_tour(Context context, tree_step step) {
-  const traced here(context.trace, __func__);
-  if (!is_due(context, step)) return;
-  const bool valid = context.state->is_valid();
+    initialize_tour(Program program, tree_step step) {
+  const traced here(program.trace, __func__);
+  if (!is_due(program, step)) return;
+  const bool valid = program.state->is_valid();
   if (valid) {
-    for_each_in_tile(2 * std::size_t{context.nodes}, [&](std::size_t i) {
+    for_each_in_tile(2 * std::size_t{program.nodes}, [&](std::size_t i) {
       const auto visit = static_cast<unsigned>(i);
       const bool enters = visit % 2 == 0;
-      context.elements[0][i] = {enters ? visit + 1 : nil, nil, enters ? 1u : 0u, enters ? 0u : 1u};
+      program.elements[0][i] = {enters ? visit + 1 : nil, nil, enters ? 1u : 0u, enters ? 0u : 1u};
     });
   }
-  end_step(
-      context, step,
-      [&] { return valid ? expected_after(context, step) : step.then(step_kind::done); }, __func__);
+  end_block(
+      program,
+      [&] { return valid ? program.expected_after(step) : step.then(step_kind::done); }, __func__);
 }
 
 /// Returns the step after the tour is linked.
-__device__ inline tree_step after_linking(const tour_context& context, const tree_step& step) {
-  const bool rejected = context.single_root && context.state->faults.second_root != nil;
-  if (rejected || !context.state->is_valid()) return step.then(step_kind::done);
-  return expected_after(context, step);
+__device__ inline tree_step after_linking(const tour_program& program, const tree_step& step) {
+  const tree_state& state = *program.state;
+  const bool rejected = program.single_root && state.faults.second_root != nil;
+  if (rejected || !state.is_valid() || state.unsorted != 0) return step.then(step_kind::done);
+  return program.expected_after(step);
 }
 
-/// Links the tours of all nodes into one. The edges must be in order of their parents.
-template <class Context>
+/// Links the tours of all nodes into one. The edges must be in order of their parents. If they are
+/// not, because the sort waits for the host to complete it, the numbering ends here.
+template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    link_tour(Context context, tree_step step) {
-  const traced here(context.trace, __func__);
-  if (!is_due(context, step)) return;
-  const tree_edge* edges = context.edges;
-  list_element* visits = context.elements[0];
-  for_each_in_tile(context.nodes, [&](std::size_t i) {
+    link_tour(Program program, tree_step step) {
+  const traced here(program.trace, __func__);
+  if (!is_due(program, step)) return;
+  const tree_edge* edges = program.edges;
+  list_element* visits = program.elements[0];
+  for_each_in_tile(program.nodes, [&](std::size_t i) {
     const unsigned parent = parent_of(edges[i]);
     const unsigned child = child_of(edges[i]);
     const bool is_root = parent == nil;
+    const bool is_sorted = i >= program.sorted_from && i + 1 < program.nodes;
+    if (is_sorted && edges[i] >= edges[i + 1]) program.state->unsorted = 1;
     const auto is_sibling = [&](std::size_t other) { return parent_of(edges[other]) == parent; };
     // 1. After the entry of a parent comes the entry of its first child. The first root is the
     // head.
     if (i == 0 || !is_sibling(i - 1)) {
-      (is_root ? context.state->head : visits[2 * parent].next) = 2 * child;
+      (is_root ? program.state->head : visits[2 * parent].next) = 2 * child;
     } else if (is_root && (i == 1 || !is_sibling(i - 2))) {
-      context.state->faults.second_root = child;
+      program.state->faults.second_root = child;
     }
     // 2. After the exit of a child comes the entry of its next sibling, or the exit of the parent.
-    if (i + 1 < context.nodes && is_sibling(i + 1)) {
+    if (i + 1 < program.nodes && is_sibling(i + 1)) {
       visits[2 * child + 1].next = 2 * child_of(edges[i + 1]);
     } else if (!is_root) {
       visits[2 * child + 1].next = 2 * parent + 1;
     }
   });
-  end_step(
-      context, step, [&] { return after_linking(context, step); }, __func__);
+  end_block(program, [&] { return after_linking(program, step); }, __func__);
 }
 
 /// Links the tours of all nodes into one with siblings in any order, without edges and a sort. A
@@ -184,30 +202,30 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
 ///
 ///     enter 0, exit 0     1 inserts: enter 0, [enter 1, exit 1], exit 0
 ///                         2 inserts: enter 0, [enter 2, exit 2], enter 1, exit 1, exit 0
-template <class Context>
+template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    splice_tour(Context context, tree_step step) {
-  const traced here(context.trace, __func__);
-  if (!is_due(context, step)) return;
-  tree_state& state = *context.state;
-  list_element* visits = context.elements[0];
+    splice_tour(Program program, tree_step step) {
+  const traced here(program.trace, __func__);
+  if (!is_due(program, step)) return;
+  tree_state& state = *program.state;
+  list_element* visits = program.elements[0];
   // A thread processes consecutive nodes. It links siblings among them first and inserts them
   // together, so that the center of a star does not serialize all atomic operations.
   const auto run = std::size_t{blockIdx.x} * tuning::threads + threadIdx.x;
   const std::size_t begin = run * tuning::splice_items;
   const std::size_t after = begin + tuning::splice_items;
-  const auto end = static_cast<unsigned>(after < context.nodes ? after : context.nodes);
+  const auto end = static_cast<unsigned>(after < program.nodes ? after : program.nodes);
   for (auto v = static_cast<unsigned>(begin < end ? begin : end); v < end;) {
     const unsigned first = v;
-    const std::int32_t parent = context.parents[v];
-    for (++v; v < end && context.parents[v] == parent; ++v) visits[2 * v - 1].next = 2 * v;
-    if (!is_parent(parent, context.nodes)) {
+    const std::int32_t parent = program.parents[v];
+    for (++v; v < end && program.parents[v] == parent; ++v) visits[2 * v - 1].next = 2 * v;
+    if (!is_parent(parent, program.nodes)) {
       atomicMin(&state.faults.parent, first);
       continue;
     }
     unsigned* const before = parent == -1 ? &state.head : &visits[2 * unsigned(parent)].next;
     visits[2 * v - 1].next = atomicExch(before, 2 * first);
-    if (parent == -1 && context.single_root) {
+    if (parent == -1 && program.single_root) {
       // Each root but the smallest is recorded as a second root: by its own thread, or by the
       // thread of the root that replaces it as the smallest.
       for (unsigned root = first; root < v; ++root) {
@@ -216,8 +234,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
       }
     }
   }
-  end_step(
-      context, step, [&] { return after_linking(context, step); }, __func__);
+  end_block(program, [&] { return after_linking(program, step); }, __func__);
 }
 
 }  // namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD

@@ -35,10 +35,9 @@ struct tuning {
   static constexpr unsigned target_sublists = 1u << 21;
   /// Maximum length of the list that one block ranks.
   static constexpr unsigned block_list_capacity = 2048;
-  /// Steps that the host launches before it reads the chain's state: all steps of a numbering of
-  /// 10^6 nodes, and less than twice the rounds of pointer doubling of a random tree. A read takes
-  /// 13 us, a launch takes 5 us.
-  static constexpr unsigned launched_ahead = 10;
+  /// Rounds of pointer doubling that the host launches before it reads the state: less than twice
+  /// the rounds of a random tree. A read takes 13 us, a launch takes 5 us.
+  static constexpr unsigned rounds_ahead = 10;
 #else
   // A block is the work of one core: few fibers with much work each, on memory that stays in cache.
   static constexpr unsigned threads = 32;
@@ -47,7 +46,7 @@ struct tuning {
   static constexpr unsigned max_sublist_threads = 2048;
   static constexpr unsigned target_sublists = 1u << 12;
   static constexpr unsigned block_list_capacity = 128;
-  static constexpr unsigned launched_ahead = 2;  // a launch is complete when it returns
+  static constexpr unsigned rounds_ahead = 2;  // a launch is complete when it returns
 #endif
   static constexpr unsigned tile = threads * items_per_thread;
 

@@ -25,10 +25,9 @@
 ///                                                              end_iteration(). Without it there are
 ///                                                              no graph loops
 ///     bool is_complete_ahead() const                           whether launch_first_step() on the flat
-///                                                              route launches all steps that do not
-///                                                              repeat, and no step repeats: then a
-///                                                              graph needs no loop. A program that has
-///                                                              this member does not begin with a loop
+///                                                              route launches all steps: then a graph
+///                                                              needs no loop. If not, a loop follows
+///                                                              the steps that it launches
 ///     void check(const state_type&) const                      throws if the chain cannot continue
 ///     void shrink_step(state_type&) const                      (__device__) makes the due step smaller
 
@@ -110,7 +109,8 @@ class launch_chain {
     const phase_range range("launch chain: start");
     captured_ = is_being_captured(control_->stream());
     if (!control_->on_device_route()) {
-      if (captured_ ? needs_loop() : loop_.wanted == flat_loop::graph && repeats_from_start()) {
+      const bool by_graph = captured_ || (has_loop && loop_.wanted == flat_loop::graph);
+      if (by_graph && needs_loop()) {
         put_loop(state_type{});
       } else if constexpr (requires(step_launcher& grids) { program_.launch_ahead(grids); }) {
         launch_ahead();
@@ -158,16 +158,13 @@ class launch_chain {
     control_->count_grids(grids.launched(), level_);
   }
 
-  /// Whether a captured chain is incomplete without a loop.
+  /// Whether a graph must have a loop for the chain to be complete.
   [[nodiscard]] bool needs_loop() const {
     if constexpr (requires { program_.is_complete_ahead(); }) {
       return !program_.is_complete_ahead();
     } else {
       return true;
     }
-  }
-  [[nodiscard]] static constexpr bool repeats_from_start() {
-    return has_loop && !requires(const Program& p) { p.is_complete_ahead(); };
   }
 
   void launch_ahead() {

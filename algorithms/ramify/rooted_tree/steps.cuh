@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The steps of a rooted tree's launch chains. A step is one grid over a whole array.
+///
+/// Join: a step needs all results of the step before. The last block to arrive sees all of them, so
+/// one of its threads writes the next step into the chain's state and ends the step. On the device
+/// route the chain then launches the next step (chain_link.cuh).
+///
+/// On the flat route the host launches all steps that are expected, before it reads the state. A
+/// grid whose step is not due returns at once: the input is faulty, or the chain is complete.
+
+#include <algorithm>
+#include <cstddef>
+#include <ramify/rooted_tree/config.hpp>
+#include <ramify/rooted_tree/tuning.cuh>
+#include <ramify/runtime/launch_chain.cuh>
+
+namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD {
+
+/// The kernel that a step runs, by the kernel's name.
+enum class step_kind : unsigned {
+  done,
+  // numbering
+  initialize_tour,     ///< makes each node a tour of its own: enter, exit
+  link_tour,           ///< links these tours into one, siblings in order
+  splice_tour,         ///< links these tours into one, siblings in any order
+  reduce_sublists,     ///< level to level + 1: each sublist becomes one element
+  rank_top_list,       ///< one block ranks the top level
+  add_splitter_ranks,  ///< level + 1 to level
+  write_numbers,       ///< writes the numbers, or finds the nodes on a cycle
+  // folding
+  permute_values,  ///< values in preorder
+  fold_ranges,     ///< folds of 2, 4, 8, ... consecutive values
+  fold_subtrees,   ///< leaffix: the fold of each subtree
+  double_paths,    ///< rootfix: one round of pointer doubling
+};
+
+/// One grid of a chain.
+struct tree_step {
+  step_kind kind;
+  unsigned level;  ///< of the list or of the range folds; in double_paths the round
+  unsigned depth;  ///< grids in the chain before this one
+
+  [[nodiscard]] __host__ __device__ tree_step then(step_kind next, unsigned at_level = 0) const {
+    return {next, at_level, depth + 1};
+  }
+};
+
+/// Returns whether the grid's step is due; if not, the block must return. The result is the same in
+/// all blocks of a grid, because the due step changes only after the last block has arrived.
+template <class Program>
+__device__ bool is_due(const Program& program, const tree_step& step) {
+  const tree_step& due = program.state->due;
+  return due.kind == step.kind && due.depth == step.depth;
+}
+
+/// Ends a block's part of a step. All threads of the block must call it. One thread of the last
+/// block calls `next`, which returns the step that follows, and ends the step.
+template <class Program, class Next>
+__device__ void end_block(const Program& program, Next next, const char* kernel) {
+  if (!program.is_last_block(gridDim.x) || threadIdx.x != 0) return;
+  program.state->due = next();
+  runtime::end_step(program, kernel);
+}
+
+/// Launches the grid of step `due`. From the host on the flat route, it also launches the steps that
+/// are expected after it: all but the rounds of pointer doubling after the first rounds_ahead ones.
+template <class Program, class Grids>
+__host__ __device__ void launch_due(const Program& program, const tree_step& due, Grids& grids) {
+  program.launch_grid(due, grids);
+#if !RAMIFY_ON_CUDA || !defined(__CUDA_ARCH__)
+  if (grids.from_kernel() || program.slots.in_use != nullptr) return;
+  unsigned rounds = due.kind == step_kind::double_paths ? 1 : 0;
+  for (tree_step next = program.expected_after(due); next.kind != step_kind::done;
+       next = program.expected_after(next)) {
+    if (next.kind == step_kind::double_paths && rounds++ == tuning::rounds_ahead) return;
+    program.launch_grid(next, grids);
+  }
+#endif
+}
+
+/// Calls `visit(i)` for each i of this block's tile of [0, count), distributed over its threads.
+template <class Visit>
+__device__ void for_each_in_tile(std::size_t count, Visit visit) {
+  const std::size_t begin = std::size_t{blockIdx.x} * tuning::tile;
+  const std::size_t end = begin + tuning::tile < count ? begin + tuning::tile : count;
+  for (std::size_t i = begin + threadIdx.x; i < end; i += tuning::threads) visit(i);
+}
+
+/// Returns the shape of a grid with one block per tile of [0, count). The grid has at least one
+/// block, because its last block launches the next grid.
+[[nodiscard]] __host__ __device__ inline launch_shape grid_of_tiles(std::size_t count) {
+  const std::size_t tiles = (count + tuning::tile - 1) / tuning::tile;
+  return {static_cast<unsigned>(tiles > 0 ? tiles : 1), tuning::threads};
+}
+
+/// The choices of a run for its launch chains.
+struct run_setup {
+  route_choice choice;
+  std::size_t limit;  ///< of pending launches
+  runtime::loop_choice loop;
+  cudaStream_t stream;
+  rooted_tree_config config;
+};
+
+/// A launch chain with a run_control of its own. It does not move, because the chain refers to the
+/// control.
+template <class Program>
+struct stage {
+  stage(void* control_memory, const run_setup& setup, const Program& program)
+      : control(control_memory, setup.choice, setup.limit, setup.stream, setup.config.trace),
+        chain(control, program, setup.loop) {}
+  stage(const stage&) = delete;
+  stage& operator=(const stage&) = delete;
+
+  /// Puts the chain into the stream, which writes the state before. `first` is the state in which
+  /// the first step is due.
+  void start(const typename Program::state_type& first) {
+    chain.launch_first_step(first);
+    chain.start();
+  }
+
+  /// Waits until the chain is complete, and returns its report. \throws as launch_chain::finish()
+  run_report finish() {
+    chain.finish();
+    control.read_trace();
+    run_report& report = control.report();
+    const unsigned grids = chain.state().due.depth;
+    if (grids > 0) report.deepest_level = std::max(report.deepest_level, grids - 1);
+    return report;
+  }
+
+  run_control control;
+  runtime::launch_chain<Program> chain;
+};
+
+}  // namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD
