@@ -230,17 +230,17 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_rooted_tree_is_recorded, data::make(routes)
       grids_of(ramify::rooted_tree(shape, {.levels = levels, .preorder = preorder}, options));
   BOOST_TEST(trace.count() == all);
   BOOST_TEST((trace.taken == taken));
-  BOOST_TEST(kernels_of(trace).contains("edges_of_parents"));
-  BOOST_TEST(kernels_of(trace).contains("tree_number"));
-  // 2. Folds.
+  BOOST_TEST(kernels_of(trace).contains("make_edges_from_parents"));
+  BOOST_TEST(kernels_of(trace).contains("write_numbers"));
+  // 2. With folds.
   const std::vector<std::int64_t> values(n, 1);
   std::vector<std::int64_t> folds(n);
   using ramify::tree_operator;
   all += grids_of(ramify::leaffix<std::int64_t>(shape, values, folds, tree_operator::sum, options));
   all += grids_of(ramify::rootfix<std::int64_t>(shape, values, folds, tree_operator::sum, options));
   BOOST_TEST(trace.count() == all);
-  BOOST_TEST(kernels_of(trace).contains("tree_leaffix"));
-  BOOST_TEST(kernels_of(trace).contains("tree_rootfix"));
+  BOOST_TEST(kernels_of(trace).contains("fold_subtrees"));
+  BOOST_TEST(kernels_of(trace).contains("double_paths"));
   BOOST_TEST(broken_rule(trace) == "");
 }
 
