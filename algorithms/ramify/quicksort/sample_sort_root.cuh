@@ -147,7 +147,7 @@ __device__ void sort_part(const root_part_memory<Code, Value>& shared, unsigned 
 /// Initializes the state of a run, its first task, and the counts of the root. All blocks of the
 /// grid must call it.
 template <class Key, class Value, class Compare>
-__device__ void begin_run(const sample_sort_context<Key, Value, Compare>& context) {
+__device__ __forceinline__ void begin_run(const sample_sort_context<Key, Value, Compare>& context) {
   using tuning = sample_sort_tuning<Key, Value>;
   constexpr unsigned threads = tuning::sample_threads;
   const sample_sort_sizes& sizes = context.sizes;

@@ -15,7 +15,7 @@ namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 template <class Real, int dim>
 class spatial_here : public facade::spatial_backend<Real, dim> {
   using host_point = std::array<Real, dim>;
-  using device_point = point<Real, dim>;
+  using device_point = ramify::point<Real, dim>;
   static_assert(sizeof(host_point) == sizeof(device_point));
 
  public:
