@@ -2,17 +2,17 @@
 #pragma once
 
 /// \file
-/// Rung 9: the library. The same node, and functors that tell its children, what to do at a node, and how the
-/// results come together.
+/// Rung 9: the library. The same node, and functors that compute its children, visit a node, and reduce the
+/// results.
 ///
-/// Changed      against rung 8: rounds again, for nobody is to hold a place and wait; rung 7's are made better. The
-///              walkers are warps, which need no barriers of a block; a stack holds ranges of children, so that a
-///              node of any degree takes one place; memory for the stacks and not for the tree; a walk whose list
-///              fills up gets narrow instead; rounds are launched fire-and-forget, nested, which takes 12 us
-///              instead of 16 (H200). And there is a flat route.
-/// Launch tree  a chain of rounds.
+/// Changed      against rung 8: rounds again, so that no block waits; those of rung 7, improved. The workers are
+///              warps, which need no barriers of a block. A stack holds ranges of children, so a node of any degree
+///              takes one entry, and the memory is that of the stacks and not that of the tree. If a list is nearly
+///              full, a warp visits fewer children at a time. Rounds are launched fire-and-forget, nested, which
+///              takes 12 us instead of 16 (H200). There is also a flat route.
+/// Launch tree  a chain of rounds, the steps of a launch chain.
 /// Join         none: the host's stream waits for the chain.
-/// Cost         see algorithms/README.md and benchmarks/README.md.
+/// Cost         see algorithms/ramify/traverse/README.md and benchmarks/README.md.
 
 #include <ramify/traverse.cuh>
 
