@@ -30,8 +30,7 @@
 ///            comes from Ramify's stream-ordered pool, or from the caller.
 /// Stream     the traversal is ordered after earlier work in the stream. Only work that is enqueued
 ///            after get() is ordered after all visits; see traverse_async().
-/// Graphs     a stream that is being captured can record a work_sharing traversal; see
-///            traverse_async().
+/// Graphs     a stream that is being captured can record a traversal; see traverse_async().
 /// Launches   work_sharing launches a round when a quarter of the device is idle and there is work
 ///            to share, not one a level or a node. A path takes one round, a bushy tree some tens.
 ///            task_per_node launches as config.launches states.
@@ -64,8 +63,8 @@ struct traverse_result {
 };
 
 /// A traversal that traverse_async() has started. Movable; a moved-from run may only be destroyed.
-/// Destroying a run before get() checks nothing. The destructor waits only if a graph runs the
-/// rounds of the flat route.
+/// Destroying a run before get() checks nothing. The destructor waits only if a graph launches the
+/// grids of the flat route.
 template <class Node, class Expand, class Visit, class Reduce, class Value>
 class [[nodiscard("call get(): it waits, checks and returns the result")]] traverse_run {
   using work_sharing_run = detail::traverse::work_sharing_run<Node, Expand, Visit, Reduce, Value>;
@@ -79,24 +78,22 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] trave
     validate(config);
     const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
     const bool captured = is_being_captured(stream);
+    if (captured && scratch.data == nullptr) {
+      throw std::invalid_argument(
+          "traverse: scratch.data is null; a traversal in a stream that is being captured requires "
+          "scratch memory of traverse_scratch_bytes() bytes");
+    }
     const detail::traverse::traversal<Node, Expand, Visit, Reduce, Value> what{root, expand, visit,
                                                                                reduce, identity};
     if (config.strategy == traverse_strategy::work_sharing) {
       work_sharing_ = std::make_unique<work_sharing_run>(what, stream, config, scratch, captured);
-      return;
+    } else {
+      task_per_node_ = std::make_unique<task_per_node_run>(what, stream, config, scratch, captured);
     }
-    if (captured) {
-      throw unavailable("traverse: only the strategy work_sharing can be captured");
-    }
-    if (config.flat_loop == flat_loop::graph) {
-      throw unavailable(
-          "traverse_config.flat_loop graph is not available: task_per_node has no rounds");
-    }
-    task_per_node_ = std::make_unique<task_per_node_run>(what, stream, config, scratch);
   }
 
-  /// Waits for the traversal and returns its result. Launches the rounds that found no launch slot,
-  /// and on the flat route those that the graph or the host still has to begin.
+  /// Waits for the traversal and returns its result. Launches the grids that found no launch slot,
+  /// and on the flat route those that the graph or the host still has to launch.
   ///
   /// Must be called once only. For a captured traversal, call it after a launch of the graph, or
   /// after the last of several launches; it may be called again after another launch. The graph
@@ -105,12 +102,8 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] trave
   ///         is being captured
   traverse_result<Value> get() {
     traverse_report report;
-    if (task_per_node_ != nullptr) {
-      const Value value = task_per_node_->get(report);
-      return {value, report};
-    }
-    const Value value = work_sharing_->get(report);
-    if (!work_sharing_->captured()) work_sharing_.reset();
+    const Value value = work_sharing_ != nullptr ? get_and_release(work_sharing_, report)
+                                                 : get_and_release(task_per_node_, report);
     return {value, report};
   }
 
@@ -123,6 +116,14 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] trave
   }
 
  private:
+  // Returns the value, and frees the memory of a run that was not captured.
+  template <class Run>
+  static Value get_and_release(std::unique_ptr<Run>& run, traverse_report& report) {
+    const Value value = run->get(report);
+    if (!run->captured()) run.reset();
+    return value;
+  }
+
   // Exactly one of them is set: that of the configured strategy.
   std::unique_ptr<work_sharing_run> work_sharing_;
   std::unique_ptr<task_per_node_run> task_per_node_;
@@ -130,20 +131,19 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] trave
 
 /// Starts visiting all nodes of the tree with this root, in `stream`. The functors are copied.
 ///
-/// Returns without waiting, with two exceptions: the first call with the automatic route on a GPU
-/// may measure launch costs (see choose_route()), and task_per_node on the flat route returns when
-/// it is complete. The returned run's get() waits. On the flat route, unless config.flat_loop is graph, get() also
-/// launches all rounds but the first few. On the device route it launches the rounds that found no
-/// launch slot.
+/// Returns without waiting. The one exception is the first call with work_sharing and the automatic
+/// route on a GPU, which may measure launch costs (see choose_route()). The returned run's get() waits. On
+/// the flat route, unless config.flat_loop is graph, get() also launches all grids but the first few. On
+/// the device route it launches the grids that found no launch slot.
 ///
 /// \param scratch  traverse_scratch_bytes() bytes of device memory, aligned to 256 bytes, which
 ///                 must stay allocated until get() has returned. The default allocates it in stream
 ///                 order.
 ///
-/// A stream that is being captured records a work_sharing traversal, on the device route, or on the
-/// flat route as a WHILE node; `scratch` is then required. Each launch of the graph visits the
-/// whole tree. The run must live as long as the graph is launched; its get() reports on the last
-/// launch, completes it if a round found no launch slot, and throws if a list overflowed.
+/// A stream that is being captured records a traversal, on the device route, or on the flat route as
+/// a WHILE node; `scratch` is then required. Each launch of the graph visits the whole tree. The run
+/// must live as long as the graph is launched; its get() reports on the last launch, completes it if
+/// a grid found no launch slot, and throws if a list overflowed.
 ///
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Node, class Expand, class Visit, class Reduce, class Value>

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rounds of the flat route by the host and by a graph, and traversals captured into a graph.
+// The rounds and levels of the flat route by the host and by a graph, failed launches, and traversals
+// captured into a graph.
 #include <algorithm>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <optional>
+#include <ramify/cpu/executor.hpp>
 #include <ramify/runtime/captured_graph.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "exceptions.hpp"
 #include "traverse_checks.cuh"
@@ -15,13 +19,72 @@
 namespace data = boost::unit_test::data;
 using namespace tests;
 using ramify::flat_loop;
+using ramify::granularity;
 using ramify::route;
 using ramify::traverse_config;
 using ramify::traverse_report;
 using ramify::traverse_strategy;
 using enum numbered_tree::shape;
 
+namespace {
+
+/// All strategies and granularities by a route.
+std::vector<traverse_config> all_configs(route taken) {
+  std::vector<traverse_config> all{{.route = taken}};
+  for (const auto grain : {granularity::per_task, granularity::per_block, granularity::per_grid}) {
+    all.push_back({.route = taken,
+                   .capacity = 1 << 18,
+                   .strategy = traverse_strategy::task_per_node,
+                   .launches = {grain, 0, 2}});
+  }
+  return all;
+}
+
+}  // namespace
+
 BOOST_AUTO_TEST_SUITE(traverse)
+
+BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
+                     *boost::unit_test::precondition(on_the_executor) *
+                         boost::unit_test::precondition(not_under_thread_sanitizer)) {
+  // A reproducible schedule, in which the traversal takes many rounds.
+  const numbered_tree tree{combs, 120};
+  for (const traverse_config& config : all_configs(route::device)) {
+    BOOST_TEST_CONTEXT(to_string(config.strategy) << ", " << to_string(config.launches.grain)) {
+      const traverse_report whole = expect_each_visited_once(tree, {.config = config});
+      unsigned interrupted = 0;
+      for (std::uint64_t failing = 1; failing <= 12; ++failing) {
+        auto executor = ramify::cpu::parse_executor_config("random:1");
+        executor.failing_launch = failing;
+        const ramify::cpu::scoped_executor_config scope(executor);
+        const traverse_report report = expect_each_visited_once(tree, {.config = config});
+        if (report.host_grids > whole.host_grids || report.spilled_tasks > 0) ++interrupted;
+      }
+      BOOST_TEST(interrupted >= 3u);  // negative control: the failures did end launches
+    }
+  }
+}
+
+BOOST_DATA_TEST_CASE(several_traversals_are_started_before_the_first_result, data::make(routes),
+                     taken) {
+  const numbered_tree tree{complete, unsigned(cut_down(3'000, 300)), 3};
+  for (const traverse_config& config : all_configs(taken)) {
+    const std::vector<unsigned> none(tree.nodes(), 0);
+    const auto visits = upload(none);
+    const ramify::host_stream streams[2];
+    std::vector<mark_run> runs;
+    ramify::check(cudaDeviceSynchronize(), "preparing");
+    for (const auto& stream : streams) {
+      runs.push_back(
+          traverse_async(0u, tree, mark_visit{visits.data()}, sum{}, 0u, stream.get(), config));
+    }
+    for (unsigned i = 2; i-- > 0;) BOOST_TEST(runs[i].get().value == tree.nodes());
+    std::vector<unsigned> seen(tree.nodes());
+    download(visits, seen);
+    BOOST_TEST(std::ranges::all_of(seen, [](unsigned v) { return v == 2; }));
+    BOOST_TEST(slots_in_use() == 0u);
+  }
+}
 
 BOOST_AUTO_TEST_CASE(host_and_graph_run_the_same_rounds) {
   // Two trees of one round or none, one of a few, one of many.
@@ -35,7 +98,7 @@ BOOST_AUTO_TEST_CASE(host_and_graph_run_the_same_rounds) {
       };
       const traverse_report by_host = mark(flat_loop::host);
       BOOST_TEST(by_host.looped_by == flat_loop::host);
-      BOOST_TEST(by_host.flat_loop_reason == "asked for");
+      BOOST_TEST(by_host.flat_loop_reason == "requested");
       BOOST_TEST(by_host.graph_grids == 0u);
       // Three grids clear the totals, visit the root and reduce the totals. The others are rounds,
       // or one grid that finds no work.
@@ -58,15 +121,58 @@ BOOST_AUTO_TEST_CASE(host_and_graph_run_the_same_rounds) {
       BOOST_TEST(automatic.host_grids + automatic.graph_grids >= 3 + automatic.rounds);
     }
   }
-  BOOST_CHECK_EXCEPTION(
-      expect_each_visited_once({path, 10}, {.config = {.strategy = traverse_strategy::task_per_node,
-                                                       .flat_loop = flat_loop::graph}}),
-      ramify::unavailable, names("task_per_node has no rounds"));
+}
+
+BOOST_AUTO_TEST_CASE(host_and_graph_run_the_same_levels) {
+  const auto mark = [&](const numbered_tree& tree, flat_loop loop) {
+    return expect_each_visited_once(tree, {.config = {.route = route::flat,
+                                                      .capacity = 100'000,
+                                                      .strategy = traverse_strategy::task_per_node,
+                                                      .flat_loop = loop}});
+  };
+  for (const auto& [tree, levels] :
+       {std::pair{numbered_tree{path, 50}, 49u}, std::pair{numbered_tree{star, 1'000}, 2u},
+        std::pair{numbered_tree{complete, 1 + 4 + 16 + 64, 4}, 3u}}) {
+    const traverse_report by_host = mark(tree, flat_loop::host);
+    BOOST_TEST(by_host.looped_by == flat_loop::host);
+    BOOST_TEST(by_host.flat_loop_reason == "requested");
+    BOOST_TEST(by_host.graph_grids == 0u);
+    // The other grids clear the totals, visit the root and reduce the totals.
+    BOOST_TEST(by_host.host_grids == 3u + levels);
+    BOOST_TEST(by_host.deepest_level == levels);
+    if (!RAMIFY_ON_CUDA) {
+      BOOST_CHECK_EXCEPTION(mark(tree, flat_loop::graph), ramify::unavailable,
+                            names("the CPU executor has no graphs"));
+      continue;
+    }
+    for (const flat_loop loop : {flat_loop::automatic, flat_loop::graph}) {
+      const traverse_report in_graph = mark(tree, loop);
+      BOOST_TEST(in_graph.looped_by == flat_loop::graph);
+      BOOST_TEST(in_graph.host_grids == 3u);
+      // An iteration is two levels: a grid over each list, and the end.
+      BOOST_TEST(in_graph.graph_grids == (levels + 1) / 2 * 3);
+      BOOST_TEST(in_graph.deepest_level == levels);
+    }
+  }
 }
 
 #if RAMIFY_ON_CUDA  // the CPU executor has no graphs
 
 namespace {
+
+/// A numbered tree whose size is in device memory, so that each launch of a graph can visit another
+/// tree.
+struct resizable_tree {
+  numbered_tree tree;
+  const unsigned* n;
+
+  [[nodiscard]] __device__ unsigned degree(unsigned node) const { return resized().degree(node); }
+  [[nodiscard]] __device__ unsigned child(unsigned node, unsigned i) const {
+    return resized().child(node, i);
+  }
+  [[nodiscard]] __device__ numbered_tree resized() const { return {tree.kind, *n, tree.arity}; }
+};
+using resizable_run = ramify::traverse_run<unsigned, resizable_tree, mark_visit, sum, unsigned>;
 
 struct captured_marks {
   std::vector<unsigned> visits;
@@ -74,23 +180,27 @@ struct captured_marks {
   traverse_report report;
 };
 
-/// Captures a traversal by this route and launches the graph `launches` times. Gets the result
-/// after each launch, or after the last one only.
-captured_marks mark_captured(const numbered_tree& tree, route taken, unsigned launches,
-                             bool get_each) {
+/// Captures a traversal and launches the graph once for each size of the tree. Gets the result after
+/// each launch, or after the last one only.
+captured_marks mark_captured(const numbered_tree& tree, const std::vector<unsigned>& ns,
+                             const traverse_config& config, bool get_each) {
   const ramify::host_stream stream;
   captured_marks result;
   result.visits.assign(tree.nodes(), 0);
   const auto visits = upload(result.visits);
-  const traverse_config config{.route = taken};
-  const ramify::device_buffer<std::byte> scratch(mark_run::scratch_bytes(config), nullptr);
+  const auto size = upload(std::vector{0u});
+  const ramify::device_buffer<std::byte> scratch(resizable_run::scratch_bytes(config), nullptr);
   ramify::check(cudaDeviceSynchronize(), "preparing");
-  std::optional<mark_run> run;
+  std::optional<resizable_run> run;
   const ramify::captured_graph graph(stream.get(), [&] {
-    (void)run.emplace(0u, tree, mark_visit{visits.data()}, sum{}, 0u, stream.get(), config,
-                      ramify::scratch_memory{scratch.data(), scratch.size()});
+    (void)run.emplace(0u, resizable_tree{tree, size.data()}, mark_visit{visits.data()}, sum{}, 0u,
+                      stream.get(), config, ramify::scratch_memory{scratch.data(), scratch.size()});
   });
+  const auto launches = unsigned(ns.size());
   for (unsigned i = 1; i <= launches; ++i) {
+    ramify::check(cudaMemcpyAsync(size.data(), &ns[i - 1], sizeof(unsigned), cudaMemcpyHostToDevice,
+                                  stream.get()),
+                  "resizing the tree");
     graph.launch(stream.get());
     if (!get_each && i < launches) continue;
     const auto found = run->get();
@@ -118,18 +228,33 @@ void capture_path(const traverse_config& config, bool has_scratch, bool get) {
 
 }  // namespace
 
-BOOST_DATA_TEST_CASE(a_captured_traversal_runs_with_each_launch_of_its_graph, data::make(routes),
-                     taken) {
-  for (const auto& tree : {numbered_tree{path, 1}, numbered_tree{complete, 300'000, 5},
-                           numbered_tree{combs, 200, 100}}) {
-    for (const bool get_each : {true, false}) {
-      const auto found = mark_captured(tree, taken, 3, get_each);
-      const std::vector<unsigned> values(get_each ? 3 : 1, unsigned(tree.nodes()));
-      BOOST_TEST(found.values == values, boost::test_tools::per_element());
-      BOOST_TEST(std::ranges::all_of(found.visits, [](unsigned v) { return v == 3; }));
-      BOOST_TEST(found.report.taken == taken);
-      BOOST_TEST((found.report.looped_by == flat_loop::graph) == (taken == route::flat));
-      BOOST_TEST(slots_in_use() == 0u);
+BOOST_DATA_TEST_CASE(a_captured_traversal_runs_with_each_launch_of_its_graph,
+                     data::make(routes) * data::make({32, 64, 2048}), taken, limit) {
+  const ramify::launch_limits limits({.pending_launches = std::size_t(limit)});
+  for (const traverse_config& config : all_configs(taken)) {
+    for (const auto& tree : {numbered_tree{path, 300}, numbered_tree{complete, 100'000, 5},
+                             numbered_tree{combs, 100, 50}}) {
+      const std::vector<unsigned> ns{tree.n, tree.n / 3, tree.n - 1};
+      std::vector<unsigned> sizes;
+      for (const unsigned n : ns) {
+        sizes.push_back(unsigned(numbered_tree{tree.kind, n, tree.arity}.nodes()));
+      }
+      for (const bool get_each : {true, false}) {
+        const auto found = mark_captured(tree, ns, config, get_each);
+        const std::vector<unsigned> values(get_each ? sizes : std::vector{sizes.back()});
+        BOOST_TEST(found.values == values, boost::test_tools::per_element());
+        // The numbers of nodes of combs depend on n.
+        if (tree.kind != combs) {
+          for (unsigned node = 0; node < tree.nodes(); ++node) {
+            const auto expected =
+                std::ranges::count_if(sizes, [&](unsigned n) { return node < n; });
+            if (found.visits[node] != expected) BOOST_ERROR("visits of node " << node);
+          }
+        }
+        BOOST_TEST(found.report.taken == taken);
+        BOOST_TEST((found.report.looped_by == flat_loop::graph) == (taken == route::flat));
+        BOOST_TEST(slots_in_use() == 0u);
+      }
     }
   }
 }
@@ -140,10 +265,16 @@ BOOST_AUTO_TEST_CASE(a_capture_that_is_impossible_is_refused) {
     BOOST_CHECK_EXCEPTION(capture_path(config, has_scratch, get), std::exception, names(text));
   };
   expect({}, false, false, "scratch.data is null");
-  expect({.route = route::flat, .flat_loop = flat_loop::host}, true, false, "cannot be captured");
-  expect({.strategy = traverse_strategy::task_per_node}, true, false,
-         "only the strategy work_sharing can be captured");
-  expect({}, true, true, "while the stream is being captured");
+  expect({.route = route::flat, .flat_loop = flat_loop::host}, true, false,
+         "a graph cannot capture");
+  const traverse_config by_tasks{.capacity = 1000, .strategy = traverse_strategy::task_per_node};
+  expect(by_tasks, false, false, "scratch.data is null");
+  auto by_host = by_tasks;
+  by_host.route = route::flat;
+  by_host.flat_loop = flat_loop::host;
+  expect(by_host, true, false, "a graph cannot capture");
+  expect({}, true, true, "the stream is being captured");
+  expect(by_tasks, true, true, "the stream is being captured");
   // The next traversal runs.
   expect_each_visited_once({complete, 1000, 3}, {});
 }

@@ -252,7 +252,7 @@ BOOST_AUTO_TEST_CASE(the_facade_has_the_options_of_the_header) {
   options = {{.route = route::flat, .flat_loop = ramify::flat_loop::host}, backend_under_test()};
   const auto rounds = ramify::tree_search(named("small").parameters, options);
   expect_counts(rounds.counts, named("small").counts);
-  BOOST_TEST(rounds.report.flat_loop_reason == "asked for");
+  BOOST_TEST(rounds.report.flat_loop_reason == "requested");
 
   options.backend = static_cast<ramify::backend>(7);
   BOOST_CHECK_EXCEPTION((void)ramify::tree_search({}, options), std::invalid_argument,

@@ -41,9 +41,11 @@ struct total_cells {
 };
 
 template <class Context>
-__global__ void visit_children(task_source<frontier_node<typename Context::node_type>> source,
-                               spawner<frontier_node<typename Context::node_type>> spawn,
-                               Context context);
+using task_of = frontier_node<typename Context::node_type>;
+
+template <bool can_launch, class Context>
+__global__ void visit_children(task_source<task_of<Context>> source,
+                               spawner<task_of<Context>, can_launch> spawn, Context context);
 
 /// The arguments that all grids of a run share.
 template <class Node, class Expand, class Visit, class Reduce, class Value>
@@ -51,7 +53,10 @@ struct task_per_node_context {
   using node_type = Node;
   using value_type = Value;
 
-  __host__ __device__ static auto kernel() { return visit_children<task_per_node_context>; }
+  __host__ __device__ static auto kernel() { return visit_children<true, task_per_node_context>; }
+  __host__ __device__ static auto flat_kernel() {
+    return visit_children<false, task_per_node_context>;
+  }
   static constexpr unsigned threads = 32;  ///< of a block: a lane for each child
   static constexpr unsigned max_children = threads;
   static constexpr bool may_be_thin = true;
@@ -73,11 +78,9 @@ template <class Node>
 
 /// Visits a range of at most 32 children. A lane also visits the subtrees of children with few
 /// children itself; the other children that have children are spawned. Called by all lanes.
-template <class Context>
-__device__ void visit_range(const frontier_node<typename Context::node_type>& range,
-                            typename Context::value_type& total,
-                            spawner<frontier_node<typename Context::node_type>>& spawn,
-                            const Context& context) {
+template <bool can_launch, class Context>
+__device__ void visit_range(const task_of<Context>& range, typename Context::value_type& total,
+                            spawner<task_of<Context>, can_launch>& spawn, const Context& context) {
   using Node = typename Context::node_type;
   frontier_node<Node> stack[Context::max_held];
   unsigned size = 0;
@@ -99,23 +102,27 @@ __device__ void visit_range(const frontier_node<typename Context::node_type>& ra
     if (holds) stack[size++] = {child, 0, degree};
     const bool spawns = degree > 0 && !holds;
     if (__ballot_sync(full_warp_mask, spawns) != 0) {
-      spawn.by_block(context.kernel(), spawns, {child, 0, degree}, context, "visit_children");
+      spawn.by_block(visit_children<can_launch, Context>, spawns, {child, 0, degree}, context,
+                     "visit_children");
     }
   }
 }
 
-/// Runs the tasks of a grid, one block of 32 threads for each.
-template <class Context>
+/// Runs the tasks of a grid, one block of 32 threads for each. Without launches it is the flat kernel,
+/// which a graph's loop launches.
+template <bool can_launch, class Context>
 __global__ void __launch_bounds__(Context::threads)
-    visit_children(task_source<frontier_node<typename Context::node_type>> source,
-                   spawner<frontier_node<typename Context::node_type>> spawn, Context context) {
+    visit_children(task_source<task_of<Context>> source,
+                   spawner<task_of<Context>, can_launch> spawn, Context context) {
   const traced here(spawn.trace, __func__);
   using Value = typename Context::value_type;
-  constexpr auto kernel = visit_children<Context>;
+  constexpr auto kernel = visit_children<can_launch, Context>;
   constexpr unsigned threads = Context::threads;
   const unsigned lane = threadIdx.x;
   Value total = context.identity;
+  bool has_tasks = false;
   for (const auto& [task, rank] : source.members()) {
+    has_tasks = true;
     if (task.next > task.end) {
       // 1. Base case: the root, which has to be visited itself.
       unsigned degree = 0;
@@ -137,14 +144,15 @@ __global__ void __launch_bounds__(Context::threads)
     }
     if (lane == 0) spawn.task_ends();
   }
-  // 4. Reduce the totals of the block, and add the sum to a cell.
-  using block_reduction = block_reduce<Value, threads>;
-  __shared__ typename block_reduction::TempStorage storage;
-  total = block_reduction(storage).Reduce(total, context.reduce);
-  if (lane == 0) {
-    context.totals.add(total, context.reduce);
-    spawn.block_ends(kernel, source, context, __func__);
+  // 4. Reduce the totals of the block, and add the sum to a cell. A graph's loop launches many blocks
+  //    without tasks.
+  if (has_tasks) {
+    using block_reduction = block_reduce<Value, threads>;
+    __shared__ typename block_reduction::TempStorage storage;
+    total = block_reduction(storage).Reduce(total, context.reduce);
+    if (lane == 0) context.totals.add(total, context.reduce);
   }
+  if (lane == 0) spawn.block_ends(kernel, source, context, __func__);
 }
 
 inline constexpr unsigned cell_threads = 128;

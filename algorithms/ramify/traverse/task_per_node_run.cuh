@@ -21,20 +21,22 @@ class task_per_node_run {
   using tree = recursion<frontier_node<Node>, context>;
 
  public:
-  /// Starts a run; see traverse_async(). Requires a valid configuration.
+  /// Starts a run; see traverse_async(). Requires a valid configuration, and a
+  /// relaxed_capture_scope if `captured`, which states whether `stream` is being captured.
   task_per_node_run(const traversal<Node, Expand, Visit, Reduce, Value>& what, cudaStream_t stream,
-                    const traverse_config& config, scratch_memory given)
+                    const traverse_config& config, scratch_memory given, bool captured)
       : capacity_(capacity_of(config)),
+        captured_(captured),
         limit_(*current_launch_limits().pending_launches),
-        choice_(
-            choose_route(config.route, limit_, 2, {route::device, "no level waits for the host"})),
+        loop_(runtime::choose_loop(config.flat_loop, "traverse_config.flat_loop")),
+        choice_(choice_for(config, limit_, loop_, captured)),
         scratch_(checked(given, config), scratch_bytes(config), stream),
         memory_(scratch_.data()),
         parts_(memory_, config),
         control_(parts_.control, choice_, limit_, stream, config.trace),
         shared_{parts_.totals, what.expand, what.visit, what.reduce, what.identity},
         tree_(parts_.tree, capacity_, control_, context::threads, 0, child_streams::fire_and_forget,
-              shared_, config.launches) {
+              shared_, config.launches, loop_) {
     control_.launched(launch(clear_cells<Value>, {parts_.totals.count / cell_threads, cell_threads},
                              stream, parts_.totals, what.identity, control_.ticket()),
                       "launching clear_cells");
@@ -43,8 +45,10 @@ class task_per_node_run {
   task_per_node_run(const task_per_node_run&) = delete;
   task_per_node_run& operator=(const task_per_node_run&) = delete;
 
-  /// Waits for the run and returns the reduction over all nodes. Must be called once only.
-  /// \throws cuda_error, device_launch_error, std::length_error
+  /// Waits for the run and returns the reduction over all nodes. Must be called once only, but for
+  /// a captured run once or more often after launches of its graph.
+  /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
+  ///         is being captured
   Value get(traverse_report& report) {
     with_capacity_in_message([&] { tree_.finish(); });
     control_.launched(launch(reduce_cells<Value, Reduce>, {1, cell_threads}, control_.stream(),
@@ -60,6 +64,8 @@ class task_per_node_run {
     report.scratch_bytes = scratch_.size();
     return value;
   }
+
+  [[nodiscard]] bool captured() const { return captured_; }
 
   /// Returns the device memory that a run needs, in bytes.
   [[nodiscard]] static std::size_t scratch_bytes(const traverse_config& config) {
@@ -88,6 +94,14 @@ class task_per_node_run {
     return config.capacity == 0 ? default_capacity : config.capacity;
   }
 
+  static route_choice choice_for(const traverse_config& config, std::size_t limit,
+                                 const runtime::loop_choice& loop, bool captured) {
+    const route_choice choice =
+        choose_route(config.route, limit, 2, {route::device, "no level waits for the host"});
+    if (captured && choice.taken == route::flat) runtime::require_capturable(loop, tree::has_loop);
+    return choice;
+  }
+
   static scratch_memory checked(scratch_memory given, const traverse_config& config) {
     check_scratch(given, scratch_bytes(config), "traverse");
     return given;
@@ -106,7 +120,9 @@ class task_per_node_run {
   }
 
   std::size_t capacity_;
+  bool captured_;
   std::size_t limit_;
+  runtime::loop_choice loop_;
   route_choice choice_;
   scratch_space scratch_;
   memory_layout memory_;

@@ -16,52 +16,57 @@
 ///
 /// So a round begins when the balance of the tree changes, and not at each level. No worker waits
 /// for another, and the memory is that of the stacks.
+///
+/// The rounds are the steps of a launch chain (chain_link.cuh), joined by their last blocks.
 
-#include <ramify/runtime/graph_loop.cuh>
-#include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/chain_link.cuh>
 #include <ramify/runtime/shared.cuh>
-#include <ramify/runtime/slots.cuh>
-#include <ramify/runtime/stream.cuh>
-#include <ramify/runtime/tasks.cuh>
 #include <ramify/traverse/warp_worker.cuh>
+#include <stdexcept>
+#include <string>
 
 namespace ramify::detail::traverse::inline RAMIFY_BUILD {
 
 /// The state that one round passes to the next. All fields are zero at first.
 struct round_state {
-  unsigned count[2];    ///< frontier nodes in each list
-  unsigned filled;      ///< index of the list that the next round reads
-  unsigned taken;       ///< frontier nodes taken as second and later shares in this round
-  unsigned idle;        ///< workers that found no share
-  unsigned arrived;     ///< blocks that have ended
-  unsigned rounds;      ///< completed rounds
-  unsigned peak;        ///< maximum number of frontier nodes in a list
-  unsigned flat_grids;  ///< grids of traverse_round_flat, with and without work
-  unsigned held_slots;  ///< launch slots that the chain of grids holds
-  unsigned stopped;     ///< 1 if a launch failed; the host then runs the remaining rounds
+  unsigned count[2];  ///< frontier nodes in each list
+  unsigned filled;    ///< index of the list that the next round reads
+  unsigned taken;     ///< frontier nodes taken as second and later shares in this round
+  unsigned idle;      ///< workers that found no share
+  unsigned rounds;    ///< completed rounds
+  unsigned peak;      ///< maximum number of frontier nodes in a list
+
+  /// Returns the number of frontier nodes that the next round reads.
+  [[nodiscard]] __host__ __device__ unsigned due() const { return count[filled]; }
 };
 
-/// The arguments that all grids of a run share.
+template <class Context>
+__global__ void traverse_round(work_round, Context);
+template <class Context>
+__global__ void traverse_round_flat(Context);
+
+/// The arguments that all grids of a run share, and the program of its launch chain: a step is a
+/// round.
 template <class Node, class Expand, class Visit, class Reduce, class Value>
-struct work_sharing_context {
+struct work_sharing_context : runtime::chain_link {
   using node_type = Node;
   using value_type = Value;
   using tuning = work_sharing_tuning<Node>;
+  using state_type = round_state;
+  static constexpr auto join = runtime::chain_join::last_block;
 
   frontier_node<Node>* lists[2];
   unsigned capacity;  ///< of each list
   round_state* state;
-  Value* totals;        ///< one for each thread of the largest grid
-  Value* result;        ///< the reduction of the totals
-  unsigned max_blocks;  ///< of a round
-  unsigned stack_size;  ///< of a warp, in entries
+  Value* totals;          ///< one for each thread of the largest grid
+  Value* result;          ///< the reduction of the totals
+  unsigned max_blocks;    ///< of a round
+  unsigned stack_size;    ///< of a warp, in entries
+  unsigned rounds_ahead;  ///< flat rounds that the host launches before it reads the state
   Expand expand;
   Visit visit;
   Reduce reduce;
   Value identity;
-  launch_slots slots;
-  run_status* status;
-  trace_ticket trace;
 
   /// Returns the number of threads of the largest grid.
   [[nodiscard]] __host__ __device__ unsigned threads() const {
@@ -71,14 +76,9 @@ struct work_sharing_context {
   [[nodiscard]] __host__ __device__ unsigned shared_bytes() const {
     return tuning::warps * stack_size * sizeof(frontier_node<Node>);
   }
-  /// Returns whether another round is due. After a list has overflowed, none is; the host throws.
-  [[nodiscard]] __device__ bool has_work() const {
-    const unsigned count = state->count[state->filled];
-    return count > 0 && count <= capacity;
-  }
-  /// Returns the round over the list `state->filled`. Requires has_work().
-  [[nodiscard]] __device__ work_round due_round() const {
-    return plan_round<Node>(state->filled, state->count[state->filled], max_blocks, stack_size);
+  /// Returns the round over the list `state.filled`. Requires that the traversal is not finished.
+  [[nodiscard]] __host__ __device__ work_round due_round(const round_state& now) const {
+    return plan_round<Node>(now.filled, now.due(), max_blocks, stack_size);
   }
   /// Swaps the lists after a round. Called by one thread of the last block.
   __device__ void end_round(const work_round& round) const {
@@ -90,72 +90,55 @@ struct work_sharing_context {
     const unsigned count = state->count[state->filled];
     if (count > state->peak) state->peak = count;
   }
+
+  // ---- the program of the launch chain
+
+  /// After a list has overflowed, no round follows; check() throws.
+  [[nodiscard]] __host__ __device__ bool finished(const round_state& now) const {
+    return now.due() == 0 || now.due() > capacity;
+  }
+  [[nodiscard]] __host__ __device__ bool repeats(const round_state&) const { return true; }
+  [[nodiscard]] __host__ __device__ unsigned slots_of(const round_state&) const { return 1; }
+
+  /// A kernel launches a grid of the round's size. The host launches a flat round.
+  template <class Grids>
+  __host__ __device__ void launch_step(const round_state& now, Grids& grids) const {
+    if constexpr (device_launch_available) {
+      if (grids.from_kernel()) {
+        const work_round round = due_round(now);
+        grids.unordered(traverse_round<work_sharing_context>,
+                        {round.blocks, tuning::threads, shared_bytes()}, round, *this);
+        return;
+      }
+    }
+    launch_flat_round(grids);
+  }
+  template <class Grids>
+  void launch_ahead(Grids& grids) const {
+    for (unsigned i = 0; i < rounds_ahead; ++i) launch_flat_round(grids);
+  }
+  template <class Grids>
+  void launch_before_graph(Grids& grids) const {
+    launch_ahead(grids);
+  }
+  template <class Grids>
+  void launch_repeated(const round_state&, Grids& grids) const {
+    launch_flat_round(grids);
+  }
+  void check(const round_state& now) const {
+    if (now.due() <= capacity) return;
+    throw std::length_error("traverse: the frontier had " + std::to_string(now.due()) +
+                            " nodes; raise traverse_config.capacity, which is " +
+                            std::to_string(capacity));
+  }
+
+ private:
+  template <class Grids>
+  __host__ __device__ void launch_flat_round(Grids& grids) const {
+    grids(traverse_round_flat<work_sharing_context>, {max_blocks, tuning::threads, shared_bytes()},
+          *this);
+  }
 };
-
-template <class Context>
-__global__ void traverse_round(work_round, Context);
-
-/// Launches the due round on a launch slot that the caller has acquired. Returns false if the
-/// launch failed; the host then runs the remaining rounds. Called by one thread.
-template <class Context>
-__device__ bool launch_round(const Context& context, const char* launching_kernel) {
-  round_state& state = *context.state;
-  run_status& status = *context.status;
-  const work_round round = context.due_round();
-  const unsigned depth = state.rounds + 1;
-  // After the launch, only the child grid may access the state.
-  const auto launched = launch(traverse_round<Context>,
-                               {round.blocks, Context::tuning::threads, context.shared_bytes()},
-                               fire_and_forget(), round, context);
-  if (launched) {
-    status.count_children(1, depth);
-    return true;
-  }
-  status.record_failure(launched.code(), launching_kernel, depth - 1);
-  state.stopped = 1;
-  return false;
-}
-
-/// Launches the due round, if there is one and a launch slot is free. Called by one thread.
-///
-/// The slot is held until the chain is complete: a grid occupies the pending-launch pool until all
-/// grids nested in it are complete, so a chain of nested grids uses one more slot at each round.
-template <class Context>
-__device__ void launch_next_round(const Context& context, const char* launching_kernel) {
-  round_state& state = *context.state;
-  if (!context.has_work() || state.stopped != 0) return;
-  if (!context.slots.acquire(*context.status)) {
-    if (context.slots.in_use != nullptr) atomicAdd(&context.status->spilled, 1ull);
-    return;
-  }
-  ++state.held_slots;
-  static_cast<void>(launch_round(context, launching_kernel));
-}
-
-/// Releases the launch slots of a complete chain of rounds. If the chain ended because no slot was
-/// free, starts the next chain. One thread, in the stream after the first grid.
-template <class Context>
-__global__ void resume_rounds(Context context) {
-  const traced here(context.trace, __func__);
-  round_state& state = *context.state;
-  context.slots.release(state.held_slots);
-  state.held_slots = 0;
-  constexpr unsigned slots = 2;
-  if (!context.has_work() || state.stopped != 0) return;
-  if (!context.slots.acquire(*context.status, slots)) return;
-  state.held_slots = slots;
-  // Join: a tail launch begins when this grid and the chain of rounds nested in it are complete.
-  const auto again = launch(resume_rounds<Context>, {1, 1}, tail_launch(), context);
-  if (!again) {
-    context.slots.release(slots);
-    state.held_slots = 0;
-    state.stopped = 1;
-    context.status->record_failure(again.code(), __func__, state.rounds);
-    return;
-  }
-  context.status->count_children(1, state.rounds + 1);
-  static_cast<void>(launch_round(context, __func__));
-}
 
 /// Sets each total to the identity, one a thread.
 template <class Context>
@@ -175,7 +158,7 @@ __global__ void visit_root(typename Context::node_type root, Context context) {
   context.lists[0][0] = {root, 0, degree};
   context.state->count[0] = 1;
   context.state->peak = 1;
-  if constexpr (device_launch_available) launch_next_round(context, __func__);
+  end_step(context, __func__);
 }
 
 /// Reduces all totals to the result. One block.
@@ -227,39 +210,35 @@ __global__ void __launch_bounds__(Context::tuning::threads)
     traverse_round(work_round round, Context context) {
   const traced here(context.trace, __func__);
   run_workers(round, context);  // 1. and 2.
-  if (!last_to_arrive(context.state->arrived, gridDim.x)) return;
+  if (!context.is_last_block(gridDim.x)) return;
   // 3. Recurse: the last block launches the next round over all donated nodes. Join: none; this
   //    grid needs no result of the next one, and the caller's stream waits for the chain of grids.
   if (threadIdx.x == 0) {
     context.end_round(round);
-    launch_next_round(context, __func__);
+    end_step(context, __func__);
   }
 }
 
 /// A round of the flat route: runs the due round, if there is one. The grid always has `max_blocks`
 /// blocks, because it is enqueued before the size of the round is known.
 template <class Context>
-__global__ void __launch_bounds__(Context::tuning::threads)
-    traverse_round_flat(Context context, loop_condition loop) {
+__global__ void __launch_bounds__(Context::tuning::threads) traverse_round_flat(Context context) {
   const traced here(context.trace, __func__);
-  if (!context.has_work()) {
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
-      ++context.state->flat_grids;
-      loop.again(false);
-    }
+  const round_state& state = *context.state;
+  if (context.finished(state)) {
+    if (blockIdx.x == 0 && threadIdx.x == 0) end_iteration(context);
     return;
   }
-  const work_round round = context.due_round();
+  const work_round round = context.due_round(state);
   if (blockIdx.x < round.blocks) run_workers(round, context);  // 1. and 2.
   // All blocks must arrive, also those without work: the state may change only after all have read
   // it.
-  if (!last_to_arrive(context.state->arrived, gridDim.x)) return;
+  if (!context.is_last_block(gridDim.x)) return;
   // 3. Recurse: the graph loop or the host begins the next round. Join: a grid of a stream, and an
   //    iteration of a loop, begins when the one before is complete.
   if (threadIdx.x == 0) {
     context.end_round(round);
-    ++context.state->flat_grids;
-    loop.again(context.has_work());
+    end_iteration(context);
   }
 }
 

@@ -6,9 +6,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <ramify/runtime/buffer.cuh>
-#include <ramify/runtime/graph_loop.cuh>
+#include <ramify/runtime/launch_chain.cuh>
 #include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/route_plan.hpp>
 #include <ramify/runtime/run_control.cuh>
@@ -58,25 +57,21 @@ class work_sharing_run {
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
   ///         is being captured
   Value get(traverse_report& report) {
-    if (is_being_captured(control_.stream())) {
-      throw std::logic_error(
-          "traverse: get() while the stream is being captured; end the capture "
-          "and launch the graph first");
-    }
-    control_.report() = started_;
-    const round_state state = run_rounds();
+    chain_.finish();
+    const context& shared = chain_.program();
     control_.launched(
-        launch(reduce_totals<context>, {1, tuning::threads}, control_.stream(), *shared_),
+        launch(reduce_totals<context>, {1, tuning::threads}, control_.stream(), shared),
         "launching reduce_totals");
-    Value value = shared_->identity;
-    check(cudaMemcpyAsync(&value, parts_.result, sizeof(Value), cudaMemcpyDeviceToHost,
+    Value value = shared.identity;
+    check(cudaMemcpyAsync(&value, shared.result, sizeof(Value), cudaMemcpyDeviceToHost,
                           control_.stream()),
           "reading the result");
     control_.wait();
     control_.read_trace();
-    control_.report().scratch_bytes = scratch_.size();
-    control_.report().deepest_level = std::max(control_.report().deepest_level, state.rounds);
+    const round_state& state = chain_.state();
     static_cast<run_report&>(report) = control_.report();
+    report.scratch_bytes = scratch_.size();
+    report.deepest_level = std::max(report.deepest_level, state.rounds);
     report.rounds = state.rounds;
     report.peak_frontier_nodes = state.peak;
     return value;
@@ -111,18 +106,12 @@ class work_sharing_run {
     frontier_node<Node>* lists[2];
   };
 
-  // What begins the flat rounds; automatic: the host begins a few, a graph the others.
-  struct loop_choice {
-    flat_loop requested;
-    std::string reason;
-  };
-
   // What is decided before any memory is allocated or any grid is launched.
   struct preparation {
     sizes all;
     std::size_t bytes;
     std::size_t limit;
-    loop_choice loop;
+    runtime::loop_choice loop;
     route_choice route;
     bool captured;
   };
@@ -133,48 +122,52 @@ class work_sharing_run {
         memory_(scratch_.data()),
         parts_(memory_, prepared.all),
         control_(parts_.control, prepared.route, prepared.limit, stream, config.trace),
-        loop_(prepared.loop),
+        chain_(control_, make_context(what, prepared, parts_), prepared.loop),
         captured_(prepared.captured) {
-    shared_.emplace(context{{parts_.lists[0], parts_.lists[1]},
-                            prepared.all.capacity,
-                            parts_.state,
-                            parts_.totals,
-                            parts_.result,
-                            prepared.all.blocks,
-                            prepared.all.stack,
-                            what.expand,
-                            what.visit,
-                            what.reduce,
-                            what.identity,
-                            control_.slots(),
-                            control_.status(),
-                            control_.ticket()});
-    start(what.root);
-    started_ = control_.report();
+    const context& shared = chain_.program();
+    check(cudaMemsetAsync(shared.state, 0, sizeof(round_state), stream),
+          "clearing the state of the rounds");
+    control_.launched(
+        launch(clear_totals<context>, {shared.max_blocks, tuning::threads}, stream, shared),
+        "launching clear_totals");
+    control_.launched(launch(visit_root<context>, {1, 1}, stream, what.root, shared),
+                      "launching visit_root");
+    chain_.start();
+  }
+
+  static context make_context(const definition& what, const preparation& prepared,
+                              const pieces& parts) {
+    const bool by_host = prepared.loop.wanted == flat_loop::host;
+    return {{},
+            {parts.lists[0], parts.lists[1]},
+            prepared.all.capacity,
+            parts.state,
+            parts.totals,
+            parts.result,
+            prepared.all.blocks,
+            prepared.all.stack,
+            by_host ? 1 : opening_rounds,
+            what.expand,
+            what.visit,
+            what.reduce,
+            what.identity};
   }
 
   static preparation prepare(cudaStream_t stream, const traverse_config& config,
                              scratch_memory given, bool captured) {
-    if (captured && given.data == nullptr) {
-      throw std::invalid_argument(
-          "traverse: scratch.data is null; a traversal in a stream that is being captured requires "
-          "scratch memory of traverse_scratch_bytes() bytes");
-    }
     const sizes all = sizes_for(config);
     const std::size_t bytes = scratch_bytes(all);
     check_scratch(given, bytes, "traverse");
     const std::size_t limit = *current_launch_limits().pending_launches;
-    const loop_choice loop = choose_loop(config.flat_loop);
-    const bool by_host = loop.requested == flat_loop::host;
+    const runtime::loop_choice loop =
+        runtime::choose_loop(config.flat_loop, "traverse_config.flat_loop");
+    const bool by_host = loop.wanted == flat_loop::host;
     const route_choice choice =
         captured && by_host
             ? choose_route(config.route, limit, 2,
                            {route::device, "captured without a graph's loop"})
             : choose_route(config.route, limit, 2, work_sharing_plans(by_host), stream);
-    if (captured && by_host && choice.taken == route::flat) {
-      throw unavailable("traverse: rounds begun by the host cannot be captured; flat because: " +
-                        choice.reason + "; by the host because: " + loop.reason);
-    }
+    if (captured && choice.taken == route::flat) runtime::require_capturable(loop, true);
     return {all, bytes, limit, loop, choice, captured};
   }
 
@@ -210,111 +203,12 @@ class work_sharing_run {
     return sizing.size();
   }
 
-  static loop_choice choose_loop(flat_loop requested) {
-    if (requested == flat_loop::host) return {requested, "asked for"};
-    const std::string obstacle = graph_loop_obstacle();
-    if (obstacle.empty()) return {requested, requested == flat_loop::graph ? "asked for" : ""};
-    if (requested == flat_loop::graph) {
-      throw unavailable("traverse_config.flat_loop graph is not available: " + obstacle);
-    }
-    return {flat_loop::host, obstacle};
-  }
-
-  void start(const Node& root) {
-    check(cudaMemsetAsync(shared_->state, 0, sizeof(round_state), control_.stream()),
-          "clearing the state of the rounds");
-    control_.launched(launch(clear_totals<context>, {shared_->max_blocks, tuning::threads},
-                             control_.stream(), *shared_),
-                      "launching clear_totals");
-    control_.launched(launch(visit_root<context>, {1, 1}, control_.stream(), root, *shared_),
-                      "launching visit_root");
-    if (!control_.on_device_route()) {
-      if (captured_ || loop_.requested == flat_loop::graph) {
-        launch_loop();
-      } else {
-        launched_at_start_ = launch_rounds();
-      }
-    } else if constexpr (device_launch_available) {
-      control_.launched(launch(resume_rounds<context>, {1, 1}, control_.stream(), *shared_),
-                        "launching resume_rounds");
-    }
-  }
-
-  // Runs the rounds that are still due, in grids that launch no others, and returns the last state.
-  round_state run_rounds() {
-    for (unsigned launched = launched_at_start_;;) {
-      round_state state{};
-      check(cudaMemcpyAsync(&state, shared_->state, sizeof state, cudaMemcpyDeviceToHost,
-                            control_.stream()),
-            "reading the state of the rounds");
-      control_.wait();
-      const unsigned count = state.count[state.filled];
-      if (count == 0) {
-        control_.report().graph_grids = state.flat_grids - launched;
-        return state;
-      }
-      if (count > shared_->capacity) {
-        throw std::length_error("traverse: the frontier had " + std::to_string(count) +
-                                " nodes; raise traverse_config.capacity, which is " +
-                                std::to_string(shared_->capacity));
-      }
-      if (loop_.requested != flat_loop::graph) launched += launch_rounds();
-      if (loop_.requested != flat_loop::host) launch_loop();
-    }
-  }
-
-  [[nodiscard]] launch_status launch_flat_round(cudaStream_t stream,
-                                                const loop_condition& loop) const {
-    context flat = *shared_;
-    flat.slots = {};
-    return launch(flat_round, {flat.max_blocks, tuning::threads, flat.shared_bytes()}, stream, flat,
-                  loop);
-  }
-
-  // Launches flat rounds and returns how many: one if the host reads the state after each, else a
-  // few. Those may be all, or they keep the device busy while the host makes a graph.
-  unsigned launch_rounds() {
-    const bool by_host = loop_.requested == flat_loop::host;
-    const unsigned rounds = by_host ? 1 : opening_rounds;
-    for (unsigned i = 0; i < rounds; ++i) {
-      control_.launched(launch_flat_round(control_.stream(), {}), "launching a round");
-    }
-    control_.report().looped_by = flat_loop::host;
-    control_.report().flat_loop_reason =
-        by_host ? loop_.reason : "too few rounds for a graph to pay";
-    return rounds;
-  }
-
-  // Enqueues all remaining rounds as a graph loop. If no graph can be made, the host goes on.
-  void launch_loop() {
-    const auto body = [this](cudaStream_t stream, const loop_condition& condition) {
-      check(launch_flat_round(stream, condition).code(), "launching a round");
-    };
-    if (captured_ && is_being_captured(control_.stream())) {
-      capture_loop(control_.stream(), body);
-      loop_.reason = "the stream was being captured";
-    } else {
-      graph_ = make_flat_loop(loop_.requested, control_.stream(), body, loop_.reason);
-      if (!graph_) {
-        loop_.requested = flat_loop::host;
-        return;
-      }
-      graph_->launch(control_.stream());
-    }
-    control_.report().looped_by = flat_loop::graph;
-    control_.report().flat_loop_reason = loop_.reason;
-  }
-
   scratch_space scratch_;
   memory_layout memory_;
   pieces parts_;
   run_control control_;
-  loop_choice loop_;
+  runtime::launch_chain<context> chain_;
   bool captured_;
-  std::optional<context> shared_;
-  std::optional<graph_loop> graph_;
-  unsigned launched_at_start_ = 0;  // flat rounds
-  run_report started_;              // of the grids that the constructor launched
 };
 
 }  // namespace ramify::detail::traverse::inline RAMIFY_BUILD

@@ -74,11 +74,26 @@ struct list_program : chain_link {
     if (grids.from_kernel()) state->chunks_taken = 0;
     const unsigned filled = heads.filled();
     const auto members = static_cast<unsigned>(heads.list[filled].count_and_blocks);
+    const launch_shape shape{spawn.blocks_for(members), spawn.threads, spawn.dynamic_shared};
+    const task_source<Task> source{{}, lists[filled], true};
     spawner<Task> of_step = spawner_of_step(spawn, filled);
-    if (grids.from_kernel()) of_step.depth = progress->steps;
-    grids.unordered(Context::kernel(),
-                    launch_shape{spawn.blocks_for(members), spawn.threads, spawn.dynamic_shared},
-                    task_source<Task>{{}, lists[filled], true}, of_step, context);
+    if (grids.from_kernel()) {
+      of_step.depth = progress->steps;
+      grids.unordered(Context::kernel(), shape, source, of_step, context);
+    } else {
+      launch_by_host(shape, source, of_step, grids);
+    }
+  }
+
+  /// Launches a grid for which there are no slots. A kernel that contains no launches is faster.
+  template <class Grids>
+  __host__ __device__ void launch_by_host(const launch_shape& shape, const task_source<Task>& source,
+                      const spawner<Task>& of_grid, Grids& grids) const {
+    if constexpr (has_flat_kernel<Context>) {
+      grids(Context::flat_kernel(), shape, source, of_grid.without_launches(), context);
+    } else {
+      grids(Context::kernel(), shape, source, of_grid, context);
+    }
   }
 
   /// Two levels: a grid over each list. Their size suits any number of tasks. A grid over an empty
@@ -131,9 +146,9 @@ namespace ramify::inline RAMIFY_BUILD {
 ///
 /// and may have this one:
 ///
-///     static auto flat_kernel()                 the same kernel over a spawner<Task, false>, without
-///                                               launches: a kernel(task_source<Task>,
-///                                               spawner<Task, false>, Context), from the host alone
+///     static auto flat_kernel()                 the same kernel without launches, for the flat route:
+///                                               a kernel(task_source<Task>, spawner<Task, false>,
+///                                               Context) (__host__ __device__)
 ///
 /// The kernel iterates over source.members(), spawns with the spawner, and calls spawn.task_ends() in
 /// one thread for each task that has ended, and spawn.block_ends() at the end of each block. All grids
@@ -183,14 +198,20 @@ class recursion {
     const program& p = chain_.program();
     check(cudaMemsetAsync(p.state, 0, sizeof *p.state, control_->stream()),
           "clearing the task lists");
-    // The first grid works on one task; its tasks spill into the second list.
+    // The first grid works on one task; its tasks spill into list 0.
     spawner<Task> first = p.spawn;
     static_cast<detail::runtime::chain_link&>(first) = p;
     first.next = p.lists[0];
-    control_->launched(
-        launch(Context::kernel(), {blocks, first.threads, first.dynamic_shared},
-               control_->stream(), task_source<Task>{root, p.lists[1]}, first, p.context),
-        "launching the first grid");
+    const launch_shape shape{blocks, first.threads, first.dynamic_shared};
+    const task_source<Task> source{root, p.lists[1]};
+    detail::runtime::step_launcher grids(control_->stream());
+    if (control_->on_device_route()) {
+      grids(Context::kernel(), shape, source, first, p.context);
+    } else {
+      p.launch_by_host(shape, source, first, grids);
+    }
+    check(grids.error(), "launching the first grid");
+    control_->count_grids(grids.launched(), 0);
     chain_.start();
   }
 

@@ -86,7 +86,7 @@ struct spawner : detail::runtime::chain_link {
   unsigned ended_here = 0;  ///< tasks that ended in this block; thread 0 alone reads it
 
   /// The spawner of a kernel without launches.
-  [[nodiscard]] spawner<Task, false> without_launches() const {
+  [[nodiscard]] __host__ __device__ spawner<Task, false> without_launches() const {
     return {*this, next, threads, dynamic_shared, streams, launches, pool};
   }
 
@@ -168,14 +168,12 @@ struct spawner : detail::runtime::chain_link {
       __threadfence();
       *source.list.count_and_blocks = 0;
       *source.list.ended = 0;
+      if constexpr (!can_launch) status->count_level(++progress->steps);
     }
     if constexpr (can_launch) {
       if (on_slot) slots.release();
       // 3. The tasks that the grid has spawned become a grid.
       if (launches.grain == granularity::per_grid) launch_next(kernel, source, context, name);
-    } else {
-      // 3. The grid that follows in the stream runs over the tasks that this one has spawned.
-      status->count_level(++progress->steps);
     }
   }
 

@@ -11,9 +11,9 @@
 ///              Memory is needed for the stacks and not for the tree; if a list fills up, the
 ///              traversal visits fewer children at a time. Rounds are launched fire-and-forget,
 ///              nested, which takes 12 us instead of 16 (H200). There is also a flat route.
-/// Launch tree  A chain of rounds.
+/// Launch tree  A chain of rounds, the steps of a launch chain.
 /// Join         None: the host's stream waits for the chain.
-/// Cost         See algorithms/README.md and benchmarks/README.md.
+/// Cost         See algorithms/ramify/traverse/README.md and benchmarks/README.md.
 
 #include <ramify/traverse.cuh>
 
