@@ -98,10 +98,14 @@ class step_launcher {
   explicit step_launcher(cudaStream_t stream, unsigned skipped = 0)
       : in_order_(stream), unordered_(stream), skipped_(skipped) {}
 
-  /// From a kernel. Grids of a step that follow one another go into the NULL stream of the block, or,
-  /// if `own_stream`, into a named stream that the first of them makes.
-  __device__ step_launcher(chain_progress& progress, bool own_stream)
-      : unordered_(fire_and_forget()), progress_(&progress), makes_stream_(own_stream) {}
+  /// From a kernel, of a step of which `counted` grids are in the progress. Grids of a step that
+  /// follow one another go into the NULL stream of the block, or, if `own_stream`, into a named stream
+  /// that the first of them makes.
+  __device__ step_launcher(chain_progress& progress, unsigned counted, bool own_stream)
+      : unordered_(fire_and_forget()),
+        progress_(&progress),
+        counted_(counted),
+        makes_stream_(own_stream) {}
 
   step_launcher(const step_launcher&) = delete;
   step_launcher& operator=(const step_launcher&) = delete;
@@ -145,7 +149,7 @@ class step_launcher {
   __host__ __device__ bool is_next(const launch_shape& shape) {
     if (shape.grid.x == 0 || error_ != cudaSuccess) return false;
     if (progress_ != nullptr) {
-      ++progress_->launched;
+      progress_->launched = ++counted_;
       return true;
     }
     if (skipped_ == 0) return true;
@@ -158,7 +162,7 @@ class step_launcher {
     if (status) {
       ++launched_;
     } else if (progress_ != nullptr) {
-      --progress_->launched;
+      progress_->launched = --counted_;
     }
   }
 
@@ -175,6 +179,7 @@ class step_launcher {
   cudaStream_t in_order_ = nullptr;
   cudaStream_t unordered_ = nullptr;
   chain_progress* progress_ = nullptr;
+  unsigned counted_ = 0;  // what the progress has: reading it would wait for memory
   unsigned skipped_ = 0;
   unsigned launched_ = 0;
   cudaError_t error_ = cudaSuccess;
@@ -196,7 +201,7 @@ template <class Program, class Task>
 __global__ void run_task(Program program, Task task) {
   const traced here(program.trace, __func__);
   if (program.progress->stopped != 0) return;
-  step_launcher grids(*program.progress, false);
+  step_launcher grids(*program.progress, program.progress->launched, false);
   task(program, grids);
   record_launches(program, grids, program.progress->steps, __func__);
 }
@@ -220,20 +225,26 @@ __host__ __device__ void step_launcher::then(const Program& program, const Task&
 #endif
 }
 
-/// Launches the due step on `slots` slots that the chain has taken. One thread.
+/// Launches the due step on `slots` slots that the chain has taken. `before` is the progress before
+/// the step. One thread.
 template <class Program>
 __device__ void launch_on_slots(const Program& program, const typename Program::state_type& state,
-                                unsigned slots, const char* kernel) {
+                                const chain_progress& before, unsigned slots, const char* kernel) {
   chain_progress& progress = *program.progress;
+  const unsigned depth = before.steps + 1;
   progress.launched = 0;
-  const unsigned depth = ++progress.steps;
-  if (!releases_slots<Program>) progress.held += slots;
+  progress.steps = depth;
   // From the first launch on, the next step may change the state and the progress.
-  Program of_step = program;
-  of_step.on_slot = releases_slots<Program>;
-  step_launcher grids(progress, Program::join == chain_join::last_block);
-  of_step.launch_step(state, grids);
-  if (releases_slots<Program>) program.slots.release(slots - grids.launched());
+  step_launcher grids(progress, 0, Program::join == chain_join::last_block);
+  if constexpr (releases_slots<Program>) {
+    Program of_step = program;
+    of_step.on_slot = true;
+    of_step.launch_step(state, grids);
+    program.slots.release(slots - grids.launched());
+  } else {
+    progress.held = before.held + slots;
+    program.launch_step(state, grids);
+  }
   record_launches(program, grids, depth, kernel);
 }
 
@@ -251,15 +262,15 @@ __device__ void end_iteration(const Program& program) {
 /// One thread, which has written the state.
 template <class Program>
 __device__ void end_step(const Program& program, [[maybe_unused]] const char* kernel) {
-  chain_progress& progress = *program.progress;
-  progress.launched = 0;
-  // One copy: reading member by member would be a chain of dependent reads.
+  // Copies of the whole: reading member by member would be a chain of dependent reads.
+  [[maybe_unused]] const chain_progress before = *program.progress;
   [[maybe_unused]] const typename Program::state_type state = *program.state;
+  program.progress->launched = 0;
   if constexpr (Program::join == chain_join::last_block && device_launch_available) {
-    if (program.finished(state) || progress.stopped != 0) return;
+    if (program.finished(state) || before.stopped != 0) return;
     const unsigned slots = program.slots_of(state);
     if (program.slots.acquire(*program.status, slots)) {
-      launch_on_slots(program, state, slots, kernel);
+      launch_on_slots(program, state, before, slots, kernel);
     } else if (program.slots.in_use != nullptr) {
       atomicAdd(&program.status->spilled, 1ull);
     }
@@ -296,7 +307,7 @@ __global__ void drive_chain(Program program) {
     return;
   }
   // 4. The step.
-  launch_on_slots(program, state, slots, __func__);
+  launch_on_slots(program, state, progress, slots, __func__);
   // 5. Recurse. Join: a tail launch begins when this grid and all that it launched is complete.
   if constexpr (Program::join == chain_join::tail_launch) {
     if (progress.stopped != 0) return;
