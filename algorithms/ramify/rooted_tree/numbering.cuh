@@ -54,7 +54,7 @@ class tree_numbering {
     program_.single_root = setup.config.single_root;
     stage_.emplace(control_memory_, setup, program_);
     stage_->chain.write_state(initial_tree_state());
-    if (needs_edges_) sort_.emplace(start_sort(setup, stage_->control));
+    if (needs_edges_) sort_ = start_sort(setup, stage_->control);
     stage_->start(initial_tree_state());
   }
 
