@@ -218,8 +218,8 @@ BOOST_DATA_TEST_CASE(a_captured_run_finds_faults, data::make(routes), taken) {
   const ramify::host_stream stream;
   ramify::check(cudaDeviceSynchronize(), "waiting for the input");
   std::optional<decltype(call.start({}))> run;
-  const ramify::captured_graph graph(
-      stream.get(), [&] { run = call.start({.route = taken}, stream.get()); });
+  const ramify::captured_graph graph(stream.get(),
+                                     [&] { run = call.start({.route = taken}, stream.get()); });
   for (int i = 0; i < 3; ++i) {
     call.copy_input(i == 1 ? tree_shape::of_parents(faulty) : shape, unchanged);
     ramify::check(cudaStreamSynchronize(nullptr), "waiting for the input");

@@ -43,8 +43,7 @@ class tree_numbering {
       // finish() reads the sort's state, so nothing else may use its memory.
       sort_scratch_.bytes = quicksort_scratch_bytes<tree_edge>(nodes_);
       sort_scratch_.data = persistent.take<std::byte>(sort_scratch_.bytes);
-      program_.sorted_from =
-          is_by_children() ? static_cast<unsigned>(shape.children.size()) : 0;
+      program_.sorted_from = is_by_children() ? static_cast<unsigned>(shape.children.size()) : 0;
     }
     take_lists(temporary);
   }
