@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Gas dynamics on uniform and adaptive meshes on the GPU, by route, in one run. Times
 // are of whole calls, by the host's clock: they wait for their results.
-//   benchmark_amr_cuda [cells of the uniform mesh along each axis, 256 unless told]
+//   benchmark_amr_cuda [cells of the uniform mesh along each axis, by default 256]
 #include <cmath>
 #include <ramify/amr.cuh>
 #include <stdexcept>
@@ -38,7 +38,7 @@ const char* name_of() {
   return sizeof(Real) == 4 ? "float" : "double";
 }
 
-/// Steps from a state, several times over: the median time of a step and what it was made of.
+/// The median time of a step, the update rate, and the report of the last run.
 struct measured {
   benchmark::timing step;
   double updates_per_second;
@@ -63,7 +63,7 @@ measured measure(const Gas& gas, const amr_state& from, const amr_config& config
     report = run.report();
     updates = (report.cell_updates - before) / steps;
     for (const double total : run.totals()) {
-      if (!std::isfinite(total)) throw std::runtime_error("the run came to nothing");
+      if (!std::isfinite(total)) throw std::runtime_error("a total is not finite");
     }
   }
   const auto step = benchmark::summarize(times);
@@ -82,7 +82,7 @@ double speed_of_copy() {
   return 2 * double(bytes) / took.median_ms * 1e3;
 }
 
-/// The bytes that an update must move at least, and how fast the device copies.
+/// The minimum of bytes that an update must move, and the speed of a copy.
 struct byte_floor {
   double of_update;
   double copied_per_second;
@@ -103,7 +103,7 @@ void row(benchmark::recorder& out, const std::string& what, const char* precisio
            m.report.child_grids});
 }
 
-/// A small mesh in two dimensions: what the launches cost.
+/// A small mesh in two dimensions, on which launches cost the most.
 template <class Real>
 void measure_small(benchmark::recorder& out, double copied_per_second) {
   using gas_type = euler<Real, 2>;
@@ -166,13 +166,13 @@ void measure_large(benchmark::recorder& out, unsigned across, double copied_per_
           name_of<Real>(), wanted, m, floor);
     }
   }
-  // What looking at the mesh costs: the same steps without it.
+  // The cost of regrids: the same steps without them.
   levels.step.subcycle = false;
   levels.route = route::flat;
   const auto with = measure<run_type>(gas, from, levels, 20);
   levels.regrid.every = 0;
   const auto without = measure<run_type>(gas, from, levels, 20);
-  out.row({"blast, looks at the mesh, of each step",
+  out.row({"blast, regrids, per step",
            name_of<Real>(),
            "flat",
            "flat",
@@ -208,6 +208,6 @@ int main(int argc, char** argv) {
   return benchmark::run({.name = "amr_cuda",
                          .about = "Gas dynamics on uniform and adaptive meshes on the GPU.",
                          .machine = benchmark::this_gpu,
-                         .words = "cells of the uniform mesh along each axis, 256 unless told"},
+                         .words = "cells of the uniform mesh along each axis, by default 256"},
                         argc, argv, measure_all);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A million spawned tasks against small pending-launch limits: the flood of the tests, timed.
+// Measures a million spawned tasks with small pending-launch limits. The kernels are those of
+// tests/runtime/flood.cuh.
 #include <chrono>
 #include <stdexcept>
 #include <string>
@@ -13,8 +14,8 @@ void measure(benchmark::recorder& out, const benchmark::command_line&) {
   using clock = std::chrono::steady_clock;
   constexpr unsigned tasks = 1'000'000;
   out.table("flood",
-            {"limit asked", "granted", "spawning blocks", "route", "ms", "child grids", "spilled",
-             "peak slots", "tasks that ran once"},
+            {"limit requested", "granted", "spawning blocks", "route", "ms", "child grids",
+             "spilled", "peak slots", "tasks that ran once"},
             "A million tasks, each run timed once");
   for (const std::size_t limit : {std::size_t{32}, std::size_t{2048}, std::size_t{65'536}}) {
     for (const unsigned fan : {100u, 10'000u}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many tasks share a child grid, from how large a task on a launch is worth it, and how many
-// tasks a block of a shared grid does: what each choice does to three recursions. Every result is
-// checked before its time counts.
+// Measures aggregation, thresholding and coarsening for three recursions: how many tasks share a
+// child grid, the smallest task that is launched, and the tasks per block of a shared grid. The
+// benchmark checks every result before it reports a time.
 #include <algorithm>
 #include <chrono>
 #include <ramify/amr.cuh>
@@ -22,7 +22,7 @@ using benchmark::recorder;
 
 constexpr int repeats = 9;
 
-/// The median of some calls by the host's clock, each after a `prepare` that does not count.
+/// Returns the median wall-clock time of `call`. Each call follows a `prepare`, which is not timed.
 template <class Prepare, class Call>
 benchmark::timing time_of(Prepare prepare, Call call) {
   std::vector<double> times;
@@ -41,7 +41,7 @@ std::string name_of(const run_report& report, const launch_granularity& launches
   return report.taken == route::flat ? "flat" : std::string(to_string(launches.grain));
 }
 
-// ---- tasks that do nothing but spawn ------------------------------------------------------------
+// ---- tasks that only spawn ----------------------------------------------------------------------
 
 struct spawning;
 __global__ void spawn_tree(task_source<unsigned> source, spawner<unsigned> spawn, spawning context);
@@ -51,7 +51,7 @@ struct spawning {
   static constexpr unsigned max_children = 32;  ///< threads of a block, children of an inner node
   static constexpr bool may_be_thin = false;
 
-  unsigned* runs;  ///< of each task
+  unsigned* runs;  ///< runs of each task
   unsigned inner;  ///< tasks that have children
 };
 
@@ -61,7 +61,8 @@ __global__ void spawn_tree(task_source<unsigned> source, spawner<unsigned> spawn
   for (const auto [node, rank] : source.members()) {
     if (threadIdx.x == 0) atomicAdd(&context.runs[node], 1u);
     if (node < context.inner) {
-      spawn.by_block(spawn_tree, true, node * spawning::max_children + 1 + threadIdx.x, context, __func__);
+      spawn.by_block(spawn_tree, true, node * spawning::max_children + 1 + threadIdx.x, context,
+                     __func__);
     }
     if (threadIdx.x == 0) spawn.task_ends();
   }
@@ -84,8 +85,8 @@ void measure_spawning(recorder& out, route wanted, const launch_granularity& lau
   const auto run = [&] {
     run_control control(status.data(), choose_route(wanted, limit, 1, {route::device, ""}), limit,
                         nullptr);
-    tree spawned(lists.data(), tasks, control, spawning::max_children, 0, child_streams::fire_and_forget,
-                 spawning{runs.data(), inner}, launches);
+    tree spawned(lists.data(), tasks, control, spawning::max_children, 0,
+                 child_streams::fire_and_forget, spawning{runs.data(), inner}, launches);
     spawned.start(0, 1);
     spawned.finish();
     report = control.report();
@@ -130,7 +131,7 @@ void measure_spawning(recorder& out) {
 void measure_sorting(recorder& out) {
   using enum granularity;
   constexpr std::size_t n = std::size_t{1} << 22;
-  constexpr unsigned leaf = quicksort_tuning<std::uint32_t, no_value>::leaf_size;
+  constexpr unsigned leaf = detail::quicksort::quicksort_tuning<std::uint32_t, no_value>::leaf_size;
   std::vector<std::uint32_t> input(n);
   std::mt19937 random(1);
   for (auto& key : input) key = static_cast<std::uint32_t>(random());
@@ -223,7 +224,7 @@ void measure_search(recorder& out, std::string_view name) {
   spawned(route::flat, {per_grid, 0, 16});
 }
 
-// ---- a mesh -------------------------------------------------------------------------------------
+// ---- mesh refinement ----------------------------------------------------------------------------
 
 /// A hot ball in a cold gas.
 struct blast {
@@ -239,7 +240,7 @@ struct blast {
 
 using gas_type = euler<double, 3>;
 
-/// Blocks that a spherical shell goes through are to be fine while the flag is set, and no others.
+/// Refines the blocks that intersect a spherical shell while the flag is set, and no others.
 struct shell_criterion {
   const int* wanted;  ///< device memory
 
@@ -254,9 +255,10 @@ struct shell_criterion {
   }
 };
 
-/// How many blocks of a mesh of so many along each axis have the centre of a cell in the shell.
+/// Returns the number of blocks that have a cell center in the shell, in a mesh of `across` blocks
+/// along each axis.
 unsigned blocks_in_shell(unsigned across) {
-  constexpr unsigned n = usual_cells<gas_type>;
+  constexpr unsigned n = default_block_cells<gas_type>;
   std::vector<char> inside(std::size_t{across} * across * across);
   const unsigned cells = across * n;
   for (unsigned z = 0; z < cells; ++z) {
@@ -272,8 +274,8 @@ unsigned blocks_in_shell(unsigned across) {
   return static_cast<unsigned>(std::ranges::count(inside, 1));
 }
 
-/// A step of a uniform mesh, then a look at it that refines the blocks of a shell; and, untimed, a
-/// step and a look that makes them coarse again, after which there is memory for the next time.
+/// Times a step of a uniform mesh and a regrid that refines the blocks of a shell. Between two
+/// timed calls, a step and a regrid coarsen them again, so their memory is already allocated.
 void measure_refining(recorder& out) {
   using enum granularity;
   constexpr unsigned across = 24;
@@ -290,11 +292,10 @@ void measure_refining(recorder& out) {
   out.table("refining",
             {"granularity", "coarsening", "blocks refined", "ms", "child grids", "peak slots"},
             "A step of " + std::to_string(across * across * across) +
-                " blocks of 8³ cells, and a look at the mesh that refines " +
-                std::to_string(in_shell) +
-                " of them, or none; memory is there already; pending-launch limit 65,536");
+                " blocks of 8³ cells, and a regrid that refines " + std::to_string(in_shell) +
+                " of them, or none; memory is already allocated; pending-launch limit 65,536");
 
-  amr_state expected;  // after as many steps, whatever the way
+  amr_state expected;  // after as many steps, on any route
   const auto measure = [&](route way, const launch_granularity& launches, bool refines) {
     config.route = way;
     config.regrid.launches = launches;
@@ -340,13 +341,13 @@ void measure_refining(recorder& out) {
 }
 
 void measure_all(recorder& out, const benchmark::command_line& asked) {
-  if (asked.wants("spawning")) measure_spawning(out);
-  if (asked.wants("quicksort")) measure_sorting(out);
-  if (asked.wants("search")) {
+  if (asked.has_part("spawning")) measure_spawning(out);
+  if (asked.has_part("quicksort")) measure_sorting(out);
+  if (asked.has_part("search")) {
     measure_search(out, "T1");
     measure_search(out, "T3");
   }
-  if (asked.wants("refining")) measure_refining(out);
+  if (asked.has_part("refining")) measure_refining(out);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sorts of arrays in the host's memory on a GPU: how the time splits into copies and work, and what
-// staging the copies, pinned memory, and sorting parts while others are copied make of it. Results are
-// checked before a time is reported.
+// Sorts of arrays in host memory on a GPU: the times of the copies and of the sort, with pageable,
+// staged and pinned copies, and with copies that overlap with sorting. Results are checked before a
+// time is reported.
 //   benchmark_host_spans_cuda [log2 of a number of keys...]
 #include <algorithm>
 #include <chrono>
@@ -31,7 +31,7 @@ double ms_since(std::chrono::steady_clock::time_point begin) {
       .count();
 }
 
-/// Bits that look random, of each number.
+/// Returns a hash of a number.
 std::uint64_t scrambled(std::uint64_t i) {  // splitmix64
   i = (i + 1) * 0x9e3779b97f4a7c15u;
   i = (i ^ (i >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -56,13 +56,13 @@ std::uint64_t fingerprint(std::span<const Key> keys) {
   return sum;
 }
 
-/// One way to sort: its times, the median of each.
+/// The median times of one way to sort.
 struct measured {
   benchmark::timing total;
   run_times parts;
 };
 
-/// One input, and what its sorted form must be.
+/// One input, and its expected result.
 template <class Key>
 class bench {
  public:
@@ -84,7 +84,7 @@ class bench {
     const auto direct = [](void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
       check(cudaMemcpyAsync(to, from, bytes, kind, nullptr), "copying");
     };
-    const auto plain = in_turn(input_.data(), output_.data(), direct);
+    const auto plain = one_after_another(input_.data(), output_.data(), direct);
     if (n_ <= std::size_t{1} << 24) measure_std_sort();
     row("cudaMemcpy", plain, plain);
     const auto measure_staged = [&](const staging_shape& shape) {
@@ -95,13 +95,13 @@ class bench {
       };
       row("staged: threads " + std::to_string(shape.threads) + ", chunks of " +
               std::to_string(shape.chunk_bytes >> 10) + " KiB",
-          in_turn(input_.data(), output_.data(), staged), plain);
+          one_after_another(input_.data(), output_.data(), staged), plain);
     };
     for (const unsigned threads : {1u, 2u, 4u, 8u}) measure_staged({.threads = threads});
     for (const std::size_t kib : {512u, 1024u, 4096u, 8192u}) {
       measure_staged({.chunk_bytes = kib << 10});
     }
-    row("pinned", in_turn(pinned_input_.data(), pinned_output_.data(), direct), plain);
+    row("pinned", one_after_another(pinned_input_.data(), pinned_output_.data(), direct), plain);
 #if HAS_DEVICE_MERGE
     row("pinned; 4 parts, sorted while others are copied, and merged", in_parts(), plain);
 #endif
@@ -112,8 +112,8 @@ class bench {
  private:
   [[nodiscard]] std::size_t bytes() const { return n_ * sizeof(Key); }
 
-  /// The medians of run(), which returns times but the total, after prepare(). Sorted keys must then be
-  /// in `result`.
+  /// Returns the median times of run(), which is called after prepare() and returns all times but
+  /// the total. run() must leave the sorted keys in `result`.
   template <class Prepare, class Run>
   measured measure(const Key* result, Prepare prepare, Run run) {
     std::vector<double> in, work, out, total;
@@ -135,10 +135,10 @@ class bench {
             {summarize(in).median_ms, summarize(work).median_ms, summarize(out).median_ms}};
   }
 
-  /// Copy in, sort, copy out.
+  /// Measures: copy in, sort, copy out.
   template <class Copy>
-  measured in_turn(const Key* from, Key* to, Copy copy) {
-    std::memset(to, 0xff, bytes());  // no earlier result shall pass for this one
+  measured one_after_another(const Key* from, Key* to, Copy copy) {
+    std::memset(to, 0xff, bytes());  // clears an earlier result
     return measure(
         to, [] {},
         [&]() -> run_times {
@@ -157,8 +157,8 @@ class bench {
   }
 
 #if HAS_DEVICE_MERGE
-  /// What sorting while copying could come to at best: the copies are pinned memory's, which need no
-  /// help from the host. Told as work is what is left of it when the last part has arrived.
+  /// Measures an upper bound for overlapping sorting with copying: the copies are from pinned
+  /// memory and need no host thread. The reported work is the part after the last copy has arrived.
   measured in_parts() {
     constexpr std::size_t parts = 4;
     const std::size_t part = n_ / parts;  // n is a power of two
@@ -214,7 +214,7 @@ class bench {
   }
 #endif
 
-  /// In place.
+  /// Measures the facade, which sorts `keys` in place.
   measured facade(Key* keys) {
     return measure(
         keys, [&] { std::ranges::copy(input_, keys); },
@@ -225,7 +225,7 @@ class bench {
         });
   }
 
-  /// The first result is looked at closely; later ones must be the same.
+  /// Checks the first result completely, and that later results are equal to it.
   void check_result(const Key* result) {
     const std::span<const Key> keys(result, n_);
     if (sorted_.empty()) {
@@ -288,8 +288,8 @@ void measure_all(benchmark::recorder& out, const benchmark::command_line& asked)
 
 int main(int argc, char** argv) {
   return benchmark::run({.name = "host_spans_cuda",
-                         .about = "Sorts of the host's memory on a GPU.",
+                         .about = "Sorts of host memory on a GPU.",
                          .machine = benchmark::this_gpu,
-                         .words = "log2 of numbers of keys; 20 24 28 unless told"},
+                         .words = "log2 of numbers of keys; default: 20 24 28"},
                         argc, argv, measure_all);
 }

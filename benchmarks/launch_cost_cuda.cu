@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a launch costs: from the host, from kernels by stream, width and depth, and in a CUDA graph.
-// Every grid counts itself, and every launch is looked at, before a time is reported. No more grids
-// are pending than half of the pool has room for: a GPU whose pool runs dry can hang.
+// Measures the cost of a launch: from the host, from kernels by stream, width and depth, and in a
+// CUDA graph. The benchmark checks every launch and the number of grids before it reports a time.
+// At most half of the pending-launch pool is used, because a GPU whose pool is exhausted can hang.
 //   benchmark_launch_cost_cuda --part host,kernel,graph
 #include <array>
 #include <ramify/runtime/captured_graph.cuh>
@@ -27,94 +27,96 @@ constexpr unsigned most_grids = pool_size / 2;
 
 // ---- kernels ------------------------------------------------------------------------------------
 
-/// What has happened, in device memory.
-struct tally {
-  unsigned arrived;  ///< grids that ran
-  int error;         ///< of a launch or a stream; 0 if there was none
+/// Counters in device memory.
+struct launch_counters {
+  unsigned grids;  ///< grids that ran
+  int error;       ///< first error of a launch or a stream; 0 if none
 };
 
-enum class into { null_stream, fire_and_forget, named_stream, tail_launch };
+enum class stream_kind { null_stream, fire_and_forget, named_stream, tail_launch };
 
-const char* to_string(into kind) {
+const char* to_string(stream_kind kind) {
   switch (kind) {
-    case into::null_stream: return "NULL stream";
-    case into::fire_and_forget: return "fire-and-forget";
-    case into::named_stream: return "named stream";
-    case into::tail_launch: return "tail launch";
+    case stream_kind::null_stream: return "NULL stream";
+    case stream_kind::fire_and_forget: return "fire-and-forget";
+    case stream_kind::named_stream: return "named stream";
+    case stream_kind::tail_launch: return "tail launch";
   }
   return "?";
 }
 
-__device__ void note(tally* told, cudaError_t error) {
-  if (error != cudaSuccess) atomicExch(&told->error, static_cast<int>(error));
+__device__ void record_error(launch_counters* counters, cudaError_t error) {
+  if (error != cudaSuccess) atomicExch(&counters->error, static_cast<int>(error));
 }
 
-/// A stream of a kind, for one thread's children; a named one is made here and given back.
+/// A stream for the children of one thread. The constructor creates a named stream, and the
+/// destructor destroys it.
 class child_stream {
  public:
-  __device__ child_stream(into kind, tally* told) : kind_(kind), told_(told) {
+  __device__ child_stream(stream_kind kind, launch_counters* counters)
+      : kind_(kind), counters_(counters) {
     switch (kind) {
-      case into::null_stream: break;
-      case into::fire_and_forget: stream_ = cudaStreamFireAndForget; break;
-      case into::tail_launch: stream_ = cudaStreamTailLaunch; break;
-      case into::named_stream:
-        note(told, cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+      case stream_kind::null_stream: break;
+      case stream_kind::fire_and_forget: stream_ = cudaStreamFireAndForget; break;
+      case stream_kind::tail_launch: stream_ = cudaStreamTailLaunch; break;
+      case stream_kind::named_stream:
+        record_error(counters, cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
         break;
     }
   }
   __device__ ~child_stream() {
-    if (kind_ == into::named_stream) note(told_, cudaStreamDestroy(stream_));
+    if (kind_ == stream_kind::named_stream) record_error(counters_, cudaStreamDestroy(stream_));
   }
   child_stream(const child_stream&) = delete;
   child_stream& operator=(const child_stream&) = delete;
 
   template <class... Parameters, class... Arguments>
   __device__ void launch(void (*kernel)(Parameters...), Arguments... arguments) const {
-    note(told_, ramify::launch(kernel, {1, 1}, stream_, arguments...).code());
+    record_error(counters_, ramify::launch(kernel, {1, 1}, stream_, arguments...).code());
   }
 
  private:
-  into kind_;
-  tally* told_;
+  stream_kind kind_;
+  launch_counters* counters_;
   cudaStream_t stream_ = nullptr;
 };
 
-__global__ void arrive(tally* told) { atomicAdd(&told->arrived, 1u); }
+__global__ void arrive(launch_counters* counters) { atomicAdd(&counters->grids, 1u); }
 
-/// Each block launches so many grids, one after another.
-__global__ void launch_many(into kind, unsigned children, tally* told) {
-  const child_stream stream(kind, told);
-  for (unsigned i = 0; i < children; ++i) stream.launch(arrive, told);
+/// Each block launches `children` grids, one after another.
+__global__ void launch_many(stream_kind kind, unsigned children, launch_counters* counters) {
+  const child_stream stream(kind, counters);
+  for (unsigned i = 0; i < children; ++i) stream.launch(arrive, counters);
 }
 
-/// A grid that launches two of the level below, each into a stream of its own.
-__global__ void tree_node(into kind, unsigned levels_below, tally* told) {
-  atomicAdd(&told->arrived, 1u);
+/// Launches two grids of the next level, each into its own stream.
+__global__ void tree_node(stream_kind kind, unsigned levels_below, launch_counters* counters) {
+  atomicAdd(&counters->grids, 1u);
   if (levels_below == 0) return;
-  const child_stream left(kind, told);
-  const child_stream right(kind, told);
-  left.launch(tree_node, kind, levels_below - 1, told);
-  right.launch(tree_node, kind, levels_below - 1, told);
+  const child_stream left(kind, counters);
+  const child_stream right(kind, counters);
+  left.launch(tree_node, kind, levels_below - 1, counters);
+  right.launch(tree_node, kind, levels_below - 1, counters);
 }
 
-/// A grid that launches one of the level below.
-__global__ void chain_node(into kind, unsigned levels_below, tally* told) {
-  atomicAdd(&told->arrived, 1u);
+/// Launches one grid of the next level.
+__global__ void chain_node(stream_kind kind, unsigned levels_below, launch_counters* counters) {
+  atomicAdd(&counters->grids, 1u);
   if (levels_below == 0) return;
-  const child_stream stream(kind, told);
-  stream.launch(chain_node, kind, levels_below - 1, told);
+  const child_stream stream(kind, counters);
+  stream.launch(chain_node, kind, levels_below - 1, counters);
 }
 
 // ---- measuring ----------------------------------------------------------------------------------
 
-/// Counts and times.
+/// Runs the measurements and adds their rows to the table.
 class bench {
  public:
-  explicit bench(recorder& out) : out_(out), tally_(1, nullptr), last_(1) {
+  explicit bench(recorder& out) : out_(out), memory_(1, nullptr), last_(1) {
     int device = 0;
-    check(cudaGetDevice(&device), "asking for the current device");
+    check(cudaGetDevice(&device), "querying the current device");
     check(cudaDeviceGetAttribute(&sms_, cudaDevAttrMultiProcessorCount, device),
-          "asking for the SMs");
+          "querying the number of SMs");
   }
 
   void host() {
@@ -122,51 +124,55 @@ class bench {
     row("launch by the host", launches,
         host_time(
             [&] {
-              for (unsigned i = 0; i < launches; ++i) launch_from_host(arrive, 1, told());
+              for (unsigned i = 0; i < launches; ++i) launch_from_host(arrive, 1, counters());
             },
             launches));
-    constexpr unsigned turns = 200;
-    row("launch by the host, 4 bytes read back, wait", turns,
+    constexpr unsigned round_trips = 200;
+    row("launch by the host, 4 bytes read back, wait", round_trips,
         host_time(
             [&] {
-              for (unsigned i = 0; i < turns; ++i) {
-                launch_from_host(arrive, 1, told());
-                check(cudaMemcpyAsync(last_.data(), &told()->arrived, sizeof(unsigned),
+              for (unsigned i = 0; i < round_trips; ++i) {
+                launch_from_host(arrive, 1, counters());
+                check(cudaMemcpyAsync(last_.data(), &counters()->grids, sizeof(unsigned),
                                       cudaMemcpyDeviceToHost, nullptr),
                       "reading back");
                 check(cudaStreamSynchronize(nullptr), "waiting");
-                if (last_[0] != i + 1) throw std::runtime_error("a grid was not seen");
+                if (last_[0] != i + 1) throw std::runtime_error("a grid is missing");
               }
             },
-            turns));
+            round_trips));
   }
 
   void kernel() {
-    constexpr std::array all{into::fire_and_forget, into::null_stream, into::named_stream,
-                             into::tail_launch};
-    for (const into kind : all) {
+    constexpr std::array all{stream_kind::fire_and_forget, stream_kind::null_stream,
+                             stream_kind::named_stream, stream_kind::tail_launch};
+    for (const stream_kind kind : all) {
       constexpr unsigned children = 1000;
       row("one thread in a loop, " + std::string(to_string(kind)), children,
-          device_time([&] { launch_from_host(launch_many, 1, kind, children, told()); }, children));
+          device_time([&] { launch_from_host(launch_many, 1, kind, children, counters()); },
+                      children));
     }
     const auto blocks = static_cast<unsigned>(sms_);
-    for (const into kind : all) {
+    for (const stream_kind kind : all) {
       const unsigned children = most_grids / blocks;
       row(std::to_string(blocks) + " blocks, a thread each, " + to_string(kind), blocks * children,
-          device_time([&] { launch_from_host(launch_many, blocks, kind, children, told()); },
+          device_time([&] { launch_from_host(launch_many, blocks, kind, children, counters()); },
                       blocks * children));
     }
-    for (const into kind : {into::fire_and_forget, into::null_stream, into::named_stream}) {
+    for (const stream_kind kind :
+         {stream_kind::fire_and_forget, stream_kind::null_stream, stream_kind::named_stream}) {
       constexpr unsigned levels_below = 12;
       constexpr unsigned grids = (2u << levels_below) - 1;
       static_assert(grids <= most_grids);
       row("binary tree of grids, " + std::string(to_string(kind)), grids,
-          device_time([&] { launch_from_host(tree_node, 1, kind, levels_below, told()); }, grids));
+          device_time([&] { launch_from_host(tree_node, 1, kind, levels_below, counters()); },
+                      grids));
     }
-    for (const into kind : all) {
+    for (const stream_kind kind : all) {
       constexpr unsigned grids = 1000;
       row("chain of grids, " + std::string(to_string(kind)), grids,
-          device_time([&] { launch_from_host(chain_node, 1, kind, grids - 1, told()); }, grids));
+          device_time([&] { launch_from_host(chain_node, 1, kind, grids - 1, counters()); },
+                      grids));
     }
   }
 
@@ -178,21 +184,23 @@ class bench {
                                Arguments... arguments) {
     check(ramify::launch(kernel, {blocks, 1}, nullptr, arguments...).code(), "launching");
   }
-  [[nodiscard]] tally* told() const { return tally_.data(); }
+  [[nodiscard]] launch_counters* counters() const { return memory_.data(); }
 
-  void clear() { check(cudaMemsetAsync(told(), 0, sizeof(tally), nullptr), "clearing"); }
+  void clear() {
+    check(cudaMemsetAsync(counters(), 0, sizeof(launch_counters), nullptr), "clearing");
+  }
   void expect(unsigned grids) const {
-    const tally seen = benchmark::download(told(), 1)[0];
+    const launch_counters seen = benchmark::download(counters(), 1)[0];
     if (seen.error != 0) {
       check(static_cast<cudaError_t>(seen.error), "in a kernel that launches");
     }
-    if (seen.arrived != grids) {
-      throw std::runtime_error(std::to_string(seen.arrived) + " grids ran instead of " +
+    if (seen.grids != grids) {
+      throw std::runtime_error(std::to_string(seen.grids) + " grids ran instead of " +
                                std::to_string(grids));
     }
   }
 
-  /// The median time of `work`, by the device, in which so many grids run.
+  /// Returns the median device time of `work`, which must run `grids` grids.
   template <class Work>
   timing device_time(Work work, unsigned grids) {
     std::vector<double> times;
@@ -208,7 +216,7 @@ class bench {
     }
     return benchmark::summarize(times);
   }
-  /// The same by the host's clock, until the device is done.
+  /// Returns the median wall-clock time of `work`, until the device is idle.
   template <class Work>
   timing host_time(Work work, unsigned grids) {
     std::vector<double> times;
@@ -218,9 +226,9 @@ class bench {
       const auto begin = std::chrono::steady_clock::now();
       work();
       check(cudaDeviceSynchronize(), "waiting");
-      const std::chrono::duration<double, std::milli> took =
+      const std::chrono::duration<double, std::milli> elapsed =
           std::chrono::steady_clock::now() - begin;
-      if (i >= 0) times.push_back(took.count());
+      if (i >= 0) times.push_back(elapsed.count());
       expect(grids);
     }
     return benchmark::summarize(times);
@@ -231,16 +239,16 @@ class bench {
   }
 
   recorder& out_;
-  device_buffer<tally> tally_;
+  device_buffer<launch_counters> memory_;
   pinned_buffer<unsigned> last_;
   int sms_ = 0;
 };
 
 // ---- graphs -------------------------------------------------------------------------------------
 
-/// Goes on until so many grids have counted themselves.
-__global__ void arrive_until(unsigned grids, loop_condition loop, tally* told) {
-  const unsigned before = atomicAdd(&told->arrived, 1u);
+/// Repeats the loop until `grids` grids have run.
+__global__ void arrive_until(unsigned grids, loop_condition loop, launch_counters* counters) {
+  const unsigned before = atomicAdd(&counters->grids, 1u);
   loop.again(before + 1 < grids);
 }
 
@@ -249,20 +257,21 @@ void bench::graph() {
   const host_stream stream;
   const captured_graph chain(stream.get(), [&] {
     for (unsigned i = 0; i < grids; ++i) {
-      check(ramify::launch(arrive, {1, 1}, stream.get(), told()).code(), "launching into a graph");
+      check(ramify::launch(arrive, {1, 1}, stream.get(), counters()).code(),
+            "launching into a graph");
     }
   });
   row("chain of kernels in a CUDA graph", grids,
       device_time([&] { chain.launch(nullptr); }, grids));
   if (const std::string obstacle = graph_loop_obstacle(); !obstacle.empty()) {
-    out_.row({"turns of a WHILE node: " + obstacle, {}, {}, {}, {}});
+    out_.row({"iterations of a WHILE node: " + obstacle, {}, {}, {}, {}});
     return;
   }
-  const graph_loop loop([&](cudaStream_t into, const loop_condition& condition) {
-    check(ramify::launch(arrive_until, {1, 1}, into, grids, condition, told()).code(),
-          "launching a turn");
+  const graph_loop loop([&](cudaStream_t stream, const loop_condition& condition) {
+    check(ramify::launch(arrive_until, {1, 1}, stream, grids, condition, counters()).code(),
+          "launching an iteration");
   });
-  row("turns of a WHILE node, one kernel each", grids,
+  row("iterations of a WHILE node, one kernel each", grids,
       device_time([&] { loop.launch(nullptr); }, grids));
 }
 
@@ -276,9 +285,9 @@ void measure(recorder& out, const benchmark::command_line& asked) {
             "Grids of one thread that count themselves; medians of " + std::to_string(repeats) +
                 " (least–most); room for " + std::to_string(pool_size) + " pending launches");
   bench b(out);
-  if (asked.wants("host")) b.host();
-  if (asked.wants("kernel")) b.kernel();
-  if (asked.wants("graph")) b.graph();
+  if (asked.has_part("host")) b.host();
+  if (asked.has_part("kernel")) b.kernel();
+  if (asked.has_part("graph")) b.graph();
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ namespace {
 
 using json_value = nlohmann::ordered_json;
 
-/// Six significant digits: more than any clock here has, and short files.
+/// Rounds to six significant digits, which exceeds the precision of the clocks and keeps files
+/// short.
 json_value to_json(double value) {
   if (!std::isfinite(value)) return nullptr;  // JSON has no such numbers
   char text[32];
@@ -54,7 +55,7 @@ std::string today() {
   return text;
 }
 
-/// The command as somebody else would type it.
+/// Returns the command line without the program's folder and --json FILE.
 std::string as_typed(int argc, char** argv) {
   std::string text = std::filesystem::path(argv[0]).filename().string();
   for (int i = 1; i < argc; ++i) {
@@ -73,7 +74,7 @@ command_line read(const program& what, int argc, char** argv, CLI::App& app) {
   line.text = as_typed(argc, argv);
   app.add_option("--json", line.json, "also write the tables to this file")->type_name("FILE");
   if (!what.parts.empty()) {
-    app.add_option("--part", line.parts, "what to measure; all unless told")
+    app.add_option("--part", line.parts, "the parts to measure; default: all")
         ->delimiter(',')
         ->check(CLI::IsMember(what.parts));
   }
@@ -125,7 +126,7 @@ std::size_t command_line::number_or(std::size_t otherwise) const {
   try {
     if (words[0].starts_with('-')) throw std::invalid_argument("negative");
     value = std::stoull(words[0], &end);
-  } catch (const std::logic_error&) {  // no number, or too large a one
+  } catch (const std::logic_error&) {  // not a number, or too large
     end = 0;
   }
   if (end == 0 || end != words[0].size() || value == 0 || words.size() > 1) {
@@ -143,8 +144,8 @@ recorder::recorder(std::string_view program, std::string_view command, facts mac
 
 void recorder::begin(std::string_view name, std::string_view caption, bool printed,
                      const std::vector<std::string>& columns) {
-  for (const kept_table& t : tables_) {
-    if (t.name == name) throw std::logic_error("there is a table '" + t.name + "' already");
+  for (const stored_table& t : tables_) {
+    if (t.name == name) throw std::logic_error("there is already a table '" + t.name + "'");
   }
   tables_.push_back({std::string(name), std::string(caption), printed, columns, {}});
 }
@@ -163,7 +164,7 @@ void recorder::quiet_table(std::string_view name, const std::vector<std::string>
 
 void recorder::row(const std::vector<cell>& cells) {
   if (tables_.empty()) throw std::logic_error("a row before any table");
-  kept_table& t = tables_.back();
+  stored_table& t = tables_.back();
   if (cells.size() != t.columns.size()) {
     throw std::logic_error("table '" + t.name + "' has " + std::to_string(t.columns.size()) +
                            " columns, but a row of it has " + std::to_string(cells.size()) +
@@ -183,8 +184,8 @@ std::string recorder::json() const {
                      ",\n\"command\": " + json_value(command_).dump() +
                      ",\n\"date\": " + json_value(date_).dump() +
                      ",\n\"machine\": " + machine.dump() + ",\n\"tables\": [";
-  // A line a row, so that files can be compared.
-  for (const kept_table& t : tables_) {
+  // One line per row, so that files can be compared.
+  for (const stored_table& t : tables_) {
     text += &t == &tables_.front() ? "\n" : ",\n";
     text += "{\"name\": " + json_value(t.name).dump() +
             ", \"caption\": " + json_value(t.caption).dump() +

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The GPU, times of work on it by the host's clock, and vectors to and from it.
+/// Describes the GPU, measures wall-clock times of work on it, and copies vectors to and from it.
 
 #include <array>
 #include <chrono>
@@ -17,14 +17,14 @@
 
 namespace benchmark {
 
-/// What nvidia-smi tells about the current device for a list of its properties; "unknown" for each
-/// that cannot be had.
-inline std::vector<std::string> ask_nvidia_smi(const std::vector<std::string>& properties) {
-  std::vector<std::string> answers(properties.size(), "unknown");
+/// Queries properties of the current device with nvidia-smi. Returns "unknown" for each property
+/// that is not available.
+inline std::vector<std::string> query_nvidia_smi(const std::vector<std::string>& properties) {
+  std::vector<std::string> values(properties.size(), "unknown");
   int device = 0;
   std::array<char, 32> bus{};
-  ramify::check(cudaGetDevice(&device), "asking for the current device");
-  ramify::check(cudaDeviceGetPCIBusId(bus.data(), bus.size(), device), "asking for its bus");
+  ramify::check(cudaGetDevice(&device), "querying the current device");
+  ramify::check(cudaDeviceGetPCIBusId(bus.data(), bus.size(), device), "querying its bus");
   std::string command = std::string("nvidia-smi --format=csv,noheader,nounits --id=") + bus.data();
   for (const std::string& p : properties) {
     command += (&p == &properties.front() ? " --query-gpu=" : ",") + p;
@@ -33,42 +33,44 @@ inline std::vector<std::string> ask_nvidia_smi(const std::vector<std::string>& p
   const std::unique_ptr<FILE, decltype(close)> pipe(popen((command + " 2>&1").c_str(), "r"), close);
   std::array<char, 512> line{};
   if (pipe == nullptr || std::fgets(line.data(), line.size(), pipe.get()) == nullptr) {
-    return answers;
+    return values;
   }
   std::vector<std::string> words;
   std::istringstream text(line.data());
   for (std::string word; std::getline(text >> std::ws, word, ',');) words.push_back(word);
-  if (words.size() != properties.size()) return answers;  // a complaint
+  if (words.size() != properties.size()) return values;  // an error message
   for (std::size_t i = 0; i < words.size(); ++i) {
     words[i].erase(words[i].find_last_not_of(" \r\n") + 1);
-    if (!words[i].empty() && words[i].front() != '[') answers[i] = words[i];  // "[N/A]"
+    if (!words[i].empty() && words[i].front() != '[') values[i] = words[i];  // "[N/A]"
   }
-  return answers;
+  return values;
 }
 
-/// The current device, its driver and its clocks. Makes a context, which wakes the clocks up.
+/// Returns the current device, its driver and its clocks. Creates a context, which raises the
+/// clocks from idle.
 inline facts this_gpu() {
   int device = 0;
   int runtime = 0;
   cudaDeviceProp properties{};
-  ramify::check(cudaFree(nullptr), "waking the device up");
-  ramify::check(cudaGetDevice(&device), "asking for the current device");
-  ramify::check(cudaGetDeviceProperties(&properties, device), "asking for the device");
-  ramify::check(cudaRuntimeGetVersion(&runtime), "asking for the runtime");
-  const auto told = ask_nvidia_smi(
+  ramify::check(cudaFree(nullptr), "creating a context");
+  ramify::check(cudaGetDevice(&device), "querying the current device");
+  ramify::check(cudaGetDeviceProperties(&properties, device), "querying the device");
+  ramify::check(cudaRuntimeGetVersion(&runtime), "querying the runtime version");
+  const auto values = query_nvidia_smi(
       {"driver_version", "clocks.sm", "clocks.max.sm", "clocks.mem", "clocks.max.mem"});
   return {
       {"GPU", properties.name},
       {"SMs", properties.multiProcessorCount},
-      {"driver", told[0]},
+      {"driver", values[0]},
       {"CUDA runtime", std::to_string(runtime / 1000) + "." + std::to_string(runtime % 1000 / 10)},
-      {"SM clock, MHz", told[1]},
-      {"SM clock at most, MHz", told[2]},
-      {"memory clock, MHz", told[3]},
-      {"memory clock at most, MHz", told[4]}};
+      {"SM clock, MHz", values[1]},
+      {"SM clock at most, MHz", values[2]},
+      {"memory clock, MHz", values[3]},
+      {"memory clock at most, MHz", values[4]}};
 }
 
-/// The median of some calls by the host's clock, until the device is done; the first two warm up.
+/// Returns the median wall-clock time of `repeats` calls, until the device is idle, after two
+/// warm-up calls.
 template <class Call>
 timing host_time_of(int repeats, Call call) {
   std::vector<double> times;
@@ -77,12 +79,14 @@ timing host_time_of(int repeats, Call call) {
     const auto begin = std::chrono::steady_clock::now();
     call();
     ramify::check(cudaDeviceSynchronize(), "waiting for the device");
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-    if (i >= 0) times.push_back(took.count());
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - begin;
+    if (i >= 0) times.push_back(elapsed.count());
   }
   return summarize(times);
 }
 
+/// Copies a vector to a new buffer in device memory. Waits for the copy.
 template <class T>
 ramify::device_buffer<T> upload(const std::vector<T>& host) {
   ramify::device_buffer<T> buffer(host.size(), nullptr);
@@ -92,6 +96,7 @@ ramify::device_buffer<T> upload(const std::vector<T>& host) {
   return buffer;
 }
 
+/// Copies `n` elements from device memory to a vector. Waits for the copy.
 template <class T>
 std::vector<T> download(const T* data, std::size_t n) {
   std::vector<T> host(n);

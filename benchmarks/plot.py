@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws benchmarks/results/*.json as SVG, and links what it drew in the two README.md.
+"""Draws benchmarks/results/*.json as SVG, and links the plots in the two README.md files.
 
     benchmarks/plot.py [--results FOLDER] [--plots FOLDER] [--readme FILE]...
 
-Needs matplotlib (Debian: python3-matplotlib). A program without results is left out, and so are the
-links to its plot.
+Requires matplotlib (Debian: python3-matplotlib). Skips programs without results, and the links to
+their plots.
 """
 import argparse
 import json
@@ -17,7 +17,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 
-# Colours that people with any colour vision tell apart (Okabe and Ito).
+# A palette for all kinds of color vision (Okabe and Ito).
 COLORS = {
     "device": "#d55e00",
     "flat": "#0072b2",
@@ -32,16 +32,16 @@ MARKERS = {"device": "o", "flat": "s", "automatic": "x", "CUB radix sort": "^",
 
 
 class BadResults(Exception):
-    """A file is not what a benchmark writes; the message names it."""
+    """A file is not the output of a benchmark; the message names the file."""
 
 
-def middle(cell):
-    """The median of a time, or a number itself."""
+def median(cell):
+    """Returns the median of a time, or the number itself."""
     return cell["median"] if isinstance(cell, dict) else cell
 
 
 class Results:
-    """What one program has measured."""
+    """The results of one program."""
 
     def __init__(self, path):
         self.path = path
@@ -54,7 +54,7 @@ class Results:
             raise BadResults(f"{path}: not the results of a benchmark: {error!r}") from error
 
     def rows(self, table, columns):
-        """The rows of a table, each with the cells of `columns`; None if it was not measured."""
+        """Returns the cells of `columns` in each row of a table, or None without the table."""
         if table not in self.tables:
             return None
         there = self.tables[table]["columns"]
@@ -65,7 +65,7 @@ class Results:
         return [[row[p] for p in places] for row in self.tables[table]["rows"]]
 
     def where(self):
-        """On what, and when."""
+        """Returns the machine and the date."""
         machine = self.machine.get("GPU", self.machine.get("CPU", "an unknown machine"))
         return f"{machine}, {self.date}"
 
@@ -93,7 +93,7 @@ def plain_numbers(axis, minor=False):
 
 
 def draw_sort_speed(path, results, rows):
-    """Speed against n, a panel for each type of key."""
+    """Draws speed against n, with one panel for each key type."""
     import matplotlib.pyplot as plt
 
     kinds = list(dict.fromkeys(row[0] for row in rows))
@@ -107,7 +107,7 @@ def draw_sort_speed(path, results, rows):
         mine = [row for row in rows if row[0] == kind]
         sizes = [row[1] for row in mine]
         for place, line in enumerate(lines, start=2):
-            speeds = [n / middle(row[place]) / 1e6 for n, row in zip(sizes, mine)]
+            speeds = [n / median(row[place]) / 1e6 for n, row in zip(sizes, mine)]
             axis.plot(sizes, speeds, label=line, color=COLORS[line], marker=MARKERS[line],
                       linestyle=":" if line == "automatic" else "-", linewidth=1.6, markersize=5)
         axis.set_xscale("log", base=2)
@@ -125,7 +125,7 @@ def draw_sort_speed(path, results, rows):
 
 
 def draw_sort_ratio(path, results, rows):
-    """The grid as a heat map: device route against merge sort, and against radix sort."""
+    """Draws a heat map of the device route against merge sort and against radix sort."""
     import matplotlib.pyplot as plt
 
     inputs = list(dict.fromkeys(row[2] for row in rows))
@@ -136,7 +136,7 @@ def draw_sort_ratio(path, results, rows):
         grid = [[math.nan] * len(inputs) for _ in cases]
         for row in rows:
             grid[cases.index((row[0], row[1]))][inputs.index(row[2])] = (
-                middle(row[place]) / middle(row[5]))
+                median(row[place]) / median(row[5]))
         picture = axis.imshow(
             [[math.log2(x) for x in line] for line in grid], cmap="RdBu", vmin=-2, vmax=2,
             aspect="auto")
@@ -152,17 +152,17 @@ def draw_sort_ratio(path, results, rows):
     axes[0].set_ylabel("keys")
     bar = figure.colorbar(picture, ax=axes, shrink=0.8, ticks=[-2, -1, 0, 1, 2], extend="both")
     bar.ax.set_yticklabels(["¼", "½", "1", "2", "4"])
-    bar.set_label("blue: Ramify is quicker")
+    bar.set_label("blue: Ramify is faster")
     finish(figure, path, "Quicksort, device route, against CUB", results)
 
 
 def draw_launch_cost(path, results, rows):
-    """A bar for each way to launch, on a logarithmic axis."""
+    """Draws one bar for each kind of launch, on a logarithmic axis."""
     import matplotlib.pyplot as plt
 
     rows = [row for row in rows if row[1] is not None]
     names = [row[0] for row in rows]
-    costs = [middle(row[1]) for row in rows]
+    costs = [median(row[1]) for row in rows]
 
     def color_of(name):
         if "by the host" in name:
@@ -181,12 +181,12 @@ def draw_launch_cost(path, results, rows):
     axis.set_xlabel("µs a grid")
     axis.grid(True, axis="x", which="both", color="#dddddd", linewidth=0.6)
     axis.set_axisbelow(True)
-    finish(figure, path, "What a launch costs: host (grey), kernels (orange), graphs (green)",
+    finish(figure, path, "What a launch costs: host (gray), kernels (orange), graphs (green)",
            results)
 
 
 def draw_bars(path, results, groups, unit, title, axis_name):
-    """Bars side by side: `groups` is {name: {series: number}}."""
+    """Draws groups of bars: `groups` is {name: {series: number}}."""
     import matplotlib.pyplot as plt
 
     series = list(dict.fromkeys(s for group in groups.values() for s in group))
@@ -210,15 +210,15 @@ def draw_tree_search(path, results, rows):
     groups = {}
     for tree, route, begun_by, speed in rows:
         line = f"{route}, by {begun_by}" if begun_by in ("graph", "host") else route
-        groups.setdefault(tree, {})[line] = middle(speed) / 1e3
+        groups.setdefault(tree, {})[line] = median(speed) / 1e3
     draw_bars(path, results, groups, "10⁹ nodes/s", "Unbalanced Tree Search", "tree")
 
 
 def draw_amr(path, results, rows):
     groups = {}
     for mesh, precision, route, speed in rows:
-        if speed is not None:  # what looking at the mesh costs has none
-            groups.setdefault(f"{mesh}\n{precision}", {})[route] = middle(speed)
+        if speed is not None:  # the row of regrids has none
+            groups.setdefault(f"{mesh}\n{precision}", {})[route] = median(speed)
     draw_bars(path, results, groups, "10⁶ cell updates/s", "Gas dynamics on adaptive meshes",
               "mesh and precision")
 
@@ -226,11 +226,12 @@ def draw_amr(path, results, rows):
 Plot = namedtuple("Plot", "name caption program table columns draw")
 
 PLOTS = [
-    Plot("sort_speed", "Speed of sorts against the number of keys", "sort_cuda", "uniform",
+    Plot("sort_speed", "Speed of sorts against the number of keys", "quicksort_cuda", "uniform",
          ["keys", "n", "radix sort, ms", "merge sort, ms", "device, ms", "flat, ms",
           "automatic, ms"], draw_sort_speed),
-    Plot("sort_ratio", "Speed of quicksort's device route against CUB's sorts", "sort_cuda", "grid",
-         ["keys", "n", "input", "merge sort, ms", "radix sort, ms", "device, ms"], draw_sort_ratio),
+    Plot("sort_ratio", "Speed of quicksort's device route against CUB's sorts", "quicksort_cuda",
+         "grid", ["keys", "n", "input", "merge sort, ms", "radix sort, ms", "device, ms"],
+         draw_sort_ratio),
     Plot("launch_cost", "What a launch costs", "launch_cost_cuda", "launches",
          ["what", "µs a grid"], draw_launch_cost),
     Plot("tree_search", "Nodes a second of Unbalanced Tree Search", "tree_search_cuda", "trees",
@@ -239,7 +240,7 @@ PLOTS = [
          ["mesh", "precision", "route", "10^6 updates/s"], draw_amr),
 ]
 
-# Which plots a README.md shows between <!-- plots --> and <!-- end plots -->.
+# The plots that a README.md shows between <!-- plots --> and <!-- end plots -->.
 READMES = {
     HERE.parent / "README.md": ["sort_speed", "launch_cost"],
     HERE / "README.md": [plot.name for plot in PLOTS],
@@ -247,11 +248,11 @@ READMES = {
 
 
 def link(readme, plots, folder):
-    """Shows `plots` in the README, by paths from its own folder."""
+    """Links `plots` in the README, by paths relative to its folder."""
     text = readme.read_text(encoding="utf-8")
     begin, end = "<!-- plots -->\n", "<!-- end plots -->\n"
     if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
-        raise BadResults(f"{readme}: there is no one '{begin.strip()}' before an '{end.strip()}'")
+        raise BadResults(f"{readme}: needs exactly one '{begin.strip()}' before one '{end.strip()}'")
     to_plots = Path(os.path.relpath(folder, readme.parent)).as_posix()
     lines = "".join(f"\n![{p.caption}]({to_plots}/{p.name}.svg)\n" for p in plots)
     before, rest = text.split(begin)
@@ -261,7 +262,7 @@ def link(readme, plots, folder):
 
 
 def draw_all(results_folder, plots_folder):
-    """Draws what there are results for. The plots that were drawn."""
+    """Draws all plots that have results. Returns the plots drawn."""
     plots_folder.mkdir(parents=True, exist_ok=True)
     drawn = []
     for plot in PLOTS:
@@ -286,25 +287,25 @@ def main():
     parser.add_argument("--results", type=Path, default=HERE / "results", metavar="FOLDER")
     parser.add_argument("--plots", type=Path, default=HERE / "plots", metavar="FOLDER")
     parser.add_argument("--readme", type=Path, action="append", metavar="FILE",
-                        help="show all plots in this file instead of some in the project's own")
-    asked = parser.parse_args()
+                        help="link all plots in this file instead of in the project's README files")
+    options = parser.parse_args()
     try:
         import matplotlib
     except ImportError:
         sys.exit("plot.py needs matplotlib: apt-get install --no-install-recommends "
                  "python3-matplotlib, or pip install matplotlib")
     matplotlib.use("svg")
-    # A white card with dark letters, on pages of either colour; letters stay letters.
+    # A white background with dark text, for light and dark pages; text stays text.
     matplotlib.rcParams.update({
         "figure.facecolor": "white", "savefig.facecolor": "white", "axes.facecolor": "white",
         "svg.fonttype": "none", "svg.hashsalt": "ramify", "font.family": "sans-serif"})
     readmes = READMES
-    if asked.readme:
-        readmes = {file.resolve(): [plot.name for plot in PLOTS] for file in asked.readme}
+    if options.readme:
+        readmes = {file.resolve(): [plot.name for plot in PLOTS] for file in options.readme}
     try:
-        drawn = draw_all(asked.results, asked.plots)
+        drawn = draw_all(options.results, options.plots)
         for readme, names in readmes.items():
-            link(readme, [p for p in drawn if p.name in names], asked.plots.resolve())
+            link(readme, [p for p in drawn if p.name in names], options.plots.resolve())
     except BadResults as error:
         sys.exit(f"plot.py: {error}")
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Replaces what stands between <!-- NAME --> and <!-- end NAME --> in a file by standard input.
+# Replaces the text between <!-- NAME --> and <!-- end NAME --> in a file with standard input.
 #   put_table.sh <file> <name>
 set -euo pipefail
 file=$1 name=$2
 if ! grep -qx "<!-- $name -->" "$file" || ! grep -qx "<!-- end $name -->" "$file"; then
-  echo "$file has no place for $name" >&2
+  echo "$file has no markers for $name" >&2
   exit 1
 fi
 table=$(mktemp)

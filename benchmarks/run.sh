@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs every benchmark that this machine can run, puts the tables into benchmarks/README.md and the
-# same as JSON into benchmarks/results, and draws benchmarks/plots from there if matplotlib is
-# installed.
+# Runs every benchmark that this machine can run. Writes the tables to benchmarks/README.md and, as
+# JSON, to benchmarks/results. Draws benchmarks/plots from there if matplotlib is installed.
 #   benchmarks/run.sh [folder with the benchmark programs [name...]]
-# Without a folder, or with "", builds them first. With names (sort_cuda, ...) runs only those.
+# Without a folder, or with "", builds the programs first. With names (quicksort_cuda, ...), runs only
+# those.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-on_cpu=(sort_cpu tree_search_cpu)
-on_gpu=(launch_cost_cuda sort_cuda host_spans_cuda spatial_tree_cuda gravity_cuda amr_cuda flood_cuda
+on_cpu=(quicksort_cpu tree_search_cpu)
+on_gpu=(launch_cost_cuda quicksort_cuda host_spans_cuda spatial_tree_cuda nbody_cuda amr_cuda flood_cuda
   granularity_cuda tree_search_cuda rooted_tree_cuda trace_cuda)
 
 programs=${1:-}
@@ -58,11 +58,11 @@ for name in "${names[@]}"; do
   fi
 done
 
-python=$(PATH=/usr/bin:$PATH command -v python3 || true) # Debian's, for which its packages are
+python=$(PATH=/usr/bin:$PATH command -v python3 || true) # Debian's Python finds Debian's packages
 if [ -n "$python" ] && "$python" -c 'import matplotlib' 2>/dev/null; then
   "$python" benchmarks/plot.py
 else
-  echo "no matplotlib: benchmarks/plot.py draws the plots from benchmarks/results, here or elsewhere"
+  echo "no matplotlib: run benchmarks/plot.py where it is installed, to draw the plots"
 fi
 if [ ${#failed[@]} -gt 0 ]; then
   echo "FAILED: ${failed[*]}"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a trace costs a sort on a GPU: kernels that cannot record, kernels that can and do not, and kernels
-// that do. The three take turns. That all grids are recorded is checked before a time is reported.
+// Measures the cost of a trace for a sort on a GPU: kernels that cannot record, kernels that can
+// record but do not, and kernels that record, alternately. The benchmark checks that all grids are
+// recorded before it reports a time.
 //   benchmark_trace_cuda
 #include <stdexcept>
 #include <string>
@@ -60,7 +61,7 @@ void measure(benchmark::recorder& out, int log_n) {
 int main(int argc, char** argv) {
   return benchmark::run(
       {.name = "trace_cuda",
-       .about = "What a trace costs a sort on a GPU",
+       .about = "The cost of a trace for a sort on a GPU.",
        .machine = benchmark::this_gpu},
       argc, argv, [](benchmark::recorder& out, const benchmark::command_line&) {
         out.table("u32, uniform, device route: ms",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sorts of benchmark_trace_cuda whose kernels can record.
+// Compiles the sorts of benchmark_trace_cuda with kernels that can record.
 #define RAMIFY_TRACE 1
 #include "trace_sorts.cuh"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A timed sort, in the build of kernels that a file is for.
+/// A timed sort, compiled with or without RAMIFY_TRACE, as the including file defines it.
 
 #include <cstdint>
 #include <ramify/quicksort.cuh>
@@ -11,7 +11,7 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// Sorts a copy of the input on the device route; by events around the sort.
+/// Sorts a copy of the input on the device route. Returns the time between events around the sort.
 inline timed_sort sort_once(const std::uint32_t* input, std::uint32_t* keys, std::size_t n,
                             launch_trace* trace) {
   const host_stream stream;

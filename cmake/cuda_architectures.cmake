@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Chooses the GPU architectures where nobody else has: this machine's own if it has a GPU, else code
-# for Hopper and a portable form from Turing on that the driver translates.
+# Sets the default GPU architectures: this machine's GPU if there is one, else machine code for
+# Hopper and PTX for Turing and later, which the driver compiles.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
   execute_process(COMMAND nvidia-smi -L RESULT_VARIABLE no_gpu OUTPUT_QUIET ERROR_QUIET)
   if(no_gpu EQUAL 0)

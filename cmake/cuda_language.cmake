@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Sets RAMIFY_HAS_CUDA, after RAMIFY_CUDA and what this machine has.
+# Sets RAMIFY_HAS_CUDA from RAMIFY_CUDA and the nvcc of this machine.
 set(RAMIFY_HAS_CUDA OFF)
 if(NOT RAMIFY_CUDA MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "RAMIFY_CUDA is '${RAMIFY_CUDA}'; it must be AUTO, ON or OFF")
 endif()
 
-# Why there is no usable nvcc; empty if there is one.
+# ramify_find_nvcc(<result>): sets <result> to the reason why there is no usable nvcc, or to "".
 function(ramify_find_nvcc result)
-  if(CMAKE_CUDA_COMPILER_LOADED) # by a project that this one is part of
+  if(CMAKE_CUDA_COMPILER_LOADED) # by the enclosing project
     set(nvcc ${CMAKE_CUDA_COMPILER})
   else()
     # The toolkit's folder is often not on the PATH.
@@ -26,13 +26,13 @@ function(ramify_find_nvcc result)
 
   execute_process(COMMAND ${nvcc} --version OUTPUT_VARIABLE version ERROR_QUIET)
   if(NOT version MATCHES "release ([0-9]+\\.[0-9]+)")
-    set(${result} "${nvcc} does not tell its version" PARENT_SCOPE)
+    set(${result} "${nvcc} does not print its version" PARENT_SCOPE)
   elseif(CMAKE_MATCH_1 VERSION_LESS 12.4)
     set(${result} "${nvcc} is CUDA ${CMAKE_MATCH_1}, and Ramify needs 12.4 or later" PARENT_SCOPE)
   elseif(CMAKE_CUDA_COMPILER)
-    set(${result} "" PARENT_SCOPE) # asked for by name: enable_language() says what is wrong with it
+    set(${result} "" PARENT_SCOPE) # set by the user: enable_language() reports errors
   else()
-    unset(CMAKE_CUDA_COMPILER CACHE) # what an earlier run did not find
+    unset(CMAKE_CUDA_COMPILER CACHE) # from an earlier run without nvcc
     set(ENV{CUDACXX} ${nvcc})
     include(CheckLanguage)
     check_language(CUDA)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # ramify_require(<debian package> <arguments of find_package>...)
-# find_package() that says in one line which Debian package is missing.
+# Calls find_package(). If the package is missing, the error message names the Debian package.
 macro(ramify_require debian_package)
   find_package(${ARGN} QUIET)
   if(NOT "${${ARGV1}_FOUND}")

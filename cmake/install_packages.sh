@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # install_packages.sh [more packages...]
-# Installs what of Ramify's needs, and of those packages, this Debian or Ubuntu machine lacks. Quick
-# when nothing is missing.
+# Installs the Debian or Ubuntu packages that Ramify requires, and the given packages, if they are
+# missing.
 set -euo pipefail
 
 installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
 
 missing=()
-# A compiler and CMake may come from anywhere; libraries are looked for as packages.
+# A compiler and CMake from any source are accepted. Libraries must be packages.
 command -v c++ >/dev/null || missing+=(g++)
 command -v cmake >/dev/null || missing+=(cmake)
 command -v ninja >/dev/null || missing+=(ninja-build)

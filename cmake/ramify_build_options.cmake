@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# ramify::build_options: what all of this tree is compiled with. Not for consumers.
+# ramify::build_options: compiler options of all targets of this tree. Not for consumers.
 add_library(ramify_build_options INTERFACE)
 add_library(ramify::build_options ALIAS ramify_build_options)
 target_compile_features(ramify_build_options INTERFACE cxx_std_20)
 
 set(warnings -Wall -Wextra -Wnon-virtual-dtor)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  list(APPEND warnings -Wno-restrict) # GCC 12 sees overlaps in sums of strings that are not there
+  list(APPEND warnings -Wno-restrict) # GCC 12: false warnings for sums of strings
 endif()
 if(RAMIFY_WARNINGS_AS_ERRORS)
   list(APPEND warnings -Werror)
@@ -17,13 +17,13 @@ foreach(flag IN LISTS warnings)
                          $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${flag}>)
 endforeach()
 
-# For machines without a GPU, where device code is compiled and linked and never run. Options of CUDA
-# 12.9; an older nvcc takes its time.
+# For machines without a GPU, which compile and link device code but do not run it. The options
+# require CUDA 12.9; with an older nvcc the build takes longer.
 set(ramify_quick_device_code)
 if(RAMIFY_QUICK_DEVICE_CODE AND RAMIFY_HAS_CUDA
    AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.9)
-  # Functions that are no longer inlined may not take more registers than the kernels that call them
-  # have: 32 where their bounds fill a multiprocessor with threads.
+  # Functions that are not inlined must not use more registers than the kernels that call them: 32
+  # if the launch bounds fill a multiprocessor with threads.
   set(ramify_quick_device_code -Ofc=max -maxrregcount=32)
 endif()
 foreach(flag IN LISTS ramify_quick_device_code)
@@ -36,7 +36,7 @@ if(RAMIFY_SANITIZE)
                          $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=all>
                          $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
   if(RAMIFY_SANITIZE MATCHES "thread" AND RAMIFY_SANITIZE MATCHES "undefined")
-    # UBSan looks through a pipe whether an object is there, which ThreadSanitizer takes for a race.
+    # UBSan checks addresses through a pipe, which ThreadSanitizer reports as a race.
     target_compile_options(ramify_build_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=vptr>)
   endif()
   target_link_options(ramify_build_options INTERFACE -fsanitize=${RAMIFY_SANITIZE})

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What a target needs to launch from the device. Part of the installed package.
+# Defines ramify_enable_device_launch(). Part of the installed package.
 
-# The device runtime's library; FindCUDAToolkit has no target for it.
+# The library of the device runtime. FindCUDAToolkit defines no target for it.
 if(NOT TARGET ramify_cudadevrt)
   find_package(CUDAToolkit QUIET)
   if(CUDAToolkit_FOUND)
@@ -14,9 +14,9 @@ endif()
 
 # ramify_enable_device_launch(<target>...)
 #
-# For CUDA targets that include Ramify's kernel headers: relocatable device code, linked into the
-# target itself, with the device runtime. Without it they still have the flat route. (The properties
-# cannot come with a library: CMake hands them to nobody.)
+# Enables device launches in CUDA targets that include Ramify's CUDA headers: compiles relocatable
+# device code, and links it in the target with the device runtime. Without it, the targets have only
+# the flat route. (A library cannot set these properties, because CMake does not propagate them.)
 function(ramify_enable_device_launch)
   foreach(target IN LISTS ARGN)
     if(NOT TARGET ${target})

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flow on a mesh that refines itself where something happens: the problems that everybody solves.
+// Flow on an adaptive mesh: standard problems.
 //
-//   amr                                                     # two streams roll one another up
+//   amr                                                     # two streams with a shear instability
 //   amr --problem sedov --max-level 5 --output-dir blast
 //   amr --restart blast.ckpt --checkpoint blast.ckpt --t-end 2 --output-dir blast
 //
-// Exit status: 0 done; 1 the simulation failed; 2 a bad option; 3 the checkpoint cannot be read or
-// is damaged; 4 this machine or build cannot run the backend or the route; 5 the output cannot be
-// written.
+// Exit status: 0 success; 1 the simulation failed; 2 a bad option; 3 the checkpoint cannot be read
+// or is damaged; 4 this machine or build cannot run the backend or the route; 5 the output cannot
+// be written.
 #include <unistd.h>
 
 #include <chrono>
@@ -36,19 +36,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What the integrals over the domain are called.
+/// The names of the integrals over the domain.
 std::vector<std::string> names_of_totals(const ramify::amr_options& flow) {
   auto names = field_names(flow, ramify::amr_fields::conserved);
   if (names.front() == "density") names.front() = "mass";
   return names;
 }
 
-/// The time of a frame; the first is number 0.
+/// The time of a frame. The first frame has number 0.
 double time_of_frame(const common::amr_settings& s, double number) {
   return s.frames == 0 ? INFINITY : s.framed_until * number / double(s.frames);
 }
 
-/// The first frame that is due after a time, or the end.
+/// The time of the first frame after `now`, or the end.
 double next_frame_time(const common::amr_settings& s, double now) {
   if (s.frames == 0) return s.flow.end_time;
   double number = std::floor(now / s.framed_until * double(s.frames));
@@ -56,7 +56,7 @@ double next_frame_time(const common::amr_settings& s, double now) {
   return std::min(time_of_frame(s, number), s.flow.end_time);
 }
 
-/// That a file can be put there, before any work is done for it.
+/// Checks, before the simulation, that a file can be created. \throws bad_output
 void check_folder_of(const std::string& file) {
   const fs::path folder = fs::absolute(file).parent_path();
   if (!fs::is_directory(folder)) {
@@ -73,7 +73,7 @@ void make_folder(const fs::path& folder) {
   if (why) throw common::bad_output("cannot make " + folder.string() + ": " + why.message());
 }
 
-/// The files that a run leaves, but for checkpoints.
+/// Writes all files of a run except checkpoints.
 class recorder {
  public:
   recorder(const common::amr_settings& settings, const fs::path& folder,
@@ -145,29 +145,28 @@ ramify::amr_simulation start(const common::amr_settings& settings,
   if (from == nullptr) return ramify::amr_simulation(settings.flow);
   try {
     return {settings.flow, from->state};
-  } catch (const std::invalid_argument& e) {  // the options are good, so it is the state
-    throw common::bad_input(o.restart + " cannot be gone on with: " + e.what());
+  } catch (const std::invalid_argument& e) {  // the options are valid, so the state is not
+    throw common::bad_input(o.restart + " cannot be continued: " + e.what());
   }
 }
 
-/// The largest number of steps until one that is a multiple of `every`.
+/// The number of steps until the next multiple of `every`.
 std::uint64_t steps_until_multiple(std::uint64_t step, std::uint64_t every) {
   return every - step % every;
 }
 
-/// What is known at the end.
+/// The results at the end.
 struct summary {
   common::amr_settings settings;
   ramify::amr_report report;
-  std::uint64_t cell_updates = 0;  ///< of this run alone
-  double seconds = 0;              ///< of its steps
+  std::uint64_t cell_updates = 0;  ///< of this program run alone
+  double seconds = 0;              ///< time of its steps
   std::vector<std::uint64_t> leaves_of_level;
   std::vector<double> first_totals, last_totals;
   std::vector<double> errors;  ///< empty where the exact solution is not known
 };
 
-/// What does not change but for rounding: what cannot leave the domain, and the momenta along axes
-/// without walls.
+/// Which totals change only by rounding: all of a closed domain, except momenta toward walls.
 std::vector<bool> conserved_totals(const ramify::amr_options& flow) {
   const auto has = [&](int axis, ramify::boundary side) {
     const auto& sides = flow.mesh.sides[std::size_t(axis)];
@@ -184,7 +183,7 @@ std::vector<bool> conserved_totals(const ramify::amr_options& flow) {
   return conserved;
 }
 
-/// Whether the exact solution now is the initial state.
+/// Whether the exact solution at this time is the initial state.
 bool has_returned(const ramify::amr_options& flow, double time) {
   const double period = return_time(flow);
   if (period == 0 || time == 0) return false;
@@ -261,7 +260,7 @@ summary simulate(const common::amr_command_line& o) {
   common::write_trace(o.trace, trace);
   common::print_trace(std::cout, o.trace, trace);
   all.settings = now.settings;
-  all.settings.flow.trace = nullptr;  // which ends here
+  all.settings.flow.trace = nullptr;  // the trace ends with this function
   all.report = flow.report();
   all.cell_updates = all.report.cell_updates - first_updates;
   all.first_totals = now.first_totals;
@@ -300,8 +299,8 @@ void print(const summary& all) {
   std::cout << static_cast<const ramify::run_report&>(all.report)
             << "problem: " << to_string(flow.problem) << " in " << flow.dimensions
             << "D, precision " << to_string(flow.precision) << "\ntime: " << all.report.time
-            << "\nsteps: " << all.report.steps << "\nlooks at the mesh: " << all.report.regrids
-            << " (" << all.report.refined << " blocks refined, " << all.report.coarsened
+            << "\nsteps: " << all.report.steps << "\nregrids: " << all.report.regrids << " ("
+            << all.report.refined << " blocks refined, " << all.report.coarsened
             << " families coarsened)\nleaves:";
   for (std::size_t level = 0; level < all.leaves_of_level.size(); ++level) {
     std::cout << (level == 0 ? " " : ", ") << all.leaves_of_level[level] << " of level " << level;
@@ -312,7 +311,7 @@ void print(const summary& all) {
     uniform *= double(flow.mesh.roots[std::size_t(axis)]) * std::exp2(all.report.finest_level);
   }
   std::cout << "\ncells: " << std::uint64_t(cells) << ", " << 100 * cells / uniform
-            << " % of those of a uniform mesh of the finest level\n";
+            << " % of a uniform mesh of the finest level\n";
   const auto names = names_of_totals(flow);
   const auto conserved = conserved_totals(flow);
   for (std::size_t v = 0; v < names.size(); ++v) {
@@ -346,6 +345,6 @@ void run(const common::amr_command_line& o) {
 int main(int argc, char** argv) {
   common::amr_command_line o;
   return common::run_program(
-      "amr", "Flow on a mesh that refines itself where something happens.", argc, argv,
+      "amr", "Flow on an adaptive mesh.", argc, argv,
       [&](CLI::App& app) { common::declare(app, o); }, [&] { run(o); });
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Moves bodies under their own gravity with Ramify's Barnes-Hut tree code, and watches the energy.
+// Simulates bodies under their own gravity with Ramify's Barnes-Hut tree code, and reports the
+// energy.
 //
 //   nbody --plummer 20000 --steps 200 --image cluster.png
 //   nbody --input bodies.csv --dt 0.001 --steps 1000 --output moved.csv --report json
 //
-// Exit status: 0 done; 1 the simulation failed; 2 a bad option; 3 the input cannot be read or is
+// Exit status: 0 success; 1 the simulation failed; 2 a bad option; 3 the input cannot be read or is
 // malformed; 4 this machine or build cannot run the backend or the route; 5 the output cannot be
 // written.
 #include <chrono>
@@ -34,26 +35,28 @@ struct options {
   double dt = 0.02, image_side = 0;
   unsigned image_size = 512;
   bool quiet = false;
-  ramify::gravity_options gravity;
+  ramify::nbody_options gravity;
 };
 
 void declare(CLI::App& app, options& o) {
-  auto* input = app.add_option("--input", o.input, "CSV file of bodies, x,y,z,vx,vy,vz,m a line");
-  app.add_option("--plummer", o.plummer, "Bodies of a generated star cluster, a Plummer sphere")
+  auto* input =
+      app.add_option("--input", o.input, "CSV file with one body x,y,z,vx,vy,vz,m in each line");
+  app.add_option("--plummer", o.plummer,
+                 "Number of bodies of a generated star cluster, a Plummer sphere")
       ->check(common::whole_number<0>)
       ->capture_default_str()
       ->excludes(input);
-  app.add_option("--seed", o.seed, "Of the generated cluster")
+  app.add_option("--seed", o.seed, "Seed of the generated cluster")
       ->check(common::whole_number<0>)
       ->capture_default_str()
       ->excludes(input);
-  app.add_option("--steps", o.steps, "Leapfrog steps")
+  app.add_option("--steps", o.steps, "Number of leapfrog steps")
       ->check(common::whole_number<0>)
       ->capture_default_str();
-  app.add_option("--dt", o.dt, "Time of a step; less than 0 goes back in time")
+  app.add_option("--dt", o.dt, "Time step; a negative one goes back in time")
       ->check(common::number_in(-1e30, 1e30))
       ->capture_default_str();
-  app.add_option("--theta", o.gravity.theta, "Opening angle: 0 sums every pair")
+  app.add_option("--theta", o.gravity.theta, "Opening angle; 0 sums all pairs")
       ->check(common::number_in(0, 2))
       ->capture_default_str();
   o.gravity.softening = 0.05;
@@ -63,24 +66,26 @@ void declare(CLI::App& app, options& o) {
   app.add_option("--gravity", o.gravity.gravitational_constant, "The gravitational constant G")
       ->check(common::number_in(-1e30, 1e30))
       ->capture_default_str();
-  app.add_option("--method", common::parsed_by(ramify::parse_gravity_method, o.gravity.method),
-                 "tree, or direct: every pair");
+  app.add_option("--method", common::parsed_by(ramify::parse_nbody_method, o.gravity.method),
+                 "tree, or direct: all pairs");
   app.add_option("--precision", o.precision, "float or double")
       ->check(CLI::IsMember({"float", "double"}))
       ->capture_default_str();
   common::add_launch_options(app, o.gravity);
   common::add_trace_option(app, o.trace);
-  app.add_option("--output", o.output, "CSV file for the bodies at the end");
-  auto* image = app.add_option("--image", o.image, "PNG file for the density at the end");
-  app.add_option("--image-size", o.image_size, "Pixels a side")
+  app.add_option("--output", o.output, "CSV file for the final bodies");
+  auto* image = app.add_option("--image", o.image, "PNG file for the final density");
+  app.add_option("--image-size", o.image_size, "Width and height in pixels")
       ->check(common::number_in(1, 16384))
       ->capture_default_str()
       ->needs(image);
-  app.add_option("--image-side", o.image_side, "Length units a side; 0: nine bodies in ten")
+  app.add_option("--image-side", o.image_side,
+                 "Width and height in length units; 0: contains nine bodies in ten")
       ->check(common::number_in(0, 1e30))
       ->capture_default_str()
       ->needs(image);
-  app.add_option("--energy-every", o.energy_every, "Steps a line of energies; 0: first and last")
+  app.add_option("--energy-every", o.energy_every,
+                 "Steps between lines of energies; 0: only the first and the last line")
       ->check(common::whole_number<0>)
       ->capture_default_str();
   app.add_flag("--quiet", o.quiet, "No progress bar, and no table");
@@ -93,18 +98,18 @@ void check(const options& o) {
   std::error_code no_such_file;
   for (const std::string& file : {o.output, o.image, o.trace}) {
     if (!file.empty() && std::filesystem::equivalent(o.input, file, no_such_file)) {
-      throw std::invalid_argument(file + " is the input file, which is never touched");
+      throw std::invalid_argument(file + " is the input file, which is never changed");
     }
   }
-  const auto place = [](const std::string& file) {
+  const auto canonical = [](const std::string& file) {
     return std::filesystem::weakly_canonical(file);
   };
-  if (!o.image.empty() && !o.output.empty() && place(o.image) == place(o.output)) {
+  if (!o.image.empty() && !o.output.empty() && canonical(o.image) == canonical(o.output)) {
     throw std::invalid_argument("--image and --output name the same file");
   }
 }
 
-/// The bodies as numbers of the simulation's type, and back.
+/// Converts vectors to numbers of another type.
 template <class To, class From>
 std::vector<std::array<To, 3>> converted(const std::vector<std::array<From, 3>>& from) {
   std::vector<std::array<To, 3>> to(from.size());
@@ -114,29 +119,30 @@ std::vector<std::array<To, 3>> converted(const std::vector<std::array<From, 3>>&
   return to;
 }
 
-struct moment {
+/// The conserved quantities at one time.
+struct energy_sample {
   double time;
   ramify::nbody_conserved sums;
 };
 
 struct outcome {
   common::bodies bodies;
-  std::vector<moment> history;
-  ramify::gravity_report report;
+  std::vector<energy_sample> history;
+  ramify::nbody_report report;
   double seconds = 0;
 };
 
-/// The change of the energy since the beginning, as a share of it.
-double drift(const std::vector<moment>& history, const moment& now) {
+/// Returns the relative change of the energy since the first sample.
+double drift(const std::vector<energy_sample>& history, const energy_sample& now) {
   const double first = history.front().sums.energy();
   return first == 0 ? 0 : (now.sums.energy() - first) / std::abs(first);
 }
 
-void print_table_row(const std::vector<moment>& history, bool header) {
+void print_table_row(const std::vector<energy_sample>& history, bool header) {
   if (header) {
     std::cout << "       time      kinetic    potential       energy   rel. drift  -2 kin/pot\n";
   }
-  const moment& now = history.back();
+  const energy_sample& now = history.back();
   const ramify::nbody_conserved& e = now.sums;
   std::cout << std::setw(11) << now.time << std::fixed << std::setprecision(7) << std::setw(13)
             << e.kinetic << std::setw(13) << e.potential << std::setw(13) << e.energy()
@@ -153,7 +159,7 @@ ramify::nbody_simulation<Real> start(const common::bodies& bodies, const options
   const std::vector<Real> masses(bodies.masses.begin(), bodies.masses.end());
   try {
     return {positions, velocities, masses, o.gravity};
-  } catch (const std::invalid_argument& e) {  // the options are good, so it is a body
+  } catch (const std::invalid_argument& e) {  // the options are valid, so a body is not
     throw common::bad_input(o.input + ": " + e.what());
   }
 }
@@ -164,13 +170,13 @@ outcome simulate(common::bodies bodies, const options& o) {
   outcome all;
   auto simulation = start<Real>(bodies, o);
   common::progress_bar bar(o.steps, "steps", o.quiet);
-  const auto look = [&](std::uint64_t step) {
+  const auto record = [&](std::uint64_t step) {
     all.history.push_back({static_cast<double>(step) * o.dt, simulation.conserved()});
     if (o.quiet || o.report == "json") return;
     bar.clear();
     print_table_row(all.history, step == 0);
   };
-  look(0);
+  record(0);
   for (std::uint64_t step = 1; step <= o.steps; ++step) {
     const auto begin = clock::now();
     try {
@@ -180,13 +186,13 @@ outcome simulate(common::bodies bodies, const options& o) {
     }
     all.seconds += std::chrono::duration<double>(clock::now() - begin).count();
     bar.show(step);
-    if (step == o.steps || (o.energy_every > 0 && step % o.energy_every == 0)) look(step);
+    if (step == o.steps || (o.energy_every > 0 && step % o.energy_every == 0)) record(step);
   }
 
   std::vector<std::array<Real, 3>> positions(simulation.size());
   std::vector<std::array<Real, 3>> velocities(simulation.size());
   simulation.download(positions, velocities);
-  all.bodies = std::move(bodies);  // masses stay
+  all.bodies = std::move(bodies);  // masses do not change
   all.bodies.positions = converted<double>(positions);
   all.bodies.velocities = converted<double>(velocities);
   all.report = simulation.report();
@@ -199,7 +205,7 @@ nlohmann::ordered_json to_json(const outcome& all) {
                               {"nodes", all.report.nodes},
                               {"interactions", all.report.interactions}};
   json.update(common::to_json(static_cast<const ramify::run_report&>(all.report)));
-  for (const moment& now : all.history) {
+  for (const energy_sample& now : all.history) {
     json["energies"].push_back({{"time", now.time},
                                 {"kinetic", now.sums.kinetic},
                                 {"potential", now.sums.potential},
@@ -256,7 +262,7 @@ int main(int argc, char** argv) {
   options o;
   return common::run_program(
       "nbody",
-      "Moves bodies under their own gravity, with a tree that grids build by launching grids.",
+      "Simulates bodies under their own gravity, with a tree that grids build by launching grids.",
       argc, argv, [&](CLI::App& app) { declare(app, o); },
       [&] {
         check(o);

@@ -35,18 +35,18 @@ struct options {
 
 void declare(CLI::App& app, options& o) {
   auto* input = app.add_option("--input", o.input,
-                               "File of numbers: text, one a line; raw binary with --type");
+                               "File of numbers: text, one number a line; raw binary with --type");
   auto* generate =
       app.add_option("--generate", o.distribution,
                      "Sort generated numbers: uniform, sorted, reversed, organ-pipe, all-equal, "
                      "few-distinct, zipf, almost-sorted, median-of-three-killer");
   input->excludes(generate);
-  app.add_option("--output", o.output, "File for the sorted numbers, in the form of the input");
+  app.add_option("--output", o.output, "File for the sorted numbers, in the format of the input");
   app.add_option("--type", o.type,
                  "i32, u32, i64, u64, f32 or f64: of a raw input, or of generated numbers (u32)");
   auto* n =
-      app.add_option("--n", o.n, "How many numbers to generate")->check(common::whole_number<0>);
-  auto* seed = app.add_option("--seed", o.seed, "Of the generator")
+      app.add_option("--n", o.n, "Number of generated numbers")->check(common::whole_number<0>);
+  auto* seed = app.add_option("--seed", o.seed, "Seed of the generator")
                    ->check(common::whole_number<0>)
                    ->capture_default_str();
   n->needs(generate);
@@ -96,7 +96,7 @@ ramify::quicksort_report sort(common::numbers& all, const ramify::quicksort_opti
       all.keys);
 }
 
-// Empty if `after` is what std::sort makes of `before`, else what is wrong.
+// Returns an empty string if `after` is the result of std::sort for `before`, else the fault.
 std::string compare_with_std_sort(const common::numbers& before, const common::numbers& after,
                                   bool descending) {
   return std::visit(

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Small runs of every algorithm, by every strategy and route, under compute-sanitizer's memcheck.
+# Runs every algorithm, strategy and route on small inputs under compute-sanitizer's memcheck.
 #   memcheck.sh <folder with the example programs> <folder with the test programs>
 set -euo pipefail
 examples=$1
@@ -22,8 +22,8 @@ example() { # name, arguments...
   shift
   checked "$examples/$name" --backend cuda "$@"
 }
-cases() { # name of the test program, which cases
-  RAMIFY_TEST_BACKEND=cuda checked "$tests/$1_test" --run_test="$2"
+cases() { # name of the test program, selected cases
+  RAMIFY_TEST_BACKEND=cuda checked "$(find "$tests" -type f -name "$1_test")" --run_test="$2"
 }
 
 for strategy in sample_sort binary; do
@@ -32,12 +32,12 @@ for strategy in sample_sort binary; do
     example quicksort --strategy $strategy --route $route --n 200000 --verify --generate zipf \
       --type f64 --pairs
   done
-  # Few launch slots: the list, the drain and the host's part.
+  # Few launch slots: the list, the drain, and the continuation by the host.
   example quicksort --strategy $strategy --route device --n 300000 --verify --generate zipf \
     --pending-launches 100
 done
-# Elements as large as may be, one partition and the long merge sort.
-cases quicksort 'quicksort/what_is_too_deep*'
+# The largest elements, one partition and the long merge sort.
+cases quicksort_cuda 'quicksort/what_is_too_deep*'
 
 for route in device flat; do
   example tree_search --tree small --verify --route $route
@@ -49,9 +49,9 @@ for route in device flat; do
     example nbody --plummer 10000 --steps 2 --precision $precision --route $route
   done
 done
-# Chains that are resumed, nodes as large as may be, lists as short as may be.
+# Chains that are resumed, the largest nodes, the shortest lists.
 cases traverse_cuda 'traverse/a_long_chain*,nodes_may*,short_lists*'
-# What is asked for alone, folds among it; by child lists; what is refused.
+# Single results, also folds; child lists; refused inputs.
 cases rooted_tree_cuda 'rooted_tree/only_requested*,children_in*,cycles_of*,faulty_child*'
 cases spatial_tree_cuda 'spatial_tree/every_cloud_and_size*'
 cases spatial_tree_cuda 'spatial_tree_queries/nearest*'

@@ -2,99 +2,108 @@
 #pragma once
 
 /// \file
-/// Gravity for plain C++: compiled code behind std::span, on whatever machine runs it.
+/// Gravity of n bodies on one another, for plain C++: compiled functions over std::span.
 ///
 ///     std::vector<std::array<float, 3>> positions = ..., velocities = ...;
 ///     std::vector<float> masses = ...;
 ///
-///     const ramify::gravity_options how{{}, {.theta = 0.5, .softening = 0.01}};
-///     ramify::nbody_simulation<float> cluster(positions, velocities, masses, how);
+///     ramify::nbody_options options;
+///     options.softening = 0.01;
+///     ramify::nbody_simulation<float> cluster(positions, velocities, masses, options);
 ///     const double before = cluster.conserved().energy();
 ///     cluster.step(0.01, 100);
 ///     std::cout << cluster.conserved().energy() / before - 1 << '\n' << cluster.report();
 ///
-/// Bodies    fewer than 2^31, of float or double; units are the caller's. Positions and velocities
-///           are three numbers a body. Masses of any sign or none.
+/// Bodies    fewer than 2^31, of float or double. The caller chooses the units. A position or a
+///           velocity is three numbers. Masses may be negative or 0.
 /// Memory    gravity(): ordinary host memory; on the CUDA backend also pinned, managed or device
 ///           memory. A simulation copies its bodies to the backend's device, where they stay; its
-///           spans may be in either kind of memory.
-/// Waits     every call, until its work is done.
+///           spans may be in any of these kinds of memory.
+/// Waits     every call waits until its work is complete.
 /// Errors    std::invalid_argument for a bad argument, naming the field, or the first body with a
-///           coordinate or a mass that is NaN, infinite or too large, and unavailable for a backend
-///           or a route that this machine or this build cannot run, before anything is written;
+///           coordinate or a mass that is NaN, infinite or too large; unavailable for a backend or
+///           a route that this machine or this build cannot run. Both before anything is written.
 ///           cuda_error, device_launch_error.
-/// Cost, method, accuracy   see <ramify/barnes_hut.cuh> and <ramify/nbody.cuh>.
+/// Cost, method, error   see <ramify/nbody.cuh>.
 
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <ramify/barnes_hut/config.hpp>
+#include <ramify/nbody/config.hpp>
 #include <ramify/nbody/conserved.hpp>
 #include <ramify/runtime/error.hpp>
-#include <ramify/runtime/options.hpp>
 #include <span>
 
 namespace ramify {
 
-struct gravity_options : run_options, gravity_parameters {
-  gravity_method method = gravity_method::tree;
+/// Options of the facade.
+struct nbody_options : nbody_config {
+  ramify::backend backend = ramify::backend::automatic;
+  /// Pending-launch limit of the backend during each call; 0 keeps the current limit. The report
+  /// contains the limit that was granted. Must not be set while another thread launches grids.
+  std::size_t pending_launches = 0;
 };
 
-/// \throws std::invalid_argument naming the field and its range
-void validate(const gravity_options& options);
+/// Checks every field. \throws std::invalid_argument naming the field and its range
+void validate(const nbody_options& options);
 
 /// The types that the facade is compiled for.
 template <class T>
 concept nbody_real = std::same_as<T, float> || std::same_as<T, double>;
 
-/// Accelerations of bodies at rest or not, and their potentials unless that span is empty.
-/// No result may overlap with anything. \throws std::invalid_argument if the sizes differ
+/// Calculates the accelerations of the bodies, and their potentials unless that span is empty.
+/// Results must not overlap with inputs or with each other. \throws std::invalid_argument if sizes
+/// differ
 template <nbody_real Real>
-gravity_report gravity(std::span<const std::array<Real, 3>> positions, std::span<const Real> masses,
-                       std::span<std::array<Real, 3>> accelerations,
-                       std::span<Real> potentials = {}, const gravity_options& options = {});
+nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<const Real> masses,
+                     std::span<std::array<Real, 3>> accelerations, std::span<Real> potentials = {},
+                     const nbody_options& options = {});
 
-namespace facade {
+namespace detail::facade {
 template <class Real>
 class nbody_on_backend;
 }
 
-/// Bodies on a device that move under their own gravity. Move-only; moved-from it may only be
-/// assigned or destroyed.
+/// Bodies that stay on the device and move under their own gravity. Move-only; a moved-from
+/// simulation may only be assigned or destroyed.
 template <nbody_real Real>
 class nbody_simulation {
   using vector = std::array<Real, 3>;
 
  public:
-  /// Copies the bodies, and calculates their forces. On the CUDA backend host memory is on the device
-  /// twice meanwhile.
+  /// Copies the bodies, and calculates their accelerations. On the CUDA backend, bodies in host
+  /// memory take twice their memory on the device during the call.
+  /// \throws std::invalid_argument if sizes differ, or naming an invalid option or body
   nbody_simulation(std::span<const vector> positions, std::span<const vector> velocities,
-                   std::span<const Real> masses, const gravity_options& options = {});
+                   std::span<const Real> masses, const nbody_options& options = {});
   ~nbody_simulation();
   nbody_simulation(nbody_simulation&&) noexcept;
   nbody_simulation& operator=(nbody_simulation&&) noexcept;
 
-  /// `count` leapfrog steps of dt, which may be negative. The bodies do not leave the device.
+  /// Advances the bodies by `count` leapfrog steps of dt, which may be negative. Copies no body to
+  /// the host. \throws std::invalid_argument if dt is not finite as a Real, or if a body leaves the
+  /// range of coordinates; then the bodies are in the middle of a step
   void step(double dt, std::uint64_t count = 1);
 
-  /// Energies and momenta now.
+  /// Returns the energies and momenta of the current state.
   [[nodiscard]] nbody_conserved conserved() const;
 
-  /// Copies the bodies as they are now, in their first order; an empty span is passed over.
-  /// \throws std::invalid_argument if the size of another differs
+  /// Copies the current state of the bodies, in the order of the constructor's spans. Skips empty
+  /// spans. \throws std::invalid_argument if the size of another span differs
   void download(std::span<vector> positions, std::span<vector> velocities = {},
                 std::span<vector> accelerations = {}, std::span<Real> potentials = {}) const;
 
+  /// Returns the number of bodies.
   [[nodiscard]] std::size_t size() const;
 
-  /// All that was done so far, and the time it took; the nodes and the route are those of the last
+  /// Returns the sums over all work so far, and its time. Nodes and route are those of the last
   /// force calculation.
-  [[nodiscard]] gravity_report report() const;
+  [[nodiscard]] nbody_report report() const;
 
  private:
-  std::unique_ptr<facade::nbody_on_backend<Real>> bodies_;
+  std::unique_ptr<detail::facade::nbody_on_backend<Real>> bodies_;
 };
 
 }  // namespace ramify

@@ -165,7 +165,7 @@ class spatial_tree {
     check_device_access(points, "spatial_tree: points");
 
     // 1. Compute the bounds, and check that all points are finite.
-    trace_recorder recorder(config.trace, stream);
+    detail::runtime::trace_recorder recorder(config.trace, stream);
     const trace_ticket ticket = recorder.ticket();
     const auto bounds = checked_bounds(points, n, "spatial_tree: points", stream, ticket);
     ++report_.host_grids;

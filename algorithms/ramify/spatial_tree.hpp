@@ -38,7 +38,7 @@
 
 namespace ramify {
 
-namespace facade {
+namespace detail::facade {
 template <class Real, int dim>
 class spatial_backend;
 }
@@ -106,7 +106,7 @@ class spatial_index {
                                    std::span<Real> distances2) const;
 
  private:
-  std::unique_ptr<facade::spatial_backend<Real, dim>> backend_;
+  std::unique_ptr<detail::facade::spatial_backend<Real, dim>> backend_;
 };
 
 }  // namespace ramify

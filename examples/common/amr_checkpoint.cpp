@@ -12,7 +12,7 @@ namespace {
 
 constexpr auto program = "ramify amr";
 
-/// Calls `with(name, value)` for each whole number of a state.
+/// Calls `with(name, value)` for each integer of a state.
 template <class State, class With>
 void for_each_count(State& state, With with) {
   with("dimensions", state.dimensions);
@@ -138,9 +138,9 @@ amr_checkpoint read_amr_checkpoint(const std::filesystem::path& path) {
     }
     return to;
   } catch (const nlohmann::json::exception& e) {
-    throw bad_input(path.string() + " cannot be gone on with: " + e.what());
+    throw bad_input(path.string() + " cannot be continued: " + e.what());
   } catch (const std::logic_error& e) {  // std::invalid_argument, std::out_of_range
-    throw bad_input(path.string() + " cannot be gone on with: " + e.what());
+    throw bad_input(path.string() + " cannot be continued: " + e.what());
   }
 }
 

@@ -34,7 +34,7 @@ bool parse_blocks(const std::string& word, std::vector<unsigned>& blocks) {
 }  // namespace
 
 void declare(CLI::App& app, amr_command_line& o) {
-  const char* const flow = "What flows";
+  const char* const flow = "Problem";
   app.add_option("--problem", parsed_by(ramify::parse_amr_problem, o.problem),
                  "kelvin-helmholtz (the default), sod, sedov, linear-wave, advect-gaussian or "
                  "vortex-in-box")
@@ -42,11 +42,11 @@ void declare(CLI::App& app, amr_command_line& o) {
   app.add_option("--dim", o.dim, "Dimensions: 2 (the default) or 3")
       ->check(CLI::IsMember({"2", "3"}))
       ->group(flow);
-  app.add_option("--t-end", o.t_end, "Time at the end; the problem's customary one")
+  app.add_option("--t-end", o.t_end, "End time; default: the customary one of the problem")
       ->check(number_in(1e-30, 1e30))
       ->group(flow);
 
-  const char* const mesh = "The mesh; what is not given is as suits the problem";
+  const char* const mesh = "Mesh; the defaults depend on the problem";
   app.add_option_function<std::string>(
          "--blocks",
          [&o](const std::string& word) {
@@ -59,14 +59,14 @@ void declare(CLI::App& app, amr_command_line& o) {
          "Root blocks along each axis: one number, or NxM, or NxMxK")
       ->group(mesh);
   app.add_option("--max-level", o.max_level, "Level of the finest blocks; the roots are level 0")
-      ->check(number_in(0, ramify::most_levels - 1))
+      ->check(number_in(0, 18))
       ->check(whole_number<0>)
       ->group(mesh);
-  app.add_option("--max-blocks", o.max_blocks, "Most blocks; 0: as memory holds")
+  app.add_option("--max-blocks", o.max_blocks, "Limit for the number of blocks; 0: none")
       ->check(whole_number<0>)
       ->group(mesh);
   app.add_option("--balance", parsed_by(ramify::parse_balance, o.balance),
-                 "Blocks of which levels differ by one at most: face, edge or corner")
+                 "Neighbors that differ by at most one level: face, edge or corner")
       ->group(mesh);
   app.add_option("--criterion", parsed_by(ramify::parse_amr_criterion, o.criterion),
                  "Where to refine: gradient or loehner")
@@ -75,24 +75,24 @@ void declare(CLI::App& app, amr_command_line& o) {
       ->check(number_in(0, 1e30))
       ->group(mesh);
   app.add_option("--coarsen-below", o.coarsen_below,
-                 "Coarsen where it is smaller; a quarter of --refine-above")
+                 "Coarsen where it is smaller; default: a quarter of --refine-above")
       ->check(number_in(0, 1e30))
       ->group(mesh);
-  app.add_option("--regrid-every", o.regrid_every, "Steps between looks at the mesh; 0: it stays")
+  app.add_option("--regrid-every", o.regrid_every, "Steps between two regrids; 0: none")
       ->check(whole_number<0>)
       ->group(mesh);
 
-  const char* const step = "The method";
-  app.add_option("--cfl", o.cfl, "Of the largest stable step")
+  const char* const step = "Method";
+  app.add_option("--cfl", o.cfl, "Share of the largest stable step")
       ->check(number_in(1e-30, 1))
       ->group(step);
   app.add_option("--limiter", parsed_by(ramify::parse_limiter, o.limiter),
                  "minmod, van-leer or monotonized-central")
       ->group(step);
-  app.add_flag("--subcycle", o.subcycle, "A level takes two steps for one of the next coarser")
+  app.add_flag("--subcycle", o.subcycle,
+               "Each level takes two steps for one of the next coarser level")
       ->group(step);
-  app.add_flag("--no-reflux", o.no_reflux, "Leave the fluxes between levels as they are")
-      ->group(step);
+  app.add_flag("--no-reflux", o.no_reflux, "No flux correction between levels")->group(step);
   app.add_option("--precision", parsed_by(ramify::parse_amr_precision, o.precision),
                  "double or float")
       ->group(step);
@@ -104,30 +104,32 @@ void declare(CLI::App& app, amr_command_line& o) {
       ->capture_default_str()
       ->group(output);
   app.add_option("--frames", o.frames,
-                 "Meshes and pictures after the first; 10. 0: none, nor the first")
+                 "Meshes and pictures after the first one (10); 0: none at all")
       ->check(whole_number<0>)
       ->group(output);
-  app.add_option("--field", o.field, "What pictures show; density or concentration")->group(output);
-  app.add_option("--history-every", o.history_every, "Steps a row of history.csv; 10")
+  app.add_option("--field", o.field, "Field in the pictures; default: density or concentration")
+      ->group(output);
+  app.add_option("--history-every", o.history_every, "Steps per row of history.csv (10)")
       ->check(whole_number<1>)
       ->group(output);
-  auto* checkpoint =
-      app.add_option("--checkpoint", o.checkpoint, "File to go on from later")->group(output);
+  auto* checkpoint = app.add_option("--checkpoint", o.checkpoint,
+                                    "File from which the simulation can be continued")
+                         ->group(output);
   app.add_option("--checkpoint-every", o.checkpoint_every, "Steps between checkpoints")
       ->check(whole_number<1>)
       ->capture_default_str()
       ->needs(checkpoint)
       ->group(output);
-  app.add_option("--restart", o.restart, "Checkpoint to go on from")->group(output);
+  app.add_option("--restart", o.restart, "Checkpoint to continue")->group(output);
   app.add_option("--report", o.report, "JSON file for the summary")->group(output);
   app.option_defaults()->group(output);
   add_trace_option(app, o.trace);
-  app.add_flag("--quiet", o.quiet, "No table, and no progress bar")->group(output);
+  app.add_flag("--quiet", o.quiet, "No table and no progress bar")->group(output);
 }
 
 namespace {
 
-/// Puts into `value` what the command line says, if anything.
+/// Copies an option's value if it is given.
 template <class T, class U>
 void apply(const std::optional<T>& given, U& value) {
   if (given) value = static_cast<U>(*given);
@@ -196,10 +198,10 @@ amr_settings settings_of(const amr_command_line& o, const amr_checkpoint& from) 
     for (const auto& [name, value] : kept.items()) {
       if (name == "t-end" || asked.at(name) == value) continue;
       throw std::invalid_argument("--" + name + " is " + asked.at(name).dump() + ", but " +
-                                  o.restart + " goes on with " + value.dump());
+                                  o.restart + " has " + value.dump());
     }
   };
-  check();  // before what depends on the problem and the dimensions
+  check();  // before the options that depend on problem and dimensions
   apply(o, s);
   check();
   if (s.flow.end_time < from.state.time) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The command line of `amr`, and the settings that come of it.
+/// The command line of `amr`, and the settings from it.
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace common {
 
-/// What stands on the command line. What is not there is as the problem, or the checkpoint, has it.
+/// The options on the command line. The problem or the checkpoint determines the others.
 struct amr_command_line {
   std::optional<ramify::amr_problem> problem;
   std::optional<ramify::amr_criterion> criterion;
@@ -36,13 +36,13 @@ struct amr_command_line {
   std::uint64_t checkpoint_every = 100;
 };
 
-/// Tells CLI11 of the options, whose values go into `o`.
+/// Declares the options, whose values CLI11 writes to `o`.
 void declare(CLI::App& app, amr_command_line& o);
 
-/// The settings of a new run. \throws std::invalid_argument naming the option
+/// Returns the settings of a new run. \throws std::invalid_argument naming the option
 [[nodiscard]] amr_settings settings_of(const amr_command_line& o);
 
-/// Those of a run that goes on. Only the end may be another one.
+/// Returns the settings of a continued run. Only the end time may differ from the checkpoint's.
 /// \throws std::invalid_argument naming an option that contradicts the checkpoint
 [[nodiscard]] amr_settings settings_of(const amr_command_line& o, const amr_checkpoint& from);
 

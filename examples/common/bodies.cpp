@@ -19,7 +19,7 @@ namespace {
 using row = std::array<double, 7>;
 constexpr std::array<std::string_view, 7> names{"x", "y", "z", "vx", "vy", "vz", "m"};
 
-// Cuts a line at its commas. False if there are not seven fields.
+// Splits a line at its commas. Returns false unless it has seven fields.
 bool split(std::string_view line, std::array<std::string_view, 7>& fields) {
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const auto comma = line.find(',');
@@ -30,7 +30,7 @@ bool split(std::string_view line, std::array<std::string_view, 7>& fields) {
   return true;
 }
 
-// What is wrong with a line; empty if nothing is.
+// Parses a line. Returns the error, or an empty string.
 std::string parse(std::string_view line, row& numbers) {
   std::array<std::string_view, 7> fields;
   if (!split(line, fields)) return "is not seven numbers x,y,z,vx,vy,vz,m";
@@ -39,7 +39,7 @@ std::string parse(std::string_view line, row& numbers) {
     const auto [end, error] = std::from_chars(f.data(), f.data() + f.size(), numbers[i]);
     if (error != std::errc{} || end != f.data() + f.size() || !std::isfinite(numbers[i])) {
       return "has a " + std::string(names[i]) + " of '" + std::string(f) +
-             "', which is no finite number";
+             "', which is not a finite number";
     }
   }
   return {};
@@ -60,15 +60,15 @@ class plummer_sampler {
  public:
   explicit plummer_sampler(std::uint64_t seed) : random_(seed) {}
 
-  // A star around the origin, in units in which G, all mass and the scale radius are 1.
+  // Draws a star, in units in which G, the total mass and the scale radius are 1.
   row star() {
-    constexpr double farthest = 10;
+    constexpr double max_radius = 10;
     double r = 0;
-    do {  // the radius inside which a share of the mass lies
+    do {  // the radius that contains a uniform random fraction of the mass
       r = 1 / std::sqrt(std::pow(1 - uniform(), -2.0 / 3) - 1);
-    } while (!(r <= farthest));
-    // The speed, as a share q of the speed of escape, has the density q^2 (1 - q^2)^(7/2), which is
-    // less than 0.1: drawn by rejection.
+    } while (!(r <= max_radius));
+    // The speed is a fraction q of the escape speed, with the density q^2 (1 - q^2)^(7/2), which is
+    // less than 0.1. Draw q by rejection.
     double q = 0;
     double height = 0;
     do {
@@ -82,7 +82,7 @@ class plummer_sampler {
   }
 
  private:
-  // In [0, 1). The standard's distributions differ from library to library.
+  // Returns a number in [0, 1). The distributions of the standard library are not portable.
   double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
 
   bodies::vector direction() {
@@ -95,7 +95,7 @@ class plummer_sampler {
   std::mt19937_64 random_;
 };
 
-// Moves the mean of equal masses' vectors to the origin.
+// Subtracts the mean from all vectors.
 void center(std::vector<bodies::vector>& vectors) {
   bodies::vector mean{};
   for (const auto& v : vectors) {
@@ -109,7 +109,7 @@ void center(std::vector<bodies::vector>& vectors) {
 }  // namespace
 
 bodies make_plummer_sphere(std::size_t n, std::uint64_t seed) {
-  // In standard units the scale radius is this, and speeds follow from G M = 1.
+  // The scale radius in standard units; the unit of speed follows from G M = 1.
   constexpr double scale = 3 * std::numbers::pi / 16;
   const double speed = 1 / std::sqrt(scale);
   plummer_sampler sampler(seed);

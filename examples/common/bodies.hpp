@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Bodies for simulations: generated, and from and to CSV files.
+/// Bodies for simulations: a generator, and functions that read and write CSV files.
 
 #include <array>
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace common {
 
-/// Body i is at positions[i].
+/// Element i of each vector belongs to body i.
 struct bodies {
   using vector = std::array<double, 3>;
   std::vector<vector> positions;
@@ -23,17 +23,17 @@ struct bodies {
   [[nodiscard]] std::size_t size() const { return masses.size(); }
 };
 
-/// A star cluster in equilibrium: `n` equal masses with Plummer's density, by the recipe of Aarseth,
-/// Hénon and Wielen (1974), in standard units (G = 1, mass 1, energy -1/4, so the time in which a
-/// star crosses the cluster is about 2.8), at rest around the origin. Stars beyond ten times the
-/// scale radius of 3 pi / 16 are drawn again. The same for the same seed.
+/// Generates a star cluster in equilibrium: `n` equal masses with Plummer's density, by the method
+/// of Aarseth, Hénon and Wielen (1974). Units are standard: G = 1, mass 1, energy -1/4, so the
+/// crossing time of a star is about 2.8. The center of mass rests in the origin. Stars beyond ten
+/// times the scale radius of 3 pi / 16 are drawn again. The same seed gives the same cluster.
 [[nodiscard]] bodies make_plummer_sphere(std::size_t n, std::uint64_t seed);
 
-/// Reads one body a line, `x,y,z,vx,vy,vz,m`; a first line with these names is passed over.
+/// Reads one body `x,y,z,vx,vy,vz,m` from each line; skips a first line with these names.
 /// \throws bad_input naming the file and the line
 [[nodiscard]] bodies read_bodies(const std::filesystem::path&);
 
-/// Writes what read_bodies() reads, to the last digit.
+/// Writes the format of read_bodies(), with enough digits to restore every number exactly.
 void write_bodies(std::ostream&, const bodies&);
 
 }  // namespace common

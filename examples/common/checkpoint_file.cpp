@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The layout of a checkpoint; all numbers are little-endian.
 //
-//   byte  0   89 52 41 4d 43 4b 0d 0a: no text, and no longer the same after a transfer as text
+//   byte  0   89 52 41 4d 43 4b 0d 0a: not text, and changed by a transfer as text
 //         8   u32  version of the layout
-//        12   u32  01020304, which reads as 04030201 where the byte order is another
+//        12   u32  01020304, which is 04030201 in the other byte order
 //        16   u64  bytes of the file
 //        24   u64  bytes of the directory
 //        32   u32  CRC-32 of the directory
 //        36   u32  CRC-32 of bytes 0 to 35
 //        40   the directory, JSON: {"program", "settings", "arrays": [array...]}, where an array is
 //             {"name", "type", "bytes", "crc"}
-//             the arrays, in the order of the directory, without gaps
+//             the arrays in the order of the directory, without gaps
 #include "checkpoint_file.hpp"
 
 #include <zlib.h>
@@ -32,13 +32,14 @@
 namespace common {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the files say that they are so");
+static_assert(std::endian::native == std::endian::little,
+              "the files are declared as little-endian");
 
 constexpr std::array<unsigned char, 8> magic{0x89, 'R', 'A', 'M', 'C', 'K', '\r', '\n'};
 constexpr std::uint32_t this_version = 1;
 constexpr std::uint32_t order_mark = 0x01020304;
 
-/// As it stands in the file.
+/// The first bytes of the file.
 struct preamble {
   std::array<unsigned char, 8> mark = magic;
   std::uint32_t version = this_version;
@@ -46,7 +47,7 @@ struct preamble {
   std::uint64_t file_bytes = 0;
   std::uint64_t directory_bytes = 0;
   std::uint32_t directory_crc = 0;
-  std::uint32_t crc = 0;  // of all above
+  std::uint32_t crc = 0;  // of the members above
 };
 static_assert(sizeof(preamble) == 40 && std::has_unique_object_representations_v<preamble>);
 
@@ -71,13 +72,13 @@ void check(const checkpoint& state) {
   std::set<std::string_view> names;
   for (const checkpoint_array& a : state.arrays) {
     const std::size_t size = element_bytes(a.type);
-    if (size == 0) reject(a, "is of type '" + a.type + "', which is none");
+    if (size == 0) reject(a, "is of type '" + a.type + "', which is unknown");
     if (a.bytes.size() % size != 0) reject(a, "ends within an element");
-    if (!names.insert(a.name).second) reject(a, "is there twice");
+    if (!names.insert(a.name).second) reject(a, "occurs twice");
   }
 }
 
-/// A file of which every piece is asked for by its size.
+/// A file that is read in pieces of known sizes.
 class reader {
  public:
   explicit reader(const std::filesystem::path& path) : path_(path) {
@@ -114,7 +115,7 @@ class reader {
     throw bad_input(path_.string() + what);
   }
   [[noreturn]] void cut_short(std::uint64_t at, std::uint64_t of_all) const {
-    reject(" is cut short at byte " + std::to_string(at) + " of " + std::to_string(of_all));
+    reject(" is truncated at byte " + std::to_string(at) + " of " + std::to_string(of_all));
   }
 
  private:
@@ -133,14 +134,14 @@ preamble read_preamble(reader& file) {
     file.reject(" is not a checkpoint");
   }
   if (present < sizeof p) {
-    file.reject(" is cut short at byte " + std::to_string(present) + ", before the checkpoint's " +
-                "size is told");
+    file.reject(" is truncated at byte " + std::to_string(present) + ", before the checkpoint's " +
+                "size is stored");
   }
   std::memcpy(&p, bytes.data(), sizeof p);
   if (p.byte_order == std::uint32_t{0x04030201}) {
     file.reject(" is a checkpoint of a machine with another byte order");
   }
-  // Before the checksum, which might stand elsewhere in another version.
+  // Before the checksum, whose place depends on the version.
   if (p.version != this_version) {
     file.reject(" is a checkpoint of version " + std::to_string(p.version) +
                 ", and this program reads version " + std::to_string(this_version));
@@ -151,7 +152,7 @@ preamble read_preamble(reader& file) {
   if (file.size() < p.file_bytes) file.cut_short(file.size(), p.file_bytes);
   if (file.size() > p.file_bytes) {
     file.reject(" has " + std::to_string(file.size() - p.file_bytes) +
-                " bytes behind the checkpoint's end");
+                " bytes after the checkpoint's end");
   }
   if (p.directory_bytes > p.file_bytes - sizeof p) file.reject(" is damaged in its directory");
   return p;
@@ -163,7 +164,7 @@ struct listed_array {
   std::uint32_t crc;
 };
 
-/// The program and the settings, and which arrays there are. None is larger than the file.
+/// The program, the settings and the list of arrays. No array is larger than the file.
 std::vector<listed_array> read_directory(reader& file, const preamble& p, checkpoint& state) {
   std::string text(static_cast<std::size_t>(p.directory_bytes), '\0');
   file.read(text.data(), text.size(), p.file_bytes);
@@ -184,7 +185,8 @@ std::vector<listed_array> read_directory(reader& file, const preamble& p, checkp
       left -= a.bytes;
       arrays.push_back(std::move(a));
     }
-  } catch (const nlohmann::json::exception&) {  // its checksum is right, but nobody wrote it here
+  } catch (const nlohmann::json::
+               exception&) {  // the checksum is right, but write_checkpoint() did not write it
     file.reject(damaged);
   }
   if (left != 0) file.reject(damaged);

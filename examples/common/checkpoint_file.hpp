@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Checkpoints: all that a program needs to go on later as if it had never stopped.
+/// Checkpoints: everything that a program needs to continue later with the same results.
 
 #include <concepts>
 #include <cstddef>
@@ -17,13 +17,13 @@
 
 namespace common {
 
-/// What an element of an array in a checkpoint may be.
+/// The element types of arrays in checkpoints.
 template <class T>
 concept checkpoint_element = std::same_as<T, std::uint8_t> || std::same_as<T, std::int32_t> ||
     std::same_as<T, std::uint32_t> || std::same_as<T, std::int64_t> ||
     std::same_as<T, std::uint64_t> || std::same_as<T, float> || std::same_as<T, double>;
 
-/// Its name: "u8", "i32", "u32", "i64", "u64", "f32" or "f64".
+/// The name of an element type: "u8", "i32", "u32", "i64", "u64", "f32" or "f64".
 template <checkpoint_element T>
 [[nodiscard]] constexpr std::string_view element_type() {
   if constexpr (std::floating_point<T>) return sizeof(T) == 4 ? "f32" : "f64";
@@ -32,10 +32,10 @@ template <checkpoint_element T>
   return sizeof(T) == 4 ? "u32" : "u64";
 }
 
-/// Numbers of one type, bit for bit.
+/// An array of numbers of one type; all bits are kept.
 struct checkpoint_array {
   std::string name;
-  std::string type;  ///< element_type() of them
+  std::string type;  ///< element_type() of the numbers
   std::vector<std::byte> bytes;
 
   checkpoint_array() = default;
@@ -50,12 +50,13 @@ struct checkpoint_array {
   bool operator==(const checkpoint_array&) const = default;
 };
 
+/// The contents of a checkpoint file.
 struct checkpoint {
-  std::string program;      ///< which can go on from it, such as "ramify amr"
-  nlohmann::json settings;  ///< whole numbers and doubles come back exactly, but NaN as null
-  std::vector<checkpoint_array> arrays;  ///< of different names
+  std::string program;      ///< the program that can continue, such as "ramify amr"
+  nlohmann::json settings;  ///< integers and doubles are kept exactly, but NaN becomes null
+  std::vector<checkpoint_array> arrays;  ///< with different names
 
-  /// The values of an array. \throws std::out_of_range there is none of this name and type
+  /// Returns the values of an array. \throws std::out_of_range if no array has this name and type
   template <checkpoint_element T>
   [[nodiscard]] std::vector<T> values(std::string_view name) const {
     const std::span<const std::byte> bytes = find(name, element_type<T>());
@@ -68,17 +69,17 @@ struct checkpoint {
   [[nodiscard]] std::span<const std::byte> find(std::string_view name, std::string_view type) const;
 };
 
-/// Replaces `path` as a whole. What was there stays until the new file has reached the disk, and if
-/// anything fails. A binary file; its layout stands in checkpoint_file.cpp.
-/// \throws std::invalid_argument two arrays of one name, an element type that is none, or bytes
-///   that are no whole number of elements
+/// Replaces the file `path` as a whole, after the new file has reached the disk. If anything fails
+/// the old file is unchanged. checkpoint_file.cpp describes the binary layout.
+/// \throws std::invalid_argument for two arrays of one name, an unknown element type, or bytes that
+///   are not a multiple of the element's size
 /// \throws bad_output naming the file: it cannot be written, or a text is not UTF-8
 void write_checkpoint(const std::filesystem::path& path, const checkpoint&);
 
-/// What write_checkpoint() wrote for `program`, byte for byte: every byte of the file is checked,
-/// and nothing is allocated that the file is not large enough to hold.
+/// Reads a checkpoint that write_checkpoint() wrote for `program`. Every byte of the file is
+/// checked. No allocation is larger than the file.
 /// \throws bad_input naming the file: it cannot be read, is no checkpoint, is of another version or
-///   another program, was cut short (where), or is damaged (which array)
+///   another program, was truncated (where), or is damaged (which array)
 [[nodiscard]] checkpoint read_checkpoint(const std::filesystem::path& path,
                                          std::string_view program);
 

@@ -13,7 +13,7 @@ namespace common {
 
 int run_program(const char* name, const char* about, int argc, char** argv,
                 const std::function<void(CLI::App&)>& declare, const std::function<void()>& body) {
-  const auto complain = [name](exit_status status, const char* what) {
+  const auto report_error = [name](exit_status status, const char* what) {
     std::cerr << name << ": " << what << '\n';
     return static_cast<int>(status);
   };
@@ -26,19 +26,19 @@ int run_program(const char* name, const char* about, int argc, char** argv,
   } catch (const CLI::Success& e) {  // --help
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
-    return complain(exit_status::bad_option, e.what());
+    return report_error(exit_status::bad_option, e.what());
   } catch (const std::invalid_argument& e) {
-    return complain(exit_status::bad_option, e.what());
+    return report_error(exit_status::bad_option, e.what());
   } catch (const bad_input& e) {
-    return complain(exit_status::bad_input, e.what());
+    return report_error(exit_status::bad_input, e.what());
   } catch (const ramify::unavailable& e) {
-    return complain(exit_status::cannot_run, e.what());
+    return report_error(exit_status::cannot_run, e.what());
   } catch (const bad_output& e) {
-    return complain(exit_status::bad_output, e.what());
+    return report_error(exit_status::bad_output, e.what());
   } catch (const std::bad_alloc&) {
-    return complain(exit_status::failed, "not enough memory");
+    return report_error(exit_status::failed, "not enough memory");
   } catch (const std::exception& e) {
-    return complain(exit_status::failed, e.what());
+    return report_error(exit_status::failed, e.what());
   }
 }
 

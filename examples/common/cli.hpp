@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What the command lines of all example programs have in common: options that are checked where they
-/// are read, one line of complaint on stderr, and the same exit statuses.
+/// The command line of all example programs: options are checked when they are parsed, an error is
+/// one line on stderr, and all programs use the same exit statuses.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -24,12 +24,13 @@ enum class exit_status {
   done = 0,
   failed = 1,
   bad_option = 2,
-  bad_input = 3,   ///< it cannot be read or is malformed
+  bad_input = 3,   ///< the input cannot be read or is malformed
   cannot_run = 4,  ///< this machine or build cannot run the backend or the route
-  bad_output = 5,  ///< it cannot be written
+  bad_output = 5,  ///< the output cannot be written
 };
 
-/// Makes CLI11 read an enumerator through a parse function, whose message names the choices.
+/// Returns a CLI11 callback that parses an enumerator. The parse function's message names the
+/// choices.
 template <class T>
 CLI::callback_t parsed_by(T (*parse)(std::string_view), T& target) {
   return [parse, &target](const CLI::results_t& words) {
@@ -42,7 +43,7 @@ CLI::callback_t parsed_by(T (*parse)(std::string_view), T& target) {
   };
 }
 
-/// Empty if the word is a whole number, at least `least`, else a complaint.
+/// Returns an empty text if `word` is a whole number of at least `least`, else an error message.
 template <int least>
 std::string whole_number(const std::string& word) {
   const bool digits =
@@ -51,14 +52,15 @@ std::string whole_number(const std::string& word) {
   return "'" + word + "' is not a whole number of at least " + std::to_string(least);
 }
 
-/// Empty if the word is a number of [least, most], else a complaint.
+/// Returns a check for numbers in [least, most]. The check returns an empty text or an error
+/// message.
 inline auto number_in(double least, double most) {
   return [=](const std::string& word) -> std::string {
     std::size_t end = 0;
     double value = NAN;
     try {
       value = std::stod(word, &end);
-    } catch (const std::exception&) {  // no number, or none that a double holds
+    } catch (const std::exception&) {  // not a number, or out of range
     }
     if (end == word.size() && value >= least && value <= most) return {};
     std::ostringstream text;
@@ -67,7 +69,8 @@ inline auto number_in(double least, double most) {
   };
 }
 
-/// Where and how kernels run: fields of run_options, or of options that have the same.
+/// Adds the options --backend, --route and --pending-launches. `Options` has the fields of
+/// run_options.
 template <class Options>
 void add_launch_options(CLI::App& app, Options& options) {
   app.add_option("--backend", parsed_by(ramify::parse_backend, options.backend),
@@ -79,19 +82,19 @@ void add_launch_options(CLI::App& app, Options& options) {
       ->check(whole_number<1>);
 }
 
-/// \throws std::invalid_argument if what `option` names is the file of --input
+/// Checks that an output file is not the input file. \throws std::invalid_argument if it is
 inline void refuse_output_over_input(const std::filesystem::path& input,
                                      const std::filesystem::path& output,
                                      const std::string& option = "--output") {
   std::error_code no_such_file;
   if (!output.empty() && std::filesystem::equivalent(input, output, no_such_file)) {
-    throw std::invalid_argument(option + " is the input file, which is never touched");
+    throw std::invalid_argument(option + " is the input file, which is never changed");
   }
 }
 
-/// The main function of a program: has its options declared, reads them, calls `body`, and turns what
-/// is thrown into a line on stderr. The exit status. (Most of what CLI11 takes to compile is here, and
-/// so is compiled once.)
+/// The main function of a program: calls `declare` to declare the options, parses them, and calls
+/// `body`. Prints an exception as one line on stderr. Returns the exit status. (Most of CLI11 is
+/// compiled only in the source of this function.)
 int run_program(const char* name, const char* about, int argc, char** argv,
                 const std::function<void(CLI::App&)>& declare, const std::function<void()>& body);
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Colours between colours.
+/// Interpolation of colors.
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@
 
 namespace common {
 
-/// `from` at a share of 0, `to` at 1.
+/// Returns `from` for a share of 0, and `to` for 1.
 [[nodiscard]] inline rgb mixed(const rgb& from, const rgb& to, double share) {
   rgb color;
   for (std::size_t c = 0; c < 3; ++c) {
@@ -23,7 +23,7 @@ namespace common {
   return color;
 }
 
-/// Of a share of [0, 1], on the way through some colours at equal distances.
+/// Returns the color at a share of [0, 1] of a path through colors at equal distances.
 [[nodiscard]] inline rgb color_along(std::span<const rgb> colors, double share) {
   const double place = share * double(colors.size() - 1);
   const auto below = std::min(std::size_t(place), colors.size() - 2);

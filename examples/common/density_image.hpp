@@ -2,18 +2,18 @@
 #pragma once
 
 /// \file
-/// A picture of where bodies are.
+/// An image of the density of bodies.
 
 #include "bodies.hpp"
 #include "png_image.hpp"
 
 namespace common {
 
-/// The density of the bodies' masses (magnitudes) seen along the z axis, x to the right and y up, in
-/// a square picture of `size` pixels a side: three decades below the greatest density, on a
-/// logarithmic scale, from dark to light. It shows a square of `side` length units around the median;
-/// if `side` is 0, so large that it holds nine bodies in ten. The fewer bodies, the wider each is
-/// smeared.
+/// Draws the density of the masses' magnitudes, projected along the z axis, with x to the right and
+/// y up, as a square image of `size` x `size` pixels. The colors cover three decades below the
+/// maximum density on a logarithmic scale, from dark to light. The image shows a square of `side`
+/// length units around the median; if `side` is 0, the square contains nine bodies in ten. A
+/// Gaussian filter blurs the image, more for fewer bodies.
 [[nodiscard]] rgb_image draw_density(const bodies&, unsigned size, double side = 0);
 
 }  // namespace common

@@ -40,7 +40,7 @@ std::span<const distribution> all_distributions() {
 std::vector<std::uint32_t> make_ranks(distribution d, std::size_t n, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<std::uint32_t> ranks(n);
-  const auto spread = [n](std::size_t i) {  // i of n, over the whole range
+  const auto spread = [n](std::size_t i) {  // position i of n, scaled to all of [0, 2^32)
     return static_cast<std::uint32_t>((std::uint64_t{i} << 32) / std::max<std::size_t>(n, 1));
   };
   for (std::size_t i = 0; i < n; ++i) {
@@ -53,8 +53,8 @@ std::vector<std::uint32_t> make_ranks(distribution d, std::size_t n, std::uint64
       case distribution::all_equal: ranks[i] = 0x9e3779b9u; break;
       case distribution::few_distinct: ranks[i] = std::uint32_t(random() % 16) << 28; break;
       case distribution::zipf: {
-        // n to a power that is uniform in [0, 1) is k with a share of about 1 / (k ln n). The
-        // frequent values lie anywhere among the others.
+        // If the power is uniform in [0, 1), n to the power is k with a frequency of about
+        // 1 / (k ln n). The product spreads the frequent values among the others.
         const double power = static_cast<double>(random() >> 11) * 0x1p-53;
         const auto k = static_cast<std::uint64_t>(std::pow(static_cast<double>(n), power));
         ranks[i] = static_cast<std::uint32_t>(k * 0x9e3779b1u);

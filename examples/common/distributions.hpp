@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Inputs for sorts, made of ranks: numbers in [0, 2^32) that are then turned into keys of a type.
+/// Inputs of sorts, made of ranks: numbers in [0, 2^32) that are converted to keys of any type.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,28 +17,28 @@ enum class distribution {
   uniform,
   sorted,
   reversed,
-  organ_pipe,  ///< up, then down again
+  organ_pipe,  ///< ascending, then descending
   all_equal,
   few_distinct,            ///< 16 values
-  zipf,                    ///< the k-th most frequent of n values has a share of about 1 / (k ln n)
-  almost_sorted,           ///< one in a hundred elements swapped with another
+  zipf,                    ///< the frequency of the k-th of n values is about 1 / (k ln n)
+  almost_sorted,           ///< one in a hundred elements is swapped with another
   median_of_three_killer,  ///< drives median-of-three quicksort to quadratic time (Musser, 1997)
 };
 
 [[nodiscard]] std::string_view to_string(distribution);
-/// \throws std::invalid_argument naming the choices
+/// Returns the distribution of that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] distribution parse_distribution(std::string_view);
 [[nodiscard]] std::span<const distribution> all_distributions();
 
-/// `n` ranks; the same for the same seed on every machine.
+/// Returns `n` ranks. The same seed gives the same ranks on every machine.
 [[nodiscard]] std::vector<std::uint32_t> make_ranks(distribution, std::size_t n,
                                                     std::uint64_t seed);
 
-/// A number of a rank: integers fill their type's range, signed ones from its lower end, and
-/// floating-point numbers lie evenly around 0. Greater ranks give numbers that are not smaller.
+/// Returns the number of a rank. Integers fill the range of their type, and floating-point numbers
+/// are evenly spaced around 0. A greater rank never gives a smaller number.
 template <class Number>
 [[nodiscard]] Number number_of_rank(std::uint32_t rank) {
-  // 64-bit numbers get lower bits too, the same for the same rank.
+  // The lower bits of 64-bit numbers, a function of the rank.
   const std::uint32_t low = rank * 0x9e3779b9u;
   if constexpr (std::is_same_v<Number, float>) {
     return (static_cast<float>(rank) - 2147483648.0f) / 1024;

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// Whether a mesh_snapshot is what its description says, before anything is drawn or written from
-/// it.
+/// Checks a mesh_snapshot before it is drawn or written.
 
 #include <cmath>
 #include <cstddef>
@@ -13,19 +12,19 @@
 
 namespace common {
 
-/// Deeper blocks than these could not be counted along an axis.
+/// The indices of blocks of deeper levels would not fit into 32 bits.
 inline constexpr int deepest_mesh_level = 31;
 
-/// Blocks of a level that lie along an axis.
+/// The number of blocks of a level along an axis.
 [[nodiscard]] inline std::uint64_t blocks_along(const ramify::mesh_snapshot& mesh, int level,
                                                 std::size_t axis) {
-  // In two dimensions there is one layer, however deep the mesh is.
+  // In two dimensions there is one layer on all levels.
   if (mesh.dimensions == 2 && axis == 2) return 1;
   return std::uint64_t{mesh.roots[axis]} << level;
 }
 
-/// That sizes agree and every block lies in the domain; not that the blocks cover it.
-/// \throws std::invalid_argument
+/// Checks that sizes agree and all blocks are in the domain, but not that they cover it.
+/// \throws std::invalid_argument naming the fault
 inline void check_mesh(const ramify::mesh_snapshot& mesh) {
   const auto reject = [](const std::string& what) {
     throw std::invalid_argument("mesh_snapshot: " + what);
@@ -48,7 +47,7 @@ inline void check_mesh(const ramify::mesh_snapshot& mesh) {
     }
     for (std::size_t axis = 0; axis < 3; ++axis) {
       if (block.index[axis] >= blocks_along(mesh, block.level, axis)) {
-        reject("leaf " + std::to_string(leaf) + " lies outside the domain");
+        reject("leaf " + std::to_string(leaf) + " is outside of the domain");
       }
     }
   }

@@ -17,13 +17,13 @@ namespace {
 constexpr rgb not_finite{255, 0, 255};
 constexpr rgb no_block{96, 96, 96};
 
-// Of an outline on a colour: halfway to white or to black, whichever is farther.
+/// The color of an outline on a color: halfway to white or to black, whichever is farther.
 rgb contrasting(const rgb& color) {
   const double lightness = 0.299 * color[0] + 0.587 * color[1] + 0.114 * color[2];
   return lightness < 128 ? mixed(color, {255, 255, 255}, 0.5) : mixed(color, {0, 0, 0}, 0.5);
 }
 
-/// How values become shares of the range of colours.
+/// Maps values to shares of the range of colors.
 class scale {
  public:
   scale(double least, double greatest, bool logarithmic)
@@ -33,7 +33,7 @@ class scale {
     if (!std::isfinite(value)) return not_finite;
     const double at = on_scale(value);
     if (!(at > least_)) return mesh_color(0);
-    // Halved, because the whole range may be more than a double can hold.
+    // Halved, because the whole range may overflow a double.
     return mesh_color((at / 2 - least_ / 2) / (greatest_ / 2 - least_ / 2));
   }
 
@@ -48,10 +48,10 @@ class scale {
   double greatest_;
 };
 
-/// The pixels from which on the centres lie in the i-th of `count` equal parts of an edge.
+/// The first pixel whose center is in the i-th of `count` equal parts of an edge.
 unsigned first_pixel(std::uint64_t i, std::uint64_t count, unsigned pixels) {
-  // The centre of pixel p lies at (2 p + 1) / (2 pixels). In whole numbers, so that two blocks of
-  // any levels leave no pixel out between them and share none.
+  // The center of pixel p is at (2 p + 1) / (2 pixels). Integers ensure that each pixel belongs to
+  // exactly one of two neighboring blocks of any levels.
   return unsigned((2 * pixels * i + count - 1) / (2 * count));
 }
 
@@ -128,8 +128,8 @@ class picture {
         }
       }
     }
-    if (least > greatest) least = greatest = 1;  // nothing to be seen
-    // An end that was asked for and lies beyond all values takes the other one along.
+    if (least > greatest) least = greatest = 1;  // there is no value
+    // If a given end is beyond all values, the other end becomes equal to it.
     if (options_.least) greatest = std::max(greatest, least = *options_.least);
     if (options_.greatest) least = std::min(least, greatest = *options_.greatest);
     return {least, greatest, options_.logarithmic};
@@ -156,7 +156,7 @@ class picture {
       for (unsigned column = left; column < right; ++column) {
         const rgb color =
             colors.color(value(leaf, cut, cell(column, blocks_across, image_.width), j));
-        // Left and lower edges; the others are those of the next blocks, or the picture's own.
+        // Left and lower edges; the next blocks, or the picture's edge, have the others.
         const bool edge = column == left || row == bottom || column + 1 == image_.width ||
                           row + 1 == image_.height;
         line[column] = outlined && edge ? contrasting(color) : color;
@@ -193,7 +193,7 @@ void check(const mesh_image_options& options) {
   }
   for (const auto& end : {options.least, options.greatest}) {
     if (end && !std::isfinite(*end)) {
-      throw std::invalid_argument("a range of values that does not end");
+      throw std::invalid_argument("a range of values that is not finite");
     }
     if (end && options.logarithmic && !(*end > 0)) {
       throw std::invalid_argument("a logarithmic range of values that are not greater than 0");

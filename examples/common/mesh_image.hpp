@@ -14,28 +14,28 @@ namespace common {
 
 struct mesh_image_options {
   unsigned longer_edge = 1024;     ///< pixels, 1 to 32768; the other edge is in proportion
-  int normal = 2;                  ///< in 3D: the axis, 0 to 2, across which the mesh is cut
-  std::optional<double> position;  ///< in 3D: where it is cut on that axis; else in the middle
-  std::optional<double> least;     ///< what is drawn darkest; else the least value in the picture
-  std::optional<double> greatest;  ///< what is drawn lightest; else the greatest
-  bool logarithmic = false;        ///< of values greater than 0; all others are darkest
-  bool outlines = true;            ///< of blocks, where these are large enough to be seen inside
+  int normal = 2;                  ///< in 3D: the axis, 0 to 2, orthogonal to the cut
+  std::optional<double> position;  ///< in 3D: of the cut on that axis; default: the middle
+  std::optional<double> least;  ///< the darkest value; default: the smallest value in the picture
+  std::optional<double> greatest;  ///< the lightest value; default: the largest value
+  bool logarithmic = false;  ///< a logarithmic scale; values that are not positive are darkest
+  bool outlines = true;      ///< of blocks that are large enough
 };
 
-/// A two-dimensional mesh, or a cut through a three-dimensional one along a plane of constant x, y
-/// or z: the first of the axes in the plane to the right, the second one up. Each pixel has the
-/// colour of the cell that its centre lies in, from dark violet over blue and green to light yellow
-/// in steps of equal lightness. Values that are not finite are magenta, and pixels in no block are
-/// grey.
+/// Draws a two-dimensional mesh, or a cut through a three-dimensional one along a plane of constant
+/// x, y or z: the first axis in the plane goes to the right, the second one up. Each pixel has the
+/// color of the cell that contains its center, from dark violet over blue and green to light yellow
+/// in steps of equal lightness. Values that are not finite are magenta; pixels outside of all
+/// blocks are gray.
 ///
-/// A plane between two cells shows the upper one. Outlines are a pixel wide, lighter than what is
-/// dark and darker than what is light, and are drawn of blocks of at least 12 pixels.
-/// \throws std::invalid_argument no such field, an option out of range, a cut outside the domain,
-///   or a mesh that contradicts itself
+/// A plane between two cells shows the upper one. Outlines are one pixel wide, lighter than dark
+/// cells and darker than light ones, and drawn for blocks of at least 12 pixels.
+/// \throws std::invalid_argument for an unknown field, an option out of range, a cut outside of the
+///   domain, or an inconsistent mesh
 [[nodiscard]] rgb_image draw_mesh(const ramify::mesh_snapshot&, std::string_view field,
                                   const mesh_image_options& = {});
 
-/// The colour of a share of the range, 0 to 1; less is as 0, more as 1, and NaN is magenta.
+/// Returns the color of a share of the range. Shares are clamped to [0, 1]; NaN is magenta.
 [[nodiscard]] rgb mesh_color(double share);
 
 }  // namespace common

@@ -21,9 +21,9 @@ keys_of_any_type alternative(std::size_t index, std::index_sequence<i...>) {
   return keys;
 }
 
-// Keys of one type so far; gives up at the first line that is none.
+// The keys read so far as one type. `good` is false after the first line that is no such number.
 template <class Number>
-struct column {
+struct key_reader {
   std::vector<Number> keys;
   bool good = true;
 
@@ -38,8 +38,7 @@ struct column {
   }
 };
 
-// Whether a double holds the number in `text` as well as anybody could wish: a whole number must
-// not be rounded.
+// Returns whether a double may hold the number in `text`: a whole number must not be rounded.
 bool fits_double(std::string_view text) {
   if (text.find_first_not_of("-0123456789") != std::string_view::npos) return true;
   if (text.starts_with('-')) text.remove_prefix(1);
@@ -64,10 +63,10 @@ keys_of_any_type keys_of_type(std::string_view name) {
 std::string_view type_name(const keys_of_any_type& keys) { return names[keys.index()]; }
 
 numbers read_text(const std::filesystem::path& path, bool pairs) {
-  column<std::int64_t> as_signed;
-  column<std::uint64_t> as_unsigned;
-  column<double> as_double;
-  std::string would_be_rounded;  // the complaint about the first number that as_double rounds
+  key_reader<std::int64_t> as_signed;
+  key_reader<std::uint64_t> as_unsigned;
+  key_reader<double> as_double;
+  std::string would_be_rounded;  // the message about the first number that as_double rounds
   numbers result;
 
   for_each_line(path, [&](const text_line& line) {
@@ -89,7 +88,7 @@ numbers read_text(const std::filesystem::path& path, bool pairs) {
     }
     if (would_be_rounded.empty() && !fits_double(key)) {
       would_be_rounded =
-          line.complaint("would be rounded: not all numbers of the file are i64 or u64");
+          line.message("would be rounded: not all numbers of the file are i64 or u64");
     }
   });
 

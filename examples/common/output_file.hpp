@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A file that appears whole or not at all.
+/// Output files that are written completely or not at all.
 
 #include <filesystem>
 #include <functional>
@@ -11,18 +11,18 @@
 
 namespace common {
 
-/// The file cannot be written; the message names it and says why.
+/// Thrown if a file cannot be written. The message names the file and the reason.
 class bad_output : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Writes to a temporary file beside `path` and renames it. If anything fails, `path` is as it was
-/// and the temporary file is gone. \throws bad_output
+/// Writes to a temporary file in the folder of `path` and renames it. After a failure `path` is
+/// unchanged, and the temporary file is removed. \throws bad_output
 void write_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& write);
 
-/// The same, and the file has reached the disk on return: even if the machine stops at any moment,
-/// `path` is as it was or as it should be. \throws bad_output
+/// Does the same, and waits until the file is on the disk: if the machine stops at any moment,
+/// `path` has either the old or the new content. \throws bad_output
 void write_file_to_disk(const std::filesystem::path& path,
                         const std::function<void(std::ostream&)>& write);
 

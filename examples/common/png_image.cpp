@@ -18,7 +18,7 @@ void write_png(const std::filesystem::path& path, const rgb_image& picture) {
   image.width = picture.width;
   image.height = picture.height;
   image.format = PNG_FORMAT_RGB;
-  // Once to learn the size, once to encode.
+  // The first call computes the size, the second call encodes.
   png_alloc_size_t size = 0;
   std::vector<char> encoded;
   const auto encode = [&](void* to) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Pictures as PNG files.
+/// Images as PNG files.
 
 #include <array>
 #include <cstddef>
@@ -14,14 +14,14 @@ namespace common {
 
 using rgb = std::array<std::uint8_t, 3>;
 
-/// Rows from the top, pixels from the left.
+/// An image. Rows are stored from the top, pixels from the left.
 struct rgb_image {
   unsigned width = 0;
   unsigned height = 0;
   std::vector<rgb> pixels;
 };
 
-/// The file appears whole or not at all. \throws bad_output naming it
+/// Writes an image completely or not at all. \throws bad_output that names the file
 void write_png(const std::filesystem::path&, const rgb_image&);
 
 }  // namespace common

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A bar on stderr that grows while a program works.
+/// A progress bar on stderr.
 
 #include <unistd.h>
 
@@ -13,19 +13,20 @@
 
 namespace common {
 
-/// Shows nothing unless stderr is a terminal; gone without a trace at the end of its scope.
+/// A progress bar. It prints nothing unless stderr is a terminal. The destructor removes it.
 class progress_bar {
   using clock = std::chrono::steady_clock;
 
  public:
-  /// `unit` of what is counted, for its rate; none is shown where that is null.
+  /// Creates a bar for `total` items. `unit` names the items in the rate; without it no rate is
+  /// printed.
   progress_bar(std::uint64_t total, const char* unit, bool quiet)
       : total_(total), unit_(unit), shown_(!quiet && total > 0 && ::isatty(STDERR_FILENO) == 1) {}
   ~progress_bar() { clear(); }
   progress_bar(const progress_bar&) = delete;
   progress_bar& operator=(const progress_bar&) = delete;
 
-  /// `done` of all; drawn ten times a second at most.
+  /// Draws the bar for `done` items, at most ten times a second.
   void show(std::uint64_t done) {
     const auto now = clock::now();
     if (!shown_ || now - drawn_ < std::chrono::milliseconds(100)) return;
@@ -40,7 +41,7 @@ class progress_bar {
     std::fprintf(stderr, "%.0f s left \033[K", done == 0 ? 0 : seconds / share - seconds);
   }
 
-  /// Makes way for a line of output.
+  /// Removes the bar, so that the caller can print a line.
   void clear() {
     if (shown_ && drawn_ != clock::time_point{}) std::fputs("\r\033[K", stderr);
     drawn_ = {};

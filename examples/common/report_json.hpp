@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Reports as JSON; and what an example tells of the device beside its report.
+/// Reports as JSON, and the launch costs that example programs print with their reports.
 
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -24,18 +24,19 @@ namespace common {
   return json;
 }
 
-/// What launches cost, if the run was on a GPU and it is known or can be measured.
+/// Returns the launch costs of the GPU of a run. Returns none if the run was not on a GPU, or the
+/// costs cannot be measured.
 [[nodiscard]] inline std::optional<ramify::launch_costs> launch_costs_of(
     const ramify::run_report& r) {
   if (r.ran_on != ramify::backend::cuda) return std::nullopt;
   try {
     return ramify::launch_costs_of_device();
-  } catch (const ramify::unavailable&) {  // the route's reason tells
+  } catch (const ramify::unavailable&) {  // the route's reason states it
     return std::nullopt;
   }
 }
 
-/// The same as text, a line a field.
+/// Prints the launch costs as text, one line per field.
 inline void print_launch_costs(std::ostream& out, const ramify::run_report& r) {
   if (const auto costs = launch_costs_of(r)) out << *costs;
 }

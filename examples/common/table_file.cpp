@@ -49,13 +49,13 @@ void check_header(const text_line& line, const std::vector<std::string>& columns
     const std::string is = i < found.size() ? "'" + std::string(found[i]) + "'" : "missing";
     const std::string should = i < columns.size() ? "'" + columns[i] + "'" : "none";
     if (is == should) continue;
-    std::string what = "names other columns than the table to go on with: column ";
+    std::string what = "has other columns than the table to continue: column ";
     what.append(std::to_string(i + 1)).append(" is ").append(is);
     line.reject(what.append(", and should be ").append(should));
   }
 }
 
-/// The time of a row.
+/// Returns the time of a row.
 double check_row(const text_line& line, const std::vector<std::string>& columns) {
   const auto fields = split(line.text);
   if (fields.size() != columns.size()) {
@@ -70,7 +70,7 @@ double check_row(const text_line& line, const std::vector<std::string>& columns)
   return *parse<double>(fields[0]);
 }
 
-/// The rows of a table up to a time.
+/// Returns the rows of a table up to a time.
 std::string rows_until(const std::filesystem::path& path, const std::vector<std::string>& columns,
                        double time) {
   const std::string content = read_whole_file(path);
@@ -87,7 +87,7 @@ std::string rows_until(const std::filesystem::path& path, const std::vector<std:
     }
     rest.remove_prefix(end + 1);
   }
-  // The header appears whole or not at all, so a file without any line is none of this program's.
+  // The header is written as a whole, so a file without a complete line is not of this program.
   if (rest.size() == content.size()) throw bad_input(path.string() + " has no line of columns");
   return rows;
 }
@@ -113,7 +113,7 @@ table_file::table_file(std::filesystem::path path, std::vector<std::string> colu
 table_file table_file::resume(std::filesystem::path path, std::vector<std::string> columns,
                               double time) {
   check(columns);
-  if (std::isnan(time)) throw std::invalid_argument("a table that goes on at no time");
+  if (std::isnan(time)) throw std::invalid_argument("a table that continues at a time that is NaN");
   std::string kept;
   std::error_code why;
   if (std::filesystem::status(path, why).type() != std::filesystem::file_type::not_found) {

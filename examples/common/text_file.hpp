@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Text files, a line at a time.
+/// Text files, read line by line.
 
 #include <algorithm>
 #include <charconv>
@@ -16,19 +16,19 @@
 
 namespace common {
 
-/// The file cannot be read, or does not hold what it should; the message says where.
+/// Thrown if a file cannot be read or is malformed. The message names the position.
 class bad_input : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// \throws bad_input
+/// Returns the content of a file. \throws bad_input
 [[nodiscard]] std::string read_whole_file(const std::filesystem::path&);
 
-/// Without blanks at either end, a carriage return among them.
+/// Removes blanks, tabs and carriage returns at both ends.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 
-/// The number that `text` is, if all of it is one that the type can hold.
+/// Parses all of `text` as a number. Returns none if it is not one, or out of range.
 template <class Number>
 [[nodiscard]] std::optional<Number> parse(std::string_view text) {
   Number value{};
@@ -43,13 +43,13 @@ struct text_line {
   std::size_t number;     ///< from 1 on
   std::string_view text;  ///< trimmed
 
-  /// A message about this line: "file, line 3: 'text' what".
-  [[nodiscard]] std::string complaint(const std::string& what) const {
+  /// Returns a message about this line: "file, line 3: 'text' what".
+  [[nodiscard]] std::string message(const std::string& what) const {
     return path.string() + ", line " + std::to_string(number) + ": '" +
            std::string(text.substr(0, 60)) + "' " + what;
   }
-  /// \throws bad_input
-  [[noreturn]] void reject(const std::string& what) const { throw bad_input(complaint(what)); }
+  /// Throws a message about this line. \throws bad_input
+  [[noreturn]] void reject(const std::string& what) const { throw bad_input(message(what)); }
 };
 
 /// Calls `visit` for each line of a file. \throws bad_input

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// --trace: what all programs that can record their launches do with it.
+/// The option --trace of all programs that can record their launches.
 
 #include <CLI/CLI.hpp>
 #include <ios>
@@ -15,7 +15,7 @@
 
 namespace common {
 
-/// A name whose extension no writer knows is refused.
+/// Adds the option --trace. It accepts the file extensions that write_trace_file() supports.
 inline void add_trace_option(CLI::App& app, std::string& file) {
   app.add_option("--trace", file,
                  "Record all grids: as a page (.html), for Perfetto (.json), for Graphviz (.dot)")
@@ -29,7 +29,7 @@ inline void add_trace_option(CLI::App& app, std::string& file) {
       });
 }
 
-/// Nothing where no file is asked for. \throws bad_output
+/// Writes the trace, unless `file` is empty. \throws bad_output
 inline void write_trace(const std::string& file, const ramify::launch_trace& trace) {
   if (file.empty()) return;
   try {
@@ -39,12 +39,12 @@ inline void write_trace(const std::string& file, const ramify::launch_trace& tra
   }
 }
 
-/// What was recorded, in a line.
+/// Prints the number of recorded grids, unless `file` is empty.
 inline void print_trace(std::ostream& out, const std::string& file,
                         const ramify::launch_trace& trace) {
   if (file.empty()) return;
   out << "trace: " << trace.count() << " grids in " << file;
-  if (trace.lost > 0) out << ", and " << trace.lost << " that found no room";
+  if (trace.lost > 0) out << "; not recorded: " << trace.lost;
   out << '\n';
 }
 

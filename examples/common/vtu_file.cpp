@@ -21,7 +21,8 @@
 namespace common {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the files say that they are so");
+static_assert(std::endian::native == std::endian::little,
+              "the files are declared as little-endian");
 
 constexpr std::array<std::pair<char, std::string_view>, 8> escapes{{{'&', "&amp;"},
                                                                     {'<', "&lt;"},
@@ -32,7 +33,7 @@ constexpr std::array<std::pair<char, std::string_view>, 8> escapes{{{'&', "&amp;
                                                                     {'\r', "&#13;"},
                                                                     {'\t', "&#9;"}}};
 
-// As the value of an XML attribute.
+/// Escapes the value of an XML attribute.
 std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -65,7 +66,7 @@ std::optional<std::string> unescaped(std::string_view text) {
 
 // ---- .vtu ----
 
-/// An array behind the XML.
+/// An array after the XML.
 struct data_array {
   enum class place { file, points, cells, cell_data } where;
   std::string attributes;
@@ -79,7 +80,7 @@ void write_all(std::ostream& out, const std::vector<T>& values) {
             static_cast<std::streamsize>(values.size() * sizeof(T)));
 }
 
-/// What a file is made of. Nothing is larger in memory than an array of one block.
+/// The arrays of a file. Only one block's part of an array is in memory at a time.
 class vtu_arrays {
  public:
   explicit vtu_arrays(const ramify::mesh_snapshot& mesh)
@@ -120,7 +121,7 @@ class vtu_arrays {
     add_of_each_leaf<std::uint32_t>(cell_data, "UInt32", "block",
                                     [](std::size_t leaf) { return std::uint32_t(leaf); });
   }
-  vtu_arrays(const vtu_arrays&) = delete;  // the writers point here
+  vtu_arrays(const vtu_arrays&) = delete;  // the writers have pointers to this object
   vtu_arrays& operator=(const vtu_arrays&) = delete;
 
   void write(std::ostream& out) const {
@@ -179,7 +180,7 @@ class vtu_arrays {
   }
 
   void write_points(std::ostream& out) const {
-    std::array<std::vector<double>, 3> along;  // the places of a block's points on each axis
+    std::array<std::vector<double>, 3> along;  // the coordinates of a block's points on each axis
     std::vector<double> of_a_block;
     for (const ramify::block_position& block : mesh_.leaves) {
       for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -190,7 +191,7 @@ class vtu_arrays {
         const double extent = mesh_.upper[axis] - low;
         const auto all = double(blocks_along(mesh_, block.level, axis) * edge_);
         for (std::size_t i = 0; i <= edge_; ++i) {
-          // The quotient, unlike a sum of cells, is the same for a corner in blocks of all levels.
+          // Unlike a sum over cells, this quotient has the same bits in blocks of all levels.
           const double share = double(std::uint64_t{block.index[axis]} * edge_ + i) / all;
           along[axis][i] = share == 1 ? mesh_.upper[axis] : low + extent * share;
         }
@@ -254,7 +255,7 @@ constexpr std::array<std::string_view, 2> pvd_foot{"</Collection>", "</VTKFile>"
 constexpr std::array<std::string_view, 3> pvd_entry{R"(<DataSet timestep=")",
                                                     R"(" group="" part="0" file=")", R"("/>)"};
 
-// The shortest number that reads back as the same.
+/// The shortest text that is parsed to the same number.
 std::string exact(double value) {
   std::array<char, 32> text;
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
@@ -284,7 +285,7 @@ std::optional<pvd_series::entry> parse_entry(std::string_view line) {
 
 std::vector<pvd_series::entry> read_pvd(const std::filesystem::path& path) {
   std::vector<pvd_series::entry> entries;
-  std::size_t head = 0;  // lines seen
+  std::size_t head = 0;  // lines read
   std::size_t foot = 0;
   for_each_line(path, [&](const text_line& line) {
     if (head < pvd_head.size()) {
@@ -298,10 +299,10 @@ std::vector<pvd_series::entry> read_pvd(const std::filesystem::path& path) {
         return;
       }
     }
-    line.reject("is not what this program writes there, so it cannot go on with this collection");
+    line.reject("is not what this program writes there, so the collection cannot be continued");
   });
   if (foot < pvd_foot.size())
-    throw bad_input(path.string() + " is no complete ParaView collection");
+    throw bad_input(path.string() + " is not a complete ParaView collection");
   return entries;
 }
 
@@ -322,7 +323,7 @@ void write_vtu(const std::filesystem::path& path, const ramify::mesh_snapshot& m
 }
 
 pvd_series pvd_series::resume(std::filesystem::path path, double time) {
-  if (std::isnan(time)) throw std::invalid_argument("pvd_series: it goes on at no time");
+  if (std::isnan(time)) throw std::invalid_argument("pvd_series: the time is NaN");
   pvd_series series(std::move(path));
   std::error_code why;
   if (std::filesystem::status(series.path_, why).type() == std::filesystem::file_type::not_found) {

@@ -6,7 +6,7 @@
 
 namespace ladder {
 
-/// A number that looks like chance, and is the same for all that ask: every bit of it depends on every bit of
+/// Returns a pseudo-random number that depends only on x. Each of its bits depends on all bits of
 /// x. (Wellons, "Prospecting for hash functions", 2018.)
 __host__ __device__ inline std::uint32_t hash(std::uint32_t x) {
   x = (x ^ x >> 16) * 0x7feb352du;

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What the programs of all ladders have in common: they run each rung, check its result, take its time, and
-/// tell all that as text or as a table.
+/// The main program of all ladders: it runs each rung, checks its result, measures its time, and
+/// prints the results as text or as a table.
 
 #include <algorithm>
 #include <cstdlib>
@@ -30,45 +30,45 @@ namespace ladder {
 
 using namespace ramify;
 
-/// What came of one run of a rung whose result was right.
+/// The report and the time of one run of a rung with a correct result.
 struct run_result {
   run_report report;
-  double ms = 0;  ///< by events in the stream; on the CPU executor, by the clock
+  double ms = 0;  ///< time between events in the stream; wall-clock time on the CPU executor
 };
 
-/// One rung. A Problem is made with a size and a stream; it has
+/// One rung. A Problem is constructed from a size and a stream; it has
 ///
-///     using rung_function = ...;  // what a rung is
-///     std::size_t size() const;   // what it has become, if it cannot be just as large as asked for
-///     run_result run(rung_function, cudaStream_t, launch_trace* or null);  // throws if the result is wrong
-///     double run_baseline();      // milliseconds of what the rungs are compared with
+///     using rung_function = ...;  // the type of a rung
+///     std::size_t size() const;   // the actual size
+///     run_result run(rung_function, cudaStream_t, launch_trace* or null);  // throws if wrong
+///     double run_baseline();      // milliseconds of the baseline
 template <class Problem>
 struct rung {
   const char* name;
-  const char* change;  ///< against the one before
-  std::size_t most;    ///< the largest size that it is asked to bear
+  const char* change;  ///< the change from the previous rung
+  std::size_t most;    ///< the largest size to run
   typename Problem::rung_function function;
 };
 
 template <class Problem>
 struct ladder_description {
   const char* name;
-  const char* unit;                             ///< of sizes
-  const char* baseline;                         ///< what run_baseline() runs
-  std::size_t small;                            ///< the size that all rungs bear
-  std::size_t large;                            ///< and one for those that can
-  std::optional<std::size_t> pending_launches;  ///< room in the pool; none: as it is
+  const char* unit;      ///< unit of sizes
+  const char* baseline;  ///< describes run_baseline()
+  std::size_t small;     ///< the size for all rungs
+  std::size_t large;     ///< the second size, for rungs whose `most` allows it
+  std::optional<std::size_t> pending_launches;  ///< size of the pool; none: unchanged
   std::vector<rung<Problem>> rungs;
 };
 
-/// What is told of a rung, or of the baseline.
+/// The measured result of a rung or of the baseline.
 struct outcome {
   run_report report;
   double ms = 0;  ///< median
   unsigned runs = 0;
 };
 
-/// The median of three to nine runs, as many as take a second, after one that does not count.
+/// Returns the median of three to nine runs, limited to about one second, after one warm-up run.
 template <class RunOnce>
 outcome measure(RunOnce run_once) {
   outcome result;
@@ -88,12 +88,13 @@ outcome measure(RunOnce run_once) {
   return result;
 }
 
+/// Measures the baseline.
 template <class Problem>
 outcome measure_baseline(Problem& problem) {
   return measure([&] { return run_result{{}, problem.run_baseline()}; });
 }
 
-/// \throws std::runtime_error naming the rung
+/// Runs a rung once. \throws std::runtime_error that names the rung
 template <class Problem>
 run_result run_once(Problem& problem, const rung<Problem>& r, cudaStream_t stream,
                     launch_trace* trace = nullptr) {
@@ -104,36 +105,38 @@ run_result run_once(Problem& problem, const rung<Problem>& r, cudaStream_t strea
   }
 }
 
+/// Measures a rung.
 template <class Problem>
 outcome measure_rung(Problem& problem, const rung<Problem>& r, cudaStream_t stream) {
   return measure([&] { return run_once(problem, r, stream); });
 }
 
-/// Three digits, without powers of ten.
+/// Returns a number as text with three significant digits and without an exponent.
 inline std::string digits(double value) {
   std::ostringstream out;
-  const int behind = value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3;
-  out << std::fixed << std::setprecision(behind) << value;
+  const int decimals = value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3;
+  out << std::fixed << std::setprecision(decimals) << value;
   return out.str();
 }
 
+/// Returns a number as text with thousands separators.
 inline std::string with_commas(std::size_t n) {
   std::string text = std::to_string(n);
   for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
   return text;
 }
 
-/// What the times were taken on.
+/// Describes the machine of the measurements.
 inline std::string machine() {
 #if RAMIFY_ON_CUDA
   int device = 0;
   int driver = 0;
   int runtime = 0;
   cudaDeviceProp properties{};
-  check(cudaGetDevice(&device), "asking for the current device");
-  check(cudaGetDeviceProperties(&properties, device), "asking what the device is");
-  check(cudaDriverGetVersion(&driver), "asking for the driver's version");
-  check(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version");
+  check(cudaGetDevice(&device), "querying the current device");
+  check(cudaGetDeviceProperties(&properties, device), "querying the device properties");
+  check(cudaDriverGetVersion(&driver), "querying the driver version");
+  check(cudaRuntimeGetVersion(&runtime), "querying the runtime version");
   const auto version = [](int v) {
     return std::to_string(v / 1000) + '.' + std::to_string(v % 1000 / 10);
   };
@@ -149,14 +152,14 @@ inline std::string machine() {
 #endif
 }
 
-/// A Markdown table of all rungs: what the small size took, and the large one where there is a rung that
-/// bears it.
+/// Prints a Markdown table of all rungs for the small size, and for the large size where a rung
+/// allows it.
 template <class Problem>
 void print_table(const ladder_description<Problem>& all, std::size_t small, std::size_t large) {
   const host_stream stream;
   std::cout << machine() << "; `ladder_" << all.name << " --table`; medians of three to nine runs; "
             << "pending-launch limit " << with_commas(*current_launch_limits().pending_launches)
-            << "; faster: how many times as fast as the rung before\n\n";
+            << "; faster: speed relative to the previous rung\n\n";
   std::string head = "| rung | change |";
   std::string line = "| --- | --- |";
   std::vector<std::string> rows{"| baseline | " + std::string(all.baseline) + " |"};
@@ -169,7 +172,7 @@ void print_table(const ladder_description<Problem>& all, std::size_t small, std:
         ' ' + with_commas(problem.size()) + ' ' + all.unit + ": grids | deepest | ms | faster |";
     line += " ---: | ---: | ---: | ---: |";
     rows[0] += " | | " + digits(measure_baseline(problem).ms) + " | |";
-    double before = 0;
+    double previous = 0;
     for (std::size_t i = 0; i < all.rungs.size(); ++i) {
       std::string& row = rows[i + 1];
       if (all.rungs[i].most < n) {
@@ -179,15 +182,15 @@ void print_table(const ladder_description<Problem>& all, std::size_t small, std:
       const outcome o = measure_rung(problem, all.rungs[i], stream.get());
       row += ' ' + with_commas(o.report.host_grids + o.report.child_grids) + " | " +
              std::to_string(o.report.deepest_level) + " | " + digits(o.ms) + " | " +
-             (before > 0 ? digits(before / o.ms) : "") + " |";
-      before = o.ms;
+             (previous > 0 ? digits(previous / o.ms) : "") + " |";
+      previous = o.ms;
     }
   }
   std::cout << head << '\n' << line << '\n';
   for (const std::string& row : rows) std::cout << row << '\n';
 }
 
-/// The same as text, of one size.
+/// Prints the results of one size as text.
 template <class Problem>
 void print_rungs(const ladder_description<Problem>& all, std::size_t n,
                  std::optional<unsigned> only) {
@@ -197,13 +200,13 @@ void print_rungs(const ladder_description<Problem>& all, std::size_t n,
   std::cout << with_commas(problem.size()) << ' ' << all.unit << ", " << machine() << '\n'
             << "baseline: " << all.baseline << "\n   " << digits(baseline.ms) << " ms (median of "
             << baseline.runs << ")\n";
-  double before = 0;
+  double previous = 0;
   for (std::size_t i = 0; i < all.rungs.size(); ++i) {
     const auto& r = all.rungs[i];
     if (only && *only != i + 1) continue;
     std::cout << r.name << ": " << r.change << std::endl;
     if (r.most < n && !only) {
-      std::cout << "   left out: it is asked for " << with_commas(r.most) << " at most\n";
+      std::cout << "   skipped: the largest size is " << with_commas(r.most) << '\n';
       continue;
     }
     const outcome o = measure_rung(problem, r, stream.get());
@@ -212,14 +215,14 @@ void print_rungs(const ladder_description<Problem>& all, std::size_t n,
               << " by kernels; deepest level: " << o.report.deepest_level
               << "; tasks without a launch slot: " << with_commas(o.report.spilled_tasks) << "\n   "
               << digits(o.ms) << " ms (median of " << o.runs << ')';
-    if (before > 0)
-      std::cout << ", " << digits(before / o.ms) << " times as fast as the rung before";
+    if (previous > 0)
+      std::cout << ", " << digits(previous / o.ms) << " times as fast as the previous rung";
     std::cout << std::endl;
-    before = o.ms;
+    previous = o.ms;
   }
 }
 
-/// Writes one run's launch tree, or timeline.
+/// Runs a rung once and writes its launch tree or timeline.
 /// \throws std::runtime_error if the rung does not record its launches
 template <class Problem>
 void write_trace(const rung<Problem>& r, std::size_t n, const std::filesystem::path& file) {
@@ -233,10 +236,11 @@ void write_trace(const rung<Problem>& r, std::size_t n, const std::filesystem::p
   write_trace_file(file, trace);
   std::cout << r.name << ", " << with_commas(problem.size()) << ": " << trace.count()
             << " grids in " << file.string();
-  if (trace.lost > 0) std::cout << ", and " << trace.lost << " that found no room";
+  if (trace.lost > 0) std::cout << "; not recorded: " << trace.lost;
   std::cout << '\n';
 }
 
+/// Returns the number that follows an option. \throws std::invalid_argument
 inline std::size_t number_after(std::string_view option, const char* text) {
   char* end = nullptr;
   const unsigned long long value = text == nullptr ? 0 : std::strtoull(text, &end, 10);
@@ -246,7 +250,8 @@ inline std::size_t number_after(std::string_view option, const char* text) {
   return value;
 }
 
-/// The main() of a ladder. `check_all` runs all rungs on whatever is hard, and throws if one is wrong.
+/// The main() of a ladder. `check_all` runs all rungs on hard inputs, and throws if one is wrong.
+/// Returns the exit status.
 template <class Problem>
 int run_program(int argc, char** argv, const ladder_description<Problem>& all,
                 void (*check_all)()) {
@@ -254,13 +259,13 @@ int run_program(int argc, char** argv, const ladder_description<Problem>& all,
   const std::string usage =
       "usage: ladder_" + std::string(all.name) +
       " [--rung N] [--n N] [--large N] [--trace FILE] [--table] [--check] [--pending-launches N]\n"
-      "  --rung N              only this one\n"
+      "  --rung N              run only this rung\n"
       "  --n N                 the size\n"
-      "  --large N             the table's second size, for the rungs that can bear it\n"
+      "  --large N             the second size of the table\n"
       "  --trace FILE          record the grids of --rung: .html, .json, .dot\n"
-      "  --table               all rungs as a Markdown table\n"
-      "  --check               no times: all rungs on inputs that are hard\n"
-      "  --pending-launches N  room in the pool of pending launches, half of which is used\n";
+      "  --table               print all rungs as a Markdown table\n"
+      "  --check               check all rungs on hard inputs, without times\n"
+      "  --pending-launches N  size of the pool of pending launches, half of which is used\n";
   std::optional<unsigned> only;
   std::optional<std::size_t> n;
   std::optional<std::size_t> large;
@@ -293,7 +298,8 @@ int run_program(int argc, char** argv, const ladder_description<Problem>& all,
         check_trace_file(trace);
       } else if (option == "--pending-launches") {
         pending_launches = value();
-        if (*pending_launches == 0) throw std::invalid_argument("no launch can be pending");
+        if (*pending_launches == 0)
+          throw std::invalid_argument("--pending-launches must be at least 1");
       } else if (option == "--table") {
         table = true;
       } else if (option == "--check") {
@@ -302,13 +308,13 @@ int run_program(int argc, char** argv, const ladder_description<Problem>& all,
         std::cout << usage;
         return 0;
       } else {
-        throw std::invalid_argument("there is no option " + std::string(option));
+        throw std::invalid_argument("unknown option " + std::string(option));
       }
     }
     if (!trace.empty() && !only) throw std::invalid_argument("--trace needs --rung");
-    if ((only || n || table) && checks) throw std::invalid_argument("--check goes through all");
-    if (only && table) throw std::invalid_argument("--table has all rungs");
-    if (large && !table) throw std::invalid_argument("--large is the table's");
+    if ((only || n || table) && checks) throw std::invalid_argument("--check runs all rungs");
+    if (only && table) throw std::invalid_argument("--table runs all rungs");
+    if (large && !table) throw std::invalid_argument("--large needs --table");
   } catch (const std::invalid_argument& e) {
     std::cerr << "error: " << e.what() << '\n' << usage;
     return 2;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs ladders, and puts their tables into examples/ladders/README.md and their launch trees, drawn by
-# Graphviz from the CPU executor's runs, beside them.
+# Runs ladders. Writes their tables to examples/ladders/README.md, and draws their launch trees with
+# Graphviz from runs on the CPU executor.
 #   examples/ladders/run.sh [program...]
 # Without a program, builds all ladders and runs those that this machine can run.
 set -euo pipefail
@@ -45,19 +45,19 @@ for program in "${programs[@]}"; do
   table=$(timeout 600 "$program" --table) || status=$?
   case $status in
     0) { echo; echo "$table"; echo; } | "$root/benchmarks/put_table.sh" "$here/README.md" "$marker" ;;
-    77) echo "$table: its table stays as it is" ;;
+    77) echo "$table: its table is unchanged" ;;
     *)
       echo "$table"
-      echo "$name failed: its table stays as it is"
+      echo "$name failed: its table is unchanged"
       failed=1
       ;;
   esac
 
-  # Trees are the CPU executor's, which draws the same one each time on as many cores. NAME/trees/sizes says of what size
-  # each rung's is.
+  # The trees are from the CPU executor, which launches the same tree in each run on the same number of
+  # cores. NAME/trees/sizes lists the size for each rung.
   [[ $name != *_cuda && -e $here/$name/trees/sizes ]] || continue
   if ! command -v dot >/dev/null; then
-    echo "no Graphviz: the trees of $name stay as they are"
+    echo "no Graphviz: the trees of $name are unchanged"
     continue
   fi
   while read -r rung size; do

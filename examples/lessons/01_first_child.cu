@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 1: a kernel launches a kernel.
 //
-// You will see   a parent grid of two blocks; in each, one thread launches a child grid.
-// The rule       Threads launch, not blocks: what all 32 threads of a block do is done 32 times. So
-//                one thread is elected to launch.
-// The catch      A launch can fail, and a kernel has nobody to tell. Look at every launch's status.
+// You will see   a parent grid of two blocks. In each block one thread launches a child grid.
+// The rule       Threads launch grids; blocks do not. If all 32 threads of a block execute a
+//                launch, it happens 32 times. So one thread of the block is elected to launch.
+// The pitfall    A launch can fail, and no exception or host error reports it. Check the status of
+//                every launch.
 // Try            In step 1, write `threadIdx.x < 32`. Now there are 64 children.
 #include "lesson.hpp"
 
@@ -15,20 +16,20 @@ __global__ void child(int* threads_of_children) { atomicAdd(threads_of_children,
 __global__ void parent(int* threads_of_children, int* failures) {
   // 1. One thread of the block launches.
   if (threadIdx.x == 0) {
-    // 2. A grid of one block of four threads: what CUDA itself spells
+    // 2. Launch a grid of one block of four threads. In plain CUDA this is
     //        child<<<1, 4, 0, cudaStreamFireAndForget>>>(threads_of_children);
-    //    It may begin at once or later; nobody waits for it here.
+    //    The child may begin at once or later. The parent does not wait for it.
     const auto launched = launch(child, {1, 4}, fire_and_forget(), threads_of_children);
-    // 3. Did it go well?
+    // 3. Check the status of the launch.
     if (!launched) atomicAdd(failures, 1);
   }
 }
 
 int main() {
   return lesson::run([] {
-    const lesson::numbers<int> counts(2);
-    // The host launches the parent like any kernel; nullptr is its NULL stream. A grid is complete
-    // when its children are, so whoever waits for the parent waits for all of them.
+    const lesson::device_array<int> counts(2);
+    // The host launches the parent like any other kernel; nullptr is the host's NULL stream. A grid
+    // is complete when its children are complete, so a wait for the parent covers all of them.
     check(launch(parent, {2, 32}, nullptr, counts.data(), counts.data() + 1).code(),
           "launching the parent");
     const auto seen = counts.read();

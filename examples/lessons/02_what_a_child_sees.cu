@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lesson 2: what memory a child grid sees, and when.
+// Lesson 2: which memory a child grid sees, and when.
 //
 // You will see   a block of 128 threads that writes 128 numbers, and a child that reads them.
-// The rule       A child sees the global memory that its launching thread sees at the launch: what
-//                this thread wrote before, and what others wrote before a barrier or a fence that
-//                hands it over to this thread.
-// The catch      From then on nothing is certain between the two. The child may or may not see what
-//                is written after the launch. The parent may or may not see what the child writes,
-//                and cannot wait for it. Only who comes after the parent sees all that the child
-//                wrote: the next in the host's stream, or a tail launch (lesson 8).
-// Try            In step 2, write `__syncwarp()`: a barrier for the 32 threads of a warp. On the CPU
-//                executor a child that begins at once then sees 32 numbers.
+// The rule       A child sees the global memory that its launching thread sees at the launch: the
+//                writes of this thread before the launch, and writes of other threads that a
+//                barrier or a fence made visible to this thread.
+// The pitfall    After the launch, parent and child run without any order. The child may or may not
+//                see what is written after the launch. The parent may or may not see what the child
+//                writes, and cannot wait for it. Only work that runs after the parent is complete
+//                sees all writes of the child: the next operation in the host's stream, or a tail
+//                launch (lesson 8).
+// Try            In step 2, write `__syncwarp()`, a barrier for the 32 threads of a warp. On the
+//                CPU executor a child that begins at once then sees 32 numbers.
 #include "lesson.hpp"
 
 using namespace ramify;
@@ -18,51 +19,52 @@ using namespace ramify;
 constexpr unsigned threads = 128;
 
 struct memory {
-  int before[threads];  // the parent writes this before the launch
-  int after;            // and this after it
-  int result;           // the child writes this
+  int before[threads];  // the parent writes it before the launch
+  int after;            // the parent writes it after the launch
+  int result;           // the child writes it
   int failures;
 };
 
-struct sightings {
+struct observations {
   int before, after, result_by_parent, result_by_next;
 };
 
-__global__ void child(memory* m, sightings* seen) {
+__global__ void child(memory* m, observations* seen) {
   atomicAdd(&seen->before, m->before[threadIdx.x]);
-  // An atomic read: without it, reading what another grid may be writing would be a data race.
+  // The read is atomic because the parent may write the word at the same time: a data race
+  // otherwise.
   if (threadIdx.x == 0) seen->after = atomicAdd(&m->after, 0);
   if (threadIdx.x == 0) atomicExch(&m->result, 1);
 }
 
-__global__ void parent(memory* m, sightings* seen) {
+__global__ void parent(memory* m, observations* seen) {
   // 1. Every thread writes its number.
   m->before[threadIdx.x] = 1;
-  // 2. The barrier makes all 128 numbers visible to thread 0, and so to its child.
+  // 2. The barrier makes all 128 numbers visible to thread 0, and therefore to its child.
   __syncthreads();
   if (threadIdx.x != 0) return;
-  // 3. The launch: the one moment at which parent and child agree on memory.
+  // 3. The launch is the only point at which the child is sure to see what its parent sees.
   const auto launched = launch(child, {1, threads}, fire_and_forget(), m, seen);
   if (!launched) atomicAdd(&m->failures, 1);
-  // 4. Too late to be sure that the child sees it, too early to be sure to see what the child wrote.
+  // 4. The child may miss this write, and this read may miss what the child wrote.
   atomicExch(&m->after, 1);
   seen->result_by_parent = atomicAdd(&m->result, 0);
 }
 
-__global__ void next(memory* m, sightings* seen) { seen->result_by_next = m->result; }
+__global__ void next(memory* m, observations* seen) { seen->result_by_next = m->result; }
 
 void show() {
-  const lesson::numbers<memory> m(1);
-  const lesson::numbers<sightings> seen(1);
+  const lesson::device_array<memory> m(1);
+  const lesson::device_array<observations> seen(1);
   check(launch(parent, {1, threads}, nullptr, m.data(), seen.data()).code(), "launching parent");
-  // 5. In the same stream of the host: it begins when the parent and its child are complete.
+  // 5. The next grid in the host's stream begins after the parent and its child are complete.
   check(launch(next, {1, 1}, nullptr, m.data(), seen.data()).code(), "launching next");
-  const sightings s = seen.read()[0];
+  const observations s = seen.read()[0];
   std::cout << "  numbers written before the launch, seen by the child:  " << s.before << '\n'
             << "  word written after the launch, seen by the child:      " << s.after << '\n'
             << "  word written by the child, seen by its parent:         " << s.result_by_parent
             << '\n'
-            << "  word written by the child, seen by the host's next:    " << s.result_by_next
+            << "  word written by the child, seen by the next grid:      " << s.result_by_next
             << '\n'
             << "  launches that failed:                                  " << m.read()[0].failures
             << '\n';
@@ -71,7 +73,7 @@ void show() {
 int main() {
   return lesson::run([] {
 #if RAMIFY_ON_CUDA
-    std::cout << "on a GPU, where the second and the third number are a matter of luck:\n";
+    std::cout << "on a GPU, where the second and the third number may be 0 or 1:\n";
     show();
 #else
     {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lesson 3: no pointers to local or shared memory for a child grid.
+// Lesson 3: a child grid must not receive pointers to local or shared memory.
 //
-// You will see   two numbers handed to a child in the right way, and what the CPU executor says of
-//                two wrong ways.
-// The rule       Hand a child values, and pointers to global memory.
-// The catch      Local memory is a thread's own and shared memory a block's own. In the child the
-//                same address means something else, or nothing, and the parent may be gone. On a GPU
-//                that is undefined: it may be a wrong number and no error. nvcc warns where it can
-//                tell. The same holds for cudaMemcpyAsync and cudaMemsetAsync in a kernel.
-// Try            In step 4, hand over `global` instead of `&mine`. There is nothing to complain of.
+// You will see   two numbers passed to a child correctly, and the CPU executor's report of two
+//                wrong ways.
+// The rule       Pass a child values, and pointers to global memory.
+// The pitfall    Local memory belongs to one thread and shared memory to one block. In the child
+//                the same address refers to other memory or to none, and the parent may have ended.
+//                On a GPU the behavior is undefined: the result may be a wrong number without an
+//                error. nvcc warns where it can detect the mistake. The same rule holds for
+//                cudaMemcpyAsync and cudaMemsetAsync in a kernel.
+// Try            In step 4, pass `global` instead of `&mine`. The CPU executor reports no
+//                violation.
 #include "lesson.hpp"
 
 using namespace ramify;
@@ -27,8 +29,8 @@ __global__ void right(int* global, int* received, int* failures) {
   atomicAdd(&shared, local);
   __syncthreads();
   if (threadIdx.x == 5) {
-    // 1. What is local goes by value: a launch copies its arguments.
-    // 2. What is shared is copied to global memory first.
+    // 1. Pass the local number by value: a launch copies its arguments.
+    // 2. Copy the shared number to global memory first.
     *global = shared;
     const auto launched = launch(child, {1, 1}, fire_and_forget(), local, global, received);
     if (!launched) atomicAdd(failures, 1);
@@ -36,24 +38,24 @@ __global__ void right(int* global, int* received, int* failures) {
 }
 
 #if !RAMIFY_ON_CUDA
-// The wrong ways, which only the CPU executor may run: it looks at every argument of a launch, and
-// inside structs too, before the child can do harm.
+// Only the CPU executor may run the wrong ways. It checks every argument of a launch, also inside
+// structs, before the child runs.
 
-__global__ void hands_shared(int* global, int* received) {
+__global__ void passes_shared(int* global, int* received) {
   __shared__ int mine;
   if (threadIdx.x == 0) mine = *global;
   __syncthreads();
   if (threadIdx.x == 5) {
-    // 3. The value of `mine` is welcome in the child, its address is not.
+    // 3. The value of `mine` is allowed as an argument. Its address is not.
     const auto launched = launch(child, {1, 1}, fire_and_forget(), mine, &mine, received);
     if (!launched) *received = -1;
   }
 }
 
-__global__ void hands_local(int* global, int* received) {
+__global__ void passes_local(int* global, int* received) {
   const int mine = *global;
   if (threadIdx.x == 5) {
-    // 4. The same with a thread's own memory.
+    // 4. The same holds for a thread's local memory.
     const auto launched = launch(child, {1, 1}, fire_and_forget(), mine, &mine, received);
     if (!launched) *received = -1;
   }
@@ -62,9 +64,9 @@ __global__ void hands_local(int* global, int* received) {
 
 int main() {
   return lesson::run([] {
-    const lesson::numbers<int> global(1);
-    const lesson::numbers<int> received(2);
-    const lesson::numbers<int> failures(1);
+    const lesson::device_array<int> global(1);
+    const lesson::device_array<int> received(2);
+    const lesson::device_array<int> failures(1);
     check(launch(right, {1, 32}, nullptr, global.data(), received.data(), failures.data()).code(),
           "launching");
     const auto got = received.read();
@@ -72,11 +74,12 @@ int main() {
               << "the shared number, through global memory: " << got[1] << " (10 + 11 + ... + 41)\n"
               << "launches that failed:                     " << failures.read()[0] << '\n';
 #if RAMIFY_ON_CUDA
-    std::cout << "the wrong ways are undefined on a GPU; run this lesson on the CPU executor\n";
+    std::cout << "the wrong ways are undefined behavior; the CPU executor reports them\n";
 #else
-    // A broken rule ends the host's launch with an exception. It names rule, kernel, block and thread.
-    for (const auto kernel : {hands_shared, hands_local}) {
-      std::cout << "the CPU executor complains of: " << lesson::complaint([&] {
+    // A rule violation makes the host's launch throw. The message names rule, kernel, block and
+    // thread.
+    for (const auto kernel : {passes_shared, passes_local}) {
+      std::cout << "the CPU executor reports: " << lesson::violation([&] {
         check(launch(kernel, {1, 32}, nullptr, global.data(), received.data()).code(), "launching");
       }) << '\n';
     }

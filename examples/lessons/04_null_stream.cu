@@ -1,36 +1,40 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 4: the NULL stream of a block.
 //
-// You will see   two blocks of four threads; every thread launches a child into the NULL stream. A
+// You will see   two blocks of four threads. Every thread launches a child into the NULL stream. A
 //                child writes "(" when it begins, and a child of its own writes ")".
-// The rule       A block has one NULL stream for all its threads. Children in it run one after
-//                another: each begins when the one before it is complete, with all that it launched.
-// The catch      It is what a launch gets that names no stream, so children wait for one another
-//                where nobody needs it. And it orders no more than that: which thread comes first is
-//                open, and children in the NULL stream of another block do not wait at all.
-// Try            In step 3, let both blocks write into `diaries`. Now up to two children are open at
-//                a time, one of each block. Never more: there are two NULL streams.
+// The rule       The threads of a block share one NULL stream. Children in it run one after
+//                another: each begins after the previous one and all grids that it launched are
+//                complete.
+// The pitfall    A launch that names no stream uses the NULL stream, so children run one after
+//                another even where the algorithm does not need that. The NULL stream orders
+//                nothing else: the order of the threads is unspecified, and children in the NULL
+//                streams of two blocks may run at the same time.
+// Try            In step 3, let both blocks write into the log of block 0: `log = logs`. Now up to
+//                two children are open at a time, one of each block, because there are two NULL
+//                streams.
 #include "lesson.hpp"
 
 using namespace ramify;
-using lesson::diary;
+using lesson::letter_log;
 
-__global__ void end(diary* d) { lesson::write(d, ')'); }
+__global__ void end(letter_log* log) { lesson::write(log, ')'); }
 
-__global__ void child(diary* d) {
-  lesson::write(d, '(');
-  // 1. The child is complete when its own child is. So a ")" comes before whatever waits for it.
-  if (!launch(end, {1, 1}, fire_and_forget(), d)) lesson::write(d, '!');
+__global__ void child(letter_log* log) {
+  lesson::write(log, '(');
+  // 1. The child is complete when its own child is complete. So its ")" comes before the "(" of the
+  //    next child in the same stream.
+  if (!launch(end, {1, 1}, fire_and_forget(), log)) lesson::write(log, '!');
 }
 
-__global__ void parent(diary* diaries) {
-  // 2. What CUDA spells child<<<1, 1>>>(...), in every thread of both blocks.
-  // 3. Each block has a diary.
-  diary* const d = diaries + blockIdx.x;
-  if (!launch(child, {1, 1}, null_stream(), d)) lesson::write(d, '!');
+__global__ void parent(letter_log* logs) {
+  // 2. Every thread of both blocks launches. In plain CUDA this is child<<<1, 1>>>(...).
+  // 3. Each block has a letter_log.
+  letter_log* const log = logs + blockIdx.x;
+  if (!launch(child, {1, 1}, null_stream(), log)) lesson::write(log, '!');
 }
 
-// How many children are open at a time, at most.
+// Returns the maximum number of children that were open at the same time.
 int most_at_a_time(const std::string& written) {
   int open = 0;
   int most = 0;
@@ -43,13 +47,13 @@ int most_at_a_time(const std::string& written) {
 
 int main() {
   return lesson::run([] {
-    const lesson::numbers<diary> diaries(2);
-    check(launch(parent, {2, 4}, nullptr, diaries.data()).code(), "launching the parent");
+    const lesson::device_array<letter_log> logs(2);
+    check(launch(parent, {2, 4}, nullptr, logs.data()).code(), "launching the parent");
     int block = 0;
-    for (const diary& d : diaries.read()) {
-      const std::string written = lesson::text(d);
-      std::cout << "diary " << block++ << ": '" << written << "', at most "
-                << most_at_a_time(written) << " open at a time\n";
+    for (const letter_log& log : logs.read()) {
+      const std::string written = lesson::text(log);
+      std::cout << "log " << block++ << ": '" << written << "', at most " << most_at_a_time(written)
+                << " open at a time\n";
     }
   });
 }

@@ -1,35 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 5: named streams.
 //
-// You will see   a thread that puts children A and B into one stream, C and D into another. A child
-//                writes its letter when it begins, and a child of its own writes the small letter.
-// The rule       Children in one stream run one after another; two streams do not wait for each
-//                other. In a kernel a stream must be made with cudaStreamNonBlocking.
-// The catch      A stream belongs to the grid that made it: to all its threads, and to nobody else.
-//                Handed to a child it is undefined; the CPU executor says who did it. Nor is a stream
-//                free: 132 blocks on an H200 launched 3.2 to 4.9 million grids a second without
-//                order (lesson 6), and 1.2 million into named streams.
-// Try            In step 3, launch B into `second`. Nothing orders A and B any more.
+// You will see   a thread that launches children A and B into one stream, C and D into another. A
+//                child writes its letter when it begins, and a child of its own writes the
+//                lower-case letter.
+// The rule       Children in one stream run one after another. Two streams are independent. In a
+//                kernel a stream must be created with cudaStreamNonBlocking.
+// The pitfall    All threads of the grid that created a stream may use it, and no other grid may.
+//                In a child its use is undefined behavior; the CPU executor reports it. Named
+//                streams also cost time: 132 blocks on an H200 launched 4.3 million grids a second
+//                with fire-and-forget (lesson 6), and 1.6 million into named streams
+//                (benchmarks/README.md).
+// Try            In step 3, launch B into `second`. Now A and B have no order.
 #include "lesson.hpp"
 
 using namespace ramify;
-using lesson::diary;
+using lesson::letter_log;
 
-__global__ void end(diary* d, char name) { lesson::write(d, name); }
+__global__ void end(letter_log* log, char name) { lesson::write(log, name); }
 
-__global__ void child(diary* d, char name) {
-  lesson::write(d, name);
-  // 1. Not complete before this one is.
-  const char small = static_cast<char>(name - 'A' + 'a');
-  if (!launch(end, {1, 1}, fire_and_forget(), d, small)) lesson::write(d, '!');
+__global__ void child(letter_log* log, char name) {
+  lesson::write(log, name);
+  // 1. This grid is complete only after its own child is complete.
+  const char lower_case = static_cast<char>(name - 'A' + 'a');
+  if (!launch(end, {1, 1}, fire_and_forget(), log, lower_case)) lesson::write(log, '!');
 }
 
-__global__ void parent(diary* ab, diary* cd) {
-  // 2. cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), and cudaStreamDestroy at the end of
-  //    the scope, which takes the handle; the work in the stream goes on.
+__global__ void parent(letter_log* ab, letter_log* cd) {
+  // 2. The constructor calls cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking). The
+  //    destructor calls cudaStreamDestroy, which releases the handle; the work in the stream still
+  //    completes.
   const device_stream first;
   const device_stream second;
-  // 3. A before B, C before D, and no more than that.
+  // 3. A runs before B, and C before D. There is no other order.
   if (!launch(child, {1, 1}, first.get(), ab, 'A')) lesson::write(ab, '!');
   if (!launch(child, {1, 1}, first.get(), ab, 'B')) lesson::write(ab, '!');
   if (!launch(child, {1, 1}, second.get(), cd, 'C')) lesson::write(cd, '!');
@@ -37,26 +40,26 @@ __global__ void parent(diary* ab, diary* cd) {
 }
 
 #if !RAMIFY_ON_CUDA
-// The wrong way, which only the CPU executor may run.
-__global__ void uses(cudaStream_t stream, diary* d) {
-  if (!launch(end, {1, 1}, stream, d, 'X')) lesson::write(d, '!');
+// Only the CPU executor may run the wrong way.
+__global__ void uses(cudaStream_t stream, letter_log* log) {
+  if (!launch(end, {1, 1}, stream, log, 'X')) lesson::write(log, '!');
 }
-__global__ void gives_its_stream_away(diary* d) {
+__global__ void passes_its_stream(letter_log* log) {
   const device_stream mine;
-  if (!launch(uses, {1, 1}, fire_and_forget(), mine.get(), d)) lesson::write(d, '!');
+  if (!launch(uses, {1, 1}, fire_and_forget(), mine.get(), log)) lesson::write(log, '!');
 }
 #endif
 
 int main() {
   return lesson::run([] {
-    const lesson::numbers<diary> diaries(2);
-    check(launch(parent, {1, 1}, nullptr, diaries.data(), diaries.data() + 1).code(), "launching");
-    const auto written = diaries.read();
+    const lesson::device_array<letter_log> logs(2);
+    check(launch(parent, {1, 1}, nullptr, logs.data(), logs.data() + 1).code(), "launching");
+    const auto written = logs.read();
     std::cout << "A and B: " << lesson::text(written[0]) << '\n'
               << "C and D: " << lesson::text(written[1]) << '\n';
 #if !RAMIFY_ON_CUDA
-    std::cout << "a stream given to a child: " << lesson::complaint([&] {
-      check(launch(gives_its_stream_away, {1, 1}, nullptr, diaries.data()).code(), "launching");
+    std::cout << "a stream passed to a child: " << lesson::violation([&] {
+      check(launch(passes_its_stream, {1, 1}, nullptr, logs.data()).code(), "launching");
     }) << '\n';
 #endif
   });

@@ -7,53 +7,55 @@
 //                              \         /
 //                     right:    --- C ---
 //
-// The rule       An event marks what is in a stream so far. A stream that waits for it holds up what
-//                is put into it later, not the kernel that asks.
-// The catch      Events of a kernel order and do nothing else: they must be made with
-//                cudaEventDisableTiming, cannot be waited for by a thread, and belong to their grid
-//                like streams do. An event that nobody recorded holds up nothing, so record first.
+// The rule       An event marks the work that is in a stream so far. A stream that waits for an
+//                event delays the work that is submitted to it later. The kernel itself does not
+//                wait.
+// The pitfall    Events of a kernel only order work. They must be created with
+//                cudaEventDisableTiming, no thread can wait for them, and only the grid that
+//                created them may use them. A wait for an event that was never recorded has no
+//                effect, so record first.
 // Try            In step 3, let `left` wait for A instead of `right`. C no longer waits for A.
 #include "lesson.hpp"
 
 using namespace ramify;
-using lesson::diary;
+using lesson::letter_log;
 
-__global__ void end(diary* d, char name) { lesson::write(d, name); }
+__global__ void end(letter_log* log, char name) { lesson::write(log, name); }
 
-// Writes its letter when it begins; a child of its own writes the small letter.
-__global__ void child(diary* d, char name) {
-  lesson::write(d, name);
-  const char small = static_cast<char>(name - 'A' + 'a');
-  if (!launch(end, {1, 1}, fire_and_forget(), d, small)) lesson::write(d, '!');
+// Writes its letter when it begins. A child of its own writes the lower-case letter.
+__global__ void child(letter_log* log, char name) {
+  lesson::write(log, name);
+  const char lower_case = static_cast<char>(name - 'A' + 'a');
+  if (!launch(end, {1, 1}, fire_and_forget(), log, lower_case)) lesson::write(log, '!');
 }
 
-__global__ void parent(diary* d) {
+__global__ void parent(letter_log* log) {
   const device_stream left;
   const device_stream right;
   // 1. cudaEventCreateWithFlags(&event, cudaEventDisableTiming)
   const device_event a_is_complete;
   const device_event c_is_complete;
 
-  // 2. A, and a mark behind it.
-  bool good = bool(launch(child, {1, 1}, left.get(), d, 'A'));
+  // 2. Launch A and record an event after it.
+  bool good = bool(launch(child, {1, 1}, left.get(), log, 'A'));
   good = good && a_is_complete.record(left) == cudaSuccess;
-  // 3. C waits for the mark. B is behind A anyway.
+  // 3. C waits for the event. B follows A in the same stream.
   good = good && right.wait(a_is_complete.get()) == cudaSuccess;
-  good = good && launch(child, {1, 1}, right.get(), d, 'C');
-  good = good && launch(child, {1, 1}, left.get(), d, 'B');
-  // 4. D is behind B, and waits for a mark behind C.
+  good = good && launch(child, {1, 1}, right.get(), log, 'C');
+  good = good && launch(child, {1, 1}, left.get(), log, 'B');
+  // 4. D follows B in the same stream, and waits for an event after C.
   good = good && c_is_complete.record(right) == cudaSuccess;
   good = good && left.wait(c_is_complete.get()) == cudaSuccess;
-  good = good && launch(child, {1, 1}, left.get(), d, 'D');
-  if (!good) lesson::write(d, '!');
+  good = good && launch(child, {1, 1}, left.get(), log, 'D');
+  if (!good) lesson::write(log, '!');
 }
 
 int main() {
   return lesson::run([] {
-    const lesson::numbers<diary> d(1);
-    check(launch(parent, {1, 1}, nullptr, d.data()).code(), "launching the parent");
-    const std::string written = lesson::text(d.read()[0]);
-    // One is complete (small letter) before the other begins (capital letter).
+    const lesson::device_array<letter_log> log(1);
+    check(launch(parent, {1, 1}, nullptr, log.data()).code(), "launching the parent");
+    const std::string written = lesson::text(log.read()[0]);
+    // Returns whether one child was complete (lower case) before another began (upper case).
     const auto before = [&](char first, char second) {
       return written.find(first) < written.find(second) ? "yes" : "no";
     };

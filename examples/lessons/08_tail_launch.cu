@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 8: the tail launch, which joins all children.
 //
-// You will see   eight blocks that launch a child each, a tail launch that adds up what the children
-//                found, and one behind it that divides the sum by their number.
-// The rule       A grid in cudaStreamTailLaunch begins when the grid that launched it has ended, in
-//                all its blocks, and all its other children are complete, with all that they
-//                launched. Several tail launches run one after another, in the order of launching.
-// The catch      A kernel cannot wait for its children and go on. What is to happen with their
-//                results must be another kernel, and knows only what its arguments tell. It is the
-//                launch that costs most, too: on an H200 11.8 us in one thread, others 6.5.
-// Try            In step 2, write `fire_and_forget()`. The sum waits for nobody any more, and may
-//                lack what children have not found yet.
+// You will see   eight blocks that launch one child each, a tail launch that adds up the results of
+//                the children, and a second tail launch that divides the sum by their number.
+// The rule       A grid in cudaStreamTailLaunch begins after the grid that launched it has ended,
+//                in all its blocks, and all other children of that grid are complete, with all that
+//                they launched. Several tail launches run one after another, in launch order.
+// The pitfall    A kernel cannot wait for its children and then continue. (The default device
+//                runtime since CUDA 12, CDP2, has no such wait. CDP1 can still be forced below
+//                compute capability 9.0 with -DCUDA_FORCE_CDP1_IF_SUPPORTED; Ramify does not
+//                support it.) The code that uses the children's results is another kernel, and it
+//                receives its state through its arguments. A tail launch also costs the most: on an
+//                H200 one thread needs 10.7 us for each, and 6.1 to 6.5 us for other launches
+//                (benchmarks/README.md).
+// Try            In step 2, write `fire_and_forget()`. The sum then waits for no child and may miss
+//                some of their results.
 #include "lesson.hpp"
 
 using namespace ramify;
@@ -34,16 +38,16 @@ __global__ void add_up(table* t) {
 __global__ void divide(table* t) { t->mean = t->sum / static_cast<int>(children); }
 
 __global__ void parent(table* t) {
-  // 1. One thread of the whole grid launches what is to run once.
+  // 1. One thread of the whole grid makes the launches that happen once.
   if (blockIdx.x == 0) {
-    // 2. It does not matter that no child has been launched yet, nor that other blocks launch them.
+    // 2. The tail launch also waits for children that are launched later or by other blocks.
     const auto sum = launch(add_up, {1, 1}, tail_launch(), t);
     if (!sum) atomicAdd(&t->failures, 1);
-    // 3. Behind the sum, and sees what it wrote.
+    // 3. The second tail launch runs after the first and sees what it wrote.
     const auto mean = launch(divide, {1, 1}, tail_launch(), t);
     if (!mean) atomicAdd(&t->failures, 1);
   }
-  // 4. The children: a thread of each block launches one.
+  // 4. One thread of each block launches a child.
   const auto number = static_cast<int>(blockIdx.x);
   const auto launched = launch(square, {1, 1}, fire_and_forget(), t, number);
   if (!launched) atomicAdd(&t->failures, 1);
@@ -51,7 +55,7 @@ __global__ void parent(table* t) {
 
 int main() {
   return lesson::run([] {
-    const lesson::numbers<table> memory(1);
+    const lesson::device_array<table> memory(1);
     check(launch(parent, {children, 1}, nullptr, memory.data()).code(), "launching the parent");
     const table t = memory.read()[0];
     std::cout << "sum of the squares of 0 to 7: " << t.sum << '\n'

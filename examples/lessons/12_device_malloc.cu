@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 12: malloc in a kernel.
 //
-// You will see   four blocks that get 1 MiB each, fill it and leave it to a child grid, which adds
-//                the numbers up and frees them. Then a thread takes such pieces until none is left.
-// The rule       malloc() in a kernel gives global memory, from a heap of fixed size
+// You will see   four blocks that allocate 1 MiB each, fill it and pass it to a child grid, which
+//                adds up the numbers and frees the memory. Then one thread allocates such pieces
+//                until the heap is exhausted.
+// The rule       malloc() in a kernel returns global memory, from a heap of fixed size
 //                (cudaLimitMallocHeapSize, 8 MiB unless set). Any later grid may use it, and any
-//                may free it. It stays until it is freed, whatever becomes of the grid that got it.
-// The catch      A heap that is used up gives null; nothing else happens, so look. The limit must
-//                be set before the first kernel that uses malloc(), or CUDA refuses. And the host
-//                can neither cudaFree such memory nor copy from it: a kernel must do both.
-// Try            Comment out the line of step 3. Four pieces are never freed, so there are fewer to
-//                take in the end.
+//                may free it. It stays allocated until it is freed, even after its grid has ended.
+// The pitfall    If the heap is exhausted, malloc() returns null and there is no other error, so
+//                check. The limit must be set before the first kernel that uses malloc(), or CUDA
+//                refuses. The host can neither cudaFree such memory nor copy from it: a kernel must
+//                do both.
+// Try            Comment out the line of step 3. Four pieces are never freed, so fewer are
+//                available at the end.
 #include <ramify/runtime/shared.cuh>
 
 #include "lesson.hpp"
@@ -20,21 +22,21 @@ using namespace ramify;
 constexpr std::size_t heap_bytes = std::size_t{16} << 20;
 constexpr std::size_t piece_bytes = std::size_t{1} << 20;
 constexpr unsigned piece_length = piece_bytes / sizeof(unsigned);
-constexpr unsigned wanted_pieces = 100;  // far more than the heap has
+constexpr unsigned wanted_pieces = 100;  // far more than fit into the heap
 
-struct notes {
-  unsigned ones;    // in the pieces that children saw
-  unsigned pieces;  // before the heap was used up
-  int again;        // 1: there was a piece when they were free again
-  unsigned failed;  // launches, and pieces for children
+struct results {
+  unsigned ones;    // sum over the pieces that children read
+  unsigned pieces;  // pieces allocated before the heap was exhausted
+  int again;        // 1: after they were freed, malloc succeeded again
+  unsigned failed;  // launches and allocations that failed
 };
 
-__global__ void add_up(unsigned* piece, notes* seen);
+__global__ void add_up(unsigned* piece, results* seen);
 
-// 1. device_malloc() is malloc() on a GPU, and the executor's heap on a CPU. One thread of the
-//    block asks: each thread that asks gets memory of its own.
-__global__ void parent(notes* seen) {
-  __shared__ unsigned* piece;  // the block shares the pointer; what it points to is global
+// 1. device_malloc() is malloc() on a GPU, and uses the executor's heap on a CPU. One thread of the
+//    block calls it: each call allocates.
+__global__ void parent(results* seen) {
+  __shared__ unsigned* piece;  // the pointer is shared; the memory that it points to is global
   if (threadIdx.x == 0) piece = static_cast<unsigned*>(device_malloc(piece_bytes));
   __syncthreads();
   if (piece == nullptr) {
@@ -42,28 +44,28 @@ __global__ void parent(notes* seen) {
     return;
   }
   for (unsigned i = threadIdx.x; i < piece_length; i += blockDim.x) piece[i] = 1;
-  __syncthreads();  // what all threads wrote before it, the elected one's child sees
+  __syncthreads();  // makes the writes of all threads visible to the child
   if (threadIdx.x == 0) {
     const auto launched = launch(add_up, {1, 64}, fire_and_forget(), piece, seen);
     if (!launched) {
       atomicAdd(&seen->failed, 1u);
-      device_free(piece);  // no child will
+      device_free(piece);  // no child frees it
     }
   }
 }
 
-// 2. The child grid: its parent's memory is memory like any other.
-__global__ void add_up(unsigned* piece, notes* seen) {
+// 2. The child grid uses its parent's allocation like any other global memory.
+__global__ void add_up(unsigned* piece, results* seen) {
   unsigned ones = 0;
   for (unsigned i = threadIdx.x; i < piece_length; i += blockDim.x) ones += piece[i];
   atomicAdd(&seen->ones, ones);
-  __syncthreads();  // all have read it
-  // 3. Freed by a grid that did not allocate it.
+  __syncthreads();  // all threads have read the piece
+  // 3. Another grid than the one that allocated the piece frees it.
   if (threadIdx.x == 0) device_free(piece);
 }
 
-// 4. One piece after another until malloc says null. Their first words make a list of them.
-__global__ void use_up(notes* seen) {
+// 4. Allocates pieces until malloc returns null. The first word of each piece links it to a list.
+__global__ void exhaust_heap(results* seen) {
   struct link {
     link* next;
   };
@@ -87,17 +89,17 @@ __global__ void use_up(notes* seen) {
 
 int main() {
   return lesson::run([] {
-    // 5. In time: before any kernel.
+    // 5. Set the limit before the first kernel.
     check(cudaDeviceSetLimit(cudaLimitMallocHeapSize, heap_bytes), "setting the heap's limit");
-    const lesson::numbers<notes> memory(1);
+    const lesson::device_array<results> memory(1);
     check(launch(parent, {4, 64}, nullptr, memory.data()).code(), "launching");
-    check(launch(use_up, {1, 1}, nullptr, memory.data()).code(), "launching");
-    const notes seen = memory.read()[0];
-    std::cout << "ones that four children found:   " << seen.ones << " (4 x " << piece_length
-              << ")\nwhat failed:                     " << seen.failed
+    check(launch(exhaust_heap, {1, 1}, nullptr, memory.data()).code(), "launching");
+    const results seen = memory.read()[0];
+    std::cout << "sum of four children:            " << seen.ones << " (4 x " << piece_length
+              << ")\nfailures:                        " << seen.failed
               << "\npieces of 1 MiB from 16 MiB:     " << seen.pieces
-              << "\nthen malloc gave null:           "
+              << "\nthen malloc returned null:       "
               << (seen.pieces < wanted_pieces ? "yes" : "no")
-              << "\nand once those were free, again: " << (seen.again == 1 ? "yes" : "no") << '\n';
+              << "\nsuccess again after freeing:     " << (seen.again == 1 ? "yes" : "no") << '\n';
   });
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lesson 14: what nvcc makes of <<<>>> in a kernel.
+// Lesson 14: how nvcc translates <<<>>> in a kernel.
 //
-// You will see   one child launched three times: by <<<>>>, by the two functions below it in C++, and
-//                by calls in PTX. The results are the same.
-// The rule       A launch is two calls: the device runtime hands out a buffer for the kernel's
-//                parameters, and then launches what is in it. Each parameter lies at the next
-//                multiple of its alignment, as the members of a struct do.
-// The catch      A buffer knows no types. Whoever fills it wrongly gets a child with wrong arguments,
-//                and no error. A null buffer means that there is nothing to launch with, such as
-//                when the pending launch pool is used up.
-// Try            In `struct parameters`, move `times` behind `value`. The second and the third sum
+// You will see   one child launched three times: by <<<>>>, by the two runtime functions that it
+//                stands for, and by the same calls in PTX. The results are the same.
+// The rule       A launch is two calls: the device runtime returns a buffer for the kernel's
+//                parameters, and then launches the kernel with its content. Each parameter is at
+//                the next multiple of its alignment, as the members of a struct are.
+// The pitfall    A parameter buffer has no types. Code that fills it wrongly launches a child with
+//                wrong arguments, without an error. A null buffer means that no launch is possible,
+//                for example because the pending launch pool is exhausted.
+// Try            In `struct parameters`, move `times` after `value`. The second and the third sum
 //                are then 0, and still no launch fails.
 #include "lesson.hpp"
 
@@ -23,7 +23,7 @@ __global__ void child(int* sum, int times, double value) {
   atomicAdd(sum, static_cast<int>(times * value));
 }
 
-// The child's parameters, as they lie in a buffer: at 0, 8 and 16.
+// The child's parameters in the layout of the buffer: at offsets 0, 8 and 16.
 struct parameters {
   int* sum;
   int times;
@@ -39,8 +39,8 @@ __device__ bool fill(void* buffer, int* sum) {
   return true;
 }
 
-// The calls as PTX has them. The names with __cudaCDP2 are what stands behind those of step 2 in
-// cuda_device_runtime_api.h; because step 2 calls them, they are declared in this file's PTX.
+// The same calls in PTX. cuda_device_runtime_api.h maps the functions of step 2 to these names with
+// __cudaCDP2. Because step 2 calls them, this file's PTX declares them.
 __device__ void* buffer_by_ptx(void (*kernel)(int*, int, double)) {
   void* buffer = nullptr;
   asm volatile(
@@ -77,23 +77,23 @@ __global__ void parent(int* sums, int* failures) {
   const dim3 grid(2), block(4);
   const auto kernel = reinterpret_cast<void*>(child);
   const auto stream = cudaStreamFireAndForget;
-  const auto look_at = [=](bool launched) { *failures += launched ? 0 : 1; };
-  // 1. As CUDA C++ spells it. The status is that of the last call.
+  const auto count = [=](bool launched) { *failures += launched ? 0 : 1; };
+  // 1. CUDA C++ syntax. cudaGetLastError() returns the status of the launch.
   child<<<grid, block, 0, stream>>>(&sums[0], 4, 2.5);
-  look_at(cudaGetLastError() == cudaSuccess);
+  count(cudaGetLastError() == cudaSuccess);
 
-  // 2. What nvcc makes of it. The buffer is for this kernel and this shape.
+  // 2. The two calls that nvcc generates. The buffer is for this kernel and this shape.
   void* buffer = cudaGetParameterBufferV2(kernel, grid, block, 0);
-  look_at(fill(buffer, &sums[1]) && cudaLaunchDeviceV2(buffer, stream) == cudaSuccess);
+  count(fill(buffer, &sums[1]) && cudaLaunchDeviceV2(buffer, stream) == cudaSuccess);
 
-  // 3. The calls of step 2 in PTX.
+  // 3. The two calls in PTX.
   buffer = buffer_by_ptx(child);
-  look_at(fill(buffer, &sums[2]) && launch_by_ptx(buffer) == cudaSuccess);
+  count(fill(buffer, &sums[2]) && launch_by_ptx(buffer) == cudaSuccess);
 }
 
 int main() {
   return lesson::run([] {
-    const lesson::numbers<int> counts(4);
+    const lesson::device_array<int> counts(4);
     check(launch(parent, {1, 1}, nullptr, counts.data(), counts.data() + 3).code(),
           "launching the parent");
     const auto seen = counts.read();

@@ -2,22 +2,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Lesson 15: how a program that launches from the device is compiled and linked.
 #
-# You will see   a parent in one file and its child in another, built in one step, in three, and with
-#                the child in a static library; then four builds with a piece missing.
-# The rule       Kernels that launch are compiled to relocatable device code (-rdc=true; -dc is that
-#                and -c). Then the device code of all objects is linked, with the device runtime
-#                cudadevrt, before the host's linker makes the program.
-# The catch      The device code is linked once. A shared library with device code of its own links,
-#                but kernels in it failed at run time where the program launches from the device too.
-# Try            In step 2, drop child.o from the device link. nvlink then says what is missing.
+# You will see   a parent in one file and its child in another, built in one step, in three steps,
+#                and with the child in a static library; then four builds with a part missing.
+# The rule       Kernels that launch are compiled to relocatable device code (-rdc=true; -dc means
+#                -rdc=true -c). Then the device code of all objects is linked with the device
+#                runtime cudadevrt, before the host's linker makes the program.
+# The pitfall    Device code is linked once. A shared library with device code of its own links, but
+#                its kernels failed at run time if the program launched from the device too.
+# Try            In step 2, drop child.o from the device link. nvlink then reports what is missing.
 set -euo pipefail
 
 nvcc=${CUDACXX:-nvcc}
 command -v "$nvcc" >/dev/null || nvcc=${CUDA_PATH:-/usr/local/cuda}/bin/nvcc
 command -v "$nvcc" >/dev/null || { echo "skipped: there is no nvcc"; exit 77; }
 libraries=$(dirname "$(readlink -f "$(command -v "$nvcc")")")/../lib64
-arch=sm_$(nvidia-smi -i 0 --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | tr -d .) || true
-[[ $arch =~ ^sm_[0-9]+$ ]] || arch=sm_90 # no GPU: one to build for
+query=(-i 0 --query-gpu=compute_cap --format=csv,noheader)
+arch=sm_$(nvidia-smi "${query[@]}" 2>/dev/null | tr -d .) || true
+[[ $arch =~ ^sm_[0-9]+$ ]] || arch=sm_90 # without a GPU, build for Hopper
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 cd "$place"
@@ -44,23 +45,23 @@ int main() {
 }
 END
 
-try_it() { # program; runs it, where there is a GPU
+try_it() { # program: runs it if there is a GPU
   local status=0
   "./$1" || status=$?
   [ $status != 77 ] || echo "no GPU here; on one: 8 threads of the child ran"
   [ $status = 0 ] || [ $status = 77 ] || { echo "$1 ends with status $status"; exit 1; }
 }
-must_fail() { # pattern of what is said, command...
-  local said
-  if said=$("${@:2}" 2>&1); then echo "this was built: ${*:2}"; exit 1; fi
-  grep -o -m1 -e "$1" <<<"$said" || { echo "$said"; exit 1; }
+must_fail() { # pattern of the message, command...
+  local message
+  if message=$("${@:2}" 2>&1); then echo "this was built: ${*:2}"; exit 1; fi
+  grep -o -m1 -e "$1" <<<"$message" || { echo "$message"; exit 1; }
 }
 
-echo "1. In one step: nvcc compiles, links the device code and lets the host's linker do the rest."
+echo "1. In one step: nvcc compiles, links the device code and calls the host's linker."
 "$nvcc" -arch="$arch" -rdc=true main.cu child.cu -o one_step
 try_it one_step
 
-echo "2. In three: compile each file, link the device code, link the program with the host's linker."
+echo "2. In three steps: compile, link the device code, link the program with the host's linker."
 "$nvcc" -arch="$arch" -dc main.cu child.cu
 "$nvcc" -arch="$arch" -dlink main.o child.o -o device_code.o
 host_link=(g++ -L"$libraries" main.o child.o -o three_steps)
@@ -68,7 +69,7 @@ host_libraries=(-lcudadevrt -lcudart_static -ldl -lrt -lpthread)
 "${host_link[@]}" device_code.o "${host_libraries[@]}"
 try_it three_steps
 
-echo "3. A static library keeps its relocatable code; the program's device link takes it in."
+echo "3. A static library keeps relocatable code; the program's device link includes it."
 ar rcs libchild.a child.o
 "$nvcc" -arch="$arch" main.o -L. -lchild -o with_library
 try_it with_library

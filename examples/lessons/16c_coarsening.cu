@@ -2,24 +2,24 @@
 // Lesson 16c: coarsening. The third of four versions of one program; see 16a.
 //
 // You will see   the tasks, the sum and the grids of 16b, and about a quarter of its blocks.
-//                Changed against 16b: blocks_for(), the two places that ask it, and step 5, where a
-//                block does four tasks, one after another.
-// The rule       A block costs something too: it is scheduled, it starts, it fetches its arguments.
-//                A block that does several tasks pays once for them.
-// The catch      Tasks that follow one another in a block no longer run side by side.
+//                Changed from 16b: blocks_for(), its two calls, and step 5, where a block runs four
+//                tasks, one after another.
+// The rule       A block has a cost too: it is scheduled, it starts, it loads its arguments. A
+//                block that runs several tasks pays this cost once.
+// The pitfall    Tasks that follow one another in a block no longer run in parallel.
 // Try            Write `coarsening = 1`. That is 16b again.
 #include "lesson.hpp"
 
 using namespace ramify;
 
-// 1. A task is a tree of `size` nodes, itself among them. From its seed all below it follows.
+// 1. A task is the root of a tree of `size` nodes. The seed determines the whole tree.
 struct task {
   unsigned seed;
   unsigned size;
 };
 
-// 2. Child `which`: it takes a random share of the nodes that are left. Of size 0: there is no such
-//    child.
+// 2. Child `which` of a task: each child takes a random share of the remaining nodes. A result of
+//    size 0 means that the child does not exist.
 __host__ __device__ task child_of(task parent, unsigned which) {
   unsigned below = parent.size - 1;
   for (unsigned i = 0; below > 0; ++i) {
@@ -39,7 +39,7 @@ __host__ __device__ unsigned children_of(task parent) {
   return count;
 }
 
-// Tasks that a block does, one after another.
+// The number of tasks that a block runs, one after another.
 constexpr unsigned coarsening = 4;
 
 __host__ __device__ unsigned blocks_for(task parent) {
@@ -62,46 +62,46 @@ __device__ void visit(task t, results* out) {
 // Tasks with fewer nodes than this launch nothing.
 constexpr unsigned threshold = 16;
 
-// All of a small task, by this thread alone. Never do more nodes wait than it has.
-__device__ void finish_in_place(task small, results* out) {
-  task waiting[threshold] = {small};
+// Visits all nodes of a small task in this thread. The stack never holds more nodes than the task.
+__device__ void run_in_place(task small, results* out) {
+  task stack[threshold] = {small};
   for (unsigned count = 1; count > 0;) {
-    const task t = waiting[--count];
+    const task t = stack[--count];
     visit(t, out);
-    for (unsigned i = 0; child_of(t, i).size > 0; ++i) waiting[count++] = child_of(t, i);
+    for (unsigned i = 0; child_of(t, i).size > 0; ++i) stack[count++] = child_of(t, i);
   }
 }
 
-__global__ void do_children(task parent, results* out);
+__global__ void run_children(task parent, results* out);
 
-__device__ void do_task(task mine, results* out) {
+__device__ void run_task(task mine, results* out) {
   if (mine.size < threshold) {  // 3. Base case: a small task.
-    finish_in_place(mine, out);
+    run_in_place(mine, out);
     return;
   }
   visit(mine, out);
-  // 4. Recurse: one grid for the children of this task.
+  // 4. Recurse: launch one grid for the children of this task.
   const unsigned blocks = blocks_for(mine);
-  const auto launched = launch(do_children, {blocks, 1}, fire_and_forget(), mine, out);
+  const auto launched = launch(run_children, {blocks, 1}, fire_and_forget(), mine, out);
   atomicAdd(launched ? &out->grids : &out->failed, 1u);
   if (launched) atomicAdd(&out->blocks, blocks);
 }
 
-// 5. A block does up to `coarsening` children of `parent`. (A block is one thread, for brevity.)
-__global__ void do_children(task parent, results* out) {
+// 5. A block runs up to `coarsening` children of `parent`. (A block is one thread, for brevity.)
+__global__ void run_children(task parent, results* out) {
   for (unsigned i = 0; i < coarsening; ++i) {
     const task mine = child_of(parent, blockIdx.x * coarsening + i);
-    if (mine.size > 0) do_task(mine, out);
+    if (mine.size > 0) run_task(mine, out);
   }
 }
 
 int main() {
   return lesson::run([] {
-    const lesson::numbers<results> memory(1);
-    // 6. So few tasks that all grids together need less than a quarter of the pending-launch pool.
+    const lesson::device_array<results> memory(1);
+    // 6. All grids together need less than a quarter of the pending-launch pool.
     const task root{2022, 1000};
     const unsigned blocks = blocks_for(root);
-    check(launch(do_children, {blocks, 1}, nullptr, root, memory.data()).code(), "launching");
+    check(launch(run_children, {blocks, 1}, nullptr, root, memory.data()).code(), "launching");
     const results out = memory.read()[0];
     std::cout << "tasks below the root: " << out.tasks << ", sum " << out.sum << '\n'
               << "launched by kernels:  " << out.grids << " grids, " << out.blocks << " blocks\n"

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 16d: aggregation. The last of four versions of one program; see 16a.
 //
-// You will see   the tasks and the sum of 16c, with fewer grids. Changed against 16c: a grid is
-//                launched for all large tasks of a block (parents), when it has met them all.
-// The rule       Grids that one block would launch can be one grid. Each of its blocks finds out
-//                which parent's child it has to do.
-// The catch      That search costs something, and the first task's children wait for the last task.
-//                Whole grids can be gathered as well, as Ramify's granularity::per_grid does: then
-//                the tasks lie in global memory, and the last block of the grid launches.
-// Try            Write `coarsening = 16`. More tasks in a block, fewer grids, fewer blocks.
+// You will see   the tasks and the sum of 16c, with fewer grids. Changed from 16c: a block collects
+//                all its large tasks (parents) and then launches one grid for all of them.
+// The rule       The grids that one block would launch can be one grid. Each of its blocks searches
+//                for the parent whose child it runs.
+// The pitfall    That search has a cost, and the first task's children wait for the last task. The
+//                launches of a whole grid can be aggregated as well, as Ramify's
+//                granularity::per_grid does: then the tasks are in global memory, and the last
+//                block of the grid launches.
+// Try            Write `coarsening = 16`. A block runs more tasks; there are fewer grids and
+//                blocks.
 #include "lesson.hpp"
 
 using namespace ramify;
 
-// 1. A task is a tree of `size` nodes, itself among them. From its seed all below it follows.
+// 1. A task is the root of a tree of `size` nodes. The seed determines the whole tree.
 struct task {
   unsigned seed;
   unsigned size;
 };
 
-// 2. Child `which`: it takes a random share of the nodes that are left. Of size 0: there is no such
-//    child.
+// 2. Child `which` of a task: each child takes a random share of the remaining nodes. A result of
+//    size 0 means that the child does not exist.
 __host__ __device__ task child_of(task parent, unsigned which) {
   unsigned below = parent.size - 1;
   for (unsigned i = 0; below > 0; ++i) {
@@ -40,10 +42,10 @@ __host__ __device__ unsigned children_of(task parent) {
   return count;
 }
 
-// Tasks that a block does, one after another.
+// The number of tasks that a block runs, one after another.
 constexpr unsigned coarsening = 4;
 
-// What a grid is launched for: all tasks of one block that have children to launch.
+// All tasks of one block that have children to launch. One grid is launched for them.
 struct parents {
   task of[coarsening];
   unsigned count;
@@ -55,7 +57,7 @@ __host__ __device__ unsigned blocks_for(const parents& group) {
   return (children + coarsening - 1) / coarsening;
 }
 
-// Child `which` of all of them together: first come those of the first parent.
+// Child `which` of the group. The children of the first parent come first.
 __host__ __device__ task child_of(const parents& group, unsigned which) {
   for (unsigned p = 0; p < group.count; ++p) {
     const unsigned children = children_of(group.of[p]);
@@ -81,52 +83,52 @@ __device__ void visit(task t, results* out) {
 // Tasks with fewer nodes than this launch nothing.
 constexpr unsigned threshold = 16;
 
-// All of a small task, by this thread alone. Never do more nodes wait than it has.
-__device__ void finish_in_place(task small, results* out) {
-  task waiting[threshold] = {small};
+// Visits all nodes of a small task in this thread. The stack never holds more nodes than the task.
+__device__ void run_in_place(task small, results* out) {
+  task stack[threshold] = {small};
   for (unsigned count = 1; count > 0;) {
-    const task t = waiting[--count];
+    const task t = stack[--count];
     visit(t, out);
-    for (unsigned i = 0; child_of(t, i).size > 0; ++i) waiting[count++] = child_of(t, i);
+    for (unsigned i = 0; child_of(t, i).size > 0; ++i) stack[count++] = child_of(t, i);
   }
 }
 
-__global__ void do_children(parents group, results* out);
+__global__ void run_children(parents group, results* out);
 
-__device__ void do_task(task mine, parents& large, results* out) {
+__device__ void run_task(task mine, parents& large, results* out) {
   if (mine.size < threshold) {  // 3. Base case: a small task.
-    finish_in_place(mine, out);
+    run_in_place(mine, out);
     return;
   }
   visit(mine, out);
   large.of[large.count++] = mine;
 }
 
-// 4. Recurse: one grid for the children of all of a block's tasks.
+// 4. Recurse: launch one grid for the children of all tasks of the block.
 __device__ void launch_children(const parents& large, results* out) {
   const unsigned blocks = blocks_for(large);
-  const auto launched = launch(do_children, {blocks, 1}, fire_and_forget(), large, out);
+  const auto launched = launch(run_children, {blocks, 1}, fire_and_forget(), large, out);
   atomicAdd(launched ? &out->grids : &out->failed, 1u);
   if (launched) atomicAdd(&out->blocks, blocks);
 }
 
-// 5. A block does up to `coarsening` children of the group. (A block is one thread, for brevity.)
-__global__ void do_children(parents group, results* out) {
+// 5. A block runs up to `coarsening` children of the group. (A block is one thread, for brevity.)
+__global__ void run_children(parents group, results* out) {
   parents large{};
   for (unsigned i = 0; i < coarsening; ++i) {
     const task mine = child_of(group, blockIdx.x * coarsening + i);
-    if (mine.size > 0) do_task(mine, large, out);
+    if (mine.size > 0) run_task(mine, large, out);
   }
   if (large.count > 0) launch_children(large, out);
 }
 
 int main() {
   return lesson::run([] {
-    const lesson::numbers<results> memory(1);
-    // 6. So few tasks that all grids together need less than a quarter of the pending-launch pool.
+    const lesson::device_array<results> memory(1);
+    // 6. All grids together need less than a quarter of the pending-launch pool.
     const parents root{{{2022, 1000}}, 1};
     const unsigned blocks = blocks_for(root);
-    check(launch(do_children, {blocks, 1}, nullptr, root, memory.data()).code(), "launching");
+    check(launch(run_children, {blocks, 1}, nullptr, root, memory.data()).code(), "launching");
     const results out = memory.read()[0];
     std::cout << "tasks below the root: " << out.tasks << ", sum " << out.sum << '\n'
               << "launched by kernels:  " << out.grids << " grids, " << out.blocks << " blocks\n"

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lesson 18b: a graph that repeats its kernels until one of them says stop.
+// Lesson 18b: a graph that repeats its kernels until one of them ends the loop.
 //
-// You will see   a WHILE node whose body halves a number or triples it and adds one, until it is 1.
-//                The host launches once, and does not know how often the body runs.
-// The rule       A conditional node has a condition, a number that a kernel sets. The body of a WHILE
-//                node runs as long as it is not 0.
-// The catch      A loop whose condition nobody sets to 0 runs for ever, and nothing ends it but the
-//                end of the process. So this one counts its turns. Kernels of the body may not launch.
-// Try            In step 1, write 0 as the condition's first value. A WHILE node asks before the first
-//                turn too: there is none, and the number stays 27.
+// You will see   a WHILE node. Its body halves an even number, or triples an odd one and adds one,
+//                until the number is 1. The host launches once; the number of iterations depends on
+//                the data.
+// The rule       A conditional node has a condition, a number that a kernel sets. The body of a
+//                WHILE node repeats while the condition is not 0.
+// The pitfall    A loop whose condition no kernel sets to 0 runs forever, and only the end of the
+//                process stops it. So this lesson limits the iterations. Kernels of the body must
+//                not launch child grids.
+// Try            In step 1, write 0 as the initial value of the condition. A WHILE node also checks
+//                the condition before the first iteration: there is none, and the number stays 27.
 #include "lesson.hpp"
 
 #include <ramify/runtime/graph_loop.cuh>
@@ -21,13 +23,13 @@ using namespace ramify;
 
 struct state {
   unsigned long long number;
-  int turns;
+  int iterations;
 };
 
-__global__ void turn(state* s, cudaGraphConditionalHandle condition) {
+__global__ void iterate(state* s, cudaGraphConditionalHandle condition) {
   s->number = s->number % 2 == 0 ? s->number / 2 : 3 * s->number + 1;
-  s->turns += 1;
-  const bool again = s->number != 1 && s->turns < 1000;
+  s->iterations += 1;
+  const bool again = s->number != 1 && s->iterations < 1000;
   cudaGraphSetConditional(condition, again ? 1 : 0);
 }
 
@@ -36,19 +38,19 @@ int main() {
   if (!obstacle.empty()) return lesson::skip(obstacle);
   return lesson::run([] {
     const host_stream stream;
-    const lesson::numbers<state> memory(1, stream.get());
+    const lesson::device_array<state> memory(1, stream.get());
     const state first{27, 0};
     check(cudaMemcpyAsync(memory.data(), &first, sizeof first, cudaMemcpyDefault, stream.get()),
           "setting the number");
 
-    // 1. A graph, and in it a condition, which is 1 whenever the graph is launched.
+    // 1. Create a graph and a condition, which is set to 1 at each launch of the graph.
     cudaGraph_t graph = nullptr;
-    check(cudaGraphCreate(&graph, 0), "making a graph");
+    check(cudaGraphCreate(&graph, 0), "creating a graph");
     cudaGraphConditionalHandle condition{};
     check(cudaGraphConditionalHandleCreate(&condition, graph, 1, cudaGraphCondAssignDefault),
-          "making a condition");
+          "creating a condition");
 
-    // 2. A node with a body, which is a graph of its own and still empty.
+    // 2. Create a node with a body. The body is a graph of its own and still empty.
     cudaGraphNodeParams loop{};
     loop.type = cudaGraphNodeTypeConditional;
     loop.conditional.handle = condition;
@@ -62,22 +64,23 @@ int main() {
 #endif
     cudaGraph_t body = loop.conditional.phGraph_out[0];
 
-    // 3. What is captured now goes into the body.
+    // 3. Capture the kernel into the body.
     check(cudaStreamBeginCaptureToGraph(stream.get(), body, nullptr, nullptr, 0,
                                         cudaStreamCaptureModeRelaxed),
           "beginning to capture the body");
-    check(launch(turn, {1, 1}, stream.get(), memory.data(), condition).code(), "capturing a turn");
+    check(launch(iterate, {1, 1}, stream.get(), memory.data(), condition).code(),
+          "capturing the kernel");
     check(cudaStreamEndCapture(stream.get(), &body), "ending the capture");
 
-    // 4. One launch.
-    cudaGraphExec_t runnable = nullptr;
-    check(cudaGraphInstantiate(&runnable, graph, 0), "making a graph that can be launched");
-    check(cudaGraphLaunch(runnable, stream.get()), "launching the graph");
+    // 4. Launch once.
+    cudaGraphExec_t executable = nullptr;
+    check(cudaGraphInstantiate(&executable, graph, 0), "instantiating the graph");
+    check(cudaGraphLaunch(executable, stream.get()), "launching the graph");
     const state last = memory.read()[0];
     std::cout << "the number was " << first.number << " and is " << last.number << " after "
-              << last.turns << " turns of the loop\n";
-    check(cudaGraphExecDestroy(runnable), "destroying the graph");
-    check(cudaGraphDestroy(graph), "destroying its description");
+              << last.iterations << " iterations of the loop\n";
+    check(cudaGraphExecDestroy(executable), "destroying the executable graph");
+    check(cudaGraphDestroy(graph), "destroying the graph");
   });
 }
 #endif

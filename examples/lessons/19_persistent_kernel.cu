@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 19: a persistent kernel.
 //
-// You will see   a binary tree of 255 tasks, done by one grid of eight blocks that stay: they take
-//                tasks from a queue in global memory and put new ones there. Beside it the same
-//                tasks with a grid for each.
-// The rule       A block may wait only for what a running block will do. A task that is neither in
-//                the queue nor finished is in the hands of a running block, so it comes, however
-//                few of the eight blocks run at a time.
-// The catch      An empty queue is not the end: count the tasks that are not finished. And do not
-//                wait for all blocks of a grid: some may not begin before others end. (A grid-wide
+// You will see   a binary tree of 255 tasks, run by one grid of eight persistent blocks. They
+//                dequeue tasks from a queue in global memory and enqueue new ones. For comparison,
+//                the same tasks run with one grid each.
+// The rule       A block may wait only for progress of a block that is running. A task that is
+//                neither in the queue nor finished is held by a running block, so it makes
+//                progress, however few of the eight blocks are resident.
+// The pitfall    An empty queue is not the end: count the unfinished tasks. Do not wait for all
+//                blocks of a grid, because some may not begin before others end. (A grid-wide
 //                barrier in a child grid, sized by the occupancy API, hung an H200.)
-// Try            Write `blocks = 1`. It does all the work: no block ever needs another one.
+// Try            Write `blocks = 1`. One block runs all tasks: no block depends on another one.
 #include "lesson.hpp"
 
 #if RAMIFY_ON_CUDA
@@ -28,79 +28,79 @@ using namespace ramify;
 
 constexpr unsigned blocks = 8;
 constexpr unsigned levels = 8;
-constexpr unsigned capacity = (1u << levels) - 1;  // all tasks that there will ever be
+constexpr unsigned capacity = (1u << levels) - 1;  // the number of all tasks
 
 // A task is the number of levels of its tree, so it is never 0.
 struct queue {
-  unsigned taken;                // slots whose tasks were taken, from the front
-  unsigned given;                // slots that were given away for tasks
-  unsigned unfinished;           // tasks
-  unsigned slots[capacity + 1];  // 0: the task is not there yet; in the last one it never is
+  unsigned head;                 // tasks dequeued so far
+  unsigned tail;                 // slots reserved for tasks so far
+  unsigned unfinished;           // tasks that are not finished
+  unsigned slots[capacity + 1];  // 0: not written yet; the last slot is never written
 };
 
 struct results {
-  unsigned work;     // by threads
-  unsigned grids;    // that did it
-  unsigned workers;  // blocks of the persistent grid that found a task
-  unsigned failed;   // launches
+  unsigned work;           // threads that ran a task
+  unsigned grids;          // grids that ran tasks
+  unsigned active_blocks;  // blocks of the persistent grid that found a task
+  unsigned failed;         // launches that failed
 };
 
-// 1. Put: a slot of one's own, then the task. Who sees it sees all that was written before it.
-__device__ void put(queue* q, unsigned task) {
-  const unsigned slot = atomic_ref<unsigned>(q->given).fetch_add(1, order::memory_order_relaxed);
+// 1. Enqueue: reserve a slot, then store the task. A block that reads the task also sees all
+//    earlier writes of this thread (release and acquire).
+__device__ void enqueue(queue* q, unsigned task) {
+  const unsigned slot = atomic_ref<unsigned>(q->tail).fetch_add(1, order::memory_order_relaxed);
   atomic_ref<unsigned>(q->slots[slot]).store(task, order::memory_order_release);
 }
 
-// 2. Take: the front task if it is there, else 0. If another block was quicker, the exchange fails
-//    and tells the new front.
-__device__ unsigned take(queue* q) {
-  atomic_ref<unsigned> taken(q->taken);
-  unsigned front = taken.load(order::memory_order_relaxed);
+// 2. Dequeue: return the first task, or 0 if there is none. If another block dequeues it first, the
+//    exchange fails and loads the new head.
+__device__ unsigned dequeue(queue* q) {
+  atomic_ref<unsigned> head(q->head);
+  unsigned front = head.load(order::memory_order_relaxed);
   unsigned task = 0;
   do {
     task = atomic_ref<unsigned>(q->slots[front]).load(order::memory_order_acquire);
-  } while (task != 0 &&
-           !taken.compare_exchange_weak(front, front + 1, order::memory_order_relaxed));
+  } while (task != 0 && !head.compare_exchange_weak(front, front + 1, order::memory_order_relaxed));
   return task;
 }
 
-__global__ void put_root(queue* q) {
+__global__ void enqueue_root(queue* q) {
   q->unfinished = 1;
-  put(q, levels);
+  enqueue(q, levels);
 }
 
-// 3. The blocks that stay.
+// 3. The persistent blocks.
 __global__ void persist(queue* q, results* out) {
   __shared__ unsigned task;
   __shared__ bool over;
   atomic_ref<unsigned> unfinished(q->unfinished);
   unsigned done = 0;
   for (;;) {
-    __syncthreads();  // all have read `task`; also where the CPU executor lets other blocks run
+    __syncthreads();  // all have read `task`; the CPU executor switches blocks here
     if (threadIdx.x == 0) {
-      task = take(q);
+      task = dequeue(q);
       over = task == 0 && unfinished.load(order::memory_order_acquire) == 0;
     }
     __syncthreads();
     if (over) break;
     if (task == 0) continue;
-    atomicAdd(&out->work, 1u);  // every thread has its share
+    atomicAdd(&out->work, 1u);  // every thread does its part
     if (threadIdx.x != 0) continue;
     ++done;
-    // 4. This task is finished and makes two, or none. First the count, then the tasks: the other
-    //    way round it could reach 0 with tasks in hand.
+    // 4. The task is finished and creates two tasks or none. Update the count before the queue:
+    //    in the other order the count could reach 0 while tasks are unfinished.
     if (task > 1) {
       unfinished.fetch_add(1, order::memory_order_relaxed);
-      for (int child = 0; child < 2; ++child) put(q, task - 1);
+      for (int child = 0; child < 2; ++child) enqueue(q, task - 1);
     } else {
       unfinished.fetch_sub(1, order::memory_order_release);
     }
   }
   if (threadIdx.x == 0 && blockIdx.x == 0) atomicAdd(&out->grids, 1u);
-  if (done > 0) atomicAdd(&out->workers, 1u);
+  if (done > 0) atomicAdd(&out->active_blocks, 1u);
 }
 
-// 5. The same tasks, a grid for each.
+// 5. The same tasks with one grid each.
 __global__ void launching(unsigned task, results* out) {
   atomicAdd(&out->work, 1u);
   if (threadIdx.x != 0) return;
@@ -112,19 +112,19 @@ __global__ void launching(unsigned task, results* out) {
 
 int main() {
   return lesson::run([] {
-    const lesson::numbers<queue> q(1);
-    const lesson::numbers<results> out(2);
-    check(launch(put_root, {1, 1}, nullptr, q.data()).code(), "launching");
+    const lesson::device_array<queue> q(1);
+    const lesson::device_array<results> out(2);
+    check(launch(enqueue_root, {1, 1}, nullptr, q.data()).code(), "launching");
     check(launch(persist, {blocks, 32}, nullptr, q.data(), out.data()).code(), "launching");
     check(launch(launching, {1, 32}, nullptr, levels, out.data() + 1).code(), "launching");
     const auto seen = out.read();
     const queue after = q.read()[0];
-    std::cout << "blocks that stay: " << seen[0].work << " = 255 x 32 threads' work, "
+    std::cout << "persistent blocks: " << seen[0].work << " = 255 x 32 threads' work, "
               << seen[0].grids << " grid\n"
-              << "a grid for each:  " << seen[1].work << " = 255 x 32 threads' work, "
+              << "a grid per task:   " << seen[1].work << " = 255 x 32 threads' work, "
               << seen[1].grids << " grids, failed launches: " << seen[1].failed << '\n'
-              << "the queue: " << after.given << " tasks put, " << after.taken << " taken, "
+              << "the queue: " << after.tail << " tasks enqueued, " << after.head << " dequeued, "
               << after.unfinished << " unfinished\n"
-              << "blocks that found a task: " << seen[0].workers << " of " << blocks << '\n';
+              << "blocks that found a task: " << seen[0].active_blocks << " of " << blocks << '\n';
   });
 }

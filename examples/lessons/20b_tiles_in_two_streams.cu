@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lesson 20b: a problem larger than the device memory that it may have.
+// Lesson 20b: a problem that is larger than its budget of device memory.
 //
-// You will see   4 MiB of numbers worked on with 256 KiB of device memory, in tiles that take turns
-//                in two streams: one may be copied while the other is worked on.
-// The rule       A tile's copy in, its kernels and its copy out follow one another in one stream.
-//                Before the host fills a pinned buffer again, it waits for that stream only.
-// The catch      Both the buffer on the device and the pinned one are in use until their copy is done.
-//                Filling one too early is a race that no error tells.
-// Try            In step 1, halve the budget: `128 << 10`. There are twice as many tiles then.
+// You will see   4 MiB of numbers processed with 256 KiB of device memory, in tiles that alternate
+//                between two streams: one tile may be copied while the other is processed.
+// The rule       The copy in, the kernels and the copy out of a tile follow one another in one
+//                stream. Before the host fills a pinned buffer again, it waits for that stream
+//                only.
+// The pitfall    The device buffer and the pinned buffer are in use until their copy is complete.
+//                Filling one too early is a race that causes no error message.
+// Try            In step 1, halve the budget: `128 << 10`. There are then twice as many tiles.
 #include "lesson.hpp"
 
 #include <algorithm>
@@ -21,8 +22,8 @@ __global__ void square(unsigned* data, unsigned count) {
   if (i < count) data[i] *= data[i];
 }
 
-// One thread, which knows the tile and launches what it needs.
-__global__ void work_on_tile(unsigned* data, unsigned count, int* failures) {
+// One thread launches the grid for the tile.
+__global__ void process_tile(unsigned* data, unsigned count, int* failures) {
   const unsigned threads = 256;
   if (!launch(square, {(count + threads - 1) / threads, threads}, fire_and_forget(), data, count))
     atomicAdd(failures, 1);
@@ -30,53 +31,53 @@ __global__ void work_on_tile(unsigned* data, unsigned count, int* failures) {
 
 int main() {
   return lesson::run([] {
-    // 1. What there is, and what may be used: two tiles at a time.
+    // 1. The budget holds two tiles at a time.
     constexpr std::size_t n = 1 << 20;
     constexpr std::size_t budget = 256 << 10;  // bytes on the device
     constexpr std::size_t tile = budget / 2 / sizeof(unsigned);
-    std::vector<unsigned> numbers(n);  // ordinary memory: a copy of it would make the host wait
+    std::vector<unsigned> numbers(n);  // ordinary memory: copying it would block the host
     std::iota(numbers.begin(), numbers.end(), 0u);
 
-    struct lane {
+    struct pipeline {
       host_stream stream;
       device_buffer<unsigned> on_device{tile, stream.get()};
       pinned_buffer<unsigned> pinned{tile};
-      unsigned* result = nullptr;  // where what is in the lane now has to go
+      unsigned* result = nullptr;  // destination of the tile in the pipeline
       std::size_t count = 0;
     };
-    std::array<lane, 2> lanes;
-    const lesson::numbers<int> failures(1);
+    std::array<pipeline, 2> pipelines;
+    const lesson::device_array<int> failures(1);
     check(cudaStreamSynchronize(nullptr), "waiting for the counter to be cleared");
 
-    const auto take_out = [](lane& l) {
-      // 2. Wait for this lane, and take its result. The other one goes on meanwhile.
-      l.stream.synchronize();
-      std::copy_n(l.pinned.data(), l.count, l.result);
-      l.count = 0;
+    const auto store_result = [](pipeline& p) {
+      // 2. Wait for this pipeline and store its result. The other pipeline continues.
+      p.stream.synchronize();
+      std::copy_n(p.pinned.data(), p.count, p.result);
+      p.count = 0;
     };
     int tiles = 0;
     for (std::size_t begin = 0; begin < n; begin += tile, ++tiles) {
-      lane& l = lanes[tiles % 2];
-      take_out(l);
-      // 3. Pack the tile into pinned memory, from which a copy makes nobody wait.
-      l.result = numbers.data() + begin;
-      l.count = std::min(tile, n - begin);
-      std::copy_n(l.result, l.count, l.pinned.data());
-      // 4. In, through the kernels, out: one after another in this stream, and none of it waited for.
-      //    The copy out begins when the parent's child grid is complete.
-      const std::size_t bytes = l.count * sizeof(unsigned);
-      check(cudaMemcpyAsync(l.on_device.data(), l.pinned.data(), bytes, cudaMemcpyHostToDevice,
-                            l.stream.get()),
+      pipeline& p = pipelines[tiles % 2];
+      store_result(p);
+      // 3. Copy the tile into pinned memory. Copies from there do not block the host.
+      p.result = numbers.data() + begin;
+      p.count = std::min(tile, n - begin);
+      std::copy_n(p.result, p.count, p.pinned.data());
+      // 4. Submit the copy in, the kernels and the copy out to this stream without a wait. The copy
+      //    out begins after the parent's child grid is complete.
+      const std::size_t bytes = p.count * sizeof(unsigned);
+      check(cudaMemcpyAsync(p.on_device.data(), p.pinned.data(), bytes, cudaMemcpyHostToDevice,
+                            p.stream.get()),
             "copying a tile to the device");
-      check(launch(work_on_tile, {1, 1}, l.stream.get(), l.on_device.data(),
-                   static_cast<unsigned>(l.count), failures.data())
+      check(launch(process_tile, {1, 1}, p.stream.get(), p.on_device.data(),
+                   static_cast<unsigned>(p.count), failures.data())
                 .code(),
-            "launching the work on a tile");
-      check(cudaMemcpyAsync(l.pinned.data(), l.on_device.data(), bytes, cudaMemcpyDeviceToHost,
-                            l.stream.get()),
+            "launching the kernel of a tile");
+      check(cudaMemcpyAsync(p.pinned.data(), p.on_device.data(), bytes, cudaMemcpyDeviceToHost,
+                            p.stream.get()),
             "copying a tile to the host");
     }
-    for (lane& l : lanes) take_out(l);
+    for (pipeline& p : pipelines) store_result(p);
 
     std::size_t right = 0;
     for (std::size_t i = 0; i < n; ++i) {

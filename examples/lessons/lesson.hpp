@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// What every lesson's main() has in common: on a GPU, or on the CPU executor, or skipped. And what
-/// several lessons look with: numbers, diaries, the rule checker's words.
+/// Code that all lessons share: main() runs a lesson on a GPU or on the CPU executor, or skips it.
+/// Several lessons also use an array in device memory, a log of letters, and the text of a rule
+/// violation.
 
 #include <algorithm>
 #include <exception>
@@ -22,10 +23,10 @@
 
 namespace lesson {
 
-/// The exit status of a lesson that this machine cannot show; CTest calls it "skipped".
+/// The exit status of a lesson that cannot run on this machine. CTest reports it as "skipped".
 inline constexpr int skipped = 77;
 
-/// Whether there is something that kernels of this build can run on.
+/// Returns true if kernels of this build can run on this machine.
 inline bool has_device() {
 #if RAMIFY_ON_CUDA
   int devices = 0;
@@ -35,13 +36,14 @@ inline bool has_device() {
 #endif
 }
 
-/// Says why there is nothing to see here. For main() to return.
-inline int skip(std::string_view why) {
-  std::cout << "skipped: " << why << '\n';
+/// Prints the reason why the lesson does not run. Returns the exit status for main().
+inline int skip(std::string_view reason) {
+  std::cout << "skipped: " << reason << '\n';
   return skipped;
 }
 
-/// Runs the lesson. What goes wrong is printed, and makes the exit status 1.
+/// Runs the lesson `show`. Returns 0, or `skipped` if there is no device. Prints an exception and
+/// then returns 1.
 template <class Lesson>
 int run(Lesson show) {
   if (!has_device()) return skip("there is no CUDA device");
@@ -54,21 +56,22 @@ int run(Lesson show) {
   }
 }
 
-/// `count` zeroed numbers for kernels, and a way to look at them: waits for all that is in the stream.
+/// An array of `count` elements in device memory, set to zero in stream order.
 template <class T>
-class numbers {
+class device_array {
  public:
-  explicit numbers(std::size_t count, cudaStream_t stream = nullptr)
+  explicit device_array(std::size_t count, cudaStream_t stream = nullptr)
       : memory_(count, stream), stream_(stream) {
     ramify::check(cudaMemsetAsync(memory_.data(), 0, count * sizeof(T), stream),
-                  "clearing numbers");
+                  "clearing an array");
   }
   [[nodiscard]] T* data() const { return memory_.data(); }
+  /// Copies the array to the host. Waits for all work in the stream.
   [[nodiscard]] std::vector<T> read() const {
     std::vector<T> all(memory_.size());
     ramify::check(cudaMemcpyAsync(all.data(), memory_.data(), all.size() * sizeof(T),
                                   cudaMemcpyDeviceToHost, stream_),
-                  "reading numbers");
+                  "reading an array");
     ramify::check(cudaStreamSynchronize(stream_), "waiting for kernels");
     return all;
   }
@@ -78,32 +81,33 @@ class numbers {
   cudaStream_t stream_;
 };
 
-/// Letters that grids write down, in the order in which they come to it. All zero: nothing yet.
-struct diary {
+/// A log to which grids append letters. A zeroed log is empty.
+struct letter_log {
   unsigned length;
   char letters[60];
 };
 
-/// For kernels.
-__device__ inline void write(diary* into, char letter) {
-  const unsigned place = atomicAdd(&into->length, 1u);
-  if (place < sizeof into->letters) into->letters[place] = letter;
+/// Appends a letter to the log. Kernels call it.
+__device__ inline void write(letter_log* log, char letter) {
+  const unsigned position = atomicAdd(&log->length, 1u);
+  if (position < sizeof log->letters) log->letters[position] = letter;
 }
 
-/// For the host, when the grids are complete.
-inline std::string text(const diary& d) {
-  return {d.letters, std::min<std::size_t>(d.length, sizeof d.letters)};
+/// Returns the letters of a log. The host calls it after the grids are complete.
+inline std::string text(const letter_log& log) {
+  return {log.letters, std::min<std::size_t>(log.length, sizeof log.letters)};
 }
 
 #if !RAMIFY_ON_CUDA
-/// What the CPU executor's rule checker says of the grids that `show` launches.
+/// Calls `show`, which launches grids, and returns the message of the rule violation that the CPU
+/// executor reports. Returns "no violation" if it reports none.
 template <class Show>
-std::string complaint(Show show) {
+std::string violation(Show show) {
   try {
     show();
-    return "nothing";
-  } catch (const ramify::cpu::rule_violation& broken) {
-    return broken.what();
+    return "no violation";
+  } catch (const ramify::cpu::rule_violation& reported) {
+    return reported.what();
   }
 }
 #endif

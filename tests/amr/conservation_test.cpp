@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mass, momentum and energy over many steps on a mesh that changes; and mirror symmetry.
+// Conservation of mass, momentum and energy over many steps on a changing mesh; mirror symmetry.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include "cases.hpp"
 #include "mesh_checks.hpp"
 #include "printing.hpp"
 
@@ -15,8 +14,8 @@ using namespace tests;
 
 namespace {
 
-/// A gas in a periodic box, with waves that soon are shocks. Fine wherever it is dense, so levels
-/// always meet somewhere.
+/// A gas in a periodic box, with waves that soon become shocks. Dense regions are refined, so there
+/// are always coarse-fine faces.
 setting box_of_gas(matter what, bool subcycle) {
   setting s;
   s.matter = what;
@@ -30,7 +29,7 @@ setting box_of_gas(matter what, bool subcycle) {
   s.criterion = criterion_kind::value;
   s.offset = what == matter::gas_2d ? 1.1 : 1.15;
   s.scale = 10;
-  s.begin = beginning::pulses;
+  s.initial = initial_kind::pulses;
   s.velocity[0] = 0.3;
   s.velocity[1] = -0.2;
   return s;
@@ -40,10 +39,11 @@ struct drift {
   double mass, momentum, energy;
 };
 
-/// What was lost or made in so many steps, momentum relative to mass times the speed of sound.
+/// The relative changes of the totals after some steps; of momentum relative to mass times the
+/// speed of sound.
 drift drift_of(const setting& s, std::uint64_t steps) {
-  const auto run = cases().start(s);
-  // Levels meet, at least until the gas has come to rest.
+  const auto run = start_run(s);
+  // There are several levels, at least until the gas is at rest.
   BOOST_TEST(leaves_of_levels(run->snapshot()).size() > 1u);
   const std::vector<double> before = run->totals();
   run->advance(steps);
@@ -70,8 +70,8 @@ BOOST_AUTO_TEST_SUITE(conservation, *boost::unit_test::precondition(not_under_th
 
 BOOST_DATA_TEST_CASE(nothing_is_lost_in_a_thousand_steps, data::make({false, true}), subcycle) {
   const int on_executor = effort() < 1 ? 16 : subcycle ? 100 : 1000;
-  const drift lost =
-      drift_of(box_of_gas(matter::gas_2d, subcycle), std::uint64_t(runs_on_cpu() ? on_executor : 1000));
+  const drift lost = drift_of(box_of_gas(matter::gas_2d, subcycle),
+                              std::uint64_t(runs_on_cpu() ? on_executor : 1000));
   BOOST_TEST(lost.mass <= 1e-13);
   BOOST_TEST(lost.momentum <= 1e-13);
   BOOST_TEST(lost.energy <= 1e-13);
@@ -79,15 +79,15 @@ BOOST_DATA_TEST_CASE(nothing_is_lost_in_a_thousand_steps, data::make({false, tru
 
 BOOST_DATA_TEST_CASE(nothing_is_lost_in_three_dimensions, data::make({false, true}), subcycle) {
   const int on_executor = tests::cut_down(subcycle ? 8 : 16, 4);
-  const drift lost =
-      drift_of(box_of_gas(matter::gas_3d, subcycle), std::uint64_t(runs_on_cpu() ? on_executor : 1000));
+  const drift lost = drift_of(box_of_gas(matter::gas_3d, subcycle),
+                              std::uint64_t(runs_on_cpu() ? on_executor : 1000));
   BOOST_TEST(lost.mass <= 1e-13);
   BOOST_TEST(lost.momentum <= 1e-13);
   BOOST_TEST(lost.energy <= 1e-13);
 }
 
-// The negative control: what goes through the faces where levels meet is not one number for both
-// sides, unless it is made so.
+// The negative control: without flux correction the two sides of coarse-fine faces use different
+// fluxes.
 BOOST_DATA_TEST_CASE(without_flux_correction_something_is_lost, data::make({false, true}),
                      subcycle) {
   setting s = box_of_gas(matter::gas_2d, subcycle);
@@ -102,15 +102,14 @@ BOOST_DATA_TEST_CASE(without_flux_correction_something_is_lost, data::make({fals
 
 namespace {
 
-/// The value at the place that is a cell's mirror image; the mesh must have a cell of the same size
-/// there.
+/// Compares each cell with its image under a symmetry.
 class mirror {
  public:
   explicit mirror(const mesh_snapshot& mesh) : mesh_(mesh) {}
 
   /// \param map  from (index of a cell of a level, cells of that level along an axis) to another
-  /// \returns how many cells have no counterpart, or one with other values: `sign` times this
-  ///          field's is not `other`
+  /// \returns the number of cells whose image is not a cell of the same size, or whose value of
+  ///          `field` is not `sign` times the image's value of `other`
   template <class Map>
   std::size_t differences(std::size_t field, std::size_t other, double sign, Map map) const {
     std::size_t count = 0;
@@ -157,11 +156,11 @@ setting central_blast(matter what, bool subcycle) {
   s.config.mesh.max_level = what == matter::gas_2d ? 2 : 1;
   s.config.mesh.roots = {2, 2, what == matter::gas_3d ? 2u : 1u};
   s.config.mesh.lower = {-1, -1, -1};
-  surround(s, boundary::outflow);
-  s.begin = beginning::blast;
-  s.variable = what == matter::gas_2d ? 3 : 4;  // the density does not tell of the beginning
+  set_boundaries(s, boundary::outflow);
+  s.initial = initial_kind::blast;
+  s.variable = what == matter::gas_2d ? 3 : 4;  // the initial density is uniform
   s.width = 0.2;
-  for (double& c : s.centre) c = 0;
+  for (double& c : s.center) c = 0;
   return s;
 }
 
@@ -170,7 +169,7 @@ setting central_blast(matter what, bool subcycle) {
 BOOST_DATA_TEST_CASE(a_central_blast_stays_symmetric_to_the_bit, data::make({false, true}),
                      subcycle) {
   setting s = central_blast(matter::gas_2d, subcycle);
-  const auto run = cases().start(s);
+  const auto run = start_run(s);
   run->advance(std::uint64_t(tests::cut_down(subcycle ? 20 : 60, 3)));
   const mesh_snapshot mesh = run->snapshot();
   BOOST_TEST(leaves_of_levels(mesh).size() == 3u);
@@ -194,12 +193,12 @@ BOOST_DATA_TEST_CASE(a_central_blast_stays_symmetric_to_the_bit, data::make({fal
   BOOST_TEST(image.differences(0, 0, 1, exchange) == 0u);
   BOOST_TEST(image.differences(1, 2, 1, exchange) == 0u);
   BOOST_TEST(image.differences(3, 3, 1, exchange) == 0u);
-  // The negative control: it is not symmetric in just any way.
+  // The negative control: the momentum along x is not even in x.
   BOOST_TEST(image.differences(1, 1, 1, flip(0)) > 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_central_blast_stays_symmetric_in_three_dimensions) {
-  const auto run = cases().start(central_blast(matter::gas_3d, false));
+  const auto run = start_run(central_blast(matter::gas_3d, false));
   run->advance(std::uint64_t(tests::cut_down(10, 1)));
   const mesh_snapshot mesh = run->snapshot();
   BOOST_TEST(leaves_of_levels(mesh).size() == 2u);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What cannot be computed is told, with the place or the field.
+// Faults of a run name the place or the configuration's field.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <functional>
 #include <limits>
 
-#include "cases.hpp"
 #include "exceptions.hpp"
 #include "mesh_checks.hpp"
 #include "printing.hpp"
@@ -26,23 +25,23 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 BOOST_AUTO_TEST_SUITE(faults, *boost::unit_test::precondition(not_under_thread_sanitizer))
 
-BOOST_DATA_TEST_CASE(an_initial_state_that_is_none_is_told_with_its_place, data::make(routes),
+BOOST_DATA_TEST_CASE(an_invalid_initial_state_is_reported_with_its_place, data::make(routes),
                      taken) {
   setting s;
   s.config.route = taken;
   s.config.mesh.max_level = 1;
-  s.begin = beginning::poisoned;
-  s.centre[0] = 0.8125;  // the centre of the cell 6, 2 of a block of 8
-  s.centre[1] = 0.3125;
+  s.initial = initial_kind::poisoned;
+  s.center[0] = 0.8125;  // the center of cell (6, 2) of a block of 8
+  s.center[1] = 0.3125;
   s.width = 0.01;
-  BOOST_CHECK_EXCEPTION((void)cases().start(s), amr_error,
-                        names("(0.812500, 0.312500), level 0, is not one that can be: density"));
-  BOOST_TEST(cases().slots_in_use() == 0u);
+  BOOST_CHECK_EXCEPTION((void)start_run(s), amr_error,
+                        names("(0.812500, 0.312500), level 0, is invalid: density"));
+  BOOST_TEST(launch_slots_in_use() == 0u);
 }
 
-// Two streams part so fast that no gas is left between them: with a step that is too long for it,
-// more flows out of a cell than there was.
-BOOST_DATA_TEST_CASE(a_state_that_becomes_impossible_is_told_with_its_place,
+// Two streams move apart so fast that they leave a vacuum: a step that is too long takes more out
+// of a cell than there was.
+BOOST_DATA_TEST_CASE(a_state_that_becomes_invalid_is_reported_with_its_place,
                      data::make(routes) * data::make({false, true}), taken, subcycle) {
   setting s;
   s.config.route = taken;
@@ -51,44 +50,44 @@ BOOST_DATA_TEST_CASE(a_state_that_becomes_impossible_is_told_with_its_place,
   s.config.mesh.max_level = 1;
   s.config.mesh.roots = {2, 1, 1};
   s.config.mesh.upper = {2, 1, 1};
-  surround(s, boundary::outflow);
-  s.begin = beginning::tearing;
-  s.centre[0] = 0.96875;
+  set_boundaries(s, boundary::outflow);
+  s.initial = initial_kind::tearing;
+  s.center[0] = 0.96875;
   s.amplitude = 20;
-  const auto run = cases().start(s);
-  std::string seen[2];
-  for (std::string& text : seen) {  // and the run stays at that step
+  const auto run = start_run(s);
+  std::string messages[2];
+  for (std::string& text : messages) {  // the run stays at that step
     try {
       run->advance(200);
     } catch (const amr_error& e) {
       text = e.what();
     }
   }
-  BOOST_TEST_MESSAGE(seen[0]);
-  BOOST_TEST(seen[0].find("the state at (") == 0u);
-  BOOST_TEST(seen[0].find("is not one that can be: density ") != std::string::npos);
-  BOOST_TEST(seen[0].find("; step ") != std::string::npos);
-  BOOST_TEST(seen[0] == seen[1]);
-  BOOST_TEST(cases().slots_in_use() == 0u);
+  BOOST_TEST_MESSAGE(messages[0]);
+  BOOST_TEST(messages[0].find("the state at (") == 0u);
+  BOOST_TEST(messages[0].find("is invalid: density ") != std::string::npos);
+  BOOST_TEST(messages[0].find("; step ") != std::string::npos);
+  BOOST_TEST(messages[0] == messages[1]);
+  BOOST_TEST(launch_slots_in_use() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(where_nothing_moves_a_step_has_no_length) {
+BOOST_AUTO_TEST_CASE(where_nothing_moves_there_is_no_time_step) {
   setting s;
   s.matter = matter::scalar_2d;
-  const auto run = cases().start(s);
+  const auto run = start_run(s);
   BOOST_CHECK_EXCEPTION(run->advance(1), amr_error, names("there is no time step at step 0"));
   run->advance_to(1);  // with a stop time it has one
   BOOST_TEST(run->time() == 1);
   BOOST_TEST(run->steps() == 1u);
 }
 
-BOOST_AUTO_TEST_CASE(every_field_of_the_configuration_is_looked_at) {
+BOOST_AUTO_TEST_CASE(each_field_of_the_configuration_is_validated) {
   using change = std::function<void(ramify::amr_config&)>;
   const auto refuse = [](matter what, const std::string& reason, const change& spoil) {
     setting s;
     s.matter = what;
     spoil(s.config);
-    BOOST_CHECK_EXCEPTION((void)cases().start(s), std::invalid_argument, names(reason));
+    BOOST_CHECK_EXCEPTION((void)start_run(s), std::invalid_argument, names(reason));
   };
   const auto refuse_2d = [&](const std::string& reason, const change& spoil) {
     refuse(matter::scalar_2d, reason, spoil);
@@ -120,12 +119,12 @@ BOOST_AUTO_TEST_CASE(every_field_of_the_configuration_is_looked_at) {
   refuse_2d("cfl is nan", [](amr_config& c) { c.step.cfl = no_number; });
   refuse_2d("limiter is 9", [](amr_config& c) { c.step.limiter = ramify::limiter(9); });
   refuse_2d("route", [](amr_config& c) { c.route = route(9); });
-  // What the third axis is like does not matter in two dimensions.
+  // In two dimensions the third axis is not read.
   setting s;
   s.matter = matter::scalar_2d;
   s.config.mesh.roots[2] = 0;
   s.config.mesh.upper[2] = no_number;
-  BOOST_TEST(cases().start(s)->report().leaves == 1u);
+  BOOST_TEST(start_run(s)->report().leaves == 1u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What is true of every mesh, checked on its leaves by brute force; and how two runs compare.
+/// Checks that each mesh must pass, by brute force on its leaves; comparisons of runs; settings.
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "backend_under_test.hpp"
-#include "cases.hpp"
+#include "runs.hpp"
 
 namespace tests {
 
@@ -26,18 +26,18 @@ inline std::ostream& boost_test_print_type(std::ostream& out, matter m) {
   return out << names[int(m)];
 }
 
-inline std::ostream& boost_test_print_type(std::ostream& out, beginning b) { return out << int(b); }
+inline std::ostream& boost_test_print_type(std::ostream& out, initial_kind b) {
+  return out << int(b);
+}
 
 inline constexpr ramify::route routes[] = {ramify::route::device, ramify::route::flat};
 
-inline const amr_cases& cases() { return runs_on_cpu() ? *amr_cases_on_cpu() : *amr_cases_on_cuda(); }
-
-/// The same on all sides of the domain.
-inline void surround(setting& s, ramify::boundary what) {
+/// Sets the boundary condition of all sides of the domain.
+inline void set_boundaries(setting& s, ramify::boundary what) {
   for (auto& sides : s.config.mesh.sides) sides = {what, what};
 }
 
-/// A run on a small mesh in which blocks come and go within lively_steps().
+/// A setting with a small mesh, in which blocks are refined and coarsened within lively_steps().
 inline setting lively(matter what, bool subcycle) {
   setting s;
   s.matter = what;
@@ -51,7 +51,7 @@ inline setting lively(matter what, bool subcycle) {
   s.criterion = criterion_kind::value;
   s.scale = 10;
   const bool is_gas = what == matter::gas_2d || what == matter::gas_3d;
-  s.begin = is_gas ? beginning::pulses : beginning::hump;
+  s.initial = is_gas ? initial_kind::pulses : initial_kind::hump;
   s.level = is_gas ? 1 : 0;
   s.offset = is_gas ? 1.06 : 0.2;
   s.width = 0.3;
@@ -67,12 +67,13 @@ inline std::uint64_t lively_steps(const setting& s) {
   return s.config.step.subcycle ? (is_gas ? 4 : 6) : 16;
 }
 
-/// The place of a leaf among the leaves: bits of the index of the finest level, x lowest.
+/// The Morton code of a leaf in its root block: the bits of its index on the finest level, x
+/// lowest.
 inline std::uint64_t morton_code(const ramify::block_position& leaf, int dimensions) {
   constexpr int finest = 18;
   std::uint64_t code = 0;
   for (int axis = 0; axis < dimensions; ++axis) {
-    // Leaves are compared within a root block, so the bits of the roots are left out.
+    // The bits of the root block are left out.
     const std::uint64_t inside =
         (std::uint64_t{leaf.index[std::size_t(axis)]} << (finest - leaf.level)) &
         ((std::uint64_t{1} << finest) - 1);
@@ -83,6 +84,7 @@ inline std::uint64_t morton_code(const ramify::block_position& leaf, int dimensi
   return code;
 }
 
+/// The Morton code of a leaf's root block.
 inline std::uint64_t root_code(const ramify::block_position& leaf, int dimensions) {
   std::uint64_t code = 0;
   for (int axis = 0; axis < dimensions; ++axis) {
@@ -94,7 +96,8 @@ inline std::uint64_t root_code(const ramify::block_position& leaf, int dimension
   return code;
 }
 
-/// Empty if the leaves cover the domain, each place once, in Morton order; else what is wrong.
+/// Returns an empty text if the leaves are in Morton order and cover each place of the domain once,
+/// or else the fault.
 inline std::string tiling_fault(const ramify::mesh_snapshot& mesh) {
   double volume = 0;
   double roots = 1;
@@ -103,12 +106,12 @@ inline std::string tiling_fault(const ramify::mesh_snapshot& mesh) {
     const ramify::block_position& leaf = mesh.leaves[i];
     for (int axis = 0; axis < mesh.dimensions; ++axis) {
       if (leaf.index[std::size_t(axis)] >> leaf.level >= mesh.roots[std::size_t(axis)]) {
-        return "leaf " + std::to_string(i) + " lies outside";
+        return "leaf " + std::to_string(i) + " is outside of the domain";
       }
     }
     volume += std::ldexp(1.0, -mesh.dimensions * leaf.level);
     if (i == 0) continue;
-    // In Morton order, a leaf begins behind where the one before it ends.
+    // In Morton order, a leaf begins after the end of the previous one.
     const ramify::block_position& before = mesh.leaves[i - 1];
     const std::uint64_t root = root_code(leaf, mesh.dimensions);
     const std::uint64_t root_before = root_code(before, mesh.dimensions);
@@ -116,16 +119,17 @@ inline std::string tiling_fault(const ramify::mesh_snapshot& mesh) {
     if (root < root_before ||
         (root == root_before &&
          morton_code(leaf, mesh.dimensions) < morton_code(before, mesh.dimensions) + size)) {
-      return "leaf " + std::to_string(i) + " is out of order or lies in the one before it";
+      return "leaf " + std::to_string(i) + " is out of order or overlaps the previous one";
     }
   }
   return volume == roots ? "" : "the leaves cover " + std::to_string(volume) + " root blocks";
 }
 
-/// Empty if no two leaves that touch differ by more than a level. By looking at all pairs of the
-/// leaves, which are boxes of whole numbers; nothing is known here of trees. `reach`: in how many
-/// axes they may lie beside one another, 1 for faces, 3 for corners.
-inline std::string balance_fault(const ramify::mesh_snapshot& mesh, const setting& s, int reach) {
+/// Returns an empty text if no two leaves that touch differ by more than a level, or else the
+/// fault. It compares all pairs of leaves as boxes of whole numbers and uses no tree.
+/// `codimension`: 1 for leaves that share faces, 2 for edges, 3 for corners.
+inline std::string balance_fault(const ramify::mesh_snapshot& mesh, const setting& s,
+                                 int codimension) {
   const int finest = std::ranges::max(mesh.leaves, {}, &ramify::block_position::level).level;
   struct cube {
     std::array<std::int64_t, 3> lower, upper;
@@ -161,7 +165,7 @@ inline std::string balance_fault(const ramify::mesh_snapshot& mesh, const settin
         touch = touch && adjacent;
         ++beside;
       }
-      if (touch && beside <= reach) {
+      if (touch && beside <= codimension) {
         return "leaf " + std::to_string(j) + " of level " + std::to_string(cubes[j].level) +
                " touches leaf " + std::to_string(i) + " of level " + std::to_string(cubes[i].level);
       }
@@ -170,7 +174,7 @@ inline std::string balance_fault(const ramify::mesh_snapshot& mesh, const settin
   return "";
 }
 
-inline int reach_of(const setting& s) {
+inline int codimension_of(const setting& s) {
   const int dimensions = dimensions_of(s.matter);
   switch (s.config.mesh.balance) {
     case ramify::balance::face: return 1;
@@ -180,14 +184,15 @@ inline int reach_of(const setting& s) {
   return 0;
 }
 
-inline void expect_sound_mesh(const ramify::mesh_snapshot& mesh, const setting& s) {
+/// Checks that a mesh covers the domain, is balanced, and has a value for each cell and field.
+inline void expect_valid_mesh(const ramify::mesh_snapshot& mesh, const setting& s) {
   BOOST_TEST(tiling_fault(mesh) == "");
-  BOOST_TEST(balance_fault(mesh, s, reach_of(s)) == "");
+  BOOST_TEST(balance_fault(mesh, s, codimension_of(s)) == "");
   BOOST_TEST(mesh.values.size() ==
              mesh.leaves.size() * mesh.fields.size() * mesh.cells_of_a_block());
 }
 
-/// How many leaves there are of each level.
+/// The number of leaves of each level.
 inline std::vector<std::size_t> leaves_of_levels(const ramify::mesh_snapshot& mesh) {
   std::vector<std::size_t> count;
   for (const auto& leaf : mesh.leaves) {
@@ -197,7 +202,7 @@ inline std::vector<std::size_t> leaves_of_levels(const ramify::mesh_snapshot& me
   return count;
 }
 
-/// Equal bit by bit: time, leaves, values.
+/// Whether time, leaves and values are equal bit by bit.
 inline bool same_bits(const ramify::mesh_snapshot& a, const ramify::mesh_snapshot& b) {
   const auto bits = [](double x) { return std::bit_cast<std::uint64_t>(x); };
   return bits(a.time) == bits(b.time) && a.step == b.step && a.leaves == b.leaves &&
@@ -213,8 +218,8 @@ inline double cell_volume(const ramify::mesh_snapshot& mesh, std::size_t leaf) {
   return volume;
 }
 
-/// The centre of a cell.
-inline std::array<double, 3> cell_centre(const ramify::mesh_snapshot& mesh, std::size_t leaf,
+/// The center of a cell.
+inline std::array<double, 3> cell_center(const ramify::mesh_snapshot& mesh, std::size_t leaf,
                                          std::size_t cell) {
   std::array<double, 3> where{};
   const auto& place = mesh.leaves[leaf];
@@ -239,7 +244,7 @@ double integral(const ramify::mesh_snapshot& mesh, Value value) {
   return sum;
 }
 
-/// The mean distance between a field and others with its layout.
+/// The mean absolute difference between a field and other values in its layout.
 inline double l1_distance(const ramify::mesh_snapshot& mesh, const std::vector<double>& other,
                           std::size_t field = 0) {
   const double error = integral(mesh, [&](std::size_t leaf, std::size_t cell) {
@@ -249,14 +254,14 @@ inline double l1_distance(const ramify::mesh_snapshot& mesh, const std::vector<d
   return error / integral(mesh, [](std::size_t, std::size_t) { return 1.0; });
 }
 
-/// What `call()` throws says `text`.
+/// Checks that `call()` throws an Error with `text` in its message.
 template <class Error, class Call>
 void expect_error(Call call, const std::string& text) {
   BOOST_CHECK_EXCEPTION(call(), Error, [&](const Error& e) {
     BOOST_TEST_MESSAGE(e.what());
-    const bool told = std::string(e.what()).find(text) != std::string::npos;
-    if (!told) BOOST_TEST_MESSAGE("expected: " << text);
-    return told;
+    const bool found = std::string(e.what()).find(text) != std::string::npos;
+    if (!found) BOOST_TEST_MESSAGE("expected: " << text);
+    return found;
   });
 }
 

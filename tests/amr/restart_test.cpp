@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs that are saved and gone on with; and states that are none.
+// Runs that are saved and continued; damaged states.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <limits>
 
-#include "cases.hpp"
 #include "exceptions.hpp"
 #include "mesh_checks.hpp"
 #include "printing.hpp"
@@ -39,9 +38,9 @@ void expect_same(const any_run& a, const any_run& b) {
   BOOST_TEST(a.report().finest_level == b.report().finest_level);
 }
 
-/// A state of a mesh of three levels.
+/// A saved state of a mesh with three levels.
 amr_state a_state(const setting& s) {
-  const auto run = cases().start(s);
+  const auto run = start_run(s);
   run->advance(1);
   return run->save();
 }
@@ -50,15 +49,15 @@ amr_state a_state(const setting& s) {
 
 BOOST_AUTO_TEST_SUITE(restart)
 
-// After every number of steps: right after the mesh has changed, and between.
-BOOST_DATA_TEST_CASE(a_restored_run_goes_on_with_the_same_bits,
+// After each number of steps: right after a regrid, and between regrids.
+BOOST_DATA_TEST_CASE(a_restored_run_continues_with_the_same_bits,
                      data::make({matter::scalar_2d, matter::gas_2d, matter::gas_3d}) *
                          data::make({false, true}),
                      what, subcycle) {
   if (effort() < 0.1 && (what != matter::gas_2d || subcycle)) return;
   const setting s = changing(what, subcycle);
   const std::uint64_t last = what == matter::gas_2d && effort() == 1 ? 7 : 4;
-  const auto uninterrupted = cases().start(s);
+  const auto uninterrupted = start_run(s);
   std::vector<amr_state> states{uninterrupted->save()};
   for (std::uint64_t step = 1; step <= last; ++step) {
     uninterrupted->advance(1);
@@ -70,10 +69,10 @@ BOOST_DATA_TEST_CASE(a_restored_run_goes_on_with_the_same_bits,
     BOOST_TEST_CONTEXT("after " << step << " steps") {
       setting other_route = s;
       other_route.config.route = step % 2 == 0 ? route::flat : route::device;
-      const auto run = cases().resume(other_route, states[step]);
+      const auto run = resume_run(other_route, states[step]);
       BOOST_TEST(run->steps() == step);
       BOOST_TEST(run->time() == states[step].time);
-      // What was restored is what was saved.
+      // The restored run saves the same state.
       const amr_state again = run->save();
       BOOST_TEST((again.leaves == states[step].leaves));
       BOOST_TEST((again.idle == states[step].idle));
@@ -82,43 +81,43 @@ BOOST_DATA_TEST_CASE(a_restored_run_goes_on_with_the_same_bits,
       expect_same(*uninterrupted, *run);
     }
   }
-  BOOST_TEST(cases().slots_in_use() == 0u);
+  BOOST_TEST(launch_slots_in_use() == 0u);
 }
 
-// The negative control: how often leaves were idle, and when the next look at the mesh is due, are
-// part of the state.
-BOOST_AUTO_TEST_CASE(what_is_not_restored_shows,
+// The negative control: the time of the next regrid and each bit of the values are part of the
+// state.
+BOOST_AUTO_TEST_CASE(a_changed_state_changes_the_bits,
                      *boost::unit_test::precondition(not_under_thread_sanitizer)) {
   const setting s = changing(matter::scalar_2d, false);
-  const auto run = cases().start(s);
+  const auto run = start_run(s);
   run->advance(5);
   const amr_state state = run->save();
   BOOST_TEST(std::ranges::any_of(state.idle, [](unsigned idle) { return idle > 0; }));
   run->advance(16);
   amr_state other = state;
   other.next_regrid += 1;
-  const auto late = cases().resume(s, other);
+  const auto late = resume_run(s, other);
   late->advance(16);
   BOOST_TEST(!same_bits(run->snapshot(), late->snapshot()));
   other = state;
   other.values[3] ^= std::byte{1};
-  const auto touched = cases().resume(s, other);
+  const auto touched = resume_run(s, other);
   touched->advance(16);
   BOOST_TEST(!same_bits(run->snapshot(), touched->snapshot()));
 }
 
-BOOST_AUTO_TEST_CASE(damaged_states_are_refused_with_the_reason) {
+BOOST_AUTO_TEST_CASE(damaged_states_are_rejected_with_the_reason) {
   setting s = changing(matter::gas_2d, false);
   s.config.mesh.max_level = 2;
-  const amr_state sound = a_state(s);
+  const amr_state valid = a_state(s);
   const std::size_t finest =
-      std::size_t(std::ranges::max_element(sound.leaves, {}, &ramify::block_position::level) -
-                  sound.leaves.begin());
-  BOOST_TEST(sound.leaves[finest].level == 2);
+      std::size_t(std::ranges::max_element(valid.leaves, {}, &ramify::block_position::level) -
+                  valid.leaves.begin());
+  BOOST_TEST(valid.leaves[finest].level == 2);
   const auto refuse = [&](auto damage, const std::string& reason) {
-    amr_state state = sound;
+    amr_state state = valid;
     damage(state);
-    BOOST_CHECK_EXCEPTION((void)cases().resume(s, state), std::invalid_argument, names(reason));
+    BOOST_CHECK_EXCEPTION((void)resume_run(s, state), std::invalid_argument, names(reason));
   };
   const auto remove = [](amr_state& state, std::size_t leaf) {
     const std::size_t bytes = state.values.size() / state.leaves.size();
@@ -139,32 +138,32 @@ BOOST_AUTO_TEST_CASE(damaged_states_are_refused_with_the_reason) {
   refuse([&](amr_state& a) { remove(a, finest); }, "no leaf covers the block level 2");
   refuse([](amr_state& a) { a.leaves.clear(), a.idle.clear(), a.values.clear(); },
          "no leaf covers the block level 0");
-  refuse([&](amr_state& a) { a.leaves[finest] = a.leaves[finest + 1]; }, "is there twice");
+  refuse([&](amr_state& a) { a.leaves[finest] = a.leaves[finest + 1]; }, "occurs twice");
   refuse([&](amr_state& a) { a.leaves[finest].level = -1; }, "is of level -1");
   refuse([&](amr_state& a) { a.leaves[finest].level = 3; }, "is of level 3; max_level is 2");
-  refuse([&](amr_state& a) { a.leaves[finest].index[0] += 8; }, "lies outside");
+  refuse([&](amr_state& a) { a.leaves[finest].index[0] += 8; }, "is outside of the domain");
   refuse(
       [&](amr_state& a) {
         a.leaves[finest] = {1, {a.leaves[finest].index[0] / 2, a.leaves[finest].index[1] / 2, 0}};
       },
-      "lies in");
+      "is inside");
 }
 
-// A mesh may be sound, and more finely balanced than a configuration asks for, but not less.
-BOOST_AUTO_TEST_CASE(a_mesh_that_is_not_balanced_is_refused) {
+// A saved mesh may be balanced more strictly than configured, but not less.
+BOOST_AUTO_TEST_CASE(a_mesh_that_is_not_balanced_is_rejected) {
   setting s;
   s.matter = matter::scalar_2d;
   s.config.mesh.max_level = 4;
   s.criterion = criterion_kind::point;
   s.config.regrid.refine_above = 1;
   s.velocity[0] = 1;
-  const amr_state by_faces = cases().start(s)->save();
+  const amr_state by_faces = start_run(s)->save();
   s.config.mesh.balance = ramify::balance::corner;
-  BOOST_CHECK_EXCEPTION((void)cases().resume(s, by_faces), std::invalid_argument,
-                        names("is too coarse for the children of its neighbour"));
-  const amr_state by_corners = cases().start(s)->save();
+  BOOST_CHECK_EXCEPTION((void)resume_run(s, by_faces), std::invalid_argument,
+                        names("is too coarse for the children of its neighbor"));
+  const amr_state by_corners = start_run(s)->save();
   s.config.mesh.balance = ramify::balance::face;
-  const auto run = cases().resume(s, by_corners);
+  const auto run = resume_run(s, by_corners);
   BOOST_TEST(run->report().leaves == by_corners.leaves.size());
 }
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who launches the grids of a run, in which order and with how many launch slots: the bits of the
-// results do not depend on it.
+// The bits of the results do not depend on the route, the schedule or the number of launch slots.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include "cases.hpp"
 #include "mesh_checks.hpp"
 #include "printing.hpp"
 
@@ -26,20 +24,20 @@ setting busy(matter what, route taken, bool subcycle) {
   return s;
 }
 
-/// The grids that the executor began are those that the report tells of.
+/// Checks that the report counts exactly the grids that the executor began.
 template <class Run>
 std::unique_ptr<any_run> with_grids_counted(Run run) {
   const std::uint64_t before = ramify::cpu::grids_begun();
   auto ran = run();
   const std::uint64_t begun = ramify::cpu::grids_begun() - before;
   if (runs_on_cpu()) BOOST_TEST(ran->report().host_grids + ran->report().child_grids == begun);
-  BOOST_TEST(cases().slots_in_use() == 0u);
+  BOOST_TEST(launch_slots_in_use() == 0u);
   return ran;
 }
 
 std::unique_ptr<any_run> take(const setting& s, std::uint64_t steps) {
   return with_grids_counted([&] {
-    auto run = cases().start(s);
+    auto run = start_run(s);
     run->advance(steps);
     return run;
   });
@@ -65,21 +63,21 @@ BOOST_DATA_TEST_CASE(both_routes_give_the_same_bits,
   BOOST_TEST(device->report().child_grids > device->report().host_grids);
   BOOST_TEST(flat->report().child_grids == 0u);
   BOOST_TEST(device->report().refined > 0u);
-  const bool goes = what != matter::gas_3d && effort() == 1;
-  BOOST_TEST((device->report().coarsened > 0 || !goes));
+  const bool is_coarsened = what != matter::gas_3d && effort() == 1;
+  BOOST_TEST((device->report().coarsened > 0 || !is_coarsened));
   BOOST_TEST(device->report().cell_updates == flat->report().cell_updates);
   BOOST_TEST(same_bits(device->snapshot(), flat->snapshot()));
   BOOST_TEST(device->totals() == flat->totals());
 }
 
-// Whoever makes the children of refined blocks: grids of their own, shared ones or, where there is no
-// slot, their parent, under any schedule.
+// The children of refined blocks are made by child grids, by shared grids or, without a launch
+// slot, by the launching grid, under any schedule.
 BOOST_AUTO_TEST_CASE(launch_granularity_changes_no_bit) {
   const auto flat = take(busy(matter::gas_2d, route::flat, false), 4);
   const auto grids = [&](granularity grain, unsigned coarsening, std::size_t limit = 0) {
     setting s = busy(matter::gas_2d, route::device, false);
     s.config.regrid.launches = {grain, 0, coarsening};
-    s.pending_launches = limit;
+    s.config.pending_launches = limit;
     const auto run = take(s, 4);
     BOOST_TEST((run->report().taken == route::device));
     BOOST_TEST(same_bits(run->snapshot(), flat->snapshot()));
@@ -93,7 +91,7 @@ BOOST_AUTO_TEST_CASE(launch_granularity_changes_no_bit) {
     BOOST_TEST(grids(granularity::per_task, 1) > by_grid);
     if (effort() < 1 || !runs_on_cpu()) break;
   }
-  // A limit that has slots for the driver alone, and children that give none back before they must.
+  // A limit with slots only for the driver, and a schedule that releases slots as late as possible.
   if (runs_on_cpu()) {
     const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config("late"));
     const auto by_grid = grids(granularity::per_grid, 1);
@@ -105,8 +103,8 @@ BOOST_AUTO_TEST_CASE(launch_granularity_changes_no_bit) {
   }
 }
 
-// The negative control: the comparison sees the last bit of a value, and a run is not the same
-// whatever one does.
+// The negative control: the comparison finds a changed last bit, and a changed configuration
+// changes the bits.
 BOOST_AUTO_TEST_CASE(other_runs_have_other_bits,
                      *boost::unit_test::precondition(not_under_thread_sanitizer)) {
   setting s = busy(matter::gas_2d, route::flat, false);
@@ -118,12 +116,11 @@ BOOST_AUTO_TEST_CASE(other_runs_have_other_bits,
   BOOST_TEST(!same_bits(mesh, take(s, 4)->snapshot()));
 }
 
-BOOST_DATA_TEST_CASE(it_does_not_matter_how_the_steps_are_asked_for, data::make(subcycling),
-                     subcycle) {
+BOOST_DATA_TEST_CASE(steps_may_be_taken_in_any_number_of_calls, data::make(subcycling), subcycle) {
   if (effort() < 0.1) return;
   const setting s = busy(matter::gas_2d, route::device, subcycle);
   const mesh_snapshot at_once = take(s, 7)->snapshot();
-  const auto run = cases().start(s);
+  const auto run = start_run(s);
   for (const std::uint64_t steps : {1, 0, 2, 3, 1}) run->advance(steps);
   BOOST_TEST(run->steps() == 7u);
   BOOST_TEST(same_bits(at_once, run->snapshot()));
@@ -132,11 +129,11 @@ BOOST_DATA_TEST_CASE(it_does_not_matter_how_the_steps_are_asked_for, data::make(
 BOOST_AUTO_TEST_CASE(the_last_step_meets_the_stop_time,
                      *boost::unit_test::precondition(not_under_thread_sanitizer)) {
   setting s = busy(matter::gas_2d, route::flat, false);
-  const auto run = cases().start(s);
+  const auto run = start_run(s);
   run->advance_to(0.01);
   BOOST_TEST(run->time() == 0.01);
   const std::uint64_t steps = run->steps();
-  run->advance_to(0.01);  // nothing is left to do
+  run->advance_to(0.01);  // no step is left to take
   run->advance_to(0.005);
   BOOST_TEST(run->steps() == steps);
   BOOST_TEST(run->time() == 0.01);
@@ -155,7 +152,7 @@ BOOST_AUTO_TEST_CASE(every_schedule_gives_the_same_bits,
       const ramify::cpu::scoped_executor_config config(
           ramify::cpu::parse_executor_config(schedule));
       BOOST_TEST_CONTEXT(schedule << ", subcycle " << subcycle) {
-        // Some by the flat route.
+        // Some schedules with the flat route.
         const route taken = piece++ % 5 == 4 ? route::flat : route::device;
         const setting s = busy(matter::gas_2d, taken, subcycle);
         BOOST_TEST(same_bits(expected, take(s, steps)->snapshot()));
@@ -178,10 +175,10 @@ BOOST_DATA_TEST_CASE(no_limit_of_launches_changes_a_bit,
   if (effort() < 1 && (limit != 160 || (effort() < 0.1 && subcycle))) return;
   setting s = busy(matter::gas_2d, route::device, subcycle);
   const mesh_snapshot expected = take(s, lively_steps(s))->snapshot();
-  s.pending_launches = limit;
+  s.config.pending_launches = limit;
   const auto run = take(s, lively_steps(s));
   BOOST_TEST(same_bits(expected, run->snapshot()));
-  // A step of all levels needs 10 slots, a recursion over 3 levels 22; small pools give a 16th.
+  // A step of all levels needs 10 slots, a recursion over 3 levels 22; small pools have a 16th.
   const unsigned quota = limit >= 256 ? limit / 2 : limit / 16;
   const bool enough = quota >= (subcycle ? 22u : 10u);
   if (runs_on_cpu()) BOOST_TEST((run->report().taken == (enough ? route::device : route::flat)));
@@ -191,22 +188,22 @@ BOOST_DATA_TEST_CASE(no_limit_of_launches_changes_a_bit,
   BOOST_TEST(run->report().peak_slots <= quota);
 }
 
-BOOST_DATA_TEST_CASE(without_a_slot_the_host_goes_on, data::make(subcycling), subcycle) {
+BOOST_DATA_TEST_CASE(without_a_slot_the_host_continues, data::make(subcycling), subcycle) {
   if (effort() < 0.1 && !subcycle) return;
   const setting s = busy(matter::gas_2d, route::device, subcycle);
   const mesh_snapshot expected = take(s, lively_steps(s))->snapshot();
-  const auto run = cases().start(s);
+  const auto run = start_run(s);
   const std::uint64_t child_grids = run->report().child_grids;
-  cases().advance_without_slots(*run, lively_steps(s));
+  advance_without_slots(*run, lively_steps(s));
   BOOST_TEST(run->report().child_grids == child_grids);
   BOOST_TEST(run->report().spilled_tasks == 1u);
   BOOST_TEST(same_bits(expected, run->snapshot()));
-  BOOST_TEST(cases().slots_in_use() == 0u);
+  BOOST_TEST(launch_slots_in_use() == 0u);
 }
 
-// The pool runs dry in the middle of a run, which believes that it is larger: some launch fails, and
-// the host goes on behind the last one that did not.
-BOOST_AUTO_TEST_CASE(when_a_launch_fails_the_host_goes_on_behind_it,
+// The launch pool shrinks during a run, which still uses the former limit: some launch fails, and
+// the host continues after the last successful one.
+BOOST_AUTO_TEST_CASE(when_a_launch_fails_the_host_continues_after_it,
                      *boost::unit_test::precondition(on_the_executor)) {
   for (const bool subcycle : subcycling) {
     setting s = busy(matter::gas_2d, route::device, subcycle);
@@ -223,7 +220,7 @@ BOOST_AUTO_TEST_CASE(when_a_launch_fails_the_host_goes_on_behind_it,
           const auto run = take(s, lively_steps(s));
           BOOST_TEST((run->report().taken == route::device));
           BOOST_TEST(same_bits(expected, run->snapshot()));
-          // Grids of the host beside the drivers, one for each call: a launch did fail.
+          // More grids of the host than drivers, one for each call, show that a launch failed.
           failed += run->report().host_grids > 10;
           if (pool == 1 && schedule == "late") BOOST_TEST(run->report().host_grids > 10u);
         }
@@ -233,31 +230,29 @@ BOOST_AUTO_TEST_CASE(when_a_launch_fails_the_host_goes_on_behind_it,
   }
 }
 
-// ---- backends ----------------------------------------------------------------------------------
-
-// Beside one another, where both are there. Multiplications are rounded before sums on both, so
-// there is little for them to differ in.
+#if RAMIFY_ON_CUDA
+// Both backends round products before sums, so their results hardly differ.
 BOOST_DATA_TEST_CASE(a_gpu_and_the_executor_agree,
                      data::make({matter::scalar_2d, matter::gas_2d, matter::gas_3d}) *
                          data::make(subcycling),
                      what, subcycle) {
-  if (runs_on_cpu() || amr_cases_on_cuda() == nullptr) return;
   const setting s = busy(what, route::automatic, subcycle);
-  std::vector<mesh_snapshot> seen;
-  for (const amr_cases* backend : {amr_cases_on_cpu(), amr_cases_on_cuda()}) {
-    const auto run = backend->start(s);
+  std::vector<mesh_snapshot> found;
+  for (const auto start : {&tests::on_cpu::start_run, &tests::on_cuda::start_run}) {
+    const auto run = start(s);
     run->advance(lively_steps(s));
-    seen.push_back(run->snapshot());
+    found.push_back(run->snapshot());
   }
-  BOOST_TEST(std::abs(seen[0].time - seen[1].time) <= 1e-12);
-  BOOST_TEST((seen[0].leaves == seen[1].leaves));
-  BOOST_REQUIRE(seen[0].values.size() == seen[1].values.size());
+  BOOST_TEST(std::abs(found[0].time - found[1].time) <= 1e-12);
+  BOOST_TEST((found[0].leaves == found[1].leaves));
+  BOOST_REQUIRE(found[0].values.size() == found[1].values.size());
   double largest = 0;
-  for (std::size_t i = 0; i < seen[0].values.size(); ++i) {
-    largest = std::max(largest, std::abs(seen[0].values[i] - seen[1].values[i]));
+  for (std::size_t i = 0; i < found[0].values.size(); ++i) {
+    largest = std::max(largest, std::abs(found[0].values[i] - found[1].values[i]));
   }
   BOOST_TEST_MESSAGE("largest difference " << largest);
   BOOST_TEST(largest <= 1e-12);
 }
+#endif
 
 BOOST_AUTO_TEST_SUITE_END()

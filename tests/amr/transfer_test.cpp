@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What moves between levels: values at the sides of blocks, and between a block and its children.
+// Transfers between levels: ghost cells, and between a block and its children.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include "cases.hpp"
 #include "mesh_checks.hpp"
 #include "printing.hpp"
 
@@ -16,8 +15,8 @@ using namespace tests;
 
 namespace {
 
-/// A scalar that is linear in space and carried along: a method that is exact for linear fields
-/// keeps it so, up to where the boundary has been heard of.
+/// A scalar that is linear in space and transported: a method that is exact for linear fields keeps
+/// it linear, except where the boundary has an effect.
 setting linear(matter what, ramify::route taken, bool subcycle) {
   setting s;
   s.matter = what;
@@ -26,13 +25,13 @@ setting linear(matter what, ramify::route taken, bool subcycle) {
   s.config.mesh.max_level = 2;
   s.config.mesh.roots = {8, 8, 1};
   if (what == matter::scalar_3d) s.config.mesh.roots = {6, 6, 6};
-  // Only so do no three levels meet at a corner, where slopes are not exact.
+  // Where three levels meet at a corner slopes are not exact; this balance prevents it.
   s.config.mesh.balance = balance::corner;
-  surround(s, boundary::outflow);
+  set_boundaries(s, boundary::outflow);
   s.config.regrid.refine_above = 1;
   s.config.regrid.coarsen_below = 0.5;
   s.config.regrid.every = 0;
-  s.begin = beginning::linear;
+  s.initial = initial_kind::linear;
   s.level = 3;
   for (const int axis : {0, 1, 2}) {
     s.slope[axis] = 0.5 + axis;
@@ -44,14 +43,14 @@ setting linear(matter what, ramify::route taken, bool subcycle) {
   return s;
 }
 
-/// The largest error of what is at least `margin` away from the boundary.
+/// The largest error in cells at a distance of at least `margin` from the boundary.
 double error_inside(const tests::any_run& run, const setting& s, double margin) {
   const mesh_snapshot mesh = run.snapshot();
-  const std::vector<double> exact = cases().exact_averages(s, mesh, mesh.time);
+  const std::vector<double> exact = exact_averages(s, mesh, mesh.time);
   double largest = 0;
   for (std::size_t leaf = 0; leaf < mesh.leaves.size(); ++leaf) {
     for (std::size_t cell = 0; cell < mesh.cells_of_a_block(); ++cell) {
-      const auto where = cell_centre(mesh, leaf, cell);
+      const auto where = cell_center(mesh, leaf, cell);
       bool inside = true;
       for (std::size_t axis = 0; axis < std::size_t(mesh.dimensions); ++axis) {
         inside = inside && where[axis] > margin && where[axis] < 1 - margin;
@@ -72,34 +71,34 @@ BOOST_DATA_TEST_CASE(a_linear_field_stays_linear_where_levels_meet,
                      what, subcycle) {
   if (tests::effort() < 1 && what == matter::scalar_3d) return;
   const setting s = linear(what, ramify::route::flat, subcycle);
-  const auto run = cases().start(s);
+  const auto run = start_run(s);
   BOOST_TEST(run->report().finest_level == 2);
   run->advance(1);
   BOOST_TEST(error_inside(*run, s, 0.3) < 1e-13);
   BOOST_TEST(run->time() > 0.001);
-  // The negative control: at the boundary, where values are not linear, errors are seen.
+  // The negative control: at the boundary values are not linear, and there are errors.
   BOOST_TEST(error_inside(*run, s, 0.0) > 1e-4);
 }
 
 namespace {
 
-/// Lets a mesh that is fine in one place become fine in another, by looks at it and nothing else: the
-/// scalar does not move, so a step changes no bit. Calls `look(run)` after each.
-template <class Look>
-void move_refinement(setting s, Look look) {
+/// Moves the refined region by regrids alone: the scalar does not move, so a step changes no bit.
+/// Calls `check(run)` after each regrid.
+template <class Check>
+void move_refinement(setting s, Check check) {
   for (double& v : s.velocity) v = 0;
   s.config.regrid.every = 1;
   s.config.regrid.patience = 1;
   s.boxes[0] = {{0.3, 0.3, 0.3}, {0.5, 0.7, 0.7}};
   s.boxes[1] = {{0.35, 0.45, 0.45}, {0.4, 0.55, 0.55}};
-  const auto first = cases().start(s);
-  look(*first);
+  const auto first = start_run(s);
+  check(*first);
   s.boxes[0] = {{0.5, 0.3, 0.3}, {0.7, 0.7, 0.7}};
   s.boxes[1] = {{0.6, 0.45, 0.45}, {0.65, 0.55, 0.55}};
-  const auto run = cases().resume(s, first->save());
+  const auto run = resume_run(s, first->save());
   for (int step = 1; step <= 4; ++step) {
     run->advance_to(step);
-    look(*run);
+    check(*run);
   }
   BOOST_TEST(run->report().steps == 4u);
   BOOST_TEST(run->report().refined > run->report().coarsened);
@@ -121,9 +120,9 @@ BOOST_DATA_TEST_CASE(a_linear_field_survives_refining_and_coarsening,
 BOOST_DATA_TEST_CASE(nothing_is_lost_by_refining_and_coarsening,
                      data::make({matter::scalar_2d, matter::scalar_3d}), what) {
   if (effort() < 1 && what == matter::scalar_3d) return;
-  for (const beginning begin : {beginning::noise, beginning::linear}) {
+  for (const initial_kind initial : {initial_kind::noise, initial_kind::linear}) {
     setting s = linear(what, ramify::route::flat, false);
-    s.begin = begin;
+    s.initial = initial;
     std::vector<double> first;
     move_refinement(s, [&](const any_run& run) {
       if (first.empty()) first = run.totals();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""plot.py on made-up results. Skipped, with exit status 77, where there is no matplotlib.
+"""Tests plot.py on made-up results. Skipped with exit status 77 without matplotlib.
 
     plot_test.py <folder benchmarks> <work folder>
 """
@@ -33,7 +33,7 @@ def table(name, columns, rows):
 
 
 def made_up():
-    """Programs' results, by name, of numbers that nobody has measured."""
+    """Returns made-up results by program name."""
     inputs = ["uniform", "sorted", "reversed", "almost sorted", "zipf", "16 values", "all equal",
               "organ pipe"]
     sorts = ["radix sort, ms", "merge sort, ms", "device, ms", "flat, ms", "automatic, ms"]
@@ -47,7 +47,7 @@ def made_up():
               ["uniform 256³", "double", "flat", 2200],
               ["looks at the mesh", "double", "flat", None]]
     return {
-        "sort_cuda": [
+        "quicksort_cuda": [
             table("uniform", ["keys", "n", "unused"] + sorts,
                   [[kind, n, 0] + ms for (kind, n), ms in zip(cases, times)]),
             table("grid", ["keys", "n", "input"] + sorts,
@@ -66,7 +66,7 @@ class PlotTest(unittest.TestCase):
         (self.folder / "results").mkdir(parents=True)
         self.readme = self.folder / "README.md"
         self.readme.write_text("before\n<!-- plots -->\nold\n<!-- end plots -->\nafter\n")
-        for program in ("launch_cost_cuda", "amr_cuda"):  # quickly drawn
+        for program in ("launch_cost_cuda", "amr_cuda"):  # fast to draw
             self.write(program, made_up()[program])
 
     def write(self, program, tables):
@@ -104,12 +104,12 @@ class PlotTest(unittest.TestCase):
         self.assertTrue(self.readme.read_text().endswith("<!-- end plots -->\nafter\n"))
         self.assertNotIn("old", self.readme.read_text())
 
-    def test_what_was_not_measured_is_left_out(self):
+    def test_plots_without_results_are_left_out(self):
         (self.folder / "plots").mkdir()
         (self.folder / "plots" / "sort_speed.svg").write_text("of an earlier run")
         run = self.draw()
         self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertIn("sort_speed: no results of sort_cuda", run.stdout)
+        self.assertIn("sort_speed: no results of quicksort_cuda", run.stdout)
         self.assertFalse((self.folder / "plots" / "sort_speed.svg").exists())
         self.assertNotIn("sort_speed.svg", self.readme.read_text())
         self.assertIn("amr.svg", self.readme.read_text())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The recorder of the benchmarks: what is printed, what is written, and what is refused.
+// Tests the recorder of the benchmarks: its printed tables, its JSON files, and its errors.
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
@@ -18,7 +18,7 @@ using benchmark::recorder;
 using benchmark::timing;
 using nlohmann::json;
 
-/// What is written to std::cout and std::cerr while it lives.
+/// Captures the output to std::cout and std::cerr during its lifetime.
 class captured_output {
  public:
   captured_output() : out_(std::cout.rdbuf(text_.rdbuf())), err_(std::cerr.rdbuf(text_.rdbuf())) {}
@@ -34,7 +34,7 @@ class captured_output {
   std::streambuf* err_;
 };
 
-/// A file's place that nobody else uses; the file is removed at the end.
+/// A unique file path. The destructor removes the file.
 struct temporary_file {
   std::filesystem::path path = std::filesystem::temp_directory_path() /
                                ("ramify_recorder_test_" + std::to_string(::getpid()) + ".json");
@@ -49,7 +49,7 @@ constexpr auto small_program = [](recorder& out, const benchmark::command_line& 
   for (const auto& part : line.parts) out.row({part, line.quick ? 1 : 2});
 };
 
-/// Runs it as a shell would.
+/// Runs the program with these command-line arguments.
 int run(std::vector<std::string> words) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -63,7 +63,7 @@ int run(std::vector<std::string> words) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(the_middle_and_the_ends_of_times) {
+BOOST_AUTO_TEST_CASE(times_have_median_minimum_and_maximum) {
   const timing t = benchmark::summarize({5, 1, 4, 2, 3});
   BOOST_TEST(t.median_ms == 3);
   BOOST_TEST(t.least_ms == 1);
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(tables_are_printed_in_markdown) {
                      "| rye | 3 | 1.23 (1.20–10.3) |\n|  | -1 | 0.500 |\n"));
 }
 
-BOOST_AUTO_TEST_CASE(tables_are_kept_as_json) {
+BOOST_AUTO_TEST_CASE(tables_are_written_as_json) {
   const captured_output captured;
   recorder out("toast", "benchmark_toast", this_toaster());
   out.table("slices", {"what", "ms"}, "Bread");
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(tables_are_kept_as_json) {
   BOOST_TEST(captured.text().find("1099511627776") == std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(a_row_that_does_not_fit_is_refused) {
+BOOST_AUTO_TEST_CASE(a_row_with_a_wrong_number_of_cells_is_refused) {
   const captured_output captured;
   recorder out("toast", "benchmark_toast", {});
   BOOST_CHECK_THROW(out.row({1}), std::logic_error);
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(bad_options_and_files_are_refused) {
   BOOST_TEST(run({"benchmark_toast", "--help"}) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_word_may_be_a_number) {
+BOOST_AUTO_TEST_CASE(a_positional_argument_may_be_a_number) {
   const auto number = [](std::vector<std::string> words) {
     return benchmark::command_line{.words = std::move(words)}.number_or(7);
   };

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds a consumer of Ramify in one of the forms that README.md offers, and runs what can run here.
+# Builds a consumer of Ramify in one of the forms of README.md, and runs the programs that can run
+# here.
 #   run.sh install       <source> <work> <nvcc or none> <architecture> <build tree>
 #   run.sh subdirectory  <source> <work> <nvcc or none> <architecture>
 #   run.sh nvcc          <source> <work> <nvcc>         <architecture>
@@ -10,7 +11,7 @@ skipped=()
 rm -rf "$work"
 mkdir -p "$work"
 
-try() { # a program; 77 is "needs a GPU"
+try() { # program: runs it; status 77 means that it needs a GPU
   echo "-- running $(basename "$1")"
   local status=0
   "$1" || status=$?

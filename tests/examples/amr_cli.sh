@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The example program amr from outside: amr_cli.sh <program> <work folder>
+# Tests the example program amr: amr_cli.sh <program> <work folder>
 . "$(dirname "$0")/cli_checks.sh"
 
-# The value that stands behind a name in the report.
+# The value of a name in the report.
 value() { sed -n "s|^$1: ||p" out; }
 # less <a> <b>: whether |a| < b
 less() { awk -v a="${1%% *}" -v b="$2" 'BEGIN { exit !((a < 0 ? -a : a) < b) }'; }
@@ -21,7 +21,7 @@ has_frames() {
 
 small=(--backend cpu --max-level 1 --frames 2 --quiet)
 
-# Every problem: files, a history from the first moment to the last, nothing lost.
+# Each problem: its files, a history from the start to the end, and conservation.
 try() { # problem, end, options...
   local problem=$1 end=$2
   shift 2
@@ -39,7 +39,7 @@ try kelvin-helmholtz 0.05
 less "$(value 'drift of mass')" 1e-13 || fail "mass: $(cat out)"
 less "$(value 'drift of energy')" 1e-13 || fail "energy: $(cat out)"
 less "$(value 'drift of momentum_x')" 1e-13 || fail "momentum: $(cat out)"
-! grep -q '^L1' out || fail "an error that nobody knows: $(cat out)"
+! grep -q '^L1' out || fail "an error of an unknown exact solution: $(cat out)"
 try linear-wave 0.25 --blocks 2x1
 try advect-gaussian 1
 less "$(value 'drift of concentration')" 1e-13 || fail "concentration: $(cat out)"
@@ -52,7 +52,7 @@ less "$(value 'L1 error of concentration')" 0.05 || fail "error: $(cat out)"
 rm -r sedov
 try sedov 0.01 --dim 3 --blocks 2
 
-# The wave is back after a period, and the finer mesh is closer to it.
+# After a period the wave has returned, and the finer mesh has a smaller error.
 wave() { expect 0 - --backend cpu --problem linear-wave --output-dir w --refine-above 0 "$@"; }
 wave --max-level 0 --quiet --frames 0
 [ "$(ls w)" = history.csv ] || fail "frames in spite of --frames 0: $(ls w)"
@@ -64,7 +64,7 @@ less "$(value 'L1 error of density')" "$(awk -v e="$coarse" 'BEGIN { print e / 3
   fail "errors $coarse, $(value 'L1 error of density')"
 rm -r w
 
-# Every way to the same files.
+# Each route, schedule and limit writes the same files.
 flow=("${small[@]}" --t-end 0.05 --blocks 3x2)
 expect 0 - "${flow[@]}" --output-dir first --route device
 grep -q '^route: device (asked for)$' out || fail "no route in $(cat out)"
@@ -89,14 +89,14 @@ different --criterion loehner --refine-above 0.9
 expect 0 - "${flow[@]}" --output-dir again --no-reflux --balance corner
 rm -r again
 
-# A run that is stopped and gone on with ends as one that is not.
+# A run that is stopped and continued gives the same results as an uninterrupted one.
 long=(--backend cpu --quiet --problem sod --max-level 2 --history-every 3)
 expect 0 - "${long[@]}" --frames 4 --t-end 0.08 --output-dir whole --report whole.json
 grep -qF '"cell_updates_per_second": ' whole.json || fail "no rate in $(cat whole.json)"
 grep -qF '"problem": "sod"' whole.json || fail "no settings in $(cat whole.json)"
 expect 0 - "${long[@]}" --frames 2 --t-end 0.04 --output-dir parts --checkpoint c \
   --checkpoint-every 5
-# What a run leaves that went on past its last checkpoint is dropped.
+# Output after the last checkpoint is dropped when the run is continued.
 echo 0.07,99,1,1,1,1,1,1 >>parts/history.csv
 cp c c.before
 cp -r parts forked
@@ -111,10 +111,10 @@ expect 0 - --restart c --output-dir parts --t-end 0.09 --quiet --backend cpu
 has_frames parts sod 5
 rm -r parts forked
 
-# What may not change. The checkpoint and the folder stay as they are.
+# Settings that must not change. The checkpoint and the folder are not changed.
 mv c.before c
 cp c c.before
-cannot_change() { # option, what it is in the checkpoint
+cannot_change() { # option, its value in the checkpoint
   expect 2 "$1 is " --restart c "$@" --output-dir o
   cmp -s c c.before || fail "the checkpoint was touched"
 }
@@ -128,23 +128,23 @@ cannot_change --subcycle
 cannot_change --cfl 0.1
 expect 2 '--t-end is before the time' --restart c --t-end 0.01 --output-dir o
 
-# Checkpoints that are none.
+# Files that are not checkpoints.
 head -c 1000 c >short
-expect 3 'short' --restart short --output-dir o
+expect 3 'truncated' --restart short --output-dir o
 { head -c 3000 c; printf x; tail -c +3002 c; } >damaged
 expect 3 'damaged' --restart damaged --output-dir o
 echo no checkpoint >text
 expect 3 'text' --restart text --output-dir o
 expect 3 'No such file' --restart nowhere --output-dir o
 
-# A run that fails says so, and keeps the last checkpoint.
+# A run that fails reports it, and keeps the last checkpoint.
 expect 1 'max_blocks' --backend cpu --quiet --max-blocks 30 --output-dir failed --t-end 0.01
 expect 1 'c2 is of step 30' --backend cpu --quiet --problem advect-gaussian --max-level 2 \
   --frames 0 --max-blocks 40 --output-dir failed --checkpoint c2 --checkpoint-every 5 --t-end 0.2
 expect 1 'max_blocks' --backend cpu --quiet --restart c2 --output-dir failed
 [ "$(tail -n 1 failed/history.csv | cut -d, -f2)" = 30 ] || fail "$(cat failed/history.csv)"
 
-# What goes wrong, says so in one line and leaves nothing behind.
+# Errors are reported in one line, and no files are left.
 expect 0 - --help
 expect 2 '--bogus' --bogus
 expect 2 "problem 'shock' is none of sod" --problem shock --output-dir o
@@ -160,7 +160,7 @@ expect 2 "'0' is not a number in" --t-end 0 --output-dir o
 expect_trace "${small[@]}" --route device --output-dir traced --t-end 0.01
 expect 5 'cannot write nowhere/t.html: no such folder' "${small[@]}" --trace nowhere/t.html \
   --output-dir o
-expect 2 "criterion 'guess' is none of" --criterion guess --output-dir o
+expect 2 "criterion 'guess' is neither" --criterion guess --output-dir o
 expect 2 'is not a number in' --refine-above -1 --output-dir o
 expect 2 'coarsen_below is 2; it must be at most refine_above' --refine-above 1 --coarsen-below 2 \
   --output-dir o
@@ -168,10 +168,10 @@ expect 2 'is not a whole number' --regrid-every -1 --output-dir o
 expect 2 "'1.1' is not a number in" --cfl 1.1 --output-dir o
 expect 2 "limiter 'superbee' is none of" --limiter superbee --output-dir o
 expect 2 "balance 'none' is none of" --balance none --output-dir o
-expect 2 "precision 'half' is none of" --precision half --output-dir o
+expect 2 "precision 'half' is neither" --precision half --output-dir o
 expect 2 "backend 'gpu' is none of" --backend gpu --output-dir o
 expect 2 "route 'scenic' is none of" --route scenic --output-dir o
-expect 2 "--field 'colour' is none of density, velocity_x, velocity_y, pressure" --field colour \
+expect 2 "--field 'color' is none of density, velocity_x, velocity_y, pressure" --field color \
   --output-dir o
 expect 2 '--checkpoint' --checkpoint-every 5 --output-dir o
 expect 2 'is not a whole number' --checkpoint c --checkpoint-every 0 --output-dir o

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# For tests of example programs from outside: source it in a script that was called with
-# <program> <work folder>. Goes to an empty work folder.
+# Functions for tests of example programs. Source it in a script with the arguments
+# <program> <work folder>. It changes to the work folder, which it empties.
 set -euo pipefail
 program=$1
 work=$2
@@ -10,9 +10,9 @@ cd "$work"
 
 fail() { echo "FAILED: $*"; exit 1; }
 
-# expect <exit status> <what stderr must hold, or - for nothing at all> <arguments...>
-# What the program says is then in the files out and err. One that complains must do so in one line,
-# and leave no output behind: neither o nor p.png, nor part of one.
+# expect <exit status> <text that stderr must contain, or - for an empty stderr> <arguments...>
+# Runs the program. Its output is then in the files out and err. An error message must be one line,
+# and the program must then leave no output file: neither o nor p.png, nor a temporary file.
 expect() {
   local status=0 wanted=$1 text=$2
   shift 2
@@ -22,17 +22,17 @@ expect() {
     [ ! -s err ] || fail "$* wrote to stderr: $(cat err)"
   else
     [ "$(wc -l <err)" -eq 1 ] || fail "$* wrote not one line to stderr: $(cat err)"
-    grep -qF -- "$text" err || fail "$* says '$(cat err)', not '$text'"
+    grep -qF -- "$text" err || fail "$* prints '$(cat err)', not '$text'"
     [ ! -e o ] || fail "$* left an output file"
     [ ! -e p.png ] || fail "$* left a picture"
     [ -z "$(ls | grep part || true)" ] || fail "$* left a temporary file"
   fi
 }
 
-# told <text>: whether the last program said so.
-told() { grep -qF -- "$1" out || fail "no '$1' in $(cat out)"; }
+# output_has <text>: fails unless the last program printed the text.
+output_has() { grep -qF -- "$1" out || fail "no '$1' in $(cat out)"; }
 
-# expect_trace <arguments...>: the trace of a run has every grid that its report tells of.
+# expect_trace <arguments...>: fails unless the trace of a run has as many grids as its report.
 expect_trace() {
   for file in t.html t.json t.dot; do
     expect 0 - "$@" --trace $file
@@ -40,13 +40,13 @@ expect_trace() {
     local grids
     grids=$(awk -F': ' '/^grids (launched|begun) by/ { all += $2 } END { print all }' out)
     [ "$grids" -gt 0 ] || fail "no grids"
-    told "trace: $grids grids in $file"
+    output_has "trace: $grids grids in $file"
   done
-  grep -q '</html>' t.html || fail "t.html is no page"
+  grep -q '</html>' t.html || fail "t.html is not a page"
   expect 2 "t.txt' must end in .html" "$@" --trace t.txt
 }
 
-# refuses_bad_launch_options <arguments that it would run with...>
+# refuses_bad_launch_options <arguments of a valid run...>
 refuses_bad_launch_options() {
   expect 2 '--bogus' "$@" --bogus
   expect 2 "backend 'gpu' is none of automatic, cuda, cpu" "$@" --backend gpu

@@ -1,32 +1,32 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The example program nbody from outside: nbody_cli.sh <program> <work folder>
+# Tests the command line of the example program nbody: nbody_cli.sh <program> <work folder>
 . "$(dirname "$0")/cli_checks.sh"
 
-# The value that stands behind a name in the text report.
+# value <name>: prints the value of a line of the text report
 value() { sed -n "s|^$1: ||p" out; }
-# less <a> <b>: whether |a| < b
+# less <a> <b>: succeeds if |a| < b
 less() { awk -v a="$1" -v b="$2" 'BEGIN { exit !((a < 0 ? -a : a) < b) }'; }
 
-# png <file> <pixels a side>: the signature, and width and height from the header
+# png <file> <size>: checks the signature, the width and height in the header, and the end of a PNG file
 png() {
-  [ "$(od -An -tx1 -N8 "$1" | tr -d ' \n')" = 89504e470d0a1a0a ] || fail "$1 is no PNG"
+  [ "$(od -An -tx1 -N8 "$1" | tr -d ' \n')" = 89504e470d0a1a0a ] || fail "$1 is not a PNG file"
   [ "$(od -An -tx1 -j12 -N12 "$1" | tr -d ' \n')" = "49484452$(printf '%08x%08x' "$2" "$2")" ] ||
-    fail "$1 is not $2 pixels a side"
-  [ "$(tail -c 8 "$1" | od -An -tx1 | tr -d ' \n')" = 49454e44ae426082 ] || fail "$1 has no end"
+    fail "$1 does not have $2 x $2 pixels"
+  [ "$(tail -c 8 "$1" | od -An -tx1 | tr -d ' \n')" = 49454e44ae426082 ] || fail "$1 is incomplete"
 }
 
-# The defaults: a table, a report, small drift.
+# The defaults: a table, a report, a small drift.
 expect 0 - --backend cpu
-[ "$(grep -c '^ ' out)" -eq 12 ] || fail "no table of 11 moments in $(cat out)"
+[ "$(grep -c '^ ' out)" -eq 12 ] || fail "no table of 11 energies in $(cat out)"
 [ "$(value bodies)" = 2000 ] && [ "$(value steps)" = 100 ] || fail "not the defaults: $(cat out)"
 less "$(value 'energy drift')" 0.002 || fail "energy drift $(value 'energy drift')"
 less 0 "$(value steps/s)" || fail "no rate: $(cat out)"
 
-# Two bodies on a circle: back at the start after a period, half a turn away after half of it.
+# Two bodies on a circle: they return to the start after one period, and are opposite after half of it.
 printf '%s\n' x,y,z,vx,vy,vz,m 0.5,0,0,0,0.5,0,0.5 -0.5,0,0,0,-0.5,0,0.5 >i
 cp i i.before
-turn() { # steps, expected x of the first body
+check_orbit() { # steps, expected x of the first body
   expect 0 - --input i --backend cpu --softening 0 --steps "$1" --dt 0.00314159265358979 \
     --output o --report json --quiet
   [ "$(head -n 1 o)" = x,y,z,vx,vy,vz,m ] || fail "no header: $(cat o)"
@@ -34,22 +34,22 @@ turn() { # steps, expected x of the first body
   less "$(sed -n 2p o | awk -F, -v x="$2" '{ print $1 - x }')" 1e-4 || fail "$1 steps: $(cat o)"
   rm o
 }
-turn 2000 0.5
-turn 1000 -0.5
-cmp -s i i.before || fail "the input was touched"
-# Without a header, with Windows line ends and blanks, and no steps: the same numbers come back.
+check_orbit 2000 0.5
+check_orbit 1000 -0.5
+cmp -s i i.before || fail "the program changed the input"
+# Without a header, with Windows line ends and blanks, and without steps: the output has the same numbers.
 printf '1e0, 2,\t3,4,5,6,7\r\n-1,0.1,1e-300,0,0,0,0' >i
 expect 0 - --input i --backend cpu --steps 0 --output o
 [ "$(sed 1d o)" = "$(printf '%s\n' 1,2,3,4,5,6,7 -1,0.1,1e-300,0,0,0,0)" ] || fail "bodies: $(cat o)"
 rm o
-# None at all.
+# No bodies.
 printf 'x,y,z,vx,vy,vz,m\n' >i
 expect 0 - --input i --backend cpu --steps 3 --output o --image p.png --image-size 20
 cmp -s i o || fail "no bodies: $(cat o)"
 png p.png 20
 rm o p.png
 
-# Pictures: of the right size, the same for the same seed, another for another one.
+# Images have the requested size. The same seed gives the same image, another seed gives another one.
 small=(--backend cpu --plummer 300 --steps 5 --quiet)
 expect 0 - "${small[@]}" --image p.png
 png p.png 512
@@ -58,18 +58,18 @@ for seed in 1 2; do
   png p$seed.png 100
 done
 expect 0 - "${small[@]}" --image p.png --image-size 100 --image-side 3
-cmp -s p.png p1.png || fail "the same seed gave another picture"
-! cmp -s p.png p2.png || fail "another seed gave the same picture"
+cmp -s p.png p1.png || fail "the same seed gave another image"
+! cmp -s p.png p2.png || fail "another seed gave the same image"
 rm p*.png
 
-# Every way to the same bodies.
+# Every route and limit gives the same bodies.
 larger=(--backend cpu --plummer 3000 --steps 5 --quiet --output o)
 expect 0 - "${larger[@]}"
 mv o first
 for way in '--route flat' '--route device' '--pending-launches 16'; do
   # shellcheck disable=SC2086
   expect 0 - "${larger[@]}" $way
-  cmp -s first o || fail "$way moves bodies elsewhere"
+  cmp -s first o || fail "$way gives other bodies"
   rm o
 done
 expect 0 - "${small[@]}" --method direct
@@ -84,13 +84,13 @@ expect 0 - "${small[@]}" --precision float
 # Reports.
 expect 0 - --backend cpu --plummer 300 --steps 20 --energy-every 5 --report json
 [ "$(head -c 1 out)" = '{' ] || fail "not JSON alone: $(cat out)"
-[ "$(grep -c '"relative_drift"' out)" -eq 5 ] || fail "not five moments: $(cat out)"
+[ "$(grep -c '"relative_drift"' out)" -eq 5 ] || fail "not five energies: $(cat out)"
 for line in '"method": "tree",' '"bodies": 300,' '"backend": "cpu",' '"steps": 20,' \
   '"energy_drift": ' '"steps_per_second": ' '"bodies_per_second": '; do
-  told "$line"
+  output_has "$line"
 done
 expect 0 - --backend cpu --plummer 300 --steps 20 --energy-every 0
-[ "$(grep -c '^ ' out)" -eq 3 ] || fail "not a table of two moments: $(cat out)"
+[ "$(grep -c '^ ' out)" -eq 3 ] || fail "not a table of two energies: $(cat out)"
 expect 0 - "${small[@]}" --route flat
 grep -q '^route: flat (asked for)$' out || fail "no route in $(cat out)"
 ! grep -q '^ ' out || fail "a table in spite of --quiet: $(cat out)"
@@ -98,7 +98,7 @@ expect_trace "${small[@]}" --route device
 expect_trace "${small[@]}" --method direct
 expect 0 - --help
 
-# What goes wrong, says so in one line and leaves nothing behind.
+# Each error prints one line and writes no file.
 refuses_bad_launch_options
 expect 2 'excludes' --input i --plummer 5
 expect 2 "'-5' is not a whole number" --plummer -5
@@ -110,12 +110,12 @@ expect 2 "'0' is not a number in" --image p.png --image-size 0
 expect 2 '--image' --image-size 50
 expect 2 "method 'guess' is neither" --method guess
 expect 2 'half' --precision half
-expect 2 'which is never touched' --input i --output ./i
-expect 2 'which is never touched' --input i --image ./i
+expect 2 'which is never changed' --input i --output ./i
+expect 2 'which is never changed' --input i --image ./i
 expect 2 'name the same file' "${small[@]}" --output p.png --image p.png
 expect 3 'No such file' --input nowhere --output o
 expect 3 'is a directory' --input . --output o
-bad() { # what the complaint must hold, lines...
+bad() { # text of the error message, lines...
   local text=$1
   shift
   printf '%s\n' "$@" >i
@@ -126,7 +126,7 @@ bad "line 1: '1,2,3,4,5,6,7,8' is not seven numbers" 1,2,3,4,5,6,7,8
 bad "line 2: '1,2,3,4,5 6,6,7' has a vy of '5 6'" 1,2,3,4,5,6,7 '1,2,3,4,5 6,6,7'
 bad "line 1: 'a,b,c,d,e,f,g' has a x of 'a'" a,b,c,d,e,f,g
 bad "line 2: '' is not seven numbers" 1,2,3,4,5,6,7 '' 1,2,3,4,5,6,7
-bad "line 1: '1,2,inf,4,5,6,7' has a z of 'inf', which is no finite number" 1,2,inf,4,5,6,7
+bad "line 1: '1,2,inf,4,5,6,7' has a z of 'inf', which is not a finite number" 1,2,inf,4,5,6,7
 bad "line 1: '1,2,3,4,5,6,1e999' has a m of" 1,2,3,4,5,6,1e999
 bad "positions[1] is (1e+200" 1,2,3,4,5,6,7 1e200,2,3,4,5,6,7
 printf '%s\n' 1,2,3,4,5,6,7 1e30,2,3,4,5,6,7 >i

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The example program quicksort from outside: quicksort_cli.sh <program> <work folder>
+# Runs the example program quicksort: quicksort_cli.sh <program> <work folder>
 . "$(dirname "$0")/cli_checks.sh"
 
-# Text: integers, floating-point numbers, Windows line ends, no last newline, nothing at all.
+# Text: integers, floating-point numbers, Windows line ends, no last newline, an empty file.
 printf '3\n-1\n  20\r\n7' >i
 expect 0 - --input i --output o --backend cpu --verify
 [ "$(cat o)" = "$(printf '%s\n' -1 3 7 20)" ] || fail "integers: $(cat o)"
@@ -25,12 +25,12 @@ expect 0 - --input i --output o --backend cpu --pairs --verify
 expect 0 - --input i --output o --backend cpu --verify
 [ ! -s o ] || fail "an empty file gave $(cat o)"
 
-# A link is followed.
+# A link to the output file is followed.
 touch real && ln -s real link
 expect 0 - --generate sorted --n 3 --type i32 --output link --backend cpu
 [ -L link ] && [ "$(wc -l <real)" -eq 3 ] || fail "a link was not followed"
 
-# Raw binary is sorted in place of itself, and the input is not touched.
+# Raw binary; the input file does not change.
 printf '\3\0\0\0\1\0\0\0\377\377\377\377' >i
 cp i i.before
 expect 0 - --input i --type i32 --output o --backend cpu
@@ -39,7 +39,7 @@ expect 0 - --input i --type u32 --output o --backend cpu
 [ "$(od -An -tx1 o | tr -d ' \n')" = "0100000003000000ffffffff" ] || fail "raw u32: $(od -tx1 o)"
 cmp -s i i.before || fail "the input was touched"
 
-# Every backend-independent choice, on generated numbers, against sort(1).
+# All strategies and routes, on generated numbers, compared with sort(1).
 for strategy in sample_sort binary; do
   for route in device flat automatic; do
     expect 0 - --generate few-distinct --n 20000 --type i64 --output o --backend cpu --verify \
@@ -58,11 +58,11 @@ grep -Eq '^milliseconds in all: .*[1-9]' out || fail "no time in $(cat out)"
 expect 0 - --generate uniform --n 50000 --report json --verify
 for line in '"keys": 50000,' '"verified": true' '"backend_reason": "' '"copy_in_ms": ' \
   '"work_ms": ' '"copy_out_ms": ' '"total_ms": '; do
-  told "$line"
+  output_has "$line"
 done
 expect 0 - --help
 
-# What goes wrong, says so in one line and leaves nothing behind.
+# Errors have a message of one line and leave no output file.
 rm -f o
 expect 2 'give --input or --generate'
 refuses_bad_launch_options --generate uniform --n 5
@@ -71,7 +71,7 @@ expect 2 '--n' --generate uniform
 expect 2 "'-5' is not a whole number" --generate uniform --n -5
 expect 2 "strategy 'bubble' is neither" --generate uniform --n 5 --strategy bubble
 expect 2 "type 'u8' is none of" --input i --type u8 --output o
-expect 2 'which is never touched' --input i --type u32 --output ./i
+expect 2 'which is never changed' --input i --type u32 --output ./i
 cmp -s i i.before || fail "the input was touched"
 expect 3 'No such file' --input nowhere --output o
 expect 3 'is a directory' --input . --output o

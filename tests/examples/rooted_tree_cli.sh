@@ -14,7 +14,7 @@ cmp -s i i.before || fail "the input was changed"
 for line in 'nodes: 5' 'roots: 2' 'leaves: 3' 'height: 2' 'mean level: 0.8' \
   'widest level: 0 (2 nodes)' 'largest degree: 2 (node 0)' 'largest proper subtree: 2 (node 1)' \
   '  level 1: 2 ###' 'verified: equal to a serial traversal' 'backend: cpu (asked for)'; do
-  told "$line"
+  output_has "$line"
 done
 printf '1 3\n0\t1\n0  2\n' >e
 expect 0 - --input e --format edges --output o --backend cpu --single-root
@@ -24,7 +24,7 @@ cmp -s o expected || fail "table of edges: $(cat o)"
 : >i
 expect 0 - --input i --output o --backend cpu --verify
 [ "$(wc -l <o)" -eq 1 ] || fail "an empty file gave $(cat o)"
-told 'nodes: 0'
+output_has 'nodes: 0'
 
 # Every kind, route and limit.
 for kind in random path star caterpillar complete forest; do
@@ -35,12 +35,12 @@ for kind in random path star caterpillar complete forest; do
   done
 done
 expect 0 - --generate path --n 100000 --backend cpu --route device --output o
-told 'height: 99999'
+output_has 'height: 99999'
 [ "$(tail -n 1 o)" = "99999,99998,99999,1,99999,0" ] || fail "path: $(tail -n 1 o)"
 grep -Eq '^grids launched by kernels: [1-9]' out || fail "no child grids in $(cat out)"
 expect 0 - --generate star --n 1000 --seed 3 --report json --verify
 for line in '"leaves": 999,' '"largest_degree": 999,' '"verified": true' '"backend_reason": "'; do
-  told "$line"
+  output_has "$line"
 done
 expect 0 - --generate random --n 1 --backend cpu --single-root
 expect 0 - --help
@@ -56,7 +56,7 @@ expect 2 '--n' --generate path
 expect 2 "'-5' is not a whole number" --generate path --n -5
 expect 2 'the maximum is 2147483646' --generate path --n 3000000000 --output o
 expect 2 "format 'csv' is neither parents nor edges" --input i --format csv
-expect 2 'which is never touched' --input i --output ./i
+expect 2 'which is never changed' --input i --output ./i
 cp i i.dot
 expect 2 '--trace is the input file' --input i.dot --trace ./i.dot
 cmp -s i i.dot || fail "the input was changed"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# For tests of ladders from outside: source it in a script that was called with <program> <work folder>. Goes
-# to an empty work folder.
+# Functions for tests of ladder programs. Source it in a script with the arguments <program> <work folder>.
+# It changes to the work folder, which it empties.
 set -euo pipefail
 program=$1
 rm -rf "$2"
@@ -13,7 +13,7 @@ fail() {
 }
 refused() { # arguments...
   local status=0
-  timeout 60 "$program" "$@" >out 2>complaint || status=$?
+  timeout 60 "$program" "$@" >out 2>message || status=$?
   [ $status = 2 ] || fail "'$*' ended with status $status"
-  grep -q '^error: ' complaint || fail "'$*' was refused without a word"
+  grep -q '^error: ' message || fail "'$*' was refused without an error message"
 }

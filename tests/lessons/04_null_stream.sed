@@ -1,1 +1,1 @@
-s/d = diaries + blockIdx.x/d = diaries/
+s/log = logs + blockIdx.x/log = logs/

@@ -1,1 +1,1 @@
-s/fire_and_forget(), d, name/null_stream(), d, name/
+s/fire_and_forget(), log, name/null_stream(), log, name/

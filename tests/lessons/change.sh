@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Writes a lesson with the change that its head comment proposes, which is of one line.
+# Applies the one-line change that a lesson's head comment proposes, and writes the changed lesson.
 #
 #   change.sh <sed script> <lesson> <changed lesson>
 set -euo pipefail

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs a lesson and compares what it prints with what is expected, line by line. An expected line is a
-# shell pattern: * stands for what differs from machine to machine.
+# Runs a lesson and compares its output with the expected output, line by line. An expected line is a
+# shell pattern: * stands for text that differs between machines.
 #
 #   check.sh <program> <expected> [<environment>...]
 set -euo pipefail
@@ -19,12 +19,12 @@ mapfile -t lines <<<"$output"
 mapfile -t patterns <"$expected"
 wrong=0
 for ((i = 0; i < ${#patterns[@]} || i < ${#lines[@]}; ++i)); do
-  # shellcheck disable=SC2053 # the right side is a pattern on purpose
+  # shellcheck disable=SC2053 # the right side is a pattern
   if [ $i -ge ${#lines[@]} ] || [ $i -ge ${#patterns[@]} ] || [[ ${lines[i]} != ${patterns[i]} ]]; then
     echo "line $((i + 1)): expected '${patterns[i]-nothing}', but it is '${lines[i]-missing}'"
     wrong=1
   fi
 done
 [ $wrong = 0 ] || exit 1
-# A lesson that shows a failure ends with 0 all the same: it has shown it.
+# A lesson that shows a failure also ends with 0.
 [ $status = 0 ] || { echo "the lesson ended with status $status"; exit 1; }

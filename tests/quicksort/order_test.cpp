@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The numbers that floats and integers are compared as.
+// The codes by which floats and integers are compared.
 #include <algorithm>
 #include <bit>
 #include <boost/test/unit_test.hpp>
@@ -12,13 +12,14 @@
 namespace {
 
 using bits = std::uint32_t;
-using codes = ramify::number_codes<bits>;
+using codes = ramify::detail::quicksort::number_codes<bits>;
 
 /// Bits of floats of every kind, and of numbers at both ends.
 std::vector<bits> all_kinds() {
   std::vector<bits> all;
   for (const bits sign : {0u, 0x80000000u}) {
-    // Zero, the least and the greatest denormal, normal numbers, infinity, quiet and signalling NaNs.
+    // Zero, the least and the greatest denormal, normal numbers, infinity, quiet and signaling
+    // NaNs.
     for (const bits magnitude : {0u, 1u, 0x007fffffu, 0x00800000u, 0x3f800000u, 0x7f7fffffu,
                                  0x7f800000u, 0x7f800001u, 0x7fc00000u, 0x7fffffffu}) {
       all.push_back(sign | magnitude);
@@ -41,13 +42,13 @@ void expect_order(bool down) {
   for (const bits a : all) {
     BOOST_TEST(c.decode(c.encode(a)) == a);
     for (const bits b : all) {
-      // What comes before has a smaller code. What is equal, as zeros are and NaNs, may have another.
+      // A smaller number has a smaller code. Equal numbers (zeros, NaNs) may have different codes.
       if (comes_before(a, b)) BOOST_REQUIRE_LT(c.encode(a), c.encode(b));
     }
   }
 }
 
-// Numbers in the usual orders need no watching. What a user compares may be in no order at all.
+// Numbers in the default orders need no checks of merges. A user's comparator may be inconsistent.
 struct with_own_less {
   double number;
   bool operator<(const with_own_less& other) const { return number < other.number; }
@@ -55,17 +56,18 @@ struct with_own_less {
 struct by_remainder {
   bool operator()(int a, int b) const { return a % 3 < b % 3; }
 };
-static_assert(ramify::sort_order<int, ramify::ascending>::trusted);
-static_assert(ramify::sort_order<float, ramify::descending>::trusted);
-static_assert(ramify::sort_order<bits, codes>::trusted);
-static_assert(!ramify::sort_order<with_own_less, ramify::ascending>::trusted);
-static_assert(!ramify::sort_order<int, by_remainder>::trusted);
+static_assert(ramify::detail::quicksort::sort_order<int, ramify::ascending>::known_strict_weak);
+static_assert(ramify::detail::quicksort::sort_order<float, ramify::descending>::known_strict_weak);
+static_assert(ramify::detail::quicksort::sort_order<bits, codes>::known_strict_weak);
+static_assert(
+    !ramify::detail::quicksort::sort_order<with_own_less, ramify::ascending>::known_strict_weak);
+static_assert(!ramify::detail::quicksort::sort_order<int, by_remainder>::known_strict_weak);
 
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(order)
 
-BOOST_AUTO_TEST_CASE(codes_stand_where_the_numbers_stand) {
+BOOST_AUTO_TEST_CASE(codes_are_ordered_like_the_numbers) {
   for (const bool down : {false, true}) {
     expect_order<float>(down);
     expect_order<std::int32_t>(down);
@@ -88,7 +90,7 @@ BOOST_AUTO_TEST_CASE(codes_of_floats_as_documented) {
 }
 
 BOOST_AUTO_TEST_CASE(sixty_four_bits) {
-  using wide = ramify::number_codes<std::uint64_t>;
+  using wide = ramify::detail::quicksort::number_codes<std::uint64_t>;
   const wide up = wide::of<std::int64_t>(false);
   BOOST_TEST(up.encode(std::uint64_t{1} << 63) == 0u);
   BOOST_TEST(up.encode(0) == std::uint64_t{1} << 63);

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Quicksort on the backend under test: every type, input, strategy and route against std::sort.
+// Quicksort with every type, input, strategy and route against std::sort.
 #include <boost/mpl/list.hpp>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
-#include <ramify/cpu/executor.hpp>
 
-#include "checks.hpp"
+#include "quicksort_checks.cuh"
 
 namespace data = boost::unit_test::data;
 using common::distribution;
@@ -16,16 +15,16 @@ using ramify::granularity;
 using ramify::quicksort_report;
 using ramify::quicksort_strategy;
 using ramify::route;
-using tests::cases;
 using tests::expect_sorted;
 using tests::expect_sorted_every_way;
 using tests::make_input;
-using tests::runs_on_cpu;
 using tests::options_for;
 using tests::oracle;
 using tests::routes;
+using tests::runs_on_cpu;
 using tests::several_leaves;
-using tests::sorts;
+using tests::sort_keys;
+using tests::sort_pairs;
 using tests::strategies;
 
 namespace {
@@ -36,7 +35,7 @@ constexpr granularity grains[] = {granularity::per_task, granularity::per_block,
 template <class Key>
 std::vector<std::size_t> sizes() {
   std::vector<std::size_t> all{0, 1, 2, 3};
-  const auto interesting = sorts<Key>::interesting_sizes();
+  const auto interesting = tests::interesting_sizes<Key>();
   all.insert(all.end(), interesting.begin(), interesting.end());
   for (int k = 10; k <= 12 + tests::cut_down(4, 0); k += 2) {
     if (sizeof(Key) << k > std::size_t{2} << 20) break;
@@ -45,7 +44,7 @@ std::vector<std::size_t> sizes() {
   return all;
 }
 
-/// All inputs; two of them under a sanitizer, which sees the same code with each.
+/// Returns all inputs, or two of them under a sanitizer, because all run the same code.
 std::span<const distribution> inputs() {
   static constexpr distribution few[] = {distribution::uniform, distribution::zipf};
   return tests::effort() < 1 ? few : common::all_distributions();
@@ -60,11 +59,11 @@ using types_of_large_sorts = boost::mpl::list<std::uint32_t, double, tests::part
 BOOST_AUTO_TEST_SUITE(quicksort)
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(every_size_and_input, Key, all_types) {
-  static int pair = 0;  // so that under a sanitizer each type gets others
-  // The executor runs the same code for these as for unsigned integers.
+  static int pair = 0;  // static, so that under a sanitizer each type has other pairs
+  // The executor runs the same code for these types as for unsigned integers.
   constexpr bool sorted_as_bits = std::is_same_v<Key, std::int32_t> ||
                                   std::is_same_v<Key, std::int64_t> || std::is_same_v<Key, float>;
-  // Of all types but one it gets a part, and each distribution other sizes.
+  // It runs some of the cases for all types but one, and other sizes for each distribution.
   const int every = sorted_as_bits ? 5 : std::is_same_v<Key, std::uint32_t> ? 1 : 3;
   int number = 0;
   for (const auto d : common::all_distributions()) {
@@ -79,7 +78,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(every_size_and_input, Key, all_types) {
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(large_inputs, Key, types_of_large_sorts) {
-  // The executor has as many levels with fewer keys, and of larger ones with fewer still.
+  // The executor has as many levels with fewer keys, and with still fewer of larger types.
   const int most = !runs_on_cpu() ? 1'000'000 : sizeof(Key) > 4 ? 150'000 : 300'000;
   const auto n = static_cast<std::size_t>(tests::cut_down(most));
   for (const auto d : inputs()) {
@@ -87,9 +86,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(large_inputs, Key, types_of_large_sorts) {
   }
 }
 
-// Sample sort's first count sees it, and nothing is launched after it; nor is anything missed that one
-// pair of neighbours has the wrong way round, wherever it is.
-BOOST_DATA_TEST_CASE(keys_in_order_stay_or_turn_round, data::make({false, true}), falling) {
+// Sample sort's first count detects the order, and no kernel launches another. It also detects a
+// single pair of neighbors that is out of order, at any position.
+BOOST_DATA_TEST_CASE(keys_in_order_stay_or_are_reversed, data::make({false, true}), falling) {
   const std::size_t n = RAMIFY_THREAD_SANITIZER ? 20'000 : several_leaves;
   const auto sort = [&](std::vector<double> keys) {
     const oracle<double> input(keys);
@@ -105,17 +104,17 @@ BOOST_DATA_TEST_CASE(keys_in_order_stay_or_turn_round, data::make({false, true})
     keys[falling ? n - 1 - i : i] = double(i / 2);  // each twice
   }
   BOOST_TEST(sort(keys) == 0u);
-  // Odd places, for n is even and equal keys are neighbours; on either side of where blocks' tiles of
-  // 128 keys (on the executor) and 8192 meet, too.
+  // Odd positions, because n is even and equal keys are neighbors; also next to boundaries of tiles
+  // of 128 keys (on the executor) and of 8192.
   for (const std::size_t at : {std::size_t{1}, std::size_t{127}, std::size_t{8191}, n / 4 * 2 + 1,
                                n / 8192 * 8192 - 1, n - 3}) {
     std::swap(keys[at], keys[at + 1]);
-    BOOST_TEST_CONTEXT("neighbours at " << at) { BOOST_TEST(sort(keys) > 0u); }
+    BOOST_TEST_CONTEXT("neighbors at " << at) { BOOST_TEST(sort(keys) > 0u); }
     std::swap(keys[at], keys[at + 1]);
   }
 }
 
-BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
+#if !RAMIFY_ON_CUDA
 BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::random_schedules()), seed) {
   const ramify::cpu::scoped_executor_config config(
       {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
@@ -129,8 +128,7 @@ BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::random_schedules
   }
 }
 
-BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
-BOOST_DATA_TEST_CASE(the_extreme_schedules, data::make({"eager", "late"}), s) {
+BOOST_DATA_TEST_CASE(eager_and_late_schedules, data::make({"eager", "late"}), s) {
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(s));
   for (const auto d : inputs()) {
     BOOST_TEST_CONTEXT(common::to_string(d)) {
@@ -139,9 +137,9 @@ BOOST_DATA_TEST_CASE(the_extreme_schedules, data::make({"eager", "late"}), s) {
     }
   }
 }
+#endif
 
-BOOST_DATA_TEST_CASE(no_key_is_lost_whatever_the_limit, data::make({1, 2, 16, 2048}),
-                     pending_launches) {
+BOOST_DATA_TEST_CASE(no_key_is_lost_at_any_limit, data::make({1, 2, 16, 2048}), pending_launches) {
   const auto n = static_cast<std::size_t>(tests::cut_down(10'000, 3'000));
   for (const auto d : inputs()) {
     const auto records = make_input<tests::record>(d, n, 5);
@@ -159,7 +157,7 @@ BOOST_DATA_TEST_CASE(no_key_is_lost_whatever_the_limit, data::make({1, 2, 16, 20
   }
 }
 
-BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
+#if !RAMIFY_ON_CUDA
 BOOST_DATA_TEST_CASE(a_full_pool_makes_binary_spill, data::make({16, 2048}), pending_launches) {
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config("late"));
   auto options = options_for(quicksort_strategy::binary, route::device);
@@ -167,11 +165,12 @@ BOOST_DATA_TEST_CASE(a_full_pool_makes_binary_spill, data::make({16, 2048}), pen
   const auto input = make_input<tests::record>(distribution::uniform,
                                                std::size_t(tests::cut_down(60'000, 8'000)), 5);
   auto keys = input.input();
-  const auto report = sorts<tests::record>::keys(keys, options);
+  const auto report = sort_keys(keys, options);
   BOOST_TEST(input.check(keys) == "");
   BOOST_TEST((report.spilled_tasks > 0) == (pending_launches == 16));
   BOOST_TEST(report.pending_launch_limit == std::uint64_t(pending_launches));
 }
+#endif
 
 BOOST_DATA_TEST_CASE(binary_sorts_at_any_granularity,
                      data::make(grains) * data::make({2, 64, 2048}) * data::make({1u, 3u}), grain,
@@ -191,7 +190,7 @@ BOOST_DATA_TEST_CASE(binary_sorts_at_any_granularity,
   }
 }
 
-BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
+#if !RAMIFY_ON_CUDA
 BOOST_DATA_TEST_CASE(binary_sorts_at_any_granularity_under_any_schedule,
                      data::make(grains) *
                          data::make({"eager", "late", "random:1", "random:2", "random:3"}),
@@ -206,8 +205,9 @@ BOOST_DATA_TEST_CASE(binary_sorts_at_any_granularity_under_any_schedule,
     expect_sorted(make_input<tests::page>(distribution::uniform, 500, limit), options);
   }
 }
+#endif
 
-BOOST_AUTO_TEST_CASE(segments_share_grids_and_small_ones_need_none) {
+BOOST_AUTO_TEST_CASE(segments_share_grids_and_small_ones_have_none) {
   const auto input = make_input<std::uint32_t>(distribution::uniform, several_leaves, 8);
   const auto report_of = [&](ramify::launch_granularity launches) {
     auto keys = input.input();
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(segments_share_grids_and_small_ones_need_none) {
     const quicksort_report report = ramify::quicksort(std::span(keys), options);
     BOOST_TEST(input.check(keys) == "");
     BOOST_TEST(report.spilled_tasks == 0u);
-    BOOST_TEST(report.merge_sorted_segments == 0u);  // those at the depth limit alone are counted
+    BOOST_TEST(report.merge_sorted_segments == 0u);  // only segments at the depth limit count
     return report;
   };
   const auto alone = report_of({granularity::per_task, 1});
@@ -224,13 +224,13 @@ BOOST_AUTO_TEST_CASE(segments_share_grids_and_small_ones_need_none) {
   const auto by_grid = report_of({granularity::per_grid, 1});
   BOOST_TEST(by_block.child_grids < alone.child_grids);
   BOOST_TEST(by_grid.child_grids == by_grid.deepest_level);  // a chain
-  const auto unless_told = report_of({});
-  BOOST_TEST(unless_told.child_grids < alone.child_grids);
-  BOOST_TEST(report_of({granularity::per_task, 60'000}).child_grids < unless_told.child_grids);
+  const auto by_default = report_of({});
+  BOOST_TEST(by_default.child_grids < alone.child_grids);
+  BOOST_TEST(report_of({granularity::per_task, 60'000}).child_grids < by_default.child_grids);
   BOOST_TEST(report_of({granularity::per_task, 1'000'000}).child_grids == 0u);
 }
 
-BOOST_DATA_TEST_CASE(nan_comes_after_all_numbers, data::make(strategies) * data::make(routes),
+BOOST_DATA_TEST_CASE(nan_is_after_all_numbers, data::make(strategies) * data::make(routes),
                      strategy, taken) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -241,8 +241,8 @@ BOOST_DATA_TEST_CASE(nan_comes_after_all_numbers, data::make(strategies) * data:
   for (std::size_t i = 0; i < keys.size(); i += 3) keys[i] = special[i / 3 % std::size(special)];
   expect_sorted(oracle<double>(keys), options_for(strategy, taken));
 
-  const auto mirrored = [](double a, double b) { return tests::host_ascending{}(b, a); };
-  const tests::sort_oracle input(keys, mirrored);
+  const auto reversed = [](double a, double b) { return tests::host_ascending{}(b, a); };
+  const tests::sort_oracle input(keys, reversed);
   auto options = options_for(strategy, taken);
   options.descending = true;
   (void)ramify::quicksort(std::span(keys), options);
@@ -251,18 +251,18 @@ BOOST_DATA_TEST_CASE(nan_comes_after_all_numbers, data::make(strategies) * data:
   BOOST_TEST(keys.back() == -infinity);
 }
 
-BOOST_DATA_TEST_CASE(what_is_too_deep_is_merge_sorted, data::make(strategies) * data::make(routes),
-                     strategy, taken) {
+BOOST_DATA_TEST_CASE(segments_at_the_depth_limit_are_merge_sorted,
+                     data::make(strategies) * data::make(routes), strategy, taken) {
   for (const auto d : inputs()) {
     auto options = options_for(strategy, taken);
     options.depth_limit = 1;
     const auto input = make_input<tests::page>(d, std::size_t(tests::cut_down(4'000, 1'000)), 2);
     auto keys = input.input();
     auto values = tests::count_up<std::uint32_t>(keys.size());
-    const auto report = sorts<tests::page>::pairs(keys, values, options);
+    const auto report = sort_pairs(keys, values, options);
     BOOST_TEST_CONTEXT(common::to_string(d)) {
       BOOST_TEST(input.check(keys, values) == "");
-      // What one partition makes of uniform keys is longer than a leaf.
+      // One partition of uniform keys makes only segments that are longer than a leaf.
       if (d == distribution::uniform) {
         const unsigned parts = strategy == quicksort_strategy::binary ? 2 : 8;
         BOOST_TEST(report.merge_sorted_segments == parts);
@@ -270,52 +270,5 @@ BOOST_DATA_TEST_CASE(what_is_too_deep_is_merge_sorted, data::make(strategies) * 
     }
   }
 }
-
-BOOST_DATA_TEST_CASE(a_comparator_that_lies_loses_nothing,
-                     data::make(strategies) * data::make(routes), strategy, taken) {
-  static int piece = 0;
-  for (const auto order :
-       {tests::hostile_order::less_or_equal, tests::hostile_order::always_true,
-        tests::hostile_order::always_false, tests::hostile_order::not_transitive}) {
-    if (tests::left_out_by_tsan(piece, 3)) continue;
-    const auto expect_all_there = [&](std::size_t n, std::uint64_t seed) {
-      const auto input = make_input<std::uint32_t>(distribution::uniform, n, seed);
-      auto keys = input.input();
-      cases().hostile(keys, order, options_for(strategy, taken));
-      std::ranges::sort(keys);
-      BOOST_TEST(input.check(keys) == "");
-    };
-    // Merges of an order that is none are torn in one input of six or so.
-    const auto inputs = static_cast<std::size_t>(tests::cut_down(25, 6));
-    for (std::size_t i = 0; i < inputs; ++i) expect_all_there(6'000 + 900 * i, i);
-    expect_all_there(std::size_t(tests::cut_down(60'000, 20'000)), 4);
-  }
-}
-
-BOOST_DATA_TEST_CASE(two_sorts_at_once, data::make(strategies) * data::make(routes), strategy,
-                     taken) {
-  const auto first = make_input<std::uint32_t>(distribution::uniform, several_leaves, 1);
-  const auto second = make_input<std::uint32_t>(distribution::organ_pipe, several_leaves, 2);
-  auto first_keys = first.input();
-  auto second_keys = second.input();
-  cases().two_at_once(first_keys, second_keys, options_for(strategy, taken));
-  BOOST_TEST(first.check(first_keys) == "");
-  BOOST_TEST(second.check(second_keys) == "");
-}
-
-BOOST_DATA_TEST_CASE(without_launch_slots_the_host_takes_over,
-                     data::make(strategies) *
-                         data::make({distribution::uniform, distribution::zipf}),
-                     strategy, d) {
-  const auto input = make_input<std::uint32_t>(d, several_leaves, 6);
-  auto keys = input.input();
-  const auto report = cases().without_slots(keys, options_for(strategy, route::device));
-  BOOST_TEST(input.check(keys) == "");
-  BOOST_TEST(report.taken == route::device);
-  BOOST_TEST(report.child_grids == 0u);
-  BOOST_TEST(report.host_grids > 3u);
-}
-
-BOOST_AUTO_TEST_CASE(every_kind_of_memory) { BOOST_TEST(cases().memory_kinds() == ""); }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -36,6 +36,7 @@ struct flood_request {
   launch_granularity launches{};
   bool by_block = false;      ///< all threads spawn; only for tasks of one block
   bool omits_an_end = false;  ///< task 1 never calls task_ends()
+  flat_loop loop = flat_loop::host;
 };
 
 struct flood_result {
@@ -45,11 +46,13 @@ struct flood_result {
 };
 
 struct flood_context;
-__global__ void flood_kernel(task_source<unsigned> source, spawner<unsigned> spawn,
+template <bool can_launch>
+__global__ void flood_kernel(task_source<unsigned> source, spawner<unsigned, can_launch> spawn,
                              flood_context context);
 
 struct flood_context {
-  __host__ __device__ static auto kernel() { return flood_kernel; }
+  __host__ __device__ static auto kernel() { return flood_kernel<true>; }
+  __host__ __device__ static auto flat_kernel() { return flood_kernel<false>; }
   static constexpr unsigned max_children = 32;
   static constexpr bool may_be_thin = false;
 
@@ -69,8 +72,10 @@ __global__ void take_pointer(unsigned*) {}
 #endif
 
 // Task 0 spawns tasks 1 to c; task t of those spawns t + c, t + 2 c, ...
-__global__ void flood_kernel(task_source<unsigned> source, spawner<unsigned> spawn,
+template <bool can_launch>
+__global__ void flood_kernel(task_source<unsigned> source, spawner<unsigned, can_launch> spawn,
                              flood_context context) {
+  const traced here(spawn.trace, __func__);
   const unsigned c = context.children;
   for (const auto [task, rank] : source.members()) {
     unsigned first = task == 0 ? 1 : task + c;
@@ -79,7 +84,7 @@ __global__ void flood_kernel(task_source<unsigned> source, spawner<unsigned> spa
     if (context.by_block) {
       for (; first < end; first += step * blockDim.x) {
         const unsigned child = first + step * threadIdx.x;
-        spawn.by_block(flood_kernel, child < end, child, context, __func__);
+        spawn.by_block(flood_kernel<can_launch>, child < end, child, context, __func__);
       }
     }
     if (threadIdx.x != 0) continue;
@@ -87,7 +92,7 @@ __global__ void flood_kernel(task_source<unsigned> source, spawner<unsigned> spa
     if (atomicAdd(&context.arrived[task], 1u) != context.blocks - 1) continue;
     for (; first < end; first += step) {
       const unsigned blocks = context.bad_launch && first == 2 ? 0 : context.blocks;
-      spawn(flood_kernel, first, blocks, context, __func__);
+      spawn(flood_kernel<can_launch>, first, blocks, context, __func__);
     }
 #if !RAMIFY_ON_CUDA  // nvcc rejects it
     if (context.break_a_rule && task == 0) {
@@ -98,7 +103,7 @@ __global__ void flood_kernel(task_source<unsigned> source, spawner<unsigned> spa
     if (context.omits_an_end && task == 1) continue;
     spawn.task_ends();
   }
-  if (threadIdx.x == 0) spawn.block_ends(flood_kernel, source, context, __func__);
+  if (threadIdx.x == 0) spawn.block_ends(flood_kernel<can_launch>, source, context, __func__);
 }
 
 /// Runs a flood under a pending-launch limit.
@@ -121,7 +126,7 @@ inline flood_result run_flood(const flood_request& request, std::size_t pending_
              flood_context{runs.data(), arrived.data(), request.tasks, request.children,
                            request.blocks, request.bad_launch, request.break_a_rule,
                            request.by_block, request.omits_an_end},
-             request.launches);
+             request.launches, detail::runtime::choose_loop(request.loop, "flat_loop"));
   flood.start(0u, request.blocks);
   flood.finish();
   other_user.reset();

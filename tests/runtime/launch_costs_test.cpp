@@ -15,7 +15,7 @@
 #include "work_folder.hpp"
 
 using ramify::launch_costs;
-using ramify::launch_costs_origin;
+using namespace ramify::detail::runtime;
 using ramify::route;
 using ramify::route_plans;
 
@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(the_folder_comes_from_the_environment) {
     const scoped_variable a("RAMIFY_CACHE_DIR", own);
     const scoped_variable b("XDG_CACHE_HOME", xdg);
     const scoped_variable c("HOME", home);
-    return ramify::launch_costs_folder().string();
+    return launch_costs_folder().string();
   };
   BOOST_TEST(folder("own", "/xdg", "/home") == "own");
   BOOST_TEST(folder("", "/xdg", "/home") == "/xdg/ramify");
@@ -213,8 +213,7 @@ BOOST_AUTO_TEST_CASE(the_folder_comes_from_the_environment) {
 }
 
 BOOST_AUTO_TEST_CASE(the_version_of_the_driver_is_parsed) {
-  using ramify::driver_version_in;
-  BOOST_TEST(driver_version_in("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04"
+    BOOST_TEST(driver_version_in("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04"
                                "  Release Build\nGCC version:  gcc version 12.2.0 (Debian)\n") ==
              "580.159.04");
   BOOST_TEST(driver_version_in("580.1") == "580.1");
@@ -229,13 +228,13 @@ BOOST_AUTO_TEST_CASE(the_version_of_the_driver_is_parsed) {
 BOOST_AUTO_TEST_CASE(measured_costs_of_a_device_are_saved) {
   const tests::work_folder work;
   const auto folder = work / "cache";
-  const launch_costs_origin device = ramify::current_launch_costs_origin();
+  const launch_costs_origin device = current_launch_costs_origin();
   const auto saved = [&] {
     const auto costs = load_launch_costs(folder, device);
     BOOST_REQUIRE(costs.has_value());
     return *costs;
   };
-  const launch_costs measured = ramify::measure_and_keep_launch_costs(folder, device);
+  const launch_costs measured = measure_and_keep_launch_costs(folder, device);
   BOOST_TEST_MESSAGE(measured);
   BOOST_TEST(are_plausible(measured));
   // The file is read again: a change in it is a change of the costs.
@@ -259,7 +258,7 @@ BOOST_AUTO_TEST_CASE(the_facade_returns_costs_or_throws) {
     BOOST_TEST(text_of(ramify::launch_costs_of_device()) == text_of(costs));
 #if RAMIFY_ON_CUDA
     BOOST_TEST(
-        load_launch_costs(ramify::launch_costs_folder(), ramify::current_launch_costs_origin())
+        load_launch_costs(launch_costs_folder(), current_launch_costs_origin())
             .has_value());
 #endif
   } catch (const ramify::unavailable& e) {

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// The key types that sorts are tested with: how to make a key of a rank, and in which order they
-/// go.
+/// The key types of the sort tests, the key of a rank, and the orders of keys.
 
 #include <array>
 #include <cmath>
@@ -22,7 +21,7 @@
 
 namespace tests {
 
-/// 16 bytes, ordered by two fields of different types, in different directions.
+/// A key of 16 bytes, ordered by two fields of different types, in different directions.
 struct particle {
   float mass;
   std::uint32_t id;
@@ -36,7 +35,7 @@ struct by_cell_then_mass {
   }
 };
 
-/// The record of the sort benchmarks: a key of 10 bytes before 90 bytes of payload, alignment 1.
+/// The record of the sort benchmarks: a key of 10 bytes, then 90 bytes of payload; alignment 1.
 struct record {
   std::array<unsigned char, 10> key;
   std::array<unsigned char, 90> payload;
@@ -55,7 +54,7 @@ struct by_key_bytes {
   }
 };
 
-/// As large as an element may be: of these a leaf holds few, so that a small input has many levels.
+/// The largest element allowed. A leaf holds few of them, so that a small input has many levels.
 struct alignas(16) page {
   std::uint32_t key;
   std::uint32_t payload[255];
@@ -66,7 +65,7 @@ struct by_page_key {
   TESTS_HOST_DEVICE bool operator()(const page& a, const page& b) const { return a.key < b.key; }
 };
 
-/// The host's idea of ascending order, written apart from the library's: NaN after all numbers.
+/// Ascending order on the host, independent of the library's code: NaN after all numbers.
 struct host_ascending {
   template <class T>
   bool operator()(const T& a, const T& b) const {
@@ -95,13 +94,13 @@ struct order_of<page> {
   using type = by_page_key;
 };
 
-/// A key of a rank; ranks of different size give keys that are not out of order. `index` goes where
-/// it does not count in the order.
+/// Returns the key of a rank. A greater rank never gives a smaller key. `index` is stored where it
+/// does not affect the order.
 template <class Key>
 Key make_key(std::uint32_t rank, std::size_t index) {
   Key key{};
   if constexpr (std::is_same_v<Key, particle>) {
-    // 256 ranks share a cell, and mass falls with the rank within it.
+    // 256 ranks share a cell, in which the mass decreases with the rank.
     key = {-static_cast<float>(rank % 256), static_cast<std::uint32_t>(index),
            static_cast<std::int64_t>(rank / 256) - (std::int64_t{1} << 23)};
   } else if constexpr (std::is_same_v<Key, record>) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Whether a sort did what std::sort would have done.
+/// Compares the result of a sort with that of std::sort.
 
 #include <algorithm>
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace tests {
 
-/// Knows an input, and what std::sort makes of it.
+/// An input, and the result of std::sort for it.
 template <class Key, class Compare>
 class sort_oracle {
  public:
@@ -29,21 +29,21 @@ class sort_oracle {
 
   [[nodiscard]] const std::vector<Key>& input() const { return input_; }
 
-  /// Empty if `output` is the input in order, else what is wrong: each key must be equivalent to
-  /// the one that std::sort puts there, and the keys must be those of the input, bit by bit. (Equal
-  /// keys need not be the same: -0.0 and 0.0, or records that differ in their payload.)
+  /// Returns an empty string if `output` is the sorted input, else the fault. Each key must be
+  /// equivalent to that of std::sort, and the keys must be those of the input, bit by bit.
+  /// (Equivalent keys may have different bits: -0.0 and 0.0, or records with different payloads.)
   [[nodiscard]] std::string check(const std::vector<Key>& output) const {
     if (output.size() != expected_.size()) return "the size has changed";
     for (std::size_t i = 0; i < output.size(); ++i) {
       if (before_(expected_[i], output[i]) || before_(output[i], expected_[i])) {
-        return "key " + std::to_string(i) + " is not what std::sort puts there";
+        return "key " + std::to_string(i) + " is not that of std::sort";
       }
     }
-    if (fingerprint(output) != fingerprint_) return "a key was lost or made up";
+    if (fingerprint(output) != fingerprint_) return "a key was lost or added";
     return {};
   }
 
-  /// The same for pairs whose values were 0, 1, 2, ... before the sort.
+  /// Checks pairs whose values were 0, 1, 2, ... before the sort.
   template <class Value>
   [[nodiscard]] std::string check(const std::vector<Key>& keys,
                                   const std::vector<Value>& values) const {
@@ -55,18 +55,18 @@ class sort_oracle {
       if (from >= input_.size() || std::memcmp(&keys[i], &input_[from], sizeof(Key)) != 0) {
         return "value " + std::to_string(i) + " is not with its key";
       }
-      if (seen[from]) return "a value was lost or made up";
+      if (seen[from]) return "a value was lost or added";
       seen[from] = true;
     }
     return {};
   }
 
  private:
-  /// A number that depends on which keys there are, and not on their order.
+  /// Returns a hash of the keys that does not depend on their order.
   static std::uint64_t fingerprint(const std::vector<Key>& keys) {
     std::uint64_t sum = 0;
     for (const Key& key : keys) {
-      std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a, then mixed so that sums tell keys apart
+      std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a, then mixed, so that sums differ
       unsigned char bytes[sizeof(Key)];
       std::memcpy(bytes, &key, sizeof(Key));
       for (const unsigned char byte : bytes) hash = (hash ^ byte) * 0x100000001b3u;
@@ -82,6 +82,7 @@ class sort_oracle {
   Compare before_;
 };
 
+/// Returns 0, 1, 2, ..., n - 1.
 template <class Value>
 std::vector<Value> count_up(std::size_t n) {
   std::vector<Value> values(n);

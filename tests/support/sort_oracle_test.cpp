@@ -5,7 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <functional>
 
-BOOST_AUTO_TEST_CASE(the_oracle_detects_wrong_results) {
+BOOST_AUTO_TEST_CASE(the_oracle_rejects_wrong_results) {
   const tests::sort_oracle<int, std::less<>> ints({3, 1, 2, 2});
   BOOST_TEST(ints.check({1, 2, 2, 3}) == "");
   BOOST_TEST(ints.check({1, 2, 3, 2}) != "");

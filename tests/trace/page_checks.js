@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Goes behind the page's own script, whose names it uses: does what a reader would do, looks at what the
-// page then shows, and writes what is wrong into the document. `expected` comes before it:
+// Runs after the script of the page and uses its names. It simulates a reader, checks what the page
+// shows, and writes the failures into the document. page_test.sh defines `expected` before it:
 // {grids, dark, title}.
 "use strict";
 
@@ -13,12 +13,12 @@ function check(is, what) {
 const same = (a, b, what) => check(a === b, `${what}: ${a}, and not ${b}`);
 addEventListener("error", (event) => wrong.push("an exception: " + event.message));
 
-/** Everything that is due is drawn now. */
+/** Draws all views now. */
 function draw() {
   for (const view of views) view.paint();
 }
 
-/** The color of a pixel of a view's picture as "#rrggbb". */
+/** Returns the color of a pixel of a canvas as "#rrggbb". */
 function pixel(canvas, x, y) {
   const scale = canvas.width / canvas.getBoundingClientRect().width;
   const [r, g, b] =
@@ -63,13 +63,13 @@ function checkDrawing() {
   check(
       document.getElementById("summary").textContent.includes(`grids ${thousands(count)} `),
       "the summary");
-  same(pixel(tree.picture, 1, tree.h - 1), colors.back, "the color behind the tree");
+  same(pixel(tree.picture, 1, tree.h - 1), colors.back, "the background color of the tree");
   same(textColorOn(colors.back), expected.dark ? "#ffffff" : "#000000", "what can be read on that");
   if (count === 0) {
-    check(facts.textContent === "The trace has no grids.", "what an empty trace says");
+    check(facts.textContent === "The trace has no grids.", "the text of an empty trace");
     return;
   }
-  if (count <= 100) {  // each for itself
+  if (count <= 100) {  // check each grid
     same(tree.drawn.grids, count, "grids drawn in the tree");
     for (let i = 0; i < count; ++i) {
       const name = `grid ${i} of kernel ${kernelName(i)}`;
@@ -83,16 +83,16 @@ function checkDrawing() {
           same(view.gridAt(...middle(b)), i, `what is pointed at in the ${view.overlay.id}`);
       }
     }
-    let lines = 0;  // no two grids in one place
+    let overlaps = 0;  // no two grids at one place
     for (let a = 0; a < count; ++a) {
       for (let b = 0; b < a; ++b) {
         if (treeRow[a] === treeRow[b] &&
             Math.abs(treeX[a] - treeX[b]) < (ownWidth[a] + ownWidth[b]) / 2 - 1e-6)
-          ++lines;
+          ++overlaps;
       }
     }
-    same(lines, 0, "grids of the tree that overlap");
-  } else {  // as many as can be seen
+    same(overlaps, 0, "grids of the tree that overlap");
+  } else {  // as many grids as the screen can show
     check(
         tree.drawn.grids >= Math.min(count, tree.w / 2),
         `only ${tree.drawn.grids} grids drawn in the tree`);
@@ -103,12 +103,12 @@ function checkDrawing() {
     const before = performance.now();
     for (let n = 0; n < 3; ++n) {
       draw();
-      for (const view of views) pixel(view.picture, 0, 0);  // or it might be put off
+      for (const view of views) pixel(view.picture, 0, 0);  // or the drawing might be deferred
     }
     const frame = (performance.now() - before) / 3;
     check(frame < 3000, `a frame takes ${frame} ms`);
   }
-  // In the tracks nothing runs at the same time as something else.
+  // The segments of a track do not overlap.
   for (const segments of trackLayout.segments) {
     for (let n = 1; n < segments.length; ++n) {
       if (segments[n].from < segments[n - 1].to) wrong.push("segments of a track overlap");
@@ -253,7 +253,7 @@ function checkLegends() {
   }
 }
 
-// No pointer is down, so none can be captured.
+// No pointer is down, so a capture would fail.
 HTMLCanvasElement.prototype.setPointerCapture = () => {};
 try {
   for (const view of views) view.resize();

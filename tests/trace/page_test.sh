@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # page_test.sh <program trace_samples> <work folder>: a browser opens the pages of launch traces, in
-# light and dark, and page_checks.js does there what a reader would do. Skipped, with exit status 77, where
-# there is no Chromium. Pictures of the pages stay in the work folder.
+# light and dark mode, and page_checks.js simulates a reader. Without Chromium the test is skipped,
+# with exit status 77. Screenshots of the pages stay in the work folder.
 set -euo pipefail
 browser=
 for name in chromium chromium-browser google-chrome; do
@@ -18,8 +18,8 @@ mkdir -p "$2"
 "$1" "$2" >"$2/counts"
 cd "$2"
 
-# Without the sandbox, which containers have no means for; the page is our own.
-open_page() { # light or dark, the page, more options...
+# Without the sandbox, which containers do not support; the page is written by this project.
+open_page() { # light or dark, the page, further options...
   local scheme=1
   [ "$1" = light ] || scheme=0
   HOME=$PWD timeout 120 "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars \
@@ -30,7 +30,7 @@ open_page() { # light or dark, the page, more options...
 status=0
 while read -r name grids; do
   for colors in light dark; do
-    # The large ones take longest, and colors do not depend on the size.
+    # Large pages take longest, and their colors are those of small pages.
     if [ "$grids" -gt 1000 ] && [ $colors = light ]; then continue; fi
     dark=false
     [ $colors = light ] || dark=true
@@ -40,7 +40,8 @@ while read -r name grids; do
       cat "$checks"
       echo "</script>"
     } >"$name.$colors.html"
-    verdict=$(open_page $colors "$name.$colors.html" --dump-dom | sed -n '/<pre id="verdict">/,/<\/pre>/p') ||
+    verdict=$(open_page $colors "$name.$colors.html" --dump-dom |
+      sed -n '/<pre id="verdict">/,/<\/pre>/p') ||
       verdict="the browser ended with $?: $(tail -3 browser.log)"
     echo "$name in $colors: $(sed 's/<[^>]*>//g' <<<"${verdict:-no verdict}")"
     grep -q 'checks passed' <<<"$verdict" || status=1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Traces of real runs: they have every grid that the report counts, and their times keep the rules of
-// dynamic parallelism.
+// Traces of real runs: they contain every grid that the report counts, and their times follow the
+// rules of dynamic parallelism.
 #include <algorithm>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -61,11 +61,11 @@ std::uint64_t grids_of(const ramify::run_report& report) {
   return report.host_grids + report.child_grids + report.graph_grids;
 }
 
-/// What a trace says that cannot be, or nothing. It knows no more than the rules.
+/// Returns the first violation of the rules of dynamic parallelism in a trace, or an empty string.
 std::string broken_rule(const launch_trace& trace) {
   const auto& grids = trace.grids;
   std::ostringstream text;
-  // What a thread has launched into its block's NULL stream, in order of the launches.
+  // The grids that each block launched into its NULL stream.
   std::map<std::pair<std::size_t, std::uint32_t>, std::vector<std::size_t>> null_streams;
   for (std::size_t i = 0; i < grids.size(); ++i) {
     const traced_grid& g = grids[i];
@@ -92,7 +92,7 @@ std::string broken_rule(const launch_trace& trace) {
     if (g.complete > parent.complete) return fault("outlives its parent");
     const std::uint64_t blocks =
         std::uint64_t{parent.blocks[0]} * parent.blocks[1] * parent.blocks[2];
-    if (g.parent_block >= blocks) return fault("was launched by a block that is none");
+    if (g.parent_block >= blocks) return fault("was launched by a block that does not exist");
     if (g.stream == launch_stream::null) null_streams[{g.parent, g.parent_block}].push_back(i);
     if (g.stream == launch_stream::tail && g.begin < parent.end) {
       return fault("is a tail launch, and began before its parent ended");
@@ -138,7 +138,7 @@ constexpr ramify::quicksort_strategy strategies[] = {ramify::quicksort_strategy:
 
 BOOST_AUTO_TEST_SUITE(recorded_traces)
 
-BOOST_DATA_TEST_CASE(every_grid_of_a_sort_is_there,
+BOOST_DATA_TEST_CASE(every_grid_of_a_sort_is_recorded,
                      data::make({route::device, route::flat}) * data::make(strategies) *
                          data::make({2, 1'000, 300'000}),
                      taken, strategy, full) {
@@ -165,7 +165,7 @@ BOOST_DATA_TEST_CASE(under_every_schedule,
     const std::uint64_t before = ramify::cpu::grids_begun();
     const auto report = sort_traced(&trace, n, route::device, strategy);
     BOOST_TEST(trace.count() == grids_of(report));
-    // The executor counts for itself; one grid reads the names.
+    // The executor has its own count; one grid reads the names.
     BOOST_TEST(ramify::cpu::grids_begun() - before >= trace.count());
     BOOST_TEST(report.child_grids > 0u);
     BOOST_TEST(trace.counts_steps == (std::string_view(schedule) != "parallel"));
@@ -173,7 +173,7 @@ BOOST_DATA_TEST_CASE(under_every_schedule,
   }
 }
 
-BOOST_DATA_TEST_CASE(every_grid_of_a_blast_is_there,
+BOOST_DATA_TEST_CASE(every_grid_of_a_blast_is_recorded,
                      data::make({route::device, route::flat}) * data::make({false, true}), taken,
                      subcycle) {
   if (tests::effort() < 0.1 && taken == route::flat) return;
@@ -184,7 +184,7 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_blast_is_there,
   const auto after_start = trace.count();
   BOOST_TEST(after_start == grids_of(blast.report()));
   blast.advance(tests::effort() < 1 ? 2 : 6);
-  static_cast<void>(blast.totals());  // a look from outside is no grid of the run
+  static_cast<void>(blast.totals());  // its grids are not part of the run
   BOOST_TEST(trace.count() == grids_of(blast.report()));
   BOOST_TEST(trace.count() > after_start);
   BOOST_TEST(trace.lost == 0u);
@@ -199,7 +199,7 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_blast_is_there,
 
 constexpr route routes[] = {route::device, route::flat};
 
-BOOST_DATA_TEST_CASE(every_grid_of_a_tree_search_is_there, data::make(routes), taken) {
+BOOST_DATA_TEST_CASE(every_grid_of_a_tree_search_is_recorded, data::make(routes), taken) {
   launch_trace trace;
   const ramify::tree_search_options options{
       {.route = taken, .trace = &trace}, tests::backend_under_test()};
@@ -212,7 +212,7 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_tree_search_is_there, data::make(routes), t
                                                                : "traverse_round_flat"));
 }
 
-BOOST_DATA_TEST_CASE(every_grid_of_a_rooted_tree_is_there, data::make(routes), taken) {
+BOOST_DATA_TEST_CASE(every_grid_of_a_rooted_tree_is_recorded, data::make(routes), taken) {
   constexpr std::size_t n = 20'000;
   std::vector<std::int32_t> parents(n, -1);
   std::mt19937 generator(3);
@@ -223,7 +223,7 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_rooted_tree_is_there, data::make(routes), t
   options.backend = tests::backend_under_test();
   options.route = taken;
   options.trace = &trace;
-  // 1. With a sort inside, which is a run of its own.
+  // 1. A numbering, which contains a sort, a separate run.
   std::vector<std::int32_t> levels(n);
   std::vector<std::int32_t> preorder(n);
   auto all =
@@ -244,14 +244,14 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_rooted_tree_is_there, data::make(routes), t
   BOOST_TEST(broken_rule(trace) == "");
 }
 
-BOOST_DATA_TEST_CASE(every_grid_of_a_spatial_tree_is_there, data::make(routes), taken) {
+BOOST_DATA_TEST_CASE(every_grid_of_a_spatial_tree_is_recorded, data::make(routes), taken) {
   std::vector<std::array<float, 3>> points(20'000);
   std::mt19937 generator(5);
   for (auto& p : points) {
     for (float& x : p) x = static_cast<float>(generator() % 100'000);
   }
   launch_trace trace;
-  ramify::spatial_options options;
+  ramify::spatial_tree_options options;
   options.backend = tests::backend_under_test();
   options.route = taken;
   options.trace = &trace;
@@ -259,13 +259,13 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_spatial_tree_is_there, data::make(routes), 
   BOOST_TEST(trace.count() == grids_of(index.report()));
   BOOST_TEST((trace.taken == taken));
   BOOST_TEST(broken_rule(trace) == "");
-  for (const char* kernel : {"find_extent", "find_places", "build_subtrees", "summarize_nodes"}) {
+  for (const char* kernel : {"find_bounds", "encode_points", "build_subtrees", "reduce_nodes"}) {
     BOOST_TEST(kernels_of(trace).contains(kernel));
   }
 }
 
-BOOST_DATA_TEST_CASE(every_grid_of_a_cluster_is_there,
-                     data::make({ramify::gravity_method::tree, ramify::gravity_method::direct}),
+BOOST_DATA_TEST_CASE(every_grid_of_a_cluster_is_recorded,
+                     data::make({ramify::nbody_method::tree, ramify::nbody_method::direct}),
                      method) {
   constexpr std::size_t n = 1'000;
   std::vector<std::array<double, 3>> positions(n);
@@ -276,7 +276,7 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_cluster_is_there,
     for (double& x : p) x = static_cast<double>(generator() % 100'000) / 100'000;
   }
   launch_trace trace;
-  ramify::gravity_options options;
+  ramify::nbody_options options;
   options.backend = tests::backend_under_test();
   options.softening = 0.1;
   options.method = method;
@@ -287,14 +287,14 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_cluster_is_there,
   static_cast<void>(cluster.conserved());
   BOOST_TEST(trace.count() == grids_of(cluster.report()));
   BOOST_TEST(broken_rule(trace) == "");
-  const bool by_tree = method == ramify::gravity_method::tree;
-  for (const char* kernel : {"kick_and_drift", "kick", "sum_conserved", "find_bad_body",
-                             by_tree ? "walk_tree" : "sum_pairs"}) {
+  const bool by_tree = method == ramify::nbody_method::tree;
+  for (const char* kernel : {"kick_and_drift", "kick", "sum_conserved", "find_invalid_body",
+                             by_tree ? "traverse_tree" : "direct_sum"}) {
     BOOST_TEST(kernels_of(trace).contains(kernel));
   }
 }
 
-// A tree whose nodes are numbers: a node's children are its halves.
+// A tree whose nodes are numbers: the children of a node are its halves.
 struct halves {
   unsigned degree(unsigned n) const { return n < 2 ? 0 : 2; }
   unsigned child(unsigned n, unsigned i) const { return (n + i) / 2; }
@@ -307,7 +307,7 @@ struct sum {
 };
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
-BOOST_DATA_TEST_CASE(every_grid_of_a_plain_recursion_is_there, data::make(routes), taken) {
+BOOST_DATA_TEST_CASE(every_grid_of_a_plain_recursion_is_recorded, data::make(routes), taken) {
   launch_trace trace;
   ramify::traverse_config config;
   config.route = taken;
@@ -322,7 +322,7 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_plain_recursion_is_there, data::make(routes
   }
 }
 
-// A schedule is reproducible, and so are its steps.
+// A schedule is reproducible, so its steps are reproducible too.
 BOOST_AUTO_TEST_CASE(the_same_schedule_gives_the_same_trace,
                      *boost::unit_test::precondition(tests::on_the_executor)) {
   const auto trace_of = [](const char* schedule) {
@@ -338,9 +338,9 @@ BOOST_AUTO_TEST_CASE(the_same_schedule_gives_the_same_trace,
   BOOST_TEST((trace_of("random:5") != trace_of("random:6")));
 }
 
-// ---- what a trace has no room for ----
+// ---- the capacity of a trace ----
 
-BOOST_AUTO_TEST_CASE(what_finds_no_room_is_counted) {
+BOOST_AUTO_TEST_CASE(child_grids_beyond_the_capacity_are_counted) {
   launch_trace trace;
   trace.capacity = 3;
   const auto n = static_cast<std::size_t>(tests::runs_on_cpu() ? 60'000 : 1'000'000);
@@ -351,7 +351,7 @@ BOOST_AUTO_TEST_CASE(what_finds_no_room_is_counted) {
   BOOST_TEST(broken_rule(trace) == "");
 }
 
-BOOST_AUTO_TEST_CASE(what_the_host_launches_without_room_is_counted) {
+BOOST_AUTO_TEST_CASE(host_grids_beyond_the_capacity_are_counted) {
   launch_trace trace;
   trace.capacity = 1;
   const auto report = sort_traced(&trace, 50'000, route::flat, strategies[0]);
@@ -359,7 +359,7 @@ BOOST_AUTO_TEST_CASE(what_the_host_launches_without_room_is_counted) {
   BOOST_TEST(trace.lost == report.host_grids - 1);
 }
 
-BOOST_AUTO_TEST_CASE(one_run_behind_another) {
+BOOST_AUTO_TEST_CASE(one_run_after_another) {
   launch_trace trace;
   std::uint64_t all = 0;
   for (const auto strategy : strategies) {
@@ -381,7 +381,7 @@ BOOST_AUTO_TEST_CASE(two_runs_share_a_trace) {
   BOOST_TEST(broken_rule(trace) == "");
 }
 
-// Who began first need not be read first.
+// The run that began first may be read last.
 BOOST_AUTO_TEST_CASE(two_runs_at_the_same_time,
                      *boost::unit_test::precondition(tests::on_the_executor)) {
   launch_trace trace;
@@ -408,8 +408,8 @@ BOOST_AUTO_TEST_CASE(two_runs_at_the_same_time,
   BOOST_TEST(broken_rule(trace) == "");
 }
 
-// The room of a trace is for what runs between two looks at it.
-BOOST_AUTO_TEST_CASE(a_long_simulation_has_room) {
+// The capacity limits the grids between two reads of the trace, not those of the whole simulation.
+BOOST_AUTO_TEST_CASE(a_long_simulation_fits) {
   launch_trace trace;
   auto options = small_blast(route::device, false);
   options.trace = &trace;
@@ -440,7 +440,7 @@ BOOST_AUTO_TEST_CASE(a_full_mesh_leaves_a_trace) {
   BOOST_TEST(broken_rule(trace) == "");
 }
 
-BOOST_AUTO_TEST_CASE(a_trace_without_room_is_refused) {
+BOOST_AUTO_TEST_CASE(an_invalid_capacity_is_rejected) {
   for (const std::size_t capacity : {std::size_t{0}, (std::size_t{1} << 24) + 1}) {
     launch_trace trace;
     trace.capacity = capacity;
@@ -453,7 +453,7 @@ BOOST_AUTO_TEST_CASE(a_trace_without_room_is_refused) {
 
 // ---- the negative control ----
 
-BOOST_AUTO_TEST_CASE(a_falsified_trace_is_found_out) {
+BOOST_AUTO_TEST_CASE(a_falsified_trace_is_detected) {
   launch_trace honest;
   ramify::amr_options options = small_blast(route::device, true);
   options.trace = &honest;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Traces of runs that never were, with the times that a device of a few places might have had.
+/// Synthetic traces, with plausible times of a device that runs a few grids at a time.
 
 #include <algorithm>
 #include <array>
@@ -21,9 +21,9 @@ using ramify::launch_stream;
 using ramify::launch_trace;
 using ramify::traced_grid;
 
-/// One grid with what nobody asks about filled in.
-inline traced_grid made_up_grid(std::string kernel, std::size_t parent, launch_stream stream,
-                                std::uint64_t begin, std::uint64_t end) {
+/// Returns a grid with default values for all other fields.
+inline traced_grid synthetic_grid(std::string kernel, std::size_t parent, launch_stream stream,
+                                  std::uint64_t begin, std::uint64_t end) {
   traced_grid g;
   g.kernel = std::move(kernel);
   g.parent = parent;
@@ -35,7 +35,7 @@ inline traced_grid made_up_grid(std::string kernel, std::size_t parent, launch_s
   return g;
 }
 
-/// Depths from parents, and when all that is nested in a grid had ended.
+/// Returns the trace with the depths and the completion times of its grids.
 inline launch_trace finished(launch_trace trace) {
   auto& grids = trace.grids;
   for (traced_grid& g : grids) {
@@ -50,8 +50,9 @@ inline launch_trace finished(launch_trace trace) {
   return trace;
 }
 
-/// A sort by partition: a grid for each segment of `keys` keys, which launches two for its halves until
-/// these are of `leaf` keys and less. The halves are never of one size. `places` grids run at a time.
+/// A quicksort of `keys` keys: each grid partitions a segment and launches two grids, until a
+/// segment has at most `leaf` keys. The two parts differ in size. At most `places` grids run at a
+/// time.
 inline launch_trace sort_like(std::uint64_t keys, std::uint64_t leaf, std::size_t places = 24) {
   struct task {
     std::uint64_t ready;
@@ -77,11 +78,11 @@ inline launch_trace sort_like(std::uint64_t keys, std::uint64_t leaf, std::size_
     const bool is_leaf = t.keys <= leaf;
     const std::uint64_t end = begin + 1'500 + t.keys * (is_leaf ? 5 : 1) + random() % 400;
     const std::size_t i = trace.grids.size();
-    auto g = made_up_grid(is_leaf ? "sort_leaf" : "partition_segment", t.parent,
-                          i == 0   ? launch_stream::host
-                          : t.left ? launch_stream::fire_and_forget
-                                   : launch_stream::named,
-                          begin, end);
+    auto g = synthetic_grid(is_leaf ? "sort_leaf" : "partition_segment", t.parent,
+                            i == 0   ? launch_stream::host
+                            : t.left ? launch_stream::fire_and_forget
+                                     : launch_stream::named,
+                            begin, end);
     g.blocks = {is_leaf ? 1u : std::uint32_t(1 + t.keys / 4096), 1, 1};
     g.threads = {is_leaf ? 128u : 256u, 1, 1};
     g.dynamic_shared = is_leaf ? 4096 : 0;
@@ -97,8 +98,8 @@ inline launch_trace sort_like(std::uint64_t keys, std::uint64_t leaf, std::size_
   return finished(std::move(trace));
 }
 
-/// A simulation on a mesh: each step tail-launches the next one, and fires off a grid for each part of
-/// the mesh, of which there are sometimes more and sometimes fewer.
+/// A simulation on a mesh: each step launches the next one as a tail launch, and one
+/// fire-and-forget grid for each part of the mesh. The number of parts varies.
 inline launch_trace mesh_like(std::size_t steps, std::size_t most_parts = 12) {
   launch_trace trace;
   trace.ran_on = ramify::backend::cuda;
@@ -108,8 +109,8 @@ inline launch_trace mesh_like(std::size_t steps, std::size_t most_parts = 12) {
   std::size_t before = traced_grid::no_grid;
   for (std::size_t s = 0; s < steps; ++s) {
     const std::size_t step = trace.grids.size();
-    auto g = made_up_grid(s % 4 == 3 ? "refine_mesh" : "begin_step", before,
-                          s == 0 ? launch_stream::host : launch_stream::tail, now, now + 3'000);
+    auto g = synthetic_grid(s % 4 == 3 ? "refine_mesh" : "begin_step", before,
+                            s == 0 ? launch_stream::host : launch_stream::tail, now, now + 3'000);
     g.launched = s == 0 ? now : trace.grids[before].end - 500;
     trace.grids.push_back(std::move(g));
     std::uint64_t over = now + 3'000;
@@ -117,8 +118,8 @@ inline launch_trace mesh_like(std::size_t steps, std::size_t most_parts = 12) {
     for (std::size_t p = 0; p < parts; ++p) {
       const std::uint64_t begin = now + 2'500 + 300 * p;
       const std::uint64_t end = begin + 5'000 + random() % 9'000;
-      auto part = made_up_grid(p % 3 == 2 ? "exchange_borders" : "advance_blocks", step,
-                               launch_stream::fire_and_forget, begin, end);
+      auto part = synthetic_grid(p % 3 == 2 ? "exchange_borders" : "advance_blocks", step,
+                                 launch_stream::fire_and_forget, begin, end);
       part.blocks = {std::uint32_t(8 * (1 + random() % 8)), 1, 1};
       part.threads = {8, 8, 4};
       part.launched = now + 1'000 + 100 * p;
@@ -132,17 +133,17 @@ inline launch_trace mesh_like(std::size_t steps, std::size_t most_parts = 12) {
   return finished(std::move(trace));
 }
 
-/// Five grids, one of each kind of stream.
+/// Five grids, one for each kind of stream.
 inline launch_trace one_of_each() {
   launch_trace trace;
   trace.ran_on = ramify::backend::cuda;
   trace.taken = ramify::route::device;
   auto& grids = trace.grids;
-  grids.push_back(made_up_grid("root", traced_grid::no_grid, launch_stream::host, 0, 10'000));
-  grids.push_back(made_up_grid("left", 0, launch_stream::null, 12'000, 30'000));
-  grids.push_back(made_up_grid("right", 0, launch_stream::named, 13'000, 24'000));
-  grids.push_back(made_up_grid("helper", 2, launch_stream::fire_and_forget, 26'000, 41'500));
-  grids.push_back(made_up_grid("next", 0, launch_stream::tail, 45'000, 60'000));
+  grids.push_back(synthetic_grid("root", traced_grid::no_grid, launch_stream::host, 0, 10'000));
+  grids.push_back(synthetic_grid("left", 0, launch_stream::null, 12'000, 30'000));
+  grids.push_back(synthetic_grid("right", 0, launch_stream::named, 13'000, 24'000));
+  grids.push_back(synthetic_grid("helper", 2, launch_stream::fire_and_forget, 26'000, 41'500));
+  grids.push_back(synthetic_grid("next", 0, launch_stream::tail, 45'000, 60'000));
   grids[1].launched = 6'000;
   grids[2].launched = 7'000;
   grids[3].launched = 20'000;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// trace_samples <folder>: made-up traces as pages for a browser, and the small ones for Graphviz too.
-// Prints each one's name and number of grids.
+// trace_samples <folder>: writes synthetic traces as pages for a browser, and small ones for
+// Graphviz too. It prints the name and the number of grids of each trace.
 #include <filesystem>
 #include <iostream>
 
-#include "made_up_traces.hpp"
+#include "synthetic_traces.hpp"
 
 namespace {
 
@@ -17,34 +17,34 @@ launch_trace odd() {
   trace.grids[0].kernel = "</script><script>document.title = 'broken'</script><!--";
   trace.grids[1].kernel = "\"quoted\" \\ and\na second line";
   trace.grids[2].kernel = "\xff is no UTF-8";
-  trace.grids[3].parent = traced_grid::no_grid;  // that one was lost
+  trace.grids[3].parent = traced_grid::no_grid;  // the parent was lost
   trace.lost = 3;
   trace.counts_steps = true;
   trace.ran_on = ramify::backend::cpu;
   return trace;
 }
 
-/// Each grid launches the next one, and none of them is complete before the last.
+/// A chain: each grid launches the next one, and no grid is complete before the last one.
 launch_trace deep() {
   launch_trace trace;
   for (std::size_t i = 0; i < 600; ++i) {
     const std::size_t parent = i == 0 ? traced_grid::no_grid : i - 1;
     const auto stream = i == 0 ? launch_stream::host : launch_stream::fire_and_forget;
     trace.grids.push_back(
-        tests::made_up_grid("next_one", parent, stream, 5'000 * i, 5'000 * i + 4'000));
+        tests::synthetic_grid("next_one", parent, stream, 5'000 * i, 5'000 * i + 4'000));
   }
   return tests::finished(std::move(trace));
 }
 
-/// As a run without launches from the device: a grid a level.
+/// A run on the flat route: one grid for each level.
 launch_trace flat() {
   launch_trace trace;
   trace.taken = ramify::route::flat;
   trace.ran_on = ramify::backend::cuda;
   for (std::size_t i = 0; i < 60; ++i) {
-    trace.grids.push_back(tests::made_up_grid(i % 2 == 0 ? "sort_level" : "count_level",
-                                              traced_grid::no_grid, launch_stream::host, 10'000 * i,
-                                              10'000 * i + 7'500));
+    trace.grids.push_back(tests::synthetic_grid(i % 2 == 0 ? "sort_level" : "count_level",
+                                                traced_grid::no_grid, launch_stream::host,
+                                                10'000 * i, 10'000 * i + 7'500));
   }
   return tests::finished(std::move(trace));
 }

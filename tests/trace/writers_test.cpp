@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the writers of launch traces write, of traces that nobody has run.
+// The output of the writers of launch traces, for synthetic traces.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <map>
@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "full_disk.hpp"
-#include "made_up_traces.hpp"
+#include "synthetic_traces.hpp"
 #include "work_folder.hpp"
 
 using nlohmann::json;
@@ -48,7 +48,7 @@ std::size_t times_in(std::string_view text, std::string_view part) {
   return n;
 }
 
-/// The events of a kind.
+/// Returns the events of a phase.
 std::vector<json> events(const json& parsed, const std::string& phase) {
   std::vector<json> found;
   for (const json& e : parsed.at("traceEvents")) {
@@ -57,7 +57,7 @@ std::vector<json> events(const json& parsed, const std::string& phase) {
   return found;
 }
 
-/// The trace within a page.
+/// Returns the trace in a page.
 json data_in(const std::string& page) {
   const std::string open = "<script type=\"application/json\" id=\"trace\">";
   const auto from = page.find(open);
@@ -75,7 +75,7 @@ launch_trace odd_names() {
   return trace;
 }
 
-/// Every kind of trace that the writers should not stumble over.
+/// Returns traces with unusual contents that the writers must support.
 std::map<std::string, launch_trace> traces() {
   std::map<std::string, launch_trace> all{
       {"none", {}},
@@ -86,7 +86,7 @@ std::map<std::string, launch_trace> traces() {
   };
   launch_trace& lost = all["lost"] = tests::one_of_each();
   lost.lost = 12;
-  lost.grids[3].parent = none;  // that one was not recorded
+  lost.grids[3].parent = none;  // the parent was not recorded
   launch_trace& wrong = all["wrong parents"] = tests::one_of_each();
   wrong.grids[1].parent = 1;
   wrong.grids[2].parent = 77;
@@ -101,7 +101,7 @@ std::map<std::string, launch_trace> traces() {
 
 BOOST_AUTO_TEST_SUITE(chrome)
 
-BOOST_AUTO_TEST_CASE(a_slice_a_grid_and_an_arrow_a_launch) {
+BOOST_AUTO_TEST_CASE(each_grid_is_a_slice_and_each_launch_is_an_arrow) {
   for (const auto& [name, trace] : traces()) {
     BOOST_TEST_CONTEXT(name) {
       const json parsed = json::parse(chrome_text(trace));
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(facts_times_and_lanes) {
   BOOST_TEST(helper.at("args").at("stream") == "fire-and-forget");
   BOOST_TEST(helper.at("args").at("launched") == 20'000);
   BOOST_TEST(slices.at(0).at("args").contains("parent") == false);
-  // Two tracks are enough: never do more than two of the five run.
+  // Two tracks suffice: at most two of the five grids run at a time.
   BOOST_TEST(slices.at(0).at("tid") == 0);
   BOOST_TEST(slices.at(1).at("tid") == 0);
   BOOST_TEST(slices.at(2).at("tid") == 1);
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(facts_times_and_lanes) {
   BOOST_TEST(events(json::parse(chrome_text(stepped)), "X").at(3).at("ts") == 26'000.0);
 }
 
-BOOST_AUTO_TEST_CASE(names_come_back) {
+BOOST_AUTO_TEST_CASE(names_are_preserved) {
   const auto slices = events(json::parse(chrome_text(odd_names())), "X");
   BOOST_TEST(slices.at(1).at("name") == odd_names().grids[1].kernel);
   BOOST_TEST(slices.at(2).at("name") == "{{trace}} \uFFFD is no UTF-8");
@@ -196,22 +196,22 @@ BOOST_AUTO_TEST_CASE(every_grid_is_a_node_with_its_shape_and_its_edge) {
   BOOST_TEST(times_in(text, "label=\"fire-and-forget\"") == 1u);  // the legend
 }
 
-BOOST_AUTO_TEST_CASE(many_that_look_alike_are_folded) {
+BOOST_AUTO_TEST_CASE(many_similar_children_are_folded) {
   launch_trace trace;
-  trace.grids.push_back(tests::made_up_grid("root", none, launch_stream::host, 0, 9));
+  trace.grids.push_back(tests::synthetic_grid("root", none, launch_stream::host, 0, 9));
   for (int i = 0; i < 10; ++i) {
     trace.grids.push_back(
-        tests::made_up_grid("leaf", 0, launch_stream::fire_and_forget, 10 + i, 30));
+        tests::synthetic_grid("leaf", 0, launch_stream::fire_and_forget, 10 + i, 30));
   }
-  trace.grids[4].blocks = {2, 1, 1};  // looks different
+  trace.grids[4].blocks = {2, 1, 1};  // differs from its siblings
   for (std::size_t parent : {1, 9, 10, 10}) {
-    trace.grids.push_back(tests::made_up_grid("below", parent, launch_stream::null, 31, 40));
+    trace.grids.push_back(tests::synthetic_grid("below", parent, launch_stream::null, 31, 40));
   }
-  trace.grids.push_back(tests::made_up_grid("far below", 13, launch_stream::null, 41, 42));
+  trace.grids.push_back(tests::synthetic_grid("far below", 13, launch_stream::null, 41, 42));
   trace = tests::finished(std::move(trace));
 
   const std::string text = dot_text(trace, 3);
-  // 1, 2, 3 and 4 are drawn; 5 stands for 5 to 10, with 12, 13, 14 and 15 below them.
+  // Grids 1 to 4 are drawn. Node 5 stands for grids 5 to 10, with descendants 12 to 15.
   BOOST_TEST(times_in(text, "[label=\"leaf\\n1 x 128\"") == 3u);
   BOOST_TEST(times_in(text, "[label=\"leaf\\n2 x 128\"") == 1u);
   BOOST_TEST(times_in(text, "  g5 [label=\"6 more\\nleaf\\n1 x 128\\nwith 4 grids below\"") == 1u);
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(many_that_look_alike_are_folded) {
     BOOST_TEST(times_in(text, hidden + std::string(" ")) == 0u);
   }
   BOOST_TEST(times_in(dot_text(trace), " more") == 0u);
-  BOOST_TEST(times_in(dot_text(trace, 0), "  g0 ") == 1u);  // "1 more", and all is below it
+  BOOST_TEST(times_in(dot_text(trace, 0), "  g0 ") == 1u);  // "1 more", and all others below it
   BOOST_TEST(times_in(dot_text(trace, 0), "with 15 grids below") == 1u);
 }
 
@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(html)
 
-BOOST_AUTO_TEST_CASE(the_data_come_back) {
+BOOST_AUTO_TEST_CASE(the_data_are_preserved) {
   const launch_trace trace = tests::mesh_like(20);
   const json data = data_in(html_text(trace));
   BOOST_TEST(data.at("route") == "device");
@@ -259,12 +259,12 @@ BOOST_AUTO_TEST_CASE(the_data_come_back) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_page_needs_nothing_else) {
+BOOST_AUTO_TEST_CASE(a_page_is_self_contained) {
   for (const auto& [name, trace] : traces()) {
     BOOST_TEST_CONTEXT(name) {
       const std::string page = html_text(trace);
       for (const char* reference : {"http:", "https:", "//", " src=", "@import", "url("}) {
-        // Comments of JavaScript begin with two slashes too; an address has no blank after them.
+        // Comments in JavaScript also begin with two slashes, but a blank follows them.
         const bool slashes = std::string_view(reference) == "//";
         BOOST_TEST_CONTEXT(reference) {
           for (auto at = page.find(reference); at != page.npos; at = page.find(reference, at + 1)) {
@@ -281,9 +281,9 @@ BOOST_AUTO_TEST_CASE(a_page_needs_nothing_else) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(names_stay_names) {
+BOOST_AUTO_TEST_CASE(names_are_escaped) {
   const std::string page = html_text(odd_names(), "<i>\"a\" & b</i>");
-  BOOST_TEST(times_in(page, "</script>") == 2u);  // the data's and the code's
+  BOOST_TEST(times_in(page, "</script>") == 2u);  // after the data and after the code
   BOOST_TEST(times_in(page, "<i>") == 0u + times_in(html_text({}), "<i>"));
   BOOST_TEST(times_in(page, "&lt;i&gt;&quot;a&quot; &amp; b&lt;/i&gt;") == 2u);
   const json kernels = data_in(page).at("kernels");
@@ -303,7 +303,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(files)
 
-BOOST_AUTO_TEST_CASE(the_extension_says_what_is_written) {
+BOOST_AUTO_TEST_CASE(the_extension_selects_the_format) {
   const tests::work_folder folder;
   const launch_trace trace = tests::one_of_each();
   ramify::write_trace_file(folder / "t.json", trace);
@@ -312,12 +312,12 @@ BOOST_AUTO_TEST_CASE(the_extension_says_what_is_written) {
   BOOST_TEST(content(folder / "t.dot") == dot_text(trace));
   ramify::write_trace_file(folder / "a sort.html", trace);
   BOOST_TEST(content(folder / "a sort.html") == html_text(trace, "a sort"));
-  ramify::write_trace_file(folder / "t.json", {});  // in place of the old one
+  ramify::write_trace_file(folder / "t.json", {});  // replaces the old file
   BOOST_TEST(content(folder / "t.json") == chrome_text({}));
   BOOST_TEST(folder.files() == 3u);
 }
 
-BOOST_AUTO_TEST_CASE(other_names_are_refused) {
+BOOST_AUTO_TEST_CASE(other_extensions_are_rejected) {
   const tests::work_folder folder;
   for (const char* name : {"t.svg", "t", "t.html.gz", ".html", "t.HTML", ""}) {
     BOOST_TEST_CONTEXT(name) {
@@ -326,11 +326,11 @@ BOOST_AUTO_TEST_CASE(other_names_are_refused) {
       BOOST_CHECK_THROW(ramify::write_trace_file(folder / name, {}), std::invalid_argument);
     }
   }
-  ramify::check_trace_file("no such folder/t.dot");  // the name alone is looked at
+  ramify::check_trace_file("no such folder/t.dot");  // it checks the name only
   BOOST_TEST(folder.files() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(what_cannot_be_written_is_told) {
+BOOST_AUTO_TEST_CASE(a_failed_write_is_reported) {
   const tests::work_folder folder;
   const auto path = folder / "t.html";
   BOOST_CHECK_EXCEPTION(ramify::write_trace_file(folder / "no/t.html", {}), std::ios_base::failure,

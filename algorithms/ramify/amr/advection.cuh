@@ -2,10 +2,10 @@
 #pragma once
 
 /// \file
-/// advection: a passive scalar in a given flow, the simplest physics there is, and two flows.
+/// advection: a passive scalar in a given flow, the simplest physics; and two flows.
 ///
-/// Its exact solution is known at every time of uniform_velocity and at the period's end of
-/// reversing_vortex, so errors can be measured.
+/// The exact solution is known at all times for uniform_velocity, and at the end of the period for
+/// reversing_vortex, so that errors can be measured.
 
 #include <cmath>
 #include <numbers>
@@ -13,13 +13,13 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// An amount per volume that is carried along, d/dt q + div(velocity q) = 0. Primitive and
-/// conserved values are the same.
+/// The transport of an amount per volume q: d/dt q + div(velocity q) = 0. Primitive and conserved
+/// values are the same.
 ///
-/// `Velocity` is a functor: `Real operator()(const Real (&where)[dim], Real time, int axis) const`,
-/// callable on host and device. It is asked for the velocity along `axis` at the centres of faces
-/// that are orthogonal to that axis, and (by `fastest`) of cells. Where the velocities of a cell's
-/// faces have no net outflow, constants stay constant.
+/// `Velocity` is a functor `Real operator()(const Real (&where)[dim], Real time, int axis) const`,
+/// callable on host and device. It returns the velocity along `axis`, at the centers of faces that
+/// are orthogonal to that axis and (for max_wave_speed) at the centers of cells. Where the
+/// velocities at the faces of a cell have no net outflow, constants stay constant.
 template <class Real, int dim, class Velocity>
 struct advection {
   static_assert(1 <= dim && dim <= 3);
@@ -33,37 +33,40 @@ struct advection {
   /// The name of a conserved value.
   static constexpr const char* field_name(int /*which*/) { return "concentration"; }
 
+  /// Returns its argument.
   [[nodiscard]] __host__ __device__ values to_primitive(const values& conserved) const {
     return conserved;
   }
+  /// Returns its argument.
   [[nodiscard]] __host__ __device__ values to_conserved(const values& primitive) const {
     return primitive;
   }
 
   /// Whether the value is finite.
-  [[nodiscard]] __host__ __device__ bool sound(const values& conserved) const {
+  [[nodiscard]] __host__ __device__ bool is_valid(const values& conserved) const {
     return std::isfinite(conserved[0]);
   }
 
-  /// Always: any number is a concentration.
-  [[nodiscard]] __host__ __device__ bool positive(const values& /*primitive*/) const {
+  /// Returns true: any number is a concentration.
+  [[nodiscard]] __host__ __device__ bool is_positive(const values& /*primitive*/) const {
     return true;
   }
 
-  /// The speed of the flow along `axis`: now, or, if the flow has `Real fastest(const Real
-  /// (&where)[dim], int axis) const`, at any time. A flow that stands still for a moment should
-  /// have it: a time step that is as long as the speeds of that moment allow would be far too long.
-  [[nodiscard]] __host__ __device__ Real fastest(const values& /*primitive*/, int axis,
-                                                 const Real (&where)[dim], Real time) const {
-    if constexpr (requires { velocity.fastest(where, axis); }) {
-      return velocity.fastest(where, axis);
+  /// The speed of the flow along `axis`: the current one, or, if the flow has a member `Real
+  /// max_speed(const Real (&where)[dim], int axis) const`, its largest speed at any time. A flow
+  /// that can be at rest for a moment should have it: the time step that such a moment allows would
+  /// be far too long.
+  [[nodiscard]] __host__ __device__ Real max_wave_speed(const values& /*primitive*/, int axis,
+                                                        const Real (&where)[dim], Real time) const {
+    if constexpr (requires { velocity.max_speed(where, axis); }) {
+      return velocity.max_speed(where, axis);
     } else {
       return std::fabs(velocity(where, time, axis));
     }
   }
 
-  /// What flows through a face orthogonal to `axis` and centred at `where`, per area and time: that
-  /// of the side from which the flow comes.
+  /// The upwind flux through a face orthogonal to `axis` and centered at `where`, per area and
+  /// time.
   [[nodiscard]] __host__ __device__ values flux(const values& left, const values& right, int axis,
                                                 const Real (&where)[dim], Real time) const {
     const Real speed = velocity(where, time, axis);
@@ -76,7 +79,7 @@ struct advection {
   }
 };
 
-/// The same velocity everywhere and always.
+/// The same velocity at all places and times.
 template <class Real, int dim>
 struct uniform_velocity {
   Real velocity[dim];
@@ -87,17 +90,17 @@ struct uniform_velocity {
   }
 };
 
-/// A vortex in the unit square or cube that stretches what it carries until half its period, then
-/// takes it back: at the period's end everything is where it began. No flow crosses the boundary.
+/// A vortex in the unit square or cube. It stretches the scalar during the first half of its period
+/// and reverses the motion during the second half. No flow crosses the boundary.
 ///
-/// In 2D the vortex of R. J. LeVeque, High-resolution conservative algorithms for advection in
-/// incompressible flow, SIAM J. Numer. Anal. 33 (1996) 627; customary period 8, or 2.
-/// In 3D the deformation of the same paper (also in D. Enright et al., J. Comput. Phys. 183 (2002)
-/// 83); customary period 3. The largest speed along an axis is 1; in 3D it is 2, along x.
+/// In 2D it is the vortex of R. J. LeVeque, High-resolution conservative algorithms for advection
+/// in incompressible flow, SIAM J. Numer. Anal. 33 (1996) 627; customary period 8, or 2. In 3D it
+/// is the deformation of the same paper (also in D. Enright et al., J. Comput. Phys. 183 (2002)
+/// 83); customary period 3. The largest speed along an axis is 1; in 3D it is 2 along x.
 ///
-/// These are point values. Between faces of square (cubic) cells of one size they have no net
-/// outflow, up to rounding: the mean over a face is the value at its centre times sin(pi h) / (pi
-/// h) for each axis in the face, h the cell's edge, which is the same factor for all faces. Where
+/// The velocities are point values. For square (cubic) cells of one size they have no net outflow,
+/// up to rounding: the mean over a face is the value at its center times sin(pi h) / (pi h) for
+/// each axis in the face, h the edge of the cell, and this factor is the same for all faces. Where
 /// cells of two sizes meet the factors differ, and the outflow is of order h^2 relative to the
 /// speed.
 template <class Real, int dim>
@@ -108,17 +111,17 @@ struct reversing_vortex {
   [[nodiscard]] __host__ __device__ Real operator()(const Real (&where)[dim], Real time,
                                                     int axis) const {
     constexpr Real pi = std::numbers::pi_v<Real>;
-    return first(where, axis) * std::cos(pi * time / period);
+    return initial_velocity(where, axis) * std::cos(pi * time / period);
   }
 
-  /// The greatest speed along `axis`, which is that at the beginning.
-  [[nodiscard]] __host__ __device__ Real fastest(const Real (&where)[dim], int axis) const {
-    return std::fabs(first(where, axis));
+  /// The largest speed along `axis`: the speed at time 0.
+  [[nodiscard]] __host__ __device__ Real max_speed(const Real (&where)[dim], int axis) const {
+    return std::fabs(initial_velocity(where, axis));
   }
 
  private:
-  /// The velocity along `axis` at time 0.
-  [[nodiscard]] __host__ __device__ Real first(const Real (&where)[dim], int axis) const {
+  [[nodiscard]] __host__ __device__ Real initial_velocity(const Real (&where)[dim],
+                                                          int axis) const {
     constexpr Real pi = std::numbers::pi_v<Real>;
     const Real along = std::sin(pi * where[axis]);
     Real speed = along * along;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// How an adaptive mesh is laid out, when it is refined, and how a run on it goes.
+/// Configuration and report of a run on an adaptive mesh; plain C++, for both interfaces.
 
 #include <array>
 #include <cmath>
@@ -18,17 +18,15 @@
 
 namespace ramify {
 
-struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
-
-/// What lies behind a side of the domain.
+/// The boundary condition at a side of the domain.
 enum class boundary {
-  periodic,   ///< the opposite side; of both sides of an axis or of none
-  outflow,    ///< the same values as in the last cell
-  reflecting  ///< the mirror image: a wall without friction
+  periodic,   ///< the opposite side; both sides of an axis are periodic, or neither
+  outflow,    ///< ghost cells have the values of the last cell
+  reflecting  ///< ghost cells are the mirror image: a wall without friction
 };
 
-/// Which blocks may differ by one level at most: those that share a face, an edge or a corner too.
-/// In two dimensions an edge is a corner.
+/// Which neighboring blocks may differ by at most one level: blocks that share a face; those that
+/// share an edge, too; those that share a corner, too. In two dimensions an edge is a corner.
 enum class balance { face, edge, corner };
 
 /// The slope limiters of the reconstruction, from the most diffusive one.
@@ -52,145 +50,168 @@ enum class limiter { minmod, van_leer, monotonized_central };
   return "?";
 }
 
-/// The inverses of to_string. \throws std::invalid_argument naming the choices
+/// The inverse of to_string. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline balance parse_balance(std::string_view text) {
-  for (const balance b : {balance::face, balance::edge, balance::corner}) {
-    if (text == to_string(b)) return b;
-  }
-  throw std::invalid_argument("balance '" + std::string(text) + "' is none of face, edge, corner");
+  return parse_choice("balance", text, std::array{balance::face, balance::edge, balance::corner});
 }
+
+/// The inverse of to_string. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline limiter parse_limiter(std::string_view text) {
-  for (const limiter l : {limiter::minmod, limiter::van_leer, limiter::monotonized_central}) {
-    if (text == to_string(l)) return l;
-  }
-  throw std::invalid_argument("limiter '" + std::string(text) +
-                              "' is none of minmod, van-leer, monotonized-central");
+  return parse_choice("limiter", text,
+                      std::array{limiter::minmod, limiter::van_leer, limiter::monotonized_central});
 }
 
-inline constexpr int most_levels = 19;  ///< of a mesh
-
+/// The domain and its blocks. In two dimensions the third entry of each triple is not read.
 struct amr_mesh_config {
-  std::array<unsigned, 3> roots{1, 1, 1};  ///< root blocks along each axis, each at least 1
+  std::array<unsigned, 3> roots{1, 1, 1};  ///< root blocks along each axis, in [1, 4096]
   std::array<double, 3> lower{0, 0, 0};    ///< corner of the domain
-  std::array<double, 3> upper{1, 1, 1};    ///< the opposite corner
+  std::array<double, 3> upper{1, 1, 1};    ///< the opposite corner, above `lower`
   /// [axis][0: the lower side, 1: the upper side]
   std::array<std::array<boundary, 2>, 3> sides{};
   ramify::balance balance = ramify::balance::face;
   int max_level = 3;           ///< of the finest blocks, in [0, 18]; the roots are level 0
-  std::size_t max_blocks = 0;  ///< so many, inner ones too; 0: as many as there is memory for
+  std::size_t max_blocks = 0;  ///< limit for all blocks, inner ones included; 0: no limit
 };
 
-/// When a block is refined, and when eight (four) of them become one again. The indicator comes
-/// from the criterion, cell by cell; the largest one of a block counts.
+/// When a block is refined, and when eight (in two dimensions four) blocks are coarsened into one.
+/// The criterion gives an indicator for each cell; the largest indicator of a block counts.
 struct amr_regrid_config {
-  double refine_above = 0.1;     ///< refine where the indicator is larger
-  double coarsen_below = 0.025;  ///< coarsen where it is smaller, ...
-  unsigned patience = 2;         ///< ... so many times in a row: at least 1
-  unsigned every = 4;            ///< steps between two looks; 0: the mesh stays
-  /// Which blocks to be refined share a child grid, on the device route, that makes their children;
-  /// the flat route has one grid for all. No threshold: they are all of one size.
+  double refine_above = 0.1;     ///< a block with a larger indicator is refined; >= 0
+  double coarsen_below = 0.025;  ///< a block with a smaller indicator may be coarsened ...
+  unsigned patience = 2;         ///< ... after so many regrids in a row; >= 1
+  unsigned every = 4;            ///< steps between two regrids; 0: the mesh never changes
+  /// Device route: which tagged blocks share the child grid that refines them. The flat route has
+  /// one grid for all. `threshold` must be 0, because all blocks have the same size.
   launch_granularity launches{granularity::per_grid};
 };
 
 struct amr_step_config {
-  double cfl = 0.4;  ///< of the largest stable step of an unsplit scheme: in (0, 1]
+  double cfl = 0.4;  ///< share of the largest stable step of an unsplit scheme, in (0, 1]
   ramify::limiter limiter = ramify::limiter::monotonized_central;
-  bool subcycle = false;  ///< a level takes two steps for one of the next coarser level
-  bool reflux = true;     ///< correct the fluxes where levels meet, so that nothing is lost
+  bool subcycle = false;  ///< each level takes two steps for one step of the next coarser level
+  bool reflux = true;     ///< corrects the fluxes between levels, which makes them conservative
 };
 
-struct amr_config {
+/// The configuration of amr_run, and the part of amr_options that does not depend on the problem.
+///
+/// `pending_launches` is in force while a constructor or advance() runs. amr_run runs on the
+/// backend that its compiler made code for; `backend` must be automatic or that one.
+struct amr_config : run_options {
   amr_mesh_config mesh;
   amr_regrid_config regrid;
   amr_step_config step;
-  ramify::route route = ramify::route::automatic;
-  /// Where the run's grids are to be added; null: nowhere. It must outlive the run.
-  launch_trace* trace = nullptr;
 };
 
-/// What a mesh and the run on it have come to.
+/// The state of a mesh, and what was done on it since the run began.
 struct amr_report : run_report {
   double time = 0;
   std::uint64_t steps = 0;         ///< of level 0
-  std::uint64_t cell_updates = 0;  ///< one is one cell taken through one full step
+  std::uint64_t cell_updates = 0;  ///< one cell advanced by one full step is one update
   std::uint64_t regrids = 0;
-  std::uint64_t refined = 0;    ///< blocks that were split
-  std::uint64_t coarsened = 0;  ///< blocks that were put together
-  std::size_t leaves = 0;       ///< now
-  std::size_t blocks = 0;       ///< now, inner ones too
+  std::uint64_t refined = 0;    ///< blocks that were refined
+  std::uint64_t coarsened = 0;  ///< families of blocks that were coarsened
+  std::size_t leaves = 0;       ///< current number
+  std::size_t blocks = 0;       ///< current number, inner blocks included
   std::size_t peak_blocks = 0;
   std::size_t max_blocks = 0;  ///< as configured
-  int finest_level = 0;        ///< now
+  int finest_level = 0;        ///< current one
 };
 
-/// A run cannot go on: a cell's state is not one that can be, the mesh needs more blocks than it may
-/// have, or there is no time step. The values are those at that time.
+/// A run cannot continue: a cell is invalid, the mesh needs more blocks than are allowed, or the
+/// time step is 0 or infinite. The values are those of the last complete step.
 class amr_error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// \throws std::invalid_argument naming the field and its range. `dimensions` is 2 or 3.
-inline void validate(const amr_config& config, int dimensions) {
-  const auto fail = [](const std::string& field, const auto& value, const std::string& range) {
-    std::ostringstream text;
-    text << field << " is " << value << "; it must be " << range;
-    throw std::invalid_argument(text.str());
-  };
-  const amr_mesh_config& mesh = config.mesh;
+namespace detail::amr {
+
+inline constexpr int max_levels = 19;  ///< of a mesh, level 0 included
+
+template <class Value>
+[[noreturn]] void reject(const std::string& field, const Value& value, const std::string& range) {
+  std::ostringstream text;
+  text << field << " is " << value << "; it must be " << range;
+  throw std::invalid_argument(text.str());
+}
+
+/// Checks the domain along one axis. \throws std::invalid_argument naming the field
+inline void validate_axis(const amr_mesh_config& mesh, std::size_t axis) {
+  const std::string which = "[" + std::to_string(axis) + "]";
+  if (mesh.roots[axis] < 1 || mesh.roots[axis] > 4096) {
+    reject("amr_mesh_config.roots" + which, mesh.roots[axis], "in [1, 4096]");
+  }
+  if (!std::isfinite(mesh.lower[axis])) {
+    reject("amr_mesh_config.lower" + which, mesh.lower[axis], "finite");
+  }
+  if (!(mesh.upper[axis] > mesh.lower[axis]) || !std::isfinite(mesh.upper[axis])) {
+    reject("amr_mesh_config.upper" + which, mesh.upper[axis], "finite and above lower");
+  }
+  const auto& sides = mesh.sides[axis];
+  for (const boundary side : sides) {
+    if (side < boundary::periodic || side > boundary::reflecting) {
+      reject("amr_mesh_config.sides" + which, int(side), "one of the enumerators");
+    }
+  }
+  if ((sides[0] == boundary::periodic) != (sides[1] == boundary::periodic)) {
+    reject("amr_mesh_config.sides" + which, "periodic on one side",
+           "periodic on both sides or on neither");
+  }
+}
+
+/// \throws std::invalid_argument naming the field and its range
+inline void validate(const amr_mesh_config& mesh, int dimensions) {
   double blocks = 1;
   for (std::size_t axis = 0; axis < std::size_t(dimensions); ++axis) {
-    const std::string which = std::string(1, '[').append(std::to_string(axis)).append("]");
-    if (mesh.roots[axis] < 1 || mesh.roots[axis] > 4096) {
-      fail("amr_mesh_config.roots" + which, mesh.roots[axis], "in [1, 4096]");
-    }
+    validate_axis(mesh, axis);
     blocks *= mesh.roots[axis];
-    if (!std::isfinite(mesh.lower[axis])) {
-      fail("amr_mesh_config.lower" + which, mesh.lower[axis], "finite");
-    }
-    if (!(mesh.upper[axis] > mesh.lower[axis]) || !std::isfinite(mesh.upper[axis])) {
-      fail("amr_mesh_config.upper" + which, mesh.upper[axis], "finite and above lower");
-    }
-    const auto& sides = mesh.sides[axis];
-    for (const boundary side : sides) {
-      if (side < boundary::periodic || side > boundary::reflecting) {
-        fail("amr_mesh_config.sides" + which, int(side), "one of the enumerators");
-      }
-    }
-    if ((sides[0] == boundary::periodic) != (sides[1] == boundary::periodic)) {
-      fail("amr_mesh_config.sides" + which, "periodic on one side", "so on both or on none");
-    }
   }
-  if (blocks > 1e7) fail("amr_mesh_config.roots", blocks, "at most 10^7 blocks in all");
-  if (mesh.max_level < 0 || mesh.max_level >= most_levels) {
-    fail("amr_mesh_config.max_level", mesh.max_level, "in [0, 18]");
+  if (blocks > 1e7) reject("amr_mesh_config.roots", blocks, "at most 10^7 blocks in all");
+  if (mesh.max_level < 0 || mesh.max_level >= max_levels) {
+    reject("amr_mesh_config.max_level", mesh.max_level, "in [0, 18]");
   }
-  if (mesh.balance < balance::face || mesh.balance > balance::corner) {
-    fail("amr_mesh_config.balance", int(mesh.balance), "one of the enumerators");
+  if (to_string(mesh.balance) == "?") {
+    reject("amr_mesh_config.balance", int(mesh.balance), "one of the enumerators");
   }
   if (mesh.max_blocks != 0 && (double(mesh.max_blocks) < blocks || mesh.max_blocks > 1u << 30)) {
-    fail("amr_mesh_config.max_blocks", mesh.max_blocks,
-         "0 (no limit), or at least the number of root blocks and at most 2^30");
+    reject("amr_mesh_config.max_blocks", mesh.max_blocks,
+           "0 (no limit), or at least the number of root blocks and at most 2^30");
   }
-  const amr_regrid_config& regrid = config.regrid;
+}
+
+/// \throws std::invalid_argument naming the field and its range
+inline void validate(const amr_regrid_config& regrid) {
   if (!(regrid.refine_above >= 0)) {
-    fail("amr_regrid_config.refine_above", regrid.refine_above, "at least 0");
+    reject("amr_regrid_config.refine_above", regrid.refine_above, "at least 0");
   }
   if (!(regrid.coarsen_below <= regrid.refine_above)) {
-    fail("amr_regrid_config.coarsen_below", regrid.coarsen_below, "at most refine_above");
+    reject("amr_regrid_config.coarsen_below", regrid.coarsen_below, "at most refine_above");
   }
-  if (regrid.patience < 1) fail("amr_regrid_config.patience", regrid.patience, "at least 1");
-  validate(regrid.launches, "amr_regrid_config.launches");
+  if (regrid.patience < 1) reject("amr_regrid_config.patience", regrid.patience, "at least 1");
+  ramify::validate(regrid.launches, "amr_regrid_config.launches");
   if (regrid.launches.threshold != 0) {
-    fail("amr_regrid_config.launches.threshold", regrid.launches.threshold,
-         "0: blocks are all of one size");
+    reject("amr_regrid_config.launches.threshold", regrid.launches.threshold,
+           "0: all blocks have the same size");
   }
-  const amr_step_config& step = config.step;
-  if (!(step.cfl > 0 && step.cfl <= 1)) fail("amr_step_config.cfl", step.cfl, "in (0, 1]");
-  if (step.limiter < limiter::minmod || step.limiter > limiter::monotonized_central) {
-    fail("amr_step_config.limiter", int(step.limiter), "one of the enumerators");
+}
+
+/// \throws std::invalid_argument naming the field and its range
+inline void validate(const amr_step_config& step) {
+  if (!(step.cfl > 0 && step.cfl <= 1)) reject("amr_step_config.cfl", step.cfl, "in (0, 1]");
+  if (to_string(step.limiter) == "?") {
+    reject("amr_step_config.limiter", int(step.limiter), "one of the enumerators");
   }
-  if (to_string(config.route) == "?") fail("amr_config.route", "?", "one of the enumerators");
+}
+
+}  // namespace detail::amr
+
+/// Checks a configuration for a mesh of 2 or 3 `dimensions`.
+/// \throws std::invalid_argument naming the field and its range
+inline void validate(const amr_config& config, int dimensions) {
+  validate(static_cast<const run_options&>(config));
+  detail::amr::validate(config.mesh, dimensions);
+  detail::amr::validate(config.regrid);
+  detail::amr::validate(config.step);
 }
 
 }  // namespace ramify

@@ -2,14 +2,14 @@
 #pragma once
 
 /// \file
-/// Where a mesh should be fine: indicators, calculated for each cell from its neighbours.
+/// Refinement criteria: indicators, computed for each cell from its neighbors.
 ///
 /// A criterion is a functor
 ///
 ///     real operator()(const cell_stencil<values, dim>&, const block_place<dim>&,
 ///                     const real (&where)[dim]) const;
 ///
-/// called on the device with primitive values. Its largest result in a block is compared with
+/// that kernels call with primitive values. The largest result in a block is compared with
 /// amr_regrid_config::refine_above and coarsen_below.
 
 #include <ramify/amr/mesh.cuh>
@@ -17,7 +17,7 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// The values of a cell and of its neighbours along each axis.
+/// The values of a cell and of its neighbors along each axis.
 template <class Values, int dim>
 struct cell_stencil {
   Values here;
@@ -25,17 +25,17 @@ struct cell_stencil {
   Values right[dim];
 };
 
-/// The larger jump to a neighbour along an axis, as a share of the value's size, of one variable:
+/// The jump of one variable across a cell, relative to the variable's size:
 ///
 ///     max over axes of |right - left| / (2 |here| + floor)
 ///
-/// `floor` keeps noise about zero from counting.
+/// `floor` suppresses noise around zero.
 template <class Physics>
 struct gradient_criterion {
   using real = typename Physics::real;
   static constexpr int dim = Physics::dimensions;
 
-  int variable = 0;  ///< of the primitive values
+  int variable = 0;  ///< index of a primitive value
   real floor = real(1e-10);
 
   __device__ real operator()(const cell_stencil<typename Physics::values, dim>& u,
@@ -43,7 +43,7 @@ struct gradient_criterion {
     real largest = 0;
     for (int axis = 0; axis < dim; ++axis) {
       const real jump = std::fabs(u.right[axis][variable] - u.left[axis][variable]);
-      const real share = jump / (times(real(2), std::fabs(u.here[variable])) + floor);
+      const real share = jump / (detail::amr::times(real(2), std::fabs(u.here[variable])) + floor);
       largest = share > largest ? share : largest;
     }
     return largest;
@@ -51,23 +51,25 @@ struct gradient_criterion {
 };
 
 /// Loehner's estimator (R. Loehner, An adaptive finite element scheme for transient problems in
-/// CFD, Comput. Methods Appl. Mech. Eng. 61 (1987) 323): the second difference of one variable as a
-/// share of the first differences, so that waves of any strength count alike. Between 0 and 1.
+/// CFD, Comput. Methods Appl. Mech. Eng. 61 (1987) 323): the second difference of one variable
+/// relative to its first differences, so that waves of any strength count alike. In [0, 1].
 ///
 ///     |right - 2 here + left| / (|right - here| + |here - left|
 ///                                + filter (|right| + 2 |here| + |left|))
 ///
-/// `filter` keeps ripples from counting. The largest of the axes; mixed differences are left out.
+/// `filter` suppresses small ripples. The result is the maximum over the axes; mixed differences
+/// are left out.
 template <class Physics>
 struct loehner_criterion {
   using real = typename Physics::real;
   static constexpr int dim = Physics::dimensions;
 
-  int variable = 0;
+  int variable = 0;  ///< index of a primitive value
   real filter = real(0.01);
 
   __device__ real operator()(const cell_stencil<typename Physics::values, dim>& u,
                              const block_place<dim>&, const real (&)[dim]) const {
+    using detail::amr::times;
     real largest = 0;
     const real here = u.here[variable];
     for (int axis = 0; axis < dim; ++axis) {

@@ -2,28 +2,36 @@
 #pragma once
 
 /// \file
-/// The tree of blocks in device memory: a forest of quadtrees or octrees over a grid of root blocks.
+/// The tree of blocks in device memory: a forest of quadtrees or octrees over a grid of root
+/// blocks.
 ///
-/// A node is a block of cells, and a leaf if it has no children. Nodes are numbered: first the root
-/// blocks, x fastest, then families of 2^dim siblings in the order in which they were made. What
-/// lies where is said by a node's place, never by its number.
+/// A node is a block of cells; a leaf is a node without children. Nodes are numbered: first the
+/// root blocks, x fastest, then families of 2^dim siblings in the order in which they were made.
+/// The number of a node does not say where the node lies; its place does.
 ///
-/// The forest is balanced: if a node has children, every neighbour of it across a face (edge,
-/// corner: as chosen) exists as a node of its own level, or is outside of the domain.
+/// The forest is balanced: for each node with children, every neighbor across a face (edge, corner:
+/// as configured) is a node of the same level, or outside of the domain.
+///
+/// Sources: C. Burstedde, L. C. Wilcox, O. Ghattas, SIAM J. Sci. Comput. 33 (2011) 1103 (forests of
+/// octrees and their balance).
 
 #include <ramify/amr/config.hpp>
 #include <ramify/runtime/cuda.hpp>
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// Where a block lies: the index counts blocks of its level, 2^level for each root block.
+/// The place of a block: the index counts blocks of its level, 2^level for each root block.
 template <int dim>
 struct block_place {
-  int level;  ///< -1: nobody's, a number without a node
+  int level;  ///< -1: the node number is not in use
   unsigned index[dim];
 };
 
-/// What stands for a neighbour that is not a node of the same level.
+}  // namespace ramify::inline RAMIFY_BUILD
+
+namespace ramify::detail::amr::inline RAMIFY_BUILD {
+
+/// The entries of mesh_tree::neighbor that are not the number of a node of the same level.
 inline constexpr int coarser_neighbor = -1;  ///< a leaf of the next coarser level is there
 inline constexpr int no_neighbor = -2;       ///< the domain ends there
 
@@ -38,19 +46,20 @@ struct mesh_tree {
   static_assert(dim == 2 || dim == 3);
   static constexpr int siblings = 1 << dim;
   static constexpr int faces = 2 * dim;
-  static constexpr int directions = dim == 2 ? 9 : 27;  ///< the one in the middle included
+  static constexpr int directions = dim == 2 ? 9 : 27;  ///< (0, 0, 0) included
 
   unsigned roots[dim];
   boundary sides[dim][2];
-  unsigned mirrors;  ///< sides that reflect: a bit for each face
+  unsigned reflecting;  ///< a bit for each face of the domain that reflects
   int max_level;
-  int reach;  ///< blocks are balanced with those up to so many axes away: 1 faces, dim corners
-  unsigned capacity;  ///< nodes that there is memory for
+  /// Blocks are balanced across faces (1), edges (2) and corners (dim): the largest codimension.
+  int balance_codimension;
+  unsigned capacity;  ///< nodes that the arrays have memory for
 
   block_place<dim>* place;
   int* parent;       ///< -1: a root
   int* first_child;  ///< no_children: a leaf
-  int* neighbor;     ///< [node][face]: a node of the same level, or one of the words above
+  int* neighbor;     ///< [node][face]: a node of the same level, or one of the constants above
 
   [[nodiscard]] __host__ __device__ unsigned root_count() const {
     unsigned count = 1;
@@ -70,7 +79,7 @@ struct mesh_tree {
     return (static_cast<unsigned>(node) - root_count()) / siblings;
   }
 
-  /// The finest node that covers the place: of its level, or a leaf of a coarser one.
+  /// The finest node that contains the place: the node of its level, or a leaf of a coarser level.
   [[nodiscard]] __host__ __device__ int find(const block_place<dim>& wanted) const {
     unsigned root = 0;
     for (int axis = dim - 1; axis >= 0; --axis) {
@@ -83,8 +92,8 @@ struct mesh_tree {
     return node;
   }
 
-  /// Moves a place by one block along each axis, around the domain where that is periodic. False if
-  /// it is then outside.
+  /// Moves a place by at most one block along each axis, around the domain where it is periodic.
+  /// Returns false if the new place would be outside of the domain.
   [[nodiscard]] __host__ __device__ bool move(block_place<dim>& at, const int (&step)[dim]) const {
     for (int axis = 0; axis < dim; ++axis) {
       const unsigned blocks = roots[axis] << at.level;
@@ -101,8 +110,8 @@ struct mesh_tree {
     return true;
   }
 
-  /// A direction by its number in [0, directions): one of -1, 0, 1 for each axis. How many axes it
-  /// moves along; 0 is the middle.
+  /// Sets `step` to direction `number` of [0, directions): -1, 0 or 1 for each axis. Returns the
+  /// number of axes with a step, the codimension of what the block shares with its neighbor there.
   [[nodiscard]] __host__ __device__ static int direction(int number, int (&step)[dim]) {
     int axes = 0;
     for (int axis = 0; axis < dim; ++axis) {
@@ -113,7 +122,12 @@ struct mesh_tree {
     return axes;
   }
 
-  /// A root block's place.
+  /// Whether balance concerns neighbors in a direction with a step along so many axes.
+  [[nodiscard]] __host__ __device__ bool is_balanced_across(int axes) const {
+    return axes > 0 && axes <= balance_codimension;
+  }
+
+  /// The place of a root block.
   [[nodiscard]] __host__ __device__ block_place<dim> place_of_root(unsigned root) const {
     block_place<dim> place{0, {}};
     for (int axis = 0; axis < dim; ++axis) {
@@ -123,7 +137,7 @@ struct mesh_tree {
     return place;
   }
 
-  /// A child's place. `child` has a bit for each axis, x in the lowest one.
+  /// The place of a child. `child` has a bit for each axis, x in the lowest one.
   [[nodiscard]] __host__ __device__ static block_place<dim> place_of_child(
       const block_place<dim>& at, int child) {
     block_place<dim> below{at.level + 1, {}};
@@ -134,8 +148,7 @@ struct mesh_tree {
   }
 
  private:
-  /// Which child of the node above it leads to `wanted`, where the child's index has `level` bits
-  /// less.
+  /// The child that contains `wanted`, where `level` levels lie between the child and `wanted`.
   [[nodiscard]] __host__ __device__ static int child_toward(const block_place<dim>& wanted,
                                                             int level) {
     int child = 0;
@@ -146,4 +159,4 @@ struct mesh_tree {
   }
 };
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::amr::inline RAMIFY_BUILD

@@ -2,25 +2,26 @@
 #pragma once
 
 /// \file
-/// From cell averages to values at the cells' edges: limited slopes (MUSCL).
+/// From cell averages to values at the edges of cells: limited slopes (MUSCL).
 ///
-/// A limiter takes a cell's differences to its two neighbours along an axis and gives the
-/// difference between its own two edges. Of opposite signs it makes 0, so no new extremum appears.
-/// All limiters here keep a mirrored flow mirrored, bit by bit: exchanging the two differences
-/// changes nothing, and reversing both signs reverses the slope's.
+/// A limiter takes the differences between a cell and its two neighbors along an axis, and returns
+/// the difference between the cell's two edges. For differences of opposite signs it returns 0, so
+/// that no new extremum appears. All limiters here keep a mirrored flow mirrored bit by bit:
+/// exchanging the two differences changes nothing; reversing both signs reverses the slope's sign.
 ///
-/// LeVeque: R. J. LeVeque, Finite Volume Methods for Hyperbolic Problems, Cambridge 2002, ch. 6.
+/// Source: R. J. LeVeque, Finite Volume Methods for Hyperbolic Problems, Cambridge 2002, ch. 6.
 
 #include <cmath>
+#include <ramify/amr/config.hpp>
 #include <ramify/amr/state.cuh>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// Whether two numbers have one sign, those that are 0 or NaN too.
+/// Whether two numbers have the same sign bit. Zeros and NaN count by their sign bit, too.
 template <class Real>
 [[nodiscard]] __host__ __device__ bool same_sign(Real left, Real right) {
 #if defined(__CUDA_ARCH__)
-  // By integers, of which a GPU does more a cycle than comparisons of doubles.
+  // By integers: a GPU executes more of them per cycle than comparisons of doubles.
   if constexpr (sizeof(Real) == 4) {
     return (__float_as_int(left) ^ __float_as_int(right)) >= 0;
   } else {
@@ -31,14 +32,14 @@ template <class Real>
 #endif
 }
 
-/// The one that is nearer to 0.
+/// Returns the number that is nearer to 0.
 template <class Real>
-[[nodiscard]] __host__ __device__ Real smaller_one(Real left, Real right) {
+[[nodiscard]] __host__ __device__ Real smaller_magnitude(Real left, Real right) {
   return std::fabs(left) < std::fabs(right) ? left : right;
 }
 
-/// What all limiters share: a slope is twice what they say an edge differs from the cell by. (That the
-/// sum of two differences equals itself says that neither is NaN.)
+/// The base of all limiters. A limiter computes half a slope: the difference between the cell and
+/// its edge. (sum == sum is false if one of the two differences is NaN.)
 template <class Limiter>
 struct limiter_base {
   template <class Real>
@@ -47,39 +48,39 @@ struct limiter_base {
   }
 };
 
-/// The smaller of the two: the most diffusive.
+/// The smaller difference: the most diffusive limiter.
 struct minmod : limiter_base<minmod> {
   template <class Real>
   [[nodiscard]] __host__ __device__ Real half(Real left, Real right) const {
     const Real sum = left + right;
-    return same_sign(left, right) && sum == sum ? Real(0.5) * smaller_one(left, right) : 0;
+    return same_sign(left, right) && sum == sum ? Real(0.5) * smaller_magnitude(left, right) : 0;
   }
 };
 
-/// Their mean, at most twice the smaller (B. van Leer, J. Comput. Phys. 23 (1977) 276). The
-/// default: exactly central where the flow is smooth.
+/// The mean, but at most twice the smaller difference (B. van Leer, J. Comput. Phys. 23 (1977)
+/// 276). The default: the slope is exactly central where the flow is smooth.
 struct monotonized_central : limiter_base<monotonized_central> {
   template <class Real>
   [[nodiscard]] __host__ __device__ Real half(Real left, Real right) const {
     const Real sum = left + right;
-    const Real half = smaller_one(smaller_one(left, right), Real(0.25) * sum);
+    const Real half = smaller_magnitude(smaller_magnitude(left, right), Real(0.25) * sum);
     return same_sign(left, right) && sum == sum ? half : 0;
   }
 };
 
-/// Their harmonic mean (B. van Leer, J. Comput. Phys. 14 (1974) 361): between the other two, and
-/// smooth.
+/// The harmonic mean (B. van Leer, J. Comput. Phys. 14 (1974) 361): between the other two, and a
+/// smooth function of the differences.
 struct van_leer : limiter_base<van_leer> {
   template <class Real>
   [[nodiscard]] __host__ __device__ Real half(Real left, Real right) const {
-    const Real smaller = smaller_one(left, right);
+    const Real smaller = smaller_magnitude(left, right);
     const Real sum = left + right;
     const Real half = times(smaller, 1 - quotient(smaller, sum));
     return same_sign(left, right) && std::fabs(sum) > 0 ? half : 0;
   }
 };
 
-/// No slope: first order, to compare with.
+/// No slope: a first-order method, for comparisons.
 struct piecewise_constant : limiter_base<piecewise_constant> {
   template <class Real>
   [[nodiscard]] __host__ __device__ Real half(Real /*left*/, Real /*right*/) const {
@@ -87,7 +88,7 @@ struct piecewise_constant : limiter_base<piecewise_constant> {
   }
 };
 
-/// Half of the slopes of several values, from their differences.
+/// Half the slopes of several variables, from their differences.
 template <class Limiter, class Values>
 [[nodiscard]] __host__ __device__ Values half_slopes(const Limiter& limited, const Values& left,
                                                      const Values& right) {
@@ -96,15 +97,34 @@ template <class Limiter, class Values>
   return half;
 }
 
-/// Primitive values at a cell's two edges along an axis, on the inner side.
+/// The limiter that the configuration selects at run time.
+struct selected_limiter {
+  limiter kind = limiter::monotonized_central;
+};
+
+/// Half the slopes of several variables. There is one branch for all variables, and all threads
+/// take the same side of it.
+template <class Values>
+[[nodiscard]] __host__ __device__ Values half_slopes(const selected_limiter& selected,
+                                                     const Values& left, const Values& right) {
+  switch (selected.kind) {
+    case limiter::minmod: return half_slopes(minmod{}, left, right);
+    case limiter::van_leer: return half_slopes(van_leer{}, left, right);
+    case limiter::monotonized_central: break;
+  }
+  return half_slopes(monotonized_central{}, left, right);
+}
+
+/// Primitive values at the two edges of a cell along an axis, inside the cell.
 template <class Values>
 struct edge_values {
   Values lower, upper;
 };
 
-/// The values at the edges of a cell, from its own primitive values and those of its neighbours
-/// along an axis. Each lies between the cell's and a neighbour's, but for rounding. If an edge has
-/// no positive density or pressure all the same, both get the cell's values.
+/// Returns the values at the edges of a cell, from the primitive values of the cell and of its
+/// neighbors along an axis. Each lies between the values of the cell and a neighbor, up to
+/// rounding. If density or pressure at an edge is not positive, both edges get the values of the
+/// cell.
 template <class Physics, class Limiter = monotonized_central>
 [[nodiscard]] __host__ __device__ edge_values<typename Physics::values> edges_of_cell(
     const Physics& physics, const typename Physics::values& below,
@@ -112,12 +132,12 @@ template <class Physics, class Limiter = monotonized_central>
     Limiter limited = {}) {
   const auto half = half_slopes(limited, cell - below, above - cell);
   edge_values<typename Physics::values> edges{cell - half, cell + half};
-  const bool sound = physics.positive(edges.lower) && physics.positive(edges.upper);
+  const bool valid = physics.is_positive(edges.lower) && physics.is_positive(edges.upper);
   for (int i = 0; i < Physics::variables; ++i) {
-    edges.lower[i] = sound ? edges.lower[i] : cell[i];
-    edges.upper[i] = sound ? edges.upper[i] : cell[i];
+    edges.lower[i] = valid ? edges.lower[i] : cell[i];
+    edges.upper[i] = valid ? edges.upper[i] : cell[i];
   }
   return edges;
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::amr::inline RAMIFY_BUILD

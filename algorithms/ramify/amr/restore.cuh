@@ -2,16 +2,17 @@
 #pragma once
 
 /// \file
-/// The tree of blocks from its leaves, on the host; and whether they make one.
+/// Builds the tree of blocks from its leaves, on the host, and validates a saved state.
 
 #include <cmath>
-#include <ramify/amr/fields.cuh>
+#include <ramify/amr/block_cells.cuh>
+#include <ramify/amr/mesh.cuh>
 #include <ramify/amr/snapshot.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
 template <int dim>
 [[nodiscard]] block_position position_of(const block_place<dim>& place) {
@@ -21,7 +22,7 @@ template <int dim>
   return position;
 }
 
-/// That a state is one of a run with these blocks and numbers.
+/// Checks that a state is of a run with these blocks and numbers.
 /// \throws std::invalid_argument naming the member
 template <class Physics, int n>
 void check_kind(const amr_state& state, const amr_mesh_config& mesh) {
@@ -32,7 +33,7 @@ void check_kind(const amr_state& state, const amr_mesh_config& mesh) {
   const auto same = [](const char* what, auto found, auto wanted) {
     if (found == wanted) return;
     throw std::invalid_argument("amr_state." + std::string(what) + " is " + std::to_string(found) +
-                                "; this run's is " + std::to_string(wanted));
+                                "; this run has " + std::to_string(wanted));
   };
   same("dimensions", state.dimensions, dim);
   same("cells", state.cells, n);
@@ -49,13 +50,13 @@ void check_kind(const amr_state& state, const amr_mesh_config& mesh) {
   }
 }
 
-/// The arrays of a mesh_tree on the host, and where its leaves are.
+/// The arrays of a mesh_tree on the host, and the node of each leaf.
 template <int dim>
 class host_forest {
  public:
-  /// \param shape  roots, sides, reach and max_level of the tree
-  /// \throws std::invalid_argument naming the first leaf that is out of range or lies where another
-  ///         one does, a block without a leaf, or two that balance forbids to be neighbours
+  /// \param shape  roots, sides, balance and max_level of the tree
+  /// \throws std::invalid_argument naming the first leaf that is out of range or overlaps another
+  ///         one, a block without a leaf, or two neighbors that are not balanced
   host_forest(const mesh_tree<dim>& shape, const std::vector<block_position>& leaves)
       : shape_(shape) {
     place_.resize(shape.root_count());
@@ -77,7 +78,7 @@ class host_forest {
   [[nodiscard]] const std::vector<block_place<dim>>& places() const { return place_; }
   [[nodiscard]] const std::vector<int>& parents() const { return parent_; }
   [[nodiscard]] const std::vector<int>& first_children() const { return first_child_; }
-  /// The node of each leaf, in their order.
+  /// The node of each leaf, in the order of the leaves.
   [[nodiscard]] const std::vector<int>& nodes_of_leaves() const { return nodes_; }
   [[nodiscard]] unsigned families() const {
     return (static_cast<unsigned>(place_.size()) - shape_.root_count()) / shape_.siblings;
@@ -96,28 +97,28 @@ class host_forest {
   }
 
   void add(std::size_t number, const block_position& leaf) {
-    const std::string me = "leaf " + std::to_string(number);
+    const std::string which = "leaf " + std::to_string(number);
     if (leaf.level < 0 || leaf.level > shape_.max_level) {
-      fail(me + " is of level " + std::to_string(leaf.level) + "; max_level is " +
+      fail(which + " is of level " + std::to_string(leaf.level) + "; max_level is " +
            std::to_string(shape_.max_level));
     }
     block_place<dim> wanted{leaf.level, {}};
     for (int axis = 0; axis < dim; ++axis) {
       wanted.index[axis] = leaf.index[static_cast<std::size_t>(axis)];
       if (wanted.index[axis] >> leaf.level >= shape_.roots[axis]) {
-        fail(me + " lies outside of the domain: " + name(wanted));
+        fail(which + " is outside of the domain: " + name(wanted));
       }
     }
     int node = tree().find(wanted);
     while (place(node).level < leaf.level) {
-      if (listed_[static_cast<std::size_t>(node)] != 0) fail(me + " lies in another leaf");
+      if (listed_[static_cast<std::size_t>(node)] != 0) fail(which + " is inside another leaf");
       split(node);
       node = tree().find(wanted);
     }
-    const auto slot = static_cast<std::size_t>(node);
-    if (listed_[slot] != 0) fail(me + " is there twice: " + name(wanted));
-    if (first_child_[slot] != no_children) fail(me + " covers finer leaves: " + name(wanted));
-    listed_[slot] = 1;
+    const auto entry = static_cast<std::size_t>(node);
+    if (listed_[entry] != 0) fail(which + " occurs twice: " + name(wanted));
+    if (first_child_[entry] != no_children) fail(which + " covers finer leaves: " + name(wanted));
+    listed_[entry] = 1;
     nodes_.push_back(node);
   }
 
@@ -144,17 +145,17 @@ class host_forest {
         int step[dim];
         const int axes = shape_.direction(number, step);
         block_place<dim> there = place_[node];
-        if (axes == 0 || axes > shape_.reach || !all.move(there, step)) continue;
+        if (!shape_.is_balanced_across(axes) || !all.move(there, step)) continue;
         const block_place<dim>& neighbor = place(all.find(there));
         if (neighbor.level < there.level) {
-          fail("leaf " + name(neighbor) + " is too coarse for the children of its neighbour " +
-               name(place_[node]) + ": the mesh is not balanced as the configuration asks");
+          fail("leaf " + name(neighbor) + " is too coarse for the children of its neighbor " +
+               name(place_[node]) + ": the mesh is not balanced as configured");
         }
       }
     }
   }
 
-  /// A view of what there is.
+  /// A tree that reads the current arrays.
   [[nodiscard]] mesh_tree<dim> tree() const {
     mesh_tree<dim> all = shape_;
     all.place = const_cast<block_place<dim>*>(place_.data());  // find() and move() only read
@@ -166,8 +167,8 @@ class host_forest {
   std::vector<block_place<dim>> place_;
   std::vector<int> parent_;
   std::vector<int> first_child_;
-  std::vector<char> listed_;
+  std::vector<char> listed_;  ///< 1: the node is one of the leaves
   std::vector<int> nodes_;
 };
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::amr::inline RAMIFY_BUILD

@@ -2,21 +2,21 @@
 #pragma once
 
 /// \file
-/// Products that are rounded before anything is added to them; quotients and roots without branches.
+/// Products that are rounded before they are added; quotients and square roots without branches.
 ///
-/// nvcc makes one instruction of a product and a sum, and rounds once. In a * b + c * d it has to
-/// choose which product is rounded, so swapping the two sides of a face would change the last bit,
-/// and a mirror-symmetric flow would slowly lose its symmetry. With both products rounded it stays
-/// symmetric bit by bit, and the CPU executor gets the bits of the GPU. (A host compiler that is
-/// told to use fused instructions, as by -march=native, wants -ffp-contract=off beside it.)
+/// nvcc fuses a product and a sum into one instruction that rounds once. In a * b + c * d it must
+/// choose which product is rounded. If the two sides of a face are exchanged, the last bit then
+/// changes, and a mirror-symmetric flow slowly loses its symmetry. With both products rounded the
+/// flow stays symmetric bit by bit, and the CPU executor computes the same bits as the GPU. (If the
+/// host compiler may fuse, for example with -march=native, add -ffp-contract=off.)
 
 #include <cmath>
 #include <ramify/runtime/cuda.hpp>
 #include <type_traits>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// a * b, rounded. For products that are terms of a sum, or results that a caller may add up.
+/// a * b, rounded. For products that are terms of a sum, or results that a caller may add.
 template <class Real>
 __host__ __device__ Real times(Real a, Real b) {
 #if defined(__CUDA_ARCH__)
@@ -30,34 +30,35 @@ __host__ __device__ Real times(Real a, Real b) {
 #endif
 }
 
-// nvcc's own divisions and roots end in a branch, for operands next to the ends of the range of
-// exponents. So none of them can be under way while another is; a flux has ten, and most do not need
-// one another. What follows are their usual paths: a first guess by hardware, Newton's iteration, and
-// the remainder last (P. Markstein, IBM J. Res. Dev. 34 (1990) 111). The results are those of IEEE,
-// and so of a CPU, unless the operands, their reciprocals, the result or the remainder come near the least
-// normal number; for a divisor or a radicand that is 0 or infinite they are NaN.
+// nvcc's own divisions and square roots end in a branch, for operands near the ends of the range of
+// exponents. Because of the branch no two of them overlap; a flux has ten, and most are
+// independent. The functions below are their usual paths: a first guess by hardware, Newton's
+// iteration, and the remainder last (P. Markstein, IBM J. Res. Dev. 34 (1990) 111). The results are
+// those of IEEE 754, and therefore those of a CPU, unless the operands, their reciprocals, the
+// result or the remainder are near the smallest normal number. For a divisor or radicand of 0 or
+// infinity they are NaN.
 
 #if defined(__CUDA_ARCH__)
-/// 1 / x but for one or two units in the last place.
-__device__ inline float near_reciprocal(float x) {
+/// 1 / x, with an error of one or two units in the last place.
+__device__ inline float approximate_reciprocal(float x) {
   float y;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
-__device__ inline double near_reciprocal(double x) {
+__device__ inline double approximate_reciprocal(double x) {
   double y;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));  // 20 bits
   const double error = __fma_rn(-x, y, 1.0);
   return __fma_rn(y, __fma_rn(error, error, error), y);
 }
 
-/// 1 / sqrt(x) but for its last bits.
-__device__ inline float near_inverse_root(float x) {
+/// 1 / sqrt(x), with an error in the last bits.
+__device__ inline float approximate_inverse_root(float x) {
   float y;
   asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
-__device__ inline double near_inverse_root(double x) {
+__device__ inline double approximate_inverse_root(double x) {
   double y;
   asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));  // 20 bits
   const double error = __fma_rn(-x, __dmul_rn(y, y), 1.0);
@@ -69,7 +70,7 @@ __device__ inline double near_inverse_root(double x) {
 template <class Real>
 __host__ __device__ Real reciprocal(Real x) {
 #if defined(__CUDA_ARCH__)
-  const Real y = near_reciprocal(x);
+  const Real y = approximate_reciprocal(x);
   return fma(y, fma(-x, y, Real(1)), y);
 #else
   return 1 / x;
@@ -92,7 +93,7 @@ __host__ __device__ Real quotient(Real a, Real b) {
 template <class Real>
 __host__ __device__ Real square_root(Real x) {
 #if defined(__CUDA_ARCH__)
-  const Real y = near_inverse_root(x);
+  const Real y = approximate_inverse_root(x);
   const Real root = times(x, y);
   return fma(fma(-root, root, x), times(Real(0.5), y), root);
 #else
@@ -100,4 +101,4 @@ __host__ __device__ Real square_root(Real x) {
 #endif
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::amr::inline RAMIFY_BUILD

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// mesh_snapshot: the leaves of a block-structured mesh and the values in their cells, on the host.
-/// amr_state: all that a run needs to go on, bit by bit.
+/// mesh_snapshot: the leaves of a mesh and the values of their cells, on the host.
+/// amr_state: everything that a run needs to continue with the same bits.
 
 #include <array>
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace ramify {
 
-/// Where a block of cells lies. A block of level l is 2^-l as wide as a root block.
+/// The place of a block of cells. A block of level l is 2^-l times as wide as a root block.
 struct block_position {
   int level = 0;
   std::array<std::uint32_t, 3> index{};  ///< counted in blocks of that level, x first
@@ -21,8 +21,8 @@ struct block_position {
   bool operator==(const block_position&) const = default;
 };
 
-/// What a mesh looks like at one time. In two dimensions the third entry of every triple is that of
-/// a mesh of one root block: 1 root, index 0.
+/// A mesh and its values at one time. In two dimensions the third entry of each triple is that of a
+/// mesh with one root block: 1 root, index 0.
 struct mesh_snapshot {
   int dimensions = 2;                           ///< 2 or 3
   int cells = 16;                               ///< of a block, along each edge
@@ -42,15 +42,15 @@ struct mesh_snapshot {
   [[nodiscard]] const double* field(std::size_t leaf, std::size_t which) const {
     return values.data() + (leaf * fields.size() + which) * cells_of_a_block();
   }
-  /// A cell's edge along `axis` in a block of `level`.
+  /// The edge of a cell along `axis` in a block of `level`.
   [[nodiscard]] double spacing(int level, int axis) const {
     const auto a = std::size_t(axis);
     return (upper[a] - lower[a]) / (double(roots[a]) * double(1u << level) * double(cells));
   }
 };
 
-/// A run between two steps. From it the run goes on as if it had not been interrupted, to the bit,
-/// if its configuration and physics are the same.
+/// A run between two steps. A run that continues from it computes the same bits as the original
+/// one, if configuration and physics are the same.
 struct amr_state {
   int dimensions = 2;
   int cells = 16;      ///< of a block, along each edge
@@ -59,13 +59,13 @@ struct amr_state {
   std::array<std::uint32_t, 3> roots{1, 1, 1};
   double time = 0;
   std::uint64_t steps = 0;
-  std::uint64_t next_regrid = 0;  ///< before this step
+  std::uint64_t next_regrid = 0;  ///< the mesh is regridded before this step
   std::uint64_t cell_updates = 0;
   std::uint64_t regrids = 0;
   std::uint64_t refined = 0;
   std::uint64_t coarsened = 0;
   std::vector<block_position> leaves;  ///< in Morton order, root block by root block
-  std::vector<std::uint32_t> idle;     ///< of each leaf: looks at the mesh that found it too fine
+  std::vector<std::uint32_t> idle;     ///< for each leaf: regrids in a row that found it too fine
   std::vector<std::byte> values;       ///< conserved, [leaf][variable][z][y][x]
 };
 

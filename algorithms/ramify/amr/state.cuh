@@ -2,15 +2,14 @@
 #pragma once
 
 /// \file
-/// state: the few numbers that describe the flow in a cell, or what flows through a face.
+/// state: the variables of a cell, or a flux.
 
 #include <ramify/amr/rounding.cuh>
 #include <type_traits>
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// `count` numbers that are added and scaled together. Products are rounded before they are added
-/// to anything (rounding.cuh).
+/// A vector of `count` variables. Products are rounded before they are added (rounding.cuh).
 template <class Real, int count>
 struct state {
   static_assert(std::is_floating_point_v<Real> && count > 0);
@@ -31,15 +30,19 @@ struct state {
   __host__ __device__ friend state operator+(state a, const state& b) { return a += b; }
   __host__ __device__ friend state operator-(state a, const state& b) { return a -= b; }
   __host__ __device__ friend state operator*(Real factor, state a) {
-    for (int i = 0; i < count; ++i) a.v[i] = times(factor, a.v[i]);
+    for (int i = 0; i < count; ++i) a.v[i] = detail::amr::times(factor, a.v[i]);
     return a;
   }
   __host__ __device__ friend state operator*(const state& a, Real factor) { return factor * a; }
 };
 
-/// The sum of what `part(corner)` gives for the corners of an interval, a square or a cube; bit a of a
-/// corner's number is its side along axis a. Opposite ones first: so the mirror image has the same
-/// sum, bit by bit, and so has a square with x and y exchanged.
+}  // namespace ramify::inline RAMIFY_BUILD
+
+namespace ramify::detail::amr::inline RAMIFY_BUILD {
+
+/// The sum of `part(corner)` over the corners of an interval, a square or a cube. Bit a of a
+/// corner's number is its side along axis a. Opposite corners are added first: so a mirror image
+/// has the same sum bit by bit, and so has a square with x and y exchanged.
 template <int corners, class Part>
 [[nodiscard]] __host__ __device__ auto sum_over_corners(Part part) {
   static_assert(corners == 2 || corners == 4 || corners == 8);
@@ -53,4 +56,4 @@ template <int corners, class Part>
   }
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::amr::inline RAMIFY_BUILD

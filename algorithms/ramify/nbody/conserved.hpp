@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What gravity conserves; plain C++.
+/// The conserved quantities of a simulation: energies and momenta; plain C++.
 
 namespace ramify {
 
@@ -13,6 +13,7 @@ struct nbody_conserved {
   double momentum[3];          ///< sum of m v
   double angular_momentum[3];  ///< sum of m x cross v, around the origin
 
+  /// Returns the total energy.
   [[nodiscard]] double energy() const { return kinetic + potential; }
 };
 

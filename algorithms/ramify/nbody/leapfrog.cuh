@@ -2,24 +2,26 @@
 #pragma once
 
 /// \file
-/// The kernels of a simulation: kick, drift, and the sums that ought to stay as they are.
+/// The kernels of a simulation: the leapfrog's kick and drift, and the sums of conserved
+/// quantities. One step is
 ///
-///     v += a dt/2          kick      with a at x
+///     v += a dt/2          kick, with a = gravity(x)
 ///     x += v dt            drift
 ///     a = gravity(x)
 ///     v += a dt/2          kick
 ///
-/// is the leapfrog, second order in dt, time-reversible and symplectic: energy errors stay bounded
-/// instead of growing (Hockney and Eastwood, 1981; Quinn et al., 1997).
+/// The leapfrog is second order in dt, time-reversible and symplectic, so its energy error stays
+/// bounded (Hockney and Eastwood, 1981; Quinn et al., 1997).
 
 #include <cstdint>
 #include <ramify/nbody/conserved.hpp>
 #include <ramify/runtime/collectives.cuh>
+#include <ramify/runtime/grid_trace.cuh>
 #include <ramify/spatial_tree/geometry.cuh>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 
-/// The first half of a step. A thread a body.
+/// The first kick and the drift of a step. One thread for each body.
 template <class Real>
 __global__ void kick_and_drift(point<Real, 3>* positions, point<Real, 3>* velocities,
                                const point<Real, 3>* accelerations, std::uint32_t n, Real dt,
@@ -33,7 +35,8 @@ __global__ void kick_and_drift(point<Real, 3>* positions, point<Real, 3>* veloci
   }
 }
 
-/// The second half, with the accelerations at the new positions. A thread a body.
+/// The second kick of a step, with the accelerations at the new positions. One thread for each
+/// body.
 template <class Real>
 __global__ void kick(point<Real, 3>* velocities, const point<Real, 3>* accelerations,
                      std::uint32_t n, Real dt, trace_ticket trace) {
@@ -45,6 +48,7 @@ __global__ void kick(point<Real, 3>* velocities, const point<Real, 3>* accelerat
   }
 }
 
+/// Adds two sums, field by field.
 struct add_conserved {
   __host__ __device__ nbody_conserved operator()(const nbody_conserved& a,
                                                  const nbody_conserved& b) const {
@@ -59,37 +63,37 @@ struct add_conserved {
   }
 };
 
-constexpr int conserved_threads = RAMIFY_ON_CUDA ? 256 : 32;
+inline constexpr int conserved_threads = RAMIFY_ON_CUDA ? 256 : 32;
 
-/// A block's part of the sums, always of the same bodies in the same order, in double whatever Real
-/// is. A thread sums every so-manieth body.
+/// Writes one sum for each block. Each block sums the same bodies in the same order every time, and
+/// in double for any Real. Each thread sums bodies in a grid-stride loop.
 template <class Real>
 __global__ void sum_conserved(const point<Real, 3>* positions, const point<Real, 3>* velocities,
                               const Real* masses, const Real* potentials, std::uint32_t n,
-                              nbody_conserved* of_blocks, trace_ticket trace) {
+                              nbody_conserved* block_sums, trace_ticket trace) {
   const traced here(trace, __func__);
   using reduce = block_reduce<nbody_conserved, conserved_threads>;
   __shared__ typename reduce::TempStorage storage;
   const add_conserved add;
-  nbody_conserved mine{};
+  nbody_conserved thread_sum{};
   for (std::uint64_t i = blockIdx.x * conserved_threads + threadIdx.x; i < n;
        i += std::uint64_t{gridDim.x} * conserved_threads) {
     const double m = masses[i];
     const double x[3] = {positions[i].x[0], positions[i].x[1], positions[i].x[2]};
     const double p[3] = {m * velocities[i].x[0], m * velocities[i].x[1], m * velocities[i].x[2]};
-    nbody_conserved of_body{};
-    of_body.potential = m * potentials[i] / 2;  // each pair is in the potentials of both
+    nbody_conserved body{};
+    body.potential = m * potentials[i] / 2;  // each pair is in two potentials
     for (int axis = 0; axis < 3; ++axis) {
       const int next = (axis + 1) % 3;
       const int last = (axis + 2) % 3;
-      of_body.kinetic += p[axis] * velocities[i].x[axis] / 2;
-      of_body.momentum[axis] = p[axis];
-      of_body.angular_momentum[axis] = x[next] * p[last] - x[last] * p[next];
+      body.kinetic += p[axis] * velocities[i].x[axis] / 2;
+      body.momentum[axis] = p[axis];
+      body.angular_momentum[axis] = x[next] * p[last] - x[last] * p[next];
     }
-    mine = add(mine, of_body);
+    thread_sum = add(thread_sum, body);
   }
-  const nbody_conserved of_block = reduce(storage).Reduce(mine, add);
-  if (threadIdx.x == 0) of_blocks[blockIdx.x] = of_block;
+  const nbody_conserved block_sum = reduce(storage).Reduce(thread_sum, add);
+  if (threadIdx.x == 0) block_sums[blockIdx.x] = block_sum;
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::nbody::inline RAMIFY_BUILD

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What a quicksort can be told, and what it tells; plain C++.
+/// Configuration and report of quicksort; plain C++.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,9 +18,10 @@ namespace ramify {
 
 struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
 
+/// How a segment is partitioned, and what is launched.
 enum class quicksort_strategy {
-  sample_sort,  ///< sampled k-way partition with equality buckets; a level is a few large grids
-  binary,    ///< two-way partition; a segment is a grid, its two children go to two named streams
+  sample_sort,  ///< k-way partition at sampled splitters; a few large grids a level
+  binary,       ///< two-way partition at a pivot; a grid a segment, children in named streams
 };
 
 [[nodiscard]] constexpr std::string_view to_string(quicksort_strategy s) {
@@ -31,30 +32,32 @@ enum class quicksort_strategy {
   return "?";
 }
 
-/// \throws std::invalid_argument naming the choices
+/// Returns the strategy of that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline quicksort_strategy parse_quicksort_strategy(std::string_view text) {
   return parse_choice("strategy", text,
                       std::array{quicksort_strategy::sample_sort, quicksort_strategy::binary});
 }
 
+/// The configuration of a sort.
 struct quicksort_config {
   quicksort_strategy strategy = quicksort_strategy::sample_sort;
   ramify::route route = ramify::route::automatic;
-  /// Where `binary` puts children on the device route.
+  /// The streams in which `binary` launches children on the device route.
   child_streams streams = child_streams::named;
-  /// Levels of partitioning after which a segment is merge-sorted by one block instead, in
-  /// [1, 255]; 0 chooses from n, so that it takes bad luck or a hostile comparator to get there.
+  /// The number of levels of partitioning after which one block merge-sorts a segment, in [1, 255].
+  /// 0 chooses a limit from n that random inputs do not reach.
   unsigned depth_limit = 0;
-  /// Of `binary`: which segments share a child grid, and from how many keys on a segment is worth
-  /// one; one block merge-sorts smaller ones. A threshold of 0 chooses two leaves, 16,384 u32 keys on
-  /// a GPU; with 1 a segment longer than a leaf is worth one. `sample_sort` launches per grid by its
-  /// nature.
+  /// For `binary`: which segments share a child grid, and the minimum size of a segment with a
+  /// grid. One block merge-sorts smaller segments. The threshold 0 stands for two leaves, which are
+  /// 16,384 u32 keys on a GPU; with 1, each segment longer than a leaf has a grid. `sample_sort`
+  /// ignores it: all segments of a level share grids.
   launch_granularity launches{};
-  /// Where the run's grids are to be added, when the run is over; null: nowhere. It must stay until then.
+  /// If not null, the grids of the run are appended to this trace when the run is complete. The
+  /// trace must exist until then.
   launch_trace* trace = nullptr;
 };
 
-/// \throws std::invalid_argument naming the field and its range
+/// Checks a configuration. \throws std::invalid_argument naming the field and its range
 inline void validate(const quicksort_config& config) {
   if (to_string(config.strategy) == "?") {
     throw std::invalid_argument("quicksort_config.strategy is none of the enumerators");
@@ -73,22 +76,14 @@ inline void validate(const quicksort_config& config) {
   }
 }
 
-/// \throws std::invalid_argument if n keys and n values share memory
-template <class Key, class Value>
-void quicksort_check_overlap(const Key* keys, const Value* values, std::size_t n) {
-  const std::less<const void*> before;
-  if (before(keys, values + n) && before(values, keys + n)) {
-    throw std::invalid_argument("quicksort: keys and values overlap");
-  }
-}
-
+/// What a sort did.
 struct quicksort_report : run_report {
   quicksort_strategy strategy = quicksort_strategy::sample_sort;
   std::uint64_t keys = 0;
-  std::uint64_t merge_sorted_segments = 0;  ///< that had reached the depth limit
+  std::uint64_t merge_sorted_segments = 0;  ///< segments at the depth limit
 };
 
-/// One "name: value" line a field.
+/// Prints one line "name: value" for each field.
 inline std::ostream& operator<<(std::ostream& out, const quicksort_report& r) {
   return out << "strategy: " << to_string(r.strategy) << "\nkeys: " << r.keys << '\n'
              << static_cast<const run_report&>(r)
@@ -96,3 +91,16 @@ inline std::ostream& operator<<(std::ostream& out, const quicksort_report& r) {
 }
 
 }  // namespace ramify
+
+namespace ramify::detail::quicksort {
+
+/// Checks that n keys and n values do not overlap. \throws std::invalid_argument
+template <class Key, class Value>
+void check_overlap(const Key* keys, const Value* values, std::size_t n) {
+  const std::less<const void*> before;
+  if (before(keys, values + n) && before(values, keys + n)) {
+    throw std::invalid_argument("quicksort: keys and values overlap");
+  }
+}
+
+}  // namespace ramify::detail::quicksort

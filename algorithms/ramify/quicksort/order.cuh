@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The two usual orders, total for floating-point keys too, and how kernels compare.
+/// The default orders, which are total for floating-point keys too, and how kernels compare keys.
 
 #include <concepts>
 #include <cstdint>
@@ -27,7 +27,7 @@ struct ascending {
   }
 };
 
-/// The mirror of ascending: NaNs come first.
+/// The reverse of ascending: NaNs come first.
 struct descending {
   template <class T>
   __host__ __device__ bool operator()(const T& a, const T& b) const {
@@ -35,22 +35,27 @@ struct descending {
   }
 };
 
-/// Whether Compare is known to order all numbers, NaN too.
+}  // namespace ramify::inline RAMIFY_BUILD
+
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
+
+/// Whether Compare is a strict weak order of all numbers, NaN included.
 template <class Compare>
 inline constexpr bool orders_numbers =
     std::same_as<Compare, ascending> || std::same_as<Compare, descending>;
 
-/// The bits of a number, read as an unsigned number that stands in the order where the number stands: radix
-/// sorts know the trick. All NaNs are moved behind the numbers; -0.0 comes right before +0.0.
+/// Maps the bits of a number to an unsigned integer, its code, whose order is that of the numbers:
+/// the key transformation of radix sorts. All NaNs come after the numbers; -0.0 comes right before
+/// +0.0.
 ///
 ///     float    -inf        -1.0        -0.0        +0.0        inf         NaN
 ///     code     0x00000000  0x40000000  0x7f800000  0x7f800001  0xff000001  0xff000002 and more
 template <std::unsigned_integral Word>
 struct number_codes {
-  Word sign;       ///< the bit that is turned round, if there are negative numbers
-  Word magnitude;  ///< the bits that are, of a negative number
-  Word least;      ///< what that makes of the least number
-  Word down;       ///< all bits, for descending order
+  Word sign;       ///< the sign bit, which is inverted, or 0 for unsigned numbers
+  Word magnitude;  ///< the bits that are inverted in negative numbers
+  Word lowest;     ///< what these inversions make of the lowest number
+  Word down;       ///< all bits for descending order, else none
 
   template <class Number>
   [[nodiscard]] __host__ __device__ static constexpr number_codes of(bool down) {
@@ -60,17 +65,17 @@ struct number_codes {
     if constexpr (std::is_signed_v<Number>) codes.sign = top;
     if constexpr (std::is_floating_point_v<Number>) {
       codes.magnitude = top - 1;
-      // -inf has all bits of the exponent and none behind it.
-      codes.least = (Word{1} << (std::numeric_limits<Number>::digits - 1)) - 1;
+      // -inf has all bits of the exponent and no bit of the mantissa.
+      codes.lowest = (Word{1} << (std::numeric_limits<Number>::digits - 1)) - 1;
     }
     return codes;
   }
 
   [[nodiscard]] __host__ __device__ constexpr Word encode(Word bits) const {
-    return static_cast<Word>(((bits ^ (all_if_negative(bits) & magnitude) ^ sign) - least) ^ down);
+    return static_cast<Word>(((bits ^ (all_if_negative(bits) & magnitude) ^ sign) - lowest) ^ down);
   }
   [[nodiscard]] __host__ __device__ constexpr Word decode(Word code) const {
-    const Word bits = static_cast<Word>((code ^ down) + least) ^ sign;
+    const Word bits = static_cast<Word>((code ^ down) + lowest) ^ sign;
     return bits ^ (all_if_negative(bits) & magnitude);
   }
 
@@ -80,14 +85,15 @@ struct number_codes {
   }
 };
 
-/// The order that kernels sort by, and the form in which they compare keys. Arrays of elements hold keys, and
-/// what only moves them moves keys; where they are sorted, and among splitters, they are encoded. Most keys
-/// are their own codes.
+/// How kernels compare keys. Arrays of elements hold keys, and kernels that only move elements move
+/// keys. Leaf sorts and splitters use codes: `encode` maps a key to its code. By default the code
+/// is the key itself.
 template <class Key, class Compare>
 struct sort_order {
   using code = Key;
-  /// Whether it is known to be a strict weak order. Others are watched, see team_sort.
-  static constexpr bool trusted = std::is_arithmetic_v<Key> && orders_numbers<Compare>;
+  /// Whether the comparator is known to be a strict weak order. With any other, merges check that
+  /// no element is lost, see team_merge_sort.
+  static constexpr bool known_strict_weak = std::is_arithmetic_v<Key> && orders_numbers<Compare>;
   Compare compare;
 
   [[nodiscard]] __device__ const Key& encode(const Key& key) const { return key; }
@@ -97,11 +103,11 @@ struct sort_order {
   }
 };
 
-/// Bits whose meaning is known at run time.
+/// The order of bits whose number type and direction are known at run time.
 template <class Word>
 struct sort_order<Word, number_codes<Word>> {
   using code = Word;
-  static constexpr bool trusted = true;
+  static constexpr bool known_strict_weak = true;
   number_codes<Word> codes;
 
   [[nodiscard]] __device__ Word encode(Word bits) const { return codes.encode(bits); }
@@ -109,13 +115,13 @@ struct sort_order<Word, number_codes<Word>> {
   [[nodiscard]] __device__ bool operator()(Word a, Word b) const { return a < b; }
 };
 
-/// Floats, for which NaN would make two comparisons of each. (Doubles are compared as they are: with codes,
-/// 2^28 of them take 3 % longer, and 2^20 10 %.)
+/// The order of floats: codes avoid the second comparison that a NaN needs. (Doubles are compared
+/// as they are: with codes, 2^28 of them take 3 % longer, and 2^20 10 %.)
 template <class Direction>
 requires std::same_as<Direction, ascending> || std::same_as<Direction, descending>
 struct sort_order<float, Direction> {
   using code = std::uint32_t;
-  static constexpr bool trusted = true;
+  static constexpr bool known_strict_weak = true;
   Direction direction;
 
   [[nodiscard]] __device__ code encode(float key) const {
@@ -137,4 +143,4 @@ struct sort_order<float, Direction> {
   }
 };
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

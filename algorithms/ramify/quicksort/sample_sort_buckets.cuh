@@ -2,93 +2,132 @@
 #pragma once
 
 /// \file
-/// What becomes of the buckets of a partitioned segment.
+/// The recursion of sample sort: the buckets of a partitioned segment become its children.
 
 #include <ramify/quicksort/sample_sort_context.cuh>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
-/// What hand_on_buckets() works with in shared memory.
+/// Arrays of emit_children() in shared memory.
 template <class Scan>
-struct bucket_memory {
+struct emit_storage {
   position* begins;  ///< of each bucket
   unsigned* firsts;  ///< the first bucket of each child
   typename Scan::TempStorage& scan;
 };
 
-/// Hands the buckets of a segment on: large ones to the next level, small ones, several neighbours
-/// together, to the leaves. `shared.begins` are there. Every thread of the block.
+/// The buckets of a segment, and how they are grouped into children: a bucket longer than half a
+/// leaf is a child of its own, and adjacent shorter ones share a child of at most a leaf's size.
+template <unsigned half_leaf>
+struct bucket_groups {
+  const position* begins;
+  unsigned buckets;
+  position parent_begin;
+  position parent_end;
+
+  [[nodiscard]] __device__ position begin(unsigned b) const { return begins[b]; }
+  [[nodiscard]] __device__ position end(unsigned b) const {
+    return b + 1 < buckets ? begin(b + 1) : parent_end;
+  }
+  [[nodiscard]] __device__ bool is_small(unsigned b) const {
+    return end(b) - begin(b) <= half_leaf;
+  }
+  /// Returns whether a bucket begins a child. Adjacent small buckets that begin in the same half
+  /// leaf share one.
+  [[nodiscard]] __device__ bool is_first(unsigned b) const {
+    return b == 0 || !is_small(b - 1) || !is_small(b) || window(b - 1) != window(b);
+  }
+
+ private:
+  [[nodiscard]] __device__ position window(unsigned b) const {
+    return (begin(b) - parent_begin) / half_leaf;
+  }
+};
+
+/// Appends a child that is no leaf to the list of copies, long leaves, or segments of the next
+/// level. A segment of equal keys that is in the output buffer already is dropped.
+template <class Key, class Value, class Compare>
+__device__ void append_child(const sample_sort_context<Key, Value, Compare>& context,
+                             const segment& child, bool all_equal, const task_list<segment>& next) {
+  bool appended = true;
+  if (all_equal) {
+    if (child.buffer != 0) appended = context.copies.push(child, tile_count(child, copy_tile));
+  } else if (child.size() <= context.sizes.long_leaf || child.depth >= context.depth_limit) {
+    // Too short for a level of its own, or too deep.
+    context.long_leaves[atomicAdd(&context.progress->long_leaves, 1ull)] = child;
+  } else {
+    appended = next.push(child, block_count(child, context.sizes));
+  }
+  if (!appended) atomicAdd(&context.status->dropped, 1ull);
+}
+
+/// Appends the leaves of all threads of the block to the list of leaves, with one atomic operation
+/// for the block. All threads of the block must call it. `leaf_count` is 0 before and after.
+template <class Key, class Value, class Compare>
+__device__ void append_leaves(const sample_sort_context<Key, Value, Compare>& context, bool is_leaf,
+                              const segment& child, unsigned& leaf_count, position& first_leaf) {
+  __syncthreads();
+  unsigned index = 0;
+  if (is_leaf) index = atomicAdd(&leaf_count, 1u);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    first_leaf = atomicAdd(&context.progress->leaves, position{leaf_count});
+    if (first_leaf + leaf_count > context.leaf_capacity) atomicAdd(&context.status->dropped, 1ull);
+    leaf_count = 0;
+  }
+  __syncthreads();
+  if (is_leaf && first_leaf + index < context.leaf_capacity) {
+    context.leaves[first_leaf + index] = child;
+  }
+}
+
+/// Emits the children of a segment: large ones to the list of the next level, small ones to the
+/// list of leaves. Requires `shared.begins`. All threads of the block must call it.
 template <unsigned threads, class Scan, class Key, class Value, class Compare>
-__device__ void hand_on_buckets(const sample_sort_context<Key, Value, Compare>& context,
-                                const segment& parent, const sample_sort_tree& tree,
-                                const bucket_memory<Scan>& shared, const task_list<segment>& next) {
+__device__ void emit_children(const sample_sort_context<Key, Value, Compare>& context,
+                              const segment& parent, const splitter_tree& tree,
+                              const emit_storage<Scan>& shared, const task_list<segment>& next) {
   using tuning = sample_sort_tuning<Key, Value>;
-  constexpr int half_leaf = tuning::leaf_size / 2;
   __shared__ unsigned leaf_count;
   __shared__ position first_leaf;
   const unsigned buckets = tree.buckets();
-  const auto buffer = static_cast<unsigned short>(1 - parent.buffer);
-  const auto begin = [&](unsigned b) { return shared.begins[b]; };
-  const auto end = [&](unsigned b) { return b + 1 < buckets ? begin(b + 1) : parent.end; };
-  const auto is_small = [&](unsigned b) { return end(b) - begin(b) <= half_leaf; };
-  // Small neighbours that begin in the same half leaf make at most one leaf together.
-  const auto window = [&](unsigned b) { return (begin(b) - parent.begin) / half_leaf; };
-  const auto is_first = [&](unsigned b) {
-    return b == 0 || !is_small(b - 1) || !is_small(b) || window(b - 1) != window(b);
-  };
+  const bucket_groups<tuning::leaf_size / 2> groups{shared.begins, buckets, parent.begin,
+                                                    parent.end};
   if (threadIdx.x == 0) leaf_count = 0;
 
-  // 1. Which buckets begin a child? Those after them, to the next one, join it.
-  const thread_run<threads> run(buckets);
+  // 1. Find the first bucket of each child.
+  const thread_range<threads> range(buckets);
   unsigned mine = 0;
-  for (unsigned b = run.begin; b < run.end; ++b) mine += is_first(b) ? 1 : 0;
+  for (unsigned b = range.begin; b < range.end; ++b) mine += groups.is_first(b) ? 1 : 0;
   unsigned before = 0;
   unsigned children = 0;
   Scan(shared.scan).ExclusiveSum(mine, before, children);
-  for (unsigned b = run.begin; b < run.end; ++b) {
-    if (is_first(b)) shared.firsts[before++] = b;
+  for (unsigned b = range.begin; b < range.end; ++b) {
+    if (groups.is_first(b)) shared.firsts[before++] = b;
   }
   __syncthreads();
 
   for (unsigned first = 0; first < children; first += threads) {
-    // 2. Where does a child go?
+    // 2. One thread a child: append it to the list that its size requires.
     const unsigned c = first + threadIdx.x;
     segment child;
     bool is_leaf = false;
     if (c < children) {
       const unsigned b = shared.firsts[c];
       const unsigned last = c + 1 < children ? shared.firsts[c + 1] - 1 : buckets - 1;
-      child = {begin(b), end(last), parent.depth + 1, buffer, false};
-      const bool all_equal = tree.equality != 0 && b % 2 == 1 && last == b;
-      bool found_room = true;
-      if (all_equal && !is_small(b)) {
-        if (buffer != 0) found_room = context.copies.push(child, tiles(child, copy_tile));
-      } else if (child.size() <= tuning::leaf_size) {
+      child = {groups.begin(b), groups.end(last), parent.depth + 1,
+               static_cast<unsigned short>(1 - parent.buffer), false};
+      const bool is_equality_bucket = tree.equality != 0 && b % 2 == 1 && last == b;
+      const bool all_equal = is_equality_bucket && !groups.is_small(b);
+      if (!all_equal && child.size() <= tuning::leaf_size) {
         is_leaf = child.size() > 0;
-      } else if (child.size() <= context.sizes.long_leaf || child.depth >= context.depth_limit) {
-        // Not worth a level of its own, or there have been too many.
-        context.long_leaves[atomicAdd(&context.found->long_leaves, 1ull)] = child;
       } else {
-        found_room = next.push(child, blocks_of(child, context.sizes));
+        append_child(context, child, all_equal, next);
       }
-      if (!found_room) atomicAdd(&context.status->dropped, 1ull);
     }
-    // 3. Leaves go to the list together: all blocks count them in one word.
-    __syncthreads();
-    unsigned place = 0;
-    if (is_leaf) place = atomicAdd(&leaf_count, 1u);
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      first_leaf = atomicAdd(&context.found->leaves, position{leaf_count});
-      if (first_leaf + leaf_count > context.leaf_capacity)
-        atomicAdd(&context.status->dropped, 1ull);
-      leaf_count = 0;
-    }
-    __syncthreads();
-    if (is_leaf && first_leaf + place < context.leaf_capacity) {
-      context.leaves[first_leaf + place] = child;
-    }
+    // 3. Append the leaves of all threads together.
+    append_leaves(context, is_leaf, child, leaf_count, first_leaf);
   }
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

@@ -2,20 +2,20 @@
 #pragma once
 
 /// \file
-/// What the grids of a sample_sort quicksort share.
+/// The state that all grids of a sample sort share, and how a segment is divided among blocks.
 
 #include <cstdint>
-#include <ramify/quicksort/block_sort.cuh>
+#include <ramify/quicksort/leaf_sort.cuh>
 #include <ramify/runtime/grid_trace.cuh>
 #include <ramify/runtime/slots.cuh>
 #include <ramify/runtime/tasks.cuh>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
-/// The splitters of a segment, as a search tree.
-struct sample_sort_tree {
-  unsigned levels;    ///< it has 2^levels - 1 splitters
-  unsigned equality;  ///< whether what equals a splitter has a bucket of its own
+/// The shape of the search tree of a segment's splitters.
+struct splitter_tree {
+  unsigned levels;    ///< the tree has 2^levels - 1 splitters
+  unsigned equality;  ///< whether keys equal to a splitter have a bucket of their own
 
   [[nodiscard]] __device__ unsigned splitters() const { return (1u << levels) - 1; }
   [[nodiscard]] __device__ unsigned buckets() const {
@@ -23,104 +23,104 @@ struct sample_sort_tree {
   }
 };
 
-/// What is known of the order of a segment: nothing, or that no key comes before the one in front of it
-/// (rising), or none after (falling), or both.
-enum : unsigned { in_no_order = 0, rising = 1, falling = 2 };
+/// A set of flags: the order of the keys of a segment, as far as it is known. Equal keys have both.
+enum : unsigned { unordered = 0, nondecreasing = 1, nonincreasing = 2 };
 
 /// How a segment is partitioned.
 struct sample_sort_plan {
-  sample_sort_tree tree;
-  unsigned order;  ///< of the root when it has been counted; of later segments none is known
+  splitter_tree tree;
+  unsigned order;  ///< of the root, once it has been counted; later segments are never checked
 };
 
-/// What the levels have found so far; the host reads it when it must go on.
-struct sample_sort_found {
+/// The work that the levels have produced so far. The host reads it when it must continue a run.
+struct sample_sort_progress {
   unsigned long long segments[2];  ///< of the level lists, which alternate: tasks << 32 | blocks
   unsigned long long copies;       ///< tasks << 32 | blocks
   unsigned long long leaves;
   unsigned long long long_leaves;
   unsigned long long merge_sorted;  ///< long leaves that had reached the depth limit
-  unsigned blocks_done;             ///< of the level that is scattering
-  unsigned level;                   ///< that comes next
+  unsigned blocks_done;             ///< blocks of the current level that have scattered
+  unsigned level;                   ///< the next level
 };
 
-/// How much of that has been launched.
+/// The part of that work that has been launched.
 struct sample_sort_launched {
   unsigned long long leaves;
   unsigned long long long_leaves;
   unsigned copy_blocks;
 };
 
-/// Buckets are numbered in a byte, but for those of a root that has more of them.
+/// Bucket numbers have one byte, unless the root has more buckets than that allows.
 inline constexpr unsigned byte_ids = 256;
-inline constexpr unsigned most_ids = 1024;
+inline constexpr unsigned max_ids = 1024;
 
 /// Sizes of a run that depend on the device and on n.
 struct sample_sort_sizes {
-  unsigned root_piece;    ///< elements of a piece of the root, at most; even
-  unsigned piece;         ///< of a later segment
-  unsigned root_buckets;  ///< wanted, equality buckets apart
-  unsigned root_sample;   ///< keys; of device_sizes(), at most
-  unsigned root_part;     ///< keys of a part of it that there is room for
-  unsigned sample;        ///< of a later segment, at most
-  unsigned tile;          ///< elements that a block lays out in shared memory at a time
-  unsigned long_leaf;     ///< elements that a block sorts in shared memory
+  unsigned root_piece;    ///< maximum elements of a piece of the root; even
+  unsigned piece;         ///< maximum elements of a piece of a later segment
+  unsigned root_buckets;  ///< target, equality buckets apart
+  unsigned root_sample;   ///< keys; in device_sizes() the maximum
+  unsigned root_part;     ///< capacity, in keys, of a part of the root's sample
+  unsigned sample;        ///< maximum keys of the sample of a later segment
+  unsigned tile;          ///< elements that a block groups by bucket in shared memory at a time
+  unsigned long_leaf;     ///< elements that a whole block sorts in shared memory
   unsigned teams;         ///< of a block of the leaf grid
-  unsigned blocks;        ///< of scatter that are resident at a time: one an SM
+  unsigned blocks;        ///< co-resident blocks of the scatter kernel: one an SM
   /// Dynamic shared memory of a block, in bytes.
   unsigned root_sample_bytes;
   unsigned sample_bytes;
   unsigned tile_bytes;
   unsigned leaf_bytes;
-  stream_serialization serialization;  ///< of grids that follow another of the run
+  stream_serialization serialization;  ///< of grids that follow another grid of the run
 
-  /// Whether this run's bucket numbers take two bytes.
+  /// Whether bucket numbers of this run have two bytes.
   [[nodiscard]] __host__ __device__ bool wide_ids() const { return root_buckets > byte_ids; }
 };
 
-/// The scratch memory of a run.
+/// Pointers into the scratch memory of a run.
 template <class Code>
 struct sample_sort_memory {
   sample_sort_plan* plans;
-  Code* candidates;         ///< for splitters, in order
-  position* counts;         ///< keys of each bucket
-  position* offsets;        ///< where in each bucket a piece's keys go
-  void* ids;                ///< each key's bucket, in one byte or two, see with_id_type()
-  task_list<segment> even;  ///< the segments of a level that is even
-  task_list<segment> odd;
-  task_list<segment> copies;  ///< sorted segments on their way home
+  Code* candidates;           ///< for splitters, sorted
+  position* counts;           ///< keys of each bucket
+  position* offsets;          ///< where the keys of each piece begin in each bucket
+  void* ids;                  ///< the bucket of each key, in one byte or two, see with_id_type()
+  task_list<segment> even;    ///< segments of even levels
+  task_list<segment> odd;     ///< segments of odd levels
+  task_list<segment> copies;  ///< sorted segments that are to be copied to the output
   segment* leaves;
   segment* long_leaves;
   position leaf_capacity;
-  sample_sort_found* found;
+  sample_sort_progress* progress;
   sample_sort_launched* launched;  ///< by kernels
-  unsigned* leaves_taken;       ///< by the teams of each level's leaf grid, beside their first
+  unsigned* leaves_taken;  ///< for each level's leaf grid: leaves that teams fetched dynamically
 
   [[nodiscard]] __device__ task_list<segment> list(unsigned level) const {
     return level % 2 == 0 ? even : odd;
   }
 };
 
-/// What all grids share.
+/// The parameters of all grids of a run.
 template <class Key, class Value, class Compare>
 struct sample_sort_context : sample_sort_memory<typename Compare::code> {
   using code = typename Compare::code;
 
-  buffer_pair<Key, Value> buffers;
+  double_buffer<Key, Value> buffers;
   run_status* status;
   launch_slots slots;
   Compare compare;  ///< a sort_order
   segment root;
   unsigned depth_limit;
   sample_sort_sizes sizes;
-  trace_ticket trace;  ///< of each grid its own
+  trace_ticket trace;  ///< differs from grid to grid
 
-  /// A segment is longer than a leaf, so it has one plan for itself.
+  /// Returns the plan of a segment. No other segment has it, because a segment is longer than a
+  /// leaf.
   [[nodiscard]] __device__ sample_sort_plan& plan_of(const segment& s) const {
     return this->plans[s.begin / sample_sort_tuning<Key, Value>::leaf_size];
   }
-  /// From where on a segment has candidates and counts for itself: it has fewer buckets than
-  /// size / bucket_unit.
+  /// Returns the first index of a segment in the arrays of candidates and counts. A segment has
+  /// fewer buckets than size / bucket_unit, so its range of indices is its own.
   [[nodiscard]] __device__ position first_bucket_of(const segment& s) const {
     return s.begin / sample_sort_tuning<Key, Value>::bucket_unit;
   }
@@ -132,13 +132,14 @@ struct sample_sort_context : sample_sort_memory<typename Compare::code> {
   }
 };
 
-/// Elements that a block brings home at a time.
+/// Elements that a block copies to the output at a time.
 inline constexpr int copy_tile = 16 * 1024;
 
-/// A depth limit may be 255, and the segments that reach it become leaves of the next level.
-inline constexpr unsigned most_levels = 256;
+/// The maximum number of levels: a depth limit may be 255, and segments that reach it become leaves
+/// of the next level.
+inline constexpr unsigned max_levels = 256;
 
-/// Calls `work` with a null pointer to the type that bucket numbers have in this run.
+/// Calls `work` with a null pointer to the type of this run's bucket numbers.
 template <class Work>
 __device__ void with_id_type(const sample_sort_sizes& sizes, Work work) {
   if (sizes.wide_ids()) {
@@ -148,73 +149,77 @@ __device__ void with_id_type(const sample_sort_sizes& sizes, Work work) {
   }
 }
 
-/// Buckets that a segment of more than leaf_size elements is cut into, equality buckets apart.
+/// Returns the target number of buckets, equality buckets apart, of a segment that is longer than a
+/// leaf and is not the root.
 template <class Key, class Value>
-__host__ __device__ unsigned wanted_buckets(position size) {
+__host__ __device__ unsigned target_buckets(position size) {
   using tuning = sample_sort_tuning<Key, Value>;
-  const position wanted = (size + tuning::bucket_size - 1) / tuning::bucket_size;
-  return wanted < tuning::bucket_limit ? static_cast<unsigned>(wanted) : tuning::bucket_limit;
+  const position target = (size + tuning::bucket_size - 1) / tuning::bucket_size;
+  return target < tuning::bucket_limit ? static_cast<unsigned>(target) : tuning::bucket_limit;
 }
 
-/// The same of a segment of the level that is `level` levels below the root.
+/// Returns the target number of buckets, equality buckets apart, of any segment of that level.
 template <class Key, class Value>
-__device__ unsigned wanted_buckets(position size, unsigned level, const sample_sort_sizes& sizes) {
-  return level == 0 ? sizes.root_buckets : wanted_buckets<Key, Value>(size);
+__device__ unsigned target_buckets(position size, unsigned level, const sample_sort_sizes& sizes) {
+  return level == 0 ? sizes.root_buckets : target_buckets<Key, Value>(size);
 }
 
-/// How many buckets, equality buckets included, a segment of that level may have.
-__host__ __device__ inline unsigned most_buckets(unsigned level, const sample_sort_sizes& sizes) {
-  return level == 0 && sizes.wide_ids() ? most_ids : byte_ids;
+/// Returns the maximum number of buckets, equality buckets included, of a segment of that level.
+__host__ __device__ inline unsigned max_buckets(unsigned level, const sample_sort_sizes& sizes) {
+  return level == 0 && sizes.wide_ids() ? max_ids : byte_ids;
 }
 
-/// Levels of the smallest tree with so many buckets.
+/// Returns the number of levels of the smallest tree with at least so many buckets.
 __host__ __device__ inline unsigned tree_levels(unsigned buckets) {
   unsigned levels = 1;
   while (1u << levels < buckets) ++levels;
   return levels;
 }
 
-/// Elements of a piece of a segment, at most.
-__host__ __device__ inline unsigned most_of_piece(const segment& s, const sample_sort_sizes& sizes) {
+/// Returns the maximum number of elements of a piece of a segment.
+__host__ __device__ inline unsigned max_piece_size(const segment& s,
+                                                   const sample_sort_sizes& sizes) {
   return s.depth == 0 ? sizes.root_piece : sizes.piece;
 }
 
-/// Pieces that a segment is counted and scattered in.
-__host__ __device__ inline unsigned pieces(const segment& s, const sample_sort_sizes& sizes) {
-  const unsigned most = most_of_piece(s, sizes);
-  return static_cast<unsigned>((s.size() + most - 1) / most);
+/// Returns the number of pieces in which a segment is counted and scattered.
+__host__ __device__ inline unsigned piece_count(const segment& s, const sample_sort_sizes& sizes) {
+  const unsigned max = max_piece_size(s, sizes);
+  return static_cast<unsigned>((s.size() + max - 1) / max);
 }
 
-/// Blocks that work on a segment: one a piece. The first one also hands the buckets on while the others move
-/// keys; that of the root, which everybody waits for, has no piece.
-__host__ __device__ inline unsigned blocks_of(const segment& s, const sample_sort_sizes& sizes) {
-  return pieces(s, sizes) + (s.depth == 0 ? 1 : 0);
+/// Returns the number of blocks that process a segment: one a piece. The first block also emits the
+/// children while the others move keys. The first block of the root has no piece, because all other
+/// work waits for the root.
+__host__ __device__ inline unsigned block_count(const segment& s, const sample_sort_sizes& sizes) {
+  return piece_count(s, sizes) + (s.depth == 0 ? 1 : 0);
 }
 
-/// One block's piece of one segment, if it has one: pieces of a segment have the same size, but for the last
-/// ones.
+/// The piece of a segment that one block processes; it may be empty. All pieces of a segment have
+/// the same size, apart from the last ones.
 struct sample_sort_piece {
   segment of;
   position begin;
   position end;
-  unsigned pieces;  ///< of the segment
-  bool hands_on;    ///< the block has the segment's buckets to hand on
-  /// Where in the lists of offsets this piece's are, if there are others. A segment has them from
-  /// 2 * begin / most on, for it has less than 2 * size / most pieces.
+  unsigned pieces;      ///< of the segment
+  bool emits_children;  ///< whether this block emits the segment's children
+  /// Index of the first of this piece's bucket offsets, which exist if the segment has several
+  /// pieces. Those of a segment begin at row 2 * begin / max, because it has less than 2 * size /
+  /// max pieces.
   position offsets;
 
-  /// What block `number` of all in the list has.
+  /// Finds the piece of block `number`; blocks are numbered through the list.
   __device__ sample_sort_piece(const task_list<segment>& list, unsigned number,
-                            const sample_sort_sizes& sizes) {
+                               const sample_sort_sizes& sizes) {
     const unsigned index = list.owner_of(number, list.size());
     of = list.tasks[index];
-    pieces = ramify::pieces(of, sizes);
+    pieces = piece_count(of, sizes);
     const unsigned member = number - list.first_block[index];
-    hands_on = member == 0;
+    emits_children = member == 0;
     const bool is_root = of.depth == 0;
-    const bool has_keys = !is_root || !hands_on;
+    const bool has_keys = !is_root || !emits_children;
     const unsigned rank = is_root && has_keys ? member - 1 : member;
-    offsets = (of.begin / (most_of_piece(of, sizes) / 2) + rank) * most_buckets(of.depth, sizes);
+    offsets = (of.begin / (max_piece_size(of, sizes) / 2) + rank) * max_buckets(of.depth, sizes);
     const position each = (of.size() + pieces - 1) / pieces;
     begin = of.begin + rank * each;
     begin = begin < of.end ? begin : of.end;
@@ -223,10 +228,10 @@ struct sample_sort_piece {
   }
 };
 
-/// Launches what the level before `level` left to do. On the flat route it does nothing: the host
-/// launches. One thread. `name` is the calling kernel's __func__.
+/// Launches the work that the level before `level` produced. On the flat route it does nothing, and
+/// the host launches. One thread calls it. `name` is the calling kernel's __func__.
 template <class Key, class Value, class Compare>
 __device__ void launch_from_device(const sample_sort_context<Key, Value, Compare>& context,
                                    unsigned level, const char* name);
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

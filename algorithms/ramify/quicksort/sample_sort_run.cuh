@@ -2,11 +2,11 @@
 #pragma once
 
 /// \file
-/// The host's side of the sample_sort strategy.
+/// The host side of the strategy `sample_sort`.
 ///
-/// On the device route it launches the first level. On the flat route it launches as many levels as even
-/// splitting takes, and on large inputs one more, without looking, and looks once, at the end, whether
-/// others are needed.
+/// On the device route the host launches the first level. On the flat route it launches, without
+/// waiting, as many levels as even splitting takes, and on large inputs one more. It then waits
+/// once, at the end, and checks whether more levels are needed.
 
 #include <algorithm>
 #include <bit>
@@ -19,9 +19,9 @@
 #include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/run_control.cuh>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
-/// One run of the sample_sort strategy.
+/// One run of the strategy `sample_sort`.
 template <class Key, class Value, class Compare>
 class sample_sort_run {
   using tuning = sample_sort_tuning<Key, Value>;
@@ -30,18 +30,17 @@ class sample_sort_run {
   using scatter_storage = scatter_shared<Key, Value>;
 
  public:
-  /// Levels after which a segment is merge-sorted, unless the caller says: four more than even
-  /// splitting takes.
+  /// Returns the default depth limit: four levels more than even splitting takes.
   [[nodiscard]] static unsigned default_depth_limit(std::size_t n) {
     return expected_levels(n) + 4;
   }
 
-  /// What a run takes in launches.
+  /// Returns the launches of a run on each route.
   [[nodiscard]] static route_plans plans(std::size_t n) {
     const double levels = expected_levels(n);
     if (levels == 0) return {{.host_launches = 2}, {.host_launches = 2}, route::flat};
-    // Flat: three grids a level, and copies and leaves, all launched ahead. Device: a level is launched by
-    // the one before; the last launches only leaves.
+    // Flat: three grids a level, then copies and leaves, all launched ahead. Device: each level
+    // launches the next one, and the last level launches only leaves.
     return {{.host_launches = 3.0 * levels_ahead(n) + 2},
             {.host_launches = 3,
              .device_launches = (levels - 1) * (sample_sort_level_grids - 1),
@@ -49,7 +48,8 @@ class sample_sort_run {
             route::flat};
   }
 
-  /// Takes this run's part of the scratch memory; with a null base, only measures it.
+  /// Takes this run's part of the scratch memory. If the base of `memory` is null, only measures
+  /// it.
   /// \throws cuda_error
   sample_sort_run(memory_layout& memory, std::size_t n, unsigned depth_limit)
       : n_(n), depth_limit_(depth_limit), sizes_(sizes_for(n)) {
@@ -58,89 +58,91 @@ class sample_sort_run {
     memory_.candidates = memory.take<code>(units);
     memory_.counts = memory.take<position>(units);
     const std::size_t later_offsets = (2 * n / sizes_.root_piece + 2) * byte_ids;
-    memory_.offsets = memory.take<position>(std::max(
-        later_offsets, (n / sizes_.root_piece + 1) * std::size_t{most_buckets(0, sizes_)}));
+    memory_.offsets = memory.take<position>(
+        std::max(later_offsets, (n / sizes_.root_piece + 1) * std::size_t{max_buckets(0, sizes_)}));
     if (sizes_.wide_ids()) {
       memory_.ids = memory.take<std::uint16_t>(n);
     } else {
       memory_.ids = memory.take<std::uint8_t>(n);
     }
-    memory_.leaves_taken = memory.take<unsigned>(most_levels + 1);
-    // A segment in a list is longer than a leaf, one in the copy list than half a leaf.
+    memory_.leaves_taken = memory.take<unsigned>(max_levels + 1);
+    // A segment in a level list is longer than a leaf, one in the copy list longer than half a
+    // leaf.
     const std::size_t halves = n / (tuning::leaf_size / 2) + 1;
     memory_.even = take_list(memory, n / tuning::leaf_size + 1);
     memory_.odd = take_list(memory, n / tuning::leaf_size + 1);
     memory_.copies = take_list(memory, halves);
-    // On each level at most two leaves begin in a stretch of half a leaf, and one more may follow
-    // each bucket that is longer.
+    // On each level, at most two leaves begin in any half leaf, and one more may follow each longer
+    // bucket.
     memory_.leaf_capacity = halves * (2 + 2 * depth_limit);
     memory_.leaves = memory.take<segment>(memory_.leaf_capacity);
     memory_.long_leaves = memory.take<segment>(n / tuning::leaf_size + 1);
     state_ = memory.take<state>(1);
   }
 
-  /// Puts the run into the control's stream, asynchronously. The memory must be there.
+  /// Enqueues the run in the control's stream. Asynchronous. The scratch memory must be allocated.
   /// \throws cuda_error
-  void start(run_control& control, columns<Key, Value> data, columns<Key, Value> scratch,
-             Compare compare) {
-    memory_.found = &state_->found;
+  void start(run_control& control, key_value_arrays<Key, Value> data,
+             key_value_arrays<Key, Value> scratch, Compare compare) {
+    memory_.progress = &state_->progress;
     memory_.launched = &state_->launched;
-    memory_.even.count_and_blocks = &state_->found.segments[0];
-    memory_.odd.count_and_blocks = &state_->found.segments[1];
-    memory_.copies.count_and_blocks = &state_->found.copies;
+    memory_.even.count_and_blocks = &state_->progress.segments[0];
+    memory_.odd.count_and_blocks = &state_->progress.segments[1];
+    memory_.copies.count_and_blocks = &state_->progress.copies;
     context_.emplace(sample_sort_context<Key, Value, Compare>{memory_,
-                                                           {data, scratch},
-                                                           control.status(),
-                                                           control.slots(),
-                                                           compare,
-                                                           segment{0, n_},
-                                                           depth_limit_,
-                                                           sizes_,
-                                                           control.ticket()});
+                                                              {data, scratch},
+                                                              control.status(),
+                                                              control.slots(),
+                                                              compare,
+                                                              segment{0, n_},
+                                                              depth_limit_,
+                                                              sizes_,
+                                                              control.ticket()});
     const bool is_leaf = n_ <= tuning::leaf_size;
     if (is_leaf) {
       control.launched(launch(sample_sort_begin<Key, Value, Compare>, {1, tuning::team_threads},
                               control.stream(), *context_),
-                       "launching the beginning");
+                       "launching the first grid");
     }
     if (control.on_device_route()) {
-      // The host launches the first level, kernels the others.
-      sample_sort_found found{};
+      // The host launches the first level, and kernels launch the others.
+      sample_sort_progress progress{};
       sample_sort_launched launched{};
-      found.leaves = is_leaf ? 1 : 0;
-      found.segments[0] = is_leaf ? 0 : 1ull << 32 | blocks_of(context_->root, sizes_);
-      launch_from_host(control, found, launched);
+      progress.leaves = is_leaf ? 1 : 0;
+      progress.segments[0] = is_leaf ? 0 : 1ull << 32 | block_count(context_->root, sizes_);
+      launch_from_host(control, progress, launched);
     } else {
-      launch_unseen(control);
+      launch_ahead(control);
     }
   }
 
-  /// Waits for the run. What kernels could not launch, or more levels than even splitting takes, the
-  /// host launches here.
+  /// Waits for the run. Launches, from the host, what kernels could not launch and the levels
+  /// beyond those that were launched ahead.
   /// \throws cuda_error, device_launch_error, std::length_error
   void finish(run_control& control) {
     const state now = read(control);
     sample_sort_launched launched = now.launched;
     if (!control.on_device_route()) {
-      launched = {now.found.leaves, now.found.long_leaves, static_cast<unsigned>(now.found.copies)};
+      launched = {now.progress.leaves, now.progress.long_leaves,
+                  static_cast<unsigned>(now.progress.copies)};
     }
     context_->slots = {};  // from here on kernels launch nothing
-    sample_sort_found found = now.found;
-    while (found.segments[found.level % 2] != 0 || found.leaves > launched.leaves ||
-           found.long_leaves > launched.long_leaves ||
-           static_cast<unsigned>(found.copies) > launched.copy_blocks) {
-      launch_from_host(control, found, launched);
-      found = read(control).found;
+    sample_sort_progress progress = now.progress;
+    while (progress.segments[progress.level % 2] != 0 || progress.leaves > launched.leaves ||
+           progress.long_leaves > launched.long_leaves ||
+           static_cast<unsigned>(progress.copies) > launched.copy_blocks) {
+      launch_from_host(control, progress, launched);
+      progress = read(control).progress;
     }
-    merge_sorted_ = found.merge_sorted;
+    merge_sorted_ = progress.merge_sorted;
   }
 
-  /// Segments that had reached the depth limit; after finish().
+  /// Returns the number of segments that reached the depth limit. Requires finish().
   [[nodiscard]] std::uint64_t merge_sorted() const { return merge_sorted_; }
 
  private:
   struct state {
-    sample_sort_found found;
+    sample_sort_progress progress;
     sample_sort_launched launched;
   };
 
@@ -152,139 +154,156 @@ class sample_sort_run {
     return list;
   }
 
-  /// Levels until all segments are leaves, if all splitters are where they should be.
+  /// Returns the number of levels until all segments are leaves, if all splits are even.
   static unsigned expected_levels(std::size_t n) {
     unsigned levels = 0;
     for (std::size_t size = n; size > tuning::leaf_size; ++levels) {
-      size /= levels == 0 ? root_buckets(n) : wanted_buckets<Key, Value>(size);
+      size /= levels == 0 ? root_buckets(n) : target_buckets<Key, Value>(size);
     }
     return levels;
   }
 
-  /// Levels that the flat route launches without knowing what is in them: one more than expected, where
-  /// its empty grids weigh little, for repeated keys often need it.
+  /// Returns the number of levels that the flat route launches ahead: on large inputs one more than
+  /// expected. Repeated keys often need it, and otherwise its empty grids cost little.
   static unsigned levels_ahead(std::size_t n) {
     const unsigned expected = expected_levels(n);
     return expected < 2 ? expected : expected + 1;
   }
 
-  /// How many buckets the root is to have, equality buckets apart: a power of two, as its tree has.
+  /// Returns the target number of buckets of the root, equality buckets apart: a power of two.
   static unsigned root_buckets(std::size_t n) {
-    const auto wanted = [n](int size) { return n / static_cast<unsigned>(size) + 1; };
-    constexpr std::size_t most = tuning::leaf_bucket_limit;
-    const bool makes_leaves = wanted(tuning::bucket_size) <= most;
+    const auto target = [n](int size) { return n / static_cast<unsigned>(size) + 1; };
+    constexpr std::size_t max = tuning::leaf_bucket_limit;
+    const bool makes_leaves = target(tuning::bucket_size) <= max;
     return static_cast<unsigned>(
-        makes_leaves ? std::min(std::bit_ceil(wanted(tuning::small_bucket_size)), most)
+        makes_leaves ? std::min(std::bit_ceil(target(tuning::small_bucket_size)), max)
                      : std::size_t{tuning::bucket_limit});
   }
 
-  /// What the kernels of this type are granted on the current device. Asked once: a sort of a million
-  /// keys takes no longer than a few dozen of such questions.
+  /// Returns the sizes that depend on the current device only. They are computed once a device,
+  /// because a few dozen such driver calls take as long as sorting a million keys.
   static const sample_sort_sizes& device_sizes() {
     static std::mutex mutex;
-    static std::map<int, sample_sort_sizes> known;
+    static std::map<int, sample_sort_sizes> cache;
     int device = 0;
-    check(cudaGetDevice(&device), "asking for the current device");
+    check(cudaGetDevice(&device), "querying the current device");
     const std::lock_guard lock(mutex);
-    if (const auto found = known.find(device); found != known.end()) return found->second;
+    if (const auto cached = cache.find(device); cached != cache.end()) return cached->second;
 
     sample_sort_sizes sizes{};
-    constexpr std::size_t most_sampled = team_sort_of_sample<code, Value>::capacity;
-    constexpr std::size_t beyond = sample_bytes<code, Value>(0);
-    const std::size_t for_sample =
-        set_max_dynamic_shared(sample_sort_sample<Key, Value, Compare>, sample_bytes<code, Value>(most_sampled));
-    sizes.sample = static_cast<unsigned>((for_sample - beyond) / sizeof(Key));
+    set_sample_sizes(sizes);
+    set_tile_sizes(sizes);
+    set_leaf_sizes(sizes);
+    if (supports_programmatic_launch(sample_sort_count<Key, Value, Compare>)) {
+      sizes.serialization = stream_serialization::programmatic;
+    }
+    sizes.blocks = resident_blocks(sample_sort_scatter<Key, Value, Compare>, tuning::tile_threads,
+                                   sizes.tile_bytes);
+    return cache[device] = sizes;
+  }
+
+  static void set_sample_sizes(sample_sort_sizes& sizes) {
+    constexpr std::size_t max_sample = sample_merge_sort<code, Value>::capacity;
+    constexpr std::size_t padding = sample_bytes<code, Value>(0);
+    const std::size_t for_sample = set_max_dynamic_shared(sample_sort_sample<Key, Value, Compare>,
+                                                          sample_bytes<code, Value>(max_sample));
+    sizes.sample = static_cast<unsigned>((for_sample - padding) / sizeof(Key));
     sizes.sample_bytes = static_cast<unsigned>(for_sample);
     using root_memory = root_part_memory<code, Value>;
-    sizes.root_part =
-        std::min<unsigned>(part_of(tuning::root_oversampling * tuning::bucket_limit), most_sampled);
-    const std::size_t for_root = set_max_dynamic_shared(sample_sort_sample_root<Key, Value, Compare>,
-                                              root_memory::bytes(sizes.root_part));
+    sizes.root_part = std::min<unsigned>(
+        part_capacity(tuning::root_oversampling * tuning::bucket_limit), max_sample);
+    const std::size_t for_root = set_max_dynamic_shared(
+        sample_sort_sample_root<Key, Value, Compare>, root_memory::bytes(sizes.root_part));
     while (root_memory::bytes(sizes.root_part) > for_root) --sizes.root_part;
     sizes.root_sample = (sizes.root_part / 4 - 1) * tuning::root_parts;
+  }
+
+  static void set_tile_sizes(sample_sort_sizes& sizes) {
     sizes.tile = tuning::tile_threads * tuning::tile_items;
     constexpr unsigned id_bytes = sizeof(std::uint16_t);
     const auto for_tiles = static_cast<unsigned>(set_max_dynamic_shared(
         sample_sort_scatter<Key, Value, Compare>, scatter_storage::bytes(sizes.tile, id_bytes)));
     const unsigned fit =
         (for_tiles - scatter_storage::bytes(0, id_bytes)) / (tuning::staged_bytes + id_bytes);
-    if (fit < sizes.tile) sizes.tile = fit / 2 * 2;  // ids behind it have an even address
+    if (fit < sizes.tile) sizes.tile = fit / 2 * 2;  // aligns the bucket numbers after the tile
     sizes.tile_bytes = scatter_storage::bytes(sizes.tile, id_bytes);
+  }
+
+  static void set_leaf_sizes(sample_sort_sizes& sizes) {
     const std::size_t for_leaves = set_max_dynamic_shared(sample_sort_leaves<Key, Value, Compare>,
-                                                tuning::most_teams * sizeof(leaf_storage));
+                                                          tuning::max_teams * sizeof(leaf_storage));
     sizes.teams = static_cast<unsigned>(for_leaves / sizeof(leaf_storage));
     sizes.leaf_bytes = static_cast<unsigned>(sizes.teams * sizeof(leaf_storage));
     using long_sort = typename sample_sort_long_leaf_sorter<code, Value>::leaf_sort;
     sizes.long_leaf = long_sort::capacity;
-    // Threads with all their elements: longer segments are merged from such runs.
+    // A whole number of threads with all their items: longer segments are merged from such runs.
     while (long_sort::bytes(sizes.long_leaf) > sizes.leaf_bytes) {
       sizes.long_leaf -= tuning::leaf_items;
     }
-    if (supports_programmatic_launch(sample_sort_count<Key, Value, Compare>)) sizes.serialization = stream_serialization::programmatic;
-    sizes.blocks = resident_blocks(sample_sort_scatter<Key, Value, Compare>, tuning::tile_threads,
-                                   sizes.tile_bytes);
-    return known[device] = sizes;
   }
 
-  /// Room for a part of a root's sample: four times what it should have.
-  static unsigned part_of(unsigned sample) { return 4 * (sample / tuning::root_parts + 1); }
+  /// Returns the capacity of a part of a root's sample: four times its expected size.
+  static unsigned part_capacity(unsigned sample) { return 4 * (sample / tuning::root_parts + 1); }
 
+  /// Returns the sizes of a run of n elements on the current device.
   static sample_sort_sizes sizes_for(std::size_t n) {
-    static_assert(sizeof(leaf_storage) <= most_shared_bytes &&
-                  count_shared<code, Value>::bytes(most_ids) <= most_shared_bytes);
+    static_assert(sizeof(leaf_storage) <= default_shared_bytes &&
+                  count_shared<code, Value>::bytes(max_ids) <= default_shared_bytes);
     sample_sort_sizes sizes = device_sizes();
     sizes.root_buckets = root_buckets(n);
-    // The smaller the input, the more the time for its sample weighs: a key in 2048, and at least eight for
-    // each bucket.
+    // The sample of a small input takes a larger part of the time, so it is smaller: one key in
+    // 2048, but at least eight for each bucket.
     const std::size_t sample =
         std::min<std::size_t>(n / 2048, tuning::root_oversampling * sizes.root_buckets);
     sizes.root_sample =
         static_cast<unsigned>(std::min({std::max<std::size_t>(sample, 8 * sizes.root_buckets), n,
                                         std::size_t{sizes.root_sample}}));
-    sizes.root_part = part_of(sizes.root_sample);
+    sizes.root_part = part_capacity(sizes.root_sample);
     sizes.root_sample_bytes =
         static_cast<unsigned>(root_part_memory<code, Value>::bytes(sizes.root_part));
-    // A piece a block, or several if that makes them large. Later, a segment that is a little longer than
-    // such a piece is one piece all the same.
-    constexpr std::size_t large = 32 * std::size_t{tuning::least_piece};
+    // The root has one piece a co-resident block or, if these would be large, several.
+    constexpr std::size_t large = 32 * std::size_t{tuning::min_piece};
     const std::size_t rounds = n / (sizes.blocks * large) + 1;
-    // What waits takes room from what runs: of inputs of several rounds, f64, it cost 2 %.
+    // Waiting blocks occupy resources of running ones: with several rounds, it cost f64 2 %.
     if (rounds > 1) sizes.serialization = stream_serialization::full;
     const std::size_t pieces =
-        std::max(rounds * sizes.blocks, std::size_t{2}) - 1;  // and one block more
-    const std::size_t piece = std::max<std::size_t>(n / pieces + 1, tuning::least_piece);
+        std::max(rounds * sizes.blocks, std::size_t{2}) - 1;  // one block has no piece
+    const std::size_t piece = std::max<std::size_t>(n / pieces + 1, tuning::min_piece);
     sizes.root_piece = static_cast<unsigned>(piece + piece % 2);
-    sizes.piece = sizes.root_piece + sizes.root_piece / 8 * 2;  // a quarter more, and even
+    // Later pieces may be a quarter longer, so that a segment of about this size is one piece;
+    // even.
+    sizes.piece = sizes.root_piece + sizes.root_piece / 8 * 2;
     return sizes;
   }
 
-  /// Waits, and looks at the run's status.
+  /// Waits for the run, checks its status, and returns its state.
   state read(run_control& control) {
     state now{};
     check(cudaMemcpyAsync(&now, state_, sizeof now, cudaMemcpyDeviceToHost, control.stream()),
-          "reading what a level found");
+          "reading the state of a run");
     control.wait();
     return now;
   }
 
-  void launch_from_host(run_control& control, const sample_sort_found& found,
+  void launch_from_host(run_control& control, const sample_sort_progress& progress,
                         sample_sort_launched& launched) {
-    account(control, found.level,
-            launch_level(*context_, found, launched, found.level, false, control.stream(),
+    account(control, progress.level,
+            launch_level(*context_, progress, launched, progress.level, false, control.stream(),
                          control.stream()));
   }
 
-  /// Launches the expected levels, and the leaves, without knowing what is in them.
-  void launch_unseen(run_control& control) {
+  /// Launches the expected levels and the leaves. The kernels read from device memory how much work
+  /// there is.
+  void launch_ahead(run_control& control) {
     const unsigned levels = levels_ahead(n_);
-    sample_sort_found whatever{};
-    whatever.copies = all_found;
-    whatever.leaves = all_found;
-    whatever.long_leaves = all_found;
+    sample_sort_progress all{};
+    all.copies = count_on_device;
+    all.leaves = count_on_device;
+    all.long_leaves = count_on_device;
     sample_sort_launched none{};
     const auto launch_blocks = [&](const level_blocks& blocks, unsigned level) {
       account(control, level,
-              launch_grids(*context_, blocks, whatever, none, level, false, control.stream(),
+              launch_grids(*context_, blocks, all, none, level, false, control.stream(),
                            control.stream()));
     };
     for (unsigned level = 0; level < levels; ++level) {
@@ -292,13 +311,13 @@ class sample_sort_run {
           .copies = 0,
           .leaves = 0,
           .sample = level == 0 ? tuning::root_parts : sizes_.blocks,
-          .count_and_scatter = level > 0 ? 4 * sizes_.blocks : blocks_of(context_->root, sizes_)};
+          .count_and_scatter = level > 0 ? 4 * sizes_.blocks : block_count(context_->root, sizes_)};
       launch_blocks(blocks, level);
     }
-    const auto at_most = [](std::size_t things, std::size_t blocks) {
-      return static_cast<unsigned>(std::min(things, blocks));
+    const auto at_most = [](std::size_t tasks, std::size_t blocks) {
+      return static_cast<unsigned>(std::min(tasks, blocks));
     };
-    // A single leaf is all there is.
+    // Without levels, the root is a leaf and there are no copies.
     const unsigned copies = levels == 0 ? 0 : at_most(n_ / copy_tile + 1, 16 * sizes_.blocks);
     const level_blocks last{.copies = copies,
                             .leaves = at_most(2 * n_ / tuning::leaf_size + 1, sizes_.blocks),
@@ -321,4 +340,4 @@ class sample_sort_run {
   std::uint64_t merge_sorted_ = 0;
 };
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

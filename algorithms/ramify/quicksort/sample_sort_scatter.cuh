@@ -2,27 +2,28 @@
 #pragma once
 
 /// \file
-/// The grid that moves the elements of a level to their buckets, a block a piece.
+/// The grid that moves the elements of a level's segments to their buckets, one block a piece.
 
 #include <ramify/quicksort/sample_sort_buckets.cuh>
 #include <ramify/quicksort/sample_sort_count.cuh>
 #include <type_traits>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
-/// What a block of scatter has in shared memory before the elements and the bucket numbers of a tile.
+/// The shared memory of a block: this struct, then the elements of a tile, then their bucket
+/// numbers.
 template <class Key, class Value>
 struct alignas(128) scatter_shared {
   using tuning = sample_sort_tuning<Key, Value>;
   using scan = block_scan<unsigned, tuning::tile_threads>;
   using scan_of_segment = block_scan<position, tuning::tile_threads>;
-  /// Keys of each bucket, then where they begin in the tile. (Of the block that hands buckets on, first the
-  /// children's first buckets.)
-  unsigned counts[most_ids];
-  /// Where in the output each bucket's next key goes.
-  position next[most_ids];
-  /// From a place in the tile to the place in the output; before the tiles, where buckets begin there.
-  position shift[most_ids];
+  /// The keys of each bucket in the tile, then where they begin in the tile. Before the tiles, in a
+  /// block that emits children: the first bucket of each child.
+  unsigned counts[max_ids];
+  /// The output index of each bucket's next key.
+  position next[max_ids];
+  /// The output index less the index in the tile. Before the tiles: where each bucket begins.
+  position shift[max_ids];
   typename scan::TempStorage scan_storage;
   typename scan_of_segment::TempStorage segment_scan_storage;
 
@@ -38,133 +39,163 @@ struct alignas(128) scatter_shared {
   }
 };
 
-/// Where the buckets of a segment begin, into shared.shift. Every thread of the block.
+/// Computes where the buckets of a segment begin, into shared.shift. All threads of the block must
+/// call it. It ends with a barrier.
 template <class Key, class Value>
-__device__ void find_begins(scatter_shared<Key, Value>& shared, const segment& of,
-                            const position* counts, unsigned buckets) {
+__device__ void find_bucket_begins(scatter_shared<Key, Value>& shared, const segment& of,
+                                   const position* counts, unsigned buckets) {
   using storage = scatter_shared<Key, Value>;
-  const thread_run<storage::tuning::tile_threads> run(buckets);
+  const thread_range<storage::tuning::tile_threads> range(buckets);
   position mine = 0;
-  for (unsigned b = run.begin; b < run.end; ++b) mine += counts[b];
+  for (unsigned b = range.begin; b < range.end; ++b) mine += counts[b];
   position before = 0;
   position total = 0;
   typename storage::scan_of_segment(shared.segment_scan_storage).ExclusiveSum(mine, before, total);
   before += of.begin;
-  for (unsigned b = run.begin; b < run.end; ++b) {
+  for (unsigned b = range.begin; b < range.end; ++b) {
     shared.shift[b] = before;
     before += counts[b];
   }
   __syncthreads();
 }
 
-/// Moves `count` elements from `begin` on to their buckets: lays them out bucket by bucket in shared
-/// memory, then neighbours write neighbours. A `plain` tile has an element for each item of each thread,
-/// and no keys that are known to be repeated. Every thread of the block.
+/// One thread's part in moving a tile of `count` elements to their buckets. The elements are
+/// grouped by bucket in shared memory, so that the writes to global memory are coalesced. A `plain`
+/// tile has an element for each item of each thread, and no keys that are known to be repeated. All
+/// threads of the block must make the same calls.
+template <bool plain, class Id, class Key, class Value>
+struct tile_scatter {
+  using tuning = sample_sort_tuning<Key, Value>;
+  static constexpr int items = tuning::tile_items;
+  static constexpr unsigned threads = tuning::tile_threads;
+  static constexpr unsigned id_bits = 10;
+  static_assert(max_ids == 1u << id_bits);
+
+  scatter_shared<Key, Value>& shared;
+  Id* ids;  ///< in shared memory: the bucket of each element, in grouped order
+  unsigned count;
+  unsigned id_and_rank[items];  ///< of this thread's elements: bucket | rank in it << id_bits
+
+  __device__ tile_scatter(scatter_shared<Key, Value>& shared, unsigned tile, unsigned count)
+      : shared(shared), ids(shared.template ids<Id>(tile)), count(count) {}
+
+  [[nodiscard]] __device__ bool exists(unsigned at) const { return plain || at < count; }
+  [[nodiscard]] __device__ static unsigned at(int i) { return i * threads + threadIdx.x; }
+  /// Returns the index of an element in grouped order.
+  [[nodiscard]] __device__ unsigned index(int i) const {
+    return shared.counts[id_and_rank[i] % max_ids] + (id_and_rank[i] >> id_bits);
+  }
+
+  /// Loads the keys of this thread and their buckets, and counts each bucket. Ends with a barrier.
+  __device__ void load(Key (&keys)[items], const Key* from, const Id* from_ids) {
+    RAMIFY_UNROLL
+    for (int i = 0; i < items; ++i) {
+      id_and_rank[i] = 0;
+      if (exists(at(i))) {
+        keys[i] = from[at(i)];
+        id_and_rank[i] = from_ids[at(i)];
+      }
+    }
+    RAMIFY_UNROLL
+    for (int i = 0; i < items; ++i) {
+      const unsigned id = id_and_rank[i];
+      if constexpr (plain) {
+        id_and_rank[i] |= atomicAdd(&shared.counts[id], 1u) << id_bits;
+      } else {
+        id_and_rank[i] |= add_warp_aggregated(shared.counts, id, at(i) < count) << id_bits;
+      }
+    }
+    __syncthreads();
+  }
+
+  /// Computes where each bucket begins in grouped order and in the output. Ends with a barrier.
+  __device__ void scan_counts(unsigned buckets) {
+    using storage = scatter_shared<Key, Value>;
+    const thread_range<threads> range(buckets);
+    unsigned mine = 0;
+    for (unsigned b = range.begin; b < range.end; ++b) mine += shared.counts[b];
+    unsigned before = 0;
+    unsigned total = 0;
+    typename storage::scan(shared.scan_storage).ExclusiveSum(mine, before, total);
+    for (unsigned b = range.begin; b < range.end; ++b) {
+      const unsigned here = shared.counts[b];
+      shared.counts[b] = before;
+      shared.shift[b] = shared.next[b] - before;
+      shared.next[b] += here;
+      before += here;
+    }
+    __syncthreads();
+  }
+
+  /// Writes keys or values from grouped order in shared memory to the output.
+  template <class T>
+  __device__ void write(T* to, const T* grouped) const {
+    // If the loop were unrolled completely, the compiler would place all writes after all reads.
+    // Unrolled by two, the first write starts earlier: 2^28 u32 keys take 6.9 ms instead of 7.3 ms.
+    RAMIFY_UNROLL_TWO
+    for (int i = 0; i < items; ++i) {
+      if (exists(at(i))) to[shared.shift[ids[at(i)]] + at(i)] = grouped[at(i)];
+    }
+  }
+
+  /// Moves the keys. The writes are not complete when it returns.
+  __device__ void move_keys(Key* to, const Key (&keys)[items]) {
+    auto* grouped = reinterpret_cast<Key*>(shared.elements());
+    RAMIFY_UNROLL
+    for (int i = 0; i < items; ++i) {
+      if (exists(at(i))) {
+        const unsigned to_index = index(i);
+        grouped[to_index] = keys[i];
+        ids[to_index] = static_cast<Id>(id_and_rank[i] % max_ids);
+      }
+    }
+    __syncthreads();
+    write(to, grouped);
+  }
+
+  /// Moves the values, after the keys.
+  __device__ void move_values(Value* to, const Value* from) {
+    auto* grouped = reinterpret_cast<Value*>(shared.elements());
+    __syncthreads();
+    RAMIFY_UNROLL
+    for (int i = 0; i < items; ++i) {
+      if (exists(at(i))) grouped[index(i)] = from[at(i)];
+    }
+    __syncthreads();
+    write(to, grouped);
+  }
+};
+
+/// Moves `count` elements from `begin` on to their buckets. See tile_scatter for `plain`. All
+/// threads of the block must call it. shared.counts is zero before and after.
 template <bool plain, class Id, class Key, class Value, class Compare>
 __device__ void scatter_tile(scatter_shared<Key, Value>& shared,
                              const sample_sort_context<Key, Value, Compare>& context,
                              const segment& of, position begin, unsigned count, unsigned buckets) {
   using tuning = sample_sort_tuning<Key, Value>;
-  using storage = scatter_shared<Key, Value>;
-  constexpr int items = tuning::tile_items;
-  constexpr unsigned threads = tuning::tile_threads;
-  constexpr unsigned id_bits = 10;
-  static_assert(most_ids == 1u << id_bits);
-  const Key* from = context.buffers[of.buffer].keys + begin;
-  Key* to = context.buffers[1 - of.buffer].keys;
-  const Id* all_ids = static_cast<const Id*>(context.ids) + begin;
-
-  // 1. Which bucket, and the how manyth of the tile's keys there?
-  Key keys[items];
-  unsigned id_and_rank[items];
-  RAMIFY_UNROLL
-  for (int i = 0; i < items; ++i) {
-    const unsigned at = i * threads + threadIdx.x;
-    id_and_rank[i] = 0;
-    if (plain || at < count) {
-      keys[i] = from[at];
-      id_and_rank[i] = all_ids[at];
-    }
-  }
-  RAMIFY_UNROLL
-  for (int i = 0; i < items; ++i) {
-    const unsigned id = id_and_rank[i];
-    if constexpr (plain) {
-      id_and_rank[i] |= atomicAdd(&shared.counts[id], 1u) << id_bits;
-    } else {
-      const bool there = i * threads + threadIdx.x < count;
-      id_and_rank[i] |= add_repeated(shared.counts, id, there) << id_bits;
-    }
-  }
-  __syncthreads();
-
-  // 2. Where does each bucket begin in the tile, and where does that go?
-  const thread_run<threads> run(buckets);
-  unsigned mine = 0;
-  for (unsigned b = run.begin; b < run.end; ++b) mine += shared.counts[b];
-  unsigned before = 0;
-  unsigned total = 0;
-  typename storage::scan(shared.scan_storage).ExclusiveSum(mine, before, total);
-  for (unsigned b = run.begin; b < run.end; ++b) {
-    const unsigned here = shared.counts[b];
-    shared.counts[b] = before;
-    shared.shift[b] = shared.next[b] - before;
-    shared.next[b] += here;
-    before += here;
-  }
-  __syncthreads();
-
-  // 3. Lay the keys out, and write runs of neighbours.
-  const auto place = [&](int i) {
-    return shared.counts[id_and_rank[i] % most_ids] + (id_and_rank[i] >> id_bits);
-  };
-  auto* staged = reinterpret_cast<Key*>(shared.elements());
-  Id* ids = shared.template ids<Id>(context.sizes.tile);
-  RAMIFY_UNROLL
-  for (int i = 0; i < items; ++i) {
-    if (plain || i * threads + threadIdx.x < count) {
-      const unsigned to_place = place(i);
-      staged[to_place] = keys[i];
-      ids[to_place] = static_cast<Id>(id_and_rank[i] % most_ids);
-    }
-  }
-  __syncthreads();
-  // All turns in one piece, the compiler would put the writes behind all reads. So they begin at once, and
-  // 2^28 u32 keys take 6.9 ms instead of 7.3.
-  RAMIFY_UNROLL_TWO
-  for (int i = 0; i < items; ++i) {
-    const unsigned at = i * threads + threadIdx.x;
-    if (plain || at < count) to[shared.shift[ids[at]] + at] = staged[at];
-  }
-
-  // 4. The same with the values.
+  const auto& buffers = context.buffers;
+  Key keys[tuning::tile_items];
+  tile_scatter<plain, Id, Key, Value> tile(shared, context.sizes.tile, count);
+  // 1. Find each key's bucket, and its rank among the tile's keys of that bucket.
+  tile.load(keys, buffers[of.buffer].keys + begin, static_cast<const Id*>(context.ids) + begin);
+  // 2. Find where each bucket begins in the tile and in the output.
+  tile.scan_counts(buckets);
+  // 3. Group the keys by bucket, and write them. 4. The same with the values.
+  tile.move_keys(buffers[1 - of.buffer].keys, keys);
   if constexpr (tuning::has_values) {
-    const Value* from_values = context.buffers[of.buffer].values + begin;
-    Value* to_values = context.buffers[1 - of.buffer].values;
-    auto* values = reinterpret_cast<Value*>(shared.elements());
-    __syncthreads();
-    RAMIFY_UNROLL
-    for (int i = 0; i < items; ++i) {
-      const unsigned at = i * threads + threadIdx.x;
-      if (plain || at < count) values[place(i)] = from_values[at];
-    }
-    __syncthreads();
-    RAMIFY_UNROLL_TWO
-    for (int i = 0; i < items; ++i) {
-      const unsigned at = i * threads + threadIdx.x;
-      if (plain || at < count) to_values[shared.shift[ids[at]] + at] = values[at];
-    }
+    tile.move_values(buffers[1 - of.buffer].values, buffers[of.buffer].values + begin);
   }
+
   __syncthreads();
-  for (unsigned b = threadIdx.x; b < buckets; b += threads) shared.counts[b] = 0;
+  for (unsigned b = threadIdx.x; b < buckets; b += tuning::tile_threads) shared.counts[b] = 0;
   __syncthreads();
 }
 
-/// Moves the elements of a piece, tile by tile. Every thread of the block.
+/// Moves the elements of a piece, tile by tile. All threads of the block must call it.
 template <class Id, class Key, class Value, class Compare>
 __device__ void scatter_piece(scatter_shared<Key, Value>& shared,
                               const sample_sort_context<Key, Value, Compare>& context,
-                              const sample_sort_piece& piece, const sample_sort_tree& tree) {
+                              const sample_sort_piece& piece, const splitter_tree& tree) {
   using tuning = sample_sort_tuning<Key, Value>;
   const unsigned tile = context.sizes.tile;
   for (position begin = piece.begin; begin < piece.end; begin += tile) {
@@ -178,50 +209,89 @@ __device__ void scatter_piece(scatter_shared<Key, Value>& shared,
   }
 }
 
-/// Turns the root round: swaps those elements of a piece that are in its first half with their mirror
-/// images. Every thread of the block.
-template <class Key, class Value>
-__device__ void mirror_piece(const columns<Key, Value>& data, const sample_sort_piece& piece) {
-  const position middle = piece.of.begin + piece.of.size() / 2;
-  const position end = piece.end < middle ? piece.end : middle;
-  const auto swap_all = [&](auto* elements) {
-    using element = std::remove_pointer_t<decltype(elements)>;
-    constexpr unsigned threads = sample_sort_tuning<Key, Value>::tile_threads;
-    constexpr int items = sizeof(element) <= 8 ? 8 : 1;  // on their way at a time
-    const auto mirrored = [&](position at) { return piece.of.end - 1 - (at - piece.of.begin); };
-    for (position first = piece.begin + threadIdx.x; first < end; first += items * threads) {
-      element front[items];
-      element back[items];
-      RAMIFY_UNROLL
-      for (int i = 0; i < items; ++i) {
-        const position at = first + i * threads;
-        if (at < end) {
-          front[i] = elements[at];
-          back[i] = elements[mirrored(at)];
-        }
-      }
-      RAMIFY_UNROLL
-      for (int i = 0; i < items; ++i) {
-        const position at = first + i * threads;
-        if (at < end) {
-          elements[at] = back[i];
-          elements[mirrored(at)] = front[i];
-        }
+/// Reverses an array in place, as far as the elements in [first, end) with stride `threads` are
+/// concerned: swaps each with its mirror image in `of`. `end` is not beyond the middle of `of`.
+template <unsigned threads, class Element>
+__device__ void swap_with_mirror_images(Element* elements, const segment& of, position first,
+                                        position end) {
+  constexpr int items = sizeof(Element) <= 8 ? 8 : 1;  // loads in flight at a time
+  const auto mirrored = [&](position at) { return of.end - 1 - (at - of.begin); };
+  for (; first < end; first += items * threads) {
+    Element front[items];
+    Element back[items];
+    RAMIFY_UNROLL
+    for (int i = 0; i < items; ++i) {
+      const position at = first + i * threads;
+      if (at < end) {
+        front[i] = elements[at];
+        back[i] = elements[mirrored(at)];
       }
     }
-  };
-  swap_all(data.keys);
-  if constexpr (columns<Key, Value>::has_values) swap_all(data.values);
+    RAMIFY_UNROLL
+    for (int i = 0; i < items; ++i) {
+      const position at = first + i * threads;
+      if (at < end) {
+        elements[at] = back[i];
+        elements[mirrored(at)] = front[i];
+      }
+    }
+  }
 }
 
-/// Moves the elements of a level to their buckets in the other buffer. A root that has turned out to be in
-/// order has none to go to: it stays where it is, or is turned round.
+/// Reverses the root, as far as a piece is concerned: the part of the piece in the root's first
+/// half is swapped with its mirror image. All threads of the block must call it.
+template <class Key, class Value>
+__device__ void reverse_piece(const key_value_arrays<Key, Value>& data,
+                              const sample_sort_piece& piece) {
+  constexpr unsigned threads = sample_sort_tuning<Key, Value>::tile_threads;
+  const position middle = piece.of.begin + piece.of.size() / 2;
+  const position end = piece.end < middle ? piece.end : middle;
+  const position first = piece.begin + threadIdx.x;
+  swap_with_mirror_images<threads>(data.keys, piece.of, first, end);
+  if constexpr (key_value_arrays<Key, Value>::has_values) {
+    swap_with_mirror_images<threads>(data.values, piece.of, first, end);
+  }
+}
+
+/// Partitions a piece of a segment into buckets, and emits the segment's children if that is this
+/// block's task. All threads of the block must call it.
+template <class Key, class Value, class Compare>
+__device__ void partition_piece(scatter_shared<Key, Value>& shared,
+                                const sample_sort_context<Key, Value, Compare>& context,
+                                const sample_sort_piece& piece, const splitter_tree tree,
+                                unsigned level) {
+  constexpr unsigned threads = sample_sort_tuning<Key, Value>::tile_threads;
+  // 1. Find where the buckets begin.
+  find_bucket_begins(shared, piece.of, context.counts_of(piece.of), tree.buckets());
+  if (piece.emits_children) {
+    // 2. Emit the children while other blocks move keys: no kernel reads them before the next
+    //    level.
+    using scan = typename scatter_shared<Key, Value>::scan;
+    const emit_storage<scan> storage{shared.shift, shared.counts, shared.scan_storage};
+    emit_children<threads>(context, piece.of, tree, storage, context.list(level + 1));
+  }
+  if (piece.begin < piece.end) {
+    // 3. Find where this piece's keys begin in each bucket, and move them.
+    for (unsigned b = threadIdx.x; b < tree.buckets(); b += threads) {
+      shared.next[b] =
+          shared.shift[b] + (piece.pieces > 1 ? context.offsets[piece.offsets + b] : 0);
+      shared.counts[b] = 0;
+    }
+    __syncthreads();
+    with_id_type(context.sizes, [&](auto* type) {
+      scatter_piece<std::remove_pointer_t<decltype(type)>>(shared, context, piece, tree);
+    });
+  }
+}
+
+/// Moves the elements of a level to their buckets in the other buffer. If the count kernel found
+/// the root in order, the root stays where it is; if it is in the opposite order, it is reversed in
+/// place.
 template <class Key, class Value, class Compare>
 __global__ void __launch_bounds__(sample_sort_tuning<Key, Value>::tile_threads)
-    sample_sort_scatter(sample_sort_context<Key, Value, Compare> context, unsigned level, bool on_slot) {
+    sample_sort_scatter(sample_sort_context<Key, Value, Compare> context, unsigned level,
+                        bool on_slot) {
   const traced here(context.trace, __func__);
-  using tuning = sample_sort_tuning<Key, Value>;
-  constexpr unsigned threads = tuning::tile_threads;
   auto& shared = dynamic_shared<scatter_shared<Key, Value>>();
   grid_dependency_synchronize();
   if (on_slot) context.slots.release_at_start();
@@ -231,45 +301,23 @@ __global__ void __launch_bounds__(sample_sort_tuning<Key, Value>::tile_threads)
   for (unsigned number = blockIdx.x; number < blocks; number += gridDim.x) {
     const sample_sort_piece piece(list, number, context.sizes);
     const sample_sort_plan& plan = context.plan_of(piece.of);
-    const position* counts = context.counts_of(piece.of);
-    const sample_sort_tree tree = plan.tree;
-    const bool in_order = plan.order != in_no_order;
 
-    if (!in_order) {
-      // 1. Where do the buckets begin?
-      find_begins(shared, piece.of, counts, tree.buckets());
-      if (piece.hands_on) {
-        // 2. Hand them on, while other blocks move keys: nobody looks at them before the next level.
-        using scan = typename scatter_shared<Key, Value>::scan;
-        const bucket_memory<scan> memory{shared.shift, shared.counts, shared.scan_storage};
-        hand_on_buckets<threads>(context, piece.of, tree, memory, context.list(level + 1));
-      }
-      if (piece.begin < piece.end) {
-        // 3. Where do this piece's keys of each bucket go? Move them.
-        for (unsigned b = threadIdx.x; b < tree.buckets(); b += threads) {
-          shared.next[b] =
-              shared.shift[b] + (piece.pieces > 1 ? context.offsets[piece.offsets + b] : 0);
-          shared.counts[b] = 0;
-        }
-        __syncthreads();
-        with_id_type(context.sizes, [&](auto* type) {
-          scatter_piece<std::remove_pointer_t<decltype(type)>>(shared, context, piece, tree);
-        });
-      }
-    } else if ((plan.order & rising) == 0) {
-      // 1. to 3., in the opposite order: swap.
-      mirror_piece(context.buffers[piece.of.buffer], piece);
+    // 1. to 3. Partition the piece, or reverse it.
+    if (plan.order == unordered) {
+      partition_piece(shared, context, piece, plan.tree, level);
+    } else if ((plan.order & nondecreasing) == 0) {
+      reverse_piece(context.buffers[piece.of.buffer], piece);
     }
 
-    // 4. Recurse: the last block of the level launches the grids for the next one. Join: nobody needs one;
-    //    the grids of the next level stand in one stream, and the caller's stream waits for the whole tree
-    //    of grids.
-    if (!last_to_arrive(context.found->blocks_done, blocks)) continue;
+    // 4. Recurse: the last block of the level launches the grids of the next level. Join: none is
+    //    needed. The grids of the next level are ordered by one stream, and the caller's stream
+    //    waits for the whole tree of grids.
+    if (!last_to_arrive(context.progress->blocks_done, blocks)) continue;
     if (threadIdx.x == 0) {
-      context.found->level = level + 1;
+      context.progress->level = level + 1;
       launch_from_device(context, level + 1, __func__);
     }
   }
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

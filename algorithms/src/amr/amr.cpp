@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <ramify/amr.hpp>
 
+#include <array>
 #include <cmath>
-#include <initializer_list>
 #include <numbers>
-#include <ramify/amr/adapt.cuh>
+#include <ramify/amr/refine.cuh>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -15,17 +15,6 @@
 
 namespace ramify {
 namespace {
-
-template <class T>
-T parse_word(const char* what, std::string_view text, std::initializer_list<T> all) {
-  std::string choices;
-  for (const T one : all) {
-    if (text == to_string(one)) return one;
-    choices.append(choices.empty() ? "" : ", ").append(to_string(one));
-  }
-  throw std::invalid_argument(std::string(what) + " '" + std::string(text) + "' is none of " +
-                              choices);
-}
 
 void check_dimensions(int dimensions) {
   if (dimensions == 2 || dimensions == 3) return;
@@ -40,7 +29,7 @@ void check_at_least_0(const char* field, double value) {
   throw std::invalid_argument(text.str());
 }
 
-/// What fill_from_state asks of a run, for a cell of a snapshot.
+/// The members of a run_view that fill_from_initial_state uses, for the cells of a snapshot.
 template <class Physics>
 struct snapshot_view {
   static constexpr int dim = Physics::dimensions;
@@ -51,7 +40,7 @@ struct snapshot_view {
   Physics physics;
 
   [[nodiscard]] real spacing(int level, int axis) const { return mesh.spacing(level, axis); }
-  void centre(const block_place<dim>& block, const int (&cell)[dim], real (&where)[dim]) const {
+  void center(const block_place<dim>& block, const int (&cell)[dim], real (&where)[dim]) const {
     for (int axis = 0; axis < dim; ++axis) {
       const auto a = std::size_t(axis);
       where[axis] = mesh.lower[a] + (double(block.index[axis]) * mesh.cells + cell[axis] + 0.5) *
@@ -81,29 +70,32 @@ void for_each_cell(const mesh_snapshot& mesh, Use use) {
   }
 }
 
+/// Replaces conserved values by primitive ones.
 template <int dim>
 void make_primitive(const amr_options& options, mesh_snapshot& mesh) {
   const std::size_t in_block = mesh.cells_of_a_block();
-  with_problem<double, dim>(options, [&]<class Physics>(const Physics& physics, const auto&) {
-    constexpr std::size_t variables = Physics::variables;
-    for (std::size_t leaf = 0; leaf < mesh.leaves.size(); ++leaf) {
-      double* const first = mesh.values.data() + leaf * variables * in_block;
-      for (std::size_t cell = 0; cell < in_block; ++cell) {
-        typename Physics::values u;
-        for (std::size_t v = 0; v < variables; ++v) u[int(v)] = first[v * in_block + cell];
-        u = physics.to_primitive(u);
-        for (std::size_t v = 0; v < variables; ++v) first[v * in_block + cell] = u[int(v)];
-      }
-    }
-  });
+  detail::amr::with_problem<double, dim>(
+      options, [&]<class Physics>(const Physics& physics, const auto&) {
+        constexpr std::size_t variables = Physics::variables;
+        for (std::size_t leaf = 0; leaf < mesh.leaves.size(); ++leaf) {
+          double* const first = mesh.values.data() + leaf * variables * in_block;
+          for (std::size_t cell = 0; cell < in_block; ++cell) {
+            typename Physics::values u;
+            for (std::size_t v = 0; v < variables; ++v) u[int(v)] = first[v * in_block + cell];
+            u = physics.to_primitive(u);
+            for (std::size_t v = 0; v < variables; ++v) first[v * in_block + cell] = u[int(v)];
+          }
+        }
+      });
 }
 
+/// amr_simulation::change_since_start().
 template <int dim>
 std::vector<double> change_of(const amr_options& options, const mesh_snapshot& mesh) {
-  return with_problem<double, dim>(
+  return detail::amr::with_problem<double, dim>(
       options, [&]<class Physics, class Initial>(const Physics& physics, const Initial& initial) {
         const snapshot_view<Physics> view{mesh, physics};
-        const fill_from_state<Initial> start{initial};
+        const detail::amr::fill_from_initial_state<Initial> start{initial};
         std::vector<double> change(std::size_t(Physics::variables), 0.0);
         double volume = 0;
         for_each_cell<dim>(mesh, [&](std::size_t leaf, std::size_t number,
@@ -121,10 +113,10 @@ std::vector<double> change_of(const amr_options& options, const mesh_snapshot& m
       });
 }
 
-template <facade::build where>
-std::unique_ptr<facade::amr_on_backend> make_on(const amr_options& options,
+template <detail::facade::build where>
+std::unique_ptr<detail::facade::amr_on_backend> make_on(const amr_options& options,
                                                 const amr_state* state) {
-  using facade::make_amr_on;
+  using detail::facade::make_amr_on;
   if (options.precision == amr_precision::float_) {
     return options.dimensions == 2 ? make_amr_on<where, float, 2>(options, state)
                                    : make_amr_on<where, float, 3>(options, state);
@@ -133,11 +125,11 @@ std::unique_ptr<facade::amr_on_backend> make_on(const amr_options& options,
                                  : make_amr_on<where, double, 3>(options, state);
 }
 
-/// Makes the run, and says why it is where it is.
+/// Makes the run, and returns the reason for its backend.
 std::string make_run(const amr_options& options, const amr_state* state,
-                     std::unique_ptr<facade::amr_on_backend>& run) {
+                     std::unique_ptr<detail::facade::amr_on_backend>& run) {
   validate(options);
-  return facade::on_backend(options.backend, options.trace != nullptr,
+  return detail::facade::on_backend(options.backend, options.trace != nullptr,
                             [&](auto where) {
                               run = make_on<where>(options, state);
                               return run->report();
@@ -177,14 +169,16 @@ std::string_view to_string(amr_precision precision) {
 
 amr_problem parse_amr_problem(std::string_view text) {
   using enum amr_problem;
-  return parse_word("problem", text,
-                    {sod, sedov, kelvin_helmholtz, linear_wave, advect_gaussian, vortex_in_box});
+  return parse_choice(
+      "problem", text,
+      std::array{sod, sedov, kelvin_helmholtz, linear_wave, advect_gaussian, vortex_in_box});
 }
 amr_criterion parse_amr_criterion(std::string_view text) {
-  return parse_word("criterion", text, {amr_criterion::gradient, amr_criterion::loehner});
+  return parse_choice("criterion", text,
+                      std::array{amr_criterion::gradient, amr_criterion::loehner});
 }
 amr_precision parse_amr_precision(std::string_view text) {
-  return parse_word("precision", text, {amr_precision::double_, amr_precision::float_});
+  return parse_choice("precision", text, std::array{amr_precision::double_, amr_precision::float_});
 }
 
 amr_options recommended_options(amr_problem problem, int dimensions, amr_criterion criterion) {
@@ -224,14 +218,14 @@ amr_options recommended_options(amr_problem problem, int dimensions, amr_criteri
       options.gamma = 5.0 / 3;
       options.end_time = 1.5;
       options.step.cfl = 0.8;
-      refine(0.12);  // more than at the beginning, so that the finest blocks come with the rolls
+      refine(0.12);  // above the initial jumps, so that only the rolls get the finest blocks
       break;
     case amr_problem::linear_wave:
       all_sides(boundary::periodic);
       options.gamma = 5.0 / 3;
       options.end_time = return_time(options);
       options.step.cfl = 0.8;
-      refine(wave_amplitude * 0.1);
+      refine(detail::amr::wave_amplitude * 0.1);
       break;
     case amr_problem::advect_gaussian:
       all_sides(boundary::periodic);
@@ -252,7 +246,6 @@ amr_options recommended_options(amr_problem problem, int dimensions, amr_criteri
 }
 
 void validate(const amr_options& options) {
-  validate(static_cast<const run_options&>(options));
   if (to_string(options.problem) == "?") {
     throw std::invalid_argument("amr_options.problem is none of the enumerators");
   }
@@ -263,7 +256,7 @@ void validate(const amr_options& options) {
   if (to_string(options.criterion) == "?") {
     throw std::invalid_argument("amr_options.criterion is none of the enumerators");
   }
-  const int variables = is_gas(options.problem) ? options.dimensions + 2 : 1;
+  const int variables = detail::amr::is_gas(options.problem) ? options.dimensions + 2 : 1;
   if (options.criterion_variable < 0 || options.criterion_variable >= variables) {
     throw std::invalid_argument("amr_options.criterion_variable is " +
                                 std::to_string(options.criterion_variable) +
@@ -276,12 +269,11 @@ void validate(const amr_options& options) {
     throw std::invalid_argument("amr_options.gamma is " + std::to_string(options.gamma) +
                                 "; it must be finite and above 1");
   }
-  validate(amr_config{options.mesh, options.regrid, options.step, options.route},
-           options.dimensions);
+  validate(static_cast<const amr_config&>(options), options.dimensions);
 }
 
 std::vector<std::string> field_names(const amr_options& options, amr_fields kind) {
-  if (!is_gas(options.problem)) return {"concentration"};
+  if (!detail::amr::is_gas(options.problem)) return {"concentration"};
   std::vector<std::string> names{"density"};
   for (int axis = 0; axis < options.dimensions; ++axis) {
     const char* const what = kind == amr_fields::primitive ? "velocity_" : "momentum_";
@@ -293,10 +285,10 @@ std::vector<std::string> field_names(const amr_options& options, amr_fields kind
 
 double return_time(const amr_options& options) {
   switch (options.problem) {
-    case amr_problem::linear_wave:  // the wave runs along the diagonal at speed 1
-      return 1 / (wave_crests * std::sqrt(double(options.dimensions)));
+    case amr_problem::linear_wave:  // it runs along the diagonal at speed 1
+      return 1 / (detail::amr::wave_crests * std::sqrt(double(options.dimensions)));
     case amr_problem::advect_gaussian: return 1;
-    case amr_problem::vortex_in_box: return vortex_period(options.dimensions);
+    case amr_problem::vortex_in_box: return detail::amr::vortex_period(options.dimensions);
     default: return 0;
   }
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+/// \file
+/// The interface between the facade of adaptive meshes and its two backends.
+
 #include <cstdint>
 #include <memory>
 #include <ramify/amr.hpp>
@@ -8,9 +11,9 @@
 
 #include "facade/kernel_build.hpp"
 
-namespace ramify::facade {
+namespace ramify::detail::facade {
 
-/// A run on whichever backend, of whichever physics, precision and dimension.
+/// A run on one of the backends, with any physics, precision and dimension.
 class amr_on_backend {
  public:
   virtual ~amr_on_backend() = default;
@@ -21,9 +24,9 @@ class amr_on_backend {
   [[nodiscard]] virtual amr_report report() const = 0;
 };
 
-/// From the problem's initial state, or from `state` if that is there. Defined in files which are
+/// Begins with the problem's initial state, or with `state` unless it is null. The definitions are
 /// compiled once by nvcc and once by the C++ compiler.
 template <build where, class Real, int dim>
 std::unique_ptr<amr_on_backend> make_amr_on(const amr_options& options, const amr_state* state);
 
-}  // namespace ramify::facade
+}  // namespace ramify::detail::facade

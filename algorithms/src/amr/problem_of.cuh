@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The facade's problems and criteria, chosen while the program runs: so that kernels are compiled
-/// once for each physics, not for each problem.
+/// The facade's problems and criteria, selected at run time, so that kernels are compiled once for
+/// each physics and not for each problem.
 
 #include <ramify/amr.hpp>
 #include <ramify/amr/advection.cuh>
@@ -11,28 +11,28 @@
 #include <ramify/amr/euler.cuh>
 #include <ramify/amr/problems.cuh>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// Of the sound wave: one diagonal crest in the unit square or cube.
+/// The sound wave: one diagonal crest in the unit square or cube.
 inline constexpr double wave_amplitude = 1e-4;  // above the rounding of float
 inline constexpr double wave_crests = 1;        // along each axis
 
-/// Of the vortex. LeVeque's short one in 2D.
+/// The period of the vortex; in 2D LeVeque's short one.
 [[nodiscard]] inline double vortex_period(int dimensions) { return dimensions == 2 ? 2 : 3; }
 
 /// The initial state of a gas.
 template <class Real, int dim>
-struct gas_start {
+struct initial_gas {
   amr_problem problem;
   sod<Real, dim> tube;
   sedov<Real, dim> blast;
   kelvin_helmholtz<Real, dim> streams;
   linear_wave<Real, dim> wave;
 
-  explicit gas_start(const amr_options& options) : problem(options.problem) {
+  explicit initial_gas(const amr_options& options) : problem(options.problem) {
     for (std::size_t axis = 0; axis < dim; ++axis) {
       const double middle = 0.5 * (options.mesh.lower[axis] + options.mesh.upper[axis]);
-      blast.centre[axis] = static_cast<Real>(middle);
+      blast.center[axis] = static_cast<Real>(middle);
       wave.crests[axis] = Real(wave_crests);
     }
     blast.gamma = static_cast<Real>(options.gamma);
@@ -54,15 +54,15 @@ struct gas_start {
 
 /// The initial state of a concentration.
 template <class Real, int dim>
-struct scalar_start {
+struct initial_scalar {
   amr_problem problem;
   gaussian<Real, dim> hill;
   solid_ball<Real, dim> ball;
 
-  explicit scalar_start(const amr_options& options) : problem(options.problem) {
+  explicit initial_scalar(const amr_options& options) : problem(options.problem) {
     for (int axis = 0; axis < dim; ++axis) {
-      hill.centre[axis] = Real(0.5);
-      ball.centre[axis] = dim == 3 ? Real(0.35) : axis == 0 ? Real(0.5) : Real(0.75);
+      hill.center[axis] = Real(0.5);
+      ball.center[axis] = dim == 3 ? Real(0.35) : axis == 0 ? Real(0.5) : Real(0.75);
     }
   }
 
@@ -71,7 +71,7 @@ struct scalar_start {
   }
 };
 
-/// The flow that carries a concentration along.
+/// The flow that transports a concentration.
 template <class Real, int dim>
 struct scalar_flow {
   bool is_vortex = false;
@@ -82,13 +82,14 @@ struct scalar_flow {
                                                     int axis) const {
     return is_vortex ? vortex(where, time, axis) : wind(where, time, axis);
   }
-  [[nodiscard]] __host__ __device__ Real fastest(const Real (&where)[dim], int axis) const {
-    return is_vortex ? vortex.fastest(where, axis) : std::fabs(wind(where, 0, axis));
+  [[nodiscard]] __host__ __device__ Real max_speed(const Real (&where)[dim], int axis) const {
+    return is_vortex ? vortex.max_speed(where, axis) : std::fabs(wind(where, 0, axis));
   }
 };
 
+/// The criterion that the options select.
 template <class Physics>
-struct either_criterion {
+struct selected_criterion {
   using real = typename Physics::real;
   static constexpr int dim = Physics::dimensions;
 
@@ -96,11 +97,11 @@ struct either_criterion {
   gradient_criterion<Physics> gradient;
   loehner_criterion<Physics> loehner;
 
-  explicit either_criterion(const amr_options& options)
+  explicit selected_criterion(const amr_options& options)
       : is_loehner(options.criterion == amr_criterion::loehner),
         gradient{options.criterion_variable, static_cast<real>(options.gradient_floor)},
         loehner{options.criterion_variable, static_cast<real>(options.loehner_filter)} {}
-  either_criterion() = default;
+  selected_criterion() = default;
 
   __device__ real operator()(const cell_stencil<typename Physics::values, dim>& u,
                              const block_place<dim>& place, const real (&where)[dim]) const {
@@ -113,19 +114,20 @@ struct either_criterion {
   return problem != amr_problem::advect_gaussian && problem != amr_problem::vortex_in_box;
 }
 
-/// Calls `use(physics, initial state)` with those of the options; `dim` is theirs.
+/// Calls `use(physics, initial state)` for the problem of the options. `dim` must be its dimension.
 template <class Real, int dim, class Use>
 auto with_problem(const amr_options& options, Use use) {
   if (is_gas(options.problem)) {
     euler<Real, dim> gas;
     gas.gamma = static_cast<Real>(options.gamma);
-    return use(gas, gas_start<Real, dim>(options));
+    return use(gas, initial_gas<Real, dim>(options));
   }
   scalar_flow<Real, dim> flow;
   flow.is_vortex = options.problem == amr_problem::vortex_in_box;
   for (Real& along : flow.wind.velocity) along = Real(1);
   flow.vortex.period = static_cast<Real>(vortex_period(dim));
-  return use(advection<Real, dim, scalar_flow<Real, dim>>{flow}, scalar_start<Real, dim>(options));
+  return use(advection<Real, dim, scalar_flow<Real, dim>>{flow},
+             initial_scalar<Real, dim>(options));
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::amr::inline RAMIFY_BUILD

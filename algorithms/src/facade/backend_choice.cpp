@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "facade/backend_choice.hpp"
 
-namespace ramify::facade {
+namespace ramify::detail::facade {
 
 #if !RAMIFY_FACADE_HAS_CUDA
 cuda_device find_cuda_device() { return {false, "built without CUDA"}; }
@@ -20,4 +20,4 @@ backend_choice choose_backend(backend wanted) {
   return {backend::cpu, device.description};
 }
 
-}  // namespace ramify::facade
+}  // namespace ramify::detail::facade

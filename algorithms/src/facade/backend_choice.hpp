@@ -13,7 +13,7 @@
 
 #include "facade/kernel_build.hpp"
 
-namespace ramify::facade {
+namespace ramify::detail::facade {
 
 /// Whether the current CUDA device can run kernels of this program.
 struct cuda_device {
@@ -77,4 +77,4 @@ auto on_backend(backend wanted, [[maybe_unused]] bool is_traced, Body body) {
   });
 }
 
-}  // namespace ramify::facade
+}  // namespace ramify::detail::facade

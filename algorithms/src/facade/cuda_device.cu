@@ -3,7 +3,7 @@
 
 #include "facade/backend_choice.hpp"
 
-namespace ramify::facade {
+namespace ramify::detail::facade {
 namespace {
 
 // Represents all kernels of the program, which are compiled for the same architectures.
@@ -34,4 +34,4 @@ cuda_device find_cuda_device() {
   return {true, properties.name};
 }
 
-}  // namespace ramify::facade
+}  // namespace ramify::detail::facade

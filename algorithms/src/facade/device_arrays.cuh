@@ -10,7 +10,7 @@
 
 #include "facade/facade_call.cuh"
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::facade::inline RAMIFY_BUILD {
 
 /// How kernels use an array of the caller.
 enum class array_role {
@@ -64,4 +64,4 @@ class on_device {
   device_buffer<element> copy_;
 };
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::facade::inline RAMIFY_BUILD

@@ -14,7 +14,7 @@
 
 #include "facade/kernel_build.hpp"
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::facade::inline RAMIFY_BUILD {
 
 /// The build of the kernels in this translation unit.
 inline constexpr facade::build this_build = !RAMIFY_ON_CUDA ? facade::build::cpu
@@ -84,4 +84,4 @@ class facade_call {
   bool is_copying_out_ = false;
 };
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::facade::inline RAMIFY_BUILD

@@ -6,12 +6,12 @@
 namespace ramify {
 
 #if !RAMIFY_FACADE_HAS_CUDA
-launch_costs facade::launch_costs_on_cuda() { throw unavailable("built without CUDA"); }
+launch_costs detail::facade::launch_costs_on_cuda() { throw unavailable("built without CUDA"); }
 #endif
 
 launch_costs launch_costs_of_device() {
-  static_cast<void>(facade::choose_backend(backend::cuda));  // throws if there is no usable device
-  return facade::launch_costs_on_cuda();
+  static_cast<void>(detail::facade::choose_backend(backend::cuda));  // throws if there is no usable device
+  return detail::facade::launch_costs_on_cuda();
 }
 
 }  // namespace ramify

@@ -3,13 +3,13 @@
 
 #include "facade/backend_choice.hpp"
 
-namespace ramify::facade {
+namespace ramify::detail::facade {
 
 launch_costs launch_costs_on_cuda() {
   const host_stream stream;
-  const launch_costs_answer known = find_launch_costs(stream.get());
+  const auto known = detail::runtime::find_launch_costs(stream.get());
   if (!known.costs) throw unavailable("launch costs cannot be measured: " + known.obstacle);
   return *known.costs;
 }
 
-}  // namespace ramify::facade
+}  // namespace ramify::detail::facade

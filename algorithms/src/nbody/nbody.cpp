@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <ramify/nbody.hpp>
 
+#include <ramify/nbody/arrays.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -19,28 +20,28 @@ void check_size(const char* algorithm, const char* name, std::size_t size, std::
 
 }  // namespace
 
-void validate(const gravity_options& options) {
-  validate(static_cast<const run_options&>(options));
-  validate(static_cast<const gravity_parameters&>(options));
-  if (to_string(options.method) == "?") {
-    throw std::invalid_argument("gravity_options.method is none of the enumerators");
+void validate(const nbody_options& options) {
+  if (to_string(options.backend) == "?") {
+    throw std::invalid_argument("nbody_options.backend is none of the enumerators");
   }
+  validate(static_cast<const nbody_config&>(options));
 }
 
 template <nbody_real Real>
-gravity_report gravity(std::span<const std::array<Real, 3>> positions, std::span<const Real> masses,
-                       std::span<std::array<Real, 3>> accelerations, std::span<Real> potentials,
-                       const gravity_options& options) {
+nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<const Real> masses,
+                     std::span<std::array<Real, 3>> accelerations, std::span<Real> potentials,
+                     const nbody_options& options) {
   validate(options);
   const std::size_t n = positions.size();
   check_size("gravity", "masses", masses.size(), n);
   check_size("gravity", "accelerations", accelerations.size(), n);
   if (!potentials.empty()) check_size("gravity", "potentials", potentials.size(), n);
-  check_gravity_overlap<Real, std::array<Real, 3>>(
-      positions.data(), masses.data(), n, accelerations.data(),
-      potentials.empty() ? nullptr : potentials.data(), n, "gravity");
-  return facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
-    return facade::gravity_on<where, Real>(positions, masses, accelerations, potentials, options);
+  detail::nbody::check_overlap<Real, std::array<Real, 3>>(
+      {positions.data(), masses.data(), n, accelerations.data(),
+       potentials.empty() ? nullptr : potentials.data(), n},
+      "gravity");
+  return detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
+    return detail::facade::gravity_on<where, Real>(positions, masses, accelerations, potentials, options);
   });
 }
 
@@ -48,13 +49,13 @@ template <nbody_real Real>
 nbody_simulation<Real>::nbody_simulation(std::span<const vector> positions,
                                          std::span<const vector> velocities,
                                          std::span<const Real> masses,
-                                         const gravity_options& options) {
+                                         const nbody_options& options) {
   validate(options);
   check_size("nbody_simulation", "velocities", velocities.size(), positions.size());
   check_size("nbody_simulation", "masses", masses.size(), positions.size());
-  const gravity_report first =
-      facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
-        bodies_ = facade::make_nbody_on<where, Real>(positions, velocities, masses, options);
+  const nbody_report first =
+      detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
+        bodies_ = detail::facade::make_nbody_on<where, Real>(positions, velocities, masses, options);
         return bodies_->report();
       });
   bodies_->backend_reason = first.backend_reason;
@@ -97,17 +98,17 @@ std::size_t nbody_simulation<Real>::size() const {
 }
 
 template <nbody_real Real>
-gravity_report nbody_simulation<Real>::report() const {
-  gravity_report report = bodies_->report();
+nbody_report nbody_simulation<Real>::report() const {
+  nbody_report report = bodies_->report();
   report.backend_reason = bodies_->backend_reason;
   return report;
 }
 
-// The types that nbody_on.cuh is compiled for, and no others.
-#define RAMIFY_INSTANTIATE(Real)                                                               \
-  template gravity_report gravity(std::span<const std::array<Real, 3>>, std::span<const Real>, \
-                                  std::span<std::array<Real, 3>>, std::span<Real>,             \
-                                  const gravity_options&);                                     \
+// The types that on_backend.cuh is compiled for.
+#define RAMIFY_INSTANTIATE(Real)                                                             \
+  template nbody_report gravity(std::span<const std::array<Real, 3>>, std::span<const Real>, \
+                                std::span<std::array<Real, 3>>, std::span<Real>,             \
+                                const nbody_options&);                                       \
   template class nbody_simulation<Real>;
 RAMIFY_INSTANTIATE(float)
 RAMIFY_INSTANTIATE(double)

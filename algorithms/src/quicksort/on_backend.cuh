@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The facade's sort on the backend of whichever compiler reads this.
+/// The facade's quicksort on the backend that this compiler builds for.
 
 #include <ramify/quicksort.cuh>
 #include <type_traits>
@@ -10,9 +10,10 @@
 #include "facade/device_arrays.cuh"
 #include "quicksort/on_backend.hpp"
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
-/// ascending or descending, chosen at run time: half as many kernels for one more instruction.
+/// ascending or descending, chosen at run time. This halves the number of kernels for one more
+/// instruction a comparison.
 struct directed {
   bool down;
   __host__ __device__ bool operator()(double a, double b) const {
@@ -23,6 +24,7 @@ struct directed {
 template <>
 inline constexpr bool orders_numbers<directed> = true;
 
+/// Returns the order of keys that are held as their bits, or as doubles.
 [[nodiscard]] inline directed order_of(const double*, facade::number_kind, bool down) {
   return {down};
 }
@@ -42,15 +44,16 @@ inline constexpr bool orders_numbers<directed> = true;
                                                      : codes::of<std::uint64_t>(down);
 }
 
+/// Copies the arrays to the device if necessary, sorts, and copies them back.
 template <class Held, class Value>
-quicksort_report sort_here(Held* keys, facade::number_kind kind, Value* values, std::size_t n,
-                           const quicksort_options& options) {
+quicksort_report sort_in_this_build(Held* keys, facade::number_kind kind, Value* values,
+                                    std::size_t n, const quicksort_options& options) {
   const auto order = order_of(keys, kind, options.descending);
   facade_call call(options.pending_launches);
   const on_device device_keys(std::span(keys, n), array_role::in_place, call, "keys");
   quicksort_report report;
   if constexpr (std::is_void_v<Value>) {
-    report = quicksort(device_keys.data(), n, order, call.stream(), options);
+    report = ramify::quicksort(device_keys.data(), n, order, call.stream(), options);
   } else {
     const on_device device_values(std::span(values, n), array_role::in_place, call, "values");
     report =
@@ -62,26 +65,26 @@ quicksort_report sort_here(Held* keys, facade::number_kind kind, Value* values, 
   return report;
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD
 
-namespace ramify::facade {
+namespace ramify::detail::facade {
 
 template <build where, class Held, class Value>
-quicksort_report sort_on(Held* keys, number_kind kind, Value* values, std::size_t n,
-                         const quicksort_options& options) {
+quicksort_report quicksort_on(Held* keys, number_kind kind, Value* values, std::size_t n,
+                              const quicksort_options& options) {
   static_assert(where == this_build);
-  return sort_here(keys, kind, values, n, options);
+  return detail::quicksort::sort_in_this_build(keys, kind, values, n, options);
 }
 
-}  // namespace ramify::facade
+}  // namespace ramify::detail::facade
 
-/// Instantiates the facade's sorts of keys that are held as Held, for this backend.
-#define RAMIFY_INSTANTIATE(Held)                                                                \
-  namespace ramify::facade {                                                                    \
-  template quicksort_report sort_on<this_build>(Held*, number_kind, void*, std::size_t,         \
-                                                const quicksort_options&);                      \
-  template quicksort_report sort_on<this_build>(Held*, number_kind, std::uint32_t*, std::size_t, \
-                                                const quicksort_options&);                      \
-  template quicksort_report sort_on<this_build>(Held*, number_kind, std::uint64_t*, std::size_t, \
-                                                const quicksort_options&);                      \
+/// Instantiates the sorts of keys that are held as Held, for this backend.
+#define RAMIFY_INSTANTIATE(Held)                                                             \
+  namespace ramify::detail::facade {                                                                 \
+  template quicksort_report quicksort_on<this_build>(Held*, number_kind, void*, std::size_t, \
+                                                     const quicksort_options&);              \
+  template quicksort_report quicksort_on<this_build>(Held*, number_kind, std::uint32_t*,     \
+                                                     std::size_t, const quicksort_options&); \
+  template quicksort_report quicksort_on<this_build>(Held*, number_kind, std::uint64_t*,     \
+                                                     std::size_t, const quicksort_options&); \
   }

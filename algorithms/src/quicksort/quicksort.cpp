@@ -16,9 +16,9 @@ quicksort_report sort(Key* keys, Value* values, std::size_t n, const quicksort_o
   if (to_string(options.backend) == "?") {
     throw std::invalid_argument("quicksort_options.backend is none of the enumerators");
   }
-  return facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
-    auto* held = reinterpret_cast<facade::sorted_as<Key>*>(keys);
-    return facade::sort_on<where>(held, facade::kind_of<Key>, values, n, options);
+  return detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
+    auto* held = reinterpret_cast<detail::facade::sorted_as<Key>*>(keys);
+    return detail::facade::quicksort_on<where>(held, detail::facade::kind_of<Key>, values, n, options);
   });
 }
 
@@ -36,11 +36,11 @@ quicksort_report quicksort_pairs(std::span<Key> keys, std::span<Value> values,
     throw std::invalid_argument("quicksort_pairs: " + std::to_string(keys.size()) + " keys, but " +
                                 std::to_string(values.size()) + " values");
   }
-  quicksort_check_overlap(keys.data(), values.data(), keys.size());
+  detail::quicksort::check_overlap(keys.data(), values.data(), keys.size());
   return sort<Key, Value>(keys.data(), values.data(), keys.size(), options);
 }
 
-// Their sorted_as types are the INSTANCES in algorithms/CMakeLists.txt.
+// The sorted_as types of these keys are the INSTANCES in algorithms/CMakeLists.txt.
 #define RAMIFY_INSTANTIATE(Key)                                                       \
   template quicksort_report quicksort(std::span<Key>, const quicksort_options&);      \
   template quicksort_report quicksort_pairs(std::span<Key>, std::span<std::uint32_t>, \

@@ -51,7 +51,7 @@ class shape_on_device {
 
 }  // namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD
 
-namespace ramify::facade {
+namespace ramify::detail::facade {
 
 template <>
 rooted_tree_report number_tree_on<this_build>(const tree_shape& shape,
@@ -64,7 +64,7 @@ rooted_tree_report number_tree_on<this_build>(const tree_shape& shape,
   const on_device preorder(numbers.preorder, array_role::output, call, "preorder");
   const on_device postorder(numbers.postorder, array_role::output, call, "postorder");
   const tree_number_arrays arrays{levels.data(), sizes.data(), preorder.data(), postorder.data()};
-  auto report = rooted_tree(input.get(), arrays, call.stream(), options);
+  auto report = ramify::rooted_tree(input.get(), arrays, call.stream(), options);
   for (const auto* output : {&levels, &sizes, &preorder, &postorder}) output->copy_back();
   static_cast<run_times&>(report) = call.finish();
   return report;
@@ -81,7 +81,7 @@ rooted_tree_report fold_tree_on(const tree_shape& shape, const tree_fold_spans<T
   const on_device rootfix(arrays.rootfix, array_role::output, call, "rootfix");
   const detail::rooted_tree::runtime_operator<T> chosen{combine};
   const auto folds = make_tree_folds(values.data(), chosen, leaffix.data(), rootfix.data());
-  auto report = rooted_tree(input.get(), {}, folds, call.stream(), options);
+  auto report = ramify::rooted_tree(input.get(), {}, folds, call.stream(), options);
   leaffix.copy_back();
   rootfix.copy_back();
   static_cast<run_times&>(report) = call.finish();
@@ -97,4 +97,4 @@ template rooted_tree_report fold_tree_on<this_build, std::int64_t>(
     const tree_shape&, const tree_fold_spans<std::int64_t>&, tree_operator,
     const rooted_tree_options&);
 
-}  // namespace ramify::facade
+}  // namespace ramify::detail::facade

@@ -9,7 +9,7 @@
 
 #include "facade/kernel_build.hpp"
 
-namespace ramify::facade {
+namespace ramify::detail::facade {
 
 /// Numbers a forest on one backend.
 template <build where>
@@ -29,4 +29,4 @@ template <build where, class T>
 rooted_tree_report fold_tree_on(const tree_shape& shape, const tree_fold_spans<T>& arrays,
                                 tree_operator combine, const rooted_tree_options& options);
 
-}  // namespace ramify::facade
+}  // namespace ramify::detail::facade

@@ -47,7 +47,7 @@ class call_arrays {
 };
 
 template <class T>
-rooted_tree_report fold(const tree_shape& shape, const facade::tree_fold_spans<T>& spans,
+rooted_tree_report fold(const tree_shape& shape, const detail::facade::tree_fold_spans<T>& spans,
                         tree_operator combine, const rooted_tree_options& options) {
   if (combine != tree_operator::sum && combine != tree_operator::minimum &&
       combine != tree_operator::maximum) {
@@ -60,8 +60,8 @@ rooted_tree_report fold(const tree_shape& shape, const facade::tree_fold_spans<T
   arrays.add_output(spans.leaffix, "folds");
   arrays.add_output(spans.rootfix, "folds");
   arrays.check_overlap();
-  return facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
-    return facade::fold_tree_on<where, T>(shape, spans, combine, options);
+  return detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
+    return detail::facade::fold_tree_on<where, T>(shape, spans, combine, options);
   });
 }
 
@@ -75,8 +75,8 @@ rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_spans&
   arrays.add_output(numbers.preorder, "preorder");
   arrays.add_output(numbers.postorder, "postorder");
   arrays.check_overlap();
-  return facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
-    return facade::number_tree_on<where>(shape, numbers, options);
+  return detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
+    return detail::facade::number_tree_on<where>(shape, numbers, options);
   });
 }
 

@@ -10,12 +10,12 @@
 #include "facade/device_arrays.cuh"
 #include "spatial_tree/on_backend.hpp"
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
 template <class Real, int dim>
 class spatial_here : public facade::spatial_backend<Real, dim> {
   using host_point = std::array<Real, dim>;
-  using device_point = point<Real, dim>;
+  using device_point = ramify::point<Real, dim>;
   static_assert(sizeof(host_point) == sizeof(device_point));
 
  public:
@@ -23,7 +23,7 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
     facade_call call(options.pending_launches, stream_);
     // Only for the build: the tree has its own copy of the points.
     const on_device input(as_points(points), call, "points");
-    tree_ = spatial_tree<Real, dim>(input.data(), points.size(), stream_.get(), options);
+    tree_ = ramify::spatial_tree<Real, dim>(input.data(), points.size(), stream_.get(), options);
     this->report = tree_.report();
     static_cast<run_times&>(this->report) = call.finish();
   }
@@ -96,25 +96,25 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
   }
 
   host_stream stream_;  // declared first: the tree is freed in it
-  spatial_tree<Real, dim> tree_;
+  ramify::spatial_tree<Real, dim> tree_;
 };
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
 
-namespace ramify::facade {
+namespace ramify::detail::facade {
 
 template <build where, class Real, int dim>
 std::unique_ptr<spatial_backend<Real, dim>> make_spatial_on(
     std::span<const std::array<Real, dim>> points, const spatial_tree_options& options) {
   static_assert(where == this_build);
-  return std::make_unique<spatial_here<Real, dim>>(points, options);
+  return std::make_unique<detail::spatial_tree::spatial_here<Real, dim>>(points, options);
 }
 
-}  // namespace ramify::facade
+}  // namespace ramify::detail::facade
 
 /// Instantiates the facade's trees over `dim`-dimensional points of Real, for this backend.
 #define RAMIFY_INSTANTIATE(Real, dim)                                                          \
-  namespace ramify::facade {                                                                   \
+  namespace ramify::detail::facade {                                                                   \
   template std::unique_ptr<spatial_backend<Real, dim>> make_spatial_on<this_build, Real, dim>( \
       std::span<const std::array<Real, dim>>, const spatial_tree_options&);                    \
   }

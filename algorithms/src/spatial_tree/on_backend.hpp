@@ -10,7 +10,7 @@
 
 #include "facade/kernel_build.hpp"
 
-namespace ramify::facade {
+namespace ramify::detail::facade {
 
 /// A spatial tree on one backend. Its functions are those of spatial_index without size checks.
 template <class Real, int dim>
@@ -35,4 +35,4 @@ template <build where, class Real, int dim>
 std::unique_ptr<spatial_backend<Real, dim>> make_spatial_on(
     std::span<const std::array<Real, dim>> points, const spatial_tree_options& options);
 
-}  // namespace ramify::facade
+}  // namespace ramify::detail::facade

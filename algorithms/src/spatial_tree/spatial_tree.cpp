@@ -38,8 +38,8 @@ spatial_index<Real, dim>::spatial_index(std::span<const point> points,
     throw std::invalid_argument("spatial_tree_options.backend is none of the enumerators");
   }
   const run_report built =
-      facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) -> run_report {
-        backend_ = facade::make_spatial_on<where, Real, dim>(points, options);
+      detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) -> run_report {
+        backend_ = detail::facade::make_spatial_on<where, Real, dim>(points, options);
         return backend_->report;
       });
   backend_->report.backend_reason = built.backend_reason;

@@ -9,16 +9,16 @@
 #include "facade/facade_call.cuh"
 #include "tree_search/on_backend.hpp"
 
-namespace ramify::facade {
+namespace ramify::detail::facade {
 
 template <>
 traverse_report tree_search_on<this_build>(const uts_parameters& tree,
                                            const tree_search_options& options, uts_counts& counts) {
   facade_call call(options.pending_launches);
-  auto found = RAMIFY_BUILD::tree_search(tree, call.stream(), options);
+  auto found = ramify::tree_search(tree, call.stream(), options);
   counts = found.value;
   static_cast<run_times&>(found.report) = call.finish();
   return found.report;
 }
 
-}  // namespace ramify::facade
+}  // namespace ramify::detail::facade

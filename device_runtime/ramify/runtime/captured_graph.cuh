@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// \file captured_graph: launches and copies, captured once as a CUDA graph that can be launched
+/// \file
+/// The class captured_graph: launches and copies, captured once as a CUDA graph that can be launched
 /// repeatedly.
 ///
 ///     const captured_graph steps(stream, [&] {

@@ -62,7 +62,7 @@ struct chain_progress {
   unsigned stopped;     ///< 1: kernels launch nothing more, and the host continues
   unsigned steps;       ///< steps that kernels or a graph have begun
   unsigned arrived;     ///< blocks of the step's last grid that have arrived
-  unsigned iterations;  ///< of graph loops
+  unsigned iterations;  ///< of graph loops, without those of kernels that the host launched
 };
 
 /// The base of every program: what its kernels need to launch the next step.
@@ -250,11 +250,12 @@ __device__ void launch_on_slots(const Program& program, const typename Program::
 
 /// Ends an iteration of a graph's loop: lets the loop continue unless the chain is finished or its due
 /// step does not repeat. One thread, which has written the state. Kernels in the body of a loop must
-/// not contain device launches, so they call this function instead of end_step().
+/// not contain device launches, so they call this function instead of end_step(). The host may launch
+/// the same kernels outside a graph.
 template <class Program>
 __device__ void end_iteration(const Program& program) {
   const typename Program::state_type state = *program.state;
-  ++program.progress->iterations;
+  if (program.loop.in_graph()) ++program.progress->iterations;
   program.loop.again(!program.finished(state) && program.repeats(state));
 }
 

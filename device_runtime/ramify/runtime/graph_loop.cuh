@@ -45,6 +45,15 @@ class loop_condition {
 #endif
   }
 
+  /// Whether a graph's loop launched the kernel.
+  [[nodiscard]] __device__ bool in_graph() const {
+#if RAMIFY_ON_CUDA
+    return in_graph_;
+#else
+    return false;
+#endif
+  }
+
 #if RAMIFY_ON_CUDA
   explicit loop_condition(cudaGraphConditionalHandle handle) : handle_(handle), in_graph_(true) {}
 

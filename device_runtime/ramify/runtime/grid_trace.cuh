@@ -27,7 +27,7 @@
 #include <utility>
 #include <vector>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
 /// Returns the device clock in nanoseconds, or 0 in host code. Under a reproducible schedule of the
 /// CPU executor it is a counter of the calls.
@@ -126,6 +126,10 @@ inline running_grid* record_launch(host_launches& by_host, const launch_facts& f
   return by_host.running + id;
 }
 
+}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD
+
+namespace ramify::inline RAMIFY_BUILD {
+
 #if RAMIFY_TRACE
 
 /// Identifies the record that a grid writes. A kernel gets it as an argument or in an argument.
@@ -134,30 +138,30 @@ class trace_ticket {
   /// The ticket of a trace that is switched off.
   trace_ticket() = default;
   /// The ticket for launches by the host.
-  trace_ticket(trace_memory* memory, host_launches* by_host)
+  trace_ticket(detail::runtime::trace_memory* memory, detail::runtime::host_launches* by_host)
       : memory_(memory), own_(by_host), depth_(the_host) {}
 
   [[nodiscard]] __host__ __device__ bool is_on() const { return memory_ != nullptr; }
 
   /// Returns the grid's record, or null if launch() did not create one.
-  [[nodiscard]] __device__ running_grid* record() const {
-    return depth_ == the_host ? nullptr : static_cast<running_grid*>(own_);
+  [[nodiscard]] __device__ detail::runtime::running_grid* record() const {
+    return depth_ == the_host ? nullptr : static_cast<detail::runtime::running_grid*>(own_);
   }
 
   /// Records a launch by the grid that holds this ticket, or by the host. Returns the new grid's
   /// ticket. A record counts only if its grid runs.
   [[nodiscard]] __host__ __device__ trace_ticket
-  for_child(const launch_facts& facts, [[maybe_unused]] cudaStream_t stream) const {
+  for_child(const detail::runtime::launch_facts& facts, [[maybe_unused]] cudaStream_t stream) const {
     trace_ticket child;
     child.memory_ = memory_;
 #if !RAMIFY_ON_CUDA || !defined(__CUDA_ARCH__)
     if (depth_ == the_host) {
-      child.own_ = record_launch(*static_cast<host_launches*>(own_), facts);
+      child.own_ = detail::runtime::record_launch(*static_cast<detail::runtime::host_launches*>(own_), facts);
       return child;
     }
 #endif
 #if !RAMIFY_ON_CUDA || defined(__CUDA_ARCH__)
-    child.own_ = record_launch(memory_, record(), depth_, facts, stream);
+    child.own_ = detail::runtime::record_launch(memory_, record(), depth_, facts, stream);
     child.depth_ = depth_ + 1;
 #endif
     return child;
@@ -166,8 +170,8 @@ class trace_ticket {
  private:
   static constexpr unsigned the_host = ~0u;
 
-  trace_memory* memory_ = nullptr;
-  void* own_ = nullptr;  // the grid's running_grid; on the host, the host_launches
+  detail::runtime::trace_memory* memory_ = nullptr;
+  void* own_ = nullptr;  // the grid's detail::runtime::running_grid; on the host, the detail::runtime::host_launches
   unsigned depth_ = 0;
 };
 
@@ -177,14 +181,14 @@ class traced {
  public:
   __device__ traced(const trace_ticket& ticket, const char* kernel) : record_(ticket.record()) {
     if (record_ == nullptr || thread() != 0) return;
-    atomicMax(&record_->not_before, ~device_time());
+    atomicMax(&record_->not_before, ~detail::runtime::device_time());
     if (blockIdx.x + blockIdx.y + blockIdx.z != 0) return;
     record_->kernel = kernel;
     ++record_->runs;
   }
   /// Lane 0 records the end of its warp.
   __device__ ~traced() {
-    if (record_ != nullptr && thread() % 32 == 0) atomicMax(&record_->end, device_time());
+    if (record_ != nullptr && thread() % 32 == 0) atomicMax(&record_->end, detail::runtime::device_time());
   }
   traced(const traced&) = delete;
   traced& operator=(const traced&) = delete;
@@ -194,7 +198,7 @@ class traced {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
   }
 
-  running_grid* record_;
+  detail::runtime::running_grid* record_;
 };
 
 #else
@@ -203,7 +207,7 @@ class traced {
 class trace_ticket {
  public:
   [[nodiscard]] __host__ __device__ bool is_on() const { return false; }
-  [[nodiscard]] __host__ __device__ trace_ticket for_child(const launch_facts&,
+  [[nodiscard]] __host__ __device__ trace_ticket for_child(const detail::runtime::launch_facts&,
                                                            cudaStream_t) const {
     return {};
   }
@@ -214,6 +218,10 @@ class traced {
 };
 
 #endif
+
+}  // namespace ramify::inline RAMIFY_BUILD
+
+namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
 /// Whether a type has a ticket as its member `trace`.
 template <class T>
@@ -249,4 +257,4 @@ template <class Parameter>
   }
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD

@@ -110,6 +110,10 @@ __device__ inline void grid_dependency_synchronize() {
 #endif
 }
 
+}  // namespace ramify::inline RAMIFY_BUILD
+
+namespace ramify::detail::runtime::inline RAMIFY_BUILD {
+
 /// Launches a kernel without recording the launch in a trace. launch() calls it.
 template <class... Parameters, class... Arguments>
 __host__ __device__ launch_status launch_untraced(void (*kernel)(Parameters...),
@@ -168,6 +172,10 @@ __host__ __device__ launch_status launch_untraced(void (*kernel)(Parameters...),
 #endif
 }
 
+}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD
+
+namespace ramify::inline RAMIFY_BUILD {
+
 /// Launches `kernel` into `stream`, with bitwise copies of the arguments. It does not synchronize.
 ///
 /// The status is cudaErrorInvalidConfiguration for an invalid shape. In a kernel it may also be
@@ -182,16 +190,16 @@ __host__ __device__ launch_status launch(void (*kernel)(Parameters...), const la
                                          cudaStream_t stream, Arguments&&... arguments) {
   static_assert((std::is_trivially_copyable_v<Parameters> && ...),
                 "kernel arguments are copied bit by bit");
-  if constexpr (trace_available && (has_ticket<Parameters> || ...)) {
-    const trace_ticket ours = ticket_among<Parameters...>(arguments...);
-    const launch_facts facts{{shape.grid.x, shape.grid.y, shape.grid.z},
+  if constexpr (trace_available && (detail::runtime::has_ticket<Parameters> || ...)) {
+    const trace_ticket ours = detail::runtime::ticket_among<Parameters...>(arguments...);
+    const detail::runtime::launch_facts facts{{shape.grid.x, shape.grid.y, shape.grid.z},
                              {shape.block.x, shape.block.y, shape.block.z},
                              static_cast<unsigned>(shape.dynamic_shared)};
     const trace_ticket child = ours.is_on() ? ours.for_child(facts, stream) : ours;
-    return launch_untraced(kernel, shape, stream,
-                           with_ticket<Parameters>(std::forward<Arguments>(arguments), child)...);
+    return detail::runtime::launch_untraced(kernel, shape, stream,
+                           detail::runtime::with_ticket<Parameters>(std::forward<Arguments>(arguments), child)...);
   } else {
-    return launch_untraced(kernel, shape, stream, std::forward<Arguments>(arguments)...);
+    return detail::runtime::launch_untraced(kernel, shape, stream, std::forward<Arguments>(arguments)...);
   }
 }
 

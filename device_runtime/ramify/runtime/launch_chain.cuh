@@ -19,6 +19,9 @@
 ///
 ///     template <class Grids> void launch_ahead(Grids&) const   flat route: steps whose grids need no
 ///                                                              state, in sizes that always suffice
+///     template <class Grids> void launch_before_graph(Grids&) const
+///                                                              flat route: steps, as of launch_ahead(),
+///                                                              that run while the host makes a graph
 ///     template <class Grids> void launch_repeated(const state_type&, Grids&) const
 ///                                                              one iteration of a graph loop, in
 ///                                                              kernels that launch nothing and end with
@@ -35,6 +38,7 @@
 #include <optional>
 #include <ramify/runtime/chain_link.cuh>
 #include <ramify/runtime/graph_loop.cuh>
+#include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <stdexcept>
 #include <string>
@@ -58,6 +62,14 @@ struct loop_choice {
     throw unavailable(std::string(option) + " graph is not available: " + obstacle);
   }
   return {flat_loop::host, obstacle};
+}
+
+/// Checks that a graph can capture a chain whose flat steps `loop` begins.
+/// \throws unavailable with the reason
+inline void require_capturable(const loop_choice& loop, bool has_loop) {
+  if (has_loop && loop.wanted != flat_loop::host) return;
+  throw unavailable("a graph cannot capture steps that the host launches one by one; " +
+                    (has_loop ? loop.reason : "the program has no loop for graphs"));
 }
 
 /// Writes the state of a chain. One thread.
@@ -105,6 +117,7 @@ class launch_chain {
   /// a loop launches all steps.
   /// \throws unavailable if a loop is needed and cannot be had; cuda_error
   void start() {
+    const phase_range range("launch chain: start");
     captured_ = is_being_captured(control_->stream());
     if (!control_->on_device_route()) {
       const bool by_graph = captured_ || (has_loop && loop_.wanted == flat_loop::graph);
@@ -126,18 +139,20 @@ class launch_chain {
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream is
   ///         being captured; what Program::check() throws
   void finish() {
+    const phase_range range("launch chain: finish");
     if (is_being_captured(control_->stream())) {
       throw std::logic_error(
           "the stream is being captured: end the capture and launch the graph before get()");
     }
     if (captured_) control_->report() = started_;
+    level_ = 0;
     for (;;) {
       read_state();
+      release_held_slots();
       if constexpr (requires { program_.check(state_); }) program_.check(state_);
       if (program_.finished(state_)) break;
       launch_due_step();
     }
-    release_held_slots();
     control_->report().graph_grids += progress_.iterations * grids_of_loop_;
   }
 
@@ -185,8 +200,16 @@ class launch_chain {
   void launch_due_step() {
     const unsigned skipped = progress_.launched;
     if (has_loop && skipped == 0 && loop_.wanted != flat_loop::host && program_.repeats(state_)) {
-      put_loop(state_);
-      if (loop_.wanted != flat_loop::host) return;
+      if constexpr (requires(step_launcher& grids) { program_.launch_before_graph(grids); }) {
+        Program flat = program_;
+        flat.slots = {};
+        from_host("launching steps", [&](auto& grids) { flat.launch_before_graph(grids); });
+        put_loop(state_);
+        return;  // the state has changed
+      } else {
+        put_loop(state_);
+        if (loop_.wanted != flat_loop::host) return;
+      }
     }
     if (skipped != 0) {
       // A kernel launched the first grids of the step.
@@ -213,10 +236,7 @@ class launch_chain {
       grids_of_loop_ = grids.launched();
     };
     if (is_being_captured(control_->stream())) {
-      if (!has_loop || loop_.wanted == flat_loop::host) {
-        throw unavailable("a graph cannot capture steps that the host launches one by one; " +
-                          (has_loop ? loop_.reason : "the program has no loop for graphs"));
-      }
+      require_capturable(loop_, has_loop);
       capture_loop(control_->stream(), body);
       set_looped_by(flat_loop::graph, "the stream was being captured");
       return;

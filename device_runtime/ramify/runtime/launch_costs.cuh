@@ -24,7 +24,7 @@
 #include <thread>
 #include <utility>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
 /// Returns the GPU, driver and CUDA runtime for which costs measured now on the current device
 /// hold.
@@ -111,6 +111,6 @@ struct launch_costs_answer {
   return here.answer;
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD
 
 #endif

@@ -54,6 +54,10 @@ inline constexpr std::array launch_cost_fields{
     launch_cost_field{"graph_loop", "construction of a graph loop", &launch_costs::graph_loop,
                       true}};
 
+}  // namespace ramify
+
+namespace ramify::detail::runtime {
+
 /// Whether every cost is positive and less than a second; a cost that can be missing may be 0.
 [[nodiscard]] inline bool are_plausible(const launch_costs& costs) {
   constexpr double most = 1e6;
@@ -64,6 +68,10 @@ inline constexpr std::array launch_cost_fields{
   }
   return true;
 }
+
+}  // namespace ramify::detail::runtime
+
+namespace ramify {
 
 /// Writes one line "description: value" for each field, in microseconds.
 inline std::ostream& operator<<(std::ostream& out, const launch_costs& costs) {

@@ -28,7 +28,7 @@
 #include <string>
 #include <string_view>
 
-namespace ramify {
+namespace ramify::detail::runtime {
 
 /// The GPU, driver and CUDA runtime that measured costs hold for.
 struct launch_costs_origin {
@@ -139,4 +139,4 @@ inline void save_launch_costs(const std::filesystem::path& folder,
   return {};
 }
 
-}  // namespace ramify
+}  // namespace ramify::detail::runtime

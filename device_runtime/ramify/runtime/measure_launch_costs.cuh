@@ -26,7 +26,7 @@
 #include <ramify/runtime/stream.cuh>
 #include <string>
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
 // ---- the kernels: one thread each, templates because nvcc accepts no inline kernels ----------------
 
@@ -287,6 +287,6 @@ inline launch_costs measure_launch_costs() {
   return costs;
 }
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD
 
 #endif

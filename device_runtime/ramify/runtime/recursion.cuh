@@ -7,13 +7,15 @@
 /// device   The host launches the first grid. Grids launch their children, each over one task or over
 ///          many (launch_granularity). Tasks that found no slot wait in a list. The driver of a launch
 ///          chain, after the first grid in the stream, launches grids over that list until it is empty.
-/// flat     The tasks of a level wait in a list. The host launches a grid over it, and reads its size.
+/// flat     The tasks of a level wait in a list. The host launches a grid over it, and reads its size. Or
+///          a graph's loop launches grids of a fixed size over the two lists in turn, without the host.
 
 #include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/launch_chain.cuh>
+#include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/spawner.cuh>
 #include <stdexcept>
 #include <string>
@@ -31,6 +33,17 @@ struct list_heads {
   }
 };
 
+/// Whether a recursion with this Context can run as a graph's loop.
+template <class Context>
+inline constexpr bool has_flat_kernel = requires { Context::flat_kernel(); };
+
+/// Ends an iteration of the loop over the lists. One thread.
+template <class Program>
+__global__ void end_lists(Program program) {
+  const traced here(program.trace, __func__);
+  end_iteration(program);
+}
+
 /// The program that empties the lists: a step is a grid over the list that has tasks, with all that it
 /// spawns. While a grid works on one list, its tasks spill into the other.
 template <class Task, class Context>
@@ -43,12 +56,16 @@ struct list_program : chain_link {
   spawner<Task> spawn;
   Context context;
 
-  /// A list whose grid is complete is empty, unless its kernel did not report the end of a task.
+  /// A list whose grid is complete is empty, unless its kernel did not report the end of a task. Of a
+  /// list that overflowed, tasks were dropped, and the host throws.
   [[nodiscard]] __host__ __device__ bool finished(const list_heads& heads) const {
     const list_head& filled = heads.list[heads.filled()];
-    return filled.count_and_blocks == 0 || filled.ended != 0;
+    const bool overflowed = filled.count_and_blocks >> 32 > lists[0].capacity;
+    return filled.count_and_blocks == 0 || filled.ended != 0 || overflowed;
   }
-  [[nodiscard]] __host__ __device__ bool repeats(const list_heads&) const { return false; }
+  [[nodiscard]] __host__ __device__ bool repeats(const list_heads&) const {
+    return has_flat_kernel<Context>;
+  }
   [[nodiscard]] __host__ __device__ unsigned slots_of(const list_heads&) const { return 1; }
 
   template <class Grids>
@@ -57,7 +74,27 @@ struct list_program : chain_link {
     if (grids.from_kernel()) state->chunks_taken = 0;
     const unsigned filled = heads.filled();
     const auto members = static_cast<unsigned>(heads.list[filled].count_and_blocks);
-    launch_over(filled, spawn.blocks_for(members), progress->steps, grids);
+    spawner<Task> of_step = spawner_of_step(spawn, filled);
+    if (grids.from_kernel()) of_step.depth = progress->steps;
+    grids.unordered(Context::kernel(),
+                    launch_shape{spawn.blocks_for(members), spawn.threads, spawn.dynamic_shared},
+                    task_source<Task>{{}, lists[filled], true}, of_step, context);
+  }
+
+  /// Two levels: a grid over each list. Their size suits any number of tasks. A grid over an empty
+  /// list changes nothing.
+  template <class Grids>
+  void launch_repeated(const list_heads&, Grids& grids) const
+    requires has_flat_kernel<Context>
+  {
+    const auto kernel = Context::flat_kernel();
+    const unsigned blocks = resident_blocks(kernel, spawn.threads, spawn.dynamic_shared);
+    for (unsigned i = 0; i < 2; ++i) {
+      grids(kernel, launch_shape{blocks, spawn.threads, spawn.dynamic_shared},
+            task_source<Task>{{}, lists[i], true},
+            spawner_of_step(spawn.without_launches(), i), context);
+    }
+    grids(end_lists<list_program>, {1, 1}, *this);
   }
 
   void check(const list_heads& heads) const {
@@ -70,16 +107,12 @@ struct list_program : chain_link {
   }
 
  private:
-  template <class Grids>
-  __host__ __device__ void launch_over(unsigned filled, unsigned blocks, unsigned depth,
-                                       Grids& grids) const {
-    spawner<Task> of_step = spawn;
+  template <class Spawner>
+  __host__ __device__ Spawner spawner_of_step(Spawner of_step, unsigned filled) const {
     static_cast<chain_link&>(of_step) = *this;
     of_step.on_slot = false;  // the chain holds the slot
     of_step.next = lists[1 - filled];
-    of_step.depth = depth;
-    grids.unordered(Context::kernel(), launch_shape{blocks, spawn.threads, spawn.dynamic_shared},
-                    task_source<Task>{{}, lists[filled], true}, of_step, context);
+    return of_step;
   }
 };
 
@@ -96,9 +129,18 @@ namespace ramify::inline RAMIFY_BUILD {
 ///     static constexpr bool may_be_thin         whether a long path of tasks may have few tasks beside
 ///                                               it; then grids keep their slots until the driver runs
 ///
+/// and may have this one:
+///
+///     static auto flat_kernel()                 the same kernel over a spawner<Task, false>, without
+///                                               launches: a kernel(task_source<Task>,
+///                                               spawner<Task, false>, Context), from the host alone
+///
 /// The kernel iterates over source.members(), spawns with the spawner, and calls spawn.task_ends() in
 /// one thread for each task that has ended, and spawn.block_ends() at the end of each block. All grids
 /// have the same block size.
+///
+/// With a flat kernel, a graph can launch the levels of the flat route, and a stream that is being
+/// captured can record either route. Without one, it can record the device route only.
 template <class Task, class Context>
 class recursion {
   using program = detail::runtime::list_program<Task, Context>;
@@ -115,19 +157,28 @@ class recursion {
     return sizing.size();
   }
 
+  /// Whether a graph's loop can launch the levels of the flat route.
+  static constexpr bool has_loop = detail::runtime::has_flat_kernel<Context>;
+
   /// Prepares a run. `scratch` is device memory of scratch_bytes(capacity, launches) bytes, aligned to
-  /// 256 bytes. `scratch` and `control` must outlive the run.
-  /// \throws std::invalid_argument if `capacity` is not in [1, 2^31 - 1], or for bad `launches`
+  /// 256 bytes. `scratch` and `control` must outlive the run. `loop` states what launches the levels
+  /// of the flat route; without a flat kernel it is the host.
+  /// \throws std::invalid_argument if `capacity` is not in [1, 2^31 - 1], or for bad `launches`;
+  ///         unavailable if `loop` requests a graph and the Context has no flat kernel
   recursion(void* scratch, std::size_t capacity, run_control& control, unsigned threads,
             unsigned dynamic_shared, child_streams streams, const Context& context,
-            const launch_granularity& launches = {})
+            const launch_granularity& launches = {},
+            const detail::runtime::loop_choice& loop = {flat_loop::host,
+                                                        "the host reads the size of each level"})
       : control_(&control),
         chain_(control, make_program(scratch, capacity, control, threads, dynamic_shared, streams,
                                      context, launches),
-               {flat_loop::host, "the host reads the size of each level"}) {}
+               possible_loop(loop)) {}
 
-  /// Puts the run into the control's stream. Asynchronous.
-  /// \throws cuda_error
+  /// Puts the run into the control's stream. Asynchronous. A graph may capture it; each launch of the
+  /// graph is then a run.
+  /// \throws cuda_error; unavailable if the stream is being captured and a loop is needed and cannot
+  ///         be had
   void start(const Task& root, unsigned blocks) {
     const program& p = chain_.program();
     check(cudaMemsetAsync(p.state, 0, sizeof *p.state, control_->stream()),
@@ -143,9 +194,10 @@ class recursion {
     chain_.start();
   }
 
-  /// Waits for the run. Launches grids over the tasks that wait in the lists.
+  /// Waits for the run. Launches grids over the tasks that wait in the lists. Of a run that was
+  /// captured: once after the launches of the graph, or after each.
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error if a kernel did not
-  ///         call task_ends() for a task
+  ///         call task_ends() for a task, or while the stream is being captured
   void finish() { chain_.finish(); }
 
  private:
@@ -180,6 +232,14 @@ class recursion {
     all.pool.heads = memory.take<list_head>(all.pool.chunks);
     if (all.heads != nullptr) all.pool.taken = &all.heads->chunks_taken;
     return all;
+  }
+
+  static detail::runtime::loop_choice possible_loop(const detail::runtime::loop_choice& loop) {
+    if (has_loop || loop.wanted == flat_loop::host) return loop;
+    if (loop.wanted == flat_loop::graph) {
+      throw unavailable("flat_loop graph is not available: the recursion has no flat kernel");
+    }
+    return {flat_loop::host, "the host reads the size of each level"};
   }
 
   static program make_program(void* scratch, std::size_t capacity, const run_control& control,

@@ -50,6 +50,10 @@ struct route_plans {
                                          : route_plan{.nested_levels = levels};
 }
 
+}  // namespace ramify
+
+namespace ramify::detail::runtime {
+
 /// Returns the estimated time of a plan in microseconds.
 [[nodiscard]] constexpr double microseconds(const route_plan& plan, const launch_costs& costs) {
   return plan.host_launches * costs.host_launch + plan.host_round_trips * costs.host_round_trip +
@@ -70,4 +74,4 @@ struct route_plans {
           "flat: " + about(flat) + " of launches, device " + about(device)};
 }
 
-}  // namespace ramify
+}  // namespace ramify::detail::runtime

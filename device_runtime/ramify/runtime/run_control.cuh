@@ -63,8 +63,8 @@ inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
                                  [[maybe_unused]] cudaStream_t stream) {
   if (const auto only = only_route(wanted, pending_launch_limit, slots_needed)) return *only;
 #if RAMIFY_ON_CUDA && RAMIFY_DEVICE_LAUNCH
-  const launch_costs_answer known = find_launch_costs(stream);
-  if (known.costs) return cheaper_route(plans, *known.costs);
+  const detail::runtime::launch_costs_answer known = detail::runtime::find_launch_costs(stream);
+  if (known.costs) return detail::runtime::cheaper_route(plans, *known.costs);
   return {plans.unmeasured, "launches have not been measured: " + known.obstacle};
 #else
   static_cast<void>(plans);
@@ -179,7 +179,7 @@ class run_control {
   cudaStream_t stream_;
   slot_lease lease_;
   launch_trace* trace_;
-  trace_recorder recorder_;
+  detail::runtime::trace_recorder recorder_;
   run_report report_ = report_of_this_build();
 };
 

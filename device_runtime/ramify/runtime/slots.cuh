@@ -17,7 +17,7 @@
 #include <ramify/runtime/stream.cuh>
 #include <utility>
 
-namespace ramify {
+namespace ramify::detail::runtime {
 
 /// The launch slots of a device that are in use, and who shares them.
 struct slot_counter {
@@ -37,7 +37,7 @@ slot_counters& all_slot_counters() {
   return all;
 }
 
-}  // namespace ramify
+}  // namespace ramify::detail::runtime
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -85,7 +85,7 @@ class slot_lease {
   explicit slot_lease(std::size_t pending_launch_limit) {
     int device = 0;
     check(cudaGetDevice(&device), "asking for the current device");
-    slot_counters& all = all_slot_counters<RAMIFY_ON_CUDA != 0>();
+    detail::runtime::slot_counters& all = detail::runtime::all_slot_counters<RAMIFY_ON_CUDA != 0>();
     const std::lock_guard lock(all.mutex);
     counter_ = &all.of_device[device];
     if (counter_->in_use == nullptr) {
@@ -103,7 +103,7 @@ class slot_lease {
   }
   ~slot_lease() {
     if (counter_ == nullptr) return;
-    const std::lock_guard lock(all_slot_counters<RAMIFY_ON_CUDA != 0>().mutex);
+    const std::lock_guard lock(detail::runtime::all_slot_counters<RAMIFY_ON_CUDA != 0>().mutex);
     --counter_->leases;
 #if !RAMIFY_ON_CUDA
     // A run that broke a rule was abandoned with slots in its hands. No grid outlives the host call
@@ -123,7 +123,7 @@ class slot_lease {
   [[nodiscard]] launch_slots slots() const { return slots_; }
 
  private:
-  slot_counter* counter_ = nullptr;
+  detail::runtime::slot_counter* counter_ = nullptr;
   launch_slots slots_;
 };
 

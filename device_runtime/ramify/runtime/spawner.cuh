@@ -12,7 +12,8 @@
 /// | per_grid    | what a grid spawns      | in the list `next`          | when the chain is complete  |
 ///
 /// A task that finds no slot waits in `next`. On the flat route there are no slots, so every task does.
-/// A grid runs over the list later (recursion.cuh).
+/// A grid runs over the list later (recursion.cuh). A spawner<Task, false> puts every task into `next`
+/// and contains no launches, as a graph's loop requires of its kernels.
 
 #include <ramify/runtime/chain_link.cuh>
 #include <ramify/runtime/granularity.hpp>
@@ -69,7 +70,7 @@ struct chunk_pool {
 ///
 /// `name` is the calling kernel's __func__, for error messages. A recursion makes the spawner and
 /// passes it to the kernel.
-template <class Task>
+template <class Task, bool can_launch = true>
 struct spawner : detail::runtime::chain_link {
   template <class Context>
   using task_kernel = void (*)(task_source<Task>, spawner, Context);
@@ -83,6 +84,11 @@ struct spawner : detail::runtime::chain_link {
   unsigned depth = 0;  ///< of this grid
   unsigned gathered = chunk_pool<Task>::none;  ///< this block's chunk; thread 0 alone reads it
   unsigned ended_here = 0;  ///< tasks that ended in this block; thread 0 alone reads it
+
+  /// The spawner of a kernel without launches.
+  [[nodiscard]] spawner<Task, false> without_launches() const {
+    return {*this, next, threads, dynamic_shared, streams, launches, pool};
+  }
 
   /// Whether a task of that size runs in the block that created it.
   [[nodiscard]] __host__ __device__ bool too_small(unsigned long long size) const {
@@ -98,16 +104,18 @@ struct spawner : detail::runtime::chain_link {
   template <class Context>
   __device__ void operator()(task_kernel<Context> kernel, const Task& task, unsigned blocks,
                              const Context& context, const char* name) {
-    switch (launches.grain) {
-      case granularity::per_task:
-        if (launch_child(kernel, blocks, {task}, context, name)) return;
-        count_spilled(1);
-        break;
-      case granularity::per_block:
-        if (reserve(1, kernel, context, name) && pool.list(gathered).push(task, blocks)) return;
-        count_spilled(1);
-        break;
-      case granularity::per_grid: break;
+    if constexpr (can_launch) {
+      switch (launches.grain) {
+        case granularity::per_task:
+          if (launch_child(kernel, blocks, {task}, context, name)) return;
+          count_spilled(1);
+          break;
+        case granularity::per_block:
+          if (reserve(1, kernel, context, name) && pool.list(gathered).push(task, blocks)) return;
+          count_spilled(1);
+          break;
+        case granularity::per_grid: break;
+      }
     }
     count_dropped(next.push(task, blocks));
   }
@@ -117,6 +125,10 @@ struct spawner : detail::runtime::chain_link {
   template <class Context>
   __device__ void by_block(task_kernel<Context> kernel, bool has, const Task& task,
                            const Context& context, const char* name) {
+    if constexpr (!can_launch) {
+      count_dropped(next.push_by_warp(has, task));
+      return;
+    }
     if (launches.grain == granularity::per_task) {
       has = has && !launch_child(kernel, 1, {task}, context, name);
       if (has) count_spilled(1);
@@ -145,7 +157,7 @@ struct spawner : detail::runtime::chain_link {
   __device__ void block_ends(task_kernel<Context> kernel, const task_source<Task>& source,
                              const Context& context, const char* name) {
     // 1. The tasks that the block has gathered become a grid.
-    launch_gathered(kernel, context, name);
+    if constexpr (can_launch) launch_gathered(kernel, context, name);
     // 2. If the last task of the grid has ended, all members have been worked on: the grid's slot and
     //    its list are free.
     if (ended_here == 0) return;
@@ -157,9 +169,14 @@ struct spawner : detail::runtime::chain_link {
       *source.list.count_and_blocks = 0;
       *source.list.ended = 0;
     }
-    if (on_slot) slots.release();
-    // 3. The tasks that the grid has spawned become a grid.
-    if (launches.grain == granularity::per_grid) launch_next(kernel, source, context, name);
+    if constexpr (can_launch) {
+      if (on_slot) slots.release();
+      // 3. The tasks that the grid has spawned become a grid.
+      if (launches.grain == granularity::per_grid) launch_next(kernel, source, context, name);
+    } else {
+      // 3. The grid that follows in the stream runs over the tasks that this one has spawned.
+      status->count_level(++progress->steps);
+    }
   }
 
  private:

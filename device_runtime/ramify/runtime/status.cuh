@@ -37,6 +37,9 @@ struct run_status {
     record_error(code, kernel, depth);
   }
 
+  /// Reports that tasks of level `depth` have run.
+  __device__ void count_level(unsigned depth) { atomicMax(&deepest, depth); }
+
   /// Counts grids that were launched from the device, at `depth`.
   __device__ void count_children(unsigned count, unsigned depth) {
     if (count == 0) return;

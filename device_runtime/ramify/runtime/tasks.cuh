@@ -135,7 +135,9 @@ struct task_source {
       __device__ explicit iterator(const task_source& source)
           : list_(source.list), member_{source.single, blockIdx.x} {
         if (!source.from_list) return;
-        const unsigned long long counts = *list_.count_and_blocks;  // one read of both
+        unsigned long long counts = *list_.count_and_blocks;  // one read of both
+        // A list that overflowed has no members: its tasks were dropped, and the host throws.
+        if (counts >> 32 > list_.capacity) counts = 0;
         const auto members = static_cast<unsigned>(counts);
         count_ = static_cast<unsigned>(counts >> 32);
         const unsigned each = members / gridDim.x + (members % gridDim.x != 0 ? 1 : 0);

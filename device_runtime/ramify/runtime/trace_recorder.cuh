@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// \file trace_recorder: the host side of a trace. It owns the device memory and appends to a
+/// \file
+/// The class trace_recorder: the host side of a trace. It owns the device memory and appends to a
 /// launch_trace.
 ///
 ///     launch_trace trace;
@@ -30,7 +31,7 @@
 #include <ramify/cpu/executor.hpp>
 #endif
 
-namespace ramify::inline RAMIFY_BUILD {
+namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
 #if RAMIFY_TRACE
 
@@ -300,4 +301,4 @@ class trace_recorder {
 
 #endif
 
-}  // namespace ramify::inline RAMIFY_BUILD
+}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD

@@ -66,70 +66,101 @@ json arguments(const launch_trace& trace, std::size_t i) {
   return args;
 }
 
+/// Writes the events of a trace.
+class event_writer {
+ public:
+  event_writer(std::ostream& out, const launch_trace& trace)
+      : out_(out),
+        trace_(trace),
+        order_(by_begin(trace.grids)),
+        tracks_(assign_tracks(trace.grids, order_)) {}
+
+  /// Writes the names and the order of the tracks.
+  void write_tracks() {
+    const std::size_t track_count =
+        tracks_.empty() ? 0 : *std::max_element(tracks_.begin(), tracks_.end()) + 1;
+    for (std::size_t track = 0; track < track_count; ++track) {
+      event({{"ph", "M"},
+             {"pid", 1},
+             {"tid", track},
+             {"name", "thread_name"},
+             {"args", {{"name", "track " + std::to_string(track)}}}});
+      event({{"ph", "M"},
+             {"pid", 1},
+             {"tid", track},
+             {"name", "thread_sort_index"},
+             {"args", {{"sort_index", track}}}});
+    }
+  }
+
+  /// Writes one slice for each grid.
+  void write_slices() {
+    for (const std::size_t i : order_) {
+      const traced_grid& g = trace_.grids[i];
+      event({{"ph", "X"},
+             {"pid", 1},
+             {"tid", tracks_[i]},
+             {"name", g.kernel},
+             {"cat", to_string(g.stream)},
+             {"ts", time(g.begin)},
+             {"dur", time(std::max(g.end, g.begin) - g.begin)},
+             {"args", arguments(trace_, i)}});
+    }
+  }
+
+  /// Writes one arrow for each launch by a kernel.
+  void write_arrows() {
+    for (const std::size_t i : order_) {
+      const std::size_t p = parent_of(trace_, i);
+      if (p == traced_grid::no_grid) continue;
+      const traced_grid& child = trace_.grids[i];
+      const traced_grid& parent = trace_.grids[p];
+      // A viewer attaches an arrow to the slice that is open at its time, so it must begin before
+      // the end.
+      const std::uint64_t last = std::max(parent.begin + 1, parent.end) - 1;
+      json arrow{{"cat", "launch"}, {"name", to_string(child.stream)}, {"id", i}, {"pid", 1}};
+      arrow["ph"] = "s";
+      arrow["tid"] = tracks_[p];
+      arrow["ts"] = time(std::clamp(child.launched, parent.begin, last));
+      event(arrow);
+      arrow["ph"] = "f";
+      arrow["bp"] = "e";  // attach to the slice around this time, not to the next one
+      arrow["tid"] = tracks_[i];
+      arrow["ts"] = time(child.begin);
+      event(arrow);
+    }
+  }
+
+ private:
+  void event(const json& e) { out_ << json_text(e) << ",\n"; }
+
+  /// The unit of the format is a microsecond.
+  [[nodiscard]] double time(std::uint64_t t) const {
+    return trace_.counts_steps ? double(t) : double(t) / 1000;
+  }
+
+  std::ostream& out_;
+  const launch_trace& trace_;
+  std::vector<std::size_t> order_;
+  std::vector<std::size_t> tracks_;
+};
+
 }  // namespace
 
 void write_chrome_trace(std::ostream& out, const launch_trace& trace) {
-  const auto& grids = trace.grids;
-  // The unit of the format is a microsecond.
-  const auto time = [&](std::uint64_t t) {
-    return trace.counts_steps ? double(t) : double(t) / 1000;
-  };
-  const auto order = by_begin(grids);
-  const auto tracks = assign_tracks(grids, order);
-  const std::size_t track_count =
-      tracks.empty() ? 0 : *std::max_element(tracks.begin(), tracks.end()) + 1;
-
   out << "{\"displayTimeUnit\": \"ns\",\n\"otherData\": "
       << json_text({{"route", to_string(trace.taken)},
                     {"backend", to_string(trace.ran_on)},
-                    {"grids", grids.size()},
+                    {"grids", trace.grids.size()},
                     {"lost grids", trace.lost},
                     {"times", trace.counts_steps ? "steps of the schedule" : "nanoseconds"},
                     {"device clock at 0", trace.origin}})
       << ",\n\"traceEvents\": [\n";
-  const auto event = [&](json e) { out << json_text(e) << ",\n"; };
-  for (std::size_t track = 0; track < track_count; ++track) {
-    event({{"ph", "M"},
-           {"pid", 1},
-           {"tid", track},
-           {"name", "thread_name"},
-           {"args", {{"name", "track " + std::to_string(track)}}}});
-    event({{"ph", "M"},
-           {"pid", 1},
-           {"tid", track},
-           {"name", "thread_sort_index"},
-           {"args", {{"sort_index", track}}}});
-  }
+  event_writer writer(out, trace);
+  writer.write_tracks();
   // Slices come before arrows: viewers order events of the same time by their position in the file.
-  for (const std::size_t i : order) {
-    const traced_grid& g = grids[i];
-    event({{"ph", "X"},
-           {"pid", 1},
-           {"tid", tracks[i]},
-           {"name", g.kernel},
-           {"cat", to_string(g.stream)},
-           {"ts", time(g.begin)},
-           {"dur", time(std::max(g.end, g.begin) - g.begin)},
-           {"args", arguments(trace, i)}});
-  }
-  for (const std::size_t i : order) {
-    const std::size_t p = parent_of(trace, i);
-    if (p == traced_grid::no_grid) continue;
-    const traced_grid& parent = grids[p];
-    // A viewer attaches an arrow to the slice that is open at its time, so it must begin before the
-    // end.
-    const std::uint64_t last = std::max(parent.begin + 1, parent.end) - 1;
-    json arrow{{"cat", "launch"}, {"name", to_string(grids[i].stream)}, {"id", i}, {"pid", 1}};
-    arrow["ph"] = "s";
-    arrow["tid"] = tracks[p];
-    arrow["ts"] = time(std::clamp(grids[i].launched, parent.begin, last));
-    event(arrow);
-    arrow["ph"] = "f";
-    arrow["bp"] = "e";  // attach to the slice around this time, not to the next one
-    arrow["tid"] = tracks[i];
-    arrow["ts"] = time(grids[i].begin);
-    event(arrow);
-  }
+  writer.write_slices();
+  writer.write_arrows();
   // This event is always written, so it is the last one, which no comma may follow.
   out << json_text({{"ph", "M"},
                     {"pid", 1},

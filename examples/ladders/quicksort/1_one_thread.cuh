@@ -2,26 +2,29 @@
 #pragma once
 
 /// \file
-/// Rung 1: quicksort as in a textbook. Where a function would call itself, the kernel launches itself.
+/// Rung 1: quicksort as in a textbook. The kernel launches itself where a function would call
+/// itself.
 ///
-/// Changed    Nothing yet. A grid of one thread splits a segment in two and launches a grid for each half,
-///            into the stream that a launch has when nobody names one: the NULL stream of its block.
-/// Tree       Binary: a grid for each segment of two keys or more, so n - 1 grids in all. Its depth is that of
-///            a random search tree, some 40 levels for 65,536 keys.
-/// Join       None. The halves are sorted in place, and the host waits for the root, which is complete when
-///            all grids below it are. But one stream runs one grid after the other: the right half waits until
-///            the left one is complete. So of all these grids only one runs at a time.
-/// Cost       n log(n) comparisons, one after another, and n launches, each longer than most grids' work.
-///            A level reads and writes all keys once, and each thread waits for each key.
+/// Changed    Nothing yet. A grid of one thread splits a segment in two and launches a grid for
+///            each half into the NULL stream of its block, which is the default stream of a launch.
+/// Tree       Binary: one grid for each segment of two or more keys, so n - 1 grids in all. Its
+///            depth is that of a random search tree, some 40 levels for 65,536 keys.
+/// Join       None. The halves are sorted in place. The host waits for the root, which is complete
+///            when all grids below it are complete. The NULL stream runs one grid after another:
+///            the right half waits until the left half is complete. So only one of all these grids
+///            runs at a time.
+/// Cost       n log(n) comparisons, one after another, and n launches, each longer than the work of
+///            most grids. A level reads and writes all keys once, and each thread waits for each
+///            key.
 
 #include "segment.cuh"
 
 namespace ladder::rung_1 {
 
-// 1. Split (Hoare's way): keys not greater than the pivot, then keys not smaller; neither part is empty.
-//    Keys equal to the pivot stop both ends, so that equal keys are split in the middle.
+// 1. Split (Hoare's partition): keys not greater than the pivot, then keys not smaller. Neither
+//    part is empty. Keys equal to the pivot stop both scans, so equal keys are split in the middle.
 __device__ inline unsigned partition(std::uint32_t* keys, const segment& s) {
-  const std::uint32_t pivot = keys[random_place(s)];
+  const std::uint32_t pivot = keys[random_position(s)];
   unsigned left = s.begin;
   unsigned right = s.end - 1;
   for (;;) {
@@ -34,33 +37,35 @@ __device__ inline unsigned partition(std::uint32_t* keys, const segment& s) {
   }
 }
 
-__global__ void sort_segment(std::uint32_t* keys, segment all, nested_grid me);
+__global__ void sort_segment(std::uint32_t* keys, segment all, nested_grid self);
 
-// 2. Recurse: a grid for a half, if the quota has a slot for it. Without the quota this would be
+// 2. Recurse: launch a grid for a half if the quota has a free slot. Without the quota this would
+//    be
 //        sort_segment<<<1, 1>>>(keys, half, ...);
-//    and the first level with more grids than the pool has places would be the end.
-__device__ inline bool launch_for(std::uint32_t* keys, const segment& half, const nested_grid& me) {
+//    and fail at the first level with more grids than the pool has slots.
+__device__ inline bool launch_for(std::uint32_t* keys, const segment& half,
+                                  const nested_grid& self) {
   nested_grid child;
-  if (!me.find_room(child, 1)) return false;
+  if (!self.acquire_slot(child, 1)) return false;
   const auto launched = launch(sort_segment, {1, 1}, null_stream(), keys, half, child);
-  return child.is_launched(launched, "sort_segment");
+  return child.check_launch(launched, "sort_segment");
 }
 
-__global__ void sort_segment(std::uint32_t* keys, segment all, nested_grid me) {
-  const traced here(me.trace, __func__);
-  kept_segments kept;
-  kept.begin_with(all);
-  // 3. What finds no slot, this thread goes on with itself.
-  while (kept.count > 0) {
-    const segment s = kept.pop();
+__global__ void sort_segment(std::uint32_t* keys, segment all, nested_grid self) {
+  const traced here(self.trace, __func__);
+  segment_stack stack;
+  stack.reset(all);
+  // 3. This thread sorts the halves that got no slot.
+  while (stack.count > 0) {
+    const segment s = stack.pop();
     const unsigned middle = partition(keys, s);
     const two_halves halves({s.begin, middle, 0}, {middle, s.end, 0});
     for (const segment& half : {halves.larger, halves.smaller}) {
       // 4. Base case: one key.
-      if (half.size() > 1 && !launch_for(keys, half, me)) kept.push(half);
+      if (half.size() > 1 && !launch_for(keys, half, self)) stack.push(half);
     }
   }
-  me.block_ends();
+  self.block_ends();
 }
 
 inline void sort(std::uint32_t* keys, std::size_t n, ladder_run& run) {

@@ -4,15 +4,17 @@
 /// \file
 /// Rung 6: many blocks split a large segment.
 ///
-/// Changed    A grid has a block for each tile of its segment. Where a tile's keys go, its block asks two counters
-///            in global memory: how many smaller keys there are so far, and how many greater ones. The last
-///            block to be done knows both parts. It launches a grid for each, and what is small it sorts itself.
+/// Changed    A grid has one block for each tile of its segment. A block reserves positions for the
+///            keys of its tile with two counters in global memory: the smaller keys so far, and the
+///            greater keys so far. After the last block to arrive, both parts are known. That block
+///            launches a grid for each, and sorts small parts itself.
 /// Tree       As before, but a grid has as many blocks as its segment has tiles.
-/// Join       The blocks of a grid do not wait for each other. Each counts itself when it is done, and the
-///            one that is last goes on for all (the others have nothing left to do with the segment).
-/// Cost       The whole GPU works on each level, from the first on. A level is as fast as memory allows where its
-///            segments are long. But there are log2(n / 2048) levels and some more, as splits are uneven, and
-///            each reads and writes all keys.
+/// Join       The blocks of a grid do not wait for each other. Each increments a counter when it is
+///            done, and the last one continues for all (the others have no work left in the
+///            segment).
+/// Cost       The whole GPU works on each level, from the first on. Where segments are long, a
+///            level is limited by memory bandwidth. But there are log2(n / 2048) levels, and some
+///            more because splits are uneven, and each reads and writes all keys.
 
 #include <ramify/runtime/tasks.cuh>
 
@@ -20,36 +22,37 @@
 
 namespace ladder::rung_6 {
 
-using rung_4::room;
+using rung_4::positions;
 using rung_4::threads;
 using rung_4::tile;
 using rung_5::leaf_size;
 
-// What the blocks of a segment share; zeros between segments. A segment of more than leaf_size keys has number
-// begin / leaf_size for itself: no other one that is being split begins so near.
+// The counters that the blocks of a segment share. They are zero between segments. A segment of
+// more than leaf_size keys uses entry begin / leaf_size alone: no other segment that is being split
+// begins so near.
 struct split {
   unsigned front;    // smaller keys so far
-  unsigned back;     // greater ones
+  unsigned back;     // greater keys so far
   unsigned arrived;  // blocks that are done
 };
 
 __device__ inline unsigned tiles_of(const segment& s) { return (s.size() + tile - 1) / tile; }
 
-__global__ void sort_segment(two_arrays keys, split* splits, segment all, nested_grid me);
+__global__ void sort_segment(double_buffer keys, split* splits, segment all, nested_grid self);
 
-__device__ inline bool launch_for(const two_arrays& keys, split* splits, const segment& half,
-                                  const nested_grid& me) {
+__device__ inline bool launch_for(const double_buffer& keys, split* splits, const segment& half,
+                                  const nested_grid& self) {
   nested_grid child;
-  if (!me.find_room(child, tiles_of(half))) return false;
+  if (!self.acquire_slot(child, tiles_of(half))) return false;
   const auto launched =
       launch(sort_segment, {tiles_of(half), threads}, fire_and_forget(), keys, splits, half, child);
-  return child.is_launched(launched, "sort_segment");
+  return child.check_launch(launched, "sort_segment");
 }
 
-// 1. A block's part in a split: every `team`-th tile, from number `rank` on. Every thread of the block.
-__device__ inline void partition_tiles(const two_arrays& keys, const segment& s, split& shared,
+// 1. Splits every `team`-th tile, from tile `rank` on. All threads of the block call it.
+__device__ inline void partition_tiles(const double_buffer& keys, const segment& s, split& shared,
                                        std::uint32_t pivot, unsigned rank, unsigned team) {
-  __shared__ room here;
+  __shared__ positions here;
   for (unsigned t = rank; t < tiles_of(s); t += team) {
     const auto reserve = [&](unsigned counts) {
       if (threadIdx.x == 0) {
@@ -65,46 +68,47 @@ __device__ inline void partition_tiles(const two_arrays& keys, const segment& s,
 }
 
 __global__ void __launch_bounds__(threads)
-    sort_segment(two_arrays keys, split* splits, segment all, nested_grid me) {
-  const traced here(me.trace, __func__);
-  __shared__ kept_segments kept;
-  if (threadIdx.x == 0) kept.begin_with(all);
+    sort_segment(double_buffer keys, split* splits, segment all, nested_grid self) {
+  const traced here(self.trace, __func__);
+  __shared__ segment_stack stack;
+  if (threadIdx.x == 0) stack.reset(all);
   __syncthreads();
-  // 2. The grid's segment is split by all of its blocks; what is kept later, by the last one alone.
+  // 2. All blocks split the segment of the grid. The last block alone processes its stack.
   unsigned rank = blockIdx.x;
   unsigned team = gridDim.x;
-  while (kept.count > 0) {
-    const segment s = kept.list[kept.count - 1];
-    __syncthreads();  // all threads have looked
-    if (threadIdx.x == 0) kept.pop();
+  while (stack.count > 0) {
+    const segment s = stack.list[stack.count - 1];
+    __syncthreads();  // all threads have read the segment
+    if (threadIdx.x == 0) stack.pop();
     if (s.size() <= leaf_size) {
       rung_5::sort_leaf(keys, s);
       continue;
     }
     split& shared = splits[s.begin / leaf_size];
-    const std::uint32_t pivot = keys[s.buffer][random_place(s)];
+    const std::uint32_t pivot = keys[s.buffer][random_position(s)];
     partition_tiles(keys, s, shared, pivot, rank, team);
-    // 3. All but the last block are done here. (They have read the pivot, too: it may be overwritten.)
+    // 3. All blocks except the last one end here. (All have read the pivot, so it may be
+    //    overwritten.)
     if (!last_to_arrive(shared.arrived, team)) break;
     rank = 0;
     team = 1;
-    const room middle{s.begin + shared.front, s.end - shared.back};
+    const positions middle{s.begin + shared.front, s.end - shared.back};
     for (unsigned i = middle.front + threadIdx.x; i < middle.back; i += threads) {
-      keys.home[i] = pivot;
+      keys.output[i] = pivot;
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-      shared.front = 0;  // for the left half, which has the same number
+      shared.front = 0;  // the left half uses the same entry
       shared.back = 0;
       const two_halves halves({s.begin, middle.front, 1 - s.buffer},
                               {middle.back, s.end, 1 - s.buffer});
       for (const segment& half : {halves.larger, halves.smaller}) {
-        if (half.size() <= leaf_size || !launch_for(keys, splits, half, me)) kept.push(half);
+        if (half.size() <= leaf_size || !launch_for(keys, splits, half, self)) stack.push(half);
       }
     }
     __syncthreads();
   }
-  if (threadIdx.x == 0) me.block_ends();
+  if (threadIdx.x == 0) self.block_ends();
 }
 
 inline void sort(std::uint32_t* keys, std::size_t n, ladder_run& run) {
@@ -115,8 +119,8 @@ inline void sort(std::uint32_t* keys, std::size_t n, ladder_run& run) {
         "clearing the counters");
   const segment all{0, static_cast<unsigned>(n), 0};
   const auto blocks = static_cast<unsigned>((n + tile - 1) / tile);
-  run.launched(launch(sort_segment, {blocks, threads}, run.stream(), two_arrays{keys, other.data()},
-                      splits.data(), all, run.root()));
+  run.launched(launch(sort_segment, {blocks, threads}, run.stream(),
+                      double_buffer{keys, other.data()}, splits.data(), all, run.root()));
 }
 
 }  // namespace ladder::rung_6

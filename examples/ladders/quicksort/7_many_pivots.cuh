@@ -4,30 +4,36 @@
 /// \file
 /// Rung 7: many pivots at once.
 ///
-/// Changed    A level splits each of its segments not in two but in 256 parts and, for keys that equal a pivot, 255
-///            more. Where a part begins is known when all keys have been counted, so a level is two grids over all of
-///            its segments, a row of blocks for each:
+/// Changed    A level splits each of its segments not into two but into 256 parts and, for keys
+///            that equal a pivot, 255 more. The begin of each part is known after all keys have
+///            been counted. So a level is two grids over all its segments, one row of blocks for
+///            each:
 ///
-///                count     a sample of 2048 keys, sorted by a block; every 8th is a pivot. Each block finds
-///                          the part of each of its keys by binary search, and counts.
-///                scatter   the counts' sums say where parts begin. Each block moves its keys there.
+///                count     Each block sorts a sample of 2048 keys; every 8th is a pivot. It finds the
+///                          part of each of its keys by binary search, and counts.
+///                scatter   A scan of the counts gives the begins of the parts. Each block moves its keys.
 ///
-///            The last block of each row of scatter hands the parts on: large ones to the next level, small ones,
-///            some neighbours together, to a list of leaves. The last block of all launches.
-/// Tree       A chain, with three grids a level: count and scatter, in order in one named stream, and a grid for the
-///            leaves that were found. No longer a tree that follows the keys.
-/// Join       As in rung 6, twice: last block of a row, last block of the grid. Scatter begins when count is
-///            complete, for both are in one stream. If the quota has no slot, the level waits, and the host
-///            launches it when all else is complete: 7_levels.cuh.
-/// Cost       log256(n / 2048) levels, so two for 2^24 keys, each with two reads and one write of the keys; and leaves.
-///            What is left to do: each block of count sorts the sample anew, keys are written one by one, wherever they go (the library lays a tile out in
-///            shared memory first), and all equal keys are brought home by one block.
+///            The last block of each row of scatter appends the parts to lists: large parts to the
+///            segments of the next level, small parts, some neighbors merged, to the leaves. The last
+///            block of the grid launches.
+/// Tree       A chain with three grids a level: count and scatter, in order in one named stream,
+///            and a grid for the new leaves. It is no longer a tree that follows the keys.
+/// Join       As in rung 6, twice: the last block of a row, the last block of the grid. Scatter
+///            begins when count is complete, because both are in one stream. If the quota has no
+///            slot, the level waits, and the host launches it after all else is complete:
+///            7_levels.cuh.
+/// Cost       log256(n / 2048) levels, so two for 2^24 keys, each with two reads and one write of
+///            the keys; and the leaves. Not yet optimized: each block of count sorts the sample
+///            again; keys are written one by one to any position (the library lays a tile out in
+///            shared memory first); and one block copies all keys of a part of equal keys to the
+///            output.
 
 #include "7_levels.cuh"
 
 namespace ladder::rung_7 {
 
-// 1. Pivots: the first key of every thread, when the block has sorted a sample. Every thread of the block.
+// 1. Sorts a sample. The first key of each thread is then a pivot. All threads of the block call
+//    it.
 __device__ inline void choose_pivots(std::uint32_t* pivots, const std::uint32_t* keys,
                                      const segment& s) {
   __shared__ typename rung_5::block_sort::TempStorage storage;
@@ -36,27 +42,27 @@ __device__ inline void choose_pivots(std::uint32_t* pivots, const std::uint32_t*
   for (unsigned i = 0; i < items; ++i) {
     mine[i] = keys[s.begin + hash(s.end ^ hash(threadIdx.x * items + i)) % s.size()];
   }
-  rung_5::block_sort(storage).Sort(mine, rung_5::comes_before());
+  rung_5::block_sort(storage).Sort(mine, rung_5::less());
   if (threadIdx.x > 0) pivots[threadIdx.x - 1] = mine[0];
   __syncthreads();
 }
 
 __device__ inline unsigned part_of(const std::uint32_t* pivots, std::uint32_t key) {
-  unsigned smaller = 0;  // pivots before the key
+  unsigned smaller = 0;  // pivots less than the key
   for (unsigned step = ways / 2; step > 0; step /= 2) {
     if (pivots[smaller + step - 1] < key) smaller += step;
   }
   return 2 * smaller + (smaller < ways - 1 && pivots[smaller] == key ? 1 : 0);
 }
 
-__global__ void __launch_bounds__(threads) count(job j, unsigned level, nested_grid me) {
-  const traced here(me.trace, __func__);
+__global__ void __launch_bounds__(threads) count(job j, unsigned level, nested_grid self) {
+  const traced here(self.trace, __func__);
   __shared__ std::uint32_t pivots[ways - 1];
   __shared__ unsigned counts[parts];
   const segment s = j.segments[level % 2][blockIdx.x];
   split& row = j.splits[blockIdx.x];
   const std::uint32_t* from = j.keys[s.buffer];
-  // All blocks of a row find the same pivots. One of them writes them down.
+  // All blocks of a row find the same pivots. One of them stores the pivots.
   choose_pivots(pivots, from, s);
   for (unsigned p = threadIdx.x; p < parts; p += threads) counts[p] = 0;
   __syncthreads();
@@ -69,14 +75,15 @@ __global__ void __launch_bounds__(threads) count(job j, unsigned level, nested_g
     if (counts[p] > 0) atomicAdd(&row.counts[p], counts[p]);
     if (blockIdx.y == 0 && p < ways - 1) row.pivots[p] = pivots[p];
   }
-  if (threadIdx.x == 0) me.block_ends();
+  if (threadIdx.x == 0) self.block_ends();
 }
 
-// 2. Moves the keys of a tile to their parts, which begin at `begins`. Every thread of the block.
+// 2. Moves the keys of a tile to their parts, which begin at `begins`. All threads of the block
+//    call it.
 __device__ inline void scatter_tile(const job& j, const segment& s, split& row,
                                     const std::uint32_t* pivots, const unsigned* begins,
                                     unsigned first) {
-  __shared__ unsigned places[parts];  // keys of each part, then where they go
+  __shared__ unsigned places[parts];  // counts of the parts, then positions
   std::uint32_t mine[items];
   unsigned part[items];
   unsigned rank[items];
@@ -104,15 +111,15 @@ __device__ inline void scatter_tile(const job& j, const segment& s, split& row,
   __syncthreads();
 }
 
-__global__ void __launch_bounds__(threads) scatter(job j, unsigned level, nested_grid me) {
-  const traced here(me.trace, __func__);
+__global__ void __launch_bounds__(threads) scatter(job j, unsigned level, nested_grid self) {
+  const traced here(self.trace, __func__);
   using scan = block_scan<unsigned, threads>;
   __shared__ typename scan::TempStorage storage;
   __shared__ std::uint32_t pivots[ways - 1];
   __shared__ unsigned begins[parts + 1];
   const segment s = j.segments[level % 2][blockIdx.x];
   split& row = j.splits[blockIdx.x];
-  // Where parts begin: each thread has two of them, the last one only one.
+  // The begins of the parts: two per thread, one in the last thread.
   const unsigned t = threadIdx.x;
   const unsigned even = row.counts[2 * t];
   const unsigned odd = t < ways - 1 ? row.counts[2 * t + 1] : 0;
@@ -127,14 +134,14 @@ __global__ void __launch_bounds__(threads) scatter(job j, unsigned level, nested
     scatter_tile(j, s, row, pivots, begins, first);
   }
   if (last_to_arrive(row.arrived, gridDim.y)) {
-    if (t == 0) hand_on(j, s, level, begins);
+    if (t == 0) emit_children(j, s, level, begins);
     for (unsigned p = t; p < parts; p += threads) row.counts[p] = row.taken[p] = 0;
   }
   if (last_to_arrive(j.all->arrived, gridDim.x * gridDim.y) && t == 0) {
     j.all->segments[level % 2] = 0;  // the list after the next one
-    launch_level(j, level + 1, me);
+    launch_level(j, level + 1, self);
   }
-  if (t == 0) me.block_ends();
+  if (t == 0) self.block_ends();
 }
 
 inline void sort(std::uint32_t* keys, std::size_t n, ladder_run& run) {

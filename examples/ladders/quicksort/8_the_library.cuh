@@ -4,13 +4,14 @@
 /// \file
 /// Rung 8: Ramify's quicksort.
 ///
-/// Changed    Rung 7's idea, worked out. Blocks lay a tile out in shared memory before they write it; what is in
-///            order already is seen by the first count, and left there; teams of a block sort leaves; how many
-///            parts there are follows from n. It sorts keys of any type, with values, by any comparator, and
-///            survives bad ones. What each of these gained: benchmarks/README.md. To read it, begin with
+/// Changed    Rung 7's idea with all optimizations. Blocks lay a tile out in shared memory before
+///            they write it. The first count detects keys that are in order, and they stay in
+///            place. Teams of threads in a block sort leaves. The number of parts depends on n. The
+///            library sorts keys of any type, with values, by any comparator, and survives bad
+///            comparators. The gain of each: benchmarks/README.md. To read the code, begin with
 ///            algorithms/README.md.
 /// Tree       As in rung 7: the last block of a level launches the next level and the leaves.
-/// Join       As in rung 7; what finds no slot, the host launches (`quicksort_run::get()`).
+/// Join       As in rung 7. The host launches the levels that got no slot (`quicksort_run::get()`).
 /// Cost       Two levels for 2^24 keys on an H200, and leaves.
 
 #include <ramify/quicksort.cuh>
@@ -21,9 +22,9 @@ namespace ladder::rung_8 {
 
 inline void sort(std::uint32_t* keys, std::size_t n, ladder_run& run) {
   quicksort_config config;
-  config.route = route::device;  // with some 2^20 keys the flat one would be quicker
+  config.route = route::device;  // at about 2^20 keys the flat route would be faster
   config.trace = run.trace();
-  run.did(quicksort(keys, n, ascending(), run.stream(), config));
+  run.set_report(quicksort(keys, n, ascending(), run.stream(), config));
 }
 
 }  // namespace ladder::rung_8

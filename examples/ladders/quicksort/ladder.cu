@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ladder: quicksort in eight versions, one change each, from one thread a segment to the library's.
+// A ladder: quicksort in eight versions, one change each, from one thread per segment to the
+// library.
 //
-//     ladder_quicksort --n 100000                            # all rungs that can bear it, checked and timed
-//     ladder_quicksort --rung 3 --n 500 --trace three.html   # one rung's launches, as a page for a browser
+//     ladder_quicksort --n 100000                            # checks and times the rungs
+//     ladder_quicksort --rung 3 --n 500 --trace three.html   # draws the launches of one rung
 #include "../ladder.hpp"
 
 #include <algorithm>
@@ -43,7 +44,7 @@ class sorting {
 
   ladder::run_result run(rung_function sort, cudaStream_t stream, launch_trace* trace) {
     copy(keys_.data(), input_.data(), cudaMemcpyDeviceToDevice);
-    // (A grid has two keys at least, so there are not more grids than keys.)
+    // A grid sorts at least two keys, so there are not more grids than keys.
     ladder::ladder_run run(size(), stream, trace);
     host_event begin;
     host_event end;
@@ -97,7 +98,7 @@ const ladder::ladder_description<sorting> quicksorts{
     gpu ? 1 << 24 : 1 << 20,
     std::nullopt,
     {
-        {"1 one thread", "a grid of one thread for each segment, in the NULL stream", 1 << 18,
+        {"1 one thread", "one grid of one thread per segment, in the NULL stream", 1 << 18,
          ladder::rung_1::sort},
         {"2 threshold", "up to 32 keys are sorted in place", 1 << 20, ladder::rung_2::sort},
         {"3 fire-and-forget", "both halves at the same time", 1 << 22, ladder::rung_3::sort},
@@ -105,15 +106,15 @@ const ladder::ladder_description<sorting> quicksorts{
         {"5 block sort", "a block sorts leaves, in shared memory", any, ladder::rung_5::sort},
         {"6 many blocks", "many blocks split a large segment", any, ladder::rung_6::sort},
         {"7 many pivots", "hundreds of parts at once, level by level", any, ladder::rung_7::sort},
-        {"8 the library", "the same, worked out: `ramify::quicksort`, device route", any,
+        {"8 the library", "the same, optimized: `ramify::quicksort`, device route", any,
          ladder::rung_8::sort},
     }};
 
-void expect(bool is_so, int rung, const char* what) {
-  if (!is_so) throw std::logic_error("rung " + std::to_string(rung) + ": " + what);
+void expect(bool condition, int rung, const char* what) {
+  if (!condition) throw std::logic_error("rung " + std::to_string(rung) + ": " + what);
 }
 
-/// Whether the rungs launch what their head comments say, where none lacks a slot.
+/// Checks that the rungs launch what their head comments state, with enough slots.
 void check_launches(cudaStream_t stream) {
   const launch_limits scope({.pending_launches = 2048});
   constexpr std::size_t n = gpu ? 12'000 : 3000;
@@ -122,12 +123,12 @@ void check_launches(cudaStream_t stream) {
   unsigned deepest[8] = {};
   for (int rung = 1; rung < 8; ++rung) {
     const run_report report = ladder::run_once(problem, quicksorts.rungs[rung - 1], stream).report;
-    expect(report.spilled_tasks == 0, rung, "a segment found no slot");
+    expect(report.spilled_tasks == 0, rung, "a segment got no slot");
     grids[rung] = report.host_grids + report.child_grids;
     deepest[rung] = report.deepest_level;
   }
-  expect(grids[1] == n - 1, 1, "not a grid for each segment");
-  expect(grids[2] > n / 20 && grids[2] < n / 13, 2, "not a grid for some 16 keys");
+  expect(grids[1] == n - 1, 1, "not one grid per segment");
+  expect(grids[2] > n / 20 && grids[2] < n / 13, 2, "not one grid per 16 keys or so");
   expect(deepest[2] + 4 < deepest[1], 2, "as deep as without a threshold");
   expect(grids[3] == grids[2] && deepest[3] == deepest[2], 3, "another tree than before");
   expect(grids[4] <= grids[3], 4, "more grids than before");
@@ -137,16 +138,16 @@ void check_launches(cudaStream_t stream) {
   expect(grids[7] == 3 && deepest[7] == 1, 7, "not one level and its leaves");
 }
 
-/// All rungs, on inputs of all kinds, and with few launch slots, or none.
+/// Checks all rungs on all input distributions, also with few launch slots or none.
 void check_rungs() {
   using common::distribution;
   const host_stream stream;
   check_launches(stream.get());
   std::vector<std::size_t> limits{2048, 300, 32};  // quotas of 1024, 150 and 2
-  if (!gpu) limits.push_back(1);                   // a quota of none; no GPU grants so little
+  if (!gpu) limits.push_back(1);                   // a quota of 0; no GPU grants such a small limit
   for (std::size_t i = 0; i < quicksorts.rungs.size(); ++i) {
     const auto& r = quicksorts.rungs[i];
-    // Enough for two levels of the one with 256 parts; and for those with small leaves, not too much.
+    // Large enough for two levels with 256 parts; smaller for the rungs with small leaves.
     const bool has_small_leaves = i < 4;
     const std::size_t large = has_small_leaves ? 5000 : gpu ? 1'500'000 : 20'000;
     std::size_t sorts = 0;
@@ -167,13 +168,15 @@ void check_rungs() {
         for (const std::size_t n : {1, 2, 3, 33, 700}) sort(kind, n);
         if (limit == limits[0] || kind == distribution::uniform) sort(kind, large);
       }
-      // Without a slot nothing is launched, and that is told. (The library then takes the flat route.)
+      // Without a slot nothing is launched, and the report states it. (The library takes the flat
+      // route.)
       const int rung = static_cast<int>(i) + 1;
-      if (limit == 1) expect(grids == before_grids, rung, "a grid without a slot");
-      if (limit == 1 && rung < 8) expect(spilled > before, rung, "no segment lacked a slot");
+      if (limit == 1) expect(grids == before_grids, rung, "a grid was launched without a slot");
+      if (limit == 1 && rung < 8)
+        expect(spilled > before, rung, "the report counts no segment without a slot");
     }
     std::cout << "rung " << r.name << ": " << sorts << " inputs sorted; kernels launched " << grids
-              << " grids, and found no slot for " << spilled << std::endl;
+              << " grids; segments without a slot: " << spilled << std::endl;
   }
 }
 

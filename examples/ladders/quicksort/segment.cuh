@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What all rungs calculate with.
+/// The data types that all rungs share.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,47 +12,50 @@
 
 namespace ladder {
 
-/// Keys that belong between their neighbours already, and wait to be sorted among themselves.
+/// A range of keys that is in its final range of the output, and is not sorted yet.
 struct segment {
   unsigned begin;
   unsigned end;
-  unsigned buffer;  ///< where they are: 0 the caller's array, 1 the other one (rungs 4 to 7)
+  unsigned buffer;  ///< where the keys are: 0 the caller's array, 1 the other array (rungs 4 to 7)
 
   [[nodiscard]] __host__ __device__ unsigned size() const { return end - begin; }
 };
 
-/// The caller's array, and a second one of the same size (rungs 4 to 7).
-struct two_arrays {
-  std::uint32_t* home;
+/// The caller's array, and a second array of the same size (rungs 4 to 7).
+struct double_buffer {
+  std::uint32_t* output;
   std::uint32_t* other;
 
-  __device__ std::uint32_t* operator[](unsigned buffer) const { return buffer == 0 ? home : other; }
+  __device__ std::uint32_t* operator[](unsigned buffer) const {
+    return buffer == 0 ? output : other;
+  }
 };
 
-/// A place in the segment, but not the last one. So no input makes all pivots bad.
-__device__ inline unsigned random_place(const segment& s) {
+/// Returns a pseudo-random position in the segment, except the last one. So no input makes all
+/// pivots bad.
+__device__ inline unsigned random_position(const segment& s) {
   return s.begin + hash(s.begin ^ hash(s.end)) % (s.size() - 1);
 }
 
-/// Segments that found no place for a grid, and stay with who has them: last in, first out. Of two halves the
-/// larger one is pushed first, so the smaller one, at most half as large as their segment, is taken next: no more
-/// than 33 wait.
-struct kept_segments {
+/// A stack of the segments for which no grid was launched. The larger of two halves is pushed
+/// first, so the smaller one, which has at most half of the keys, is popped next. So the stack
+/// holds at most 33 segments.
+struct segment_stack {
   segment list[34];
   unsigned count;
 
-  __device__ void begin_with(const segment& s) {
+  __device__ void reset(const segment& s) {
     list[0] = s;
     count = 1;
   }
-  /// Nothing is kept of a segment without keys.
+  /// Pushes a segment unless it is empty.
   __device__ void push(const segment& s) {
     if (s.size() > 0) list[count++] = s;
   }
   __device__ segment pop() { return list[--count]; }
 };
 
-/// The larger half first.
+/// Two halves of a segment, ordered by size.
 struct two_halves {
   segment larger;
   segment smaller;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The host's side of one run of a rung whose kernels launch grids, nested ones.
+/// The host side of one run of a rung whose kernels launch nested grids.
 
 #include <cstddef>
 #include <optional>
@@ -17,36 +17,36 @@
 
 namespace ladder {
 
-/// One run of a rung: its stream, what its kernels need, and what becomes of it.
+/// One run of a rung: its stream, the data of its kernels, and its report.
 class ladder_run {
  public:
-  /// Room for `most_grids` that kernels launch; what finds none does not become a grid. \throws cuda_error
-  ladder_run(std::size_t most_grids, cudaStream_t stream, launch_trace* trace = nullptr)
+  /// Allocates entries for `max_grids` grids that kernels launch. \throws cuda_error
+  ladder_run(std::size_t max_grids, cudaStream_t stream, launch_trace* trace = nullptr)
       : trace_(trace),
-        book_(1, stream),
-        grids_(most_grids, stream),
-        control_(&book_.data()->status, {route::device, "asked for"},
+        table_(1, stream),
+        grids_(max_grids, stream),
+        control_(&table_.data()->status, {route::device, "requested"},
                  *current_launch_limits().pending_launches, stream, trace) {
-    const grid_book image{
-        control_.slots(), grids_.data(), static_cast<unsigned>(most_grids), 0, {}};
-    check(cudaMemcpyAsync(book_.data(), &image, sizeof image, cudaMemcpyHostToDevice, stream),
-          "beginning a run");
+    const grid_table image{
+        control_.slots(), grids_.data(), static_cast<unsigned>(max_grids), 0, {}};
+    check(cudaMemcpyAsync(table_.data(), &image, sizeof image, cudaMemcpyHostToDevice, stream),
+          "initializing a run");
   }
 
   [[nodiscard]] cudaStream_t stream() const { return control_.stream(); }
-  /// For the kernels that the host launches.
-  [[nodiscard]] nested_grid root() const { return {control_.ticket(), book_.data()}; }
-  /// Looks at a launch of the host and counts it. \throws cuda_error
+  /// Returns the argument for kernels that the host launches.
+  [[nodiscard]] nested_grid root() const { return {control_.ticket(), table_.data()}; }
+  /// Checks a launch by the host and counts it. \throws cuda_error
   void launched(const launch_status& status, unsigned level = 0) {
     control_.launched(status, "launching a rung's kernel", level);
   }
 
-  /// For a rung that is the library's: where its options are to put their trace, and what it reported.
+  /// For the rung that calls the library: the trace for its options, and the setter of its report.
   [[nodiscard]] launch_trace* trace() const { return trace_; }
-  void did(const run_report& report) { reported_ = report; }
+  void set_report(const run_report& report) { reported_ = report; }
 
-  /// Waits for the run. \throws device_launch_error for the first launch in a kernel that failed; cuda_error;
-  ///         std::logic_error if a grid kept its slot
+  /// Waits for the run and returns its report. \throws device_launch_error for the first failed
+  /// launch in a kernel; cuda_error; std::logic_error if a grid did not release its slot
   run_report finish() {
     if (reported_) return *reported_;
     control_.wait();
@@ -57,14 +57,14 @@ class ladder_run {
           "counting the slots in use");
     check(cudaStreamSynchronize(stream()), "counting the slots in use");
     if (in_use != 0) {
-      throw std::logic_error(std::to_string(in_use) + " launch slots were not given back");
+      throw std::logic_error(std::to_string(in_use) + " launch slots were not released");
     }
     return control_.report();
   }
 
  private:
   launch_trace* trace_;
-  device_buffer<grid_book> book_;
+  device_buffer<grid_table> table_;
   device_buffer<open_grid> grids_;
   run_control control_;
   std::optional<run_report> reported_;

@@ -2,90 +2,93 @@
 #pragma once
 
 /// \file
-/// Rung 8: blocks that stay, and a queue for what is too much for one of them.
+/// Rung 8: persistent blocks, and a queue for work that is too much for one block.
 ///
-/// Changed      against rung 7: no rounds. One grid, which fills the device. Of a stack that has grown large, the
-///              lower part, which is the nearest to the root, goes into a queue, a block's nodes a share. Who
-///              has none waits for the next share.
-/// Why          Nobody launches, nobody stops to share what he has in hand, and no block is idle for longer than
-///              until the next share comes.
-/// Launch tree  one grid.
-/// Join         a count of shares that are not finished, in the queue or in a block's hands: zero is the end. A
-///              block waits only for what a running block may still put there (lesson 19).
-/// Cost         as rung 7's for a step. All places in the queue come from two words, an atomic each: with a lock
-///              around the queue instead, 68 million nodes took 390 ms and not 2.5 (H200). Blocks without work keep
-///              their place on the device and ask again and again. What is on a stack and less than too much is not
-///              shared, however large the trees below it are: at the end a few blocks work.
+/// Changed      No rounds. One grid fills the device. A block moves the lower part of a large
+///              stack, which is nearest to the root, to a queue, in shares of one node per thread.
+///              A block without work waits for the next share.
+/// Why          There are no launches, no block stops to share all of its work, and a block is idle
+///              only until the next share arrives.
+/// Launch tree  One grid.
+/// Join         A count of unfinished shares, in the queue or in a block. At zero all blocks end. A
+///              block waits only for shares that a running block may still enqueue (lesson 19).
+/// Cost         A step costs what it costs in rung 7. Two words assign all positions in the queue,
+///              by one atomic each. With a lock around the queue, 68 million nodes took 390 ms and
+///              not 2.5 (H200). Blocks without work stay on the device and poll. Work on a stack
+///              below the limit is not shared, however large its subtrees are: at the end a few
+///              blocks work.
 
-#include "block_walk.cuh"
+#include "block_stack.cuh"
 
 namespace ladder::rung_8 {
 
-/// The queue: share i is in the pool from i * size on, if written[i] says so, and is for who has drawn the
-/// number i. Nobody goes round: there is a place for each node of the tree.
+/// The queue. Share i is in the pool from i * size on after written[i] is set. The block that drew
+/// number i gets it. Positions are not reused: there is one for each node of the tree.
 struct share_queue {
-  run_state* state;  ///< `gathered`: places given away; `taken`: numbers drawn
+  run_state* state;  ///< `gathered`: shares enqueued; `taken`: numbers drawn
   node* nodes;
-  unsigned* written;  ///< `places` of them; zeros at first
+  unsigned* written;  ///< `places` flags; initially zero
   unsigned places;
 
-  static constexpr unsigned size = block_walk::threads;  ///< of a share
+  static constexpr unsigned size = block_stack::threads;  ///< nodes of a share
 
   [[nodiscard]] static share_queue of(const tree_run& run) {
     return {run.state, run.pool, reinterpret_cast<unsigned*>(run.list[0]), run.capacity / size + 1};
   }
 
-  /// Waits for a share for the empty stack; false if there will be none. All threads.
-  [[nodiscard]] __device__ bool take(block_walk& walk) const {
+  /// Waits for a share and loads it to the empty stack. Returns false if all work is finished. All
+  /// threads call it.
+  [[nodiscard]] __device__ bool dequeue(block_stack& stack) const {
     enum : unsigned { waits, comes, never };
-    // 1. A number. Blocks wait for a word each, and not all for the same one.
-    const unsigned mine = walk.broadcast(threadIdx.x == 0 ? atomicAdd(&state->taken, 1u) : 0);
-    // 2. What belongs to it comes, or all is finished.
+    // 1. Draw a number. So each block polls its own flag.
+    const unsigned mine = stack.broadcast(threadIdx.x == 0 ? atomicAdd(&state->taken, 1u) : 0);
+    // 2. Wait until the share with this number arrives, or all work is finished.
     for (unsigned seen = waits; seen != comes;) {
       if (threadIdx.x == 0 && mine < places && load_relaxed(written[mine]) != 0) {
-        atomicExch(&written[mine], 0u);  // ThreadSanitizer knows no fences, only atomics
-        __threadfence();                 // what was written before the word is seen from here on
+        atomicExch(&written[mine], 0u);  // ThreadSanitizer does not model fences
+        __threadfence();                 // makes the nodes of the share visible
         seen = comes;
       } else if (threadIdx.x == 0 && load_relaxed(state->busy) == 0) {
         seen = never;
       }
-      seen = walk.broadcast(seen);
+      seen = stack.broadcast(seen);
       if (seen == never) return false;
     }
-    walk.load(nodes + std::size_t{mine} * size, size);
+    stack.load(nodes + std::size_t{mine} * size, size);
     return true;
   }
 
-  /// Moves the lowest shares off the stack, as many as leave something there; what is left, which is no
-  /// more than a step's work. All threads.
-  [[nodiscard]] __device__ unsigned put(block_walk& walk, unsigned stack) const {
-    const unsigned shares = (stack - 1) / size;
+  /// Moves as many of the lowest shares as possible from the stack to the queue, and keeps at least
+  /// one node. Returns the number of remaining nodes, at most one step of work. All threads call
+  /// it.
+  [[nodiscard]] __device__ unsigned enqueue(block_stack& stack, unsigned count) const {
+    const unsigned shares = (count - 1) / size;
     if (threadIdx.x == 0) atomicAdd(&state->busy, shares);
     const unsigned first =
-        walk.broadcast(threadIdx.x == 0 ? atomicAdd(&state->gathered, shares) : 0);
-    walk.unload(nodes + std::size_t{first} * size, shares * size, stack);
+        stack.broadcast(threadIdx.x == 0 ? atomicAdd(&state->gathered, shares) : 0);
+    stack.unload(nodes + std::size_t{first} * size, shares * size, count);
     __threadfence();
     __syncthreads();
     if (threadIdx.x < shares) atomicExch(&written[first + threadIdx.x], 1u);
-    return stack - shares * size;
+    return count - shares * size;
   }
 };
 
-__global__ void __launch_bounds__(block_walk::threads)
+__global__ void __launch_bounds__(block_stack::threads)
     persist(node root, share_queue queue, tree_run run) {
   const traced here(run.trace, __func__);
-  __shared__ block_walk walk;
+  __shared__ block_stack stack;
   unsigned long long counted = 0;
-  // The first block has the root; `busy` is 1.
-  if (threadIdx.x == 0) walk.stack[0] = root;
+  // The first block starts with the root; `busy` is 1.
+  if (threadIdx.x == 0) stack.nodes[0] = root;
   __syncthreads();
   unsigned size = blockIdx.x == 0 ? 1 : 0;
-  while (size > 0 || queue.take(walk)) {
+  while (size > 0 || queue.dequeue(stack)) {
     if (size == 0) size = queue.size;
     unsigned mine = 0;
     while (size > 0) {
-      size = walk.step(size, mine);
-      if (size > block_walk::most_kept) size = queue.put(walk, size);
+      size = stack.step(size, mine);
+      if (size > block_stack::max_nodes) size = queue.enqueue(stack, size);
     }
     counted += mine;
     if (threadIdx.x == 0) atomicSub(&run.state->busy, 1u);
@@ -94,7 +97,7 @@ __global__ void __launch_bounds__(block_walk::threads)
 }
 
 inline std::uint64_t count_nodes(const node& root, ladder_run& run) {
-  run.fit(persist, block_walk::threads);
+  run.limit_blocks(persist, block_stack::threads);
   const tree_run view = run.view();
   const share_queue queue = share_queue::of(view);
   constexpr unsigned one = 1;
@@ -102,8 +105,8 @@ inline std::uint64_t count_nodes(const node& root, ladder_run& run) {
         "counting the root");
   check(cudaMemsetAsync(queue.written, 0, queue.places * sizeof(unsigned), run.stream()),
         "clearing a queue");
-  run.launch_grid(persist, {view.most_blocks, block_walk::threads}, root, queue, view);
-  static_cast<void>(run.next_list());
+  run.launch_grid(persist, {view.max_blocks, block_stack::threads}, root, queue, view);
+  static_cast<void>(run.finish_lists());
   return run.nodes();
 }
 

@@ -2,17 +2,18 @@
 #pragma once
 
 /// \file
-/// Rung 9: the library. The same node, and functors that tell its children, what to do at a node, and how the
-/// results come together.
+/// Rung 9: the library. The same node, and functors that return its children, the value of a node,
+/// and the sum of two results.
 ///
-/// Changed      against rung 8: rounds again, for nobody is to hold a place and wait; rung 7's are made better. The
-///              walkers are warps, which need no barriers of a block; a stack holds ranges of children, so that a
-///              node of any degree takes one place; memory for the stacks and not for the tree; a walk whose list
-///              fills up gets narrow instead; rounds are launched fire-and-forget, nested, which takes 12 us
-///              instead of 16 (H200). And there is a flat route.
-/// Launch tree  a chain of rounds.
-/// Join         none: the host's stream waits for the chain.
-/// Cost         see algorithms/README.md and benchmarks/README.md.
+/// Changed      Rounds again, because no block of a library should occupy an SM and wait. They
+///              improve on rung 7. Warps traverse, not blocks, so no barriers of a block are
+///              needed. A stack holds ranges of children, so a node of any degree takes one entry.
+///              Memory is needed for the stacks and not for the tree; if a list fills up, the
+///              traversal visits fewer children at a time. Rounds are launched fire-and-forget,
+///              nested, which takes 12 us instead of 16 (H200). There is also a flat route.
+/// Launch tree  A chain of rounds.
+/// Join         None: the host's stream waits for the chain.
+/// Cost         See algorithms/README.md and benchmarks/README.md.
 
 #include <ramify/traverse.cuh>
 
@@ -39,7 +40,7 @@ inline std::uint64_t count_nodes(const node& root, ladder_run& run) {
   config.trace = run.trace();
   const auto found =
       traverse(root, children{}, one{}, sum{}, std::uint64_t{0}, run.stream(), config);
-  run.did(found.report);
+  run.set_report(found.report);
   return found.value;
 }
 

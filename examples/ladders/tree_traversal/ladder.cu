@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A ladder: the nodes of an unbalanced tree are counted in nine ways, from a grid for each node to the library's
-// traversal.
+// A ladder: nine programs count the nodes of an unbalanced tree, from one grid per node to the
+// library's traversal.
 //
-//     ladder_tree_traversal --n 100000                            # all rungs that can bear it, checked and timed
-//     ladder_tree_traversal --rung 4 --n 4096 --trace four.html   # one rung's launches, as a page for a browser
+//     ladder_tree_traversal --n 100000                            # checks and times the rungs
+//     ladder_tree_traversal --rung 4 --n 4096 --trace four.html   # draws the launches of one rung
 #include "../ladder.hpp"
 
 #include <chrono>
 
-#include "1_grid_a_node.cuh"
+#include "1_grid_per_node.cuh"
 #include "2_grid_for_children.cuh"
 #include "3_threshold.cuh"
-#include "4_grid_for_a_block.cuh"
-#include "5_grid_for_a_level.cuh"
+#include "4_grid_per_block.cuh"
+#include "5_grid_per_level.cuh"
 #include "6_flat.cuh"
 #include "7_rounds.cuh"
 #include "8_persistent_blocks.cuh"
@@ -52,7 +52,7 @@ class counting {
     const std::uint64_t counted = ladder::count_on_host(root_);
     const std::chrono::duration<double, std::milli> passed =
         std::chrono::steady_clock::now() - begin;
-    if (counted != nodes_) throw std::logic_error("the tree is another one each time");
+    if (counted != nodes_) throw std::logic_error("the tree is not the same in each run");
     return passed.count();
   }
 
@@ -71,63 +71,64 @@ const ladder::ladder_description<counting> tree_traversals{
     "a plain loop with a stack, on one core of the host",
     1 << 16,
     gpu ? 1 << 26 : 1 << 20,
-    1 << 18,  // a grid for each node of the small tree, and half of the pool stays empty
+    1 << 18,  // one grid per node of the small tree, with half of the pool
     {
-        {"1 grid a node", "a launch for each call of the recursion", 1 << 18,
+        {"1 grid per node", "a launch for each call of the recursion", 1 << 18,
          ladder::rung_1::count_nodes},
         {"2 grid for children", "siblings share a grid; leaves need none", 1 << 19,
          ladder::rung_2::count_nodes},
-        {"3 threshold", "a thread finishes a small subtree in place", 1 << 22,
+        {"3 threshold", "a thread counts a small subtree in place", 1 << 22,
          ladder::rung_3::count_nodes},
-        {"4 grid for a block", "what the threads of a block find becomes one grid", any,
+        {"4 grid per block", "the children that a block finds become one grid", any,
          ladder::rung_4::count_nodes},
-        {"5 grid for a level", "what the blocks of a grid find becomes one grid", any,
+        {"5 grid per level", "the children that a grid finds become one grid", any,
          ladder::rung_5::count_nodes},
         {"6 flat", "the host launches the levels", any, ladder::rung_6::count_nodes},
         {"7 rounds",
-         "depth first in shared memory; when many are idle, the next grid shares all anew", any,
-         ladder::rung_7::count_nodes},
-        {"8 persistent blocks", "no rounds: one grid, and a queue for what is too much for a block",
-         any, ladder::rung_8::count_nodes},
-        {"9 the library", "walkers are warps: `ramify::traverse`, device route", any,
+         "depth first in shared memory; when many blocks are idle, the next grid shares all work",
+         any, ladder::rung_7::count_nodes},
+        {"8 persistent blocks",
+         "no rounds: one grid, and a queue for work that is too much for a block", any,
+         ladder::rung_8::count_nodes},
+        {"9 the library", "each warp traverses: `ramify::traverse`, device route", any,
          ladder::rung_9::count_nodes},
     }};
 
-void expect(bool is_so, const ladder::rung<counting>& rung, const std::string& what) {
-  if (!is_so) throw std::logic_error("rung '" + std::string(rung.name) + "': " + what);
+void expect(bool condition, const ladder::rung<counting>& rung, const std::string& what) {
+  if (!condition) throw std::logic_error("rung '" + std::string(rung.name) + "': " + what);
 }
 
-/// Whether the rungs launch what their head comments say, as long as no task has to wait for a slot.
+/// Checks that the rungs launch what their head comments state, with enough slots.
 void check_launches(cudaStream_t stream) {
   const launch_limits scope({.pending_launches = 1 << 14});
   counting problem(2048, stream);
   std::vector<run_report> of;
   for (const auto& r : tree_traversals.rungs) {
     of.push_back(ladder::run_once(problem, r, stream).report);
-    expect(of.back().spilled_tasks == 0, r, "a task found no slot");
+    expect(of.back().spilled_tasks == 0, r, "a task got no slot");
   }
   const auto grids = [&](int rung) { return of[rung - 1].host_grids + of[rung - 1].child_grids; };
   const auto is_chain = [&](int rung) {
     return of[rung - 1].host_grids == 1 && of[rung - 1].child_grids == of[rung - 1].deepest_level;
   };
   const auto& rungs = tree_traversals.rungs;
-  expect(grids(1) == problem.size(), rungs[0], "not a grid for each node");
+  expect(grids(1) == problem.size(), rungs[0], "not one grid per node");
   expect(2 * grids(2) < grids(1), rungs[1], "more grids than half of the nodes");
   expect(8 * grids(3) < grids(2), rungs[2], "too many grids");
-  expect(grids(4) < grids(3), rungs[3], "no fewer grids than with one for each large node");
-  expect(is_chain(5), rungs[4], "no chain");
-  expect(grids(6) == grids(5) && of[5].child_grids == 0, rungs[5], "not a grid for each level");
-  expect(is_chain(7), rungs[6], "no chain");
+  expect(grids(4) < grids(3), rungs[3], "not fewer grids than in rung 3");
+  expect(is_chain(5), rungs[4], "not a chain");
+  expect(grids(6) == grids(5) && of[5].child_grids == 0, rungs[5], "not one grid per level");
+  expect(is_chain(7), rungs[6], "not a chain");
   expect(grids(8) == 1, rungs[7], "not one grid");
-  std::cout << "what is launched for " << problem.size() << " nodes is as expected\n";
+  std::cout << "the launches for " << problem.size() << " nodes are as expected\n";
 }
 
-/// All rungs, on trees of all sizes, and with few launch slots, or none.
+/// Checks all rungs on trees of all sizes, also with few launch slots or none.
 void check_rungs() {
   const host_stream stream;
   check_launches(stream.get());
   std::vector<std::size_t> limits{16'384, 300, 32};
-  if (!gpu) limits.push_back(1);  // a quota of none; no GPU grants so little
+  if (!gpu) limits.push_back(1);  // a quota of 0; no GPU grants such a small limit
   for (std::size_t i = 0; i < tree_traversals.rungs.size(); ++i) {
     const auto& r = tree_traversals.rungs[i];
     std::size_t trees = 0;
@@ -144,8 +145,8 @@ void check_rungs() {
         grids += report.child_grids;
         waited += report.spilled_tasks;
       };
-      // A root alone, many small trees, among them roots without children; and more nodes than the
-      // blocks that run at a time have threads.
+      // Many small trees, also single roots; and more nodes than the co-resident blocks have
+      // threads.
       for (std::uint32_t below = 0; below < 10; ++below) {
         for (std::uint32_t seed = 0; seed < 3; ++seed) {
           count({ladder::hash(3 * below + seed), below});
@@ -153,14 +154,15 @@ void check_rungs() {
       }
       count(ladder::root_of(5000));
       if (i >= 2) count(ladder::root_of(gpu ? 2'000'000 : 30'000));
-      // Without a slot nothing is launched, and that is told; by those that launch. (The library then takes
-      // the flat route.)
+      // Without a slot nothing is launched, and the reports of rungs that launch state it. (The
+      // library takes the flat route.)
       const bool launches = i < 5 || i == 6;
-      if (limit == 1) expect(grids == grids_before, r, "a grid without a slot");
-      if (limit == 1 && launches) expect(waited > waited_before, r, "no task lacked a slot");
+      if (limit == 1) expect(grids == grids_before, r, "a grid was launched without a slot");
+      if (limit == 1 && launches)
+        expect(waited > waited_before, r, "the report counts no task without a slot");
     }
     std::cout << "rung " << r.name << ": " << trees << " trees counted; kernels launched " << grids
-              << " grids, and found no slot for " << waited << " tasks" << std::endl;
+              << " grids; tasks without a slot: " << waited << std::endl;
   }
 }
 

@@ -2,11 +2,12 @@
 #pragma once
 
 /// \file
-/// The tree whose nodes all rungs count. It is stored nowhere: a node tells its children.
+/// The tree whose nodes all rungs count. It is not stored: functions compute the children of a
+/// node.
 ///
 ///     root_of(1 << 16)    // a tree of about 65,536 nodes
-///     degree(node)        // 0 to 6 children, 3 on average where there may be any
-///     child(node, i)      // the i-th of them
+///     degree(node)        // 0 to 6 children, 3 on average above the last level
+///     child(node, i)      // child i of a node
 
 #include <algorithm>
 #include <bit>
@@ -19,21 +20,22 @@
 
 namespace ladder {
 
-/// From its state all below a node follows.
+/// A node. Its state determines its subtree.
 struct node {
-  std::uint32_t state;  ///< as good as random
-  std::uint32_t below;  ///< levels that there may be below it
+  std::uint32_t state;  ///< pseudo-random
+  std::uint32_t below;  ///< maximum number of levels below the node
 };
 
-inline constexpr unsigned most_children = 6;
+inline constexpr unsigned max_children = 6;
 
+/// Returns the number of children.
 __host__ __device__ inline unsigned degree(const node& n) {
-  return n.below == 0 ? 0 : (n.state >> 16) % (most_children + 1);
+  return n.below == 0 ? 0 : (n.state >> 16) % (max_children + 1);
 }
 
-/// Half of all children have one level less below them than their parent, a quarter two less, and so on.
-/// So one child's subtree may be a thousand times as large as its sibling's, and nothing tells how large it
-/// is but `below`, roughly.
+/// Returns child `i`. Half of all children have one level less below them than their parent, a
+/// quarter two less, and so on. So one child's subtree may be a thousand times as large as its
+/// sibling's. Only `below` is a rough measure of its size.
 __host__ __device__ inline node child(const node& parent, unsigned i) {
   const std::uint32_t state = hash(parent.state + (i + 1) * 0x9e3779b9u);
   std::uint32_t below = parent.below - 1;
@@ -41,22 +43,22 @@ __host__ __device__ inline node child(const node& parent, unsigned i) {
   return {state, below};
 }
 
-/// With one level more a tree has about twice as many nodes: on average 2.25 * 2^below, and from this state
-/// about 2^below.
+/// Returns the root of a tree of about `nodes` nodes. One more level doubles the number of nodes:
+/// it is 2.25 * 2^below on average, and about 2^below for this state.
 inline node root_of(std::size_t nodes) {
   constexpr std::uint32_t state = 0x8766e2f2u;
   return {state, static_cast<std::uint32_t>(std::bit_width(std::max<std::size_t>(nodes, 1)) - 1)};
 }
 
-/// The plain loop on the host: every rung has to count as many.
+/// Counts the nodes with a plain loop on the host. Every rung must return the same number.
 inline std::uint64_t count_on_host(const node& root) {
   std::uint64_t nodes = 0;
-  std::vector<node> waiting{root};
-  while (!waiting.empty()) {
-    const node n = waiting.back();
-    waiting.pop_back();
+  std::vector<node> stack{root};
+  while (!stack.empty()) {
+    const node n = stack.back();
+    stack.pop_back();
     ++nodes;
-    for (unsigned i = 0; i < degree(n); ++i) waiting.push_back(child(n, i));
+    for (unsigned i = 0; i < degree(n); ++i) stack.push_back(child(n, i));
   }
   return nodes;
 }

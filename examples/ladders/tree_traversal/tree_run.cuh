@@ -2,17 +2,18 @@
 #pragma once
 
 /// \file
-/// What the rungs have in common besides the tree: launch slots, the lists in which tasks wait that found
-/// none, and the rounds in which the host goes on with those.
+/// The code that the rungs share besides the tree: launch slots, the lists of tasks without a slot,
+/// and the rounds in which the host launches grids over these lists.
 ///
-///     if (run.take_slot() && run.launched(launch(kernel, shape, stream, task, run.below()), __func__)) {
-///       ...         // the child grid does the task
+///     if (run.acquire_slot() && run.launched(launch(kernel, ..., task, run.below()), __func__)) {
+///       ...         // the child grid runs the task
 ///     } else {
-///       run.put_off(task);  // it waits until all that was launched is complete
+///       run.append_to_list(task);  // it runs after all launched grids are complete
 ///     }
 ///
-/// A slot is kept until everything is complete, and there are slots for half of the pending launch pool, of
-/// a small one for a sixteenth. So the pool never runs dry, whatever the tree looks like, and no task is lost.
+/// A slot is kept until everything is complete. There are slots for half of the pending-launch
+/// pool, or for a sixteenth of a small pool. So the pool is never exhausted, for any shape of the
+/// tree, and no task is lost.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,38 +31,38 @@ namespace ladder {
 
 using namespace ramify;
 
-/// What the kernels of a run change together. Starts as zeros.
+/// The state that all kernels of a run share. Initially zero.
 struct run_state {
-  unsigned long long nodes;  ///< that were counted
-  unsigned waiting[2];       ///< tasks in either list; of two lists one is empty when nothing runs
-  unsigned gathered;         ///< nodes in the pool; of rung 8, shares
+  unsigned long long nodes;  ///< nodes counted
+  unsigned waiting[2];       ///< tasks in each list; between grids one of the lists is empty
+  unsigned gathered;         ///< nodes in the pool; in rung 8, shares
   unsigned arrived;          ///< blocks of the running grid that are done
-  unsigned taken;  ///< nodes of the running round's list, or shares, that blocks have come for
-  unsigned idle;   ///< blocks that have nothing left to do
-  unsigned busy;   ///< shares that are not finished
+  unsigned taken;            ///< nodes of the round's list, or shares, that blocks have fetched
+  unsigned idle;             ///< blocks without work
+  unsigned busy;             ///< shares that are not finished
 };
 
-/// Several nodes of the pool, one after another: a task for more than one block.
+/// Consecutive nodes of the pool: a task for one or more blocks.
 struct segment {
   unsigned first;
   unsigned count;
 };
 
-/// A kernel's view of the run; every grid has a copy of its own.
+/// A kernel's view of the run. Every grid has its own copy.
 struct tree_run {
   run_state* state;
   run_status* status;
   launch_slots slots;
-  node* list[2];           ///< a place for every node of the tree: no list is ever full
-  node* pool;              ///< likewise
-  unsigned capacity;       ///< of each
-  unsigned most_blocks;    ///< that the device runs at a time
-  unsigned filled = 0;     ///< the list that this grid takes its tasks from, if it does
+  node* list[2];           ///< entries for all nodes of the tree, so no list overflows
+  node* pool;              ///< entries for all nodes of the tree
+  unsigned capacity;       ///< length of each of them
+  unsigned max_blocks;     ///< maximum number of co-resident blocks
+  unsigned filled = 0;     ///< the list from which this grid reads tasks, if any
   bool from_list = false;  ///< the host launched this grid over a list
-  unsigned depth = 0;      ///< of this grid
+  unsigned depth = 0;      ///< depth of this grid
   trace_ticket trace{};
 
-  /// What the children of this grid get.
+  /// Returns the argument for the children of this grid.
   [[nodiscard]] __device__ tree_run below() const {
     tree_run child = *this;
     child.depth = depth + 1;
@@ -69,30 +70,32 @@ struct tree_run {
     return child;
   }
 
-  /// What a child gets that works off the list which this grid has filled.
+  /// Returns the argument for a child that processes the list that this grid has filled.
   [[nodiscard]] __device__ tree_run over_other_list() const {
     tree_run child = below();
     child.filled = 1 - filled;
     return child;
   }
 
-  /// The task of this block: the one that its grid was launched for, or its own of the list.
+  /// Returns the task of this block: the task of its grid, or the block's entry of the list.
   template <class Task>
-  [[nodiscard]] __device__ Task own(const Task& given) const {
+  [[nodiscard]] __device__ Task task_of_block(const Task& given) const {
     return from_list ? tasks<Task>(filled)[blockIdx.x] : given;
   }
 
-  /// One of the launch slots, if any is left. Who has one may launch one grid.
-  [[nodiscard]] __device__ bool take_slot() const { return slots.acquire(*status); }
+  /// Acquires a launch slot, which allows one launch. Returns false if none is free.
+  [[nodiscard]] __device__ bool acquire_slot() const { return slots.acquire(*status); }
 
-  /// The same for a grid over a list, in which all waits anyway: without a slot the host goes on.
-  [[nodiscard]] __device__ bool take_slot_for_list() const {
-    if (take_slot()) return true;
+  /// Acquires a launch slot for a grid over a list. Returns false if none is free; the host then
+  /// continues.
+  [[nodiscard]] __device__ bool acquire_slot_for_list() const {
+    if (acquire_slot()) return true;
     atomicAdd(&status->spilled, 1ull);
     return false;
   }
 
-  /// How a launch went for which there was a slot. The first failure is kept for the host.
+  /// Returns true if a launch succeeded. Otherwise releases its slot and records the first failure
+  /// for the host.
   __device__ bool launched(const launch_status& how, const char* by) const {
     if (how) {
       status->count_children(1, depth + 1);
@@ -103,23 +106,25 @@ struct tree_run {
     return false;
   }
 
-  /// The task waits in the list which this grid does not work on. One thread.
+  /// Appends the task to the list that this grid does not read. One thread calls it.
   template <class Task>
-  __device__ void put_off(const Task& task) const {
+  __device__ void append_to_list(const Task& task) const {
     atomicAdd(&status->spilled, 1ull);
     const unsigned place = reserve(1);
     if (place < capacity) tasks<Task>(1 - filled)[place] = task;
   }
 
-  /// `count` places in that list, of which the first has the number that comes back. One thread.
+  /// Reserves `count` entries of that list. Returns the index of the first one. One thread calls
+  /// it.
   [[nodiscard]] __device__ unsigned reserve(unsigned count) const {
     const unsigned first = atomicAdd(&state->waiting[1 - filled], count);
-    // Never, for the list has room for all nodes. If it were so the run would end with an error.
+    // This cannot happen, because the list has entries for all nodes. It would end the run with an
+    // error.
     if (first + count > capacity) atomicAdd(&status->dropped, 1ull * count);
     return first;
   }
 
-  /// Adds up what the threads of a block have counted. All threads of the block, once.
+  /// Adds the counts of the threads of a block to the total. All threads of the block call it once.
   __device__ void count(unsigned long long nodes) const {
     __shared__ unsigned long long sum;
     if (threadIdx.x == 0) sum = 0;
@@ -129,7 +134,7 @@ struct tree_run {
     if (threadIdx.x == 0 && sum > 0) atomicAdd(&state->nodes, sum);
   }
 
-  /// Either list, as tasks of that type.
+  /// Returns a list as an array of tasks of type `Task`.
   template <class Task>
   [[nodiscard]] __host__ __device__ Task* tasks(unsigned which) const {
     static_assert(sizeof(Task) == sizeof(node) && alignof(Task) == alignof(node));
@@ -137,7 +142,7 @@ struct tree_run {
   }
 };
 
-/// Device memory for runs over trees of up to so many nodes.
+/// Device memory for runs over trees of up to `nodes` nodes.
 class tree_memory {
  public:
   tree_memory(std::size_t nodes, cudaStream_t stream)
@@ -160,7 +165,7 @@ class tree_memory {
   device_buffer<std::byte> status_;
 };
 
-/// The host's side of one run.
+/// The host side of one run.
 class ladder_run {
  public:
   ladder_run(const tree_memory& memory, cudaStream_t stream, launch_trace* trace)
@@ -168,30 +173,30 @@ class ladder_run {
         stream_(stream),
         trace_(trace),
         limit_(*current_launch_limits().pending_launches),
-        control_(memory.status(), {route::device, "asked for"}, limit_, stream, trace) {
+        control_(memory.status(), {route::device, "requested"}, limit_, stream, trace) {
     check(cudaMemsetAsync(memory.state(), 0, sizeof(run_state), stream), "clearing a run's state");
   }
 
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
 
-  /// What the kernels get that the host launches next.
+  /// Returns the argument for kernels that the host launches next.
   [[nodiscard]] tree_run view() const {
     tree_run run{
         memory_.state(),  control_.status(), control_.slots(), {memory_.nodes(0), memory_.nodes(1)},
-        memory_.nodes(2), memory_.capacity,  most_blocks_};
+        memory_.nodes(2), memory_.capacity,  max_blocks_};
     run.filled = filled_;
     run.depth = level_;
     run.trace = control_.ticket();
     return run;
   }
 
-  /// Grids of this kernel shall have as many blocks as the device runs at a time, at most.
+  /// Limits grids of this kernel to the maximum number of co-resident blocks.
   template <class... Parameters>
-  void fit(void (*kernel)(Parameters...), unsigned threads) {
-    most_blocks_ = resident_blocks(kernel, threads, 0);
+  void limit_blocks(void (*kernel)(Parameters...), unsigned threads) {
+    max_blocks_ = resident_blocks(kernel, threads, 0);
   }
 
-  /// Writes a node into a list or into the pool.
+  /// Writes a node to a list or to the pool.
   void put(const node& root, node* where) {
     check(cudaMemcpyAsync(where, &root, sizeof root, cudaMemcpyHostToDevice, stream_),
           "writing the root");
@@ -204,38 +209,41 @@ class ladder_run {
     control_.launched(launch(kernel, shape, stream_, arguments...), "launching a grid", level_);
   }
 
-  /// Launches the kernel for the root, and then, as long as tasks wait, over those: a block for each.
+  /// Launches the kernel for the root, and then, until no task waits, over the waiting tasks, one
+  /// block each.
   template <class Task>
-  void launch_rounds(void (*kernel)(Task, tree_run), const Task& root, unsigned threads) {
+  void launch_until_done(void (*kernel)(Task, tree_run), const Task& root, unsigned threads) {
     launch_grid(kernel, {1, threads}, root, view());
-    while (const unsigned waiting = next_list()) {
+    while (const unsigned waiting = finish_lists()) {
       tree_run over_list = view();
       over_list.from_list = true;
       launch_grid(kernel, {waiting, threads}, Task{}, over_list);
     }
   }
 
-  /// Waits until all is complete; then all slots are free again. How many tasks wait in the list that the
-  /// next view() is over; it is then empty for who asks. 0: all is done. \throws what a kernel recorded
-  unsigned next_list() {
+  /// Waits until all grids are complete, and releases all slots. Clears the list of waiting tasks
+  /// and returns its length; the next view() refers to it. Returns 0 if no task waits.
+  /// \throws device_launch_error for the first failed launch in a kernel
+  unsigned finish_lists() {
     run_state seen{};
     check(cudaMemcpyAsync(&seen, memory_.state(), sizeof seen, cudaMemcpyDeviceToHost, stream_),
           "reading a run's state");
     control_.wait();
     nodes_ = seen.nodes;
     level_ = control_.report().deepest_level + 1;
-    // (All slots in use are this run's: the program has one run at a time.)
+    // All slots in use belong to this run, because the program has one run at a time.
     check(cudaMemsetAsync(control_.slots().in_use, 0, sizeof(unsigned), stream_),
-          "giving launch slots back");
+          "releasing launch slots");
     filled_ = seen.waiting[0] > 0 ? 0 : 1;
     check(cudaMemsetAsync(&memory_.state()->waiting[filled_], 0, sizeof(unsigned), stream_),
-          "emptying a list");
+          "clearing a list");
     return seen.waiting[filled_];
   }
 
-  /// The same for kernels that launch nothing and that empty the list which they read: the next view() is over
-  /// the other one. The shortest look of the host that there is.
-  unsigned other_list() {
+  /// Waits for kernels that launch nothing and that clear the list that they read. Returns the
+  /// length of the other list; the next view() refers to it. This is the shortest possible host
+  /// round trip.
+  unsigned swap_lists() {
     filled_ = 1 - filled_;
     ++level_;
     unsigned waiting = 0;
@@ -246,14 +254,14 @@ class ladder_run {
     return waiting;
   }
 
-  /// Nodes that were counted, as next_list() saw them last.
+  /// Returns the number of counted nodes at the last finish_lists().
   [[nodiscard]] std::uint64_t nodes() const { return nodes_; }
 
-  /// For a rung that is the library's: where its options are to put their trace, and what it reported.
+  /// For the rung that calls the library: the trace for its options, and the setter of its report.
   [[nodiscard]] launch_trace* trace() const { return trace_; }
-  void did(const run_report& report) { control_.report() = report; }
+  void set_report(const run_report& report) { control_.report() = report; }
 
-  /// After the last wait: the report, and the trace has all grids.
+  /// Reads the trace and returns the report. Call it after the last wait.
   run_report finish() {
     control_.read_trace();
     return control_.report();
@@ -267,7 +275,7 @@ class ladder_run {
   run_control control_;
   unsigned filled_ = 0;
   unsigned level_ = 0;
-  unsigned most_blocks_ = 0;
+  unsigned max_blocks_ = 0;
   std::uint64_t nodes_ = 0;
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Visits a user's own tree with a user's own functions; compiled by nvcc, or by a C++ compiler for the
-// CPU executor.
+// Traverses a tree that the user defines by functors. Compiled by nvcc, or by a C++ compiler for
+// the CPU executor.
 #include <iostream>
 #include <ramify/traverse.cuh>
 
-// A node is a number, its children are its halves.
+// A node is a number. Its children are its two halves.
 struct halves {
   __host__ __device__ unsigned degree(unsigned n) const { return n < 2 ? 0 : 2; }
   __host__ __device__ unsigned child(unsigned n, unsigned i) const { return (n + i) / 2; }

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# output_test.sh <program ladder_quicksort> <work folder>: its text, its traces, and what it says of bad options.
+# output_test.sh <program ladder_quicksort> <work folder>
+# Tests the text, the traces, and the messages for bad options.
 . "$(dirname "$0")/../output_checks.sh"
 
-# 1. Text: each rung, in order, with a right result and a time.
+# 1. Text: each rung, in order, with a correct result and a time.
 timeout 60 "$program" --n 3000 >text
 rungs=$(grep -c '^[1-9] ' text)
 [ "$rungs" = 8 ] || fail "there are $rungs rungs"
@@ -16,12 +17,12 @@ timeout 60 "$program" --n 3000 --rung 2 >text
 timeout 60 "$program" --n 300 --rung 2 --trace two.dot >/dev/null
 grep -q '^digraph' two.dot || fail "--trace wrote no tree"
 
-# 3. What the rungs launch is the same each time under a reproducible schedule.
+# 3. Under a reproducible schedule the rungs launch the same tree in each run.
 for rung in $(seq "$rungs"); do
   for time in first second; do
     RAMIFY_CPU_SCHEDULE=late timeout 60 "$program" --n 3000 --rung "$rung" --trace $time.dot >/dev/null
   done
-  cmp first.dot second.dot || fail "rung $rung launches another tree each time"
+  cmp first.dot second.dot || fail "rung $rung does not launch the same tree in each run"
 done
 
 # 4. Bad options.

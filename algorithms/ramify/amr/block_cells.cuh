@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The cells of a block, and the array with the values of all blocks.
+
+#include <cstddef>
+#include <ramify/runtime/cuda.hpp>
+
+namespace ramify::detail::amr::inline RAMIFY_BUILD {
+
+/// The cells of a block with n cells along each edge, x fastest.
+template <int dim, int n>
+struct block_cells {
+  static_assert(n % 2 == 0 && n >= 4, "two ghost cells, and pairs that make a coarser cell");
+  static constexpr int count = dim == 2 ? n * n : n * n * n;
+  static constexpr int per_face = count / n;
+  static constexpr int ghosts = 2;  ///< ghost cells beyond each face
+
+  /// The distance in memory between two cells that are neighbors along `axis`.
+  __host__ __device__ static constexpr int stride(int axis) {
+    return axis == 0 ? 1 : axis == 1 ? n : n * n;
+  }
+  __host__ __device__ static int number(const int (&at)[dim]) {
+    int cell = 0;
+    for (int axis = dim - 1; axis >= 0; --axis) cell = cell * n + at[axis];
+    return cell;
+  }
+  __host__ __device__ static void position(int cell, int (&at)[dim]) {
+    for (int axis = 0; axis < dim; ++axis) {
+      at[axis] = cell % n;
+      cell /= n;
+    }
+  }
+  /// The `i`-th cell of a line of cells along `axis`. Lines have the numbers of the cells of a
+  /// face.
+  __host__ __device__ static constexpr int on_line(int axis, int line, int i) {
+    const int s = stride(axis);
+    return line % s + s * (i + n * (line / s));
+  }
+  /// The line along `axis` that a cell is on.
+  __host__ __device__ static constexpr int line_of(int axis, int cell) {
+    const int s = stride(axis);
+    return cell % s + s * (cell / (s * n));
+  }
+  /// The child of a node that covers a cell of the node.
+  __host__ __device__ static int child_over(const int (&at)[dim]) {
+    int child = 0;
+    // A conditional expression here makes GCC's sanitizer of shifts compute a wrong index.
+    for (int axis = 0; axis < dim; ++axis) child |= at[axis] / (n / 2) << axis;
+    return child;
+  }
+};
+
+/// The values of all nodes: [node][variable][cell].
+template <class Physics, int n>
+struct block_values {
+  using real = typename Physics::real;
+  using values = typename Physics::values;
+  using cells = block_cells<Physics::dimensions, n>;
+
+  real* data = nullptr;
+
+  __host__ __device__ static std::size_t offset(int node, int variable, int cell) {
+    return (static_cast<std::size_t>(node) * Physics::variables + variable) * cells::count + cell;
+  }
+  [[nodiscard]] __device__ values load(int node, int cell) const {
+    values u;
+    for (int v = 0; v < Physics::variables; ++v) u[v] = data[offset(node, v, cell)];
+    return u;
+  }
+  __device__ void store(int node, int cell, const values& u) const {
+    for (int v = 0; v < Physics::variables; ++v) data[offset(node, v, cell)] = u[v];
+  }
+};
+
+}  // namespace ramify::detail::amr::inline RAMIFY_BUILD

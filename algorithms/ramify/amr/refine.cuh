@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Refinement: makes the children of tagged blocks and fills them with values.
+
+#include <ramify/amr/regrid.cuh>
+#include <ramify/amr/run_view.cuh>
+#include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/stream.cuh>
+
+namespace ramify::detail::amr::inline RAMIFY_BUILD {
+
+/// The number of families that a refinement needs beyond the free ones.
+[[nodiscard]] __host__ __device__ inline unsigned new_families(const run_state& state) {
+  return state.regrid.refine_count > state.mesh.free_families
+             ? state.regrid.refine_count - state.mesh.free_families
+             : 0;
+}
+
+/// The first child of the i-th block that is refined: in a free family, or in a new one.
+template <class View>
+__device__ int first_child_for(const View& view, unsigned i) {
+  const mesh_state& mesh = view.state->mesh;
+  return view.tree.first_of_family(i < mesh.free_families
+                                       ? view.lists.free_families[mesh.free_families - 1 - i]
+                                       : mesh.families + (i - mesh.free_families));
+}
+
+/// Fills children by interpolation from their parents, with limited slopes.
+struct fill_from_parent {
+  template <class View>
+  __device__ typename View::values operator()(const View& view, int parent, int child,
+                                              const int (&at)[View::dim]) const {
+    constexpr int n = View::cells_along;
+    int there[View::dim];
+    bool upper[View::dim];
+    for (int axis = 0; axis < View::dim; ++axis) {
+      there[axis] = (child >> axis & 1) * (n / 2) + at[axis] / 2;
+      upper[axis] = at[axis] % 2 == 1;
+    }
+    return view.ghosts(view.u_new).interpolate(view.u_new, parent, there, upper);
+  }
+};
+
+/// Fills cells with the averages of the initial state, by 3 Gauss points along each axis, exact for
+/// polynomials up to the fifth degree. `Initial` returns the primitive values at a point.
+template <class Initial>
+struct fill_from_initial_state {
+  Initial initial;
+
+  template <class View>
+  __device__ typename View::values at(const View& view, const block_place<View::dim>& block,
+                                      const int (&cell)[View::dim]) const {
+    using real = typename View::real;
+    constexpr int dim = View::dim;
+    constexpr int corners = 1 << dim;
+    real center[dim];
+    view.center(block, cell, center);
+    // For each subset of the axes: the points that are off the center along these axes.
+    return sum_over_corners<corners>([&](int axes) {
+      real share = 1;
+      for (int axis = 0; axis < dim; ++axis) share *= (axes >> axis & 1 ? real(5) : real(8)) / 18;
+      return share * sum_over_corners<corners>([&](int sides) {
+               if ((sides & ~axes) != 0) return typename View::values{};
+               real where[dim];
+               for (int axis = 0; axis < dim; ++axis) {
+                 const real away = times(real(0.3872983346207417), view.spacing(block.level, axis));
+                 where[axis] = (axes >> axis & 1) == 0    ? center[axis]
+                               : (sides >> axis & 1) == 0 ? center[axis] - away
+                                                          : center[axis] + away;
+               }
+               return view.physics.to_conserved(initial(where));
+             });
+    });
+  }
+
+  template <class View>
+  __device__ typename View::values operator()(const View& view, int parent, int child,
+                                              const int (&cell)[View::dim]) const {
+    return at(view, view.tree.place_of_child(view.tree.place[parent], child), cell);
+  }
+};
+
+/// Makes the root blocks and fills them, one block each. `fill` is a fill_from_initial_state.
+template <class View, class Fill>
+__global__ void fill_roots(View view, Fill fill) {
+  const traced here(view.trace, __func__);
+  const int node = static_cast<int>(blockIdx.x);
+  const block_place<View::dim> place = view.tree.place_of_root(blockIdx.x);
+  for (int cell = static_cast<int>(threadIdx.x); cell < View::cells::count;
+       cell += regrid_threads) {
+    int at[View::dim];
+    View::cells::position(cell, at);
+    view.u_new.store(node, cell, fill.at(view, place, at));
+  }
+  if (threadIdx.x != 0) return;
+  view.tree.place[node] = place;
+  view.tree.parent[node] = -1;
+  view.tree.first_child[node] = no_children;
+  view.lists.is_tagged[node] = 0;
+  view.lists.idle[node] = 0;
+}
+
+/// Reports a fault if there is no memory for the children. One thread.
+template <class View>
+__global__ void check_capacity(View view) {
+  const traced here(view.trace, __func__);
+  run_state& state = *view.state;
+  const unsigned long long nodes =
+      view.tree.root_count() +
+      (1ull * state.mesh.families + new_families(state)) * view.tree.siblings;
+  if (nodes > view.tree.capacity) state.fault.code = fault::mesh_full;
+}
+
+/// Makes one child of the i-th block that is refined. attach_children puts it into the tree. All
+/// threads of the block must call it.
+template <class View, class Fill>
+__device__ void make_child(const View& view, const Fill& fill, unsigned i, int child) {
+  using cells = typename View::cells;
+  const int parent = view.lists.tagged[view.state->regrid.refine_begin + i];
+  const int node = first_child_for(view, i) + child;
+  for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += regrid_threads) {
+    int at[View::dim];
+    cells::position(cell, at);
+    view.u_new.store(node, cell, fill(view, parent, child, at));
+  }
+  if (threadIdx.x != 0) return;
+  view.tree.place[node] = view.tree.place_of_child(view.tree.place[parent], child);
+  view.tree.parent[node] = parent;
+  view.tree.first_child[node] = no_children;
+  view.lists.is_tagged[node] = 0;
+  view.lists.idle[node] = 0;
+}
+
+/// Makes the children of `count` of the blocks that are refined, from the `first`-th on. Each block
+/// of the grid makes the same number of consecutive children.
+template <class View, class Fill>
+__global__ void refine_blocks(View view, Fill fill, unsigned first, unsigned count, bool on_slot) {
+  const traced here(view.trace, __func__);
+  if (on_slot) view.slots.release_at_start();
+  if (view.state->fault.code != fault::none) return;
+  const unsigned siblings = view.tree.siblings;
+  const unsigned all = count * siblings;
+  const unsigned each = (all + gridDim.x - 1) / gridDim.x;
+  const unsigned begin = blockIdx.x * each;
+  for (unsigned i = begin; i < begin + each && i < all; ++i) {
+    make_child(view, fill, first + i / siblings, static_cast<int>(i % siblings));
+  }
+}
+
+/// The size of a grid of refine_blocks for `count` tagged blocks.
+template <class View>
+[[nodiscard]] __host__ __device__ unsigned refine_grid_size(const View& view, unsigned count) {
+  const unsigned coarsening = view.regrid.launches.coarsening;
+  return (count * view.tree.siblings + coarsening - 1) / coarsening;
+}
+
+/// Makes the children by child grids: one for each tagged block, or one for all tagged blocks of a
+/// block of this grid, which has a thread for each. If there is no launch slot, this grid makes the
+/// children itself. Join: none is needed; the next grid in the stream waits for this grid's
+/// children.
+template <class View, class Fill>
+__global__ void launch_refine_blocks(View view, Fill fill) {
+  const traced here(view.trace, __func__);
+  __shared__ bool launched[regrid_threads];  // for each tagged block
+  const run_state& state = *view.state;
+  if (state.fault.code != fault::none) return;
+  const unsigned first = blockIdx.x * regrid_threads;
+  const unsigned count = min(state.regrid.refine_count - first, unsigned{regrid_threads});
+  const bool alone = view.regrid.launches.grain == granularity::per_task;
+  const unsigned me = threadIdx.x;
+  // 1. One thread per child grid acquires a slot and launches.
+  bool mine = false;
+  if (me < (alone ? count : 1) && view.slots.acquire(*view.status)) {
+    const unsigned together = alone ? 1 : count;
+    const auto status =
+        launch(refine_blocks<View, Fill>, {refine_grid_size(view, together), regrid_threads},
+               fire_and_forget(), view, fill, first + me, together, true);
+    mine = bool(status);
+    if (mine) {
+      view.status->count_children(1, 2);
+    } else {
+      view.slots.release();
+      view.status->record_failure(status.code(), __func__, 1);
+    }
+  }
+  if (alone || me == 0) launched[me] = mine;
+  __syncthreads();
+  // 2. This block refines the others.
+  for (unsigned i = 0; i < count; ++i) {
+    if (launched[alone ? i : 0]) continue;
+    for (int child = 0; child < view.tree.siblings; ++child) {
+      make_child(view, fill, first + i, child);
+    }
+  }
+}
+
+/// Puts new children into the tree. One thread per refined block.
+template <class View>
+__global__ void attach_children(View view) {
+  const traced here(view.trace, __func__);
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  const run_state& state = *view.state;
+  if (i >= state.regrid.refine_count || state.fault.code != fault::none) return;
+  const int parent = view.lists.tagged[state.regrid.refine_begin + i];
+  view.tree.first_child[parent] = first_child_for(view, i);
+  view.lists.is_tagged[parent] = 0;
+}
+
+}  // namespace ramify::detail::amr::inline RAMIFY_BUILD

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Regridding: the kernels that tag blocks, balance the tags, and coarsen families.
+///
+/// A regrid tags blocks, balances the tags until the refined mesh will be balanced, and only then
+/// makes the children (refine.cuh). While tags spread nothing but tags changes; while children are
+/// filled no kernel reads them. So neither the mesh nor the bits of the values depend on an order
+/// of blocks. The tags are the smallest set that balance allows.
+
+#include <ramify/amr/average_down.cuh>
+#include <ramify/amr/block_operators.cuh>
+#include <ramify/amr/criteria.cuh>
+#include <ramify/amr/run_view.cuh>
+#include <ramify/runtime/collectives.cuh>
+
+namespace ramify::detail::amr::inline RAMIFY_BUILD {
+
+inline constexpr int regrid_threads = 128;  ///< per block, of the kernels with a block per node
+
+/// Adds a leaf to the list of tagged blocks, unless it is tagged or of the finest level. Any thread
+/// may call it.
+template <class View>
+__device__ void tag(const View& view, int node) {
+  if (view.tree.place[node].level >= view.tree.max_level) return;
+  if (atomicExch(&view.lists.is_tagged[node], 1u) != 0) return;
+  view.lists.tagged[atomicAdd(&view.state->regrid.tagged, 1u)] = node;
+}
+
+/// Returns the largest indicator of a block's cells, to thread 0.
+template <class View>
+__device__ typename View::real largest_indicator(const View& view, int node) {
+  using real = typename View::real;
+  using cells = typename View::cells;
+  constexpr int dim = View::dim;
+  using reduce = block_reduce<real, regrid_threads>;
+  __shared__ typename reduce::TempStorage storage;
+
+  const block_place<dim> place = view.tree.place[node];
+  const auto ghosts = view.ghosts(view.u_new);
+  real largest = 0;
+  for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += regrid_threads) {
+    int at[dim];
+    cells::position(cell, at);
+    cell_stencil<typename View::values, dim> stencil;
+    stencil.here = view.physics.to_primitive(view.u_new.load(node, cell));
+    for (int axis = 0; axis < dim; ++axis) {
+      stencil.left[axis] = view.physics.to_primitive(ghosts.neighbor_cell(node, at, axis, 0));
+      stencil.right[axis] = view.physics.to_primitive(ghosts.neighbor_cell(node, at, axis, 1));
+    }
+    real where[dim];
+    view.center(place, at, where);
+    const real indicator = view.criterion(stencil, place, where);
+    largest = indicator > largest ? indicator : largest;
+  }
+  return reduce(storage).Reduce(largest, maximum{});
+}
+
+/// Evaluates the criterion in leaves, one block each, and tags those to be refined: all leaves, or
+/// the children that were made last.
+template <class View>
+__global__ void tag_blocks(View view) {
+  const traced here(view.trace, __func__);
+  const regrid_state& regrid = view.state->regrid;
+  int node = 0;
+  if (regrid.refine_count == 0) {
+    node = view.lists.leaves[blockIdx.x];
+  } else {
+    const int parent = view.lists.tagged[regrid.refine_begin + blockIdx.x / view.tree.siblings];
+    node = view.tree.first_child[parent] + static_cast<int>(blockIdx.x % view.tree.siblings);
+  }
+  const auto indicator = largest_indicator(view, node);
+  if (threadIdx.x != 0) return;
+  if (indicator > view.regrid.refine_above) tag(view, node);
+  unsigned& idle = view.lists.idle[node];
+  idle = indicator < view.regrid.coarsen_below ? idle + 1 : 0;
+}
+
+/// Balances tags: a block that will have children needs neighbors of its own level, so its coarser
+/// neighbors are tagged, too, and balanced next. One thread per tagged block and direction.
+///
+/// The mesh is balanced, so a neighbor is at most one level coarser, and tags spread only toward
+/// coarser levels.
+template <class View>
+__global__ void balance_tags(View view) {
+  const traced here(view.trace, __func__);
+  constexpr int dim = View::dim;
+  const regrid_state& regrid = view.state->regrid;
+  const unsigned item = blockIdx.x * blockDim.x + threadIdx.x;
+  if (item >= regrid.balance_count * view.tree.directions) return;
+  const int node = view.lists.tagged[regrid.balance_begin + item / view.tree.directions];
+  int step[dim];
+  const int axes = view.tree.direction(static_cast<int>(item % view.tree.directions), step);
+  if (!view.tree.is_balanced_across(axes)) return;
+  block_place<dim> there = view.tree.place[node];
+  if (!view.tree.move(there, step)) return;
+  const int neighbor = view.tree.find(there);
+  if (view.tree.place[neighbor].level < there.level) tag(view, neighbor);
+}
+
+/// Whether balance allows a node's children to be removed: no child has a neighbor with children
+/// that is not its sibling.
+template <class View>
+__device__ bool may_lose_children(const View& view, int node) {
+  constexpr int dim = View::dim;
+  for (int child = 0; child < view.tree.siblings; ++child) {
+    for (int number = 0; number < view.tree.directions; ++number) {
+      int step[dim];
+      const int axes = view.tree.direction(number, step);
+      if (!view.tree.is_balanced_across(axes)) continue;
+      block_place<dim> there = view.tree.place[view.tree.first_child[node] + child];
+      const int level = there.level;
+      if (!view.tree.move(there, step)) continue;
+      const int neighbor = view.tree.find(there);
+      if (view.tree.place[neighbor].level == level && !view.tree.is_leaf(neighbor)) return false;
+    }
+  }
+  return true;
+}
+
+/// Finds the families that may be coarsened: all siblings are leaves and have been idle for long
+/// enough. One thread for each node that the mesh had before this regrid.
+template <class View>
+__global__ void tag_for_coarsening(View view, unsigned nodes) {
+  const traced here(view.trace, __func__);
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= nodes) return;
+  const int node = view.lists.nodes[i];
+  if (view.tree.is_leaf(node)) return;
+  const int first = view.tree.first_child[node];
+  for (int child = 0; child < view.tree.siblings; ++child) {
+    if (!view.tree.is_leaf(first + child)) return;
+    if (view.lists.idle[first + child] < view.regrid.patience) return;
+  }
+  if (!may_lose_children(view, node)) return;
+  view.lists.coarsened[atomicAdd(&view.state->regrid.coarsen_count, 1u)] = node;
+}
+
+/// Replaces families by their parents, which get the averages. One block per family.
+template <class View>
+__global__ void coarsen_families(View view) {
+  const traced here(view.trace, __func__);
+  using cells = typename View::cells;
+  const int node = view.lists.coarsened[blockIdx.x];
+  for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += regrid_threads) {
+    int at[View::dim];
+    cells::position(cell, at);
+    view.u_new.store(node, cell, average_of_children(view, view.u_new, node, at));
+  }
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  const int first = view.tree.first_child[node];
+  for (int child = 0; child < view.tree.siblings; ++child) {
+    view.tree.place[first + child].level = -1;
+  }
+  view.tree.first_child[node] = no_children;
+  view.lists.idle[node] = 0;
+  view.lists.free_families[view.state->mesh.free_families + blockIdx.x] =
+      view.tree.family_of(first);
+}
+
+}  // namespace ramify::detail::amr::inline RAMIFY_BUILD

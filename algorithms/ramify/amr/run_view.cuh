@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// run_view: the argument that all kernels of a run share.
+
+#include <ramify/amr/ghost.cuh>
+#include <ramify/amr/run_state.cuh>
+#include <ramify/runtime/grid_trace.cuh>
+#include <ramify/runtime/slots.cuh>
+#include <ramify/runtime/status.cuh>
+
+namespace ramify::detail::amr::inline RAMIFY_BUILD {
+
+/// Lists of node numbers, and arrays by node; each has one entry per node of the capacity.
+struct block_lists {
+  int* leaves;  ///< in Morton order, root block by root block
+  int* nodes;   ///< all nodes, level by level, each level in Morton order
+  /// Inner nodes that share a face with a leaf of their own level: the coarse side of the
+  /// coarse-fine interface reads its ghost cells from them.
+  int* interface_nodes;
+  int* tagged;     ///< blocks to refine, in the order in which they were tagged
+  int* coarsened;  ///< nodes whose children are removed
+  unsigned* free_families;
+  // ---- by node ----
+  unsigned* is_tagged;
+  unsigned* idle;         ///< regrids in a row after which a leaf may be coarsened
+  unsigned* first_leaf;   ///< where a node's leaves begin in `leaves`
+  unsigned* leaf_counts;  ///< how many leaves are below a node
+};
+
+template <class Physics, int n, class Criterion>
+struct run_view {
+  static constexpr int dim = Physics::dimensions;
+  using physics_type = Physics;
+  using real = typename Physics::real;
+  using values = typename Physics::values;
+  using cells = block_cells<dim, n>;
+  static constexpr int cells_along = n;
+
+  mesh_tree<dim> tree;
+  Physics physics;
+  Criterion criterion;
+  block_lists lists;
+  block_values<Physics, n> u_new;
+  block_values<Physics, n> u_stage;  ///< after the first of a step's two stages
+  block_values<Physics, n> u_old;    ///< before the last step; only with subcycling
+  /// The flux through each coarse-fine face, summed since the coarser block began its step:
+  /// [node][face][variable][cell of the face], an amount per area.
+  real* flux_register;
+  real lower[dim];
+  real root_spacing[dim];  ///< the edges of a cell of level 0
+  amr_regrid_config regrid;
+  amr_step_config step;
+  unsigned max_teams;        ///< teams of a block of advance_blocks that a kernel launches
+  unsigned resident_blocks;  ///< how many such blocks are resident on the device
+  run_state* state;
+  launch_slots slots;
+  run_status* status;
+  trace_ticket trace;  ///< each grid has its own
+
+  [[nodiscard]] __device__ real spacing(int level, int axis) const {
+    return root_spacing[axis] * reciprocal(real(1u << level));
+  }
+  /// Sets `where` to the center of a cell.
+  __device__ void center(const block_place<dim>& block, const int (&at)[dim],
+                         real (&where)[dim]) const {
+    for (int axis = 0; axis < dim; ++axis) {
+      const real cell = real(block.index[axis]) * real(n) + real(at[axis]) + real(0.5);
+      where[axis] = lower[axis] + times(cell, spacing(block.level, axis));
+    }
+  }
+  /// Reads ghost cells from `u`, in which all levels have the same time.
+  [[nodiscard]] __device__ ghost_reader<Physics, n> ghosts(
+      const block_values<Physics, n>& u) const {
+    return {tree, physics, u, u, u, real(0), {step.limiter}};
+  }
+  [[nodiscard]] __device__ real* flux_register_of(int node, int face, int variable) const {
+    return flux_register +
+           ((static_cast<std::size_t>(node) * tree.faces + face) * Physics::variables + variable) *
+               cells::per_face;
+  }
+};
+
+}  // namespace ramify::detail::amr::inline RAMIFY_BUILD

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Options and report of a force calculation and of a simulation; plain C++.
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <ostream>
+#include <ramify/runtime/report.hpp>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace ramify {
+
+struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
+
+/// How the accelerations of n bodies are calculated.
+enum class nbody_method {
+  tree,    ///< Barnes and Hut's tree code: O(n log n), with an error that theta bounds
+  direct,  ///< the direct sum over all pairs: O(n^2), with no error but rounding
+};
+
+/// Returns the enumerator's name, or "?" for any other value.
+[[nodiscard]] constexpr std::string_view to_string(nbody_method m) {
+  switch (m) {
+    case nbody_method::tree: return "tree";
+    case nbody_method::direct: return "direct";
+  }
+  return "?";
+}
+
+/// Returns the method whose to_string is `text`. \throws std::invalid_argument naming the choices
+[[nodiscard]] inline nbody_method parse_nbody_method(std::string_view text) {
+  return parse_choice("method", text, std::array{nbody_method::tree, nbody_method::direct});
+}
+
+/// Configuration of a force calculation or of a simulation. The facade adds the backend:
+/// nbody_options in <ramify/nbody.hpp>.
+struct nbody_config {
+  /// Opening angle, in [0, 2]: a node acts as one mass on a body if its longest side is less than
+  /// theta times the distance from the body to its center of mass. At 0 every pair is summed.
+  /// benchmarks/README.md, "N-body gravity on a GPU", lists the error for each theta.
+  double theta = 0.5;
+  /// Softening length, in the units of the positions, at least 0. The potential of a mass m at the
+  /// distance r is -G m / sqrt(r^2 + softening^2) (Plummer, 1911).
+  double softening = 0;
+  /// G, in the units of the input.
+  double gravitational_constant = 1;
+  /// The class barnes_hut and the function direct_gravity() do not read it.
+  nbody_method method = nbody_method::tree;
+  /// Route of the tree's build; no other kernel launches grids.
+  ramify::route route = ramify::route::automatic;
+  /// Maximum number of bodies in a leaf of the tree, in [1, 1024]. Small leaves make a deep tree;
+  /// the bodies of large leaves are summed one by one.
+  unsigned leaf_size = 16;
+  /// All grids are added to this trace; null: no trace. It must outlive the call, or the object
+  /// that the configuration is passed to.
+  launch_trace* trace = nullptr;
+};
+
+namespace detail::nbody {
+
+inline void require(bool good, const char* field, double value, const char* range) {
+  if (good) return;
+  throw std::invalid_argument("nbody_config." + std::string(field) + " is " +
+                              std::to_string(value) + "; it must be " + range);
+}
+
+/// Checks the fields that a calculation in Real converts to Real.
+/// \throws std::invalid_argument naming the field
+template <class Real>
+void validate_range(const nbody_config& config) {
+  constexpr double largest = std::numeric_limits<Real>::max();
+  require(config.softening <= std::sqrt(largest), "softening", config.softening,
+          "small enough for its square to be a number of the bodies' type");
+  require(std::abs(config.gravitational_constant) <= largest, "gravitational_constant",
+          config.gravitational_constant, "in the range of the bodies' type");
+}
+
+}  // namespace detail::nbody
+
+/// Checks every field. \throws std::invalid_argument naming the field and its range
+inline void validate(const nbody_config& config) {
+  using detail::nbody::require;
+  require(config.theta >= 0 && config.theta <= 2, "theta", config.theta, "in [0, 2]");
+  require(std::isfinite(config.softening) && config.softening >= 0, "softening", config.softening,
+          "finite and at least 0");
+  require(std::isfinite(config.gravitational_constant), "gravitational_constant",
+          config.gravitational_constant, "finite");
+  if (to_string(config.method) == "?") {
+    throw std::invalid_argument("nbody_config.method is none of the enumerators");
+  }
+  if (to_string(config.route) == "?") {
+    throw std::invalid_argument("nbody_config.route is none of the enumerators");
+  }
+  if (config.leaf_size < 1 || config.leaf_size > 1024) {
+    throw std::invalid_argument("nbody_config.leaf_size is " + std::to_string(config.leaf_size) +
+                                "; it must be in [1, 1024]");
+  }
+}
+
+/// Report of a force calculation, or the sums over all force calculations of a simulation.
+struct nbody_report : run_report {
+  nbody_method method = nbody_method::tree;
+  std::uint64_t bodies = 0;
+  std::uint64_t nodes = 0;         ///< nodes of the tree; 0 for the direct sum
+  std::uint64_t interactions = 0;  ///< of a body with a body or with a node
+};
+
+/// Writes one "name: value" line for each field.
+inline std::ostream& operator<<(std::ostream& out, const nbody_report& r) {
+  return out << "method: " << to_string(r.method) << "\nbodies: " << r.bodies
+             << "\nnodes: " << r.nodes << "\ninteractions: " << r.interactions << '\n'
+             << static_cast<const run_report&>(r);
+}
+
+}  // namespace ramify

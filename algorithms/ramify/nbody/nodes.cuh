@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The nodes that the traversal reads: for each node of the spatial tree its mass, its center of
+/// mass, and the distance from which they may stand for its bodies.
+
+#include <cstdint>
+#include <ramify/nbody/interaction.cuh>
+#include <ramify/runtime/grid_trace.cuh>
+#include <ramify/spatial_tree/node.cuh>
+
+namespace ramify::detail::nbody::inline RAMIFY_BUILD {
+
+/// A node of the octree, as the traversal reads it.
+template <class Real>
+struct alignas(4 * sizeof(Real)) gravity_node {
+  point_mass<Real> center;  ///< center of mass, with the mass of all bodies of the node
+  /// A body interacts with the node as one mass if its squared distance from the center is larger.
+  Real opening_radius2;
+  std::uint32_t first;        ///< first child; of a leaf: first body
+  std::uint32_t body_count;   ///< of a leaf; 0 in an inner node
+  std::uint32_t child_count;  ///< 0 in a leaf
+};
+
+/// Mass and center of mass of some bodies. The center weighs bodies by the magnitudes of their
+/// masses: with masses of both signs, the usual center may lie anywhere. For masses of one sign
+/// both are equal.
+template <class Real>
+struct mass_sum {
+  point_mass<Real> center;
+  Real weight;  ///< sum of the magnitudes of the masses
+};
+
+/// The reduction by which reduce_bottom_up() calculates the mass_sum of each node.
+template <class Real>
+struct mass_reduction {
+  const point_mass<Real>* bodies;  ///< in the tree's order
+  mass_sum<Real>* sums;            ///< one for each node
+
+  __device__ mass_sum<Real> of_point(std::uint32_t i) const {
+    const point_mass<Real> body = bodies[i];
+    return {body, body.mass < 0 ? -body.mass : body.mass};
+  }
+  /// Interpolates from a's center to b's: sums of mass times position would overflow earlier.
+  __device__ mass_sum<Real> combine(const mass_sum<Real>& a, const mass_sum<Real>& b) const {
+    const Real weight = a.weight + b.weight;
+    const Real part = weight > 0 ? b.weight / weight : Real{0};
+    return {{a.center.x + (b.center.x - a.center.x) * part,
+             a.center.y + (b.center.y - a.center.y) * part,
+             a.center.z + (b.center.z - a.center.z) * part, a.center.mass + b.center.mass},
+            weight};
+  }
+  __device__ mass_sum<Real>& at(std::uint32_t node) const { return sums[node]; }
+};
+
+/// Returns the square of the opening radius: the longest side of the box over theta, but at least
+/// the distance from `center` to the farthest corner. So a body never interacts with a node that
+/// contains it. (Barnes and Hut's criterion alone allows that for theta > 1/sqrt(3): Salmon and
+/// Warren, 1994.)
+template <class Real>
+__device__ Real opening_radius2(const box<Real, 3>& bounds, const point<Real, 3>& center,
+                                Real theta) {
+  Real side = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    const Real length = bounds.upper.x[axis] - bounds.lower.x[axis];
+    if (side < length) side = length;
+  }
+  const Real farthest2 = bounds.max_distance2(center) * (1 + 8 * real_limits<Real>::epsilon);
+  if (theta == 0) return real_limits<Real>::infinity;
+  const Real radius = side / theta;
+  return farthest2 < radius * radius ? radius * radius : farthest2;
+}
+
+/// Stores positions and masses together, in the tree's order. One thread for each body.
+template <class Real>
+__global__ void gather_bodies(spatial_tree_view<Real, 3> tree, const Real* masses,
+                              point_mass<Real>* bodies, trace_ticket trace) {
+  const traced here(trace, __func__);
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= tree.point_count) return;
+  const point<Real, 3> p = tree.points[i];
+  bodies[i] = {p.x[0], p.x[1], p.x[2], masses[tree.ids[i]]};
+}
+
+/// Writes the nodes for the traversal. One thread for each node.
+template <class Real>
+__global__ void make_nodes(spatial_tree_view<Real, 3> tree, const mass_sum<Real>* sums, Real theta,
+                           gravity_node<Real>* nodes, trace_ticket trace) {
+  const traced here(trace, __func__);
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= tree.node_count) return;
+  const spatial_node<Real, 3> node = tree.nodes[i];
+  const point_mass<Real> center = sums[i].center;
+  nodes[i] = {center, opening_radius2(node.bounds, {{center.x, center.y, center.z}}, theta),
+              node.is_leaf() ? node.begin : node.first_child, node.is_leaf() ? node.size() : 0,
+              node.children};
+}
+
+}  // namespace ramify::detail::nbody::inline RAMIFY_BUILD

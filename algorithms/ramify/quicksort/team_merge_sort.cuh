@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Merge sort by a team of threads in shared memory.
+///
+///     8 threads, 3 elements each    each thread sorts its own in registers, then runs are merged:
+///     runs of 3  ->  runs of 6  ->  runs of 12  ->  24
+///
+/// In a merge, each thread writes `items` elements of the result. It finds where they begin in the
+/// two runs by binary search on its diagonal of the merge path (Odeh, Green et al., 2012). `items`
+/// is odd, so that threads access shared memory without bank conflicts.
+///
+/// With a comparator that is no strict weak order, the range of one thread may end elsewhere than
+/// the range of the next thread begins, and elements would be lost. Unless the order is known to be
+/// strict weak, threads compare these ends. If they differ, the runs stay unmerged.
+
+#include <cstdint>
+#include <ramify/quicksort/segment.cuh>
+#include <ramify/quicksort/sorting_network.cuh>
+#include <ramify/runtime/shared.cuh>
+#include <ramify/runtime/team.cuh>
+
+namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
+
+/// Returns how many of the first `diagonal` elements of the merge of two runs come from the left
+/// run. right_first(r, l) returns whether element r of the right run precedes element l of the left
+/// run.
+template <class Index, class RightFirst>
+__device__ Index merge_path(Index diagonal, Index left_size, Index right_size,
+                            RightFirst right_first) {
+  Index low = diagonal > right_size ? diagonal - right_size : 0;
+  Index high = diagonal < left_size ? diagonal : left_size;
+  while (low < high) {
+    const Index half = low + (high - low) / 2;
+    if (right_first(diagonal - 1 - half, half)) {
+      high = half;
+    } else {
+      low = half + 1;
+    }
+  }
+  return low;
+}
+
+/// The merge sort of a team of `threads` threads with `items` elements each. `Code` is the type
+/// that keys are compared as, see sort_order.
+template <class Code, class Value, int threads, int items>
+struct team_merge_sort {
+  static constexpr bool has_values = key_value_arrays<Code, Value>::has_values;
+  static constexpr int capacity = threads * items;
+  static_assert(capacity <= 65'536, "indices have 16 bits");
+
+  /// Arrays in shared memory. They are `items` + 1 elements longer than the input: the last thread
+  /// reads past the end, but does not compare what it reads there.
+  struct arrays {
+    Code* keys;
+    std::uint16_t* indices;  ///< unused without values
+  };
+  struct storage {
+    uninitialized_array<Code, capacity + items + 1> keys;
+    uninitialized_array<std::uint16_t, has_values ? capacity + items + 1 : 1> indices;
+    __device__ arrays view() { return {keys.data(), indices.data()}; }
+  };
+  /// Returns the bytes of shared memory for up to `max` elements.
+  [[nodiscard]] static constexpr std::size_t bytes(std::size_t max) {
+    return key_bytes(max) + (has_values ? 2 * (max + items + 1) : 0);
+  }
+  /// Returns the arrays for up to `max` elements in memory of bytes(max).
+  [[nodiscard]] __device__ static arrays lay_out(void* memory, unsigned max) {
+    auto* begin = static_cast<unsigned char*>(memory);
+    return {reinterpret_cast<Code*>(begin),
+            reinterpret_cast<std::uint16_t*>(begin + key_bytes(max))};
+  }
+
+  /// Sorts `count` <= capacity elements of `from`, starting at `begin`, into the same positions of
+  /// `to`, which may be `from`. Not stable. All threads of the team must call it.
+  template <class Team, class Key, class Compare>
+  __device__ static void sort(const Team& team, const arrays& shared,
+                              key_value_arrays<Key, Value> from, key_value_arrays<Key, Value> to,
+                              position begin, unsigned count, Compare compare) {
+    const Key* keys = from.keys + begin;
+    sort_keys(
+        team, shared, [&](unsigned i) { return compare.encode(keys[i]); }, count, compare);
+    if constexpr (has_values) {
+      // All values are read before the first is written, because `to` may be `from`.
+      Value values[items];
+      RAMIFY_UNROLL
+      for (int i = 0; i < items; ++i) {
+        const unsigned at = i * threads + team.rank;
+        if (at < count) values[i] = from.values[begin + shared.indices[at]];
+      }
+      team.sync();
+      RAMIFY_UNROLL
+      for (int i = 0; i < items; ++i) {
+        const unsigned at = i * threads + team.rank;
+        if (at < count) to.values[begin + at] = values[i];
+      }
+    }
+    for (unsigned i = team.rank; i < count; i += threads) {
+      to.keys[begin + i] = compare.decode(shared.keys[i]);
+    }
+    team.sync();
+  }
+
+  /// Sorts the `count` <= capacity codes read(0) to read(count - 1) into shared.keys, and the
+  /// arguments of `read` into shared.indices. All threads of the team must call it. It ends with a
+  /// barrier of the team.
+  template <class Team, class Read, class Compare>
+  __device__ static void sort_keys(const Team& team, const arrays& shared, Read read,
+                                   unsigned count, Compare compare) {
+    // 1. Each thread sorts its own elements. Their order before the sort does not matter, so loads
+    //    are striped. Only the last thread with any elements may have fewer than `items`.
+    elements mine;
+    const unsigned full = count / items;
+    const unsigned first = team.rank * items;
+    int valid = items;
+    if (team.rank < full) {
+      RAMIFY_UNROLL
+      for (int i = 0; i < items; ++i) load(mine, i, i * full + team.rank, read);
+    } else {
+      valid = team.rank == full ? static_cast<int>(count - first) : 0;
+      RAMIFY_UNROLL
+      for (int i = 0; i < items; ++i) {
+        if (i < valid) load(mine, i, first + i, read);
+      }
+    }
+    sort_in_registers(mine, valid, compare);
+    store(shared, mine, first, valid);
+    team.sync();
+
+    // 2. Merge pairs of runs until one run is left.
+    for (unsigned run = 1; run * items < count; run *= 2) {
+      const unsigned pair = (team.rank & ~(2 * run - 1)) * items;
+      const unsigned middle = pair + run * items;
+      bool merges = valid > 0 && middle < count;  // else its run has no partner
+      merged_range range{};
+      if (merges) {
+        const unsigned end = min(middle + run * items, count);
+        range = merge(shared, mine, first - pair, {pair, middle, end}, compare);
+      }
+      if constexpr (Compare::known_strict_weak) {
+        team.sync();
+      } else {
+        merges = !ranges_differ(team, range, run) && merges;
+      }
+      if (merges) store(shared, mine, first, valid);
+      team.sync();
+    }
+  }
+
+ private:
+  [[nodiscard]] __host__ __device__ static constexpr std::size_t key_bytes(std::size_t max) {
+    return ((max + items + 1) * sizeof(Code) + 1) / 2 * 2;
+  }
+
+  using elements = thread_items<Code, items, has_values>;
+  struct two_runs {
+    unsigned begin;
+    unsigned middle;
+    unsigned end;
+  };
+
+  template <class Read>
+  __device__ static void load(elements& mine, int i, unsigned index, Read read) {
+    mine.keys[i] = read(index);
+    if constexpr (has_values) mine.indices[i] = index;
+  }
+
+  __device__ static void store(const arrays& shared, const elements& mine, unsigned first,
+                               int valid) {
+    const auto store_one = [&](int i) {
+      shared.keys[first + i] = mine.keys[i];
+      if constexpr (has_values)
+        shared.indices[first + i] = static_cast<std::uint16_t>(mine.indices[i]);
+    };
+    if (valid == items) {
+      RAMIFY_UNROLL
+      for (int i = 0; i < items; ++i) store_one(i);
+    } else {
+      RAMIFY_UNROLL
+      for (int i = 0; i < items; ++i) {
+        if (i < valid) store_one(i);
+      }
+    }
+  }
+
+  /// The range of the left run that a thread has merged, counted from 1. 0: the thread did not
+  /// merge.
+  struct merged_range {
+    unsigned begin;
+    unsigned end;
+  };
+
+  /// Returns, to all threads of the team, whether any thread's range ends elsewhere than the range
+  /// of the next thread of the same pair of runs begins. All threads of the team must call it; it
+  /// contains barriers of the team.
+  template <class Team>
+  __device__ static bool ranges_differ(const Team& team, const merged_range& range, unsigned run) {
+    constexpr int max_teams = 1024 / threads;
+    __shared__ unsigned begins[max_teams][threads];
+    begins[team.index][team.rank] = range.begin;
+    const bool ends_pair = (team.rank + 1) % (2 * run) == 0 || team.rank + 1 == threads;
+    return any_of_team(team, [&] {
+      const unsigned next = ends_pair ? 0 : begins[team.index][team.rank + 1];
+      return next != 0 && next != range.end;
+    });
+  }
+
+  /// Merges elements [diagonal, diagonal + items) of the result of two runs.
+  template <class Compare>
+  __device__ static merged_range merge(const arrays& shared, elements& merged, unsigned diagonal,
+                                       const two_runs& runs, Compare compare) {
+    // 1. Find how many of the first `diagonal` merged elements come from the left run.
+    const Code* keys = shared.keys;
+    const unsigned low = merge_path(diagonal, runs.middle - runs.begin, runs.end - runs.middle,
+                                    [&](unsigned r, unsigned l) {
+                                      return compare(keys[runs.middle + r], keys[runs.begin + l]);
+                                    });
+    // 2. Merge from there.
+    unsigned left = runs.begin + low;
+    unsigned right = runs.middle + diagonal - low;
+    Code left_key = keys[left];
+    Code right_key = keys[right];
+    RAMIFY_UNROLL
+    for (int i = 0; i < items; ++i) {
+      const bool take_right =
+          right < runs.end && (left >= runs.middle || compare(right_key, left_key));
+      merged.keys[i] = take_right ? right_key : left_key;
+      if constexpr (has_values) merged.indices[i] = shared.indices[take_right ? right : left];
+      if (take_right) {
+        right_key = keys[++right];
+      } else {
+        left_key = keys[++left];
+      }
+    }
+    return {runs.begin + low + 1, left + 1};
+  }
+};
+
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Gravity on the GPU: the tree code for each precision, route, leaf size and theta, with its error
+// relative to the direct sum. The host's clock measures calls, which wait for their results.
+//   benchmark_nbody_cuda [bodies, default 10^6]
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ramify/nbody.cuh>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "bodies.hpp"
+#include "measure_cuda.cuh"
+
+namespace {
+
+using namespace ramify;
+using benchmark::download;
+using benchmark::upload;
+
+constexpr int repeats = 7;
+constexpr std::uint32_t checked_bodies = 4096;
+
+/// Returns the median time of `repeats` calls.
+template <class Call>
+benchmark::timing time_of(Call call) {
+  return benchmark::host_time_of(repeats, call);
+}
+
+template <class Real>
+const char* name_of() {
+  return sizeof(Real) == 4 ? "float" : "double";
+}
+
+/// Stars on the device, and the exact accelerations of the first of them.
+template <class Real>
+class bench {
+  using vector = point<Real, 3>;
+
+ public:
+  explicit bench(std::size_t n) : n_(n), accelerations_(n, nullptr), potentials_(n, nullptr) {
+    const common::bodies sphere = common::make_plummer_sphere(n, 1);
+    std::vector<vector> positions(n);
+    std::vector<point<double, 3>> exact(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      for (int axis = 0; axis < 3; ++axis) {
+        positions[i].x[axis] = static_cast<Real>(sphere.positions[i][std::size_t(axis)]);
+        exact[i].x[axis] = positions[i].x[axis];
+      }
+    }
+    positions_ = upload(positions);
+    masses_ = upload(std::vector<Real>(sphere.masses.begin(), sphere.masses.end()));
+    const auto all = upload(exact);
+    const auto masses = upload(sphere.masses);
+    const device_buffer<point<double, 3>> truth(n, nullptr);
+    (void)direct_gravity(all.data(), masses.data(), n, truth.data(), static_cast<double*>(nullptr),
+                         nullptr, {}, {0, checked_bodies});
+    truth_ = download(truth.data(), std::min<std::size_t>(n, checked_bodies));
+  }
+
+  /// Adds one row to the table: the times of a whole call and of its three phases.
+  void measure_tree(benchmark::recorder& out, const nbody_config& config) {
+    barnes_hut<Real> gravity(config);
+    nbody_report report;
+    const auto whole = time_of([&] {
+      report = gravity.accelerations(positions_.data(), masses_.data(), n_, accelerations_.data(),
+                                     potentials_.data());
+    });
+    const double error = rms_error();
+    if (!(error < 0.03)) throw std::runtime_error("wrong accelerations");
+    const auto build = time_of([&] { gravity.build(positions_.data(), n_, nullptr); });
+    const auto centers = time_of([&] { gravity.compute_centers_of_mass(masses_.data(), nullptr); });
+    const auto traversal =
+        time_of([&] { gravity.traverse(accelerations_.data(), potentials_.data(), nullptr); });
+    const double a_body = static_cast<double>(report.interactions) / static_cast<double>(n_);
+    out.row({name_of<Real>(), config.theta, config.leaf_size, to_string(config.route),
+             to_string(report.taken), build.median_ms, centers.median_ms, traversal.median_ms,
+             whole, static_cast<double>(n_) / whole.median_ms / 1e3, a_body,
+             giga_interactions(report.interactions, traversal), 100 * error, report.host_grids,
+             report.child_grids, report.spilled_tasks});
+  }
+
+  /// Adds one row to the table: the times of both methods.
+  void measure_crossing(benchmark::recorder& out) {
+    barnes_hut<Real> gravity;
+    const auto tree = time_of([&] {
+      (void)gravity.accelerations(positions_.data(), masses_.data(), n_, accelerations_.data(),
+                                  potentials_.data());
+    });
+    nbody_report report;
+    const auto direct = time_of([&] {
+      report = direct_gravity(positions_.data(), masses_.data(), n_, accelerations_.data(),
+                              potentials_.data());
+    });
+    out.row({name_of<Real>(), n_, tree, direct, giga_interactions(report.interactions, direct)});
+  }
+
+ private:
+  static double giga_interactions(std::uint64_t count, const benchmark::timing& t) {
+    return static_cast<double>(count) / t.median_ms / 1e6;
+  }
+
+  [[nodiscard]] double rms_error() const {
+    const auto found = download(accelerations_.data(), truth_.size());
+    double sum = 0;
+    for (std::size_t i = 0; i < truth_.size(); ++i) {
+      double error2 = 0;
+      double norm2 = 0;
+      for (int axis = 0; axis < 3; ++axis) {
+        const double d = static_cast<double>(found[i].x[axis]) - truth_[i].x[axis];
+        error2 += d * d;
+        norm2 += truth_[i].x[axis] * truth_[i].x[axis];
+      }
+      sum += error2 / norm2;
+    }
+    return std::sqrt(sum / static_cast<double>(truth_.size()));
+  }
+
+  std::size_t n_;
+  device_buffer<vector> positions_, accelerations_;
+  device_buffer<Real> masses_, potentials_;
+  std::vector<point<double, 3>> truth_;
+};
+
+template <class Real>
+void measure_trees(benchmark::recorder& out, std::size_t n) {
+  bench<Real> b(n);
+  nbody_config config;
+  for (const auto taken : {route::device, route::flat, route::automatic}) {
+    config.route = taken;
+    b.measure_tree(out, config);
+  }
+  for (const unsigned leaf_size : {4u, 8u, 32u, 64u}) {
+    config.leaf_size = leaf_size;
+    b.measure_tree(out, config);
+  }
+  config = {};
+  for (const double theta : {0.3, 0.7, 0.9}) {
+    config.theta = theta;
+    b.measure_tree(out, config);
+  }
+}
+
+void measure(benchmark::recorder& out, const benchmark::command_line& asked) {
+  const std::size_t n = asked.number_or(1'000'000);
+  out.table(
+      "trees",
+      {"precision", "theta", "leaf", "route", "took", "build", "centers of mass", "traversal",
+       "whole call", "Mbodies/s", "interactions / body", "10^9 interactions/s of the traversal",
+       "rms error, %", "host grids", "child grids", "spilled"},
+      std::to_string(n) + " bodies, medians of " + std::to_string(repeats) +
+          " (least–most); times in ms");
+  measure_trees<float>(out, n);
+  measure_trees<double>(out, n);
+  out.table(
+      "crossing",
+      {"precision", "bodies", "tree, ms", "direct, ms", "10^9 interactions/s of the direct sum"},
+      "The tree (theta 0.5) and the direct sum");
+  for (const std::size_t bodies : {1'000u, 4'000u, 16'000u, 64'000u, 256'000u}) {
+    bench<float>(bodies).measure_crossing(out);
+    bench<double>(bodies).measure_crossing(out);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return benchmark::run(
+      {.name = "nbody_cuda",
+       .about = "Gravity on the GPU by the tree code of Barnes and Hut and by the direct sum.",
+       .machine = benchmark::this_gpu,
+       .words = "the number of bodies, default 10^6"},
+      argc, argv, measure);
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// CUB's device-wide sorts, compiled without -rdc=true, with which they are slower.
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "quicksort_keys.hpp"
+
+namespace benchmark {
+
+/// Sorts in place. If `scratch` is null, only stores the required size in `bytes`, as CUB does.
+template <class Key, class Order>
+cudaError_t cub_merge_sort(void* scratch, std::size_t& bytes, Key* keys, std::uint32_t n,
+                           Order order);
+
+/// The same with a second array of n keys, `alternate`. Swaps the pointers if the result is there.
+template <class Key>
+cudaError_t cub_radix_sort(void* scratch, std::size_t& bytes, Key*& keys, Key*& alternate,
+                           std::uint32_t n);
+
+}  // namespace benchmark

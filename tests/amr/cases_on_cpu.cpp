@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: BSD-3-Clause
-#include "cases.cuh"
-
-const tests::amr_cases* tests::amr_cases_on_cpu() { return &tests::on_cpu::cases(); }
-
-#if !TESTS_HAVE_CUDA
-const tests::amr_cases* tests::amr_cases_on_cuda() { return nullptr; }
-#endif

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The example at the head of <ramify/amr.cuh>.
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <ramify/amr.cuh>
+
+BOOST_AUTO_TEST_SUITE(header_example)
+
+BOOST_AUTO_TEST_CASE(the_example_runs) {
+  using namespace ramify;
+  const cudaStream_t stream = nullptr;
+  const double end = 0.002;  // of 0.2
+
+  using gas = euler<double, 2>;
+  amr_config config;
+  config.mesh.max_level = 2;  // of 4
+  config.mesh.sides.fill({boundary::outflow, boundary::outflow});
+  amr_run run(gas{}, gradient_criterion<gas>{}, sod<double, 2>{}, config, stream);
+  run.advance_to(end);
+  BOOST_TEST(run.time() == end);
+  BOOST_TEST(std::abs(run.totals()[0] - 0.5625) < 1e-13);  // mass
+  BOOST_TEST(run.snapshot().leaves.size() == run.report().leaves);
+}
+
+BOOST_AUTO_TEST_CASE(another_backend_is_rejected) {
+  using namespace ramify;
+  using gas = euler<double, 2>;
+  amr_config config;
+  config.backend = RAMIFY_ON_CUDA ? backend::cpu : backend::cuda;
+  BOOST_CHECK_THROW((amr_run(gas{}, gradient_criterion<gas>{}, sod<double, 2>{}, config)),
+                    unavailable);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Random states of a gas.
+
+#include <cmath>
+#include <ramify/amr/euler.cuh>
+#include <random>
+
+namespace tests {
+
+/// Random primitive values. Density and pressure are spread over twelve orders of magnitude each;
+/// velocities reach five times the speed of sound.
+template <class Real, int dim>
+class random_gas {
+ public:
+  using values = typename ramify::euler<Real, dim>::values;
+
+  explicit random_gas(unsigned seed) : numbers_(seed) {}
+
+  values operator()() {
+    values gas;
+    gas[0] = Real(std::pow(10, 6 * symmetric()));
+    gas[dim + 1] = Real(std::pow(10, 6 * symmetric()));
+    const double sound = std::sqrt(1.4 * double(gas[dim + 1]) / double(gas[0]));
+    for (int i = 0; i < dim; ++i) gas[1 + i] = Real(5 * sound * symmetric());
+    return gas;
+  }
+
+  /// Two states for the sides of a face: their densities and their pressures differ at most by a
+  /// factor of a hundred.
+  std::pair<values, values> neighbors() {
+    std::pair<values, values> both{(*this)(), {}};
+    both.second = both.first;
+    both.second[0] *= Real(std::pow(10, 2 * symmetric()));
+    both.second[dim + 1] *= Real(std::pow(10, 2 * symmetric()));
+    const double sound = std::sqrt(1.4 * double(both.second[dim + 1]) / double(both.second[0]));
+    for (int i = 0; i < dim; ++i) both.second[1 + i] = Real(3 * sound * symmetric());
+    return both;
+  }
+
+ private:
+  /// Between -1 and 1. Not std::uniform_real_distribution, which differs between libraries.
+  double symmetric() { return std::ldexp(double(numbers_()), -31) - 1; }
+
+  std::mt19937 numbers_;
+};
+
+}  // namespace tests

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs on meshes for the tests: the instantiations of amr_run.
+#include "runs.hpp"
+
+#include <cmath>
+#include <optional>
+#include <ramify/amr.cuh>
+
+#include "device_vectors.cuh"
+#include "functors.cuh"
+#include "slot_checks.cuh"
+
+namespace tests::inline RAMIFY_BUILD {
+
+using namespace ramify;
+
+namespace {
+
+// ---- runs --------------------------------------------------------------------------------------
+
+template <class Physics, int n>
+class run_of final : public any_run {
+ public:
+  using run_type = amr_run<Physics, criterion_of<Physics>, n>;
+
+  explicit run_of(const setting& s)
+      : setting_(s),
+        run_(physics_of(s, static_cast<const Physics*>(nullptr)), criterion_of<Physics>{s},
+             initial_state<Physics>{s}, s.config) {}
+  run_of(const setting& s, const amr_state& state)
+      : setting_(s),
+        run_(physics_of(s, static_cast<const Physics*>(nullptr)), criterion_of<Physics>{s}, state,
+             s.config) {}
+
+  void advance(std::uint64_t steps) override {
+    [[maybe_unused]] const shrinking_pool pool(setting_.pool_shrinks_to);
+    run_.advance(steps);
+  }
+  void advance_to(double time) override { run_.advance_to(time); }
+  [[nodiscard]] double time() const override { return run_.time(); }
+  [[nodiscard]] std::uint64_t steps() const override { return run_.steps(); }
+  [[nodiscard]] const amr_report& report() const override { return run_.report(); }
+  [[nodiscard]] std::vector<double> totals() const override { return run_.totals(); }
+  [[nodiscard]] mesh_snapshot snapshot() const override { return run_.snapshot(); }
+  [[nodiscard]] amr_state save() const override { return run_.save(); }
+
+ private:
+  /// Makes the criterion shrink the pool; restores the limit at the end.
+  class shrinking_pool {
+   public:
+    explicit shrinking_pool(std::size_t to) {
+      if (to == 0) return;
+      restored_.emplace(
+          launch_limit_values{.pending_launches = *current_launch_limits().pending_launches});
+#if !RAMIFY_ON_CUDA
+      shrunk_pool = to;
+#endif
+    }
+    ~shrinking_pool() {
+#if !RAMIFY_ON_CUDA
+      shrunk_pool = 0;
+#endif
+    }
+    shrinking_pool(const shrinking_pool&) = delete;
+    shrinking_pool& operator=(const shrinking_pool&) = delete;
+
+   private:
+    std::optional<launch_limits> restored_;
+  };
+
+  setting setting_;
+  run_type run_;
+};
+
+/// While a lease is held, only the runs themselves release slots.
+void keep_lease() { static const slot_lease lease(2048); }
+
+template <class... Arguments>
+std::unique_ptr<any_run> make_run(const setting& s, const Arguments&... arguments) {
+  switch (s.matter) {
+    case matter::scalar_2d: return std::make_unique<run_of<scalar_of<2>, 4>>(s, arguments...);
+    case matter::scalar_3d: return std::make_unique<run_of<scalar_of<3>, 4>>(s, arguments...);
+    case matter::gas_2d: return std::make_unique<run_of<euler<double, 2>, 8>>(s, arguments...);
+    case matter::gas_3d: return std::make_unique<run_of<euler<double, 3>, 8>>(s, arguments...);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<any_run> start_run(const setting& s) {
+  keep_lease();
+  return make_run(s);
+}
+std::unique_ptr<any_run> resume_run(const setting& s, const amr_state& state) {
+  keep_lease();
+  return make_run(s, state);
+}
+
+namespace {
+
+/// Averages over cells by three Gauss points along each axis.
+template <class Physics>
+std::vector<double> averages_of(const setting& s, const mesh_snapshot& mesh, double time) {
+  constexpr int dim = Physics::dimensions;
+  const initial_state<Physics> exact{s};
+  const Physics physics = physics_of(s, static_cast<const Physics*>(nullptr));
+  const double offset[3] = {-0.3872983346207417, 0, 0.3872983346207417};
+  const double weight[3] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
+  std::vector<double> all(mesh.values.size());
+  const auto cells = static_cast<int>(mesh.cells_of_a_block());
+  for (std::size_t leaf = 0; leaf < mesh.leaves.size(); ++leaf) {
+    const block_position& place = mesh.leaves[leaf];
+    for (int cell = 0; cell < cells; ++cell) {
+      typename Physics::values sum{};
+      for (int point = 0; point < (dim == 2 ? 9 : 27); ++point) {
+        double where[dim];
+        double share = 1;
+        for (int axis = 0, rest = cell, digits = point; axis < dim; ++axis) {
+          const auto a = static_cast<std::size_t>(axis);
+          where[axis] = mesh.lower[a] + (double(place.index[a]) * mesh.cells + rest % mesh.cells +
+                                         0.5 + offset[digits % 3]) *
+                                            mesh.spacing(place.level, axis);
+          share *= weight[digits % 3];
+          rest /= mesh.cells;
+          digits /= 3;
+        }
+        sum += share * physics.to_conserved(exact.at(where, time));
+      }
+      for (int v = 0; v < Physics::variables; ++v) {
+        all[(leaf * mesh.fields.size() + std::size_t(v)) * std::size_t(cells) + std::size_t(cell)] =
+            sum[v];
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<double> exact_averages(const setting& s, const mesh_snapshot& mesh, double time) {
+  switch (s.matter) {
+    case matter::scalar_2d: return averages_of<scalar_of<2>>(s, mesh, time);
+    case matter::scalar_3d: return averages_of<scalar_of<3>>(s, mesh, time);
+    case matter::gas_2d: return averages_of<euler<double, 2>>(s, mesh, time);
+    case matter::gas_3d: return averages_of<euler<double, 3>>(s, mesh, time);
+  }
+  return {};
+}
+
+void advance_without_slots(any_run& run, std::uint64_t steps) {
+  const all_slots_taken taken(*current_launch_limits().pending_launches);
+  run.advance(steps);
+}
+
+unsigned launch_slots_in_use() {
+  keep_lease();
+  return slots_in_use();
+}
+
+}  // namespace tests::inline RAMIFY_BUILD

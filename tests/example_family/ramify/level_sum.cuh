@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// level_sum() for CUDA code: sums numbers level by level, as an example of a family.
+///
+///     values   <-- [1, 2, 3, …, n]      level 1: one sum of each 1024 values
+///     *sum     --> n (n + 1) / 2        level 2: one sum of each 1024 sums, and so on
+///
+/// Numbers      n numbers in device memory, which are read only.
+/// Scratch      n / 512 numbers and a few hundred bytes, from the stream-ordered pool or passed in.
+/// Stream       level_sum_async() returns before the sum is known; get() waits for the stream. A
+///              graph can capture it if scratch memory is passed in.
+/// Launches     one grid a level, log(n) levels of base 1024. The last block of each grid launches
+///              the next one.
+/// Complexity   n additions, n numbers read.
+
+#include <memory>
+#include <optional>
+#include <ramify/level_sum.hpp>
+#include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/collectives.cuh>
+#include <ramify/runtime/launch_chain.cuh>
+#include <stdexcept>
+#include <string>
+
+namespace ramify::detail::level_sum::inline RAMIFY_BUILD {
+
+inline constexpr unsigned threads = 256;
+inline constexpr unsigned tile = 1024;
+
+/// The result of the last level that is complete.
+struct level_state {
+  unsigned long long count;  ///< numbers that are left: 1 when the sum is complete
+  unsigned level;            ///< it reads buffer level % 2, or at level 0 the input
+};
+
+/// The program of the launch chain, and the argument of its kernels.
+struct level_program : chain_link {
+  using state_type = level_state;
+  static constexpr auto join = chain_join::last_block;
+
+  level_state* state;
+  const unsigned long long* numbers;
+  unsigned long long* buffers[2];
+  unsigned long long n;
+
+  [[nodiscard]] static __host__ __device__ unsigned blocks_of(unsigned long long count) {
+    return static_cast<unsigned>((count + tile - 1) / tile);
+  }
+  [[nodiscard]] __host__ __device__ bool finished(const level_state& s) const {
+    return s.count <= 1 && s.level > 0;
+  }
+  [[nodiscard]] __host__ __device__ bool repeats(const level_state&) const { return true; }
+  [[nodiscard]] __host__ __device__ unsigned slots_of(const level_state&) const { return 1; }
+  template <class Grids>
+  __host__ __device__ void launch_step(const level_state& s, Grids& grids) const;
+  template <class Grids>
+  void launch_repeated(const level_state&, Grids& grids) const;
+};
+
+struct add {
+  __device__ unsigned long long operator()(unsigned long long a, unsigned long long b) const {
+    return a + b;
+  }
+};
+
+/// Sums each tile of a level. `launches` is false in the body of a graph's loop, where kernels must
+/// not contain device launches.
+template <bool launches, class Program>
+__global__ void __launch_bounds__(threads) sum_level(Program program) {
+  const traced here(program.trace, __func__);
+  using reduce = block_reduce<unsigned long long, threads>;
+  __shared__ typename reduce::TempStorage storage;
+  // 1. This block's tile. A graph launches a grid for the largest level.
+  const level_state due = *program.state;
+  const auto* from = due.level == 0 ? program.numbers : program.buffers[due.level % 2];
+  unsigned long long* to = program.buffers[(due.level + 1) % 2];
+  const unsigned long long begin = static_cast<unsigned long long>(blockIdx.x) * tile;
+  const unsigned long long end = begin + tile < due.count ? begin + tile : due.count;
+  // 2. Its sum.
+  unsigned long long sum = 0;
+  for (auto i = begin + threadIdx.x; i < end; i += threads) sum += from[i];
+  sum = reduce(storage).Reduce(sum, add{});
+  if (threadIdx.x == 0 && begin < end) to[blockIdx.x] = sum;
+  // 3. Recurse. Join: the last block to arrive has all sums of the level before it.
+  if (!program.is_last_block(gridDim.x) || threadIdx.x != 0) return;
+  *program.state = {Program::blocks_of(due.count), due.level + 1};
+  if constexpr (launches) {
+    end_step(program, __func__);
+  } else {
+    end_iteration(program);
+  }
+}
+
+template <class Grids>
+__host__ __device__ void level_program::launch_step(const level_state& s, Grids& grids) const {
+  grids.unordered(sum_level<true, level_program>, {blocks_of(s.count), threads}, *this);
+}
+
+template <class Grids>
+void level_program::launch_repeated(const level_state&, Grids& grids) const {
+  grids(sum_level<false, level_program>, {blocks_of(n), threads}, *this);
+}
+
+}  // namespace ramify::detail::level_sum::inline RAMIFY_BUILD
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// A sum that is being computed. Movable; moved-from it may only be destroyed.
+class [[nodiscard("call get(): it waits, checks and returns the sum")]] level_sum_run {
+  using program = detail::level_sum::level_program;
+
+ public:
+  /// Returns the device memory of a run, in bytes.
+  [[nodiscard]] static std::size_t scratch_bytes(std::size_t n) {
+    memory_layout sizing(nullptr);
+    sizing.take<std::byte>(run_control::scratch_bytes);
+    lay_out(sizing, nullptr, n);
+    return sizing.size();
+  }
+
+  /// Starts a run. See level_sum_async().
+  level_sum_run(const unsigned long long* numbers, std::size_t n, cudaStream_t stream,
+                const level_sum_options& options, scratch_memory scratch) {
+    validate(options);
+    if (n == 0 || n >> 40 != 0) {
+      throw std::invalid_argument("level_sum: n is " + std::to_string(n) +
+                                  "; it must be in [1, 2^40)");
+    }
+    check_device_access(numbers, "level_sum: numbers");
+    check_scratch(scratch, scratch_bytes(n), "level_sum");
+    state_ = std::make_unique<run_state>(numbers, n, stream, options, scratch);
+    state_->chain->write_state({n, 0});
+    state_->chain->start();
+  }
+
+  /// Waits for the sum and returns it. Launches what kernels could not launch.
+  /// \throws cuda_error, device_launch_error
+  level_sum_result get() {
+    state_->chain->finish();
+    const auto& end = state_->chain->state();
+    unsigned long long sum = 0;
+    check(cudaMemcpyAsync(&sum, state_->chain->program().buffers[end.level % 2], sizeof sum,
+                          cudaMemcpyDeviceToHost, state_->control.stream()),
+          "reading the sum");
+    state_->control.wait();
+    state_->control.read_trace();
+    run_report report = state_->control.report();
+    report.scratch_bytes = state_->scratch.size();
+    return {sum, report};
+  }
+
+ private:
+  static program lay_out(memory_layout& memory, const unsigned long long* numbers, std::size_t n) {
+    program p{};
+    p.numbers = numbers;
+    p.n = n;
+    p.state = memory.take<detail::level_sum::level_state>(1);
+    for (auto& buffer : p.buffers) buffer = memory.take<unsigned long long>(program::blocks_of(n));
+    return p;
+  }
+
+  struct run_state {
+    run_state(const unsigned long long* numbers, std::size_t n, cudaStream_t stream,
+              const level_sum_options& options, scratch_memory given)
+        : scratch(given, scratch_bytes(n), stream),
+          memory(scratch.data()),
+          control(memory.take<std::byte>(run_control::scratch_bytes),
+                  choose_route(options.route, *current_launch_limits().pending_launches, 2,
+                               {route::device, "automatic"}),
+                  *current_launch_limits().pending_launches, stream, options.trace) {
+      chain.emplace(control, lay_out(memory, numbers, n),
+                    detail::runtime::choose_loop(options.flat_loop, "level_sum_options.flat_loop"));
+    }
+
+    scratch_space scratch;
+    memory_layout memory;
+    run_control control;
+    std::optional<detail::runtime::launch_chain<program>> chain;
+  };
+
+  std::unique_ptr<run_state> state_;
+};
+
+/// Starts summing n numbers, in `stream`.
+/// \throws std::invalid_argument, unavailable, cuda_error
+inline level_sum_run level_sum_async(const unsigned long long* numbers, std::size_t n,
+                                     cudaStream_t stream = nullptr,
+                                     const level_sum_options& options = {},
+                                     scratch_memory scratch = {}) {
+  return {numbers, n, stream, options, scratch};
+}
+
+/// Sums n numbers and waits for `stream`.
+/// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
+inline level_sum_result level_sum(const unsigned long long* numbers, std::size_t n,
+                                  cudaStream_t stream = nullptr,
+                                  const level_sum_options& options = {},
+                                  scratch_memory scratch = {}) {
+  return level_sum_async(numbers, n, stream, options, scratch).get();
+}
+
+}  // namespace ramify::inline RAMIFY_BUILD

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Declares what the facade's level_sum() calls on a backend.
+
+#include <ramify/level_sum.hpp>
+
+#include "facade/kernel_build.hpp"
+
+namespace ramify::detail::facade {
+
+/// Sums numbers on one backend. It is compiled once by nvcc and once by the C++ compiler.
+template <build where>
+run_report level_sum_on(std::span<const std::uint64_t> numbers, const level_sum_options& options,
+                        std::uint64_t& sum);
+
+}  // namespace ramify::detail::facade

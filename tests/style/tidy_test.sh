@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Fails if clang-tidy 16 finds something in the sources of the CPU executor, the traces' writers and the
+# facade (.clang-tidy says what it looks for).
+#   tidy_test.sh ROOT BUILD JOBS      BUILD has compile_commands.json
+set -euo pipefail
+cd "$1"
+tidy=$(command -v clang-tidy-16) || { echo "needs clang-tidy-16"; exit 77; }
+[ -f "$2/compile_commands.json" ] || { echo "needs compile_commands.json"; exit 77; }
+find device_runtime/src algorithms/src -name '*.cpp' | sort |
+  xargs -P "$3" -n 2 "$tidy" -p "$2" --quiet --warnings-as-errors='*'
