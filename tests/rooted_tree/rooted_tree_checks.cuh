@@ -193,9 +193,9 @@ class device_call {
   }
   template <class T>
   static void copy(std::span<const T> from, const ramify::device_buffer<T>& to) {
-    ramify::check(cudaMemcpyAsync(to.data(), from.data(), from.size_bytes(),
-                                  cudaMemcpyHostToDevice, nullptr),
-                  "replacing the input");
+    ramify::check(
+        cudaMemcpyAsync(to.data(), from.data(), from.size_bytes(), cudaMemcpyHostToDevice, nullptr),
+        "replacing the input");
   }
 
   std::size_t nodes_;

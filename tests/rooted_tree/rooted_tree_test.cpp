@@ -183,7 +183,8 @@ BOOST_DATA_TEST_CASE(the_extreme_schedules, data::make({"eager", "late"}), s) {
   }
 }
 
-BOOST_DATA_TEST_CASE(no_work_is_lost_at_any_limit, data::make({1, 2, 16, 32, 2048}), pending_launches) {
+BOOST_DATA_TEST_CASE(no_work_is_lost_at_any_limit, data::make({1, 2, 16, 32, 2048}),
+                     pending_launches) {
   int piece = 0;
   for (const auto& parents : forests_of(std::size_t(cut_down(20'000, 2'000)), 4)) {
     if (left_out(piece, 4)) continue;

@@ -84,7 +84,8 @@ struct no_folds {
 /// Configuration of both interfaces; rooted_tree_options of the facade derives from it.
 struct rooted_tree_config {
   ramify::route route = ramify::route::automatic;
-  /// How the flat route launches the rounds of rootfix beyond the first few.
+  /// How the flat route launches the rounds of rootfix after the first ten. The automatic choice is
+  /// the host, or a graph if the stream is being captured.
   ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
   bool single_root = false;  ///< a second root is an error
   /// Receives all grids of the run when the run is complete; null: the run is not traced.

@@ -126,7 +126,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
   if (!is_due(program, step)) return;
   for_each_in_tile(program.nodes,
                    [&](std::size_t v) { program.folds[program.preorder[v]] = program.values[v]; });
-  end_block(program, [&] { return program.expected_after(step); }, __func__);
+  end_block(program, __func__, [&] { return program.expected_after(step); });
 }
 
 /// Computes the folds of the next fold_levels levels from those of `step.level`. A block processes
@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     }
     __syncthreads();
   }
-  end_block(program, [&] { return program.expected_after(step); }, __func__);
+  end_block(program, __func__, [&] { return program.expected_after(step); });
 }
 
 /// Computes the leaffix: composes the fold of each subtree from both ends of its range to the
@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     }
     program.leaffix[v] = !has_left ? right : !has_right ? left : program.combine(left, right);
   });
-  end_block(program, [&] { return program.expected_after(step); }, __func__);
+  end_block(program, __func__, [&] { return program.expected_after(step); });
 }
 
 /// Computes a block's part of one round of the rootfix. Returns whether a path of this thread is
@@ -254,7 +254,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     program.state->due = next();
     runtime::end_iteration(program);
   } else {
-    end_block(program, next, __func__);
+    end_block(program, __func__, next);
   }
 }
 
@@ -272,14 +272,12 @@ __host__ __device__ void fold_program<T, Combine>::launch_grid(const tree_step& 
     grids.unordered(kernel, shape, *this, step);
   };
   switch (step.kind) {
-    case step_kind::permute_values:
-      return go(permute_values<T, Combine>, grid_of_tiles(nodes));
+    case step_kind::permute_values: return go(permute_values<T, Combine>, grid_of_tiles(nodes));
     case step_kind::fold_ranges: {
       const std::size_t tiles = ((nodes >> step.level) - 1) / tuning::fold_tile + 1;
       return go(fold_ranges<T, Combine>, {static_cast<unsigned>(tiles), tuning::threads});
     }
-    case step_kind::fold_subtrees:
-      return go(fold_subtrees<T, Combine>, grid_of_tiles(nodes));
+    case step_kind::fold_subtrees: return go(fold_subtrees<T, Combine>, grid_of_tiles(nodes));
     default: return go(double_paths<false, T, Combine>, grid_of_tiles(nodes));
   }
 }

@@ -43,8 +43,7 @@ class tree_numbering {
       // finish() reads the sort's state, so nothing else may use its memory.
       sort_scratch_.bytes = quicksort_scratch_bytes<tree_edge>(nodes_);
       sort_scratch_.data = persistent.take<std::byte>(sort_scratch_.bytes);
-      program_.sorted_from =
-          is_by_children() ? static_cast<unsigned>(shape.children.size()) : 0;
+      program_.sorted_from = is_by_children() ? static_cast<unsigned>(shape.children.size()) : 0;
     }
     take_lists(temporary);
   }
@@ -54,7 +53,7 @@ class tree_numbering {
     program_.single_root = setup.config.single_root;
     stage_.emplace(control_memory_, setup, program_);
     stage_->chain.write_state(initial_tree_state());
-    if (needs_edges_) sort_.emplace(start_sort(setup, stage_->control));
+    if (needs_edges_) sort_ = start_sort(setup, stage_->control);
     stage_->start(initial_tree_state());
   }
 

@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
       exits = 0;
     }
   }
-  end_block(program, [&] { return program.expected_after(step); }, __func__);
+  end_block(program, __func__, [&] { return program.expected_after(step); });
 }
 
 /// A list in shared memory.
@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
                          all_exits - list.exits[i]};
   }
   if (threadIdx.x == 0) program.state->reached = all_enters;
-  end_block(program, [&] { return program.expected_after(step); }, __func__);
+  end_block(program, __func__, [&] { return program.expected_after(step); });
 }
 
 /// Returns an element of `level` with its rank in the whole list: the counts before it. Its
@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
   for_each_in_tile(level.count, [&](std::size_t i) {
     level.elements[i] = ranked_element(program, step.level, i);
   });
-  end_block(program, [&] { return program.expected_after(step); }, __func__);
+  end_block(program, __func__, [&] { return program.expected_after(step); });
 }
 
 /// Writes the requested numbers. If some nodes are not on the tour, it records the smallest of them
@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     write(to.preorder, enter.enters);
     write(to.postorder, exit.exits);
   });
-  end_block(program, [&] { return program.expected_after(step); }, __func__);
+  end_block(program, __func__, [&] { return program.expected_after(step); });
 }
 
 template <class Grids>

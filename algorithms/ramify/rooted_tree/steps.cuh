@@ -57,9 +57,10 @@ __device__ bool is_due(const Program& program, const tree_step& step) {
 }
 
 /// Ends a block's part of a step. All threads of the block must call it. One thread of the last
-/// block calls `next`, which returns the step that follows, and ends the step.
+/// block calls `next`, which returns the step that follows, and ends the step. `kernel` is the
+/// kernel's __func__.
 template <class Program, class Next>
-__device__ void end_block(const Program& program, Next next, const char* kernel) {
+__device__ void end_block(const Program& program, const char* kernel, Next next) {
   if (!program.is_last_block(gridDim.x) || threadIdx.x != 0) return;
   program.state->due = next();
   runtime::end_step(program, kernel);

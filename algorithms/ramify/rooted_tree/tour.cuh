@@ -149,9 +149,8 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
       program.elements[0][i] = {enters ? visit + 1 : nil, nil, enters ? 1u : 0u, enters ? 0u : 1u};
     });
   }
-  end_block(
-      program,
-      [&] { return valid ? program.expected_after(step) : step.then(step_kind::done); }, __func__);
+  end_block(program, __func__,
+            [&] { return valid ? program.expected_after(step) : step.then(step_kind::done); });
 }
 
 /// Returns the step after the tour is linked.
@@ -192,7 +191,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
       visits[2 * child + 1].next = 2 * parent + 1;
     }
   });
-  end_block(program, [&] { return after_linking(program, step); }, __func__);
+  end_block(program, __func__, [&] { return after_linking(program, step); });
 }
 
 /// Links the tours of all nodes into one with siblings in any order, without edges and a sort. A
@@ -234,7 +233,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
       }
     }
   }
-  end_block(program, [&] { return after_linking(program, step); }, __func__);
+  end_block(program, __func__, [&] { return after_linking(program, step); });
 }
 
 }  // namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD
