@@ -98,10 +98,14 @@ class step_launcher {
   explicit step_launcher(cudaStream_t stream, unsigned skipped = 0)
       : in_order_(stream), unordered_(stream), skipped_(skipped) {}
 
-  /// From a kernel. Grids of a step that follow one another go into the NULL stream of the block, or,
-  /// if `own_stream`, into a named stream that the first of them makes.
-  __device__ step_launcher(chain_progress& progress, bool own_stream)
-      : unordered_(fire_and_forget()), progress_(&progress), makes_stream_(own_stream) {}
+  /// From a kernel, after `before` grids of the step. Grids of a step that follow one another go into
+  /// the NULL stream of the block, or, if `own_stream`, into a named stream that the first of them
+  /// makes.
+  __device__ step_launcher(chain_progress& progress, bool own_stream, unsigned before)
+      : unordered_(fire_and_forget()),
+        progress_(&progress),
+        counted_(before),
+        makes_stream_(own_stream) {}
 
   step_launcher(const step_launcher&) = delete;
   step_launcher& operator=(const step_launcher&) = delete;
@@ -145,7 +149,7 @@ class step_launcher {
   __host__ __device__ bool is_next(const launch_shape& shape) {
     if (shape.grid.x == 0 || error_ != cudaSuccess) return false;
     if (progress_ != nullptr) {
-      ++progress_->launched;
+      progress_->launched = ++counted_;
       return true;
     }
     if (skipped_ == 0) return true;
@@ -158,7 +162,7 @@ class step_launcher {
     if (status) {
       ++launched_;
     } else if (progress_ != nullptr) {
-      --progress_->launched;
+      progress_->launched = --counted_;
     }
   }
 
@@ -175,6 +179,7 @@ class step_launcher {
   cudaStream_t in_order_ = nullptr;
   cudaStream_t unordered_ = nullptr;
   chain_progress* progress_ = nullptr;
+  unsigned counted_ = 0;  // of the step's grids; a copy, because reading the progress takes long
   unsigned skipped_ = 0;
   unsigned launched_ = 0;
   cudaError_t error_ = cudaSuccess;
@@ -196,7 +201,7 @@ template <class Program, class Task>
 __global__ void run_task(Program program, Task task) {
   const traced here(program.trace, __func__);
   if (program.progress->stopped != 0) return;
-  step_launcher grids(*program.progress, false);
+  step_launcher grids(*program.progress, false, program.progress->launched);
   task(program, grids);
   record_launches(program, grids, program.progress->steps, __func__);
 }
@@ -220,18 +225,20 @@ __host__ __device__ void step_launcher::then(const Program& program, const Task&
 #endif
 }
 
-/// Launches the due step on `slots` slots that the chain has taken. One thread.
+/// Launches the due step on `slots` slots that the chain has taken. `before` is the number of steps
+/// that kernels or a graph have begun. One thread.
 template <class Program>
 __device__ void launch_on_slots(const Program& program, const typename Program::state_type& state,
-                                unsigned slots, const char* kernel) {
+                                unsigned before, unsigned slots, const char* kernel) {
   chain_progress& progress = *program.progress;
   progress.launched = 0;
-  const unsigned depth = ++progress.steps;
+  const unsigned depth = before + 1;
+  progress.steps = depth;
   if (!releases_slots<Program>) progress.held += slots;
   // From the first launch on, the next step may change the state and the progress.
   Program of_step = program;
   of_step.on_slot = releases_slots<Program>;
-  step_launcher grids(progress, Program::join == chain_join::last_block);
+  step_launcher grids(progress, Program::join == chain_join::last_block, 0);
   of_step.launch_step(state, grids);
   if (releases_slots<Program>) program.slots.release(slots - grids.launched());
   record_launches(program, grids, depth, kernel);
@@ -248,22 +255,34 @@ __device__ void end_iteration(const Program& program) {
 }
 
 /// Ends a step. On the device route of a chain that is joined by last blocks, it launches the next step.
-/// One thread, which has written the state.
+/// One thread, which has written the state, and in `state` has a copy of it.
 template <class Program>
-__device__ void end_step(const Program& program, [[maybe_unused]] const char* kernel) {
+__device__ void end_step(const Program& program,
+                         [[maybe_unused]] const typename Program::state_type& state,
+                         [[maybe_unused]] const char* kernel) {
   chain_progress& progress = *program.progress;
+  // Read here, so that the read and the first atomic operation overlap.
+  [[maybe_unused]] const unsigned before = progress.steps;
   progress.launched = 0;
-  // One copy: reading member by member would be a chain of dependent reads.
-  [[maybe_unused]] const typename Program::state_type state = *program.state;
   if constexpr (Program::join == chain_join::last_block && device_launch_available) {
-    if (program.finished(state) || progress.stopped != 0) return;
+    if (program.finished(state)) return;
+    // A chain without a driver stops only at a launch that fails, and then its step does not end.
+    if (!releases_slots<Program> && progress.stopped != 0) return;
     const unsigned slots = program.slots_of(state);
     if (program.slots.acquire(*program.status, slots)) {
-      launch_on_slots(program, state, slots, kernel);
+      launch_on_slots(program, state, before, slots, kernel);
     } else if (program.slots.in_use != nullptr) {
       atomicAdd(&program.status->spilled, 1ull);
     }
   }
+}
+
+/// The same for a thread without a copy of the state.
+template <class Program>
+__device__ void end_step(const Program& program, const char* kernel) {
+  // One copy: reading member by member would be a chain of dependent reads.
+  const typename Program::state_type state = *program.state;
+  end_step(program, state, kernel);
 }
 
 /// Drives a chain: releases the slots of the steps that are complete, and launches the due step and,
@@ -296,7 +315,7 @@ __global__ void drive_chain(Program program) {
     return;
   }
   // 4. The step.
-  launch_on_slots(program, state, slots, __func__);
+  launch_on_slots(program, state, progress.steps, slots, __func__);
   // 5. Recurse. Join: a tail launch begins when this grid and all that it launched is complete.
   if constexpr (Program::join == chain_join::tail_launch) {
     if (progress.stopped != 0) return;

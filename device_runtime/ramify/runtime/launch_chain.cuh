@@ -18,17 +18,19 @@
 /// Optional members of a program, called on the host:
 ///
 ///     template <class Grids> void launch_ahead(Grids&) const   flat route: steps whose grids need no
-///                                                              state, in sizes that always suffice
+///                                                              state, in sizes that always suffice.
+///                                                              It may return the level of the last
+///                                                              step, for the report
 ///     template <class Grids> void launch_repeated(const state_type&, Grids&) const
 ///                                                              one iteration of a graph loop, in
 ///                                                              kernels that launch nothing and end with
 ///                                                              end_iteration(). Without it there are
 ///                                                              no graph loops
-///     bool is_complete_ahead() const                           whether launch_first_step() on the flat
-///                                                              route launches all steps that do not
-///                                                              repeat, and no step repeats: then a
-///                                                              graph needs no loop. A program that has
-///                                                              this member does not begin with a loop
+///     bool is_complete_ahead() const                           whether launch_first_step() and
+///                                                              launch_ahead() on the flat route launch
+///                                                              all steps: then a graph needs no loop.
+///                                                              If not, a loop follows the steps that
+///                                                              they launch
 ///     void check(const state_type&) const                      throws if the chain cannot continue
 ///     void shrink_step(state_type&) const                      (__device__) makes the due step smaller
 
@@ -39,6 +41,7 @@
 #include <ramify/runtime/run_control.cuh>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
@@ -108,11 +111,12 @@ class launch_chain {
   void start() {
     captured_ = is_being_captured(control_->stream());
     if (!control_->on_device_route()) {
-      if (captured_ ? needs_loop() : loop_.wanted == flat_loop::graph && repeats_from_start()) {
-        put_loop(state_type{});
-      } else if constexpr (requires(step_launcher& grids) { program_.launch_ahead(grids); }) {
-        launch_ahead();
+      const bool by_graph = captured_ || (has_loop && loop_.wanted == flat_loop::graph);
+      const bool loops = by_graph && needs_loop();
+      if constexpr (requires(step_launcher& grids) { program_.launch_ahead(grids); }) {
+        if (!loops || loop_follows) launch_ahead();
       }
+      if (loops) put_loop(state_type{});
     } else if constexpr (device_launch_available && !releases_slots<Program>) {
       control_->launched(launch(drive_chain<Program>, {1, 1}, control_->stream(), program_),
                          "launching the driver of a chain");
@@ -155,20 +159,26 @@ class launch_chain {
     control_->count_grids(grids.launched(), level_);
   }
 
-  /// Whether a captured chain is incomplete without a loop.
+  /// Whether a graph's loop follows steps that the host launches, or launches all steps.
+  static constexpr bool loop_follows = requires(const Program& p) { p.is_complete_ahead(); };
+
+  /// Whether a graph must have a loop for the chain to be complete.
   [[nodiscard]] bool needs_loop() const {
-    if constexpr (requires { program_.is_complete_ahead(); }) {
+    if constexpr (loop_follows) {
       return !program_.is_complete_ahead();
     } else {
       return true;
     }
   }
-  [[nodiscard]] static constexpr bool repeats_from_start() {
-    return has_loop && !requires(const Program& p) { p.is_complete_ahead(); };
-  }
 
   void launch_ahead() {
-    from_host("launching steps ahead", [&](auto& grids) { program_.launch_ahead(grids); });
+    from_host("launching steps ahead", [&](auto& grids) {
+      if constexpr (std::is_void_v<decltype(program_.launch_ahead(grids))>) {
+        program_.launch_ahead(grids);
+      } else {
+        level_ = program_.launch_ahead(grids);
+      }
+    });
     if (loop_.wanted == flat_loop::host) {
       set_looped_by(flat_loop::host, loop_.reason);
     } else {
