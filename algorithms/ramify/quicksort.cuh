@@ -22,12 +22,15 @@
 ///                more byte an element and 1 MB. The memory comes from Ramify's stream-ordered
 ///                pool or from the caller. quicksort_scratch_bytes() returns its size.
 /// Stream         The sort is ordered with all other work in the stream. quicksort_async() returns
-///                without waiting, with two exceptions: `binary` on the flat route, which reads
-///                each level back, and the first automatic route on a GPU, which measures launches
+///                without waiting, except that the first automatic route on a GPU measures launches
 ///                (see choose_route()). get() waits for the stream. get() also launches work for
-///                which a kernel found no launch slot or no place in the pool, and levels of
-///                sample_sort on the flat route beyond the expected ones. The sort is complete only
-///                after get().
+///                which a kernel found no launch slot or no place in the pool. On the flat route it
+///                launches the levels of sample_sort beyond the expected ones, and all levels of
+///                binary below the root. The sort is complete only after get().
+/// Capture        A graph can capture quicksort_async() if scratch memory is passed in: sample_sort
+///                on both routes, binary on the device route. On the flat route a loop in the graph
+///                launches the levels beyond the expected ones. The run must exist as long as the
+///                graph is launched. get() may be called after each launch.
 /// Launches       sample_sort: at most 5 grids a level, log(n) levels of base 256 and a few.
 ///                binary: one grid for each segment of two leaves or more, or as config.launches
 ///                sets. Segments without a launch slot run in flat grids.
@@ -52,8 +55,10 @@
 #include <ramify/quicksort/order.cuh>
 #include <ramify/quicksort/sample_sort_run.cuh>
 #include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/launch_chain.cuh>
 #include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/run_control.cuh>
+#include <ramify/runtime/stream.cuh>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -72,8 +77,12 @@ class [[nodiscard(
   static_assert(sizeof(typename order::code) == sizeof(Key), "tuning depends on the size of keys");
 
  public:
-  /// Waits for the sort, completes it if necessary, and returns its report. Call it once.
-  /// \throws cuda_error, device_launch_error
+  /// Waits for the sort, completes it if necessary, and returns its report.
+  ///
+  /// Must be called once only. For a captured sort, call it after a launch of the graph; it may be
+  /// called again after another launch. The graph must have been launched into the same stream, or
+  /// be complete.
+  /// \throws cuda_error, device_launch_error; std::logic_error while the stream is being captured
   quicksort_report get() {
     quicksort_report report;
     if (state_ != nullptr) {
@@ -86,7 +95,7 @@ class [[nodiscard(
       state_->control.read_trace();
       static_cast<run_report&>(report) = state_->control.report();
       report.scratch_bytes = state_->scratch.size();
-      state_.reset();
+      if (!captured_) state_.reset();
     } else {
       static_cast<run_report&>(report) = report_of_this_build();
       report.taken = route::flat;
@@ -108,8 +117,17 @@ class [[nodiscard(
   quicksort_run(Key * keys, Value * values, std::size_t n, Compare compare, cudaStream_t stream,
                 const quicksort_config& config, scratch_memory scratch)
       : strategy_(config.strategy), n_(n) {
+    validate(config);
+    std::optional<relaxed_capture_scope> relaxed;
+    captured_ = is_being_captured(stream);
+    if (captured_) relaxed.emplace();  // the driver queries below concern no captured stream
     const arrays data{keys, values};
     check_arguments(data, n, config, scratch);
+    if (captured_ && n >= 2 && scratch.data == nullptr) {
+      throw std::invalid_argument(
+          "quicksort: scratch.data is null; a sort that a graph captures needs scratch memory");
+    }
+    const detail::runtime::loop_choice loop = choose_loop(config);
     const std::size_t limit = *current_launch_limits().pending_launches;
     const bool sample_sort = config.strategy == quicksort_strategy::sample_sort;
     const unsigned slots_needed = sample_sort ? detail::quicksort::sample_sort_level_grids : 1;
@@ -120,7 +138,7 @@ class [[nodiscard(
     state_ = std::make_unique<state>(n, config, scratch, choice, limit, stream);
     if (state_->parts.sample_sort) {
       state_->parts.sample_sort->start(state_->control, data, state_->parts.elements,
-                                       order{compare});
+                                       order{compare}, loop);
     } else {
       state_->parts.binary->start(state_->control, data, state_->parts.elements, order{compare},
                                   config.streams);
@@ -164,9 +182,21 @@ class [[nodiscard(
     run_control control;
   };
 
+  /// Returns what launches the levels that the flat route does not launch ahead.
+  [[nodiscard]] detail::runtime::loop_choice choose_loop(const quicksort_config& config) const {
+    if (config.flat_loop == flat_loop::graph && config.strategy == quicksort_strategy::binary) {
+      throw unavailable(
+          "quicksort_config.flat_loop graph is not available: the host reads the size of each "
+          "level of binary");
+    }
+    const auto chosen =
+        detail::runtime::choose_loop(config.flat_loop, "quicksort_config.flat_loop");
+    if (chosen.wanted != flat_loop::automatic || captured_) return chosen;
+    return {flat_loop::host, "too few levels for a graph to pay"};
+  }
+
   static void check_arguments(const arrays& data, std::size_t n, const quicksort_config& config,
                               const scratch_memory& scratch) {
-    validate(config);
     if (n >> 40 != 0) throw std::invalid_argument("quicksort: n must be less than 2^40");
     if (n == 0) return;
     check_device_access(data.keys, "quicksort: keys");
@@ -179,6 +209,7 @@ class [[nodiscard(
 
   quicksort_strategy strategy_;
   std::size_t n_;
+  bool captured_ = false;
   std::unique_ptr<state> state_;
 };
 
@@ -193,11 +224,13 @@ quicksort_run<Key, no_value, Compare> quicksort_async(Key* keys, std::size_t n,
 }
 
 /// Starts to sort n keys in place, in `stream`, and moves each value with its key. The memory of
-/// the keys, the values and the scratch must exist until get() has returned.
+/// the keys, the values and the scratch must exist until get() has returned. A graph can capture
+/// the call, see \ref quicksort.cuh.
 ///
 /// \param keys, values  arrays of n elements that the device can access; they must not overlap
 /// \param compare  returns whether its first argument must come before its second
-/// \param scratch  memory of quicksort_scratch_bytes(); empty: from Ramify's stream-ordered pool
+/// \param scratch  memory of quicksort_scratch_bytes(); empty: from Ramify's stream-ordered pool,
+///                 which a captured sort cannot use
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Key, class Value, class Compare = ascending>
 quicksort_run<Key, Value, Compare> quicksort_pairs_async(Key* keys, Value* values, std::size_t n,

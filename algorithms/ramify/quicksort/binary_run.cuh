@@ -57,9 +57,8 @@ class binary_run {
     tree_memory_ = memory.take<std::byte>(tree::scratch_bytes(state_count_, launches_));
   }
 
-  /// Enqueues the run in the control's stream. Asynchronous on the device route; on the flat route
-  /// the host waits between levels. The scratch memory must be allocated.
-  /// \throws cuda_error, std::length_error
+  /// Enqueues the run in the control's stream. Asynchronous. The scratch memory must be allocated.
+  /// \throws unavailable if the stream is being captured and the route is flat; cuda_error
   void start(run_control& control, key_value_arrays<Key, Value> data,
              key_value_arrays<Key, Value> scratch, Compare compare, child_streams streams) {
     const auto clear = [&](void* memory, std::size_t bytes) {
@@ -76,8 +75,10 @@ class binary_run {
     tree_->start(root, n_ < launches_.threshold ? 1 : binary_blocks<Key, Value>(root));
   }
 
-  /// Waits for the run. Launches, from the host, what kernels could not launch.
-  /// \throws cuda_error, device_launch_error, std::length_error
+  /// Waits for the run. Launches, from the host, what kernels could not launch and, on the flat
+  /// route, all levels below the root, each of which it reads back.
+  /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
+  ///         is being captured
   void finish(run_control& control) {
     tree_->finish();
     check(cudaMemcpyAsync(&merge_sorted_, merge_sorted_on_device_, sizeof merge_sorted_,

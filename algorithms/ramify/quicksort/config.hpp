@@ -44,6 +44,10 @@ struct quicksort_config {
   ramify::route route = ramify::route::automatic;
   /// The streams in which `binary` launches children on the device route.
   child_streams streams = child_streams::named;
+  /// For `sample_sort` on the flat route: what launches the levels beyond the expected ones.
+  /// Automatic: the host, in get(), because they are few. Graph: a CUDA graph with a loop, before
+  /// get(). A captured sort always has a loop. The levels of `binary` have no graph.
+  ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
   /// The number of levels of partitioning after which one block merge-sorts a segment, in [1, 255].
   /// 0 chooses a limit from n that random inputs do not reach.
   unsigned depth_limit = 0;
@@ -67,6 +71,9 @@ inline void validate(const quicksort_config& config) {
   }
   if (config.streams != child_streams::named && config.streams != child_streams::fire_and_forget) {
     throw std::invalid_argument("quicksort_config.streams is none of the enumerators");
+  }
+  if (to_string(config.flat_loop) == "?") {
+    throw std::invalid_argument("quicksort_config.flat_loop is none of the enumerators");
   }
   validate(config.launches, "quicksort_config.launches");
   if (config.depth_limit > 255) {

@@ -54,7 +54,7 @@ __device__ void append_child(const sample_sort_context<Key, Value, Compare>& con
     if (child.buffer != 0) appended = context.copies.push(child, tile_count(child, copy_tile));
   } else if (child.size() <= context.sizes.long_leaf || child.depth >= context.depth_limit) {
     // Too short for a level of its own, or too deep.
-    context.long_leaves[atomicAdd(&context.progress->long_leaves, 1ull)] = child;
+    context.long_leaves[atomicAdd(&context.state->found.long_leaves, 1ull)] = child;
   } else {
     appended = next.push(child, block_count(child, context.sizes));
   }
@@ -71,7 +71,7 @@ __device__ void append_leaves(const sample_sort_context<Key, Value, Compare>& co
   if (is_leaf) index = atomicAdd(&leaf_count, 1u);
   __syncthreads();
   if (threadIdx.x == 0) {
-    first_leaf = atomicAdd(&context.progress->leaves, position{leaf_count});
+    first_leaf = atomicAdd(&context.state->found.leaves, position{leaf_count});
     if (first_leaf + leaf_count > context.leaf_capacity) atomicAdd(&context.status->dropped, 1ull);
     leaf_count = 0;
   }

@@ -2,12 +2,12 @@
 #pragma once
 
 /// \file
-/// The state that all grids of a sample sort share, and how a segment is divided among blocks.
+/// The program of a sample sort: what all its grids share, and how a segment is divided among blocks.
 
 #include <cstdint>
 #include <ramify/quicksort/leaf_sort.cuh>
+#include <ramify/runtime/chain_link.cuh>
 #include <ramify/runtime/grid_trace.cuh>
-#include <ramify/runtime/slots.cuh>
 #include <ramify/runtime/tasks.cuh>
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
@@ -32,22 +32,26 @@ struct sample_sort_plan {
   unsigned order;  ///< of the root, once it has been counted; later segments are never checked
 };
 
-/// The work that the levels have produced so far. The host reads it when it must continue a run.
-struct sample_sort_progress {
-  unsigned long long segments[2];  ///< of the level lists, which alternate: tasks << 32 | blocks
-  unsigned long long copies;       ///< tasks << 32 | blocks
+/// Counts of the work for leaf grids and copy grids.
+struct sample_sort_counts {
+  unsigned long long copies;  ///< sorted segments << 32 | blocks that copy them
   unsigned long long leaves;
   unsigned long long long_leaves;
-  unsigned long long merge_sorted;  ///< long leaves that had reached the depth limit
-  unsigned blocks_done;             ///< blocks of the current level that have scattered
-  unsigned level;                   ///< the next level
+
+  [[nodiscard]] __host__ __device__ bool operator==(const sample_sort_counts& other) const {
+    return copies == other.copies && leaves == other.leaves && long_leaves == other.long_leaves;
+  }
 };
 
-/// The part of that work that has been launched.
-struct sample_sort_launched {
-  unsigned long long leaves;
-  unsigned long long long_leaves;
-  unsigned copy_blocks;
+/// What the levels have produced so far: the state of the launch chain. The last block of a level
+/// writes `due`, `launched` and `level`.
+struct sample_sort_state {
+  unsigned long long segments[2];  ///< of the level lists, which alternate: tasks << 32 | blocks
+  sample_sort_counts found;
+  sample_sort_counts due;       ///< found by the levels that are complete
+  sample_sort_counts launched;  ///< by the steps that are complete
+  unsigned long long merge_sorted;  ///< long leaves that had reached the depth limit
+  unsigned level;                   ///< the next level
 };
 
 /// Bucket numbers have one byte, unless the root has more buckets than that allows.
@@ -72,6 +76,7 @@ struct sample_sort_sizes {
   unsigned tile_bytes;
   unsigned leaf_bytes;
   stream_serialization serialization;  ///< of grids that follow another grid of the run
+  unsigned levels_ahead;  ///< levels that the host launches on the flat route without waiting
 
   /// Whether bucket numbers of this run have two bytes.
   [[nodiscard]] __host__ __device__ bool wide_ids() const { return root_buckets > byte_ids; }
@@ -91,8 +96,7 @@ struct sample_sort_memory {
   segment* leaves;
   segment* long_leaves;
   position leaf_capacity;
-  sample_sort_progress* progress;
-  sample_sort_launched* launched;  ///< by kernels
+  sample_sort_state* state;
   unsigned* leaves_taken;  ///< for each level's leaf grid: leaves that teams fetched dynamically
 
   [[nodiscard]] __device__ task_list<segment> list(unsigned level) const {
@@ -100,20 +104,54 @@ struct sample_sort_memory {
   }
 };
 
-/// The parameters of all grids of a run.
+/// The maximum number of grids of a step: copies, leaves, sample, count, scatter.
+inline constexpr unsigned sample_sort_level_grids = 5;
+
+/// As the level of a grid in a graph's loop: the kernel reads the level from the state.
+inline constexpr unsigned level_on_device = ~0u;
+
+/// The program of the launch chain, and the parameter of all its kernels. A step partitions the
+/// segments of a level, and sorts the leaves and copies the runs of equal keys that the level
+/// before it found.
 template <class Key, class Value, class Compare>
-struct sample_sort_context : sample_sort_memory<typename Compare::code> {
+struct sample_sort_context : chain_link, sample_sort_memory<typename Compare::code> {
   using code = typename Compare::code;
+  using state_type = sample_sort_state;
+  static constexpr auto join = chain_join::last_block;
+  static constexpr bool releases_slots = true;
 
   double_buffer<Key, Value> buffers;
-  run_status* status;
-  launch_slots slots;
   Compare compare;  ///< a sort_order
   segment root;
   unsigned depth_limit;
   sample_sort_sizes sizes;
-  trace_ticket trace;  ///< differs from grid to grid
 
+  [[nodiscard]] __host__ __device__ bool finished(const sample_sort_state& now) const {
+    return now.segments[now.level % 2] == 0 && now.launched == now.due;
+  }
+  [[nodiscard]] __host__ __device__ bool repeats(const sample_sort_state& now) const {
+    return now.level > 0;
+  }
+  [[nodiscard]] __host__ __device__ unsigned slots_of(const sample_sort_state&) const {
+    return sample_sort_level_grids;
+  }
+  /// Returns whether launch_ahead() launches the whole sort: if the root is a leaf.
+  [[nodiscard]] bool is_complete_ahead() const { return sizes.levels_ahead == 0; }
+
+  // sample_sort.cuh defines these functions.
+  template <class Grids>
+  __host__ __device__ void launch_step(const sample_sort_state& now, Grids& grids) const;
+  template <class Grids>
+  unsigned launch_ahead(Grids& grids) const;
+#if RAMIFY_ON_CUDA  // the CPU executor has no graphs
+  template <class Grids>
+  void launch_repeated(const sample_sort_state&, Grids& grids) const;
+#endif
+
+  /// Returns `level`, or the level in the state if a graph's loop launched the grid.
+  [[nodiscard]] __device__ unsigned level_of_grid(unsigned level) const {
+    return level == level_on_device ? this->state->level : level;
+  }
   /// Returns the plan of a segment. No other segment has it, because a segment is longer than a
   /// leaf.
   [[nodiscard]] __device__ sample_sort_plan& plan_of(const segment& s) const {
@@ -227,11 +265,5 @@ struct sample_sort_piece {
     end = end < of.end ? end : of.end;
   }
 };
-
-/// Launches the work that the level before `level` produced. On the flat route it does nothing, and
-/// the host launches. One thread calls it. `name` is the calling kernel's __func__.
-template <class Key, class Value, class Compare>
-__device__ void launch_from_device(const sample_sort_context<Key, Value, Compare>& context,
-                                   unsigned level, const char* name);
 
 }  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

@@ -145,15 +145,15 @@ __device__ void count_piece(count_shared<typename Compare::code, Value>& shared,
 /// Counts the keys of each bucket of a level's segments, and stores the bucket of each key.
 template <class Key, class Value, class Compare>
 __global__ void __launch_bounds__(sample_sort_tuning<Key, Value>::count_threads)
-    sample_sort_count(sample_sort_context<Key, Value, Compare> context, unsigned level,
-                      bool on_slot) {
+    sample_sort_count(sample_sort_context<Key, Value, Compare> context, unsigned level) {
   const traced here(context.trace, __func__);
   using tuning = sample_sort_tuning<Key, Value>;
   constexpr unsigned threads = tuning::count_threads;
   using code = typename Compare::code;
   auto& shared = dynamic_shared<count_shared<code, Value>>();
   grid_dependency_synchronize();
-  if (on_slot) context.slots.release_at_start();
+  context.release_slot();
+  level = context.level_of_grid(level);
 
   const task_list<segment> list = context.list(level);
   const unsigned blocks = list.blocks();

@@ -22,9 +22,36 @@ using sample_sort_long_leaf_sorter = leaf_sorter<Code, Value,
                                                      sample_sort_tuning<Code, Value>::team_threads,
                                                  sample_sort_tuning<Code, Value>::leaf_items>;
 
-/// As a number of leaves or of blocks: the kernel reads the number from device memory when it
-/// starts.
-inline constexpr unsigned count_on_device = ~0u;
+/// Where a leaf grid or a copy grid finds how much work it has.
+enum class work_source {
+  argument,
+  all_found,  ///< in the state: all that the levels have found, on the flat route
+  all_due,    ///< in the state: what is due and not launched, in a graph's loop
+};
+
+/// The work of a leaf grid or of a copy grid.
+struct sample_sort_work {
+  work_source source;
+  sample_sort_counts first{};  ///< the counts of the work before it
+  sample_sort_counts end{};    ///< the counts including it
+  bool ends_chain = false;     ///< no grid follows: the grid records the end of the last step
+
+  /// Returns the range of the work.
+  template <class Key, class Value, class Compare>
+  [[nodiscard]] __device__ sample_sort_work
+  resolve(const sample_sort_context<Key, Value, Compare>& context) const {
+    if (source == work_source::argument) return *this;
+    const sample_sort_state& now = *context.state;
+    const bool all = source == work_source::all_found;
+    return {source, all ? sample_sort_counts{} : now.launched, now.due, ends_chain};
+  }
+  /// Records that all work is launched, if no grid follows. All threads of the grid may call it.
+  template <class Key, class Value, class Compare>
+  __device__ void record_end(const sample_sort_context<Key, Value, Compare>& context) const {
+    if (!ends_chain || blockIdx.x != 0 || threadIdx.x != 0) return;
+    context.state->launched = context.state->due;
+  }
+};
 
 /// The leaves, and the long leaves, that a grid sorts.
 struct leaf_range {
@@ -32,6 +59,12 @@ struct leaf_range {
   unsigned count;
   unsigned first_long;
   unsigned long_count;
+
+  __host__ __device__ explicit leaf_range(const sample_sort_work& work)
+      : first(static_cast<unsigned>(work.first.leaves)),
+        count(static_cast<unsigned>(work.end.leaves - work.first.leaves)),
+        first_long(static_cast<unsigned>(work.first.long_leaves)),
+        long_count(static_cast<unsigned>(work.end.long_leaves - work.first.long_leaves)) {}
 };
 
 /// Sorts long leaves, one block a leaf. All threads of the block must call it.
@@ -45,7 +78,7 @@ __device__ void sort_long_leaves(const sample_sort_context<Key, Value, Compare>&
     sorter::sort({}, sorter::leaf_sort::lay_out(shared, max), context.buffers, leaf,
                  context.compare, max);
     if (threadIdx.x == 0 && leaf.depth >= context.depth_limit) {
-      atomicAdd(&context.progress->merge_sorted, 1ull);
+      atomicAdd(&context.state->merge_sorted, 1ull);
     }
   }
 }
@@ -90,17 +123,16 @@ __device__ void sort_leaves_by_team(
 template <class Key, class Value, class Compare>
 __global__ void __launch_bounds__(
     sample_sort_tuning<Key, Value>::max_teams* sample_sort_tuning<Key, Value>::team_threads)
-    sample_sort_leaves(sample_sort_context<Key, Value, Compare> context, leaf_range range,
-                       unsigned level, bool on_slot) {
+    sample_sort_leaves(sample_sort_context<Key, Value, Compare> context, sample_sort_work work,
+                       unsigned level) {
   const traced here(context.trace, __func__);
   using sorter = sample_sort_leaf_sorter<typename Compare::code, Value>;
   __shared__ unsigned upcoming[sample_sort_tuning<Key, Value>::max_teams];
   grid_dependency_synchronize();
-  if (on_slot) context.slots.release_at_start();
-  if (range.count == count_on_device) {
-    range.count = static_cast<unsigned>(context.progress->leaves) - range.first;
-    range.long_count = static_cast<unsigned>(context.progress->long_leaves) - range.first_long;
-  }
+  context.release_slot();
+  level = context.level_of_grid(level);
+  const leaf_range range(work.resolve(context));
+  work.record_end(context);
 
   // 1. Long leaves, by all threads of a block. They are few, and in few blocks.
   auto* const shared = &dynamic_shared<typename sorter::storage>();
@@ -112,24 +144,24 @@ __global__ void __launch_bounds__(
   sort_leaves_by_team(context, range, level, self, upcoming[self.index], shared[self.index].view());
 }
 
-/// Copies sorted segments to the output: `blocks` tiles from tile `first` on, of the first
-/// `segments` segments of the copy list. Later levels may append to the list at the same time.
+/// Copies sorted segments to the output. Later levels may append to the list at the same time.
 template <class Key, class Value, class Compare>
-__global__ void sample_sort_copies(sample_sort_context<Key, Value, Compare> context, unsigned first,
-                                   unsigned segments, unsigned blocks, bool on_slot) {
+__global__ void sample_sort_copies(sample_sort_context<Key, Value, Compare> context,
+                                   sample_sort_work work) {
   const traced here(context.trace, __func__);
   grid_dependency_synchronize();
-  if (on_slot) context.slots.release_at_start();
-  if (blocks == count_on_device) {
-    segments = context.copies.size();
-    blocks = context.copies.blocks() - first;
-  }
+  context.release_slot();
+  const sample_sort_work mine = work.resolve(context);
+  work.record_end(context);
+  const auto segments = static_cast<unsigned>(mine.end.copies >> 32);
+  const auto first = static_cast<unsigned>(mine.first.copies);
+  const unsigned blocks = static_cast<unsigned>(mine.end.copies) - first;
   for (unsigned i = blockIdx.x; i < blocks; i += gridDim.x) {
     const unsigned index = context.copies.owner_of(first + i, segments);
-    const segment mine = context.copies.tasks[index];
+    const segment s = context.copies.tasks[index];
     const position begin =
-        mine.begin + position{first + i - context.copies.first_block[index]} * copy_tile;
-    const position end = begin + copy_tile < mine.end ? begin + copy_tile : mine.end;
+        s.begin + position{first + i - context.copies.first_block[index]} * copy_tile;
+    const position end = begin + copy_tile < s.end ? begin + copy_tile : s.end;
     copy_to_output(context.buffers, begin, end, threadIdx.x, blockDim.x);
   }
 }

@@ -5,8 +5,8 @@
 /// The host side of the strategy `sample_sort`.
 ///
 /// On the device route the host launches the first level. On the flat route it launches, without
-/// waiting, as many levels as even splitting takes, and on large inputs one more. It then waits
-/// once, at the end, and checks whether more levels are needed.
+/// waiting, as many levels as even splitting takes, and on large inputs one more. get() waits and
+/// checks whether more levels are needed. In a captured graph a loop launches them.
 
 #include <algorithm>
 #include <bit>
@@ -16,8 +16,10 @@
 #include <mutex>
 #include <optional>
 #include <ramify/quicksort/sample_sort.cuh>
+#include <ramify/runtime/launch_chain.cuh>
 #include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/run_control.cuh>
+#include <utility>
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
@@ -26,6 +28,7 @@ template <class Key, class Value, class Compare>
 class sample_sort_run {
   using tuning = sample_sort_tuning<Key, Value>;
   using code = typename Compare::code;
+  using program = sample_sort_context<Key, Value, Compare>;
   using leaf_storage = typename sample_sort_leaf_sorter<code, Value>::storage;
   using scatter_storage = scatter_shared<Key, Value>;
 
@@ -77,74 +80,47 @@ class sample_sort_run {
     memory_.leaf_capacity = halves * (2 + 2 * depth_limit);
     memory_.leaves = memory.take<segment>(memory_.leaf_capacity);
     memory_.long_leaves = memory.take<segment>(n / tuning::leaf_size + 1);
-    state_ = memory.take<state>(1);
+    memory_.state = memory.take<sample_sort_state>(1);
   }
 
   /// Enqueues the run in the control's stream. Asynchronous. The scratch memory must be allocated.
-  /// \throws cuda_error
+  /// `loop` is the loop of the levels that the flat route does not launch ahead.
+  /// \throws unavailable, cuda_error
   void start(run_control& control, key_value_arrays<Key, Value> data,
-             key_value_arrays<Key, Value> scratch, Compare compare) {
-    memory_.progress = &state_->progress;
-    memory_.launched = &state_->launched;
-    memory_.even.count_and_blocks = &state_->progress.segments[0];
-    memory_.odd.count_and_blocks = &state_->progress.segments[1];
-    memory_.copies.count_and_blocks = &state_->progress.copies;
-    context_.emplace(sample_sort_context<Key, Value, Compare>{memory_,
-                                                              {data, scratch},
-                                                              control.status(),
-                                                              control.slots(),
-                                                              compare,
-                                                              segment{0, n_},
-                                                              depth_limit_,
-                                                              sizes_,
-                                                              control.ticket()});
+             key_value_arrays<Key, Value> scratch, Compare compare, loop_choice loop) {
+    memory_.even.count_and_blocks = &memory_.state->segments[0];
+    memory_.odd.count_and_blocks = &memory_.state->segments[1];
+    memory_.copies.count_and_blocks = &memory_.state->found.copies;
+    chain_.emplace(control,
+                   program{{}, memory_, {data, scratch}, compare, segment{0, n_}, depth_limit_,
+                           sizes_},
+                   std::move(loop));
     const bool is_leaf = n_ <= tuning::leaf_size;
     if (is_leaf) {
       control.launched(launch(sample_sort_begin<Key, Value, Compare>, {1, tuning::team_threads},
-                              control.stream(), *context_),
+                              control.stream(), chain_->program()),
                        "launching the first grid");
     }
     if (control.on_device_route()) {
-      // The host launches the first level, and kernels launch the others.
-      sample_sort_progress progress{};
-      sample_sort_launched launched{};
-      progress.leaves = is_leaf ? 1 : 0;
-      progress.segments[0] = is_leaf ? 0 : 1ull << 32 | block_count(context_->root, sizes_);
-      launch_from_host(control, progress, launched);
-    } else {
-      launch_ahead(control);
+      // The host launches the first step, whose grids write the state. Kernels launch the others.
+      sample_sort_state first{};
+      first.due.leaves = is_leaf ? 1 : 0;
+      first.segments[0] = is_leaf ? 0 : 1ull << 32 | block_count(segment{0, n_}, sizes_);
+      chain_->launch_first_step(first);
     }
+    chain_->start();
   }
 
   /// Waits for the run. Launches, from the host, what kernels could not launch and the levels
   /// beyond those that were launched ahead.
-  /// \throws cuda_error, device_launch_error, std::length_error
-  void finish(run_control& control) {
-    const state now = read(control);
-    sample_sort_launched launched = now.launched;
-    if (!control.on_device_route()) {
-      launched = {now.progress.leaves, now.progress.long_leaves,
-                  static_cast<unsigned>(now.progress.copies)};
-    }
-    context_->slots = {};  // from here on kernels launch nothing
-    sample_sort_progress progress = now.progress;
-    while (progress.segments[progress.level % 2] != 0 || progress.leaves > launched.leaves ||
-           progress.long_leaves > launched.long_leaves ||
-           static_cast<unsigned>(progress.copies) > launched.copy_blocks) {
-      launch_from_host(control, progress, launched);
-      progress = read(control).progress;
-    }
-    merge_sorted_ = progress.merge_sorted;
-  }
+  /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
+  ///         is being captured
+  void finish(run_control&) { chain_->finish(); }
 
   /// Returns the number of segments that reached the depth limit. Requires finish().
-  [[nodiscard]] std::uint64_t merge_sorted() const { return merge_sorted_; }
+  [[nodiscard]] std::uint64_t merge_sorted() const { return chain_->state().merge_sorted; }
 
  private:
-  struct state {
-    sample_sort_progress progress;
-    sample_sort_launched launched;
-  };
 
   static task_list<segment> take_list(memory_layout& memory, std::size_t capacity) {
     task_list<segment> list;
@@ -197,7 +173,7 @@ class sample_sort_run {
     if (supports_programmatic_launch(sample_sort_count<Key, Value, Compare>)) {
       sizes.serialization = stream_serialization::programmatic;
     }
-    sizes.blocks = resident_blocks(sample_sort_scatter<Key, Value, Compare>, tuning::tile_threads,
+    sizes.blocks = resident_blocks(sample_sort_scatter<true, Key, Value, Compare>, tuning::tile_threads,
                                    sizes.tile_bytes);
     return cache[device] = sizes;
   }
@@ -222,7 +198,7 @@ class sample_sort_run {
     sizes.tile = tuning::tile_threads * tuning::tile_items;
     constexpr unsigned id_bytes = sizeof(std::uint16_t);
     const auto for_tiles = static_cast<unsigned>(set_max_dynamic_shared(
-        sample_sort_scatter<Key, Value, Compare>, scatter_storage::bytes(sizes.tile, id_bytes)));
+        sample_sort_scatter<true, Key, Value, Compare>, scatter_storage::bytes(sizes.tile, id_bytes)));
     const unsigned fit =
         (for_tiles - scatter_storage::bytes(0, id_bytes)) / (tuning::staged_bytes + id_bytes);
     if (fit < sizes.tile) sizes.tile = fit / 2 * 2;  // aligns the bucket numbers after the tile
@@ -250,6 +226,7 @@ class sample_sort_run {
     static_assert(sizeof(leaf_storage) <= default_shared_bytes &&
                   count_shared<code, Value>::bytes(max_ids) <= default_shared_bytes);
     sample_sort_sizes sizes = device_sizes();
+    sizes.levels_ahead = levels_ahead(n);
     sizes.root_buckets = root_buckets(n);
     // The sample of a small input takes a larger part of the time, so it is smaller: one key in
     // 2048, but at least eight for each bucket.
@@ -276,68 +253,11 @@ class sample_sort_run {
     return sizes;
   }
 
-  /// Waits for the run, checks its status, and returns its state.
-  state read(run_control& control) {
-    state now{};
-    check(cudaMemcpyAsync(&now, state_, sizeof now, cudaMemcpyDeviceToHost, control.stream()),
-          "reading the state of a run");
-    control.wait();
-    return now;
-  }
-
-  void launch_from_host(run_control& control, const sample_sort_progress& progress,
-                        sample_sort_launched& launched) {
-    account(control, progress.level,
-            launch_level(*context_, progress, launched, progress.level, false, control.stream(),
-                         control.stream()));
-  }
-
-  /// Launches the expected levels and the leaves. The kernels read from device memory how much work
-  /// there is.
-  void launch_ahead(run_control& control) {
-    const unsigned levels = levels_ahead(n_);
-    sample_sort_progress all{};
-    all.copies = count_on_device;
-    all.leaves = count_on_device;
-    all.long_leaves = count_on_device;
-    sample_sort_launched none{};
-    const auto launch_blocks = [&](const level_blocks& blocks, unsigned level) {
-      account(control, level,
-              launch_grids(*context_, blocks, all, none, level, false, control.stream(),
-                           control.stream()));
-    };
-    for (unsigned level = 0; level < levels; ++level) {
-      const level_blocks blocks{
-          .copies = 0,
-          .leaves = 0,
-          .sample = level == 0 ? tuning::root_parts : sizes_.blocks,
-          .count_and_scatter = level > 0 ? 4 * sizes_.blocks : block_count(context_->root, sizes_)};
-      launch_blocks(blocks, level);
-    }
-    const auto at_most = [](std::size_t tasks, std::size_t blocks) {
-      return static_cast<unsigned>(std::min(tasks, blocks));
-    };
-    // Without levels, the root is a leaf and there are no copies.
-    const unsigned copies = levels == 0 ? 0 : at_most(n_ / copy_tile + 1, 16 * sizes_.blocks);
-    const level_blocks last{.copies = copies,
-                            .leaves = at_most(2 * n_ / tuning::leaf_size + 1, sizes_.blocks),
-                            .sample = 0,
-                            .count_and_scatter = 0};
-    launch_blocks(last, levels);
-  }
-
-  static void account(run_control& control, unsigned level, const level_launch& done) {
-    control.count_grids(done.grids, level);
-    check(done.error, "launching a level");
-  }
-
   std::size_t n_;
   unsigned depth_limit_;
   sample_sort_sizes sizes_;
   sample_sort_memory<code> memory_{};
-  std::optional<sample_sort_context<Key, Value, Compare>> context_;
-  state* state_ = nullptr;
-  std::uint64_t merge_sorted_ = 0;
+  std::optional<launch_chain<program>> chain_;
 };
 
 }  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

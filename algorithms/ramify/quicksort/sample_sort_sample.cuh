@@ -55,24 +55,21 @@ __device__ __forceinline__ void clear_state(const sample_sort_context<Key, Value
   for (unsigned level = threadIdx.x; level <= max_levels; level += blockDim.x) {
     context.leaves_taken[level] = 0;
   }
-  if (threadIdx.x == 0) {
-    *context.progress = {};
-    *context.launched = {};
-  }
+  if (threadIdx.x == 0) *context.state = {};
 }
 
 /// Takes the candidates of each segment below the root, one block a segment at a time.
 template <class Key, class Value, class Compare>
 __global__ void __launch_bounds__(sample_sort_tuning<Key, Value>::sample_threads)
-    sample_sort_sample(sample_sort_context<Key, Value, Compare> context, unsigned level,
-                       bool on_slot) {
+    sample_sort_sample(sample_sort_context<Key, Value, Compare> context, unsigned level) {
   const traced here(context.trace, __func__);
   using tuning = sample_sort_tuning<Key, Value>;
   constexpr unsigned threads = tuning::sample_threads;
   using code = typename Compare::code;
   code* sorted = &dynamic_shared<code>();
   grid_dependency_synchronize();
-  if (on_slot) context.slots.release_at_start();
+  context.release_slot();
+  level = context.level_of_grid(level);
   const task_list<segment> list = context.list(level);
   // The list of the previous level becomes that of the next one. No kernel reads it any more.
   if (blockIdx.x == 0 && threadIdx.x == 0) *context.list(level + 1).count_and_blocks = 0;

@@ -284,20 +284,45 @@ __device__ void partition_piece(scatter_shared<Key, Value>& shared,
   }
 }
 
+/// Ends a level: what its scatter grid found becomes due, and what was due has been launched. On the
+/// device route it launches the next step; in a graph's loop it ends the iteration. One thread calls
+/// it, after all blocks of the grid. `name` is the calling kernel's __func__.
+template <bool launches, class Key, class Value, class Compare>
+__device__ void end_level(const sample_sort_context<Key, Value, Compare>& context,
+                          const char* name) {
+  // One copy: all blocks of the next step wait for this thread.
+  sample_sort_state now = *context.state;
+  now.launched = now.due;
+  now.due = now.found;
+  ++now.level;
+  context.state->launched = now.launched;
+  context.state->due = now.due;
+  context.state->level = now.level;
+  if constexpr (launches) {
+    end_step(context, now, name);
+  } else {
+    end_iteration(context);
+  }
+}
+
 /// Moves the elements of a level to their buckets in the other buffer. If the count kernel found
 /// the root in order, the root stays where it is; if it is in the opposite order, it is reversed in
-/// place.
-template <class Key, class Value, class Compare>
+/// place. `launches` is false in a graph's loop, whose kernels must not contain device launches; a
+/// level may be empty there.
+template <bool launches, class Key, class Value, class Compare>
 __global__ void __launch_bounds__(sample_sort_tuning<Key, Value>::tile_threads)
-    sample_sort_scatter(sample_sort_context<Key, Value, Compare> context, unsigned level,
-                        bool on_slot) {
+    sample_sort_scatter(sample_sort_context<Key, Value, Compare> context, unsigned level) {
   const traced here(context.trace, __func__);
   auto& shared = dynamic_shared<scatter_shared<Key, Value>>();
   grid_dependency_synchronize();
-  if (on_slot) context.slots.release_at_start();
+  context.release_slot();
+  if constexpr (!launches) level = context.level_of_grid(level);
 
   const task_list<segment> list = context.list(level);
   const unsigned blocks = list.blocks();
+  if constexpr (!launches) {
+    if (blocks == 0 && blockIdx.x == 0 && threadIdx.x == 0) end_level<false>(context, __func__);
+  }
   for (unsigned number = blockIdx.x; number < blocks; number += gridDim.x) {
     const sample_sort_piece piece(list, number, context.sizes);
     const sample_sort_plan& plan = context.plan_of(piece.of);
@@ -309,14 +334,10 @@ __global__ void __launch_bounds__(sample_sort_tuning<Key, Value>::tile_threads)
       reverse_piece(context.buffers[piece.of.buffer], piece);
     }
 
-    // 4. Recurse: the last block of the level launches the grids of the next level. Join: none is
+    // 4. Recurse: the last block of the level launches the grids of the next step. Join: none is
     //    needed. The grids of the next level are ordered by one stream, and the caller's stream
     //    waits for the whole tree of grids.
-    if (!last_to_arrive(context.progress->blocks_done, blocks)) continue;
-    if (threadIdx.x == 0) {
-      context.progress->level = level + 1;
-      launch_from_device(context, level + 1, __func__);
-    }
+    if (context.is_last_block(blocks) && threadIdx.x == 0) end_level<launches>(context, __func__);
   }
 }
 

@@ -260,15 +260,18 @@ __device__ void end_iteration(const Program& program) {
 }
 
 /// Ends a step. On the device route of a chain that is joined by last blocks, it launches the next step.
-/// One thread, which has written the state.
+/// One thread, which has written the state, and in `state` has a copy of it.
 template <class Program>
-__device__ void end_step(const Program& program, [[maybe_unused]] const char* kernel) {
-  // Copies of the whole: reading member by member would be a chain of dependent reads.
+__device__ void end_step(const Program& program,
+                         [[maybe_unused]] const typename Program::state_type& state,
+                         [[maybe_unused]] const char* kernel) {
+  // A copy of the whole: reading member by member would be a chain of dependent reads.
   [[maybe_unused]] const chain_progress before = *program.progress;
-  [[maybe_unused]] const typename Program::state_type state = *program.state;
   program.progress->launched = 0;
   if constexpr (Program::join == chain_join::last_block && device_launch_available) {
-    if (program.finished(state) || before.stopped != 0) return;
+    if (program.finished(state)) return;
+    // A chain without a driver stops only at a launch that fails, and then its step does not end.
+    if (!releases_slots<Program> && before.stopped != 0) return;
     const unsigned slots = program.slots_of(state);
     if (program.slots.acquire(*program.status, slots)) {
       launch_on_slots(program, state, before, slots, kernel);
@@ -276,6 +279,14 @@ __device__ void end_step(const Program& program, [[maybe_unused]] const char* ke
       atomicAdd(&program.status->spilled, 1ull);
     }
   }
+}
+
+/// The same for a thread without a copy of the state.
+template <class Program>
+__device__ void end_step(const Program& program, const char* kernel) {
+  // One copy: reading member by member would be a chain of dependent reads.
+  const typename Program::state_type state = *program.state;
+  end_step(program, state, kernel);
 }
 
 /// Drives a chain: releases the slots of the steps that are complete, and launches the due step and,

@@ -18,7 +18,9 @@
 /// Optional members of a program, called on the host:
 ///
 ///     template <class Grids> void launch_ahead(Grids&) const   flat route: steps whose grids need no
-///                                                              state, in sizes that always suffice
+///                                                              state, in sizes that always suffice.
+///                                                              It may return the level of the last
+///                                                              step, for the report
 ///     template <class Grids> void launch_before_graph(Grids&) const
 ///                                                              flat route: steps, as of launch_ahead(),
 ///                                                              that run while the host makes a graph
@@ -27,10 +29,11 @@
 ///                                                              kernels that launch nothing and end with
 ///                                                              end_iteration(). Without it there are
 ///                                                              no graph loops
-///     bool is_complete_ahead() const                           whether launch_first_step() on the flat
-///                                                              route launches all steps: then a graph
-///                                                              needs no loop. If not, a loop follows
-///                                                              the steps that it launches
+///     bool is_complete_ahead() const                           whether launch_first_step() and
+///                                                              launch_ahead() on the flat route launch
+///                                                              all steps: then a graph needs no loop.
+///                                                              If not, a loop follows the steps that
+///                                                              they launch
 ///     void check(const state_type&) const                      throws if the chain cannot continue
 ///     void shrink_step(state_type&) const                      (__device__) makes the due step smaller
 
@@ -42,6 +45,7 @@
 #include <ramify/runtime/run_control.cuh>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
@@ -121,11 +125,11 @@ class launch_chain {
     captured_ = is_being_captured(control_->stream());
     if (!control_->on_device_route()) {
       const bool by_graph = captured_ || (has_loop && loop_.wanted == flat_loop::graph);
-      if (by_graph && needs_loop()) {
-        put_loop(state_type{});
-      } else if constexpr (requires(step_launcher& grids) { program_.launch_ahead(grids); }) {
-        launch_ahead();
+      const bool loops = by_graph && needs_loop();
+      if constexpr (requires(step_launcher& grids) { program_.launch_ahead(grids); }) {
+        if (!loops || loop_follows) launch_ahead();
       }
+      if (loops) put_loop(state_type{});
     } else if constexpr (device_launch_available && !releases_slots<Program>) {
       control_->launched(launch(drive_chain<Program>, {1, 1}, control_->stream(), program_),
                          "launching the driver of a chain");
@@ -170,9 +174,12 @@ class launch_chain {
     control_->count_grids(grids.launched(), level_);
   }
 
+  /// Whether a graph's loop follows steps that the host launches, or launches all steps.
+  static constexpr bool loop_follows = requires(const Program& p) { p.is_complete_ahead(); };
+
   /// Whether a graph must have a loop for the chain to be complete.
   [[nodiscard]] bool needs_loop() const {
-    if constexpr (requires { program_.is_complete_ahead(); }) {
+    if constexpr (loop_follows) {
       return !program_.is_complete_ahead();
     } else {
       return true;
@@ -180,7 +187,13 @@ class launch_chain {
   }
 
   void launch_ahead() {
-    from_host("launching steps ahead", [&](auto& grids) { program_.launch_ahead(grids); });
+    from_host("launching steps ahead", [&](auto& grids) {
+      if constexpr (std::is_void_v<decltype(program_.launch_ahead(grids))>) {
+        program_.launch_ahead(grids);
+      } else {
+        level_ = program_.launch_ahead(grids);
+      }
+    });
     if (loop_.wanted == flat_loop::host) {
       set_looped_by(flat_loop::host, loop_.reason);
     } else {
