@@ -65,10 +65,14 @@ class bench {
   [[nodiscard]] benchmark::timing time_of_sort(route taken) const {
     const auto n = static_cast<std::uint32_t>(size());
     const device_buffer<morton_code> codes(n, nullptr);
-    const morton_encoder<3> encoder(box<float, 3>{{{0, 0, 0}}, {{1, 1, 1}}});
+    using bounds = point_bounds<float, 3>;
+    const device_buffer<bounds> found(1, nullptr);
+    const bounds unit_cube{{{{0, 0, 0}}, {{1, 1, 1}}}, bounds::none};
+    check(cudaMemcpy(found.data(), &unit_cube, sizeof unit_cube, cudaMemcpyHostToDevice),
+          "writing the bounds");
     return time_of([&] {
       check(launch(encode_points<float, 3>, {(n + 255) / 256, 256}, nullptr, on_device_.data(), n,
-                   encoder, codes.data(), trace_ticket())
+                   static_cast<const bounds*>(found.data()), codes.data(), trace_ticket())
                 .code(),
             "computing the Morton codes");
       (void)quicksort(codes.data(), n, morton_code::less{}, nullptr, {.route = taken});

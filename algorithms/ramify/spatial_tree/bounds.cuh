@@ -44,7 +44,7 @@ struct point_bounds {
 inline constexpr int bounds_threads = RAMIFY_ON_CUDA ? 256 : 32;
 inline constexpr unsigned bounds_max_blocks = 1024;
 
-/// Reduces all points into partial[0]. `arrived` must be 0.
+/// Reduces all points into partial[0]. `arrived` must be 0, and is 0 again afterwards.
 template <class Real, int dim>
 __global__ void find_bounds(const point<Real, dim>* points, unsigned long long n,
                             point_bounds<Real, dim>* partial, unsigned* arrived,
@@ -76,6 +76,32 @@ __global__ void find_bounds(const point<Real, dim>* points, unsigned long long n
   if (threadIdx.x == 0) partial[0] = of_all;
 }
 
+/// Returns the number of blocks of find_bounds() over n > 0 points.
+[[nodiscard]] inline unsigned bounds_blocks(std::size_t n) {
+  constexpr std::size_t points_per_block = bounds_threads * std::size_t{16};
+  return static_cast<unsigned>(
+      std::min<std::size_t>((n - 1) / points_per_block + 1, bounds_max_blocks));
+}
+
+/// Launches find_bounds(). Asynchronous. \throws cuda_error
+template <class Real, int dim>
+void launch_find_bounds(const point<Real, dim>* points, std::size_t n,
+                        point_bounds<Real, dim>* partial, unsigned* arrived, cudaStream_t stream,
+                        const trace_ticket& trace) {
+  check(launch(find_bounds<Real, dim>, {bounds_blocks(n), unsigned{bounds_threads}}, stream, points,
+               n, partial, arrived, trace)
+            .code(),
+        "checking the points");
+}
+
+/// Checks what find_bounds() found. \throws std::invalid_argument
+template <class Real, int dim>
+void check_finite(const point_bounds<Real, dim>& found, const char* name) {
+  if (found.first_nonfinite == found.none) return;
+  throw std::invalid_argument(std::string(name) + "[" + std::to_string(found.first_nonfinite) +
+                              "] has a coordinate that is NaN or infinite");
+}
+
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
 
 namespace ramify::inline RAMIFY_BUILD {
@@ -89,26 +115,17 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class Real, int dim>
 box<Real, dim> checked_bounds(const point<Real, dim>* points, std::size_t n, const char* name,
                               cudaStream_t stream, const trace_ticket& trace = {}) {
-  using result = detail::spatial_tree::point_bounds<Real, dim>;
-  constexpr unsigned threads = detail::spatial_tree::bounds_threads;
-  constexpr std::size_t points_per_block = threads * std::size_t{16};
-  const auto blocks = static_cast<unsigned>(std::min<std::size_t>(
-      (n + points_per_block - 1) / points_per_block, detail::spatial_tree::bounds_max_blocks));
-  const device_buffer<result> partial(blocks, stream);
+  namespace internal = detail::spatial_tree;
+  using result = internal::point_bounds<Real, dim>;
+  const device_buffer<result> partial(internal::bounds_blocks(n), stream);
   const device_buffer<unsigned> arrived(1, stream);
   check(cudaMemsetAsync(arrived.data(), 0, sizeof(unsigned), stream), "clearing a counter");
-  check(launch(detail::spatial_tree::find_bounds<Real, dim>, {blocks, threads}, stream, points, n,
-               partial.data(), arrived.data(), trace)
-            .code(),
-        "checking the points");
+  internal::launch_find_bounds(points, n, partial.data(), arrived.data(), stream, trace);
   result found;
   check(cudaMemcpyAsync(&found, partial.data(), sizeof found, cudaMemcpyDeviceToHost, stream),
         "reading the bounds of the points");
   check(cudaStreamSynchronize(stream), "waiting for the bounds of the points");
-  if (found.first_nonfinite != result::none) {
-    throw std::invalid_argument(std::string(name) + "[" + std::to_string(found.first_nonfinite) +
-                                "] has a coordinate that is NaN or infinite");
-  }
+  internal::check_finite(found, name);
   return found.bounds;
 }
 

@@ -17,6 +17,7 @@
 /// and a million copies of a point give a balanced tree.
 
 #include <cstdint>
+#include <ramify/runtime/recursion.cuh>
 #include <ramify/runtime/spawner.cuh>
 #include <ramify/spatial_tree/morton.cuh>
 
@@ -28,17 +29,24 @@ struct siblings {
   std::uint32_t count = 0;
 };
 
+/// What the grids of a build leave to one another and to the host; zeros at first.
+struct build_progress {
+  unsigned long long node_count;  ///< greater than the capacity if there were too few nodes
+  unsigned unsorted;              ///< not 0 if the sort of the codes was not complete
+  std::uint32_t built;            ///< number of nodes of the complete tree, else 0
+};
+
 template <class Real, int dim>
 struct build_context;
 
-template <class Real, int dim>
-__global__ void build_subtrees(task_source<siblings> source, spawner<siblings> spawn,
+template <class Real, int dim, class Spawner>
+__global__ void build_subtrees(task_source<siblings> source, Spawner spawn,
                                build_context<Real, dim> context);
 
 /// The data that all grids of a build share.
 template <class Real, int dim>
 struct build_context {
-  __host__ __device__ static auto kernel() { return build_subtrees<Real, dim>; }
+  __host__ __device__ static auto kernel() { return build_subtrees<Real, dim, spawner<siblings>>; }
   static constexpr unsigned max_children = 1;
   static constexpr bool may_be_thin = false;
 
@@ -53,9 +61,9 @@ struct build_context {
   const morton_code* codes;
   spatial_node<Real, dim>* nodes;  ///< without boxes, which are computed later
   std::uint32_t* parents;
-  unsigned* arrived;               ///< completed blocks of a task, at the index of its first node
-  unsigned long long* node_count;  ///< greater than `capacity` if the array was too small
-  unsigned long long capacity;
+  unsigned* arrived;  ///< completed blocks of a task, at the index of its first node
+  build_progress* progress;
+  unsigned long long capacity;  ///< of `nodes`
   unsigned leaf_size;
   unsigned block_points;  ///< at most queue_size * (leaf_size + 1)
 };
@@ -131,7 +139,7 @@ __device__ void split_nodes(const build_context<Real, dim>& context, const std::
     const auto children = static_cast<unsigned>(__popc(static_cast<int>(present)));
     unsigned long long first = 0;
     if (mine && digit == 0) {
-      first = atomicAdd(context.node_count, static_cast<unsigned long long>(children));
+      first = atomicAdd(&context.progress->node_count, static_cast<unsigned long long>(children));
       if (first + children <= context.capacity) {
         context.nodes[node].first_child = static_cast<std::uint32_t>(first);
         context.nodes[node].children = static_cast<std::uint16_t>(children);
@@ -156,14 +164,16 @@ __device__ void split_nodes(const build_context<Real, dim>& context, const std::
 }
 
 /// Builds the descendants of a node, or spawns them. All threads of the block must call it.
-template <class Real, int dim>
-__device__ void build_descendants(std::uint32_t node, spawner<siblings>& spawn,
+template <class Real, int dim, class Spawner>
+__device__ void build_descendants(std::uint32_t node, Spawner& spawn,
                                   const build_context<Real, dim>& context) {
   __shared__ std::uint32_t queue[2][build_context<Real, dim>::queue_size];
   __shared__ unsigned queued[2];
   // 1. Base case: a leaf is complete.
   const std::uint32_t size = context.nodes[node].size();
   if (size <= context.leaf_size) return;
+  // The host will complete the sort and run the build again.
+  if (node == 0 && context.progress->unsorted != 0) return;
   if (threadIdx.x == 0) {
     queue[0][0] = node;
     queued[0] = 1;
@@ -187,27 +197,54 @@ __device__ void build_descendants(std::uint32_t node, spawner<siblings>& spawn,
   __syncthreads();
   const unsigned children = context.nodes[node].children;
   if (threadIdx.x == 0 && children > 0) {
-    spawn(build_subtrees<Real, dim>, {context.nodes[node].first_child, children}, children, context,
-          "build_subtrees");
+    spawn(build_subtrees<Real, dim, Spawner>, {context.nodes[node].first_child, children}, children,
+          context, "build_subtrees");
   }
 }
 
 /// One block per sibling.
-template <class Real, int dim>
+template <class Real, int dim, class Spawner>
 __global__ void __launch_bounds__(build_context<Real, dim>::threads)
-    build_subtrees(task_source<siblings> source, spawner<siblings> spawn,
-                   build_context<Real, dim> context) {
+    build_subtrees(task_source<siblings> source, Spawner spawn, build_context<Real, dim> context) {
   const traced here(spawn.trace, __func__);
   for (const auto [mine, rank] : source.members()) {
     build_descendants(mine.first + rank, spawn, context);
-    // The last block of the task ends the task.
+    // The last block of the task ends the task. The counter is 0 again for reduce_bottom_up().
     if (threadIdx.x == 0 && atomicAdd(&context.arrived[mine.first], 1u) == mine.count - 1) {
+      context.arrived[mine.first] = 0;
       spawn.task_ends();
     }
   }
   if (threadIdx.x == 0) {
-    spawn.block_ends(build_subtrees<Real, dim>, source, context, __func__);
+    spawn.block_ends(build_subtrees<Real, dim, Spawner>, source, context, __func__);
   }
+}
+
+/// Writes the root over all points. One thread, after the codes are sorted.
+template <class Real, int dim>
+__global__ void write_root(build_context<Real, dim> context, std::uint32_t n, trace_ticket trace) {
+  const traced here(trace, __func__);
+  auto& root = context.nodes[0];
+  root.begin = 0;
+  root.end = n;
+  root.first_child = 0;
+  root.children = 0;
+  root.level = 0;
+  context.parents[0] = 0;
+  context.progress->node_count = 1;
+}
+
+/// Writes the number of nodes for the kernels that follow, which work on the complete tree or on
+/// nothing. One thread.
+template <class Real, int dim>
+__global__ void publish_nodes(build_context<Real, dim> context, recursion_state recursion,
+                              const point_bounds<Real, dim>* found, trace_ticket trace) {
+  const traced here(trace, __func__);
+  build_progress& progress = *context.progress;
+  const bool complete = recursion.is_complete() && progress.unsorted == 0 &&
+                        progress.node_count <= context.capacity &&
+                        found->first_nonfinite == found->none;
+  progress.built = complete ? static_cast<std::uint32_t>(progress.node_count) : 0;
 }
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

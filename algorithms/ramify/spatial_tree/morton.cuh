@@ -11,6 +11,7 @@
 /// therefore a range of the sorted points, and each child is the subrange with the same next digit.
 
 #include <cstdint>
+#include <ramify/spatial_tree/bounds.cuh>
 #include <ramify/spatial_tree/node.cuh>
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
@@ -52,7 +53,7 @@ template <int dim>
 class morton_encoder {
  public:
   template <class Real>
-  explicit morton_encoder(const box<Real, dim>& bounds) {
+  __host__ __device__ explicit morton_encoder(const box<Real, dim>& bounds) {
     // Half the difference: a difference of two coordinates may overflow, half of it does not.
     for (int axis = 0; axis < dim; ++axis) {
       lower_half_[axis] = double(bounds.lower.x[axis]) / 2;
@@ -79,25 +80,32 @@ class morton_encoder {
   double edge_half_ = 0;
 };
 
-/// Writes the code of each point. One thread per point.
+/// Writes the code of each point. If a point is not finite, all codes are 0. One thread per point.
 template <class Real, int dim>
 __global__ void encode_points(const point<Real, dim>* points, std::uint32_t n,
-                              morton_encoder<dim> encoder, morton_code* codes, trace_ticket trace) {
-  const traced here(trace, __func__);
-  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) codes[i] = {encoder.encode(points[i]), i};
-}
-
-/// Copies the points into the order of their sorted codes. One thread per point.
-template <class Real, int dim>
-__global__ void gather_points(const point<Real, dim>* points, std::uint32_t n,
-                              const morton_code* codes, point<Real, dim>* ordered,
-                              std::uint32_t* ids, trace_ticket trace) {
+                              const point_bounds<Real, dim>* found, morton_code* codes,
+                              trace_ticket trace) {
   const traced here(trace, __func__);
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
-  ids[i] = codes[i].id;
-  ordered[i] = points[codes[i].id];
+  const bool finite = found->first_nonfinite == found->none;
+  const morton_encoder<dim> encoder(found->bounds);
+  codes[i] = {finite ? encoder.encode(points[i]) : 0, i};
+}
+
+/// Copies the points into the order of their sorted codes. Sets `unsorted` if the codes are not in
+/// order. One thread per point.
+template <class Real, int dim>
+__global__ void gather_points(const point<Real, dim>* points, std::uint32_t n,
+                              const morton_code* codes, point<Real, dim>* ordered,
+                              std::uint32_t* ids, unsigned* unsorted, trace_ticket trace) {
+  const traced here(trace, __func__);
+  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const morton_code mine = codes[i];
+  if (i > 0 && !morton_code::less{}(codes[i - 1], mine)) atomicOr(unsorted, 1u);
+  ids[i] = mine.id;
+  ordered[i] = points[mine.id];
 }
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

@@ -47,6 +47,9 @@ struct spatial_shape {
 };
 
 /// A tree in device memory, as a kernel argument. Node 0 is the root; an empty tree has no nodes.
+///
+/// A kernel may be launched before the host has read the number of nodes. Then `node_count` is an
+/// upper bound, and `built` points to the number: see spatial_tree_run::view().
 template <class Real, int dim>
 struct spatial_tree_view {
   const spatial_node<Real, dim>* nodes;
@@ -55,6 +58,12 @@ struct spatial_tree_view {
   const std::uint32_t* parents;    ///< the parent of each node; 0 for the root
   std::uint32_t node_count;
   std::uint32_t point_count;
+  const std::uint32_t* built = nullptr;  ///< number of nodes; 0 unless the build is complete
+
+  /// Returns the number of nodes, in a kernel that is ordered after the build.
+  [[nodiscard]] __device__ std::uint32_t nodes_built() const {
+    return built == nullptr ? node_count : *built;
+  }
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -51,7 +51,11 @@ namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 /// The host side of one call: checks, launches, and the report.
 class query_call {
  public:
-  query_call(const char* name, cudaStream_t stream) : name_(name), stream_(stream) {
+  /// \throws std::invalid_argument if the build of `tree` may be incomplete
+  template <class Real, int dim>
+  query_call(const char* name, const spatial_tree_view<Real, dim>& tree, cudaStream_t stream)
+      : name_(name), stream_(stream) {
+    if (tree.built != nullptr) fail("the build of the tree may be incomplete: call get() first");
     report_.taken = route::flat;
     report_.route_reason = "queries launch no child grids";
     report_.pending_launch_limit = *current_launch_limits().pending_launches;
@@ -141,7 +145,7 @@ template <class Real, int dim>
 run_report radius_count(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
                         std::size_t n, std::type_identity_t<Real> radius, std::uint32_t* counts,
                         cudaStream_t stream = nullptr) {
-  detail::spatial_tree::query_call call("radius_count", stream);
+  detail::spatial_tree::query_call call("radius_count", tree, stream);
   call.check_radius(radius);
   if (n > 0) call.check_result(counts, "counts");
   call.check_queries(queries, n);
@@ -171,7 +175,7 @@ device_neighbor_lists radius_list(const spatial_tree_view<Real, dim>& tree,
                                   const point<Real, dim>* queries, std::size_t n,
                                   std::type_identity_t<Real> radius,
                                   cudaStream_t stream = nullptr) {
-  detail::spatial_tree::query_call call("radius_list", stream);
+  detail::spatial_tree::query_call call("radius_list", tree, stream);
   call.check_radius(radius);
   call.check_queries(queries, n);
   device_neighbor_lists lists;
@@ -214,7 +218,7 @@ template <class Real, int dim>
 run_report nearest(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
                    std::size_t n, std::size_t k, std::uint32_t* ids, Real* distances2,
                    cudaStream_t stream = nullptr) {
-  detail::spatial_tree::query_call call("nearest", stream);
+  detail::spatial_tree::query_call call("nearest", tree, stream);
   call.check_k(k);
   call.check_queries(queries, n);
   return detail::spatial_tree::run_nearest(
@@ -233,7 +237,7 @@ template <class Real, int dim>
 run_report all_nearest_neighbors(const spatial_tree_view<Real, dim>& tree, std::size_t k,
                                  bool exclude_self, std::uint32_t* ids, Real* distances2,
                                  cudaStream_t stream = nullptr) {
-  detail::spatial_tree::query_call call("all_nearest_neighbors", stream);
+  detail::spatial_tree::query_call call("all_nearest_neighbors", tree, stream);
   call.check_k(k);
   return detail::spatial_tree::run_nearest(
       call, tree, {nullptr, tree.point_count, static_cast<unsigned>(k), exclude_self}, ids,

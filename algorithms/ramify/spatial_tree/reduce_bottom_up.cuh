@@ -20,13 +20,13 @@
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
 /// One thread per leaf, which also computes the ancestors at which it arrives last. `arrived`
-/// counts the complete children of each node and must be 0.
+/// counts the complete children of each node. It must be 0, and is 0 again afterwards.
 template <class Real, int dim, class Fold>
 __global__ void reduce_nodes(spatial_tree_view<Real, dim> tree, Fold fold, unsigned* arrived,
                              trace_ticket trace) {
   const traced here(trace, __func__);
   std::uint32_t node = blockIdx.x * blockDim.x + threadIdx.x;
-  if (node >= tree.node_count || !tree.nodes[node].is_leaf()) return;
+  if (node >= tree.nodes_built() || !tree.nodes[node].is_leaf()) return;
 
   // 1. The leaf: combine its points.
   const auto& leaf = tree.nodes[node];
@@ -44,6 +44,7 @@ __global__ void reduce_nodes(spatial_tree_view<Real, dim> tree, Fold fold, unsig
     const unsigned children = tree.nodes[node].children;
     __threadfence();
     if (atomicAdd(&arrived[node], 1u) != children - 1) return;
+    arrived[node] = 0;
     __threadfence();
     sum = fold.at(first);
     for (unsigned c = 1; c < children; ++c) sum = fold.combine(sum, fold.at(first + c));
@@ -66,21 +67,25 @@ namespace ramify::inline RAMIFY_BUILD {
 ///       mass_and_center& at(std::uint32_t node) const;           // device memory, one per node
 ///     };
 ///
-/// \param trace   the grid is recorded there; by default nowhere
+/// \param trace     the grid is recorded there; by default nowhere
+/// \param counters  scratch memory: tree.node_count zeros in device memory, which are 0 again
+///                  afterwards; null: from the stream-ordered pool
 /// \return the number of grids launched: 1, or 0 for an empty tree
-/// Scratch: 4 bytes per node, from the stream-ordered pool.
 /// Complexity: O(points + nodes). \throws cuda_error
 template <class Real, int dim, class Fold>
 unsigned reduce_bottom_up(const spatial_tree_view<Real, dim>& tree, const Fold& fold,
-                          cudaStream_t stream, const trace_ticket& trace = {}) {
+                          cudaStream_t stream, const trace_ticket& trace = {},
+                          unsigned* counters = nullptr) {
   if (tree.node_count == 0) return 0;
   constexpr unsigned threads = RAMIFY_ON_CUDA ? 256 : 1024;
-  const device_buffer<unsigned> arrived(tree.node_count, stream);
-  check(cudaMemsetAsync(arrived.data(), 0, arrived.size() * sizeof(unsigned), stream),
-        "clearing the nodes' counters");
+  const device_buffer<unsigned> own(counters == nullptr ? tree.node_count : 0, stream);
+  if (counters == nullptr) {
+    counters = own.data();
+    check(cudaMemsetAsync(counters, 0, own.size() * sizeof(unsigned), stream),
+          "clearing the nodes' counters");
+  }
   check(launch(detail::spatial_tree::reduce_nodes<Real, dim, Fold>,
-               {(tree.node_count - 1) / threads + 1, threads}, stream, tree, fold, arrived.data(),
-               trace)
+               {(tree.node_count - 1) / threads + 1, threads}, stream, tree, fold, counters, trace)
             .code(),
         "reducing a tree bottom-up");
   return 1;

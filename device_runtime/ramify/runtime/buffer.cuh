@@ -216,18 +216,19 @@ struct scratch_memory {
   std::size_t bytes = 0;
 };
 
-/// Checks the size and alignment of provided scratch memory. `needed` is in bytes.
+/// Checks the size and alignment of provided scratch memory. `needed` is in bytes, and `name` is the
+/// parameter's name in the message.
 /// \throws std::invalid_argument naming `algorithm`
-inline void check_scratch(const scratch_memory& scratch, std::size_t needed,
-                          const char* algorithm) {
+inline void check_scratch(const scratch_memory& scratch, std::size_t needed, const char* algorithm,
+                          const char* name = "scratch") {
   if (scratch.data == nullptr) return;
+  const std::string field = std::string(algorithm) + ": " + name;
   if (scratch.bytes < needed) {
-    throw std::invalid_argument(std::string(algorithm) + ": scratch.bytes is " +
-                                std::to_string(scratch.bytes) + "; this run needs " +
-                                std::to_string(needed));
+    throw std::invalid_argument(field + ".bytes is " + std::to_string(scratch.bytes) +
+                                "; this run needs " + std::to_string(needed));
   }
   if (reinterpret_cast<std::uintptr_t>(scratch.data) % memory_layout::alignment != 0) {
-    throw std::invalid_argument(std::string(algorithm) + ": scratch.data must be aligned to " +
+    throw std::invalid_argument(field + ".data must be aligned to " +
                                 std::to_string(memory_layout::alignment) + " bytes");
   }
 }

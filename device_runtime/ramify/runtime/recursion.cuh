@@ -135,6 +135,16 @@ struct list_program : chain_link {
 
 namespace ramify::inline RAMIFY_BUILD {
 
+/// Where kernels that follow a recursion in its stream read whether it is complete.
+struct recursion_state {
+  const detail::runtime::list_heads* heads = nullptr;
+
+  /// Returns false if tasks wait, which recursion::finish() will launch.
+  [[nodiscard]] __device__ bool is_complete() const {
+    return heads->list[heads->filled()].count_and_blocks == 0;
+  }
+};
+
 /// One run of a kernel(task_source<Task>, spawner<Task>, Context) over a root task. All its grids share
 /// the Context, which has these members:
 ///
@@ -220,6 +230,9 @@ class recursion {
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error if a kernel did not
   ///         call task_ends() for a task, or while the stream is being captured
   void finish() { chain_.finish(); }
+
+  /// For kernels that are launched after start().
+  [[nodiscard]] recursion_state state() const { return {chain_.program().state}; }
 
  private:
   struct pieces {
