@@ -251,21 +251,29 @@ __device__ void launch_on_slots(const Program& program, const typename Program::
 /// Ends an iteration of a graph's loop: lets the loop continue unless the chain is finished or its due
 /// step does not repeat. One thread, which has written the state. Kernels in the body of a loop must
 /// not contain device launches, so they call this function instead of end_step(). The host may launch
-/// the same kernels outside a graph.
+/// the same kernels outside a graph. `state` is a copy of what the thread has written.
 template <class Program>
-__device__ void end_iteration(const Program& program) {
-  const typename Program::state_type state = *program.state;
-  if (program.loop.in_graph()) ++program.progress->iterations;
+__device__ void end_iteration(const Program& program, const typename Program::state_type& state) {
+  // An atomic operation whose result is not used, so that the thread does not wait for a read.
+  if (program.loop.in_graph()) atomicAdd(&program.progress->iterations, 1u);
   program.loop.again(!program.finished(state) && program.repeats(state));
 }
 
-/// Ends a step. On the device route of a chain that is joined by last blocks, it launches the next step.
-/// One thread, which has written the state.
+/// The same for a thread without a copy of the state.
 template <class Program>
-__device__ void end_step(const Program& program, [[maybe_unused]] const char* kernel) {
-  // Copies of the whole: reading member by member would be a chain of dependent reads.
+__device__ void end_iteration(const Program& program) {
+  const typename Program::state_type state = *program.state;
+  end_iteration(program, state);
+}
+
+/// Ends a step. On the device route of a chain that is joined by last blocks, it launches the next step.
+/// One thread, which has written the state, and in `state` has a copy of it.
+template <class Program>
+__device__ void end_step(const Program& program,
+                         [[maybe_unused]] const typename Program::state_type& state,
+                         [[maybe_unused]] const char* kernel) {
+  // A copy of the whole: reading member by member would be a chain of dependent reads.
   [[maybe_unused]] const chain_progress before = *program.progress;
-  [[maybe_unused]] const typename Program::state_type state = *program.state;
   program.progress->launched = 0;
   if constexpr (Program::join == chain_join::last_block && device_launch_available) {
     if (program.finished(state) || before.stopped != 0) return;
@@ -276,6 +284,13 @@ __device__ void end_step(const Program& program, [[maybe_unused]] const char* ke
       atomicAdd(&program.status->spilled, 1ull);
     }
   }
+}
+
+/// The same for a thread without a copy of the state.
+template <class Program>
+__device__ void end_step(const Program& program, const char* kernel) {
+  const typename Program::state_type state = *program.state;
+  end_step(program, state, kernel);
 }
 
 /// Drives a chain: releases the slots of the steps that are complete, and launches the due step and,
