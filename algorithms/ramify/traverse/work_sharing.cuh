@@ -37,7 +37,9 @@ struct round_state {
   unsigned peak;      ///< maximum number of frontier nodes in a list
 
   /// Returns the number of frontier nodes that the next round reads.
-  [[nodiscard]] __host__ __device__ unsigned due() const { return count[filled]; }
+  [[nodiscard]] __host__ __device__ unsigned due() const {
+    return filled == 0 ? count[0] : count[1];  // an index would put a copy into local memory
+  }
 };
 
 template <class Context>
@@ -80,15 +82,17 @@ struct work_sharing_context : runtime::chain_link {
   [[nodiscard]] __host__ __device__ work_round due_round(const round_state& now) const {
     return plan_round<Node>(now.filled, now.due(), max_blocks, stack_size);
   }
-  /// Swaps the lists after a round. Called by one thread of the last block.
-  __device__ void end_round(const work_round& round) const {
-    state->count[round.filled] = 0;
-    state->filled = 1 - round.filled;
-    state->taken = 0;
-    state->idle = 0;
-    ++state->rounds;
-    const unsigned count = state->count[state->filled];
-    if (count > state->peak) state->peak = count;
+  /// Swaps the lists after a round, and returns the new state. Called by one thread of the last block.
+  __device__ round_state end_round(const work_round& round) const {
+    const round_state old = *state;  // one read of the whole
+    round_state next{};
+    next.filled = 1 - round.filled;
+    next.count[0] = next.filled == 0 ? old.count[0] : 0;
+    next.count[1] = next.filled == 1 ? old.count[1] : 0;
+    next.rounds = old.rounds + 1;
+    next.peak = max(old.peak, next.due());
+    *state = next;
+    return next;
   }
 
   // ---- the program of the launch chain
@@ -213,10 +217,7 @@ __global__ void __launch_bounds__(Context::tuning::threads)
   if (!context.is_last_block(gridDim.x)) return;
   // 3. Recurse: the last block launches the next round over all donated nodes. Join: none; this
   //    grid needs no result of the next one, and the caller's stream waits for the chain of grids.
-  if (threadIdx.x == 0) {
-    context.end_round(round);
-    end_step(context, __func__);
-  }
+  if (threadIdx.x == 0) end_step(context, context.end_round(round), __func__);
 }
 
 /// A round of the flat route: runs the due round, if there is one. The grid always has `max_blocks`
@@ -224,9 +225,9 @@ __global__ void __launch_bounds__(Context::tuning::threads)
 template <class Context>
 __global__ void __launch_bounds__(Context::tuning::threads) traverse_round_flat(Context context) {
   const traced here(context.trace, __func__);
-  const round_state& state = *context.state;
+  const round_state state = *context.state;
   if (context.finished(state)) {
-    if (blockIdx.x == 0 && threadIdx.x == 0) end_iteration(context);
+    if (blockIdx.x == 0 && threadIdx.x == 0) end_iteration(context, state);
     return;
   }
   const work_round round = context.due_round(state);
@@ -236,10 +237,7 @@ __global__ void __launch_bounds__(Context::tuning::threads) traverse_round_flat(
   if (!context.is_last_block(gridDim.x)) return;
   // 3. Recurse: the graph loop or the host begins the next round. Join: a grid of a stream, and an
   //    iteration of a loop, begins when the one before is complete.
-  if (threadIdx.x == 0) {
-    context.end_round(round);
-    end_iteration(context);
-  }
+  if (threadIdx.x == 0) end_iteration(context, context.end_round(round));
 }
 
 }  // namespace ramify::detail::traverse::inline RAMIFY_BUILD

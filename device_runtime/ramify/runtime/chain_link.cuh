@@ -251,12 +251,19 @@ __device__ void launch_on_slots(const Program& program, const typename Program::
 /// Ends an iteration of a graph's loop: lets the loop continue unless the chain is finished or its due
 /// step does not repeat. One thread, which has written the state. Kernels in the body of a loop must
 /// not contain device launches, so they call this function instead of end_step(). The host may launch
-/// the same kernels outside a graph.
+/// the same kernels outside a graph. `state` is a copy of what the thread has written.
+template <class Program>
+__device__ void end_iteration(const Program& program, const typename Program::state_type& state) {
+  // An atomic operation whose result is not used, so that the thread does not wait for a read.
+  if (program.loop.in_graph()) atomicAdd(&program.progress->iterations, 1u);
+  program.loop.again(!program.finished(state) && program.repeats(state));
+}
+
+/// The same for a thread without a copy of the state.
 template <class Program>
 __device__ void end_iteration(const Program& program) {
   const typename Program::state_type state = *program.state;
-  if (program.loop.in_graph()) ++program.progress->iterations;
-  program.loop.again(!program.finished(state) && program.repeats(state));
+  end_iteration(program, state);
 }
 
 /// Ends a step. On the device route of a chain that is joined by last blocks, it launches the next step.
@@ -284,7 +291,6 @@ __device__ void end_step(const Program& program,
 /// The same for a thread without a copy of the state.
 template <class Program>
 __device__ void end_step(const Program& program, const char* kernel) {
-  // One copy: reading member by member would be a chain of dependent reads.
   const typename Program::state_type state = *program.state;
   end_step(program, state, kernel);
 }
