@@ -58,13 +58,14 @@ class tree_numbering {
   }
 
   /// Waits until the forest is numbered, and returns the report with that of the sort. If the forest
-  /// is faulty, no number is written.
+  /// is faulty, no number is written. Call it once; of a run that a graph has captured, after each
+  /// launch of the graph.
   /// \throws std::invalid_argument naming the node; cuda_error, device_launch_error
   run_report finish(const run_setup& setup) {
-    if (sort_) sort_report_ = sort_->get();
-    sort_.reset();
+    run_report sort_report;
+    if (sort_) sort_report = sort_->get();
     run_report report = stage_->finish();
-    add_part(report, sort_report_, "the sort");
+    add_part(report, sort_report, "the sort");
     tree_state found = stage_->chain.state();
     if (found.unsorted != 0) {
       // The tour could not be linked, because kernels had not completed the sort. The host completes
@@ -186,7 +187,6 @@ class tree_numbering {
   scratch_memory sort_scratch_;
   std::optional<stage<tour_program>> stage_;
   std::optional<sort_run> sort_;
-  run_report sort_report_;
 };
 
 }  // namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD
