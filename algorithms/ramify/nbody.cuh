@@ -11,6 +11,8 @@
 ///     const ramify::nbody_config config{.theta = 0.5, .softening = 0.01};
 ///     ramify::barnes_hut<float> gravity(config);
 ///     gravity.accelerations(positions, masses, n, accelerations, potentials, stream);
+///     auto run = gravity.accelerations_async(positions, masses, n, accelerations);  // does not wait
+///     run.get();                                                                    // waits
 ///
 ///     masses        <-- [3, 1]                  positions  <-- [(0 0 0), (2 0 0)]
 ///     accelerations --> [(.25 0 0), (-.75 0 0)] potentials --> [-.5, -1.5]      (no softening)
@@ -40,15 +42,18 @@
 /// Step           nbody_system: leapfrog, kick-drift-kick, one force calculation a step. Second
 ///                order in dt; time-reversible (with -dt) but for rounding. All bodies have one dt,
 ///                so close encounters require softening or a small dt.
-/// Scratch        barnes_hut, of floats: 16 bytes a body and 64 a node, kept from call to call, and
-///                the tree's (<ramify/spatial_tree.cuh>), which each call builds anew.
-///                nbody_system: 44 bytes a body more. All from Ramify's stream-ordered pool.
-/// Stream         each call is ordered after earlier work in its stream, and waits for the stream.
-///                Memory is freed in the stream that was passed, so the stream must outlive the
-///                object.
+/// Scratch        barnes_hut, of floats: 16 bytes a body and 68 a node, for half a node a body, kept
+///                from call to call, and the tree's (<ramify/spatial_tree.cuh>), which each call
+///                builds anew. nbody_system: 44 bytes a body more. All from Ramify's stream-ordered
+///                pool, or, for accelerations_async() and direct_gravity_async(), from the caller.
+/// Stream         each call is ordered after earlier work in its stream, and waits for the stream,
+///                except for calls whose name ends in _async: their get() waits. Memory is freed in
+///                the stream that was passed, so the stream must outlive the object.
+/// Graphs         direct_gravity_async() can be captured into a CUDA graph, and so can
+///                accelerations_async() on the device route, with scratch memory of the caller.
 /// Launches       those of the tree, and five grids from the host. The traversal launches nothing.
 /// Errors         std::invalid_argument for a bad argument, naming the first body with an invalid
-///                coordinate or mass, before anything is written; unavailable if the device route
+///                coordinate or mass, and then no result is written; unavailable if the device route
 ///                is requested without -rdc=true; cuda_error, device_launch_error.
 /// Complexity     barnes_hut: O(n log n / theta^3) expected; direct_gravity: O(n^2).
 /// Source         Barnes and Hut, 1986; the traversal: Burtscher and Pingali, 2011; the leapfrog:
@@ -66,6 +71,7 @@
 #include <limits>
 #include <ramify/nbody/barnes_hut.cuh>
 #include <ramify/nbody/direct_sum.cuh>
+#include <ramify/nbody/gravity_solver.cuh>
 #include <ramify/nbody/leapfrog.cuh>
 #include <ramify/spatial_tree/bounds.cuh>
 #include <stdexcept>
@@ -89,9 +95,8 @@ class nbody_system {
                cudaStream_t stream = nullptr, const nbody_config& config = {})
       : n_(n),
         stream_(stream),
-        config_(config),
         recorder_(config.trace, stream),
-        tree_code_(config),
+        solver_(config),
         positions_(n, stream),
         velocities_(n, stream),
         accelerations_(n, stream),
@@ -112,9 +117,8 @@ class nbody_system {
   nbody_system(nbody_system&& other) noexcept
       : n_(std::exchange(other.n_, 0)),
         stream_(other.stream_),
-        config_(other.config_),
         recorder_(std::move(other.recorder_)),
-        tree_code_(std::move(other.tree_code_)),
+        solver_(std::move(other.solver_)),
         positions_(std::move(other.positions_)),
         velocities_(std::move(other.velocities_)),
         accelerations_(std::move(other.accelerations_)),
@@ -124,9 +128,8 @@ class nbody_system {
   nbody_system& operator=(nbody_system other) noexcept {
     std::swap(n_, other.n_);
     std::swap(stream_, other.stream_);
-    std::swap(config_, other.config_);
     std::swap(recorder_, other.recorder_);
-    std::swap(tree_code_, other.tree_code_);
+    std::swap(solver_, other.solver_);
     std::swap(positions_, other.positions_);
     std::swap(velocities_, other.velocities_);
     std::swap(accelerations_, other.accelerations_);
@@ -197,12 +200,8 @@ class nbody_system {
 
  private:
   void calculate_accelerations() {
-    nbody_report now =
-        config_.method == nbody_method::tree
-            ? tree_code_.accelerations(positions_.data(), masses_.data(), n_, accelerations_.data(),
-                                       potentials_.data(), stream_)
-            : direct_gravity(positions_.data(), masses_.data(), n_, accelerations_.data(),
-                             potentials_.data(), stream_, config_);
+    nbody_report now = solver_.accelerations(positions_.data(), masses_.data(), n_,
+                                             accelerations_.data(), potentials_.data(), stream_);
     add_part(now, report_);
     now.interactions += report_.interactions;
     now.scratch_bytes = std::max(now.scratch_bytes, report_.scratch_bytes);
@@ -229,9 +228,8 @@ class nbody_system {
 
   std::size_t n_;
   cudaStream_t stream_;
-  nbody_config config_;
   detail::runtime::trace_recorder recorder_;  // of all grids but those of force calculations
-  barnes_hut<Real> tree_code_;
+  detail::nbody::gravity_solver<Real> solver_;
   device_buffer<vector> positions_, velocities_, accelerations_;
   device_buffer<Real> masses_, potentials_;
   nbody_report report_;

@@ -59,7 +59,7 @@ field<double> with_fault(const cloud<double>& from, const nbody_options& options
   const device_buffer<point_mass<double>> bodies(tree.point_count, nullptr);
   const device_buffer<mass_sum<double>> sums(tree.node_count, nullptr);
   const device_buffer<gravity_node<double>> nodes(tree.node_count, nullptr);
-  const auto interactions = tests::upload<unsigned long long>({0});
+  const auto progress = tests::upload<gravity_progress>({{0, 0, no_invalid_body}});
   const auto run = [](auto kernel, unsigned grid, unsigned threads, const auto&... arguments) {
     ramify::check(ramify::launch(kernel, {grid, threads}, nullptr, arguments...).code(),
                   "launching a grid of the test");
@@ -78,7 +78,8 @@ field<double> with_fault(const cloud<double>& from, const nbody_options& options
                                               1,
                                               c.accelerations.data(),
                                               c.potentials.data(),
-                                              interactions.data(),
+                                              progress.data(),
+                                              tree.built,
                                               {}};
   run(traverse_tree<double>, (tree.point_count - 1) / traversal_threads + 1, traversal_threads,
       arguments);

@@ -3,7 +3,7 @@
 
 /// \file
 /// Checks of the arguments of a force calculation: first of the arrays, on the host, then of each
-/// body, by a kernel. Both precede the first write to a result.
+/// body, by a kernel. The kernels that follow write no result if a body is invalid.
 
 #include <cmath>
 #include <cstddef>
@@ -13,6 +13,7 @@
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/grid_trace.cuh>
 #include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/stream.cuh>
 #include <ramify/spatial_tree/node.cuh>
 #include <sstream>
 #include <stdexcept>
@@ -48,6 +49,9 @@ Real largest_coordinate() {
   return std::sqrt(std::numeric_limits<Real>::max()) / 4;
 }
 
+/// The number of the first invalid body if there is none.
+inline constexpr std::uint32_t no_invalid_body = 0xffffffffu;
+
 /// Lowers `first_invalid` to the first body with a coordinate outside [-largest, largest] or with a
 /// mass that is not finite. One thread for each body.
 template <class Real>
@@ -65,34 +69,39 @@ __global__ void find_invalid_body(const point<Real, 3>* positions, const Real* m
   if (!valid) atomicMin(first_invalid, i);
 }
 
-/// Checks the n > 0 bodies. Launches one grid and waits for `stream`.
-/// \throws std::invalid_argument naming the first invalid body; cuda_error
+/// Writes the first invalid one of n > 0 bodies. Launches one grid. Asynchronous.
+/// \throws cuda_error
 template <class Real>
-void check_bodies(const device_arrays<Real>& arrays, const char* algorithm, cudaStream_t stream,
-                  const trace_ticket& trace) {
+void launch_check_of_bodies(const device_arrays<Real>& arrays, std::uint32_t* first_invalid,
+                            cudaStream_t stream, const trace_ticket& trace) {
   constexpr unsigned threads = 256;
-  constexpr std::uint32_t none = 0xffffffffu;
   const auto n = static_cast<std::uint32_t>(arrays.n);
-  const device_buffer<std::uint32_t> first_invalid(1, stream);
-  check(cudaMemsetAsync(first_invalid.data(), 0xff, sizeof none, stream),
+  check(cudaMemsetAsync(first_invalid, 0xff, sizeof *first_invalid, stream),
         "clearing the first invalid body");
   check(launch(find_invalid_body<Real>, {(n - 1) / threads + 1, threads}, stream, arrays.positions,
-               arrays.masses, n, largest_coordinate<Real>(), first_invalid.data(), trace)
+               arrays.masses, n, largest_coordinate<Real>(), first_invalid, trace)
             .code(),
         "checking the bodies");
-  const auto read = [&](auto& to, const auto* from) {
-    check(cudaMemcpyAsync(&to, from, sizeof to, cudaMemcpyDeviceToHost, stream),
-          "reading the first invalid body");
-    check(cudaStreamSynchronize(stream), "checking the bodies");
-  };
-  std::uint32_t i = none;
-  read(i, first_invalid.data());
-  if (i == none) return;
+}
 
-  point<Real, 3> position{};
-  Real mass = 0;
-  read(position, arrays.positions + i);
-  read(mass, arrays.masses + i);
+/// Copies an object from device memory and waits. \throws cuda_error
+template <class T>
+[[nodiscard]] T read_object(const T* from, cudaStream_t stream) {
+  T to{};
+  check(cudaMemcpyAsync(&to, from, sizeof to, cudaMemcpyDeviceToHost, stream),
+        "reading the result of a force calculation");
+  check(cudaStreamSynchronize(stream), "waiting for a force calculation");
+  return to;
+}
+
+/// Throws if body `i` is an invalid body. Reads the body.
+/// \throws std::invalid_argument naming the body; cuda_error
+template <class Real>
+void throw_if_invalid(std::uint32_t i, const device_arrays<Real>& arrays, const char* algorithm,
+                      cudaStream_t stream) {
+  if (i == no_invalid_body) return;
+  const point<Real, 3> position = read_object(arrays.positions + i, stream);
+  const Real mass = read_object(arrays.masses + i, stream);
   std::ostringstream text;
   text << algorithm << ": ";
   if (!std::isfinite(mass)) {
@@ -103,6 +112,24 @@ void check_bodies(const device_arrays<Real>& arrays, const char* algorithm, cuda
          << largest_coordinate<Real>() << " in magnitude";
   }
   throw std::invalid_argument(text.str());
+}
+
+/// Checks that `stream` is not being captured. \throws std::logic_error naming `algorithm`
+inline void require_no_capture(cudaStream_t stream, const char* algorithm) {
+  if (!is_being_captured(stream)) return;
+  throw std::logic_error(std::string(algorithm) +
+                         ": the stream is being captured: end the capture and launch the graph "
+                         "before get()");
+}
+
+/// Checks that scratch memory is passed if `stream` is being captured.
+/// \throws std::invalid_argument naming `algorithm`
+inline void require_scratch_in_capture(const scratch_memory& scratch, cudaStream_t stream,
+                                       const char* algorithm) {
+  if (scratch.data != nullptr || !is_being_captured(stream)) return;
+  throw std::invalid_argument(std::string(algorithm) +
+                              ": scratch.data is null; a force calculation in a stream that is "
+                              "being captured requires scratch memory");
 }
 
 }  // namespace ramify::detail::nbody::inline RAMIFY_BUILD

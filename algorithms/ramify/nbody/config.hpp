@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <ostream>
@@ -57,6 +58,8 @@ struct nbody_config {
   /// Maximum number of bodies in a leaf of the tree, in [1, 1024]. Small leaves make a deep tree;
   /// the bodies of large leaves are summed one by one.
   unsigned leaf_size = 16;
+  /// Number of nodes that memory is reserved for, as in spatial_tree_config; 0: a usual number.
+  std::size_t max_nodes = 0;
   /// All grids are added to this trace; null: no trace. It must outlive the call, or the object
   /// that the configuration is passed to.
   launch_trace* trace = nullptr;

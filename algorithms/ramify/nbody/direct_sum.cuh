@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <ramify/nbody/checks.cuh>
 #include <ramify/nbody/config.hpp>
 #include <ramify/nbody/interaction.cuh>
@@ -27,6 +28,7 @@ struct direct_sum_arguments {
   Real gravitational_constant;
   point<Real, 3>* accelerations;  ///< of body `begin` at 0
   Real* potentials;               ///< of body `begin` at 0; may be null
+  const std::uint32_t* first_invalid;
   trace_ticket trace;
 };
 
@@ -37,6 +39,7 @@ inline constexpr unsigned direct_sum_threads = 256;
 template <class Real>
 __global__ void __launch_bounds__(direct_sum_threads) direct_sum(direct_sum_arguments<Real> d) {
   const traced here(d.trace, __func__);
+  if (*d.first_invalid != no_invalid_body) return;  // no result is written
   __shared__ point_mass<Real> tile[direct_sum_threads];
   const std::uint32_t i = d.begin + blockIdx.x * direct_sum_threads + threadIdx.x;
   const bool has_body = i < d.end;
@@ -72,15 +75,93 @@ struct body_range {
   std::uint32_t end = 0xffffffffu;
 };
 
-/// Calculates the accelerations of the bodies of `range` by the direct sum over all n bodies, and
-/// their potentials unless `potentials` is null. The results of body range.begin are at index 0.
-/// Reads no theta, method, leaf_size or route. Waits for `stream`. O(n) for each body of the range.
-/// \throws std::invalid_argument before anything is written; cuda_error
+/// A direct sum that direct_gravity_async() started. Movable; a moved-from object may only be
+/// destroyed. The destructor neither waits for the sum nor checks it.
 template <class Real>
-nbody_report direct_gravity(const point<Real, 3>* positions, const Real* masses, std::size_t n,
-                            point<Real, 3>* accelerations, Real* potentials = nullptr,
-                            cudaStream_t stream = nullptr, const nbody_config& config = {},
-                            body_range range = {}) {
+class [[nodiscard(
+    "call get(): it waits for the sum, checks it and returns the report")]] direct_gravity_run {
+  using arrays = detail::nbody::device_arrays<Real>;
+
+ public:
+  /// Starts a direct sum; see direct_gravity_async().
+  direct_gravity_run(const arrays& bodies, body_range range, cudaStream_t stream,
+                     const nbody_config& config, const scratch_memory& scratch)
+      : arrays_(bodies), stream_(stream), trace_(config.trace) {
+    using namespace detail::nbody;
+    static_cast<run_report&>(report_) = report_of_this_build();
+    report_.method = nbody_method::direct;
+    report_.taken = route::flat;
+    report_.route_reason = "a direct sum has no recursion";
+    report_.bodies = arrays_.n;
+    if (arrays_.results == 0) return;
+    scratch_.emplace(scratch, sizeof(std::uint32_t), stream);
+    recorder_.emplace(config.trace, stream);
+    launch_check_of_bodies(arrays_, first_invalid(), stream, recorder_->ticket());
+    const auto softening = static_cast<Real>(config.softening);
+    const direct_sum_arguments<Real> arguments{arrays_.positions,
+                                               arrays_.masses,
+                                               static_cast<std::uint32_t>(arrays_.n),
+                                               range.begin,
+                                               range.end,
+                                               softening * softening,
+                                               static_cast<Real>(config.gravitational_constant),
+                                               arrays_.accelerations,
+                                               arrays_.potentials,
+                                               first_invalid(),
+                                               recorder_->ticket()};
+    const auto blocks = static_cast<unsigned>((arrays_.results - 1) / direct_sum_threads + 1);
+    check(launch(direct_sum<Real>, {blocks, direct_sum_threads}, stream, arguments).code(),
+          "summing all pairs");
+    report_.host_grids = 2;
+    report_.interactions = std::uint64_t{arrays_.results} * (arrays_.n - 1);
+  }
+
+  /// Waits for the sum and returns its report. Call it once; or, if a graph captured the sum, after
+  /// each of its launches.
+  /// \throws std::invalid_argument naming the first invalid body; std::logic_error while the stream
+  ///         is being captured; cuda_error
+  nbody_report get() {
+    using namespace detail::nbody;
+    if (!scratch_) return report_;
+    require_no_capture(stream_, "direct_gravity");
+    if (trace_ != nullptr) trace_->taken = report_.taken;
+    const std::uint32_t invalid = read_object(first_invalid(), stream_);
+    recorder_->read();
+    throw_if_invalid(invalid, arrays_, "direct_gravity", stream_);
+    return report_;
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t* first_invalid() const {
+    return static_cast<std::uint32_t*>(scratch_->data());
+  }
+
+  arrays arrays_;
+  cudaStream_t stream_;
+  launch_trace* trace_;
+  std::optional<scratch_space> scratch_;
+  std::optional<detail::runtime::trace_recorder> recorder_;
+  nbody_report report_;
+};
+
+/// Returns the scratch memory of a direct sum, in bytes.
+[[nodiscard]] constexpr std::size_t direct_gravity_scratch_bytes() {
+  return memory_layout::alignment;
+}
+
+/// Starts to calculate the accelerations of the bodies of `range` by the direct sum over all n
+/// bodies, and their potentials unless `potentials` is null. The results of body range.begin are at
+/// index 0. Reads no theta, method, leaf_size or route. Asynchronous; a graph may capture it, with
+/// scratch memory. All arrays must exist until get() has returned. O(n) for each body of the range.
+/// \param scratch  memory of direct_gravity_scratch_bytes(); empty: from the stream-ordered pool
+/// \throws std::invalid_argument, cuda_error
+template <class Real>
+direct_gravity_run<Real> direct_gravity_async(const point<Real, 3>* positions, const Real* masses,
+                                              std::size_t n, point<Real, 3>* accelerations,
+                                              Real* potentials = nullptr,
+                                              cudaStream_t stream = nullptr,
+                                              const nbody_config& config = {},
+                                              body_range range = {}, scratch_memory scratch = {}) {
   using namespace detail::nbody;
   validate(config);
   validate_range<Real>(config);
@@ -90,38 +171,24 @@ nbody_report direct_gravity(const point<Real, 3>* positions, const Real* masses,
                                 "; it must be at most range.end and n, " +
                                 std::to_string(range.end));
   }
-  const std::uint32_t count = range.end - range.begin;
-  const device_arrays<Real> arrays{positions, masses, n, accelerations, potentials, count};
+  const device_arrays<Real> arrays{positions,     masses,     n,
+                                   accelerations, potentials, range.end - range.begin};
   check_arguments(arrays, "direct_gravity");
-  nbody_report report;
-  static_cast<run_report&>(report) = report_of_this_build();
-  report.method = nbody_method::direct;
-  report.taken = route::flat;
-  report.route_reason = "a direct sum has no recursion";
-  report.bodies = n;
-  if (count == 0) return report;
-  detail::runtime::trace_recorder recorder(config.trace, stream);
-  if (config.trace != nullptr) config.trace->taken = report.taken;
-  check_bodies(arrays, "direct_gravity", stream, recorder.ticket());
-  const auto softening = static_cast<Real>(config.softening);
-  const direct_sum_arguments<Real> arguments{positions,
-                                             masses,
-                                             static_cast<std::uint32_t>(n),
-                                             range.begin,
-                                             range.end,
-                                             softening * softening,
-                                             static_cast<Real>(config.gravitational_constant),
-                                             accelerations,
-                                             potentials,
-                                             recorder.ticket()};
-  const unsigned blocks = (count - 1) / direct_sum_threads + 1;
-  check(launch(direct_sum<Real>, {blocks, direct_sum_threads}, stream, arguments).code(),
-        "summing all pairs");
-  check(cudaStreamSynchronize(stream), "waiting for the direct sum");
-  recorder.read();
-  report.host_grids = 2;
-  report.interactions = std::uint64_t{count} * (n - 1);
-  return report;
+  check_scratch(scratch, direct_gravity_scratch_bytes(), "direct_gravity");
+  require_scratch_in_capture(scratch, stream, "direct_gravity");
+  return {arrays, range, stream, config, scratch};
+}
+
+/// Calculates accelerations by the direct sum and waits for `stream`: direct_gravity_async() and
+/// get(). \throws std::invalid_argument before anything is written; cuda_error
+template <class Real>
+nbody_report direct_gravity(const point<Real, 3>* positions, const Real* masses, std::size_t n,
+                            point<Real, 3>* accelerations, Real* potentials = nullptr,
+                            cudaStream_t stream = nullptr, const nbody_config& config = {},
+                            body_range range = {}) {
+  return direct_gravity_async(positions, masses, n, accelerations, potentials, stream, config,
+                              range)
+      .get();
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

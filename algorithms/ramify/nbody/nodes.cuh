@@ -89,7 +89,7 @@ __global__ void make_nodes(spatial_tree_view<Real, 3> tree, const mass_sum<Real>
                            gravity_node<Real>* nodes, trace_ticket trace) {
   const traced here(trace, __func__);
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= tree.node_count) return;
+  if (i >= tree.nodes_built()) return;
   const spatial_node<Real, 3> node = tree.nodes[i];
   const point_mass<Real> center = sums[i].center;
   nodes[i] = {center, opening_radius2(node.bounds, {{center.x, center.y, center.z}}, theta),

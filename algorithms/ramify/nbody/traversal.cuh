@@ -15,9 +15,17 @@
 /// that of a traversal of its own, because the warp opens at least the same nodes.
 
 #include <cstdint>
+#include <ramify/nbody/checks.cuh>
 #include <ramify/nbody/nodes.cuh>
 
 namespace ramify::detail::nbody::inline RAMIFY_BUILD {
+
+/// What the kernels of a force calculation leave to one another and to the host.
+struct gravity_progress {
+  unsigned long long interactions;
+  std::uint32_t traversed;      ///< 1 once traverse_tree() has written the results
+  std::uint32_t first_invalid;  ///< the first invalid body, or no_invalid_body
+};
 
 /// Arguments of traverse_tree().
 template <class Real>
@@ -28,9 +36,10 @@ struct traversal_arguments {
   std::uint32_t n;
   Real softening2;
   Real gravitational_constant;
-  point<Real, 3>* accelerations;     ///< in the caller's order
-  Real* potentials;                  ///< in the caller's order, or null
-  unsigned long long* interactions;  ///< the kernel adds its number of interactions
+  point<Real, 3>* accelerations;  ///< in the caller's order
+  Real* potentials;               ///< in the caller's order, or null
+  gravity_progress* progress;     ///< the kernel adds its number of interactions
+  const std::uint32_t* built;     ///< null, or 0 if the build of the tree is not complete
   trace_ticket trace;
 };
 
@@ -71,10 +80,13 @@ __device__ unsigned siblings_to_open(const gravity_node<Real>* nodes, std::uint3
 
 inline constexpr unsigned traversal_threads = 128;
 
-/// Calculates the acceleration and the potential of each body. One lane for each body.
+/// Calculates the acceleration and the potential of each body. If the tree is not complete, or if a
+/// body is invalid, it writes nothing. One lane for each body.
 template <class Real>
 __global__ void __launch_bounds__(traversal_threads) traverse_tree(traversal_arguments<Real> t) {
   const traced here(t.trace, __func__);
+  if (t.progress->first_invalid != no_invalid_body || (t.built != nullptr && *t.built == 0)) return;
+  if (blockIdx.x == 0 && threadIdx.x == 0) t.progress->traversed = 1;
   // One stack for each warp. spatial_shape::stack_size bounds its depth in any depth-first
   // traversal.
   __shared__ std::uint32_t stacks[traversal_threads / 32][spatial_shape<3>::stack_size];
@@ -126,7 +138,8 @@ __global__ void __launch_bounds__(traversal_threads) traverse_tree(traversal_arg
   // Each lane counted its own body in its leaf, which is no interaction.
   const std::uint32_t bodies_of_warp = t.n - i < 32 ? t.n - i : 32;
   if (is_first_lane) {
-    atomicAdd(t.interactions, static_cast<unsigned long long>(interactions - 1) * bodies_of_warp);
+    atomicAdd(&t.progress->interactions,
+              static_cast<unsigned long long>(interactions - 1) * bodies_of_warp);
   }
 }
 

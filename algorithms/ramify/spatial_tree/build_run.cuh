@@ -79,16 +79,12 @@ struct build_sizes {
 
   build_sizes(std::size_t n, const spatial_tree_config& config)
       : n(n),
-        nodes(std::min(most_nodes(n),
-                       config.max_nodes == 0 ? 8 * n / config.leaf_size + 1024 : config.max_nodes)),
+        nodes(reserved_nodes(n, config)),
         block_points(std::min(config.block_points,
                               build_context<Real, dim>::queue_size * (config.leaf_size + 1))),
         // Tasks that wait at the same time have different parents, of which none is an ancestor of
         // another. Each parent has more than block_points points.
         max_tasks(n / block_points + 1) {}
-
-  /// At least one point is in each leaf, and every inner node has two or more children.
-  static std::size_t most_nodes(std::size_t n) { return 2 * n; }
 };
 
 /// The arrays of a tree.
@@ -369,8 +365,9 @@ class build_run {
     stages_->put(encode_points<Real, dim>, input_.n, "computing the Morton codes", input_.points,
                  input_.n, static_cast<const point_bounds<Real, dim>*>(sorted_.found),
                  sorted_.codes);
-    sort_.emplace(quicksort_async(sorted_.codes, input_.n, morton_code::less{}, input_.stream,
-                                  sort_config(input_.config), sorted_.sort));
+    auto sort = quicksort_async(sorted_.codes, input_.n, morton_code::less{}, input_.stream,
+                                sort_config(input_.config), sorted_.sort);
+    sort_.emplace(std::move(sort));
     stages_->start();
   }
 
@@ -401,7 +398,7 @@ class build_run {
 
   /// Builds the nodes again, in memory that suffices for any points.
   build_progress build_larger(spatial_tree_report& report) {
-    sizes_.nodes = sizes::most_nodes(input_.n);
+    sizes_.nodes = 2 * std::size_t{input_.n};
     nodes_memory_ = device_buffer<std::byte>(nodes_bytes(sizes_.nodes), input_.stream);
     memory_layout nodes(nodes_memory_.data());
     tree_.take_nodes(nodes, sizes_.nodes);

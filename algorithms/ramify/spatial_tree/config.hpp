@@ -56,6 +56,15 @@ inline void validate(const spatial_tree_config& config) {
   in_range("block_points", config.block_points, 65536);
 }
 
+/// Returns the number of nodes that a build of n points reserves memory for. A tree has fewer than
+/// 2n nodes: at least one point is in each leaf, and every inner node has two or more children.
+[[nodiscard]] constexpr std::size_t reserved_nodes(std::size_t n,
+                                                   const spatial_tree_config& config) {
+  const std::size_t wanted =
+      config.max_nodes == 0 ? 8 * n / config.leaf_size + 1024 : config.max_nodes;
+  return wanted < 2 * n ? wanted : 2 * n;
+}
+
 /// Report of a build.
 struct spatial_tree_report : run_report {
   std::uint64_t points = 0;

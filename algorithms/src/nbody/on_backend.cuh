@@ -33,13 +33,8 @@ nbody_report gravity_here(std::span<const std::array<Real, 3>> positions,
   const on_device m(masses, call, "masses");
   const on_device a(as_points(accelerations), array_role::output, call, "accelerations");
   const on_device phi(potentials, array_role::output, call, "potentials");
-  nbody_report report;
-  if (options.method == nbody_method::tree) {
-    report = barnes_hut<Real>(options).accelerations(x.data(), m.data(), n, a.data(), phi.data(),
-                                                     call.stream());
-  } else {
-    report = direct_gravity(x.data(), m.data(), n, a.data(), phi.data(), call.stream(), options);
-  }
+  nbody_report report = gravity_solver<Real>(options).accelerations(x.data(), m.data(), n, a.data(),
+                                                                    phi.data(), call.stream());
   a.copy_back();
   phi.copy_back();
   static_cast<run_times&>(report) = call.finish();
