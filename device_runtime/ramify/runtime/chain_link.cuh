@@ -191,14 +191,25 @@ __device__ inline void record_launches(const chain_link& link, const step_launch
   link.status->record_failure(grids.error(), kernel, depth - 1);
 }
 
+/// The name of a task's grid in traces and in errors. A task may have one: `static const char* name()`,
+/// __device__.
+template <class Task>
+__device__ const char* name_of_task() {
+  if constexpr (requires { Task::name(); }) {
+    return Task::name();
+  } else {
+    return "run_task";
+  }
+}
+
 /// Runs a task of step_launcher::then(). One thread.
 template <class Program, class Task>
 __global__ void run_task(Program program, Task task) {
-  const traced here(program.trace, __func__);
+  const traced here(program.trace, name_of_task<Task>());
   if (program.progress->stopped != 0) return;
   step_launcher grids(*program.progress, false);
   task(program, grids);
-  record_launches(program, grids, program.progress->steps, __func__);
+  record_launches(program, grids, program.progress->steps, name_of_task<Task>());
 }
 
 template <class Program, class Task>
@@ -220,6 +231,29 @@ __host__ __device__ void step_launcher::then(const Program& program, const Task&
 #endif
 }
 
+/// Launches a child of a step's grid on a launch slot of its own, in no order with other grids. Returns
+/// false, with nothing launched, if there is no slot or the launch fails. One thread.
+///
+/// The child's kernel calls release_slot() first. `name` is the calling kernel's __func__.
+template <class Program, class... Parameters, class... Arguments>
+[[nodiscard]] __device__ bool launch_child(const char* name,
+                                           void (*kernel)(Program, Parameters...),
+                                           const launch_shape& shape, const Program& program,
+                                           const Arguments&... arguments) {
+  if (!program.slots.acquire(*program.status)) return false;
+  Program of_child = program;
+  of_child.on_slot = true;
+  const unsigned depth = program.progress->steps;
+  const auto launched = launch(kernel, shape, fire_and_forget(), of_child, arguments...);
+  if (launched) {
+    program.status->count_children(1, depth + 1);
+    return true;
+  }
+  program.slots.release();
+  program.status->record_failure(launched.code(), name, depth);
+  return false;
+}
+
 /// Launches the due step on `slots` slots that the chain has taken. One thread.
 template <class Program>
 __device__ void launch_on_slots(const Program& program, const typename Program::state_type& state,
@@ -229,11 +263,15 @@ __device__ void launch_on_slots(const Program& program, const typename Program::
   const unsigned depth = ++progress.steps;
   if (!releases_slots<Program>) progress.held += slots;
   // From the first launch on, the next step may change the state and the progress.
-  Program of_step = program;
-  of_step.on_slot = releases_slots<Program>;
   step_launcher grids(progress, Program::join == chain_join::last_block);
-  of_step.launch_step(state, grids);
-  if (releases_slots<Program>) program.slots.release(slots - grids.launched());
+  if constexpr (releases_slots<Program>) {
+    Program of_step = program;
+    of_step.on_slot = true;
+    of_step.launch_step(state, grids);
+    program.slots.release(slots - grids.launched());
+  } else {
+    program.launch_step(state, grids);
+  }
   record_launches(program, grids, depth, kernel);
 }
 
