@@ -24,6 +24,9 @@
 ///                                                              kernels that launch nothing and end with
 ///                                                              end_iteration(). Without it there are
 ///                                                              no graph loops
+///     bool loop_pays(const state_type&) const                  whether a graph loop that begins at the
+///                                                              due step costs less than launches by
+///                                                              the host; without it, a loop always does
 ///     bool is_complete_ahead() const                           whether launch_first_step() on the flat
 ///                                                              route launches all steps that do not
 ///                                                              repeat, and no step repeats: then a
@@ -103,13 +106,14 @@ class launch_chain {
 
   /// Puts the chain into the stream. Asynchronous. On the flat route only the steps that the host
   /// launches ahead are put there, unless a graph is requested or the stream is being captured: then
-  /// a loop launches all steps.
+  /// a loop launches all steps, in sizes for `known`, which is what the host knows of the state.
   /// \throws unavailable if a loop is needed and cannot be had; cuda_error
-  void start() {
+  void start(const state_type& known = {}) {
     captured_ = is_being_captured(control_->stream());
     if (!control_->on_device_route()) {
       if (captured_ ? needs_loop() : loop_.wanted == flat_loop::graph && repeats_from_start()) {
-        put_loop(state_type{});
+        put_loop(known);
+        grids_of_captured_loop_ = grids_of_loop_;
       } else if constexpr (requires(step_launcher& grids) { program_.launch_ahead(grids); }) {
         launch_ahead();
       }
@@ -130,7 +134,11 @@ class launch_chain {
       throw std::logic_error(
           "the stream is being captured: end the capture and launch the graph before get()");
     }
-    if (captured_) control_->report() = started_;
+    if (captured_) {
+      control_->report() = started_;
+      iterations_seen_ = 0;
+      grids_of_loop_ = grids_of_captured_loop_;
+    }
     for (;;) {
       read_state();
       if constexpr (requires { program_.check(state_); }) program_.check(state_);
@@ -138,7 +146,17 @@ class launch_chain {
       launch_due_step();
     }
     release_held_slots();
-    control_->report().graph_grids += progress_.iterations * grids_of_loop_;
+  }
+
+  /// Starts a complete chain again, with another program, whose state is in the same place. The caller
+  /// has put the writing of the state into the stream. Asynchronous, as start() is. \throws cuda_error
+  void restart(const Program& program) {
+    const chain_link link = program_;
+    program_ = program;
+    static_cast<chain_link&>(program_) = link;
+    check(cudaMemsetAsync(&program_.progress->stopped, 0, sizeof(unsigned), control_->stream()),
+          "starting a chain again");
+    start();
   }
 
   /// Of the complete chain; after finish().
@@ -182,12 +200,24 @@ class launch_chain {
                           control_->stream()),
           "reading the state of a chain");
     progress_ = control_->wait();
+    control_->report().graph_grids += (progress_.iterations - iterations_seen_) * grids_of_loop_;
+    iterations_seen_ = progress_.iterations;
+  }
+
+  /// Whether the due step, which repeats, is to begin a loop.
+  [[nodiscard]] bool loop_pays() const {
+    if constexpr (requires { program_.loop_pays(state_); }) {
+      return loop_.wanted == flat_loop::graph || program_.loop_pays(state_);
+    } else {
+      return true;
+    }
   }
 
   /// Launches the due step, or all steps that repeat it as a graph.
   void launch_due_step() {
     const unsigned skipped = progress_.launched;
-    if (has_loop && skipped == 0 && loop_.wanted != flat_loop::host && program_.repeats(state_)) {
+    if (has_loop && skipped == 0 && loop_.wanted != flat_loop::host && program_.repeats(state_) &&
+        loop_pays()) {
       put_loop(state_);
       if (loop_.wanted != flat_loop::host) return;
     }
@@ -200,7 +230,11 @@ class launch_chain {
     flat.slots = {};
     level_ = std::max(level_, progress_.steps) + 1;
     from_host("launching a step", [&](auto& grids) { flat.launch_step(state_, grids); }, skipped);
-    if (!control_->on_device_route()) set_looped_by(flat_loop::host, loop_.reason);
+    if (!control_->on_device_route() && (!has_loop || program_.repeats(state_))) {
+      const bool could_loop = has_loop && loop_.wanted != flat_loop::host;
+      set_looped_by(flat_loop::host,
+                    could_loop ? "a graph would cost more than it saves" : loop_.reason);
+    }
   }
 
   /// Puts a loop into the stream that launches steps until one of them finishes the chain or does not
@@ -256,6 +290,8 @@ class launch_chain {
   loop_choice loop_;
   std::optional<graph_loop> graph_;
   unsigned grids_of_loop_ = 0;
+  unsigned grids_of_captured_loop_ = 0;
+  unsigned iterations_seen_ = 0;  // of graph loops, whose grids are in the report
   bool captured_ = false;
   unsigned level_ = 0;  // of the last step that the host launched
   state_type state_{};
