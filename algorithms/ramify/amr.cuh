@@ -77,8 +77,8 @@ class [[nodiscard("call get(): it waits, checks and completes the steps")]] amr_
   /// and gets more memory for the mesh. Returns the report of the run until now.
   ///
   /// Must be called once. For captured steps, call it after each launch of their graph, or after the
-  /// last of several launches, before any other member of the amr_run. The graph must have been
-  /// launched into the same stream, or be complete.
+  /// last of several launches, before any other member of the amr_run and before another graph. The
+  /// graph must have been launched into the same stream, or be complete.
   /// \throws amr_error as of amr_run::advance(), or if captured steps need more memory for the mesh:
   ///         the graph cannot continue then, and amr_run::advance() can once this object is
   ///         destroyed; cuda_error; device_launch_error; std::logic_error while the stream is being

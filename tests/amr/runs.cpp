@@ -88,7 +88,8 @@ class run_of final : public any_run {
   class graph_of_steps final : public captured_steps {
    public:
     graph_of_steps(run_type& run, std::uint64_t steps, cudaStream_t stream)
-        : stream_(stream), graph_(stream, [&] { steps_.emplace(run.advance_async(steps)); }) {}
+        : stream_(stream),
+          graph_(stream, [&] { static_cast<void>(steps_.emplace(run.advance_async(steps))); }) {}
     void launch() override { graph_.launch(stream_); }
     amr_report get() override { return steps_->get(); }
 

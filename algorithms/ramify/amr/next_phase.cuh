@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// next_phase: the last grid of each phase. It decides which phase comes next. begin_advance: the first
-/// grid of a call of advance().
+/// next_phase: the last grid of each phase. It decides which phase comes next. begin_advance: the
+/// first grid of a call of advance().
 
 #include <ramify/amr/refine.cuh>
 #include <ramify/amr/run_view.cuh>
@@ -134,7 +134,7 @@ __global__ void next_phase(View view) {
 template <class View>
 __global__ void next_step_in_loop(View view) {
   const traced here(view.trace, __func__);
-  // A captured loop runs once even if no step is due.
+  // A captured loop has one iteration even if no step is due.
   if (view.state->next == phase::step) decide_next_phase(view);
   runtime::end_iteration(view);
 }
@@ -151,8 +151,8 @@ struct advance_request {
 
 /// Begins a call of advance(). One thread.
 ///
-/// A phase that an earlier call left undone, because the mesh was full or because get() did not complete a
-/// launch of a captured graph, is continued; the steps of both calls are taken.
+/// If an earlier call left a phase undone, because the mesh was full or because get() did not complete
+/// a launch of a captured graph, it continues with that phase, and the steps of both calls are taken.
 template <class View>
 __global__ void begin_advance(View view, advance_request wanted) {
   const traced here(view.trace, __func__);

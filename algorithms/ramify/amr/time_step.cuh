@@ -26,7 +26,7 @@ __global__ void estimate_dt(View view) {
   using reduce = block_reduce<double, step_threads>;
   __shared__ typename reduce::TempStorage storage;
   run_state& state = *view.state;
-  if (state.next != phase::step) return;  // a captured loop runs once even if no step is due
+  if (state.next != phase::step) return;  // in the one iteration that each captured loop has
   const int node = view.lists.leaves[blockIdx.x];
   const auto place = view.tree.place[node];
   double largest = 0;
