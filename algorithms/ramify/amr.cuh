@@ -31,7 +31,9 @@
 /// Launches    Device route: one chain of tail launches for each call of advance(), with 10 launch
 ///             slots (6 a level and 4 with subcycling); without a slot the host launches. Flat
 ///             route: the host reads a few bytes back for each phase of a regrid, and once for at
-///             most 8 steps.
+///             most 8 steps, or a graph's loop takes the steps between two regrids.
+/// Waits       advance() waits; advance_async() does not. A stream that is being captured records
+///             the steps; see advance_async().
 /// Results     The same bits on both routes and for any order of blocks.
 /// Complexity  O(cells) for each step and each regrid.
 /// Sources     Berger & Colella, J. Comput. Phys. 82 (1989) 64 (refinement, flux correction);
@@ -40,21 +42,19 @@
 ///             Viscosity, magnetic fields, gravity.
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <optional>
+#include <memory>
 #include <ramify/amr/advection.cuh>
 #include <ramify/amr/config.hpp>
 #include <ramify/amr/criteria.cuh>
 #include <ramify/amr/device_mesh.cuh>
-#include <ramify/amr/drive.cuh>
 #include <ramify/amr/euler.cuh>
+#include <ramify/amr/phase_run.cuh>
 #include <ramify/amr/problems.cuh>
 #include <ramify/amr/restore.cuh>
 #include <ramify/amr/results.cuh>
 #include <ramify/amr/snapshot.hpp>
-#include <ramify/runtime/limits.cuh>
-#include <ramify/runtime/run_control.cuh>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -63,6 +63,47 @@ namespace ramify::inline RAMIFY_BUILD {
 /// The default number of cells along a block's edge.
 template <class Physics>
 inline constexpr int default_block_cells = Physics::dimensions == 2 ? 16 : 8;
+
+template <class Physics, class Criterion, int n>
+class amr_run;
+
+/// Steps that amr_run::advance_async() has started. Movable; a moved-from object may only be
+/// destroyed. The amr_run must outlive it. If it is destroyed before get(), and its steps were not
+/// captured, the amr_run may only be destroyed.
+template <class Physics, class Criterion, int n>
+class [[nodiscard("call get(): it waits, checks and completes the steps")]] amr_advance {
+ public:
+  /// Waits for the steps. Launches what kernels could not launch, and on the flat route all phases,
+  /// and gets more memory for the mesh. Returns the report of the run until now.
+  ///
+  /// Must be called once. For captured steps, call it after each launch of their graph, or after the
+  /// last of several launches, before any other member of the amr_run and before another graph. The
+  /// graph must have been launched into the same stream, or be complete.
+  /// \throws amr_error as of amr_run::advance(), or if captured steps need more memory for the mesh:
+  ///         the graph cannot continue then, and amr_run::advance() can once this object is
+  ///         destroyed; cuda_error; device_launch_error; std::logic_error while the stream is being
+  ///         captured
+  amr_report get() {
+    run_->finish();
+    amr_report report = parts_->report;
+    if (!run_->captured()) run_.reset();
+    return report;
+  }
+
+ private:
+  friend class amr_run<Physics, Criterion, n>;
+  using parts = detail::amr::run_parts<Physics, n, Criterion>;
+  using run_type = detail::amr::phase_run<parts, detail::amr::fill_from_parent>;
+
+  amr_advance(const detail::amr::advance_request& wanted, parts& of)
+      : parts_(&of),
+        run_(std::make_unique<run_type>(of, detail::amr::fill_from_parent{}, wanted.steps)) {
+    run_->start(wanted);
+  }
+
+  parts* parts_;
+  std::unique_ptr<run_type> run_;
+};
 
 /// A flow on its mesh. Move-only; the stream must outlive it. After an exception other than
 /// std::invalid_argument and amr_error it may only be destroyed.
@@ -87,11 +128,7 @@ class amr_run {
   template <class Initial>
   amr_run(const Physics& physics, const Criterion& criterion, const Initial& initial,
           const amr_config& config, cudaStream_t stream = nullptr)
-      : config_(validated(config)),
-        stream_(stream),
-        recorder_(config.trace, stream),
-        mesh_(physics, criterion, config, stream) {
-    const auto limits = configured_limits();
+      : parts_(std::make_unique<parts>(physics, criterion, validated(config), stream)) {
     build(detail::amr::fill_from_initial_state<Initial>{initial});
   }
 
@@ -102,11 +139,7 @@ class amr_run {
   ///         not a balanced mesh; the other exceptions of the first constructor
   amr_run(const Physics& physics, const Criterion& criterion, const amr_state& state,
           const amr_config& config, cudaStream_t stream = nullptr)
-      : config_(validated(config)),
-        stream_(stream),
-        recorder_(config.trace, stream),
-        mesh_(physics, criterion, config, stream) {
-    const auto limits = configured_limits();
+      : parts_(std::make_unique<parts>(physics, criterion, validated(config), stream)) {
     detail::amr::check_kind<Physics, n>(state, config.mesh);
     restore(state);
   }
@@ -114,50 +147,76 @@ class amr_run {
   /// Returns everything that is needed to continue the run. Waits for the stream.
   /// \throws cuda_error
   [[nodiscard]] amr_state save() const {
-    return saved_state_of(mesh_, config_.mesh, report_.leaves);
+    return saved_state_of(complete().mesh, parts_->config.mesh, parts_->report.leaves);
   }
 
   /// Takes `steps` steps; with subcycling these are steps of level 0. Returns after the last step,
   /// or when the time is `stop_time`, which the last step meets exactly. Waits for the stream.
   /// \throws amr_error if a cell becomes invalid, the mesh needs more than mesh.max_blocks, or
-  ///         there is no time step; cuda_error; device_launch_error
+  ///         there is no time step; cuda_error; device_launch_error; std::logic_error if steps are
+  ///         under way; what advance_async() throws
   void advance(std::uint64_t steps, double stop_time = std::numeric_limits<double>::infinity()) {
-    using namespace detail::amr;
-    const auto limits = configured_limits();
-    run_state state = mesh_.read_state();
-    if (steps == 0 || state.time.now >= stop_time) return;
-    const std::uint64_t most = std::numeric_limits<std::uint64_t>::max() - 1;
-    state.time.stop_step = steps > most - state.time.steps ? most : state.time.steps + steps;
-    state.time.stop = stop_time;
-    state.fault = {fault::none, no_invalid_cell};
-    state.launches.stopped = 0;
-    state.time.batch = 0;  // the first phase is next_phase() alone, which decides what to do
-    state.next = phase::step;
-    state.time.dt = 1;
-    mesh_.write_state(state);
-    run_phases(fill_from_parent{});
+    static_cast<void>(advance_async(steps, stop_time).get());
   }
   /// Takes steps until the time is `stop_time`, as advance() does.
   void advance_to(double stop_time) {
     advance(std::numeric_limits<std::uint64_t>::max(), stop_time);
   }
 
-  [[nodiscard]] double time() const { return report_.time; }
-  [[nodiscard]] std::uint64_t steps() const { return report_.steps; }
-  [[nodiscard]] const amr_report& report() const { return report_; }
+  /// Starts the steps of advance(). Its result's get() waits, and completes them.
+  ///
+  /// Returns without waiting on the device route, unless amr_config.pending_launches is set; the
+  /// first call with the automatic route may measure launch costs (see choose_route()). On the flat
+  /// route get() launches the phases. Until get() returns, no other member may be called.
+  ///
+  /// A stream that is being captured records the steps: each launch of the graph takes as many. On
+  /// the device route it may contain regrids. On the flat route, which needs a GPU with loops in
+  /// graphs, it must not: mesh.max_level or regrid.every is 0, or `steps` is less than regrid.every;
+  /// if a regrid is due nevertheless, get() completes the steps. The graph contains the addresses of
+  /// the mesh, so the mesh cannot grow until the result is destroyed; reserve() gives it memory
+  /// before. The result must live as long as the graph is launched.
+  /// \throws unavailable if the steps cannot be captured, with the reason; cuda_error;
+  ///         std::logic_error if other steps are under way
+  [[nodiscard]] amr_advance<Physics, Criterion, n> advance_async(
+      std::uint64_t steps, double stop_time = std::numeric_limits<double>::infinity()) {
+    return {{.steps = steps, .stop = stop_time}, complete()};
+  }
+
+  /// Gives the mesh memory for `blocks` blocks, inner ones included, or for mesh.max_blocks. It does
+  /// nothing if the mesh has as much. Asynchronous.
+  /// \throws std::logic_error if steps are under way or were captured; cuda_error
+  void reserve(std::size_t blocks) {
+    auto& mesh = complete().mesh;
+    blocks = std::min(blocks, mesh.max_nodes());
+    if (blocks <= mesh.view().tree.capacity) return;
+    if (parts_->graphs != 0) {
+      throw std::logic_error("amr_run: captured steps contain the addresses of the mesh");
+    }
+    mesh.grow_to(blocks);
+    parts_->report.scratch_bytes = mesh.bytes() + run_control::scratch_bytes;
+  }
+
+  [[nodiscard]] double time() const { return parts_->report.time; }
+  [[nodiscard]] std::uint64_t steps() const { return parts_->report.steps; }
+  [[nodiscard]] const amr_report& report() const { return parts_->report; }
 
   /// Returns the integrals of the conserved values over the domain. Waits for the stream. They are
   /// summed in Morton order, so equal meshes with equal values give equal bits.
   /// \throws cuda_error
-  [[nodiscard]] std::vector<double> totals() const { return totals_of(mesh_, report_.leaves); }
+  [[nodiscard]] std::vector<double> totals() const {
+    return totals_of(complete().mesh, parts_->report.leaves);
+  }
 
   /// Returns the leaves with their conserved values. Waits for the stream. \throws cuda_error
-  [[nodiscard]] mesh_snapshot snapshot() const { return snapshot_of(mesh_, config_.mesh, report_); }
+  [[nodiscard]] mesh_snapshot snapshot() const {
+    return snapshot_of(complete().mesh, parts_->config.mesh, parts_->report);
+  }
 
  private:
-  using device_mesh = detail::amr::device_mesh<Physics, n, Criterion>;
-  using view_type = typename device_mesh::view_type;
-  using cells = typename device_mesh::cells;
+  using parts = detail::amr::run_parts<Physics, n, Criterion>;
+  using view_type = typename parts::mesh_type::view_type;
+  template <class Fill>
+  using phase_run = detail::amr::phase_run<parts, Fill>;
 
   static const amr_config& validated(const amr_config& config) {
     validate(config, dim);
@@ -166,31 +225,35 @@ class amr_run {
       throw unavailable("amr_run: this code was compiled for the backend " +
                         std::string(to_string(here)));
     }
+    // Throws if a graph is requested and there can be none.
+    static_cast<void>(detail::runtime::choose_loop(config.flat_loop, "amr_config.flat_loop"));
     return config;
   }
 
-  /// The configured limit, in force while the result lives.
-  [[nodiscard]] std::optional<launch_limits> configured_limits() const {
-    if (config_.pending_launches == 0) return std::nullopt;
-    return std::optional<launch_limits>(
-        std::in_place, launch_limit_values{.pending_launches = config_.pending_launches});
+  /// The parts of a run that has no steps under way. \throws std::logic_error if it has
+  [[nodiscard]] parts& complete() const {
+    if (parts_->under_way) {
+      throw std::logic_error("amr_run: call get() of the steps under way first");
+    }
+    return *parts_;
   }
 
   void restore(const amr_state& saved) {
     using namespace detail::amr;
-    const host_forest<dim> forest(mesh_.view().tree, saved.leaves);
-    if (forest.places().size() > mesh_.view().tree.capacity) mesh_.grow_to(forest.places().size());
-    mesh_.order_roots();
+    auto& mesh = parts_->mesh;
+    const host_forest<dim> forest(mesh.view().tree, saved.leaves);
+    if (forest.places().size() > mesh.view().tree.capacity) mesh.grow_to(forest.places().size());
+    mesh.order_roots();
     std::vector<unsigned> idle(forest.places().size(), 0);
     for (std::size_t leaf = 0; leaf < saved.leaves.size(); ++leaf) {
       idle[static_cast<std::size_t>(forest.nodes_of_leaves()[leaf])] = saved.idle[leaf];
     }
-    mesh_.copy_in(forest.places(), mesh_.view().tree.place);
-    mesh_.copy_in(forest.parents(), mesh_.view().tree.parent);
-    mesh_.copy_in(forest.first_children(), mesh_.view().tree.first_child);
-    mesh_.copy_in(idle, mesh_.view().lists.idle);
-    mesh_.copy_in(std::vector<unsigned>(idle.size(), 0), mesh_.view().lists.is_tagged);
-    mesh_.scatter(forest.nodes_of_leaves(), saved.values);
+    mesh.copy_in(forest.places(), mesh.view().tree.place);
+    mesh.copy_in(forest.parents(), mesh.view().tree.parent);
+    mesh.copy_in(forest.first_children(), mesh.view().tree.first_child);
+    mesh.copy_in(idle, mesh.view().lists.idle);
+    mesh.copy_in(std::vector<unsigned>(idle.size(), 0), mesh.view().lists.is_tagged);
+    mesh.scatter(forest.nodes_of_leaves(), saved.values);
 
     run_state state = initial_run_state();  // lists and averages are made as for a first mesh
     state.time.now = saved.time;
@@ -202,124 +265,34 @@ class amr_run {
     state.mesh.coarsened = saved.coarsened;
     state.mesh.families = forest.families();
     state.next = phase::rebuild_lists;
-    mesh_.write_state(state);
-    run_phases(fill_from_parent{});
+    mesh.write_state(state);
+    phase_run<fill_from_parent> run(*parts_, {});
+    run.start();
+    run.finish();
   }
 
   template <class Fill>
   void build(const Fill& fill) {
     using namespace detail::amr;
-    const unsigned roots = mesh_.view().tree.root_count();
-    mesh_.order_roots();
+    auto& mesh = parts_->mesh;
+    const mesh_tree<dim>& tree = mesh.view().tree;
+    const unsigned roots = tree.root_count();
+    mesh.order_roots();
     run_state state = initial_run_state();
-    state.regrid.rounds_left = config_.mesh.max_level;
-    state.next = config_.mesh.max_level > 0 ? phase::tag : phase::rebuild_lists;
-    state.time.next_regrid = config_.regrid.every;
-    mesh_.write_state(state);
-    mesh_.view().trace = recorder_.ticket();
-    const auto run = [&](const launch_status& status) {
-      check(status.code(), "launching the root blocks");
-      ++report_.host_grids;
-    };
-    run(launch(fill_roots<view_type, Fill>, {roots, regrid_threads}, stream_, mesh_.view(), fill));
-    run(launch(link_neighbors<view_type>,
-               {blocks_for(1ull * roots * mesh_.view().tree.faces), list_threads}, stream_,
-               mesh_.view(), roots));
-    run(launch(order_blocks<view_type>, {1, order_threads}, stream_, mesh_.view()));
-    run_phases(fill);
+    state.regrid.rounds_left = tree.max_level;
+    state.next = tree.max_level > 0 ? phase::tag : phase::rebuild_lists;
+    state.time.next_regrid = parts_->config.regrid.every;
+    mesh.write_state(state);
+    phase_run<Fill> run(*parts_, fill);
+    run.launch_before(fill_roots<view_type, Fill>, {roots, regrid_threads}, fill);
+    run.launch_before(link_neighbors<view_type>,
+                      {blocks_for(1ull * roots * tree.faces), list_threads}, roots);
+    run.launch_before(order_blocks<view_type>, {1, order_threads});
+    run.start();
+    run.finish();
   }
 
-  /// Runs phases until none is left, on the configured route.
-  template <class Fill>
-  void run_phases(const Fill& fill) {
-    using namespace detail::amr;
-    const std::size_t limit = *current_launch_limits().pending_launches;
-    const device_buffer<std::byte> scratch(run_control::scratch_bytes, stream_);
-    run_state state = mesh_.read_state();
-    run_control control(scratch.data(),
-                        choose_route(config_.route, limit,
-                                     slots_of_phase(config_.mesh.max_level, config_.step.subcycle),
-                                     plans_of_phase(state), stream_),
-                        limit, stream_);
-    mesh_.view().slots = control.slots();
-    mesh_.view().status = control.status();
-    mesh_.view().trace = recorder_.ticket();
-    if (config_.trace != nullptr) config_.trace->taken = control.report().taken;
-    const auto release_held_slots = [&] {
-      if (state.launches.slots_held == 0) return;
-      control.launched(launch(release_slots<view_type>, {1, 1}, stream_, mesh_.view()),
-                       "launching the release of slots");
-      state.launches.slots_held = 0;
-    };
-    while (state.next != phase::idle) {
-      if (control.on_device_route() && state.launches.stopped == 0) {
-        if constexpr (device_launch_available) {
-          control.launched(launch(drive<view_type, Fill>, {1, 1}, stream_, mesh_.view(), fill),
-                           "launching the driver");
-        }
-      } else {
-        launch_sequence run(stream_, state.launches.grids_launched);
-        launch_phase_from_host(mesh_.view(), state, fill, run);
-        check(run.error(), "launching a phase of a run on a mesh");
-        control.count_grids(run.launched(), 0);
-      }
-      control.wait();
-      state = mesh_.read_state();
-      if (state.fault.code == fault::mesh_full) {
-        release_held_slots();  // grow_to() may throw
-        try {
-          mesh_.grow_to(2 * std::size_t{mesh_.view().tree.capacity});
-        } catch (const amr_error&) {
-          leave_phases();
-          throw;
-        }
-        state.fault.code = fault::none;
-        state.launches.stopped = 0;
-        mesh_.write_state(state);
-      }
-    }
-    release_held_slots();
-    control.wait();
-    leave_phases();
-    update_report(report_, control.report(), state, mesh_);
-    report_.max_blocks = config_.mesh.max_blocks;
-    throw_fault(mesh_, config_.mesh, state);
-  }
-
-  /// Outside of phases, grids use no slots and are not recorded.
-  void leave_phases() {
-    view_type& view = mesh_.view();
-    view.slots = {};
-    view.status = nullptr;
-    view.trace = {};
-    recorder_.read();
-  }
-
-  /// The launches of the steps between two round trips of the host.
-  [[nodiscard]] route_plans plans_of_phase(const detail::amr::run_state& state) const {
-    using namespace detail::amr;
-    double grids = max_grids_of_step * max_batch;
-    double tails = 1;
-    if (config_.step.subcycle) {  // a step of the recursion over the levels
-      const double level_steps = std::exp2(config_.mesh.max_level + 1) - 1;
-      const double inner = std::exp2(config_.mesh.max_level) - 1;
-      grids = 2 * level_steps + 2 * inner + 4;
-      tails = 3 * inner + 3;
-    }
-    // Fewer blocks of a large grid are resident if a kernel launched it: a step of a uniform mesh
-    // of 256^3 cells took 2.05 ms longer in double, 1.68 ms in float (H200).
-    const double steps = config_.step.subcycle ? 1 : max_batch;
-    const double updates = steps * double(state.mesh.leaves) * cells::count;
-    return {{.host_launches = grids, .host_round_trips = 1},
-            {.device_launches = grids, .tail_launches = tails, .extra_us = updates * 1.0e-4},
-            route::flat};
-  }
-
-  amr_config config_;
-  cudaStream_t stream_;
-  detail::runtime::trace_recorder recorder_;
-  device_mesh mesh_;
-  amr_report report_;
+  std::unique_ptr<parts> parts_;
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -93,6 +93,8 @@ BOOST_AUTO_TEST_CASE(each_field_of_the_configuration_is_validated) {
     refuse(matter::scalar_2d, reason, spoil);
   };
   using ramify::amr_config;
+  refuse_2d("amr_config.flat_loop is 7",
+            [](amr_config& c) { c.flat_loop = static_cast<ramify::flat_loop>(7); });
   refuse_2d("roots[0] is 0", [](amr_config& c) { c.mesh.roots[0] = 0; });
   refuse_2d("roots[1] is 4097", [](amr_config& c) { c.mesh.roots[1] = 4097; });
   refuse_2d("10^7 blocks", [](amr_config& c) { c.mesh.roots = {4096, 4096, 1}; });

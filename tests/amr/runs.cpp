@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 #include <ramify/amr.cuh>
+#include <ramify/runtime/captured_graph.cuh>
 
 #include "device_vectors.cuh"
 #include "functors.cuh"
@@ -26,17 +27,32 @@ class run_of final : public any_run {
   explicit run_of(const setting& s)
       : setting_(s),
         run_(physics_of(s, static_cast<const Physics*>(nullptr)), criterion_of<Physics>{s},
-             initial_state<Physics>{s}, s.config) {}
+             initial_state<Physics>{s}, s.config, stream_of(s)) {}
   run_of(const setting& s, const amr_state& state)
       : setting_(s),
         run_(physics_of(s, static_cast<const Physics*>(nullptr)), criterion_of<Physics>{s}, state,
-             s.config) {}
+             s.config, stream_of(s)) {}
 
   void advance(std::uint64_t steps) override {
     [[maybe_unused]] const shrinking_pool pool(setting_.pool_shrinks_to);
     run_.advance(steps);
   }
   void advance_to(double time) override { run_.advance_to(time); }
+  amr_report advance_async(std::uint64_t steps, const std::function<void()>& meanwhile) override {
+    auto under_way = run_.advance_async(steps);
+    auto moved = std::move(under_way);
+    meanwhile();
+    return moved.get();
+  }
+  [[nodiscard]] std::unique_ptr<captured_steps> capture(
+      [[maybe_unused]] std::uint64_t steps) override {
+#if RAMIFY_ON_CUDA
+    return std::make_unique<graph_of_steps>(run_, steps, stream_->get());
+#else
+    throw unavailable("the CPU executor has no graphs");
+#endif
+  }
+  void reserve(std::size_t blocks) override { run_.reserve(blocks); }
   [[nodiscard]] double time() const override { return run_.time(); }
   [[nodiscard]] std::uint64_t steps() const override { return run_.steps(); }
   [[nodiscard]] const amr_report& report() const override { return run_.report(); }
@@ -68,7 +84,31 @@ class run_of final : public any_run {
     std::optional<launch_limits> restored_;
   };
 
+#if RAMIFY_ON_CUDA
+  class graph_of_steps final : public captured_steps {
+   public:
+    graph_of_steps(run_type& run, std::uint64_t steps, cudaStream_t stream)
+        : stream_(stream),
+          graph_(stream, [&] { static_cast<void>(steps_.emplace(run.advance_async(steps))); }) {}
+    void launch() override { graph_.launch(stream_); }
+    amr_report get() override { return steps_->get(); }
+
+   private:
+    using steps_type = decltype(std::declval<run_type&>().advance_async(1));
+    cudaStream_t stream_;
+    std::optional<steps_type> steps_;  // before the graph, whose constructor sets it
+    captured_graph graph_;
+  };
+#endif
+
+  cudaStream_t stream_of(const setting& s) {
+    if (!s.own_stream) return nullptr;
+    stream_.emplace();
+    return stream_->get();
+  }
+
   setting setting_;
+  std::optional<host_stream> stream_;  // before the run, which frees memory in it
   run_type run_;
 };
 
@@ -148,9 +188,9 @@ std::vector<double> exact_averages(const setting& s, const mesh_snapshot& mesh, 
   return {};
 }
 
-void advance_without_slots(any_run& run, std::uint64_t steps) {
+void without_slots(const std::function<void()>& run) {
   const all_slots_taken taken(*current_launch_limits().pending_launches);
-  run.advance(steps);
+  run();
 }
 
 unsigned launch_slots_in_use() {

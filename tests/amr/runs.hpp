@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <ramify/amr/config.hpp>
 #include <ramify/amr/snapshot.hpp>
@@ -100,6 +101,22 @@ struct setting {
   /// On the CPU executor: the first evaluation of the criterion in advance() shrinks the launch
   /// pool to so many slots, while the run still uses the former limit. 0: never.
   std::size_t pool_shrinks_to = 0;
+
+  /// The run has a stream of its own, which can be captured, and not the NULL stream.
+  bool own_stream = false;
+};
+
+/// Steps in a CUDA graph.
+class captured_steps {
+ public:
+  captured_steps() = default;
+  captured_steps(const captured_steps&) = delete;
+  captured_steps& operator=(const captured_steps&) = delete;
+  virtual ~captured_steps() = default;
+  /// Launches the graph.
+  virtual void launch() = 0;
+  /// amr_advance::get().
+  virtual ramify::amr_report get() = 0;
 };
 
 /// An amr_run of any physics.
@@ -111,6 +128,12 @@ class any_run {
   virtual ~any_run() = default;
   virtual void advance(std::uint64_t steps) = 0;
   virtual void advance_to(double time) = 0;
+  /// advance_async(), `meanwhile()`, get().
+  virtual ramify::amr_report advance_async(std::uint64_t steps,
+                                           const std::function<void()>& meanwhile) = 0;
+  /// Captures advance_async(). Only with setting::own_stream, and on a GPU.
+  [[nodiscard]] virtual std::unique_ptr<captured_steps> capture(std::uint64_t steps) = 0;
+  virtual void reserve(std::size_t blocks) = 0;
   [[nodiscard]] virtual double time() const = 0;
   [[nodiscard]] virtual std::uint64_t steps() const = 0;
   [[nodiscard]] virtual const ramify::amr_report& report() const = 0;
@@ -132,8 +155,8 @@ inline namespace RAMIFY_BUILD {
 /// Launch slots in use. Waits for the NULL stream.
 [[nodiscard]] unsigned launch_slots_in_use();
 
-/// Takes steps while all launch slots are in use.
-void advance_without_slots(any_run& run, std::uint64_t steps);
+/// Calls `run()` while all launch slots are in use.
+void without_slots(const std::function<void()>& run);
 
 }  // namespace RAMIFY_BUILD
 

@@ -191,7 +191,7 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_blast_is_recorded,
   BOOST_TEST(broken_rule(trace) == "");
   const auto kernels = kernels_of(trace);
   BOOST_TEST(kernels.contains("advance_blocks"));
-  BOOST_TEST(kernels.contains("drive") == (taken == route::device));
+  BOOST_TEST(kernels.contains("drive_chain") == (taken == route::device));
   BOOST_TEST(kernels.contains("advance_level") == (taken == route::device && subcycle));
 }
 

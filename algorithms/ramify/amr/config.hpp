@@ -94,12 +94,15 @@ struct amr_step_config {
 
 /// The configuration of amr_run, and the part of amr_options that does not depend on the problem.
 ///
-/// `pending_launches` is in force while a constructor or advance() runs. amr_run runs on the
+/// `pending_launches` is in force while a constructor or advance() runs, and from advance_async() to
+/// get(). amr_run runs on the
 /// backend that its compiler made code for; `backend` must be automatic or that one.
 struct amr_config : run_options {
   amr_mesh_config mesh;
   amr_regrid_config regrid;
   amr_step_config step;
+  /// Flat route: how the steps between two regrids are launched. A graph needs a GPU.
+  ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
 };
 
 /// The state of a mesh, and what was done on it since the run began.
@@ -212,6 +215,9 @@ inline void validate(const amr_config& config, int dimensions) {
   detail::amr::validate(config.mesh, dimensions);
   detail::amr::validate(config.regrid);
   detail::amr::validate(config.step);
+  if (to_string(config.flat_loop) == "?") {
+    detail::amr::reject("amr_config.flat_loop", int(config.flat_loop), "one of the enumerators");
+  }
 }
 
 }  // namespace ramify

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
-#include <ramify/amr/drive.cuh>
 #include <ramify/amr/gather.cuh>
+#include <ramify/amr/phases.cuh>
 #include <ramify/amr/snapshot.hpp>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/error.hpp>
@@ -57,12 +57,16 @@ class device_mesh {
     return (config_.mesh.upper[a] - config_.mesh.lower[a]) / (double(config_.mesh.roots[a]) * n);
   }
 
+  /// The largest number of nodes that is allowed.
+  [[nodiscard]] std::size_t max_nodes() const {
+    return config_.mesh.max_blocks == 0 ? std::size_t{std::numeric_limits<int>::max()}
+                                        : config_.mesh.max_blocks;
+  }
+
   /// Allocates memory for `nodes` nodes, or for as many as are allowed, and moves the mesh into it.
   /// \throws amr_error if no more are allowed; cuda_error
   void grow_to(std::size_t nodes) {
-    const std::size_t most = config_.mesh.max_blocks == 0
-                                 ? std::size_t{std::numeric_limits<int>::max()}
-                                 : config_.mesh.max_blocks;
+    const std::size_t most = max_nodes();
     nodes = std::min(nodes, most);
     if (nodes <= view_.tree.capacity && memory_.data() != nullptr) {
       throw amr_error("the mesh needs more than amr_mesh_config.max_blocks, which is " +

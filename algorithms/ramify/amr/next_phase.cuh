@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// next_phase: the last grid of each phase. It decides which phase comes next.
+/// next_phase: the last grid of each phase. It decides which phase comes next. begin_advance: the
+/// first grid of a call of advance().
 
 #include <ramify/amr/refine.cuh>
 #include <ramify/amr/run_view.cuh>
@@ -63,20 +64,17 @@ __device__ inline void finish_refinement(run_state& state) {
   --state.regrid.rounds_left;
 }
 
-/// Completes a phase: counts what it did and decides which one comes next. One thread.
+/// Counts what the phase did and decides which one comes next. One thread.
 template <class View>
-__global__ void next_phase(View view) {
-  const traced here(view.trace, __func__);
+__device__ void decide_next_phase(const View& view) {
   run_state& state = *view.state;
   regrid_state& regrid = state.regrid;
-  state.launches.grids_launched = 0;
-  if (state.fault.code == fault::mesh_full) {  // the phase did nothing; the host gets more memory
-    state.launches.stopped = 1;
-    return;
-  }
+  state.launched_of_phase = 0;
+  if (state.fault.code == fault::mesh_full) return;  // the phase did nothing, and is due again
   const phase after_refinement = regrid.building ? phase::rebuild_lists : phase::tag_for_coarsening;
   switch (state.next) {
     case phase::idle: break;
+    case phase::begin: begin_steps(view, state); break;
     case phase::step:
       if (state.time.dt == 0) {
         state.next = phase::idle;
@@ -116,9 +114,77 @@ __global__ void next_phase(View view) {
       state.mesh.coarsened += regrid.coarsen_count;
       state.next = phase::rebuild_lists;
       break;
-    case phase::rebuild_lists: state.next = phase::average_down; break;
+    case phase::rebuild_lists:
+      ++state.mesh.version;
+      state.next = phase::average_down;
+      break;
   }
   if (state.fault.code != fault::none) state.next = phase::idle;
+}
+
+/// Completes a phase. One thread.
+template <class View>
+__global__ void next_phase(View view) {
+  const traced here(view.trace, __func__);
+  decide_next_phase(view);
+  runtime::end_step(view, __func__);
+}
+
+/// Completes a step in a graph's loop. One thread.
+template <class View>
+__global__ void next_step_in_loop(View view) {
+  const traced here(view.trace, __func__);
+  // A captured loop has one iteration even if no step is due.
+  if (view.state->next == phase::step) decide_next_phase(view);
+  runtime::end_iteration(view);
+}
+
+/// What a call of advance() asks for.
+struct advance_request {
+  static constexpr unsigned long long any_mesh = ~0ull;
+
+  unsigned long long steps;
+  double stop;
+  /// The mesh_state::version for which a captured loop has grids of the right size, or any_mesh.
+  unsigned long long mesh_version = any_mesh;
+};
+
+/// Begins a call of advance(). One thread.
+///
+/// If an earlier call left a phase undone, because the mesh was full or because get() did not complete
+/// a launch of a captured graph, it continues with that phase, and the steps of both calls are taken.
+template <class View>
+__global__ void begin_advance(View view, advance_request wanted) {
+  const traced here(view.trace, __func__);
+  run_state& state = *view.state;
+  time_state& time = state.time;
+  const bool continues = state.next != phase::idle;
+  const unsigned long long from = continues ? time.stop_step : time.steps;
+  constexpr unsigned long long most = ~0ull - 1;
+  time.stop_step = wanted.steps > most - from ? most : from + wanted.steps;
+  time.stop = wanted.stop;
+  state.fault = {fault::none, no_invalid_cell};
+  if (continues) {
+    // If kernels launched a part of the phase, the host launches the others.
+    view.progress->launched = state.launched_of_phase;
+    if (state.launched_of_phase != 0) view.progress->stopped = 1;
+    return;
+  }
+  if (time.steps >= time.stop_step || time.now >= time.stop) return;
+  if (wanted.mesh_version == advance_request::any_mesh ||
+      wanted.mesh_version == state.mesh.version) {
+    begin_steps(view, state);
+  } else {
+    state.next = phase::begin;  // the loop does nothing, and the host takes the steps
+  }
+}
+
+/// The last grid of a captured graph: keeps what the next launch needs to know of a phase that is not
+/// complete. One thread.
+template <class View>
+__global__ void end_captured_advance(View view) {
+  const traced here(view.trace, __func__);
+  view.state->launched_of_phase = view.progress->launched;
 }
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD

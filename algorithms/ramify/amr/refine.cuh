@@ -136,9 +136,9 @@ __device__ void make_child(const View& view, const Fill& fill, unsigned i, int c
 /// Makes the children of `count` of the blocks that are refined, from the `first`-th on. Each block
 /// of the grid makes the same number of consecutive children.
 template <class View, class Fill>
-__global__ void refine_blocks(View view, Fill fill, unsigned first, unsigned count, bool on_slot) {
+__global__ void refine_blocks(View view, Fill fill, unsigned first, unsigned count) {
   const traced here(view.trace, __func__);
-  if (on_slot) view.slots.release_at_start();
+  view.release_slot();
   if (view.state->fault.code != fault::none) return;
   const unsigned siblings = view.tree.siblings;
   const unsigned all = count * siblings;
@@ -170,20 +170,13 @@ __global__ void launch_refine_blocks(View view, Fill fill) {
   const unsigned count = min(state.regrid.refine_count - first, unsigned{regrid_threads});
   const bool alone = view.regrid.launches.grain == granularity::per_task;
   const unsigned me = threadIdx.x;
-  // 1. One thread per child grid acquires a slot and launches.
+  // 1. One thread per child grid launches it.
   bool mine = false;
-  if (me < (alone ? count : 1) && view.slots.acquire(*view.status)) {
+  if (me < (alone ? count : 1)) {
     const unsigned together = alone ? 1 : count;
-    const auto status =
-        launch(refine_blocks<View, Fill>, {refine_grid_size(view, together), regrid_threads},
-               fire_and_forget(), view, fill, first + me, together, true);
-    mine = bool(status);
-    if (mine) {
-      view.status->count_children(1, 2);
-    } else {
-      view.slots.release();
-      view.status->record_failure(status.code(), __func__, 1);
-    }
+    mine = runtime::launch_child(__func__, refine_blocks<View, Fill>,
+                                 {refine_grid_size(view, together), regrid_threads}, view, fill,
+                                 first + me, together);
   }
   if (alone || me == 0) launched[me] = mine;
   __syncthreads();

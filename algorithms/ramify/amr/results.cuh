@@ -122,6 +122,10 @@ void update_report(amr_report& report, const run_report& part, const run_state& 
   report.backend_reason = part.backend_reason;
   report.taken = part.taken;
   report.route_reason = part.route_reason;
+  if (!part.flat_loop_reason.empty()) {
+    report.looped_by = part.looped_by;
+    report.flat_loop_reason = part.flat_loop_reason;
+  }
   report.pending_launch_limit = part.pending_launch_limit;
   report.scratch_bytes = mesh.bytes() + run_control::scratch_bytes;
   report.time = state.time.now;

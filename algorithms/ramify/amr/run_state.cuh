@@ -13,6 +13,7 @@ namespace ramify::detail::amr::inline RAMIFY_BUILD {
 /// the phase writes the one after it.
 enum class phase {
   idle,                ///< none: all requested steps are taken, or there is a fault
+  begin,               ///< has no grids before next_phase(), which begins with steps or a regrid
   step,                ///< takes steps; the mesh does not change
   average_down,        ///< gives each inner node the averages of its children
   tag,                 ///< evaluates the criterion and tags blocks for refinement
@@ -60,6 +61,7 @@ struct mesh_state {
   unsigned families;                     ///< with node numbers, free families included
   unsigned free_families;
   unsigned peak_blocks;
+  unsigned long long version;  ///< counts how often the lists of blocks were rebuilt
   unsigned long long regrids;
   unsigned long long refined;
   unsigned long long coarsened;
@@ -79,12 +81,6 @@ struct regrid_state {
   unsigned coarsen_count;  ///< entries of block_lists::coarsened
 };
 
-struct launch_state {
-  unsigned slots_held;      ///< launch slots of the current phase
-  unsigned grids_launched;  ///< so many first grids of the phase were launched by kernels
-  unsigned stopped;         ///< 1: a kernel could not launch, and the host continues
-};
-
 /// Kernels read and write it in device memory; the host reads it where it needs to.
 struct run_state {
   phase next;
@@ -92,7 +88,9 @@ struct run_state {
   fault_state fault;
   mesh_state mesh;
   regrid_state regrid;
-  launch_state launches;
+  /// Of a phase that a launch of a captured graph did not complete: its first grids that were
+  /// launched.
+  unsigned launched_of_phase;
 };
 
 inline constexpr unsigned long long no_invalid_cell = ~0ull;

@@ -2,13 +2,11 @@
 #pragma once
 
 /// \file
-/// run_view: the argument that all kernels of a run share.
+/// run_view: the argument that all kernels of a run share, and the link of its launch chain.
 
 #include <ramify/amr/ghost.cuh>
 #include <ramify/amr/run_state.cuh>
-#include <ramify/runtime/grid_trace.cuh>
-#include <ramify/runtime/slots.cuh>
-#include <ramify/runtime/status.cuh>
+#include <ramify/runtime/chain_link.cuh>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
@@ -29,8 +27,11 @@ struct block_lists {
   unsigned* leaf_counts;  ///< how many leaves are below a node
 };
 
+/// Outside of a run of phases the members of chain_link are empty.
 template <class Physics, int n, class Criterion>
-struct run_view {
+struct run_view : runtime::chain_link {
+  using state_type = run_state;
+  static constexpr auto join = runtime::chain_join::tail_launch;
   static constexpr int dim = Physics::dimensions;
   using physics_type = Physics;
   using real = typename Physics::real;
@@ -55,9 +56,16 @@ struct run_view {
   unsigned max_teams;        ///< teams of a block of advance_blocks that a kernel launches
   unsigned resident_blocks;  ///< how many such blocks are resident on the device
   run_state* state;
-  launch_slots slots;
-  run_status* status;
-  trace_ticket trace;  ///< each grid has its own
+
+  /// Whether the chain of phases ends. If the mesh is full, the host gets more memory and starts it
+  /// again.
+  [[nodiscard]] __host__ __device__ bool finished(const run_state& now) const {
+    return now.next == phase::idle || now.fault.code == fault::mesh_full;
+  }
+  /// Whether a graph's loop can launch the next phase: the mesh does not change between steps.
+  [[nodiscard]] __host__ __device__ bool repeats(const run_state& now) const {
+    return now.next == phase::step;
+  }
 
   [[nodiscard]] __device__ real spacing(int level, int axis) const {
     return root_spacing[axis] * reciprocal(real(1u << level));

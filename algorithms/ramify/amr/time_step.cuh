@@ -26,6 +26,7 @@ __global__ void estimate_dt(View view) {
   using reduce = block_reduce<double, step_threads>;
   __shared__ typename reduce::TempStorage storage;
   run_state& state = *view.state;
+  if (state.next != phase::step) return;  // in the one iteration that each captured loop has
   const int node = view.lists.leaves[blockIdx.x];
   const auto place = view.tree.place[node];
   double largest = 0;
@@ -81,6 +82,7 @@ __global__ void compute_dt(View view) {
   run_state& state = *view.state;
   time_state& time = state.time;
   time.dt = 0;
+  if (state.next != phase::step) return;
   const double rate = take_max_rate(view);
   if (state.fault.invalid_cell != no_invalid_cell) state.fault.code = fault::invalid_cell;
   if (state.fault.code != fault::none || time.steps >= time.stop_step || time.now >= time.stop) {

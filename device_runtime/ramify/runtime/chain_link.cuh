@@ -196,14 +196,25 @@ __device__ inline void record_launches(const chain_link& link, const step_launch
   link.status->record_failure(grids.error(), kernel, depth - 1);
 }
 
+/// The name of a task's grid in traces and in errors. A task may have one: `static const char* name()`,
+/// __device__.
+template <class Task>
+__device__ const char* name_of_task() {
+  if constexpr (requires { Task::name(); }) {
+    return Task::name();
+  } else {
+    return "run_task";
+  }
+}
+
 /// Runs a task of step_launcher::then(). One thread.
 template <class Program, class Task>
 __global__ void run_task(Program program, Task task) {
-  const traced here(program.trace, __func__);
+  const traced here(program.trace, name_of_task<Task>());
   if (program.progress->stopped != 0) return;
   step_launcher grids(*program.progress, program.progress->launched, false);
   task(program, grids);
-  record_launches(program, grids, program.progress->steps, __func__);
+  record_launches(program, grids, program.progress->steps, name_of_task<Task>());
 }
 
 template <class Program, class Task>
@@ -223,6 +234,29 @@ __host__ __device__ void step_launcher::then(const Program& program, const Task&
   error_ = status.code();
   if (status) ++launched_;
 #endif
+}
+
+/// Launches a child of a step's grid on a launch slot of its own, in no order with other grids. Returns
+/// false, with nothing launched, if there is no slot or the launch fails. One thread.
+///
+/// The child's kernel calls release_slot() first. `name` is the calling kernel's __func__.
+template <class Program, class... Parameters, class... Arguments>
+[[nodiscard]] __device__ bool launch_child(const char* name,
+                                           void (*kernel)(Program, Parameters...),
+                                           const launch_shape& shape, const Program& program,
+                                           const Arguments&... arguments) {
+  if (!program.slots.acquire(*program.status)) return false;
+  Program of_child = program;
+  of_child.on_slot = true;
+  const unsigned depth = program.progress->steps;
+  const auto launched = launch(kernel, shape, fire_and_forget(), of_child, arguments...);
+  if (launched) {
+    program.status->count_children(1, depth + 1);
+    return true;
+  }
+  program.slots.release();
+  program.status->record_failure(launched.code(), name, depth);
+  return false;
 }
 
 /// Launches the due step on `slots` slots that the chain has taken. `before` is the progress before

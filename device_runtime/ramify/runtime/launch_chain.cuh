@@ -29,11 +29,16 @@
 ///                                                              kernels that launch nothing and end with
 ///                                                              end_iteration(). Without it there are
 ///                                                              no graph loops
+///     bool loop_pays(const state_type&) const                  whether a graph loop that begins at the
+///                                                              due step costs less than launches by
+///                                                              the host; without it, a loop always does
 ///     bool is_complete_ahead() const                           whether launch_first_step() and
 ///                                                              launch_ahead() on the flat route launch
 ///                                                              all steps: then a graph needs no loop.
 ///                                                              If not, a loop follows the steps that
 ///                                                              they launch
+///     static constexpr bool begins_without_loop                true: a requested loop begins at the first
+///                                                              due step that repeats, in finish()
 ///     void check(const state_type&) const                      throws if the chain cannot continue
 ///     void shrink_step(state_type&) const                      (__device__) makes the due step smaller
 
@@ -118,18 +123,23 @@ class launch_chain {
 
   /// Puts the chain into the stream. Asynchronous. On the flat route only the steps that the host
   /// launches ahead are put there, unless a graph is requested or the stream is being captured: then
-  /// a loop launches all steps.
+  /// a loop launches all steps, in sizes for `known`, which is what the host knows of the state.
   /// \throws unavailable if a loop is needed and cannot be had; cuda_error
-  void start() {
+  void start(const state_type& known = {}) {
     const phase_range range("launch chain: start");
     captured_ = is_being_captured(control_->stream());
     if (!control_->on_device_route()) {
-      const bool by_graph = captured_ || (has_loop && loop_.wanted == flat_loop::graph);
+      constexpr bool may_begin = !requires { requires Program::begins_without_loop; };
+      const bool by_graph =
+          captured_ || (has_loop && may_begin && loop_.wanted == flat_loop::graph);
       const bool loops = by_graph && needs_loop();
       if constexpr (requires(step_launcher& grids) { program_.launch_ahead(grids); }) {
         if (!loops || loop_follows) launch_ahead();
       }
-      if (loops) put_loop(state_type{});
+      if (loops) {
+        put_loop(known);
+        grids_of_captured_loop_ = grids_of_loop_;
+      }
     } else if constexpr (device_launch_available && !releases_slots<Program>) {
       control_->launched(launch(drive_chain<Program>, {1, 1}, control_->stream(), program_),
                          "launching the driver of a chain");
@@ -148,7 +158,11 @@ class launch_chain {
       throw std::logic_error(
           "the stream is being captured: end the capture and launch the graph before get()");
     }
-    if (captured_) control_->report() = started_;
+    if (captured_) {
+      control_->report() = started_;
+      iterations_seen_ = 0;
+      grids_of_loop_ = grids_of_captured_loop_;
+    }
     level_ = 0;
     for (;;) {
       read_state();
@@ -157,7 +171,17 @@ class launch_chain {
       if (program_.finished(state_)) break;
       launch_due_step();
     }
-    control_->report().graph_grids += progress_.iterations * grids_of_loop_;
+  }
+
+  /// Starts a complete chain again, with another program, whose state is in the same place. The caller
+  /// has put the writing of the state into the stream. Asynchronous, as start() is. \throws cuda_error
+  void restart(const Program& program) {
+    const chain_link link = program_;
+    program_ = program;
+    static_cast<chain_link&>(program_) = link;
+    check(cudaMemsetAsync(&program_.progress->stopped, 0, sizeof(unsigned), control_->stream()),
+          "starting a chain again");
+    start();
   }
 
   /// Of the complete chain; after finish().
@@ -207,12 +231,24 @@ class launch_chain {
                           control_->stream()),
           "reading the state of a chain");
     progress_ = control_->wait();
+    control_->report().graph_grids += (progress_.iterations - iterations_seen_) * grids_of_loop_;
+    iterations_seen_ = progress_.iterations;
+  }
+
+  /// Whether the due step, which repeats, is to begin a loop.
+  [[nodiscard]] bool loop_pays() const {
+    if constexpr (requires { program_.loop_pays(state_); }) {
+      return loop_.wanted == flat_loop::graph || program_.loop_pays(state_);
+    } else {
+      return true;
+    }
   }
 
   /// Launches the due step, or all steps that repeat it as a graph.
   void launch_due_step() {
     const unsigned skipped = progress_.launched;
-    if (has_loop && skipped == 0 && loop_.wanted != flat_loop::host && program_.repeats(state_)) {
+    if (has_loop && skipped == 0 && loop_.wanted != flat_loop::host && program_.repeats(state_) &&
+        loop_pays()) {
       if constexpr (requires(step_launcher& grids) { program_.launch_before_graph(grids); }) {
         Program flat = program_;
         flat.slots = {};
@@ -233,7 +269,11 @@ class launch_chain {
     flat.slots = {};
     level_ = std::max(level_, progress_.steps) + 1;
     from_host("launching a step", [&](auto& grids) { flat.launch_step(state_, grids); }, skipped);
-    if (!control_->on_device_route()) set_looped_by(flat_loop::host, loop_.reason);
+    if (!control_->on_device_route() && (!has_loop || program_.repeats(state_))) {
+      const bool could_loop = has_loop && loop_.wanted != flat_loop::host;
+      set_looped_by(flat_loop::host,
+                    could_loop ? "a graph would cost more than it saves" : loop_.reason);
+    }
   }
 
   /// Puts a loop into the stream that launches steps until one of them finishes the chain or does not
@@ -286,6 +326,8 @@ class launch_chain {
   loop_choice loop_;
   std::optional<graph_loop> graph_;
   unsigned grids_of_loop_ = 0;
+  unsigned grids_of_captured_loop_ = 0;
+  unsigned iterations_seen_ = 0;  // of graph loops, whose grids are in the report
   bool captured_ = false;
   unsigned level_ = 0;  // of the last step that the host launched
   state_type state_{};

@@ -101,11 +101,19 @@ class run_control {
         stream_(stream),
         trace_(trace),
         recorder_(trace, stream) {
-    report_.taken = choice.taken;
-    report_.route_reason = choice.reason;
-    report_.pending_launch_limit = pending_launch_limit;
-    if (choice.taken == route::device) lease_ = slot_lease(pending_launch_limit);
-    check(cudaMemsetAsync(memory_, 0, sizeof(device_memory), stream), "clearing the run's status");
+    begin(choice, pending_launch_limit);
+  }
+
+  /// The same for one of several runs that record their grids with `recorder`, which writes to `trace`
+  /// and must outlive the run. \throws cuda_error
+  run_control(void* scratch, const route_choice& choice, std::size_t pending_launch_limit,
+              cudaStream_t stream, launch_trace* trace, detail::runtime::trace_recorder& recorder)
+      : memory_(static_cast<device_memory*>(scratch)),
+        stream_(stream),
+        trace_(trace),
+        recorder_(nullptr, stream),
+        shared_recorder_(&recorder) {
+    begin(choice, pending_launch_limit);
   }
 
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
@@ -113,13 +121,13 @@ class run_control {
   /// None on the flat route.
   [[nodiscard]] launch_slots slots() const { return lease_.slots(); }
   /// For the arguments of the run's kernels; empty without a trace.
-  [[nodiscard]] trace_ticket ticket() const { return recorder_.ticket(); }
+  [[nodiscard]] trace_ticket ticket() const { return recorder().ticket(); }
   /// For the programs of the run's launch chains.
   [[nodiscard]] detail::runtime::chain_link link() const {
     return {.progress = &memory_->progress,
             .status = status(),
             .slots = slots(),
-            .trace = recorder_.ticket()};
+            .trace = ticket()};
   }
   [[nodiscard]] bool on_device_route() const { return report_.taken == route::device; }
 
@@ -168,18 +176,31 @@ class run_control {
   /// Adds the run's grids to the trace, if there is one. At the end of the run. \throws cuda_error
   void read_trace() {
     if (trace_ != nullptr) trace_->taken = report_.taken;
-    recorder_.read();
+    (shared_recorder_ != nullptr ? *shared_recorder_ : recorder_).read();
   }
 
   /// Complete after the last wait(), except for the scratch memory, which the caller fills in.
   [[nodiscard]] run_report& report() { return report_; }
 
  private:
+  void begin(const route_choice& choice, std::size_t pending_launch_limit) {
+    report_.taken = choice.taken;
+    report_.route_reason = choice.reason;
+    report_.pending_launch_limit = pending_launch_limit;
+    if (choice.taken == route::device) lease_ = slot_lease(pending_launch_limit);
+    check(cudaMemsetAsync(memory_, 0, sizeof(device_memory), stream_), "clearing the run's status");
+  }
+
+  [[nodiscard]] const detail::runtime::trace_recorder& recorder() const {
+    return shared_recorder_ != nullptr ? *shared_recorder_ : recorder_;
+  }
+
   device_memory* memory_;
   cudaStream_t stream_;
   slot_lease lease_;
   launch_trace* trace_;
   detail::runtime::trace_recorder recorder_;
+  detail::runtime::trace_recorder* shared_recorder_ = nullptr;
   run_report report_ = report_of_this_build();
 };
 

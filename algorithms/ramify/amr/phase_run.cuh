@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The host's side of a chain of phases: its route, its memory, a mesh that grows, captured graphs.
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <ramify/amr/config.hpp>
+#include <ramify/amr/device_mesh.cuh>
+#include <ramify/amr/results.cuh>
+#include <ramify/runtime/launch_chain.cuh>
+#include <ramify/runtime/limits.cuh>
+#include <ramify/runtime/route_plan.hpp>
+#include <ramify/runtime/run_control.cuh>
+#include <stdexcept>
+#include <string>
+
+namespace ramify::detail::amr::inline RAMIFY_BUILD {
+
+/// What an amr_run keeps between its calls. It has a fixed address.
+template <class Physics, int n, class Criterion>
+struct run_parts {
+  using mesh_type = device_mesh<Physics, n, Criterion>;
+
+  run_parts(const Physics& physics, const Criterion& criterion, const amr_config& wanted,
+            cudaStream_t in_stream)
+      : config(wanted),
+        stream(in_stream),
+        recorder(wanted.trace, in_stream),
+        mesh(physics, criterion, wanted, in_stream),
+        scratch(run_control::scratch_bytes, in_stream) {}
+  run_parts(const run_parts&) = delete;
+  run_parts& operator=(const run_parts&) = delete;
+
+  amr_config config;
+  cudaStream_t stream;
+  trace_recorder recorder;
+  mesh_type mesh;
+  device_buffer<std::byte> scratch;  ///< of all run_controls, one after another
+  amr_report report;
+  run_state state{};       ///< after the last complete chain
+  unsigned graphs = 0;     ///< captured chains, which contain the addresses of the mesh
+  bool under_way = false;  ///< advance_async() was called, and get() was not
+};
+
+/// One chain of phases on a mesh: of a constructor, or of a call of advance(). Not movable.
+template <class Parts, class Fill>
+class phase_run {
+  using view_type = typename Parts::mesh_type::view_type;
+  using cells = typename Parts::mesh_type::cells;
+  using program = run_program<view_type, Fill>;
+
+ public:
+  /// Chooses the route, and prepares the chain. `steps` is their number if the stream is being
+  /// captured. `parts` must outlive the run.
+  /// \throws unavailable if the route is not available or the stream cannot be captured; cuda_error
+  phase_run(Parts& parts, const Fill& fill, std::uint64_t steps = 0) : parts_(&parts), fill_(fill) {
+    const relaxed_capture_scope relaxed;  // the queries below concern no captured stream
+    const amr_config& config = parts.config;
+    captured_ = is_being_captured(parts.stream);
+    if (captured_) check_capture();
+    if (config.pending_launches != 0) {
+      limits_.emplace(launch_limit_values{.pending_launches = config.pending_launches});
+    }
+    const std::size_t limit = *current_launch_limits().pending_launches;
+    const auto loop = runtime::choose_loop(config.flat_loop, "amr_config.flat_loop");
+    control_.emplace(parts.scratch.data(), choose(limit, loop, steps), limit, parts.stream,
+                     config.trace, parts.recorder);
+    chain_.emplace(*control_, program{parts.mesh.view(), fill_}, loop);
+    if (captured_) {
+      ++parts.graphs;
+    } else {
+      parts.under_way = true;
+    }
+  }
+  ~phase_run() {
+    if (captured_) --parts_->graphs;
+  }
+  phase_run(const phase_run&) = delete;
+  phase_run& operator=(const phase_run&) = delete;
+
+  [[nodiscard]] bool captured() const { return captured_; }
+
+  /// Launches a grid before the phases. Its first argument is the view. \throws cuda_error
+  template <class... Parameters, class... Arguments>
+  void launch_before(void (*kernel)(view_type, Parameters...), const launch_shape& shape,
+                     const Arguments&... arguments) {
+    const view_type& view = chain_->program();
+    control_->launched(launch(kernel, shape, parts_->stream, view, arguments...),
+                       "launching a run on a mesh");
+  }
+
+  /// Puts the phases that are due into the stream. Asynchronous. \throws cuda_error
+  void start() {
+    chain_->start(parts_->state);
+    if (captured_ && control_->on_device_route()) {
+      launch_before(end_captured_advance<view_type>, {1, 1});
+    }
+  }
+
+  /// Puts the steps of a call of advance() into the stream. Asynchronous. \throws cuda_error
+  void start(advance_request wanted) {
+    // A captured loop has grids for one mesh.
+    if (captured_ && !control_->on_device_route()) {
+      wanted.mesh_version = parts_->state.mesh.version;
+    }
+    launch_before(begin_advance<view_type>, {1, 1}, wanted);
+    start();
+  }
+
+  /// Waits until no phase is left. Launches the phases that kernels did not launch, and gets more
+  /// memory for the mesh. Brings the report of the run up to date.
+  /// \throws amr_error if the run cannot continue; cuda_error, device_launch_error; std::logic_error
+  ///         while the stream is being captured
+  void finish() {
+    for (;;) {
+      chain_->finish();
+      parts_->state = chain_->state();
+      if (parts_->state.fault.code != fault::mesh_full) break;
+      grow_mesh();
+    }
+    conclude();
+    throw_fault(parts_->mesh, parts_->config.mesh, parts_->state);
+  }
+
+ private:
+  void check_capture() const {
+    if (parts_->config.trace != nullptr) {
+      throw unavailable("amr_run: a trace cannot record steps that are captured");
+    }
+    if (parts_->config.pending_launches != 0) {
+      throw unavailable(
+          "amr_run: steps cannot be captured with amr_config.pending_launches; set the limit with "
+          "launch_limits while the graph is launched");
+    }
+  }
+
+  /// The route. In a captured stream the flat route is available only for a graph's loop.
+  [[nodiscard]] route_choice choose(std::size_t limit, const runtime::loop_choice& loop,
+                                    std::uint64_t steps) const {
+    const amr_config& config = parts_->config;
+    const unsigned slots = slots_of_phase(config.mesh.max_level, config.step.subcycle) + 1;
+    const std::string obstacle = captured_ ? obstacle_of_loop(loop, steps) : "";
+    if (obstacle.empty())
+      return choose_route(config.route, limit, slots, plans(loop), parts_->stream);
+    const auto choice =
+        choose_route(config.route, limit, slots, {route::device, "captured, and " + obstacle});
+    if (choice.taken == route::flat) {
+      throw unavailable("amr_run: the flat route cannot be captured: " + obstacle +
+                        "; flat because: " + choice.reason);
+    }
+    return choice;
+  }
+
+  /// Why a graph's loop cannot take all of the steps; empty if it can.
+  [[nodiscard]] std::string obstacle_of_loop(const runtime::loop_choice& loop,
+                                             std::uint64_t steps) const {
+    const amr_config& config = parts_->config;
+    if (loop.wanted == flat_loop::host) {
+      return "the host would launch the steps one by one: " + loop.reason;
+    }
+    const unsigned every = config.regrid.every;
+    if (config.mesh.max_level == 0 || every == 0 || steps < every) return {};
+    return "the host would launch regrids, one every " + std::to_string(every) + " steps";
+  }
+
+  /// The launches of the steps between two round trips of the host.
+  [[nodiscard]] route_plans plans(const runtime::loop_choice& loop) const {
+    const amr_config& config = parts_->config;
+    double grids = max_grids_of_step * max_batch;
+    double tails = 1;
+    if (config.step.subcycle) {  // a step of the recursion over the levels
+      const double level_steps = std::exp2(config.mesh.max_level + 1) - 1;
+      const double inner = std::exp2(config.mesh.max_level) - 1;
+      grids = 2 * level_steps + 2 * inner + 4;
+      tails = 3 * inner + 3;
+    }
+    // Fewer blocks of a large grid are resident if a kernel launched it: a step of a uniform mesh
+    // of 256^3 cells took 2.05 ms longer in double, 1.68 ms in float (H200).
+    const double steps = config.step.subcycle ? 1 : max_batch;
+    const double updates = steps * double(parts_->state.mesh.leaves) * cells::count;
+    route_plan flat{.host_launches = grids, .host_round_trips = 1};
+    const unsigned every = config.regrid.every;
+    const double steps_of_loop = every == 0 || config.mesh.max_level == 0 ? 100 : every;
+    const bool is_small =
+        std::size_t{parts_->state.mesh.leaves} * cells::count <= loop_tuning::max_cells;
+    if (loop.wanted == flat_loop::graph || (loop.wanted == flat_loop::automatic && is_small &&
+                                            steps_of_loop >= loop_tuning::min_steps)) {
+      flat = {.graph_iterations = steps,
+              .graph_loops = steps / steps_of_loop,
+              .extra_us = grids * loop_tuning::us_of_grid};
+    }
+    return {flat,
+            {.device_launches = grids, .tail_launches = tails, .extra_us = updates * 1.0e-4},
+            route::flat};
+  }
+
+  /// Continues a chain that ended because the mesh was full.
+  void grow_mesh() {
+    try {
+      if (parts_->graphs != 0) {
+        throw amr_error(
+            "the mesh needs more memory than it had when its steps were captured: destroy the "
+            "captured steps and continue with advance(), or call reserve() before the capture");
+      }
+      parts_->mesh.grow_to(2 * std::size_t{parts_->mesh.view().tree.capacity});
+    } catch (const amr_error&) {
+      conclude();
+      throw;
+    }
+    run_state state = parts_->state;
+    state.fault.code = fault::none;
+    chain_->write_state(state);
+    chain_->restart(program{parts_->mesh.view(), fill_});
+  }
+
+  /// Brings the trace and the report up to date.
+  void conclude() {
+    control_->read_trace();
+    update_report(parts_->report, control_->report(), parts_->state, parts_->mesh);
+    parts_->report.max_blocks = parts_->config.mesh.max_blocks;
+    if (!captured_) parts_->under_way = false;
+  }
+
+  Parts* parts_;
+  Fill fill_;
+  bool captured_ = false;
+  std::optional<launch_limits> limits_;
+  std::optional<run_control> control_;
+  std::optional<runtime::launch_chain<program>> chain_;
+};
+
+}  // namespace ramify::detail::amr::inline RAMIFY_BUILD

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The phases of a run as steps of a launch chain. The same code launches them from the host and from
+/// kernels.
+///
+/// A phase is a sequence of grids, one after another in a stream, whose sizes are known when it
+/// begins. Its last grid, next_phase(), writes the next phase to the run's state. On the flat route
+/// the host waits, reads the state, and launches the next phase; the steps between two regrids may
+/// be the body of a graph's loop. On the device route the chain's driver kernel launches a phase and
+/// then itself as a tail launch, the only join that a kernel has.
+///
+/// With subcycling a step is a recursion over the levels: a level takes its step, the next finer
+/// level takes two, and then the fluxes between them are corrected. The recursion is written once, as
+/// the task advance_level. The host runs it as a function, kernels as a tail launch.
+
+#include <algorithm>
+#include <cstddef>
+#include <ramify/amr/advance.cuh>
+#include <ramify/amr/average_down.cuh>
+#include <ramify/amr/next_phase.cuh>
+#include <ramify/amr/rebuild_lists.cuh>
+#include <ramify/amr/refine.cuh>
+#include <ramify/amr/reflux.cuh>
+#include <ramify/amr/regrid.cuh>
+#include <ramify/amr/time_step.cuh>
+#include <ramify/runtime/chain_link.cuh>
+
+namespace ramify::detail::amr::inline RAMIFY_BUILD {
+
+inline constexpr unsigned list_threads = 128;  ///< per block, of kernels with a thread per entry
+
+__host__ __device__ inline unsigned blocks_for(unsigned long long threads) {
+  return static_cast<unsigned>((threads + list_threads - 1) / list_threads);
+}
+
+// ---- steps -------------------------------------------------------------------------------------
+
+/// Launches a stage of the nodes of a list.
+template <class View, class Grids>
+__host__ __device__ void launch_stage(const View& view, Grids& grids, const int* nodes,
+                                      unsigned count, const rk_stage& stage) {
+  using storage = advance_storage<typename View::physics_type, View::cells_along>;
+  using tuning = advance_tuning<typename View::physics_type, View::cells_along>;
+  if (count == 0) return;
+  unsigned teams = 1;
+  if (grids.from_kernel()) {
+    // No more teams than all blocks need to be resident at once.
+    const unsigned wanted = (count + view.resident_blocks - 1) / view.resident_blocks;
+    teams = wanted < view.max_teams ? wanted : view.max_teams;
+  }
+  grids(advance_blocks<View>,
+        {(count + teams - 1) / teams, teams * tuning::threads, teams * sizeof(storage)}, view,
+        nodes, count, stage);
+}
+
+/// Launches both stages of a step of the nodes of a list.
+template <class View, class Grids>
+__host__ __device__ void launch_stages(const View& view, Grids& grids, const int* nodes,
+                                       unsigned count, unsigned interface_nodes, rk_stage stage) {
+  stage.index = 0;
+  launch_stage(view, grids, nodes, count, stage);
+  grids(average_down_to_interface<View>, {interface_nodes, step_threads}, view, view.u_stage);
+  stage.index = 1;
+  stage.elapsed += 0.5;
+  stage.first = false;
+  launch_stage(view, grids, nodes, count, stage);
+}
+
+/// Launches a step of all levels at once, without its beginning and its end.
+template <class View, class Grids>
+__host__ __device__ void launch_all_levels(const View& view, const mesh_state& mesh, Grids& grids) {
+  launch_stages(view, grids, view.lists.leaves, mesh.leaves, mesh.interface_nodes,
+                {0, 0.0, 1.0, 0.0, true});
+  if (view.step.reflux && mesh.interface_nodes > 0) {
+    grids(reflux<View>, {mesh.leaves, step_threads}, view, view.lists.leaves);
+  }
+  grids(average_down_to_interface<View>, {mesh.interface_nodes, step_threads}, view, view.u_new);
+}
+
+/// Task: synchronizes a level with the finer ones after their steps.
+struct synchronize_level {
+  const mesh_state* mesh;  ///< in device memory for a kernel, else the host's copy
+  int level;
+
+  __device__ static const char* name() { return "synchronize_level"; }
+
+  template <class View, class Grids>
+  __host__ __device__ void operator()(const View& view, Grids& grids) const {
+    const unsigned begin = mesh->level_begin[level];
+    const int* nodes = view.lists.nodes + begin;
+    const launch_shape shape(mesh->level_begin[level + 1] - begin, step_threads);
+    if (view.step.reflux) grids(reflux<View>, shape, view, nodes);
+    grids(average_down<View>, shape, view, view.u_new, nodes);
+  }
+};
+
+/// Task: takes a step of a level and the steps of all finer levels in this time.
+struct advance_level {
+  const mesh_state* mesh;  ///< in device memory for a kernel, else the host's copy
+  int level;
+  double begin;  ///< counted in steps of level 0
+  bool first;    ///< of the two steps in one step of the next coarser level
+
+  __device__ static const char* name() { return "advance_level"; }
+
+  template <class View, class Grids>
+  __host__ __device__ void operator()(const View& view, Grids& grids) const {
+    // 1. This level's step. Inner nodes take it, too: leaves next to them read them in the second
+    //    stage.
+    const unsigned nodes = mesh->level_begin[level];
+    launch_stages(view, grids, view.lists.nodes + nodes, mesh->level_begin[level + 1] - nodes, 0,
+                  {0, begin, 1.0 / double(1u << level), first ? 0.0 : 0.5, first});
+    // 2. Base case: there is no finer level.
+    if (level == finest_level(*mesh, view.tree.max_level)) return;
+    // 3. Recurse: the next finer level takes two steps. Join: tasks run one after another, each after
+    //    everything that the previous one has launched.
+    const double half = 0.5 / double(1u << level);
+    grids.then(view, advance_level{mesh, level + 1, begin, true});
+    grids.then(view, advance_level{mesh, level + 1, begin + half, false});
+    grids.then(view, synchronize_level{mesh, level});
+  }
+};
+
+/// Launches the last grids of a step of the recursion, with which its phase ends.
+template <bool in_loop, class View, class Grids>
+__host__ __device__ void launch_end(const View& view, Grids& grids) {
+  if constexpr (in_loop) {
+    grids(next_step_in_loop<View>, {1, 1}, view);
+  } else {
+    grids(next_phase<View>, {1, 1}, view);
+  }
+}
+
+/// Task: ends a step of the recursion.
+template <bool in_loop>
+struct end_levels {
+  __device__ static const char* name() { return "end_levels"; }
+
+  template <class View, class Grids>
+  __host__ __device__ void operator()(const View& view, Grids& grids) const {
+    grids(finish_step<View>, {1, 1}, view);
+    launch_end<in_loop>(view, grids);
+  }
+};
+
+/// Launches `steps` steps and the end of their phase. With subcycling it must be one step.
+template <bool in_loop, class View, class Grids>
+__host__ __device__ void launch_steps(const View& view, const mesh_state& mesh, unsigned steps,
+                                      Grids& grids) {
+  for (unsigned step = 0; step < steps; ++step) {
+    grids(estimate_dt<View>, {mesh.leaves, step_threads}, view);
+    grids(compute_dt<View>, {1, 1}, view);
+    if (view.step.subcycle) {
+      grids.then(view, advance_level{&mesh, 0, 0.0, true});
+      grids.then(view, end_levels<in_loop>{});
+      return;
+    }
+    launch_all_levels(view, mesh, grids);
+    grids(finish_step<View>, {1, 1}, view);
+  }
+  launch_end<in_loop>(view, grids);
+}
+
+// ---- the other phases --------------------------------------------------------------------------
+
+/// The largest node number in use plus one.
+template <class View>
+__host__ __device__ unsigned numbers_in_use(const View& view, const run_state& state) {
+  return view.tree.root_count() + state.mesh.families * view.tree.siblings;
+}
+
+/// Launches a phase that is no step.
+template <class View, class Fill, class Grids>
+__host__ __device__ void launch_regrid_phase(const View& view, const run_state& state,
+                                             const Fill& fill, Grids& grids) {
+  const mesh_state& mesh = state.mesh;
+  const regrid_state& regrid = state.regrid;
+  const unsigned siblings = view.tree.siblings;
+  const unsigned nodes = mesh.level_begin[view.tree.max_level + 1];
+  switch (state.next) {
+    case phase::idle:
+    case phase::step: return;
+    case phase::begin: break;
+    case phase::average_down:
+      for (int level = finest_level(mesh, view.tree.max_level) - 1; level >= 0; --level) {
+        const unsigned begin = mesh.level_begin[level];
+        grids(average_down<View>, {mesh.level_begin[level + 1] - begin, regrid_threads}, view,
+              view.u_new, view.lists.nodes + begin);
+      }
+      break;
+    case phase::tag:
+      grids(
+          tag_blocks<View>,
+          {regrid.refine_count == 0 ? mesh.leaves : regrid.refine_count * siblings, regrid_threads},
+          view);
+      break;
+    case phase::balance:
+      grids(balance_tags<View>,
+            {blocks_for(regrid.balance_count * view.tree.directions), list_threads}, view);
+      break;
+    case phase::refine: {
+      grids(check_capacity<View>, {1, 1}, view);
+      const unsigned count = regrid.refine_count;
+      if (grids.from_kernel() && view.regrid.launches.grain != granularity::per_grid) {
+        grids(launch_refine_blocks<View, Fill>,
+              {(count + regrid_threads - 1) / regrid_threads, regrid_threads}, view, fill);
+      } else {
+        grids(refine_blocks<View, Fill>, {refine_grid_size(view, count), regrid_threads}, view,
+              fill, 0u, count);
+      }
+      grids(attach_children<View>, {blocks_for(count), list_threads}, view);
+      const unsigned numbers = numbers_in_use(view, state) + new_families(state) * siblings;
+      grids(link_neighbors<View>, {blocks_for(1ull * numbers * view.tree.faces), list_threads},
+            view, numbers);
+      break;
+    }
+    case phase::tag_for_coarsening:
+      grids(tag_for_coarsening<View>, {blocks_for(nodes), list_threads}, view, nodes);
+      break;
+    case phase::coarsen:
+      grids(coarsen_families<View>, {regrid.coarsen_count, regrid_threads}, view);
+      break;
+    case phase::rebuild_lists: {
+      const unsigned numbers = numbers_in_use(view, state);
+      grids(link_neighbors<View>, {blocks_for(1ull * numbers * view.tree.faces), list_threads},
+            view, numbers);
+      grids(order_blocks<View>, {1, order_threads}, view);
+      break;
+    }
+  }
+  grids(next_phase<View>, {1, 1}, view);
+}
+
+// ---- the program -------------------------------------------------------------------------------
+
+inline constexpr unsigned max_grids_of_step = 8;  ///< the maximum for a step without recursion
+
+/// The launch slots that a phase needs for its grids.
+[[nodiscard]] __host__ __device__ inline unsigned slots_of_phase(int max_level, bool subcycle,
+                                                                 unsigned steps = 1) {
+  const unsigned levels = static_cast<unsigned>(max_level) + 1;
+  // Each level of the recursion has at most 3 grids and 3 tail launches pending.
+  const unsigned step = subcycle ? 6 * levels + 3 : max_grids_of_step * steps + 1;
+  const unsigned regrid = (levels > 4 ? levels : 4) + 1;
+  return step > regrid ? step : regrid;
+}
+
+/// The program of the chain of phases. `Fill` gives the cells of new blocks their values.
+template <class View, class Fill>
+struct run_program : View {
+  Fill fill;
+
+  [[nodiscard]] __host__ __device__ unsigned slots_of(const run_state& now) const {
+    return slots_of_phase(this->tree.max_level, this->step.subcycle,
+                          now.next == phase::step ? now.time.batch : 1);
+  }
+  /// One step needs fewer slots than several.
+  __device__ void shrink_step(run_state& now) const {
+    if (now.next == phase::step) now.time.batch = 1;
+  }
+
+  template <class Grids>
+  __host__ __device__ void launch_step(const run_state& now, Grids& grids) const {
+    const View& view = *this;
+    if (now.next != phase::step) {
+      launch_regrid_phase(view, now, fill, grids);
+      return;
+    }
+    // Tail launches read the mesh later, in device memory.
+    const mesh_state& mesh = grids.from_kernel() ? this->state->mesh : now.mesh;
+    launch_steps<false>(view, mesh, now.time.batch, grids);
+  }
+
+  /// One step, in sizes for the current mesh.
+  template <class Grids>
+  void launch_repeated(const run_state& now, Grids& grids) const {
+    launch_steps<true>(static_cast<const View&>(*this), now.mesh, 1, grids);
+  }
+
+  /// Whether the next steps are many enough and short enough for a graph.
+  [[nodiscard]] bool loop_pays(const run_state& now) const {
+    unsigned long long due = now.time.stop_step - now.time.steps;
+    if (this->regrid.every > 0) due = std::min(due, now.time.next_regrid - now.time.steps);
+    return due >= loop_tuning::min_steps &&
+           std::size_t{now.mesh.leaves} * View::cells::count <= loop_tuning::max_cells;
+  }
+  /// The first phases of a run do not repeat.
+  static constexpr bool begins_without_loop = true;
+};
+
+}  // namespace ramify::detail::amr::inline RAMIFY_BUILD
