@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(a_long_chain_is_resumed) {
   BOOST_REQUIRE(report.rounds > 3u);  // without resuming, there are as many rounds as slots
   BOOST_TEST(report.taken == route::device);
   BOOST_TEST(report.peak_slots <= 2u);
-  BOOST_TEST(report.child_grids > report.rounds);  // by the tail launches of resume_rounds
+  BOOST_TEST(report.child_grids > report.rounds);  // by the tail launches of the driver
 }
 
 // ---- schedules of the executor -----------------------------------------------------------------
