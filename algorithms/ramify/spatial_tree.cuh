@@ -50,6 +50,8 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <ramify/runtime/stream.cuh>
 #include <ramify/spatial_tree/build_run.cuh>
 #include <ramify/spatial_tree/config.hpp>
 #include <ramify/spatial_tree/queries.cuh>
@@ -110,6 +112,9 @@ class [[nodiscard(
   spatial_tree_run(const point<Real, dim>* points, std::size_t n, cudaStream_t stream,
                    const spatial_tree_config& config, const scratch_memory& scratch,
                    const scratch_memory& tree_memory) {
+    std::optional<relaxed_capture_scope> relaxed;
+    // Queries of the driver concern no captured stream.
+    if (is_being_captured(stream)) relaxed.emplace();
     const bool captured = check_arguments(points, n, stream, config, scratch, tree_memory);
     const std::size_t limit = *current_launch_limits().pending_launches;
     const route_choice choice =

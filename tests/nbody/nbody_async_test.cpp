@@ -157,8 +157,7 @@ void expect_captured(std::size_t n, Start start, Calculate calculate) {
   const ramify::captured_graph graph(
       stream.get(),
       [&] {
-        auto started = start(c, stream.get());
-        run.emplace(std::move(started));
+        run = start(c, stream.get());
         BOOST_CHECK_THROW((void)run->get(), std::logic_error);
       },
       cudaStreamCaptureModeRelaxed);

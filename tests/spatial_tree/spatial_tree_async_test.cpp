@@ -227,9 +227,8 @@ void expect_captured(const spatial_tree_config& config, std::size_t n, bool with
   const ramify::captured_graph graph(
       stream.get(),
       [&] {
-        auto started = ramify::spatial_tree_async(on_device.data(), n, stream.get(), config,
-                                                  memory.scratch(), memory.tree());
-        run.emplace(std::move(started));
+        run = ramify::spatial_tree_async(on_device.data(), n, stream.get(), config,
+                                         memory.scratch(), memory.tree());
         (void)ramify::reduce_bottom_up(run->view(), count_fold{counts.data()}, stream.get(), {},
                                        zeros.data());
         BOOST_CHECK_THROW((void)run->get(), std::logic_error);

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <ramify/nbody/checks.cuh>
 #include <ramify/nbody/config.hpp>
 #include <ramify/nbody/traversal.cuh>
@@ -368,6 +369,9 @@ barnes_hut_run<Real> barnes_hut<Real>::accelerations_async(const point<Real, 3>*
                                                            scratch_memory scratch) {
   const detail::nbody::device_arrays<Real> arrays{positions,     masses,     n,
                                                   accelerations, potentials, n};
+  std::optional<relaxed_capture_scope> relaxed;
+  // Queries of the driver concern no captured stream.
+  if (is_being_captured(stream)) relaxed.emplace();
   detail::nbody::check_arguments(arrays, "barnes_hut");
   if (n > 0) {
     check_scratch(scratch, barnes_hut_scratch_bytes<Real>(n, config_), "barnes_hut");

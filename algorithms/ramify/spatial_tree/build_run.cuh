@@ -365,9 +365,8 @@ class build_run {
     stages_->put(encode_points<Real, dim>, input_.n, "computing the Morton codes", input_.points,
                  input_.n, static_cast<const point_bounds<Real, dim>*>(sorted_.found),
                  sorted_.codes);
-    auto sort = quicksort_async(sorted_.codes, input_.n, morton_code::less{}, input_.stream,
-                                sort_config(input_.config), sorted_.sort);
-    sort_.emplace(std::move(sort));
+    sort_ = quicksort_async(sorted_.codes, input_.n, morton_code::less{}, input_.stream,
+                            sort_config(input_.config), sorted_.sort);
     stages_->start();
   }
 
