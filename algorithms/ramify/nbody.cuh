@@ -11,8 +11,8 @@
 ///     const ramify::nbody_config config{.theta = 0.5, .softening = 0.01};
 ///     ramify::barnes_hut<float> gravity(config);
 ///     gravity.accelerations(positions, masses, n, accelerations, potentials, stream);
-///     auto run = gravity.accelerations_async(positions, masses, n, accelerations);  // does not wait
-///     run.get();                                                                    // waits
+///     auto run = gravity.accelerations_async(positions, masses, n, accelerations);
+///     run.get();                                          // accelerations_async() does not wait
 ///
 ///     masses        <-- [3, 1]                  positions  <-- [(0 0 0), (2 0 0)]
 ///     accelerations --> [(.25 0 0), (-.75 0 0)] potentials --> [-.5, -1.5]      (no softening)
@@ -42,9 +42,9 @@
 /// Step           nbody_system: leapfrog, kick-drift-kick, one force calculation a step. Second
 ///                order in dt; time-reversible (with -dt) but for rounding. All bodies have one dt,
 ///                so close encounters require softening or a small dt.
-/// Scratch        barnes_hut, of floats: 16 bytes a body and 68 a node, for half a node a body, kept
-///                from call to call, and the tree's (<ramify/spatial_tree.cuh>), which each call
-///                builds anew. nbody_system: 44 bytes a body more. All from Ramify's stream-ordered
+/// Scratch        barnes_hut, of floats: 16 bytes a body and 68 a node, for half a node a body,
+///                kept from call to call, and the tree's (<ramify/spatial_tree.cuh>), which each
+///                call builds anew. nbody_system: 44 bytes a body more. All from Ramify's stream-ordered
 ///                pool, or, for accelerations_async() and direct_gravity_async(), from the caller.
 /// Stream         each call is ordered after earlier work in its stream, and waits for the stream,
 ///                except for calls whose name ends in _async: their get() waits. Memory is freed in
@@ -53,8 +53,8 @@
 ///                accelerations_async() on the device route, with scratch memory of the caller.
 /// Launches       those of the tree, and five grids from the host. The traversal launches nothing.
 /// Errors         std::invalid_argument for a bad argument, naming the first body with an invalid
-///                coordinate or mass, and then no result is written; unavailable if the device route
-///                is requested without -rdc=true; cuda_error, device_launch_error.
+///                coordinate or mass, and then no result is written; unavailable if the device
+///                route is requested without -rdc=true; cuda_error, device_launch_error.
 /// Complexity     barnes_hut: O(n log n / theta^3) expected; direct_gravity: O(n^2).
 /// Source         Barnes and Hut, 1986; the traversal: Burtscher and Pingali, 2011; the leapfrog:
 ///                Hockney and Eastwood, Computer Simulation Using Particles, 1981.

@@ -140,8 +140,8 @@ class [[nodiscard(
   }
 
   /// Waits for the build, completes it if necessary, and returns the tree. Call it once; or, if a
-  /// graph captured the build, after each of its launches, or once after several. The tree then uses
-  /// the memory that the caller passed.
+  /// graph captured the build, after each of its launches, or once after several. The tree then
+  /// uses the memory that the caller passed.
   /// \throws std::invalid_argument naming the first point that is not finite; std::length_error if
   ///         the tree has more nodes than fit in memory that the caller passed; std::logic_error
   ///         while the stream is being captured; cuda_error, device_launch_error
@@ -201,7 +201,7 @@ class [[nodiscard(
 /// \param stream       the stream of the build, which must outlive the tree
 /// \param scratch      memory of spatial_tree_scratch_bytes(); empty: from Ramify's stream-ordered
 ///                     pool
-/// \param tree_memory  memory of spatial_tree_bytes(), which the tree will use; empty: from the pool
+/// \param tree_memory  memory of spatial_tree_bytes() for the tree; empty: from the pool
 /// \throws std::invalid_argument; cuda_error; unavailable if the device route is requested without
 ///         -rdc=true, or if the stream is being captured and the route is flat
 template <class Real, int dim>

@@ -146,8 +146,8 @@ BOOST_AUTO_TEST_CASE(no_bodies) {
 
 namespace {
 
-/// Captures what `start(c, stream)` starts, launches it three times with new positions, and compares
-/// each result with `calculate(c)`, an ordinary calculation.
+/// Captures what `start(c, stream)` starts, launches it three times with new positions, and
+/// compares each result with `calculate(c)`, an ordinary calculation.
 template <class Start, class Calculate>
 void expect_captured(std::size_t n, Start start, Calculate calculate) {
   const ramify::host_stream stream;

@@ -131,7 +131,8 @@ class gravity_memory {
   gravity_memory(device_buffer<std::byte>& kept, std::byte* given, cudaStream_t stream)
       : kept_(&kept), given_(given), stream_(stream) {}
 
-  /// Returns memory for n bodies and `node_count` nodes. Memory that is replaced loses its contents.
+  /// Returns memory for n bodies and `node_count` nodes. Memory that is replaced loses its
+  /// contents.
   /// \throws cuda_error
   [[nodiscard]] gravity_scratch<Real> at_least(std::size_t n, std::size_t node_count) {
     bytes_ = gravity_scratch<Real>::bytes(n, node_count);
@@ -196,8 +197,8 @@ class [[nodiscard(
     return sizing.size();
   }
 
-  /// Waits for the calculation, completes it if necessary, and returns its report. Call it once; or,
-  /// if a graph captured the calculation, after each of its launches.
+  /// Waits for the calculation, completes it if necessary, and returns its report. Call it once;
+  /// or, if a graph captured the calculation, after each of its launches.
   /// \throws std::invalid_argument naming the first invalid body; std::length_error if the tree has
   ///         more nodes than fit in the caller's scratch memory; std::logic_error while the stream
   ///         is being captured; cuda_error, device_launch_error
@@ -305,8 +306,9 @@ class barnes_hut {
 
   /// Starts to calculate the accelerations of n bodies, and their potentials unless `potentials` is
   /// null. Asynchronous, as spatial_tree_async() is. The arrays and the scratch memory must exist
-  /// until get() has returned. Without scratch memory of the caller, this object must exist and must
-  /// not be moved or used until then. A graph may capture it on the device route, with scratch memory.
+  /// until get() has returned. Without scratch memory of the caller, this object must exist and
+  /// must not be moved or used until then. A graph may capture it on the device route, with scratch
+  /// memory.
   /// \param scratch  memory of barnes_hut_scratch_bytes(); empty: kept by this object
   /// \throws std::invalid_argument; cuda_error; unavailable
   barnes_hut_run<Real> accelerations_async(const point<Real, 3>* positions, const Real* masses,

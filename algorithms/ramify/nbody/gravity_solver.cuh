@@ -11,8 +11,8 @@
 
 namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 
-/// Calculates accelerations by config.method. It keeps the scratch memory of the tree code from call
-/// to call. Move-only.
+/// Calculates accelerations by config.method. It keeps the scratch memory of the tree code from
+/// call to call. Move-only.
 template <class Real>
 class gravity_solver {
  public:
@@ -20,7 +20,8 @@ class gravity_solver {
   explicit gravity_solver(const nbody_config& config) : config_(config), tree_code_(config) {}
 
   /// Calculates the accelerations of n bodies, and their potentials unless `potentials` is null.
-  /// Waits for `stream`. \throws std::invalid_argument, cuda_error, device_launch_error, unavailable
+  /// Waits for `stream`.
+  /// \throws std::invalid_argument, cuda_error, device_launch_error, unavailable
   nbody_report accelerations(const point<Real, 3>* positions, const Real* masses, std::size_t n,
                              point<Real, 3>* accelerations, Real* potentials, cudaStream_t stream) {
     if (config_.method == nbody_method::tree) {

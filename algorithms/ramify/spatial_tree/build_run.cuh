@@ -10,8 +10,8 @@
 ///     4 build_subtrees               the recursion that builds the nodes
 ///     5 publish_nodes, reduce_nodes  the number of nodes, if they are complete; their boxes
 ///
-/// Stages 2 and 4 may need the host, if kernels find no launch slots or on the flat route. The later
-/// stages then do nothing, and finish() runs them again.
+/// Stages 2 and 4 may need the host, if kernels find no launch slots or on the flat route. The
+/// later stages then do nothing, and finish() runs them again.
 
 #include <algorithm>
 #include <cmath>
