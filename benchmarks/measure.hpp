@@ -5,7 +5,8 @@
 /// Medians of repeated runs, written as tables: Markdown to the terminal, and JSON to a file.
 ///
 ///     int main(int argc, char** argv) {
-///       return benchmark::run({.name = "quicksort_cpu", .machine = benchmark::this_cpu}, argc, argv,
+///       return benchmark::run({.name = "quicksort_cpu", .machine = benchmark::this_cpu}, argc,
+///                               argv,
 ///                             [](benchmark::recorder& out, const benchmark::command_line&) {
 ///                               out.table("uniform", {"n", "sort", "ms"});
 ///                               out.row({n, "std::sort", benchmark::summarize(times_ms)});
@@ -97,9 +98,9 @@ using facts = std::vector<std::pair<std::string, cell>>;
 
 /// A benchmark program and its options, besides --json FILE and --help.
 struct program {
-  std::string_view name;                ///< the name in run.sh and plot.py, such as "quicksort_cuda"
-  std::string_view about;               ///< a line for --help
-  facts (*machine)();                   ///< describes the machine
+  std::string_view name;   ///< the name in run.sh and plot.py, such as "quicksort_cuda"
+  std::string_view about;  ///< a line for --help
+  facts (*machine)();      ///< describes the machine
   std::vector<std::string> parts = {};  ///< choices of --part A,B,...; no such option if empty
   bool has_quick = false;               ///< true if there is an option --quick
   std::string_view words = {};  ///< the meaning of positional arguments; empty: none allowed
@@ -124,7 +125,8 @@ struct command_line {
 
 /// Prints tables row by row, and keeps them for a JSON file:
 ///
-///     {"program": "quicksort_cpu", "command": "...", "date": "2026-11-21", "machine": {"CPU": "..."},
+///     {"program": "quicksort_cpu", "command": "...", "date": "2026-11-21",
+///      "machine": {"CPU": "..."},
 ///      "tables": [{"name": "uniform", "caption": "", "columns": ["n", "sort", "ms"], "rows": [
 ///        [4194304, "std::sort", {"median": 352, "least": 341, "most": 357, "repeats": 7}]]}]}
 class recorder {

@@ -4,8 +4,8 @@
 //   tree_search --tree T1 --verify
 //   tree_search --type binomial --root-branches 2000 --branches 8 --probability 0.124 --report json
 //
-// Exit status: 0 success; 1 the search failed; 2 a bad option; 4 this machine or build cannot run the
-// backend or the route; 5 the trace cannot be written.
+// Exit status: 0 success; 1 the search failed; 2 a bad option; 4 this machine or build cannot run
+// the backend or the route; 5 the trace cannot be written.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <iostream>

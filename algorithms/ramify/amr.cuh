@@ -76,11 +76,11 @@ class [[nodiscard("call get(): it waits, checks and completes the steps")]] amr_
   /// Waits for the steps. Launches what kernels could not launch, and on the flat route all phases,
   /// and gets more memory for the mesh. Returns the report of the run until now.
   ///
-  /// Must be called once. For captured steps, call it after each launch of their graph, or after the
-  /// last of several launches, before any other member of the amr_run and before another graph. The
-  /// graph must have been launched into the same stream, or be complete.
-  /// \throws amr_error as of amr_run::advance(), or if captured steps need more memory for the mesh:
-  ///         the graph cannot continue then, and amr_run::advance() can once this object is
+  /// Must be called once. For captured steps, call it after each launch of their graph, or after
+  /// the last of several launches, before any other member of the amr_run and before another graph.
+  /// The graph must have been launched into the same stream, or be complete.
+  /// \throws amr_error as of amr_run::advance(), or if captured steps need more memory for the
+  ///         mesh: the graph cannot continue then, and amr_run::advance() can once this object is
   ///         destroyed; cuda_error; device_launch_error; std::logic_error while the stream is being
   ///         captured
   amr_report get() {
@@ -171,10 +171,10 @@ class amr_run {
   ///
   /// A stream that is being captured records the steps: each launch of the graph takes as many. On
   /// the device route it may contain regrids. On the flat route, which needs a GPU with loops in
-  /// graphs, it must not: mesh.max_level or regrid.every is 0, or `steps` is less than regrid.every;
-  /// if a regrid is due nevertheless, get() completes the steps. The graph contains the addresses of
-  /// the mesh, so the mesh cannot grow until the result is destroyed; reserve() gives it memory
-  /// before. The result must live as long as the graph is launched.
+  /// graphs, it must not: mesh.max_level or regrid.every is 0, or `steps` is less than
+  /// regrid.every; if a regrid is due nevertheless, get() completes the steps. The graph contains
+  /// the addresses of the mesh, so the mesh cannot grow until the result is destroyed; reserve()
+  /// gives it memory before. The result must live as long as the graph is launched.
   /// \throws unavailable if the steps cannot be captured, with the reason; cuda_error;
   ///         std::logic_error if other steps are under way
   [[nodiscard]] amr_advance<Physics, Criterion, n> advance_async(
@@ -182,8 +182,8 @@ class amr_run {
     return {{.steps = steps, .stop = stop_time}, complete()};
   }
 
-  /// Gives the mesh memory for `blocks` blocks, inner ones included, or for mesh.max_blocks. It does
-  /// nothing if the mesh has as much. Asynchronous.
+  /// Gives the mesh memory for `blocks` blocks, inner ones included, or for mesh.max_blocks. It
+  /// does nothing if the mesh has as much. Asynchronous.
   /// \throws std::logic_error if steps are under way or were captured; cuda_error
   void reserve(std::size_t blocks) {
     auto& mesh = complete().mesh;

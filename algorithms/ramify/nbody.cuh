@@ -44,8 +44,9 @@
 ///                so close encounters require softening or a small dt.
 /// Scratch        barnes_hut, of floats: 16 bytes a body and 68 a node, for half a node a body,
 ///                kept from call to call, and the tree's (<ramify/spatial_tree.cuh>), which each
-///                call builds anew. nbody_system: 44 bytes a body more. All from Ramify's stream-ordered
-///                pool, or, for accelerations_async() and direct_gravity_async(), from the caller.
+///                call builds anew. nbody_system: 44 bytes a body more. All from Ramify's
+///                stream-ordered pool, or, for accelerations_async() and direct_gravity_async(),
+///                from the caller.
 /// Stream         each call is ordered after earlier work in its stream, and waits for the stream,
 ///                except for calls whose name ends in _async: their get() waits. Memory is freed in
 ///                the stream that was passed, so the stream must outlive the object.

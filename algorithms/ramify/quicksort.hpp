@@ -15,12 +15,13 @@
 ///           Keys and values must not overlap.
 /// Order     Ascending or descending; a NaN counts as greater than every number. Not stable.
 /// Waits     All functions return after the keys are sorted.
-/// Errors    std::invalid_argument for a bad argument, and unavailable for a backend or a route that
-///           this machine or this build cannot run, both before any memory is written; cuda_error,
-///           device_launch_error. Copied host memory is written only after a successful sort.
-/// Cost      That of <ramify/quicksort.cuh>. On the CUDA backend, host memory adds two copies, whose
-///           times the report states separately. <ramify/runtime/staging.cuh> states how pageable
-///           memory is copied.
+/// Errors    std::invalid_argument for a bad argument, and unavailable for a backend or a route
+///           that this machine or this build cannot run, both before any memory is written;
+///           cuda_error, device_launch_error. Copied host memory is written only after a successful
+///           sort.
+/// Cost      That of <ramify/quicksort.cuh>. On the CUDA backend, host memory adds two copies,
+///           whose times the report states separately. <ramify/runtime/staging.cuh> states how
+///           pageable memory is copied.
 
 #include <concepts>
 #include <cstddef>

@@ -118,7 +118,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] trave
  private:
   // Returns the value, and frees the memory of a run that was not captured.
   template <class Run>
-  static Value get_and_release(std::unique_ptr<Run>& run, traverse_report& report) {
+  static Value get_and_release(std::unique_ptr<Run> & run, traverse_report & report) {
     const Value value = run->get(report);
     if (!run->captured()) run.reset();
     return value;
@@ -132,18 +132,18 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] trave
 /// Starts visiting all nodes of the tree with this root, in `stream`. The functors are copied.
 ///
 /// Returns without waiting. The one exception is the first call with work_sharing and the automatic
-/// route on a GPU, which may measure launch costs (see choose_route()). The returned run's get() waits. On
-/// the flat route, unless config.flat_loop is graph, get() also launches all grids but the first few. On
-/// the device route it launches the grids that found no launch slot.
+/// route on a GPU, which may measure launch costs (see choose_route()). The returned run's get()
+/// waits. On the flat route, unless config.flat_loop is graph, get() also launches all grids but
+/// the first few. On the device route it launches the grids that found no launch slot.
 ///
 /// \param scratch  traverse_scratch_bytes() bytes of device memory, aligned to 256 bytes, which
 ///                 must stay allocated until get() has returned. The default allocates it in stream
 ///                 order.
 ///
-/// A stream that is being captured records a traversal, on the device route, or on the flat route as
-/// a WHILE node; `scratch` is then required. Each launch of the graph visits the whole tree. The run
-/// must live as long as the graph is launched; its get() reports on the last launch, completes it if
-/// a grid found no launch slot, and throws if a list overflowed.
+/// A stream that is being captured records a traversal, on the device route, or on the flat route
+/// as a WHILE node; `scratch` is then required. Each launch of the graph visits the whole tree. The
+/// run must live as long as the graph is launched; its get() reports on the last launch, completes
+/// it if a grid found no launch slot, and throws if a list overflowed.
 ///
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <class Node, class Expand, class Visit, class Reduce, class Value>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a run's phases are launched: failed launches, steps in the background, a mesh that has no memory
-// left, loops of graphs, captured steps.
+// How a run's phases are launched: failed launches, steps in the background, a mesh that has no
+// memory left, loops of graphs, captured steps.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>

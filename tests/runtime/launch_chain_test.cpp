@@ -29,12 +29,12 @@ constexpr unsigned width = 5;
 
 /// What a step leaves to the next one.
 struct counts {
-  unsigned done;     ///< steps that are complete
-  unsigned lanes;    ///< of the due step: width + done % 3 blocks
+  unsigned done;   ///< steps that are complete
+  unsigned lanes;  ///< of the due step: width + done % 3 blocks
 };
 
-/// Each step has a grid that visits its blocks, one in no order with the others, and one that checks
-/// the first and ends the step.
+/// Each step has a grid that visits its blocks, one in no order with the others, and one that
+/// checks the first and ends the step.
 template <chain_join how, bool bounded>
 struct program : chain_link {
   using state_type = counts;
@@ -123,9 +123,8 @@ struct request {
 template <class Program>
 struct fixture {
   explicit fixture(const request& how)
-      : control(status.data(),
-                choose_route(how.taken, how.limit, 1, {route::flat, "automatic"}), how.limit,
-                nullptr),
+      : control(status.data(), choose_route(how.taken, how.limit, 1, {route::flat, "automatic"}),
+                how.limit, nullptr),
         chain(control,
               Program{{}, state.data(), visits.data(), aside.data(), errors.data(), how.last},
               choose_loop(how.loop, "flat_loop")) {}
@@ -148,8 +147,7 @@ struct fixture {
       const unsigned wanted = step < last ? times : 0;
       right = right && (!has_aside || beside[step] == wanted);
       for (unsigned block = 0; block < 2 * width; ++block) {
-        right = right &&
-                seen[step * 2 * width + block] == (block < width + step % 3 ? wanted : 0);
+        right = right && seen[step * 2 * width + block] == (block < width + step % 3 ? wanted : 0);
       }
     }
     return right;
@@ -445,16 +443,19 @@ BOOST_AUTO_TEST_CASE(a_captured_chain_runs_once_in_each_launch_of_its_graph) {
       std::optional<launch_chain<Program>> chain;
       const counts first{0, width};
       check(cudaDeviceSynchronize(), "waiting");
-      const captured_graph graph(stream.get(), [&] {
-        control.emplace(status.data(), choose_route(taken, 2048, 1, {taken, ""}), 2048,
-                        stream.get());
-        chain.emplace(*control, memory.chain.program(),
-                      choose_loop(flat_loop::automatic, "flat_loop"));
-        chain->write_state(first);
-        if (Program::releases_slots && !by_graph) chain->launch_first_step(first);
-        chain->start();
-        BOOST_CHECK_THROW(chain->finish(), std::logic_error);
-      }, cudaStreamCaptureModeRelaxed);
+      const captured_graph graph(
+          stream.get(),
+          [&] {
+            control.emplace(status.data(), choose_route(taken, 2048, 1, {taken, ""}), 2048,
+                            stream.get());
+            chain.emplace(*control, memory.chain.program(),
+                          choose_loop(flat_loop::automatic, "flat_loop"));
+            chain->write_state(first);
+            if (Program::releases_slots && !by_graph) chain->launch_first_step(first);
+            chain->start();
+            BOOST_CHECK_THROW(chain->finish(), std::logic_error);
+          },
+          cudaStreamCaptureModeRelaxed);
       for (unsigned launches = 1; launches <= 3; ++launches) {
         graph.launch(stream.get());
         chain->finish();

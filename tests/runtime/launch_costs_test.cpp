@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(the_folder_comes_from_the_environment) {
 }
 
 BOOST_AUTO_TEST_CASE(the_version_of_the_driver_is_parsed) {
-    BOOST_TEST(driver_version_in("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04"
+  BOOST_TEST(driver_version_in("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04"
                                "  Release Build\nGCC version:  gcc version 12.2.0 (Debian)\n") ==
              "580.159.04");
   BOOST_TEST(driver_version_in("580.1") == "580.1");
@@ -257,9 +257,7 @@ BOOST_AUTO_TEST_CASE(the_facade_returns_costs_or_throws) {
     BOOST_TEST(are_plausible(costs));
     BOOST_TEST(text_of(ramify::launch_costs_of_device()) == text_of(costs));
 #if RAMIFY_ON_CUDA
-    BOOST_TEST(
-        load_launch_costs(launch_costs_folder(), current_launch_costs_origin())
-            .has_value());
+    BOOST_TEST(load_launch_costs(launch_costs_folder(), current_launch_costs_origin()).has_value());
 #endif
   } catch (const ramify::unavailable& e) {
     BOOST_TEST(RAMIFY_ON_CUDA == 0);  // this machine may have no GPU

@@ -61,7 +61,7 @@ std::string order_after(void (*kernel)(grid_log*)) {
   return {seen.names, seen.names + seen.size};
 }
 
-// ---- programmatic dependent launch ----------------------------------------------------------------
+// ---- programmatic dependent launch --------------------------------------------------------------
 
 /// Spends some time, then stores the number of the previous grid plus one.
 __global__ void one_more(unsigned* numbers, unsigned mine) {
@@ -85,7 +85,7 @@ unsigned count_dependent_grids(unsigned count) {
   return download(numbers)[count];
 }
 
-// ---- owning objects ------------------------------------------------------------------------------
+// ---- owning objects -----------------------------------------------------------------------------
 
 /// Moves each kind of owning object. Returns what is wrong, or an empty string.
 std::string move_owning_objects() {

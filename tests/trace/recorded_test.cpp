@@ -201,8 +201,8 @@ constexpr route routes[] = {route::device, route::flat};
 
 BOOST_DATA_TEST_CASE(every_grid_of_a_tree_search_is_recorded, data::make(routes), taken) {
   launch_trace trace;
-  const ramify::tree_search_options options{
-      {.route = taken, .trace = &trace}, tests::backend_under_test()};
+  const ramify::tree_search_options options{{.route = taken, .trace = &trace},
+                                            tests::backend_under_test()};
   const char* tree = tests::runs_on_cpu() ? "small" : "T1";
   const auto found = ramify::tree_search(ramify::parse_uts_tree(tree), options);
   BOOST_TEST(trace.count() == grids_of(found.report));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rounds and levels of the flat route by the host and by a graph, failed launches, and traversals
-// captured into a graph.
+// The rounds and levels of the flat route by the host and by a graph, failed launches, and
+// traversals captured into a graph.
 #include <algorithm>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -180,8 +180,8 @@ struct captured_marks {
   traverse_report report;
 };
 
-/// Captures a traversal and launches the graph once for each size of the tree. Gets the result after
-/// each launch, or after the last one only.
+/// Captures a traversal and launches the graph once for each size of the tree. Gets the result
+/// after each launch, or after the last one only.
 captured_marks mark_captured(const numbered_tree& tree, const std::vector<unsigned>& ns,
                              const traverse_config& config, bool get_each) {
   const ramify::host_stream stream;

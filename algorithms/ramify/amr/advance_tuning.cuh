@@ -41,11 +41,11 @@ struct advance_tuning {
 
 /// When flat_loop::automatic launches the steps between two regrids by a graph.
 ///
-/// On an H200 making a graph costs about 22 us and 1 us a grid; an iteration costs 3.9 us and 0.7 us a
-/// grid, about 10 us for a step. The host needs 2.5 to 4.5 us a grid, 22 to 40 us for a step, but only
-/// if the grids take less time than that: otherwise its launches overlap with them. A step of
-/// `max_cells` cells takes about 16 us at 4,000 updates/us. With `min_steps` steps a graph costs about
-/// as much as the host; with more it costs less.
+/// On an H200 making a graph costs about 22 us and 1 us a grid; an iteration costs 3.9 us and 0.7
+/// us a grid, about 10 us for a step. The host needs 2.5 to 4.5 us a grid, 22 to 40 us for a step,
+/// but only if the grids take less time than that: otherwise its launches overlap with them. A step
+/// of `max_cells` cells takes about 16 us at 4,000 updates/us. With `min_steps` steps a graph costs
+/// about as much as the host; with more it costs less.
 struct loop_tuning {
   static constexpr std::size_t max_cells = std::size_t{1} << 16;
   static constexpr unsigned min_steps = 4;

@@ -94,8 +94,8 @@ struct amr_step_config {
 
 /// The configuration of amr_run, and the part of amr_options that does not depend on the problem.
 ///
-/// `pending_launches` is in force while a constructor or advance() runs, and from advance_async() to
-/// get(). amr_run runs on the
+/// `pending_launches` is in force while a constructor or advance() runs, and from advance_async()
+/// to get(). amr_run runs on the
 /// backend that its compiler made code for; `backend` must be automatic or that one.
 struct amr_config : run_options {
   amr_mesh_config mesh;

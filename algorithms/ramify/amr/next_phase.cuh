@@ -151,8 +151,9 @@ struct advance_request {
 
 /// Begins a call of advance(). One thread.
 ///
-/// If an earlier call left a phase undone, because the mesh was full or because get() did not complete
-/// a launch of a captured graph, it continues with that phase, and the steps of both calls are taken.
+/// If an earlier call left a phase undone, because the mesh was full or because get() did not
+/// complete a launch of a captured graph, it continues with that phase, and the steps of both calls
+/// are taken.
 template <class View>
 __global__ void begin_advance(View view, advance_request wanted) {
   const traced here(view.trace, __func__);
@@ -179,8 +180,8 @@ __global__ void begin_advance(View view, advance_request wanted) {
   }
 }
 
-/// The last grid of a captured graph: keeps what the next launch needs to know of a phase that is not
-/// complete. One thread.
+/// The last grid of a captured graph: keeps what the next launch needs to know of a phase that is
+/// not complete. One thread.
 template <class View>
 __global__ void end_captured_advance(View view) {
   const traced here(view.trace, __func__);

@@ -113,8 +113,8 @@ class phase_run {
 
   /// Waits until no phase is left. Launches the phases that kernels did not launch, and gets more
   /// memory for the mesh. Brings the report of the run up to date.
-  /// \throws amr_error if the run cannot continue; cuda_error, device_launch_error; std::logic_error
-  ///         while the stream is being captured
+  /// \throws amr_error if the run cannot continue; cuda_error, device_launch_error;
+  ///         std::logic_error while the stream is being captured
   void finish() {
     for (;;) {
       chain_->finish();

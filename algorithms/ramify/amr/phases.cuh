@@ -2,18 +2,18 @@
 #pragma once
 
 /// \file
-/// The phases of a run as steps of a launch chain. The same code launches them from the host and from
-/// kernels.
+/// The phases of a run as steps of a launch chain. The same code launches them from the host and
+/// from kernels.
 ///
 /// A phase is a sequence of grids, one after another in a stream, whose sizes are known when it
 /// begins. Its last grid, next_phase(), writes the next phase to the run's state. On the flat route
 /// the host waits, reads the state, and launches the next phase; the steps between two regrids may
-/// be the body of a graph's loop. On the device route the chain's driver kernel launches a phase and
-/// then itself as a tail launch, the only join that a kernel has.
+/// be the body of a graph's loop. On the device route the chain's driver kernel launches a phase
+/// and then itself as a tail launch, the only join that a kernel has.
 ///
 /// With subcycling a step is a recursion over the levels: a level takes its step, the next finer
-/// level takes two, and then the fluxes between them are corrected. The recursion is written once, as
-/// the task advance_level. The host runs it as a function, kernels as a tail launch.
+/// level takes two, and then the fluxes between them are corrected. The recursion is written once,
+/// as the task advance_level. The host runs it as a function, kernels as a tail launch.
 
 #include <algorithm>
 #include <cstddef>
@@ -114,7 +114,8 @@ struct advance_level {
                   {0, begin, 1.0 / double(1u << level), first ? 0.0 : 0.5, first});
     // 2. Base case: there is no finer level.
     if (level == finest_level(*mesh, view.tree.max_level)) return;
-    // 3. Recurse: the next finer level takes two steps. Join: tasks run one after another, each after
+    // 3. Recurse: the next finer level takes two steps. Join: tasks run one after another, each
+    //    after
     //    everything that the previous one has launched.
     const double half = 0.5 / double(1u << level);
     grids.then(view, advance_level{mesh, level + 1, begin, true});

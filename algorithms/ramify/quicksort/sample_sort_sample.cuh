@@ -51,7 +51,8 @@ __device__ inline void clear_counts(position* counts, unsigned target, unsigned 
 /// Initializes the state of a run. All threads of one block must call it. (Inlined: nvlink rejects
 /// copies of a function whose size differs between files.)
 template <class Key, class Value, class Compare>
-__device__ __forceinline__ void clear_state(const sample_sort_context<Key, Value, Compare>& context) {
+__device__ __forceinline__ void clear_state(
+    const sample_sort_context<Key, Value, Compare>& context) {
   for (unsigned level = threadIdx.x; level <= max_levels; level += blockDim.x) {
     context.leaves_taken[level] = 0;
   }

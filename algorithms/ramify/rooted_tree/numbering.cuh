@@ -57,9 +57,9 @@ class tree_numbering {
     stage_->start(initial_tree_state());
   }
 
-  /// Waits until the forest is numbered, and returns the report with that of the sort. If the forest
-  /// is faulty, no number is written. Call it once; of a run that a graph has captured, after each
-  /// launch of the graph.
+  /// Waits until the forest is numbered, and returns the report with that of the sort. If the
+  /// forest is faulty, no number is written. Call it once; of a run that a graph has captured,
+  /// after each launch of the graph.
   /// \throws std::invalid_argument naming the node; cuda_error, device_launch_error
   run_report finish(const run_setup& setup) {
     run_report sort_report;
@@ -68,8 +68,8 @@ class tree_numbering {
     add_part(report, sort_report, "the sort");
     tree_state found = stage_->chain.state();
     if (found.unsorted != 0) {
-      // The tour could not be linked, because kernels had not completed the sort. The host completes
-      // a sort first.
+      // The tour could not be linked, because kernels had not completed the sort. The host
+      // completes a sort first.
       stage<tour_program> again(control_memory_, setup, program_);
       again.chain.write_state(initial_tree_state());
       add_part(report, start_sort(setup, again.control).get());

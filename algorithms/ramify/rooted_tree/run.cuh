@@ -58,8 +58,8 @@ class tree_folding<tree_folds<T, Combine>> {
     start(*stage_, setup, numbering);
   }
 
-  /// Waits until the values are folded; after finish() of the numbering. Adds to the report. Returns
-  /// the number of rounds of pointer doubling. \throws cuda_error, device_launch_error
+  /// Waits until the values are folded; after finish() of the numbering. Adds to the report.
+  /// Returns the number of rounds of pointer doubling. \throws cuda_error, device_launch_error
   std::uint32_t finish(const run_setup& setup, const tree_numbering& numbering,
                        run_report& report) {
     if (!is_requested()) return 0;

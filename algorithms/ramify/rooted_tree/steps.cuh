@@ -66,8 +66,9 @@ __device__ void end_block(const Program& program, const char* kernel, Next next)
   runtime::end_step(program, kernel);
 }
 
-/// Launches the grid of step `due`. From the host on the flat route, it also launches the steps that
-/// are expected after it: all but the rounds of pointer doubling after the first rounds_ahead ones.
+/// Launches the grid of step `due`. From the host on the flat route, it also launches the steps
+/// that are expected after it: all but the rounds of pointer doubling after the first rounds_ahead
+/// ones.
 template <class Program, class Grids>
 __host__ __device__ void launch_due(const Program& program, const tree_step& due, Grids& grids) {
   program.launch_grid(due, grids);

@@ -29,9 +29,9 @@ struct spatial_tree_config {
   unsigned block_points = 2048;
   /// The streams of child grids on the device route.
   child_streams streams = child_streams::fire_and_forget;
-  /// Number of nodes that memory is reserved for; 0: 8 n / leaf_size + 1024, which suffices for most
-  /// points; 2 n suffices for any. A tree with more nodes is built again in more memory, or, in
-  /// memory that the caller passed, is an error.
+  /// Number of nodes that memory is reserved for; 0: 8 n / leaf_size + 1024, which suffices for
+  /// most points; 2 n suffices for any. A tree with more nodes is built again in more memory, or,
+  /// in memory that the caller passed, is an error.
   std::size_t max_nodes = 0;
   /// The grids of the build are added to this trace when the build is complete; null: no trace. It
   /// must outlive the build. Queries are not traced.

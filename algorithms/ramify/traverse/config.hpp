@@ -54,9 +54,9 @@ struct traverse_config {
   /// of children. A lane visits the subtree of a node with fewer children itself, as long as it
   /// holds at most 4 frontier nodes. `work_sharing` always launches per grid.
   launch_granularity launches{granularity::per_grid};
-  /// What launches the rounds of `work_sharing` and the levels of `task_per_node` on the flat route.
-  /// Automatic: the host launches the first few, and a CUDA graph the others; without graphs the host
-  /// launches all.
+  /// What launches the rounds of `work_sharing` and the levels of `task_per_node` on the flat
+  /// route. Automatic: the host launches the first few, and a CUDA graph the others; without graphs
+  /// the host launches all.
   ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
   /// The trace to which the grids of the run are added when the run ends, or null. It must outlive
   /// the run.

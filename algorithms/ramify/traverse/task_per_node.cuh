@@ -108,8 +108,8 @@ __device__ void visit_range(const task_of<Context>& range, typename Context::val
   }
 }
 
-/// Runs the tasks of a grid, one block of 32 threads for each. Without launches it is the flat kernel,
-/// which a graph's loop launches.
+/// Runs the tasks of a grid, one block of 32 threads for each. Without launches it is the flat
+/// kernel, which a graph's loop launches.
 template <bool can_launch, class Context>
 __global__ void __launch_bounds__(Context::threads)
     visit_children(task_source<task_of<Context>> source,
@@ -144,7 +144,8 @@ __global__ void __launch_bounds__(Context::threads)
     }
     if (lane == 0) spawn.task_ends();
   }
-  // 4. Reduce the totals of the block, and add the sum to a cell. A graph's loop launches many blocks
+  // 4. Reduce the totals of the block, and add the sum to a cell. A graph's loop launches many
+  //    blocks
   //    without tasks.
   if (has_tasks) {
     using block_reduction = block_reduce<Value, threads>;

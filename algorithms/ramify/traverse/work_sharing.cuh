@@ -82,7 +82,8 @@ struct work_sharing_context : runtime::chain_link {
   [[nodiscard]] __host__ __device__ work_round due_round(const round_state& now) const {
     return plan_round<Node>(now.filled, now.due(), max_blocks, stack_size);
   }
-  /// Swaps the lists after a round, and returns the new state. Called by one thread of the last block.
+  /// Swaps the lists after a round, and returns the new state. Called by one thread of the last
+  /// block.
   __device__ round_state end_round(const work_round& round) const {
     const round_state old = *state;  // one read of the whole
     round_state next{};

@@ -115,7 +115,7 @@ std::vector<double> change_of(const amr_options& options, const mesh_snapshot& m
 
 template <detail::facade::build where>
 std::unique_ptr<detail::facade::amr_on_backend> make_on(const amr_options& options,
-                                                const amr_state* state) {
+                                                        const amr_state* state) {
   using detail::facade::make_amr_on;
   if (options.precision == amr_precision::float_) {
     return options.dimensions == 2 ? make_amr_on<where, float, 2>(options, state)
@@ -130,10 +130,10 @@ std::string make_run(const amr_options& options, const amr_state* state,
                      std::unique_ptr<detail::facade::amr_on_backend>& run) {
   validate(options);
   return detail::facade::on_backend(options.backend, options.trace != nullptr,
-                            [&](auto where) {
-                              run = make_on<where>(options, state);
-                              return run->report();
-                            })
+                                    [&](auto where) {
+                                      run = make_on<where>(options, state);
+                                      return run->report();
+                                    })
       .backend_reason;
 }
 

@@ -85,7 +85,7 @@ std::unique_ptr<amr_on_backend> make_amr_on(const amr_options& options, const am
 
 /// Instantiates the facade's meshes with values of type Real in `dim` dimensions, for this backend.
 #define RAMIFY_INSTANTIATE(Real, dim)                                                             \
-  namespace ramify::detail::facade {                                                                      \
+  namespace ramify::detail::facade {                                                              \
   template std::unique_ptr<amr_on_backend> make_amr_on<this_build, Real, dim>(const amr_options&, \
                                                                               const amr_state*);  \
   }

@@ -10,7 +10,8 @@ launch_costs detail::facade::launch_costs_on_cuda() { throw unavailable("built w
 #endif
 
 launch_costs launch_costs_of_device() {
-  static_cast<void>(detail::facade::choose_backend(backend::cuda));  // throws if there is no usable device
+  static_cast<void>(
+      detail::facade::choose_backend(backend::cuda));  // throws if there is no usable device
   return detail::facade::launch_costs_on_cuda();
 }
 

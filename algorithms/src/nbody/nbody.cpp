@@ -41,7 +41,8 @@ nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<c
        potentials.empty() ? nullptr : potentials.data(), n},
       "gravity");
   return detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
-    return detail::facade::gravity_on<where, Real>(positions, masses, accelerations, potentials, options);
+    return detail::facade::gravity_on<where, Real>(positions, masses, accelerations, potentials,
+                                                   options);
   });
 }
 
@@ -55,7 +56,8 @@ nbody_simulation<Real>::nbody_simulation(std::span<const vector> positions,
   check_size("nbody_simulation", "masses", masses.size(), positions.size());
   const nbody_report first =
       detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
-        bodies_ = detail::facade::make_nbody_on<where, Real>(positions, velocities, masses, options);
+        bodies_ =
+            detail::facade::make_nbody_on<where, Real>(positions, velocities, masses, options);
         return bodies_->report();
       });
   bodies_->backend_reason = first.backend_reason;

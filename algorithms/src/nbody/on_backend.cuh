@@ -121,7 +121,7 @@ std::unique_ptr<nbody_on_backend<Real>> make_nbody_on(
 
 /// Instantiates the facade's gravity with numbers of type Real, for this backend.
 #define RAMIFY_INSTANTIATE(Real)                                                                \
-  namespace ramify::detail::facade {                                                                    \
+  namespace ramify::detail::facade {                                                            \
   template nbody_report gravity_on<this_build>(std::span<const std::array<Real, 3>>,            \
                                                std::span<const Real>,                           \
                                                std::span<std::array<Real, 3>>, std::span<Real>, \

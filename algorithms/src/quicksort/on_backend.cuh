@@ -80,7 +80,7 @@ quicksort_report quicksort_on(Held* keys, number_kind kind, Value* values, std::
 
 /// Instantiates the sorts of keys that are held as Held, for this backend.
 #define RAMIFY_INSTANTIATE(Held)                                                             \
-  namespace ramify::detail::facade {                                                                 \
+  namespace ramify::detail::facade {                                                         \
   template quicksort_report quicksort_on<this_build>(Held*, number_kind, void*, std::size_t, \
                                                      const quicksort_options&);              \
   template quicksort_report quicksort_on<this_build>(Held*, number_kind, std::uint32_t*,     \

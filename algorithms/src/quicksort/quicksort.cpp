@@ -18,7 +18,8 @@ quicksort_report sort(Key* keys, Value* values, std::size_t n, const quicksort_o
   }
   return detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
     auto* held = reinterpret_cast<detail::facade::sorted_as<Key>*>(keys);
-    return detail::facade::quicksort_on<where>(held, detail::facade::kind_of<Key>, values, n, options);
+    return detail::facade::quicksort_on<where>(held, detail::facade::kind_of<Key>, values, n,
+                                               options);
   });
 }
 

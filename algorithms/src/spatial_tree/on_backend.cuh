@@ -114,7 +114,7 @@ std::unique_ptr<spatial_backend<Real, dim>> make_spatial_on(
 
 /// Instantiates the facade's trees over `dim`-dimensional points of Real, for this backend.
 #define RAMIFY_INSTANTIATE(Real, dim)                                                          \
-  namespace ramify::detail::facade {                                                                   \
+  namespace ramify::detail::facade {                                                           \
   template std::unique_ptr<spatial_backend<Real, dim>> make_spatial_on<this_build, Real, dim>( \
       std::span<const std::array<Real, dim>>, const spatial_tree_options&);                    \
   }

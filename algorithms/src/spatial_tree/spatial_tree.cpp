@@ -37,8 +37,8 @@ spatial_index<Real, dim>::spatial_index(std::span<const point> points,
   if (to_string(options.backend) == "?") {
     throw std::invalid_argument("spatial_tree_options.backend is none of the enumerators");
   }
-  const run_report built =
-      detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) -> run_report {
+  const run_report built = detail::facade::on_backend(
+      options.backend, options.trace != nullptr, [&](auto where) -> run_report {
         backend_ = detail::facade::make_spatial_on<where, Real, dim>(points, options);
         return backend_->report;
       });

@@ -36,8 +36,8 @@ struct executor_config {
   std::uint64_t seed = 0;    ///< of schedule::random
   unsigned workers = 0;      ///< operating-system threads of schedule::parallel; 0: one per core
   unsigned live_blocks = 8;  ///< maximum number of suspended and running blocks of eager and random
-  /// If not 0: this launch from a kernel, counted from 1 since the configuration is in force, fails with
-  /// cudaErrorLaunchPendingCountExceeded. Tests use it.
+  /// If not 0: this launch from a kernel, counted from 1 since the configuration is in force, fails
+  /// with cudaErrorLaunchPendingCountExceeded. Tests use it.
   std::uint64_t failing_launch = 0;
 };
 

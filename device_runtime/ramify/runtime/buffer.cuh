@@ -216,8 +216,8 @@ struct scratch_memory {
   std::size_t bytes = 0;
 };
 
-/// Checks the size and alignment of provided scratch memory. `needed` is in bytes, and `name` is the
-/// parameter's name in the message.
+/// Checks the size and alignment of provided scratch memory. `needed` is in bytes, and `name` is
+/// the parameter's name in the message.
 /// \throws std::invalid_argument naming `algorithm`
 inline void check_scratch(const scratch_memory& scratch, std::size_t needed, const char* algorithm,
                           const char* name = "scratch") {

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The class captured_graph: launches and copies, captured once as a CUDA graph that can be launched
-/// repeatedly.
+/// The class captured_graph: launches and copies, captured once as a CUDA graph that can be
+/// launched repeatedly.
 ///
 ///     const captured_graph steps(stream, [&] {
 ///       for (int i = 0; i < 10; ++i) {

@@ -4,16 +4,17 @@
 /// \file
 /// The kernels' side of a launch chain: how the last thread of a step launches the next step.
 ///
-/// A chain is a sequence of dependent steps. A step is a few grids, whose sizes are known once the step
-/// before it is complete. A *program* describes a chain; it is the argument that all its kernels share:
+/// A chain is a sequence of dependent steps. A step is a few grids, whose sizes are known once the
+/// step before it is complete. A *program* describes a chain; it is the argument that all its
+/// kernels share:
 ///
-///     struct halving : detail::runtime::chain_link {              // slots, status, trace
-///       using state_type = unsigned;                              // what a step leaves to the next one
+///     struct halving : detail::runtime::chain_link {        // slots, status, trace
+///       using state_type = unsigned;                        // what a step leaves to the next one
 ///       static constexpr auto join = chain_join::last_block;
-///       state_type* state;                                        // in device memory
+///       state_type* state;                                  // in device memory
 ///       bool finished(const unsigned& left) const { return left == 0; }
-///       bool repeats(const unsigned&) const { return true; }      // a graph loop may launch the step
-///       unsigned slots_of(const unsigned&) const { return 1; }    // grids that a step launches
+///       bool repeats(const unsigned&) const { return true; }  // a graph loop may launch the step
+///       unsigned slots_of(const unsigned&) const { return 1; }  // grids that a step launches
 ///       template <class Grids>
 ///       void launch_step(const unsigned& left, Grids& grids) const {
 ///         grids.unordered(halve, {left, 32}, *this);
@@ -24,7 +25,7 @@
 ///       ...
 ///       if (!program.is_last_block(gridDim.x) || threadIdx.x != 0) return;
 ///       *program.state /= 2;
-///       end_step(program, __func__);                              // launches the next step
+///       end_step(program, __func__);                        // launches the next step
 ///     }
 ///
 /// All members are __host__ __device__. The host's side, launch_chain.cuh, lists the
@@ -34,13 +35,14 @@
 ///              step's last grid calls end_step(), which launches the next step. `tail_launch`: the
 ///              driver kernel launches the step and then itself into its tail-launch stream; a step
 ///              may then have grids that launch grids.
-/// Slots        A step takes slots_of() launch slots before its first launch. A grid keeps its place in
-///              the pending-launch pool until all grids nested in it are complete, so a chain keeps its
-///              slots. The driver, which the host launches after the first step, releases them and
-///              launches a step that found no slots. A program with `releases_slots` has few steps and no
-///              driver; each of its grids calls release_slot() first.
-/// Failure      A launch that fails ends the chain's launches. The chain counts the launched grids of
-///              a step, and the host launches the others (launch_chain::finish()).
+/// Slots        A step takes slots_of() launch slots before its first launch. A grid keeps its
+///              place in the pending-launch pool until all grids nested in it are complete, so a
+///              chain keeps its slots. The driver, which the host launches after the first step,
+///              releases them and launches a step that found no slots. A program with
+///              `releases_slots` has few steps and no driver; each of its grids calls
+///              release_slot() first.
+/// Failure      A launch that fails ends the chain's launches. The chain counts the launched grids
+///              of a step, and the host launches the others (launch_chain::finish()).
 /// State        Only the last grid of a step writes what launch_step() reads.
 
 #include <ramify/runtime/graph_loop.cuh>
@@ -69,18 +71,19 @@ struct chain_progress {
 struct chain_link {
   chain_progress* progress = nullptr;
   run_status* status = nullptr;
-  launch_slots slots{};      ///< none on the flat route
-  loop_condition loop{};     ///< of the graph loop that launches the steps, if one does
-  trace_ticket trace{};      ///< of each grid
-  bool on_slot = false;      ///< this grid was launched on a slot of its own
+  launch_slots slots{};   ///< none on the flat route
+  loop_condition loop{};  ///< of the graph loop that launches the steps, if one does
+  trace_ticket trace{};   ///< of each grid
+  bool on_slot = false;   ///< this grid was launched on a slot of its own
 
-  /// Returns true, to all threads of the block, in the last of `blocks` blocks to call it. The writes
-  /// of the other blocks are then visible. Every thread of the block.
+  /// Returns true, to all threads of the block, in the last of `blocks` blocks to call it. The
+  /// writes of the other blocks are then visible. Every thread of the block.
   [[nodiscard]] __device__ bool is_last_block(unsigned blocks) const {
     return last_to_arrive(progress->arrived, blocks);
   }
 
-  /// Releases the slot of a grid whose program has `releases_slots`. Every thread, first in the kernel.
+  /// Releases the slot of a grid whose program has `releases_slots`. Every thread, first in the
+  /// kernel.
   __device__ void release_slot() const {
     if (on_slot && blockIdx.x == 0 && threadIdx.x == 0) slots.release();
   }
@@ -88,7 +91,9 @@ struct chain_link {
 
 /// A member of a program that it may leave out.
 template <class Program>
-inline constexpr bool releases_slots = requires { requires Program::releases_slots; };
+inline constexpr bool releases_slots = requires {
+  requires Program::releases_slots;
+};
 
 /// Launches the grids of a step, from the host or from one thread of a kernel. After a launch that
 /// fails it launches nothing more. A grid without blocks is not launched and not counted.
@@ -99,8 +104,8 @@ class step_launcher {
       : in_order_(stream), unordered_(stream), skipped_(skipped) {}
 
   /// From a kernel, of a step of which `counted` grids are in the progress. Grids of a step that
-  /// follow one another go into the NULL stream of the block, or, if `own_stream`, into a named stream
-  /// that the first of them makes.
+  /// follow one another go into the NULL stream of the block, or, if `own_stream`, into a named
+  /// stream that the first of them makes.
   __device__ step_launcher(chain_progress& progress, unsigned counted, bool own_stream)
       : unordered_(fire_and_forget()),
         progress_(&progress),
@@ -144,8 +149,8 @@ class step_launcher {
   [[nodiscard]] __host__ __device__ cudaError_t error() const { return error_; }
 
  private:
-  /// Whether the grid is to be launched. It is counted before its launch: from then on the progress is
-  /// the step's to change.
+  /// Whether the grid is to be launched. It is counted before its launch: from then on the progress
+  /// is the step's to change.
   __host__ __device__ bool is_next(const launch_shape& shape) {
     if (shape.grid.x == 0 || error_ != cudaSuccess) return false;
     if (progress_ != nullptr) {
@@ -196,8 +201,8 @@ __device__ inline void record_launches(const chain_link& link, const step_launch
   link.status->record_failure(grids.error(), kernel, depth - 1);
 }
 
-/// The name of a task's grid in traces and in errors. A task may have one: `static const char* name()`,
-/// __device__.
+/// The name of a task's grid in traces and in errors. A task may have one: `static const char*
+/// name()`, __device__.
 template <class Task>
 __device__ const char* name_of_task() {
   if constexpr (requires { Task::name(); }) {
@@ -226,23 +231,21 @@ __host__ __device__ void step_launcher::then(const Program& program, const Task&
   }
 #endif
 #if RAMIFY_DEVICE_LAUNCH && (!RAMIFY_ON_CUDA || defined(__CUDA_ARCH__))
-  // The grids that the task launches are counted, and the task itself is not: the host runs it again,
-  // and skips the grids.
+  // The grids that the task launches are counted, and the task itself is not: the host runs it
+  // again, and skips the grids.
   if (error_ != cudaSuccess) return;
-  const auto status =
-      launch(run_task<Program, Task>, {1, 1}, cudaStreamTailLaunch, program, task);
+  const auto status = launch(run_task<Program, Task>, {1, 1}, cudaStreamTailLaunch, program, task);
   error_ = status.code();
   if (status) ++launched_;
 #endif
 }
 
-/// Launches a child of a step's grid on a launch slot of its own, in no order with other grids. Returns
-/// false, with nothing launched, if there is no slot or the launch fails. One thread.
+/// Launches a child of a step's grid on a launch slot of its own, in no order with other grids.
+/// Returns false, with nothing launched, if there is no slot or the launch fails. One thread.
 ///
 /// The child's kernel calls release_slot() first. `name` is the calling kernel's __func__.
 template <class Program, class... Parameters, class... Arguments>
-[[nodiscard]] __device__ bool launch_child(const char* name,
-                                           void (*kernel)(Program, Parameters...),
+[[nodiscard]] __device__ bool launch_child(const char* name, void (*kernel)(Program, Parameters...),
                                            const launch_shape& shape, const Program& program,
                                            const Arguments&... arguments) {
   if (!program.slots.acquire(*program.status)) return false;
@@ -282,10 +285,10 @@ __device__ void launch_on_slots(const Program& program, const typename Program::
   record_launches(program, grids, depth, kernel);
 }
 
-/// Ends an iteration of a graph's loop: lets the loop continue unless the chain is finished or its due
-/// step does not repeat. One thread, which has written the state. Kernels in the body of a loop must
-/// not contain device launches, so they call this function instead of end_step(). The host may launch
-/// the same kernels outside a graph. `state` is a copy of what the thread has written.
+/// Ends an iteration of a graph's loop: lets the loop continue unless the chain is finished or its
+/// due step does not repeat. One thread, which has written the state. Kernels in the body of a loop
+/// must not contain device launches, so they call this function instead of end_step(). The host may
+/// launch the same kernels outside a graph. `state` is a copy of what the thread has written.
 template <class Program>
 __device__ void end_iteration(const Program& program, const typename Program::state_type& state) {
   // An atomic operation whose result is not used, so that the thread does not wait for a read.
@@ -300,8 +303,8 @@ __device__ void end_iteration(const Program& program) {
   end_iteration(program, state);
 }
 
-/// Ends a step. On the device route of a chain that is joined by last blocks, it launches the next step.
-/// One thread, which has written the state, and in `state` has a copy of it.
+/// Ends a step. On the device route of a chain that is joined by last blocks, it launches the next
+/// step. One thread, which has written the state, and in `state` has a copy of it.
 template <class Program>
 __device__ void end_step(const Program& program,
                          [[maybe_unused]] const typename Program::state_type& state,
@@ -329,8 +332,8 @@ __device__ void end_step(const Program& program, const char* kernel) {
   end_step(program, state, kernel);
 }
 
-/// Drives a chain: releases the slots of the steps that are complete, and launches the due step and,
-/// after it, itself. Without slots the host continues. One thread.
+/// Drives a chain: releases the slots of the steps that are complete, and launches the due step
+/// and, after it, itself. Without slots the host continues. One thread.
 template <class Program>
 __global__ void drive_chain(Program program) {
   const traced here(program.trace, __func__);
@@ -390,9 +393,9 @@ __global__ void run_chain_then(Program program, Continuation continuation) {
 /// enough launch slots or if the launch fails.
 ///
 /// The chain begins at the step that is due in the program's state. When it is complete, the kernel
-/// Continuation::kernel() runs once with `continuation` as its argument, in one thread. If the chain
-/// runs out of launch slots before it is complete, or a launch fails, progress->stopped is 1 when the
-/// continuation runs.
+/// Continuation::kernel() runs once with `continuation` as its argument, in one thread. If the
+/// chain runs out of launch slots before it is complete, or a launch fails, progress->stopped is 1
+/// when the continuation runs.
 template <class Program, class Continuation>
 [[nodiscard]] __device__ bool start_chain(const Program& program, const Continuation& continuation,
                                           const char* kernel) {

@@ -17,8 +17,8 @@
 /// stream that it is given: kernels that launch none themselves, copies and fills of device memory.
 /// Kernels and their arguments are the same in each iteration: what changes lies in device memory.
 ///
-/// On an H200 an iteration costs 4.3 µs beyond its work, a look of the host after each 11.8 µs; making
-/// the graph and destroying it takes 22 µs, as long as two such looks.
+/// On an H200 an iteration costs 4.3 µs beyond its work, a look of the host after each 11.8 µs;
+/// making the graph and destroying it takes 22 µs, as long as two such looks.
 
 #include <cstddef>
 #include <optional>

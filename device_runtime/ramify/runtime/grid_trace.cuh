@@ -150,13 +150,14 @@ class trace_ticket {
 
   /// Records a launch by the grid that holds this ticket, or by the host. Returns the new grid's
   /// ticket. A record counts only if its grid runs.
-  [[nodiscard]] __host__ __device__ trace_ticket
-  for_child(const detail::runtime::launch_facts& facts, [[maybe_unused]] cudaStream_t stream) const {
+  [[nodiscard]] __host__ __device__ trace_ticket for_child(
+      const detail::runtime::launch_facts& facts, [[maybe_unused]] cudaStream_t stream) const {
     trace_ticket child;
     child.memory_ = memory_;
 #if !RAMIFY_ON_CUDA || !defined(__CUDA_ARCH__)
     if (depth_ == the_host) {
-      child.own_ = detail::runtime::record_launch(*static_cast<detail::runtime::host_launches*>(own_), facts);
+      child.own_ = detail::runtime::record_launch(
+          *static_cast<detail::runtime::host_launches*>(own_), facts);
       return child;
     }
 #endif
@@ -171,7 +172,8 @@ class trace_ticket {
   static constexpr unsigned the_host = ~0u;
 
   detail::runtime::trace_memory* memory_ = nullptr;
-  void* own_ = nullptr;  // the grid's detail::runtime::running_grid; on the host, the detail::runtime::host_launches
+  // The running_grid of the grid; on the host, the host_launches.
+  void* own_ = nullptr;
   unsigned depth_ = 0;
 };
 
@@ -188,7 +190,8 @@ class traced {
   }
   /// Lane 0 records the end of its warp.
   __device__ ~traced() {
-    if (record_ != nullptr && thread() % 32 == 0) atomicMax(&record_->end, detail::runtime::device_time());
+    if (record_ != nullptr && thread() % 32 == 0)
+      atomicMax(&record_->end, detail::runtime::device_time());
   }
   traced(const traced&) = delete;
   traced& operator=(const traced&) = delete;

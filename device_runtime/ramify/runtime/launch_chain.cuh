@@ -2,45 +2,48 @@
 #pragma once
 
 /// \file
-/// launch_chain: runs a program of dependent steps on either route. chain_link.cuh describes programs.
+/// launch_chain: runs a program of dependent steps on either route. chain_link.cuh describes
+/// programs.
 ///
-/// | route  | the steps are launched by                                                            |
-/// |--------|--------------------------------------------------------------------------------------|
-/// | device | the last block of the step before, or the driver kernel                               |
-/// | flat   | the host, some ahead (launch_ahead()), the others one by one: it reads the state after |
-/// |        | each; or a graph with a WHILE node, for steps that repeat                              |
+/// | route  | the steps are launched by |
+/// |--------|--------------------------|
+/// | device | the last block of the step before, or the driver kernel |
+/// | flat   | the host, some ahead (launch_ahead()), the others one by one: it reads the state   |
+/// |        | after each; or a graph with a WHILE node, for steps that repeat                    |
 ///
-/// What kernels could not launch, because they found no launch slots or because a launch failed, the
-/// host launches in finish().
+/// What kernels could not launch, because they found no launch slots or because a launch failed,
+/// the host launches in finish().
 ///
-/// The caller writes the state, or launches grids that do, before start(); these grids get program().
+/// The caller writes the state, or launches grids that do, before start(); these grids get
+/// program().
 ///
 /// Optional members of a program, called on the host:
 ///
-///     template <class Grids> void launch_ahead(Grids&) const   flat route: steps whose grids need no
-///                                                              state, in sizes that always suffice.
-///                                                              It may return the level of the last
-///                                                              step, for the report
+///     template <class Grids> void launch_ahead(Grids&) const   flat route: steps whose grids do
+///                                                      not need the state, in sizes that
+///                                                      always suffice.
+///                                                      It may return the level of the last
+///                                                      step, for the report
 ///     template <class Grids> void launch_before_graph(Grids&) const
-///                                                              flat route: steps, as of launch_ahead(),
-///                                                              that run while the host makes a graph
+///                                                      flat route: steps, as of launch_ahead(),
+///                                                      that run while the host makes a graph
 ///     template <class Grids> void launch_repeated(const state_type&, Grids&) const
-///                                                              one iteration of a graph loop, in
-///                                                              kernels that launch nothing and end with
-///                                                              end_iteration(). Without it there are
-///                                                              no graph loops
-///     bool loop_pays(const state_type&) const                  whether a graph loop that begins at the
-///                                                              due step costs less than launches by
-///                                                              the host; without it, a loop always does
-///     bool is_complete_ahead() const                           whether launch_first_step() and
-///                                                              launch_ahead() on the flat route launch
-///                                                              all steps: then a graph needs no loop.
-///                                                              If not, a loop follows the steps that
-///                                                              they launch
-///     static constexpr bool begins_without_loop                true: a requested loop begins at the first
-///                                                              due step that repeats, in finish()
-///     void check(const state_type&) const                      throws if the chain cannot continue
-///     void shrink_step(state_type&) const                      (__device__) makes the due step smaller
+///                                                      one iteration of a graph loop, in
+///                                                      kernels that launch nothing and end with
+///                                                      end_iteration(). Without it there are
+///                                                      no graph loops
+///     bool loop_pays(const state_type&) const          whether a graph loop that begins at the
+///                                                      due step costs less than launches by
+///                                                      the host; without it, a loop always does
+///     bool is_complete_ahead() const                   whether launch_first_step() and
+///                                                      launch_ahead() on the flat route launch
+///                                                      all steps: then a graph needs no loop.
+///                                                      If not, a loop follows the steps that
+///                                                      they launch
+///     static constexpr bool begins_without_loop        true: a requested loop begins at the first
+///                                                      due step that repeats, in finish()
+///     void check(const state_type&) const              throws if the chain cannot continue
+///     void shrink_step(state_type&) const              (__device__) makes the due step smaller
 
 #include <algorithm>
 #include <optional>
@@ -96,9 +99,12 @@ class launch_chain {
 
   /// Whether a graph's loop can launch steps of the program.
   static constexpr bool has_loop =
-      requires(const Program& p, const state_type& s, step_launcher& g) { p.launch_repeated(s, g); };
+      requires(const Program& p, const state_type& s, step_launcher& g) {
+    p.launch_repeated(s, g);
+  };
 
-  /// Does not launch anything. `program` needs its own members alone: the chain fills in chain_link.
+  /// Does not launch anything. `program` needs its own members alone: the chain fills in
+  /// chain_link.
   launch_chain(run_control& control, const Program& program, loop_choice loop)
       : control_(&control), program_(program), loop_(std::move(loop)) {
     static_cast<chain_link&>(program_) = control.link();
@@ -115,15 +121,17 @@ class launch_chain {
                        "launching the writing of a chain's state");
   }
 
-  /// Launches the step that is due in `state` from the host. Its kernels launch the next step on the
-  /// device route. A program with `releases_slots` needs this before start(). \throws cuda_error
+  /// Launches the step that is due in `state` from the host. Its kernels launch the next step on
+  /// the device route. A program with `releases_slots` needs this before start(). \throws
+  /// cuda_error
   void launch_first_step(const state_type& state) {
     from_host("launching the first step", [&](auto& grids) { program_.launch_step(state, grids); });
   }
 
   /// Puts the chain into the stream. Asynchronous. On the flat route only the steps that the host
-  /// launches ahead are put there, unless a graph is requested or the stream is being captured: then
-  /// a loop launches all steps, in sizes for `known`, which is what the host knows of the state.
+  /// launches ahead are put there, unless a graph is requested or the stream is being captured:
+  /// then a loop launches all steps, in sizes for `known`, which is what the host knows of the
+  /// state.
   /// \throws unavailable if a loop is needed and cannot be had; cuda_error
   void start(const state_type& known = {}) {
     const phase_range range("launch chain: start");
@@ -133,7 +141,7 @@ class launch_chain {
       const bool by_graph =
           captured_ || (has_loop && may_begin && loop_.wanted == flat_loop::graph);
       const bool loops = by_graph && needs_loop();
-      if constexpr (requires(step_launcher& grids) { program_.launch_ahead(grids); }) {
+      if constexpr (requires(step_launcher & grids) { program_.launch_ahead(grids); }) {
         if (!loops || loop_follows) launch_ahead();
       }
       if (loops) {
@@ -148,10 +156,10 @@ class launch_chain {
     started_ = control_->report();
   }
 
-  /// Waits until the chain is complete. Launches the steps that were not launched. Of a chain that was
-  /// captured: once after the launches of the graph, or after each.
-  /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream is
-  ///         being captured; what Program::check() throws
+  /// Waits until the chain is complete. Launches the steps that were not launched. Of a chain that
+  /// was captured: once after the launches of the graph, or after each.
+  /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
+  ///         is being captured; what Program::check() throws
   void finish() {
     const phase_range range("launch chain: finish");
     if (is_being_captured(control_->stream())) {
@@ -173,8 +181,9 @@ class launch_chain {
     }
   }
 
-  /// Starts a complete chain again, with another program, whose state is in the same place. The caller
-  /// has put the writing of the state into the stream. Asynchronous, as start() is. \throws cuda_error
+  /// Starts a complete chain again, with another program, whose state is in the same place. The
+  /// caller has put the writing of the state into the stream. Asynchronous, as start() is. \throws
+  /// cuda_error
   void restart(const Program& program) {
     const chain_link link = program_;
     program_ = program;
@@ -249,7 +258,7 @@ class launch_chain {
     const unsigned skipped = progress_.launched;
     if (has_loop && skipped == 0 && loop_.wanted != flat_loop::host && program_.repeats(state_) &&
         loop_pays()) {
-      if constexpr (requires(step_launcher& grids) { program_.launch_before_graph(grids); }) {
+      if constexpr (requires(step_launcher & grids) { program_.launch_before_graph(grids); }) {
         Program flat = program_;
         flat.slots = {};
         from_host("launching steps", [&](auto& grids) { flat.launch_before_graph(grids); });
@@ -268,7 +277,8 @@ class launch_chain {
     Program flat = program_;
     flat.slots = {};
     level_ = std::max(level_, progress_.steps) + 1;
-    from_host("launching a step", [&](auto& grids) { flat.launch_step(state_, grids); }, skipped);
+    from_host(
+        "launching a step", [&](auto& grids) { flat.launch_step(state_, grids); }, skipped);
     if (!control_->on_device_route() && (!has_loop || program_.repeats(state_))) {
       const bool could_loop = has_loop && loop_.wanted != flat_loop::host;
       set_looped_by(flat_loop::host,
@@ -276,8 +286,9 @@ class launch_chain {
     }
   }
 
-  /// Puts a loop into the stream that launches steps until one of them finishes the chain or does not
-  /// repeat. If there can be none, it makes the host launch them. \throws unavailable; cuda_error
+  /// Puts a loop into the stream that launches steps until one of them finishes the chain or does
+  /// not repeat. If there can be none, it makes the host launch them. \throws unavailable;
+  /// cuda_error
   void put_loop(const state_type& state) {
     const auto body = [&](cudaStream_t stream, const loop_condition& condition) {
       Program flat = program_;
@@ -313,8 +324,8 @@ class launch_chain {
     if (progress_.held != 0) launch_release();
   }
 
-  /// Releases the slots that the chain holds when all its grids are complete. A graph needs it as the
-  /// last node: it does not wait for the child grids of its last kernel (H100, CUDA 13.0).
+  /// Releases the slots that the chain holds when all its grids are complete. A graph needs it as
+  /// the last node: it does not wait for the child grids of its last kernel (H100, CUDA 13.0).
   void launch_release() {
     control_->launched(launch(release_slots<chain_link>, {1, 1}, control_->stream(),
                               static_cast<const chain_link&>(program_)),

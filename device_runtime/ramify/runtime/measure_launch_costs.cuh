@@ -28,7 +28,7 @@
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
-// ---- the kernels: one thread each, templates because nvcc accepts no inline kernels ----------------
+// ---- the kernels: one thread each, templates because nvcc accepts no inline kernels -------------
 
 /// The device memory of the measurements.
 struct launch_trial {

@@ -2,11 +2,12 @@
 #pragma once
 
 /// \file
-/// phase_range: names a phase of the host's code for profilers, as an NVTX range of the domain "ramify".
+/// phase_range: names a phase of the host's code for profilers, as an NVTX range of the domain
+/// "ramify".
 ///
 ///     {
 ///       const phase_range range("quicksort: launch");
-///       ...                                // Nsight Systems shows the range and the launches in it
+///       ...                            // Nsight Systems shows the range and the launches in it
 ///     }
 ///
 /// Without a profiler a range costs a test of a pointer. On the CPU executor it does nothing.

@@ -4,11 +4,13 @@
 /// \file
 /// recursion: runs a kernel over a task, and over all the tasks that it spawns, on either route.
 ///
-/// device   The host launches the first grid. Grids launch their children, each over one task or over
-///          many (launch_granularity). Tasks that found no slot wait in a list. The driver of a launch
-///          chain, after the first grid in the stream, launches grids over that list until it is empty.
-/// flat     The tasks of a level wait in a list. The host launches a grid over it, and reads its size. Or
-///          a graph's loop launches grids of a fixed size over the two lists in turn, without the host.
+/// device   The host launches the first grid. Grids launch their children, each over one task or
+///          over many (launch_granularity). Tasks that found no slot wait in a list. The driver of
+///          a launch chain, after the first grid in the stream, launches grids over that list until
+///          it is empty.
+/// flat     The tasks of a level wait in a list. The host launches a grid over it, and reads its
+///          size. Or a graph's loop launches grids of a fixed size over the two lists in turn,
+///          without the host.
 
 #include <algorithm>
 #include <cstddef>
@@ -22,7 +24,8 @@
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
-/// What the lists of a recursion hold; zeros at first. At most one list has tasks between two grids.
+/// What the lists of a recursion hold; zeros at first. At most one list has tasks between two
+/// grids.
 struct list_heads {
   list_head list[2];
   unsigned chunks_taken;
@@ -35,7 +38,9 @@ struct list_heads {
 
 /// Whether a recursion with this Context can run as a graph's loop.
 template <class Context>
-inline constexpr bool has_flat_kernel = requires { Context::flat_kernel(); };
+inline constexpr bool has_flat_kernel = requires {
+  Context::flat_kernel();
+};
 
 /// Ends an iteration of the loop over the lists. One thread.
 template <class Program>
@@ -44,8 +49,8 @@ __global__ void end_lists(Program program) {
   end_iteration(program);
 }
 
-/// The program that empties the lists: a step is a grid over the list that has tasks, with all that it
-/// spawns. While a grid works on one list, its tasks spill into the other.
+/// The program that empties the lists: a step is a grid over the list that has tasks, with all that
+/// it spawns. While a grid works on one list, its tasks spill into the other.
 template <class Task, class Context>
 struct list_program : chain_link {
   using state_type = list_heads;
@@ -56,8 +61,8 @@ struct list_program : chain_link {
   spawner<Task> spawn;
   Context context;
 
-  /// A list whose grid is complete is empty, unless its kernel did not report the end of a task. Of a
-  /// list that overflowed, tasks were dropped, and the host throws.
+  /// A list whose grid is complete is empty, unless its kernel did not report the end of a task. Of
+  /// a list that overflowed, tasks were dropped, and the host throws.
   [[nodiscard]] __host__ __device__ bool finished(const list_heads& heads) const {
     const list_head& filled = heads.list[heads.filled()];
     const bool overflowed = filled.count_and_blocks >> 32 > lists[0].capacity;
@@ -87,8 +92,9 @@ struct list_program : chain_link {
 
   /// Launches a grid for which there are no slots. A kernel that contains no launches is faster.
   template <class Grids>
-  __host__ __device__ void launch_by_host(const launch_shape& shape, const task_source<Task>& source,
-                      const spawner<Task>& of_grid, Grids& grids) const {
+  __host__ __device__ void launch_by_host(const launch_shape& shape,
+                                          const task_source<Task>& source,
+                                          const spawner<Task>& of_grid, Grids& grids) const {
     if constexpr (has_flat_kernel<Context>) {
       grids(Context::flat_kernel(), shape, source, of_grid.without_launches(), context);
     } else {
@@ -99,15 +105,13 @@ struct list_program : chain_link {
   /// Two levels: a grid over each list. Their size suits any number of tasks. A grid over an empty
   /// list changes nothing.
   template <class Grids>
-  void launch_repeated(const list_heads&, Grids& grids) const
-    requires has_flat_kernel<Context>
-  {
+  void launch_repeated(const list_heads&, Grids& grids) const requires has_flat_kernel<Context> {
     const auto kernel = Context::flat_kernel();
     const unsigned blocks = resident_blocks(kernel, spawn.threads, spawn.dynamic_shared);
     for (unsigned i = 0; i < 2; ++i) {
       grids(kernel, launch_shape{blocks, spawn.threads, spawn.dynamic_shared},
-            task_source<Task>{{}, lists[i], true},
-            spawner_of_step(spawn.without_launches(), i), context);
+            task_source<Task>{{}, lists[i], true}, spawner_of_step(spawn.without_launches(), i),
+            context);
     }
     grids(end_lists<list_program>, {1, 1}, *this);
   }
@@ -116,9 +120,9 @@ struct list_program : chain_link {
     const list_head& filled = heads.list[heads.filled()];
     if (filled.ended == 0) return;
     const auto tasks = static_cast<unsigned>(filled.count_and_blocks >> 32);
-    throw std::logic_error("recursion: a grid is complete, and its kernel did not call task_ends() for " +
-                           std::to_string(tasks - (filled.ended - task_list<Task>::begun)) +
-                           " of its tasks");
+    throw std::logic_error(
+        "recursion: a grid is complete, and its kernel did not call task_ends() for " +
+        std::to_string(tasks - (filled.ended - task_list<Task>::begun)) + " of its tasks");
   }
 
  private:
@@ -145,24 +149,25 @@ struct recursion_state {
   }
 };
 
-/// One run of a kernel(task_source<Task>, spawner<Task>, Context) over a root task. All its grids share
-/// the Context, which has these members:
+/// One run of a kernel(task_source<Task>, spawner<Task>, Context) over a root task. All its grids
+/// share the Context, which has these members:
 ///
-///     static auto kernel()                      the kernel (__host__ __device__)
-///     static constexpr unsigned max_children    tasks that a block spawns for one task or member, at
-///                                               most; with by_block(), the threads of the block
-///     static constexpr bool may_be_thin         whether a long path of tasks may have few tasks beside
-///                                               it; then grids keep their slots until the driver runs
+///     static auto kernel()                    the kernel (__host__ __device__)
+///     static constexpr unsigned max_children  tasks that a block spawns for one task or member, at
+///                                             most; with by_block(), the threads of the block
+///     static constexpr bool may_be_thin       whether a long path of tasks may have few tasks beside
+///                                             it; then grids keep their slots until the driver
+///                                             runs
 ///
 /// and may have this one:
 ///
-///     static auto flat_kernel()                 the same kernel without launches, for the flat route:
-///                                               a kernel(task_source<Task>, spawner<Task, false>,
-///                                               Context) (__host__ __device__)
+///     static auto flat_kernel()               the same kernel without launches, for the flat route:
+///                                             a kernel(task_source<Task>, spawner<Task, false>,
+///                                             Context) (__host__ __device__)
 ///
-/// The kernel iterates over source.members(), spawns with the spawner, and calls spawn.task_ends() in
-/// one thread for each task that has ended, and spawn.block_ends() at the end of each block. All grids
-/// have the same block size.
+/// The kernel iterates over source.members(), spawns with the spawner, and calls spawn.task_ends()
+/// in one thread for each task that has ended, and spawn.block_ends() at the end of each block. All
+/// grids have the same block size.
 ///
 /// With a flat kernel, a graph can launch the levels of the flat route, and a stream that is being
 /// captured can record either route. Without one, it can record the device route only.
@@ -171,10 +176,11 @@ class recursion {
   using program = detail::runtime::list_program<Task, Context>;
 
  public:
-  /// Returns the device memory of a run, in bytes. `capacity` is the largest number of waiting tasks.
-  /// On the flat route, and with granularity::per_grid, that is the largest level. On the device route
-  /// tasks of several levels wait together: it is the largest number of tasks of which none descends from
-  /// another. granularity::per_block takes memory for four times as many tasks in addition.
+  /// Returns the device memory of a run, in bytes. `capacity` is the largest number of waiting
+  /// tasks. On the flat route, and with granularity::per_grid, that is the largest level. On the
+  /// device route tasks of several levels wait together: it is the largest number of tasks of which
+  /// none descends from another. granularity::per_block takes memory for four times as many tasks
+  /// in addition.
   [[nodiscard]] static std::size_t scratch_bytes(std::size_t capacity,
                                                  const launch_granularity& launches = {}) {
     memory_layout sizing(nullptr);
@@ -185,9 +191,9 @@ class recursion {
   /// Whether a graph's loop can launch the levels of the flat route.
   static constexpr bool has_loop = detail::runtime::has_flat_kernel<Context>;
 
-  /// Prepares a run. `scratch` is device memory of scratch_bytes(capacity, launches) bytes, aligned to
-  /// 256 bytes. `scratch` and `control` must outlive the run. `loop` states what launches the levels
-  /// of the flat route; without a flat kernel it is the host.
+  /// Prepares a run. `scratch` is device memory of scratch_bytes(capacity, launches) bytes, aligned
+  /// to 256 bytes. `scratch` and `control` must outlive the run. `loop` states what launches the
+  /// levels of the flat route; without a flat kernel it is the host.
   /// \throws std::invalid_argument if `capacity` is not in [1, 2^31 - 1], or for bad `launches`;
   ///         unavailable if `loop` requests a graph and the Context has no flat kernel
   recursion(void* scratch, std::size_t capacity, run_control& control, unsigned threads,
@@ -196,14 +202,15 @@ class recursion {
             const detail::runtime::loop_choice& loop = {flat_loop::host,
                                                         "the host reads the size of each level"})
       : control_(&control),
-        chain_(control, make_program(scratch, capacity, control, threads, dynamic_shared, streams,
-                                     context, launches),
+        chain_(control,
+               make_program(scratch, capacity, control, threads, dynamic_shared, streams, context,
+                            launches),
                possible_loop(loop)) {}
 
-  /// Puts the run into the control's stream. Asynchronous. A graph may capture it; each launch of the
-  /// graph is then a run.
-  /// \throws cuda_error; unavailable if the stream is being captured and a loop is needed and cannot
-  ///         be had
+  /// Puts the run into the control's stream. Asynchronous. A graph may capture it; each launch of
+  /// the graph is then a run.
+  /// \throws cuda_error; unavailable if the stream is being captured and a loop is needed and
+  ///         cannot be had
   void start(const Task& root, unsigned blocks) {
     const program& p = chain_.program();
     check(cudaMemsetAsync(p.state, 0, sizeof *p.state, control_->stream()),
@@ -227,8 +234,8 @@ class recursion {
 
   /// Waits for the run. Launches grids over the tasks that wait in the lists. Of a run that was
   /// captured: once after the launches of the graph, or after each.
-  /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error if a kernel did not
-  ///         call task_ends() for a task, or while the stream is being captured
+  /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error if a kernel did
+  ///         not call task_ends() for a task, or while the stream is being captured
   void finish() { chain_.finish(); }
 
   /// For kernels that are launched after start().

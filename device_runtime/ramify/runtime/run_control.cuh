@@ -52,11 +52,11 @@ inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
   return only_route(wanted, pending_launch_limit, slots_needed).value_or(preferred);
 }
 
-/// The same; what decides is which of the plans is cheaper on the current device. If nothing is known of
-/// launches there, in this process or on disk, they are measured first, in well under a second:
-/// then even an asynchronous call waits for what is in `stream`, for a second at most. If they cannot be
-/// measured, as while `stream` is being captured, it is the route that the plans name for that. On the
-/// CPU executor, where nobody waits for a launch, it is the device route.
+/// The same; what decides is which of the plans is cheaper on the current device. If nothing is
+/// known of launches there, in this process or on disk, they are measured first, in well under a
+/// second: then even an asynchronous call waits for what is in `stream`, for a second at most. If
+/// they cannot be measured, as while `stream` is being captured, it is the route that the plans
+/// name for that. On the CPU executor, where nobody waits for a launch, it is the device route.
 /// \throws unavailable if the device route is asked for in a build without -rdc=true; cuda_error
 inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
                                  unsigned slots_needed, const route_plans& plans,
@@ -92,8 +92,9 @@ class run_control {
   /// Device memory that the run needs for itself, in bytes.
   static constexpr std::size_t scratch_bytes = sizeof(device_memory);
 
-  /// Puts the clearing of the status into `stream`. `scratch`, device memory of scratch_bytes bytes, and
-  /// `trace`, which may be null, must outlive the run. The run's grids are added to the trace.
+  /// Puts the clearing of the status into `stream`. `scratch`, device memory of scratch_bytes
+  /// bytes, and `trace`, which may be null, must outlive the run. The run's grids are added to the
+  /// trace.
   /// \throws std::invalid_argument for a trace without capacity; cuda_error
   run_control(void* scratch, const route_choice& choice, std::size_t pending_launch_limit,
               cudaStream_t stream, launch_trace* trace = nullptr)
@@ -104,8 +105,8 @@ class run_control {
     begin(choice, pending_launch_limit);
   }
 
-  /// The same for one of several runs that record their grids with `recorder`, which writes to `trace`
-  /// and must outlive the run. \throws cuda_error
+  /// The same for one of several runs that record their grids with `recorder`, which writes to
+  /// `trace` and must outlive the run. \throws cuda_error
   run_control(void* scratch, const route_choice& choice, std::size_t pending_launch_limit,
               cudaStream_t stream, launch_trace* trace, detail::runtime::trace_recorder& recorder)
       : memory_(static_cast<device_memory*>(scratch)),
@@ -124,10 +125,8 @@ class run_control {
   [[nodiscard]] trace_ticket ticket() const { return recorder().ticket(); }
   /// For the programs of the run's launch chains.
   [[nodiscard]] detail::runtime::chain_link link() const {
-    return {.progress = &memory_->progress,
-            .status = status(),
-            .slots = slots(),
-            .trace = ticket()};
+    return {
+        .progress = &memory_->progress, .status = status(), .slots = slots(), .trace = ticket()};
   }
   [[nodiscard]] bool on_device_route() const { return report_.taken == route::device; }
 
@@ -143,8 +142,8 @@ class run_control {
     if (count > 0 && level > report_.deepest_level) report_.deepest_level = level;
   }
 
-  /// Waits for the stream and reads what the kernels have reported. Returns the progress of the launch
-  /// chain.
+  /// Waits for the stream and reads what the kernels have reported. Returns the progress of the
+  /// launch chain.
   /// \throws device_launch_error for the first launch in a kernel that failed; std::length_error if
   ///         a task list was too short; cuda_error
   detail::runtime::chain_progress wait() {

@@ -2,18 +2,18 @@
 #pragma once
 
 /// \file
-/// spawner: turns the child tasks of a kernel into child grids. Tasks that find no launch slot wait in
-/// a list.
+/// spawner: turns the child tasks of a kernel into child grids. Tasks that find no launch slot wait
+/// in a list.
 ///
-/// | granularity | tasks that share a grid | wait until the launch       | a grid releases its slot    |
-/// |-------------|-------------------------|-----------------------------|-----------------------------|
-/// | per_task    | none                    |                             | when its task has ended     |
-/// | per_block   | what a block spawns     | in a chunk of the block     | when its last task has      |
-/// | per_grid    | what a grid spawns      | in the list `next`          | when the chain is complete  |
+/// | granularity | tasks that share a grid | wait until the launch   | a grid releases its slot |
+/// |-------------|-------------------------|-------------------------|--------------------------|
+/// | per_task    | none                    |                         | when its task has ended  |
+/// | per_block   | what a block spawns     | in a chunk of the block | when its last task has   |
+/// | per_grid    | what a grid spawns      | in the list `next`      | when the chain is done   |
 ///
-/// A task that finds no slot waits in `next`. On the flat route there are no slots, so every task does.
-/// A grid runs over the list later (recursion.cuh). A spawner<Task, false> puts every task into `next`
-/// and contains no launches, as a graph's loop requires of its kernels.
+/// A task that finds no slot waits in `next`. On the flat route there are no slots, so every task
+/// does. A grid runs over the list later (recursion.cuh). A spawner<Task, false> puts every task
+/// into `next` and contains no launches, as a graph's loop requires of its kernels.
 
 #include <ramify/runtime/chain_link.cuh>
 #include <ramify/runtime/granularity.hpp>
@@ -29,9 +29,9 @@ struct list_head {
 
 /// Memory for the lists that blocks gather, in chunks of one size.
 ///
-/// A block takes a chunk and does not return it. When all grids that were launched before are complete,
-/// all chunks are free again (recursion.cuh). So no block writes to a chunk that a running or pending
-/// grid still reads. A task that finds no chunk waits in `next`.
+/// A block takes a chunk and does not return it. When all grids that were launched before are
+/// complete, all chunks are free again (recursion.cuh). So no block writes to a chunk that a
+/// running or pending grid still reads. A task that finds no chunk waits in `next`.
 template <class Task>
 struct chunk_pool {
   Task* tasks = nullptr;
@@ -81,7 +81,7 @@ struct spawner : detail::runtime::chain_link {
   child_streams streams;    ///< the kind of stream that children are launched into
   launch_granularity launches;
   chunk_pool<Task> pool;
-  unsigned depth = 0;  ///< of this grid
+  unsigned depth = 0;                          ///< of this grid
   unsigned gathered = chunk_pool<Task>::none;  ///< this block's chunk; thread 0 alone reads it
   unsigned ended_here = 0;  ///< tasks that ended in this block; thread 0 alone reads it
 
@@ -138,8 +138,8 @@ struct spawner : detail::runtime::chain_link {
     __shared__ unsigned chunk;
     const bool gathers = launches.grain == granularity::per_block;
     if (threadIdx.x == 0) {
-      chunk = gathers && reserve(blockDim.x, kernel, context, name) ? gathered
-                                                                    : chunk_pool<Task>::none;
+      chunk =
+          gathers && reserve(blockDim.x, kernel, context, name) ? gathered : chunk_pool<Task>::none;
     }
     __syncthreads();
     const bool found = chunk != chunk_pool<Task>::none;
@@ -158,7 +158,8 @@ struct spawner : detail::runtime::chain_link {
                              const Context& context, const char* name) {
     // 1. The tasks that the block has gathered become a grid.
     if constexpr (can_launch) launch_gathered(kernel, context, name);
-    // 2. If the last task of the grid has ended, all members have been worked on: the grid's slot and
+    // 2. If the last task of the grid has ended, all members have been worked on: the grid's slot
+    //    and
     //    its list are free.
     if (ended_here == 0) return;
     if (source.from_list) {
@@ -217,8 +218,8 @@ struct spawner : detail::runtime::chain_link {
   ///
   /// A grid keeps its place in the pending-launch pool until all grids nested in it are complete. A
   /// bushy tree of grids has about as many unfinished inner grids as running ones, and the quota is
-  /// half of the pool, so each grid may release its slot at its end. A tree that may be thin and deep
-  /// keeps all slots until the driver runs.
+  /// half of the pool, so each grid may release its slot at its end. A tree that may be thin and
+  /// deep keeps all slots until the driver runs.
   template <class Context>
   __device__ bool launch_child(task_kernel<Context> kernel, unsigned blocks,
                                const task_source<Task>& source, const Context& context,
@@ -263,8 +264,8 @@ struct spawner : detail::runtime::chain_link {
     }
   }
 
-  /// Launches a grid over `next`. This grid's own list, which is empty now, becomes the child's `next`:
-  /// there is only one grid at a time. Without a slot the list waits.
+  /// Launches a grid over `next`. This grid's own list, which is empty now, becomes the child's
+  /// `next`: there is only one grid at a time. Without a slot the list waits.
   ///
   /// The chain keeps the slot: nested grids occupy the pool one after another.
   template <class Context>

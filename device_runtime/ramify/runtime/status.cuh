@@ -30,8 +30,8 @@ struct run_status {
     error_kernel[i] = '\0';
   }
 
-  /// The same for the code that a launch gave, success included, but not if the pool was empty: that
-  /// is no error, the work is only done elsewhere.
+  /// The same for the code that a launch gave, success included, but not if the pool was empty:
+  /// that is no error, the work is only done elsewhere.
   __device__ void record_failure(cudaError_t code, const char* kernel, unsigned depth) {
     if (code == cudaSuccess || code == cudaErrorLaunchPendingCountExceeded) return;
     record_error(code, kernel, depth);

@@ -8,8 +8,8 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// A list of tasks in device memory that kernels append to. A team of blocks works on each task. The
-/// members of all teams are numbered in the order of the list.
+/// A list of tasks in device memory that kernels append to. A team of blocks works on each task.
+/// The members of all teams are numbered in the order of the list.
 ///
 ///     tasks        <-- [A (2 blocks), B (1), C (3)]
 ///     first_block  <-- [0, 2, 3]
@@ -32,8 +32,8 @@ struct task_list {
     return put(task, static_cast<unsigned>(before >> 32), static_cast<unsigned>(before));
   }
 
-  /// Appends a task of one block for each lane that has one. Returns false in lanes whose task did not
-  /// fit. Every thread of a full warp.
+  /// Appends a task of one block for each lane that has one. Returns false in lanes whose task did
+  /// not fit. Every thread of a full warp.
   __device__ bool push_by_warp(bool has, const Task& task) const {
     const unsigned lane = threadIdx.x % 32;
     const unsigned lanes_with_task = __ballot_sync(full_warp_mask, has);
@@ -94,9 +94,9 @@ struct team_member {
   unsigned rank;  ///< of this block in the task's team
 };
 
-/// Returns true, to all threads of the block, in the last of `blocks` blocks to call it. The writes of
-/// the other blocks before their calls are then visible. `counter`, in device memory, is 0 before the
-/// first call and 0 again after the last. Every thread of the block.
+/// Returns true, to all threads of the block, in the last of `blocks` blocks to call it. The writes
+/// of the other blocks before their calls are then visible. `counter`, in device memory, is 0
+/// before the first call and 0 again after the last. Every thread of the block.
 __device__ inline bool last_to_arrive(unsigned& counter, unsigned blocks) {
   __shared__ bool last;
   __threadfence();
@@ -114,19 +114,19 @@ __device__ inline bool last_to_arrive(unsigned& counter, unsigned blocks) {
 ///
 ///     for (const auto [task, rank] : source.members()) { ... }
 ///
-/// A grid over one task has a block for each member. A grid over a list may have any number of blocks:
-/// each works on an equal range of consecutive members, one after another. A kernel that is written as
-/// this loop may therefore run on a coarsened grid, or on a grid whose size was fixed before the list
-/// was made.
+/// A grid over one task has a block for each member. A grid over a list may have any number of
+/// blocks: each works on an equal range of consecutive members, one after another. A kernel that is
+/// written as this loop may therefore run on a coarsened grid, or on a grid whose size was fixed
+/// before the list was made.
 template <class Task>
 struct task_source {
   Task single{};
   task_list<Task> list{};
   bool from_list = false;
 
-  /// The members of this block. Every thread of the block runs through the loop. A member begins when
-  /// all threads have reached it: shared memory may then be used again. The threads also wait for one
-  /// another after the last member.
+  /// The members of this block. Every thread of the block runs through the loop. A member begins
+  /// when all threads have reached it: shared memory may then be used again. The threads also wait
+  /// for one another after the last member.
   class work {
    public:
     struct end_of_work {};

@@ -6,8 +6,8 @@
 ///
 /// In a grid that a kernel launched, the shared-memory carve-out of an SM is the smallest one into
 /// which one block fits. If a block needs more than about 7 KiB, one block is resident per SM; in a
-/// grid that the host launched, as many as fit are resident. (Measured on an H200; no setting changes
-/// it.) A large block of several teams fills the SM nevertheless.
+/// grid that the host launched, as many as fit are resident. (Measured on an H200; no setting
+/// changes it.) A large block of several teams fills the SM nevertheless.
 
 #include <ramify/runtime/cuda.hpp>
 
@@ -16,8 +16,8 @@ namespace ramify::inline RAMIFY_BUILD {
 /// A team of `threads` consecutive threads. The block must consist of at most `max_teams` such
 /// teams.
 ///
-/// The smaller `max_teams` is, the fewer hardware barriers the kernel takes. A multiprocessor has 64
-/// of them (on some GPUs 16) for all its blocks.
+/// The smaller `max_teams` is, the fewer hardware barriers the kernel takes. A multiprocessor has
+/// 64 of them (on some GPUs 16) for all its blocks.
 template <int threads, int max_teams = 15>
 struct block_team {
   static_assert(!RAMIFY_ON_CUDA || threads % 32 == 0, "a team must consist of whole warps");

@@ -9,13 +9,14 @@
 ///            been counted. So a level is two grids over all its segments, one row of blocks for
 ///            each:
 ///
-///                count     Each block sorts a sample of 2048 keys; every 8th is a pivot. It finds the
-///                          part of each of its keys by binary search, and counts.
-///                scatter   A scan of the counts gives the begins of the parts. Each block moves its keys.
+///                count     Each block sorts a sample of 2048 keys; every 8th is a pivot. It finds
+///                          the part of each of its keys by binary search, and counts.
+///                scatter   A scan of the counts gives the begins of the parts. Each block moves
+///                          its keys.
 ///
 ///            The last block of each row of scatter appends the parts to lists: large parts to the
-///            segments of the next level, small parts, some neighbors merged, to the leaves. The last
-///            block of the grid launches.
+///            segments of the next level, small parts, some neighbors merged, to the leaves. The
+///            last block of the grid launches.
 /// Tree       A chain with three grids a level: count and scatter, in order in one named stream,
 ///            and a grid for the new leaves. It is no longer a tree that follows the keys.
 /// Join       As in rung 6, twice: the last block of a row, the last block of the grid. Scatter

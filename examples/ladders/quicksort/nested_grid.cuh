@@ -9,7 +9,7 @@
 ///       const traced here(self.trace, __func__);
 ///       ...
 ///       nested_grid child;
-///       if (self.acquire_slot(child, 1)) {  // else this block does the work, or appends it to a list
+///       if (self.acquire_slot(child, 1)) {  // else this block does the work or lists it
 ///         const auto launched = launch(work, {1, 1}, fire_and_forget(), half, child);
 ///         if (!child.check_launch(launched, __func__)) ...  // the same
 ///       }

@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(sizes_beyond_the_file_are_rejected) {
   }
   // Their sum would overflow to 2.
   rejected(file_with(directory('[' + array("18446744073709551615") + ',' + array("3") + ']'), "xy"),
-          "damaged in its directory");
+           "damaged in its directory");
   rejected(file_with(directory('[' + array("2", "i32") + ']'), "xy"), "damaged in its directory");
   rejected(file_with(directory('[' + array("2", "bool") + ']'), "xy"), "damaged in its directory");
   rejected(file_with(directory('[' + array("2") + ']'), "xy"), "damaged in array 'a'");

@@ -76,8 +76,8 @@ BOOST_AUTO_TEST_CASE(other_files_are_rejected_and_not_changed) {
     BOOST_TEST(content(path) == text);
   };
   rejected("t,energy\n0,1\n",
-          "t.csv, line 1: 't,energy' has other columns than the table to continue: column 2 is "
-          "'energy', and should be 'mass'");
+           "t.csv, line 1: 't,energy' has other columns than the table to continue: column 2 is "
+           "'energy', and should be 'mass'");
   rejected("t\n0\n", "column 2 is missing, and should be 'mass'");
   rejected("t,mass,x\n", "column 3 is 'x', and should be none");
   rejected("", "t.csv has no line of columns");

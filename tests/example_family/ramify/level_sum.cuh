@@ -152,7 +152,7 @@ class [[nodiscard("call get(): it waits, checks and returns the sum")]] level_su
   }
 
  private:
-  static program lay_out(memory_layout& memory, const unsigned long long* numbers, std::size_t n) {
+  static program lay_out(memory_layout & memory, const unsigned long long* numbers, std::size_t n) {
     program p{};
     p.numbers = numbers;
     p.n = n;

@@ -17,9 +17,8 @@ run_report level_sum_on<this_build>(std::span<const std::uint64_t> numbers,
   facade_call call(options.pending_launches);
   const on_device device_numbers(numbers, call, "numbers");
   static_assert(sizeof(std::uint64_t) == sizeof(unsigned long long));
-  auto found = ramify::level_sum(
-      reinterpret_cast<const unsigned long long*>(device_numbers.data()), numbers.size(),
-      call.stream(), options);
+  auto found = ramify::level_sum(reinterpret_cast<const unsigned long long*>(device_numbers.data()),
+                                 numbers.size(), call.stream(), options);
   sum = found.sum;
   static_cast<run_times&>(found.report) = call.finish();
   return found.report;
