@@ -14,5 +14,5 @@ xargs "$formatter" --dry-run -Werror <<<"$sources" || status=1
 while IFS= read -r line; do
   echo "more than 100 columns: $line"
   status=1
-done < <(xargs grep -nHP '^(*UTF8).{101,}$' <<<"$sources" | cut -d: -f1,2)
+done < <(LC_ALL=C.UTF-8 xargs grep -nHE '^.{101,}$' <<<"$sources" | cut -d: -f1,2)
 exit $status
