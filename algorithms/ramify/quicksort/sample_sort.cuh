@@ -16,10 +16,10 @@
 ///     bucket numbers   0: key < 4   1: key = 4   2: 4 < key < 7   3: key = 7   4: 7 < key
 ///
 /// In the scatter grid, one block of each segment emits the children: large buckets become segments
-/// of the next level, and small ones, several neighbors together, become leaves. The next step of the
-/// launch chain has the grids of both. On the device route, the last block of a level launches it. A
-/// root that the first count finds
-/// in order stays where it is; a root in the opposite order is reversed in place.
+/// of the next level, and small ones, several neighbors together, become leaves. The next step of
+/// the launch chain has the grids of both. On the device route, the last block of a level launches
+/// it. A root that the first count finds in order stays where it is; a root in the opposite order is
+/// reversed in place.
 
 #include <ramify/quicksort/sample_sort_leaves.cuh>
 #include <ramify/quicksort/sample_sort_root.cuh>
@@ -30,8 +30,9 @@
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 /// Returns the shape of a grid that follows another grid of the run.
-__host__ __device__ inline launch_shape shape_of_grid(const sample_sort_sizes& sizes, unsigned blocks,
-                                                      unsigned threads, unsigned shared_bytes) {
+__host__ __device__ inline launch_shape shape_of_grid(const sample_sort_sizes& sizes,
+                                                      unsigned blocks, unsigned threads,
+                                                      unsigned shared_bytes) {
   launch_shape shape(blocks, threads, shared_bytes);
   shape.serialization = sizes.serialization;
   return shape;
@@ -154,8 +155,8 @@ void sample_sort_context<Key, Value, Compare>::launch_repeated(const sample_sort
   sample_sort_context in_loop = *this;
   in_loop.sizes.serialization = stream_serialization::full;
   const blocks_for_any_work<Key, Value> blocks(sizes, root.size());
-  launch_finishing(in_loop, grids, level_on_device, blocks.finishing,
-                   {work_source::all_due}, false);
+  launch_finishing(in_loop, grids, level_on_device, blocks.finishing, {work_source::all_due},
+                   false);
   launch_level<false>(in_loop, grids, level_on_device, blocks.level);
 }
 #endif

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// The program of a sample sort: what all its grids share, and how a segment is divided among blocks.
+/// The program of a sample sort: what all its grids share, and how a segment is divided among
+/// blocks.
 
 #include <cstdint>
 #include <ramify/quicksort/leaf_sort.cuh>
@@ -48,8 +49,8 @@ struct sample_sort_counts {
 struct sample_sort_state {
   unsigned long long segments[2];  ///< of the level lists, which alternate: tasks << 32 | blocks
   sample_sort_counts found;
-  sample_sort_counts due;       ///< found by the levels that are complete
-  sample_sort_counts launched;  ///< by the steps that are complete
+  sample_sort_counts due;           ///< found by the levels that are complete
+  sample_sort_counts launched;      ///< by the steps that are complete
   unsigned long long merge_sorted;  ///< long leaves that had reached the depth limit
   unsigned level;                   ///< the next level
 };

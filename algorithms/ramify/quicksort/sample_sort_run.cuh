@@ -91,10 +91,10 @@ class sample_sort_run {
     memory_.even.count_and_blocks = &memory_.state->segments[0];
     memory_.odd.count_and_blocks = &memory_.state->segments[1];
     memory_.copies.count_and_blocks = &memory_.state->found.copies;
-    chain_.emplace(control,
-                   program{{}, memory_, {data, scratch}, compare, segment{0, n_}, depth_limit_,
-                           sizes_},
-                   std::move(loop));
+    chain_.emplace(
+        control,
+        program{{}, memory_, {data, scratch}, compare, segment{0, n_}, depth_limit_, sizes_},
+        std::move(loop));
     const bool is_leaf = n_ <= tuning::leaf_size;
     if (is_leaf) {
       control.launched(launch(sample_sort_begin<Key, Value, Compare>, {1, tuning::team_threads},
@@ -121,7 +121,6 @@ class sample_sort_run {
   [[nodiscard]] std::uint64_t merge_sorted() const { return chain_->state().merge_sorted; }
 
  private:
-
   static task_list<segment> take_list(memory_layout& memory, std::size_t capacity) {
     task_list<segment> list;
     list.tasks = memory.take<segment>(capacity);
@@ -173,8 +172,8 @@ class sample_sort_run {
     if (supports_programmatic_launch(sample_sort_count<Key, Value, Compare>)) {
       sizes.serialization = stream_serialization::programmatic;
     }
-    sizes.blocks = resident_blocks(sample_sort_scatter<true, Key, Value, Compare>, tuning::tile_threads,
-                                   sizes.tile_bytes);
+    sizes.blocks = resident_blocks(sample_sort_scatter<true, Key, Value, Compare>,
+                                   tuning::tile_threads, sizes.tile_bytes);
     return cache[device] = sizes;
   }
 
@@ -197,8 +196,9 @@ class sample_sort_run {
   static void set_tile_sizes(sample_sort_sizes& sizes) {
     sizes.tile = tuning::tile_threads * tuning::tile_items;
     constexpr unsigned id_bytes = sizeof(std::uint16_t);
-    const auto for_tiles = static_cast<unsigned>(set_max_dynamic_shared(
-        sample_sort_scatter<true, Key, Value, Compare>, scatter_storage::bytes(sizes.tile, id_bytes)));
+    const auto for_tiles =
+        static_cast<unsigned>(set_max_dynamic_shared(sample_sort_scatter<true, Key, Value, Compare>,
+                                                     scatter_storage::bytes(sizes.tile, id_bytes)));
     const unsigned fit =
         (for_tiles - scatter_storage::bytes(0, id_bytes)) / (tuning::staged_bytes + id_bytes);
     if (fit < sizes.tile) sizes.tile = fit / 2 * 2;  // aligns the bucket numbers after the tile

@@ -284,9 +284,9 @@ __device__ void partition_piece(scatter_shared<Key, Value>& shared,
   }
 }
 
-/// Ends a level: what its scatter grid found becomes due, and what was due has been launched. On the
-/// device route it launches the next step; in a graph's loop it ends the iteration. One thread calls
-/// it, after all blocks of the grid. `name` is the calling kernel's __func__.
+/// Ends a level: what its scatter grid found becomes due, and what was due has been launched. On
+/// the device route it launches the next step; in a graph's loop it ends the iteration. One thread
+/// calls it, after all blocks of the grid. `name` is the calling kernel's __func__.
 template <bool launches, class Key, class Value, class Compare>
 __device__ void end_level(const sample_sort_context<Key, Value, Compare>& context,
                           const char* name) {
