@@ -35,8 +35,9 @@
 ///                binary: one grid for each segment of two leaves or more, or as config.launches
 ///                sets. Segments without a launch slot run in flat grids.
 /// Errors         std::invalid_argument for a bad argument, before any memory is written;
-///                unavailable if the device route is requested without -rdc=true; cuda_error;
-///                device_launch_error. After the last two the content of the keys is unspecified.
+///                unavailable if the device route is requested without -rdc=true, or a graph is
+///                not available; cuda_error; device_launch_error. After the last two the content of
+///                the keys is unspecified.
 /// Complexity     O(n log n) comparisons for any input, because segments at the depth limit are
 ///                merge-sorted. Expected: n log2(n) comparisons and, for sample_sort, two reads and
 ///                one write of the keys a level. sample_sort reads keys that are in order, or in
@@ -225,7 +226,7 @@ quicksort_run<Key, no_value, Compare> quicksort_async(Key* keys, std::size_t n,
 
 /// Starts to sort n keys in place, in `stream`, and moves each value with its key. The memory of
 /// the keys, the values and the scratch must exist until get() has returned. A graph can capture
-/// the call, see \ref quicksort.cuh.
+/// the call; the head of this file states when.
 ///
 /// \param keys, values  arrays of n elements that the device can access; they must not overlap
 /// \param compare  returns whether its first argument must come before its second

@@ -6,6 +6,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
+#include <memory>
 #include <ramify/quicksort.cuh>
 #include <ramify/quicksort.hpp>
 #include <span>
@@ -58,6 +59,19 @@ ramify::quicksort_report sort_pairs_by_header(std::vector<Key>& keys,
                                               const ramify::quicksort_options& options);
 /// Sorts n pairs in device memory.
 ramify::quicksort_report sort_device_pairs(particle* keys, std::uint32_t* values, std::size_t n);
+/// A sort that start_sort() started.
+struct started_sort {
+  virtual ~started_sort() = default;
+  virtual ramify::quicksort_report get() = 0;
+};
+/// Starts a sort of n keys in device memory. Key is std::uint32_t or page.
+template <class Key>
+std::unique_ptr<started_sort> start_sort(Key* keys, std::size_t n,
+                                         const ramify::quicksort_config& config,
+                                         cudaStream_t stream, ramify::scratch_memory scratch = {});
+/// Returns the scratch memory of that sort.
+template <class Key>
+[[nodiscard]] std::size_t scratch_bytes_of(std::size_t n, const ramify::quicksort_config& config);
 /// Returns the scratch memory of a sort of std::uint32_t.
 [[nodiscard]] std::size_t scratch_bytes(std::size_t n, const ramify::quicksort_config& config);
 

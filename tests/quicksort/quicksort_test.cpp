@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Quicksort with every type, input, strategy and route against std::sort.
-#include <boost/mpl/list.hpp>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "quicksort_checks.cuh"
 
@@ -50,9 +50,9 @@ std::span<const distribution> inputs() {
   return tests::effort() < 1 ? few : common::all_distributions();
 }
 
-using all_types = boost::mpl::list<std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, float,
-                                   double, tests::particle, tests::record, tests::page>;
-using types_of_large_sorts = boost::mpl::list<std::uint32_t, double, tests::particle>;
+using all_types = std::tuple<std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, float,
+                             double, tests::particle, tests::record, tests::page>;
+using types_of_large_sorts = std::tuple<std::uint32_t, double, tests::particle>;
 
 }  // namespace
 

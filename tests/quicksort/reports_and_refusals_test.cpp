@@ -100,6 +100,10 @@ BOOST_AUTO_TEST_CASE(bad_arguments_of_the_facade_are_named) {
   BOOST_CHECK_EXCEPTION(ramify::quicksort(std::span(three), options), std::invalid_argument,
                         names("strategy"));
   options = {};
+  options.flat_loop = static_cast<ramify::flat_loop>(7);
+  BOOST_CHECK_EXCEPTION(ramify::quicksort(std::span(three), options), std::invalid_argument,
+                        names("quicksort_config.flat_loop"));
+  options = {};
   options.launches.coarsening = 0;
   BOOST_CHECK_EXCEPTION(ramify::quicksort(std::span(three), options), std::invalid_argument,
                         names("quicksort_config.launches.coarsening is 0"));

@@ -118,7 +118,7 @@ __host__ __device__ inline unsigned long long splitmix64_finalize(unsigned long 
 /// Returns the position of element `i` of a stratified sample of `count` elements of `s`: `s` is
 /// cut into `count` strata of equal size, and each gives one random element. All blocks get the
 /// same sample.
-__device__ inline position sample_position(const segment& s, unsigned i, unsigned count) {
+__host__ __device__ inline position sample_position(const segment& s, unsigned i, unsigned count) {
   const position min_size = s.size() / count;
   const position longer =
       s.size() % count;  // so many strata, the first ones, have one element more

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sorts that return before they are complete, launches that fail, loops of graphs, and sorts that a
+// graph has captured.
+#include <bit>
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <memory>
+#include <ramify/cpu/executor.hpp>
+#include <ramify/runtime/captured_graph.cuh>
+#include <ramify/runtime/stream.cuh>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "exceptions.hpp"
+#include "quicksort_checks.cuh"
+
+namespace data = boost::unit_test::data;
+using common::distribution;
+using ramify::device_buffer;
+using ramify::flat_loop;
+using ramify::quicksort_config;
+using ramify::quicksort_report;
+using ramify::quicksort_strategy;
+using ramify::route;
+using tests::make_input;
+using tests::names;
+using tests::options_for;
+using tests::page;
+using tests::routes;
+using tests::several_leaves;
+using tests::strategies;
+
+namespace {
+
+using key = std::uint32_t;
+
+// Sample sort has so few buckets of pages that it takes several levels.
+constexpr std::size_t pages = 4'000;
+
+/// Returns keys for which one level is expected, and which need more: the sampled ones come first in
+/// the order, so that nearly all others are in one bucket.
+tests::oracle<key> hidden_from_the_sample(std::uint64_t seed) {
+  using tuning = ramify::detail::quicksort::sample_sort_tuning<key, ramify::no_value>;
+  constexpr unsigned n = 100'000;
+  constexpr unsigned sample = 8 * std::bit_ceil(n / tuning::small_bucket_size + 1);
+  auto keys = common::make_ranks(distribution::uniform, n, seed);
+  for (auto& k : keys) k |= 1u << 31;
+  for (unsigned i = 0; i < sample; ++i) {
+    keys[ramify::detail::quicksort::sample_position({0, n}, i, sample)] &= ~(1u << 31);
+  }
+  return tests::oracle<key>(std::move(keys));
+}
+
+/// Sorts keys with the header template and checks them.
+template <class Key>
+quicksort_report sort_and_check(const tests::oracle<Key>& input,
+                                const ramify::quicksort_options& options) {
+  auto keys = input.input();
+  const auto report = tests::sort_by_header(keys, options);
+  BOOST_TEST(input.check(keys) == "");
+  BOOST_TEST(tests::slots_left_in_use() == 0u);
+  return report;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(quicksort)
+
+BOOST_DATA_TEST_CASE(a_started_sort_is_complete_after_get,
+                     data::make(strategies) * data::make(routes), strategy, taken) {
+  const auto input = make_input<key>(distribution::zipf, several_leaves, 3);
+  auto keys = input.input();
+  const auto config = options_for(strategy, taken);
+  const ramify::host_stream stream;
+  const auto device_keys = tests::upload(keys, stream.get());
+  { const auto dropped = tests::start_sort(device_keys.data(), keys.size(), config, stream.get()); }
+  const auto run = tests::start_sort(device_keys.data(), keys.size(), config, stream.get());
+  const auto report = run->get();
+  BOOST_TEST(report.taken == taken);
+  BOOST_TEST(report.keys == keys.size());
+  tests::download(device_keys, keys, stream.get());
+  BOOST_TEST(input.check(keys) == "");
+  BOOST_TEST(tests::slots_left_in_use() == 0u);
+}
+
+#if !RAMIFY_ON_CUDA
+BOOST_DATA_TEST_CASE(the_host_continues_after_any_failed_launch,
+                     data::make(strategies) *
+                         data::make({distribution::uniform, distribution::zipf}),
+                     strategy, d) {
+  std::uint64_t least_grids = 0;
+  int interrupted = 0;
+  const int launches = tests::cut_down(16, 5);
+  for (int failing = 0; failing <= launches; ++failing) {
+    BOOST_TEST_CONTEXT("launch " << failing) {
+      auto executor = ramify::cpu::current_executor_config();
+      executor.failing_launch = std::uint64_t(failing);  // 0: none
+      const ramify::cpu::scoped_executor_config scope(executor);
+      const auto report =
+          sort_and_check(make_input<page>(d, pages, 1), options_for(strategy, route::device));
+      BOOST_TEST(report.taken == route::device);
+      if (failing == 0) least_grids = report.host_grids;
+      if (report.host_grids > least_grids) ++interrupted;
+    }
+  }
+  // Negative control: the failures did end the launches of kernels. Those of `binary` leave the
+  // segment to the driver, which is a kernel too.
+  if (strategy == quicksort_strategy::sample_sort) BOOST_TEST(interrupted >= 5);
+}
+#endif
+
+BOOST_AUTO_TEST_CASE(the_host_launches_levels_that_are_not_launched_ahead) {
+  const auto input = hidden_from_the_sample(1);
+  const auto in_order = make_input<key>(distribution::sorted, input.input().size(), 1);
+  const auto options = options_for(quicksort_strategy::sample_sort, route::flat);
+  const auto expected = sort_and_check(in_order, options);
+  const auto more = sort_and_check(input, options);
+  BOOST_TEST(expected.host_grids == 5u);
+  BOOST_TEST(expected.deepest_level == 1u);
+  BOOST_TEST(more.host_grids >= 9u);  // a level, and leaves again
+  BOOST_TEST(more.deepest_level >= 2u);
+  for (const auto& report : {expected, more}) {
+    BOOST_TEST(report.looped_by == flat_loop::host);
+    BOOST_TEST(report.graph_grids == 0u);
+  }
+}
+
+BOOST_DATA_TEST_CASE(a_graph_that_is_not_available_is_refused, data::make(strategies), strategy) {
+  auto options = options_for(strategy, route::flat);
+  options.flat_loop = flat_loop::graph;
+  if (RAMIFY_ON_CUDA && strategy == quicksort_strategy::sample_sort) return;
+  BOOST_CHECK_EXCEPTION(sort_and_check(hidden_from_the_sample(1), options), ramify::unavailable,
+                        names("quicksort_config.flat_loop graph is not available"));
+}
+
+#if RAMIFY_ON_CUDA
+BOOST_AUTO_TEST_CASE(a_graph_launches_the_levels_that_are_not_launched_ahead) {
+  const auto input = hidden_from_the_sample(1);
+  const auto in_order = make_input<key>(distribution::sorted, input.input().size(), 1);
+  auto options = options_for(quicksort_strategy::sample_sort, route::flat);
+  options.flat_loop = flat_loop::graph;
+  // Five grids an iteration. One iteration finds that nothing is due.
+  const auto expected = sort_and_check(in_order, options);
+  BOOST_TEST(expected.looped_by == flat_loop::graph);
+  BOOST_TEST(expected.host_grids == 5u);
+  BOOST_TEST(expected.graph_grids == 5u);
+  const auto more = sort_and_check(input, options);
+  BOOST_TEST(more.host_grids == 5u);
+  BOOST_TEST(more.graph_grids >= 10u);
+}
+
+namespace {
+
+/// Captures a sort, and launches the graph three times with the keys that make(1), make(2) and make(3)
+/// return.
+template <class Make>
+void expect_captured_sorts(const quicksort_config& config, Make make) {
+  using Key = std::decay_t<decltype(make(1).input()[0])>;
+  const std::size_t n = make(1).input().size();
+  const ramify::host_stream stream;
+  const std::size_t bytes = tests::scratch_bytes_of<Key>(n, config);
+  const device_buffer<Key> keys(n, stream.get());
+  const device_buffer<std::byte> scratch(bytes, stream.get());
+  stream.synchronize();
+  std::unique_ptr<tests::started_sort> run;
+  const ramify::captured_graph graph(stream.get(), [&] {
+    run = tests::start_sort(keys.data(), n, config, stream.get(), {scratch.data(), bytes});
+    BOOST_CHECK_THROW((void)run->get(), std::logic_error);
+  });
+  for (std::uint64_t launch = 1; launch <= 3; ++launch) {
+    BOOST_TEST_CONTEXT("launch " << launch << " of " << n << " keys") {
+      const auto input = make(launch);
+      auto sorted = input.input();
+      ramify::check(cudaMemcpyAsync(keys.data(), sorted.data(), n * sizeof(Key),
+                                    cudaMemcpyHostToDevice, stream.get()),
+                    "uploading");
+      graph.launch(stream.get());
+      // The sort is complete without get() unless a launch slot was missing.
+      tests::download(keys, sorted, stream.get());
+      BOOST_TEST(input.check(sorted) == "");
+      const auto report = run->get();
+      BOOST_TEST(report.taken == config.route);
+      BOOST_TEST(report.spilled_tasks == 0u);
+      BOOST_TEST(tests::slots_left_in_use() == 0u);
+    }
+  }
+}
+
+}  // namespace
+
+BOOST_DATA_TEST_CASE(a_captured_sort_runs_in_each_launch_of_its_graph,
+                     data::make(strategies) * data::make(routes), strategy, taken) {
+  const auto options = options_for(strategy, taken);
+  if (strategy == quicksort_strategy::binary && taken == route::flat) {
+    const auto make = [](std::uint64_t s) {
+      return make_input<key>(distribution::uniform, 100, s);
+    };
+    BOOST_CHECK_EXCEPTION(expect_captured_sorts(options, make), ramify::unavailable,
+                          names("a graph cannot capture steps"));
+    return;
+  }
+  expect_captured_sorts(options, hidden_from_the_sample);
+  for (const auto d :
+       {distribution::uniform, distribution::zipf, distribution::sorted, distribution::all_equal}) {
+    BOOST_TEST_CONTEXT(common::to_string(d)) {
+      for (const std::size_t n : {100, 20'000, 1'000'000}) {
+        expect_captured_sorts(options, [&](std::uint64_t s) { return make_input<key>(d, n, s); });
+      }
+      expect_captured_sorts(options,
+                            [&](std::uint64_t s) { return make_input<page>(d, pages, s); });
+    }
+  }
+}
+
+BOOST_DATA_TEST_CASE(get_completes_each_launch_of_a_graph_without_launch_slots,
+                     data::make(strategies), strategy) {
+  const auto config = options_for(strategy, route::device);
+  const ramify::host_stream stream;
+  const std::size_t n = 300'000;
+  const std::size_t bytes = tests::scratch_bytes_of<key>(n, config);
+  const device_buffer<key> keys(n, stream.get());
+  const device_buffer<std::byte> scratch(bytes, stream.get());
+  stream.synchronize();
+  std::unique_ptr<tests::started_sort> run;
+  const ramify::captured_graph graph(stream.get(), [&] {
+    run = tests::start_sort(keys.data(), n, config, stream.get(), {scratch.data(), bytes});
+  });
+  BOOST_TEST(tests::slots_left_in_use() == 0u);
+  const tests::all_slots_taken by_others(*ramify::current_launch_limits().pending_launches);
+  for (std::uint64_t launch = 1; launch <= 3; ++launch) {
+    const auto input = make_input<key>(distribution::zipf, n, launch);
+    auto sorted = input.input();
+    ramify::check(cudaMemcpyAsync(keys.data(), sorted.data(), n * sizeof(key),
+                                  cudaMemcpyHostToDevice, stream.get()),
+                  "uploading");
+    graph.launch(stream.get());
+    const auto report = run->get();
+    tests::download(keys, sorted, stream.get());
+    BOOST_TEST(input.check(sorted) == "");
+    BOOST_TEST(report.child_grids == 0u);
+    BOOST_TEST(report.spilled_tasks > 0u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_captured_sort_needs_scratch_memory) {
+  const ramify::host_stream stream;
+  const device_buffer<key> keys(100, stream.get());
+  stream.synchronize();
+  BOOST_CHECK_EXCEPTION(
+      ramify::captured_graph(stream.get(),
+                             [&] { tests::start_sort(keys.data(), 100, {}, stream.get()); }),
+      std::invalid_argument, names("scratch.data is null"));
+}
+#endif
+
+BOOST_AUTO_TEST_SUITE_END()
