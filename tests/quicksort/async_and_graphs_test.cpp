@@ -40,8 +40,8 @@ using key = std::uint32_t;
 // Sample sort has so few buckets of pages that it takes several levels.
 constexpr std::size_t pages = 4'000;
 
-/// Returns keys for which one level is expected, and which need more: the sampled ones come first in
-/// the order, so that nearly all others are in one bucket.
+/// Returns keys for which one level is expected, and which need more: the sampled ones come first
+/// in the order, so that nearly all others are in one bucket.
 tests::oracle<key> hidden_from_the_sample(std::uint64_t seed) {
   using tuning = ramify::detail::quicksort::sample_sort_tuning<key, ramify::no_value>;
   constexpr unsigned n = 100'000;
@@ -154,8 +154,8 @@ BOOST_AUTO_TEST_CASE(a_graph_launches_the_levels_that_are_not_launched_ahead) {
 
 namespace {
 
-/// Captures a sort, and launches the graph three times with the keys that make(1), make(2) and make(3)
-/// return.
+/// Captures a sort, and launches the graph three times with the keys that make(1), make(2) and
+/// make(3) return.
 template <class Make>
 void expect_captured_sorts(const quicksort_config& config, Make make) {
   using Key = std::decay_t<decltype(make(1).input()[0])>;

@@ -152,18 +152,18 @@ struct recursion_state {
 /// One run of a kernel(task_source<Task>, spawner<Task>, Context) over a root task. All its grids
 /// share the Context, which has these members:
 ///
-///     static auto kernel()                    the kernel (__host__ __device__)
-///     static constexpr unsigned max_children  tasks that a block spawns for one task or member, at
-///                                             most; with by_block(), the threads of the block
-///     static constexpr bool may_be_thin       whether a long path of tasks may have few tasks beside
-///                                             it; then grids keep their slots until the driver
-///                                             runs
+///     static auto kernel()                   the kernel (__host__ __device__)
+///     static constexpr unsigned max_children tasks that a block spawns for one task or member, at
+///                                            most; with by_block(), the threads of the block
+///     static constexpr bool may_be_thin      whether a long path of tasks may have few beside
+///                                            it; then grids keep their slots until the driver
+///                                            runs
 ///
 /// and may have this one:
 ///
-///     static auto flat_kernel()               the same kernel without launches, for the flat route:
-///                                             a kernel(task_source<Task>, spawner<Task, false>,
-///                                             Context) (__host__ __device__)
+///     static auto flat_kernel()              the same kernel without launches, for the flat route:
+///                                            a kernel(task_source<Task>, spawner<Task, false>,
+///                                            Context) (__host__ __device__)
 ///
 /// The kernel iterates over source.members(), spawns with the spawner, and calls spawn.task_ends()
 /// in one thread for each task that has ended, and spawn.block_ends() at the end of each block. All
