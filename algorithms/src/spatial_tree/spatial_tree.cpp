@@ -40,7 +40,7 @@ spatial_index<Real, dim>::spatial_index(std::span<const point> points,
   const run_report built = detail::facade::on_backend(
       options.backend, options.trace != nullptr, [&](auto where) -> run_report {
         backend_ = detail::facade::make_spatial_on<where, Real, dim>(points, options);
-        return backend_->report;
+        return static_cast<const run_report&>(backend_->report);
       });
   backend_->report.backend_reason = built.backend_reason;
 }

@@ -24,7 +24,7 @@ std::uintptr_t number_of(Handle handle) {
 /// (null: the host).
 template <class Handle, class Map>
 Handle make_in(Map& map, std::uintptr_t number, grid* owner, std::vector<Handle> grid::*handles) {
-  const auto handle = reinterpret_cast<Handle>(number);
+  const auto handle = reinterpret_cast<Handle>(number);  // NOLINT(performance-no-int-to-ptr)
   auto& made = map[number];
   if (owner != nullptr) {
     made.owner = owner->id;

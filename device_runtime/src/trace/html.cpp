@@ -122,7 +122,7 @@ void write_html(std::ostream& out, const launch_trace& trace, std::string_view t
   for (;;) {
     const auto open = rest.find("{{");
     out << rest.substr(0, open);
-    if (open == rest.npos) break;
+    if (open == std::string_view::npos) break;
     const auto close = rest.find("}}", open);
     const std::string_view what = rest.substr(open + 2, close - open - 2);
     rest.remove_prefix(close + 2);
