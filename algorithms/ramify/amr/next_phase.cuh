@@ -180,7 +180,7 @@ __global__ void begin_advance(View view, advance_request wanted) {
   }
 }
 
-/// The last grid of a captured graph: keeps what the next launch needs to know of a phase that is
+/// The last grid of a captured graph: keeps, for the next launch of the graph, the phase that is
 /// not complete. One thread.
 template <class View>
 __global__ void end_captured_advance(View view) {

@@ -130,7 +130,7 @@ class launch_chain {
 
   /// Puts the chain into the stream. Asynchronous. On the flat route only the steps that the host
   /// launches ahead are put there, unless a graph is requested or the stream is being captured:
-  /// then a loop launches all steps, in sizes for `known`, which is what the host knows of the
+  /// then a loop launches all steps, in sizes for `known`, which is the host's copy of the
   /// state.
   /// \throws unavailable if a loop is needed and cannot be had; cuda_error
   void start(const state_type& known = {}) {

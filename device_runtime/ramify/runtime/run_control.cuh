@@ -52,11 +52,11 @@ inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
   return only_route(wanted, pending_launch_limit, slots_needed).value_or(preferred);
 }
 
-/// The same; what decides is which of the plans is cheaper on the current device. If nothing is
-/// known of launches there, in this process or on disk, they are measured first, in well under a
-/// second: then even an asynchronous call waits for what is in `stream`, for a second at most. If
-/// they cannot be measured, as while `stream` is being captured, it is the route that the plans
-/// name for that. On the CPU executor, where nobody waits for a launch, it is the device route.
+/// Chooses the route whose plan is cheaper on the current device. If the launch costs of the device
+/// are neither in memory nor on disk, the function measures them first, in well under a second; it
+/// then waits for the work in `stream`, for a second at most. If it cannot measure, for example
+/// while `stream` is being captured, it returns plans.unmeasured. On the CPU executor it returns the
+/// device route, because launches cost no time there.
 /// \throws unavailable if the device route is asked for in a build without -rdc=true; cuda_error
 inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
                                  unsigned slots_needed, const route_plans& plans,
@@ -72,7 +72,7 @@ inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
 #endif
 }
 
-/// A report that knows which build it is of, and nothing yet of a run.
+/// Returns a report with the backend of this build and no data of a run.
 [[nodiscard]] inline run_report report_of_this_build() {
   run_report report;
   report.ran_on = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;

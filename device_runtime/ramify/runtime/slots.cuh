@@ -60,12 +60,6 @@ struct launch_slots {
   }
 
   __device__ void release(unsigned count = 1) const { atomicSub(in_use, count); }
-
-  /// For every thread of a grid that was launched on a slot, as its first step: gives the slot
-  /// back.
-  __device__ void release_at_start() const {
-    if (blockIdx.x == 0 && threadIdx.x == 0) release();
-  }
 };
 
 /// Slots under a pending-launch limit: half of it, but of a small pool far less. On an H200 trees
