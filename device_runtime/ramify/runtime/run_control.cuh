@@ -55,8 +55,8 @@ inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
 /// Chooses the route whose plan is cheaper on the current device. If the launch costs of the device
 /// are neither in memory nor on disk, the function measures them first, in well under a second; it
 /// then waits for the work in `stream`, for a second at most. If it cannot measure, for example
-/// while `stream` is being captured, it returns plans.unmeasured. On the CPU executor it returns the
-/// device route, because launches cost no time there.
+/// while `stream` is being captured, it returns plans.unmeasured. On the CPU executor it returns
+/// the device route, because launches cost no time there.
 /// \throws unavailable if the device route is asked for in a build without -rdc=true; cuda_error
 inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
                                  unsigned slots_needed, const route_plans& plans,
