@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Measures a million spawned tasks with small pending-launch limits. The kernels are those of
 // tests/runtime/flood.cuh.
+#include <algorithm>
 #include <chrono>
 #include <stdexcept>
 #include <string>
@@ -20,7 +21,7 @@ void measure(benchmark::recorder& out, const benchmark::command_line&) {
   for (const std::size_t limit : {std::size_t{32}, std::size_t{2048}, std::size_t{65'536}}) {
     for (const unsigned fan : {100u, 10'000u}) {
       for (const auto route : {ramify::route::device, ramify::route::flat}) {
-        const tests::flood_request request{.tasks = tasks, .fan = fan, .route = route};
+        const tests::flood_request request{.tasks = tasks, .children = fan, .route = route};
         const auto begin = clock::now();
         const tests::flood_result result = tests::run_flood(request, limit);
         const double ms = std::chrono::duration<double, std::milli>(clock::now() - begin).count();
