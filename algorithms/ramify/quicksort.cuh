@@ -123,11 +123,7 @@ class [[nodiscard(
     captured_ = is_being_captured(stream);
     if (captured_) relaxed.emplace();  // the driver queries below concern no captured stream
     const arrays data{keys, values};
-    check_arguments(data, n, config, scratch);
-    if (captured_ && n >= 2 && scratch.data == nullptr) {
-      throw std::invalid_argument(
-          "quicksort: scratch.data is null; a sort that a graph captures needs scratch memory");
-    }
+    check_arguments(data, n, config, scratch, captured_);
     const detail::runtime::loop_choice loop = choose_loop(config);
     const std::size_t limit = *current_launch_limits().pending_launches;
     const bool sample_sort = config.strategy == quicksort_strategy::sample_sort;
@@ -197,7 +193,7 @@ class [[nodiscard(
   }
 
   static void check_arguments(const arrays& data, std::size_t n, const quicksort_config& config,
-                              const scratch_memory& scratch) {
+                              const scratch_memory& scratch, bool captured) {
     if (n >> 40 != 0) throw std::invalid_argument("quicksort: n must be less than 2^40");
     if (n == 0) return;
     check_device_access(data.keys, "quicksort: keys");
@@ -205,7 +201,7 @@ class [[nodiscard(
       check_device_access(data.values, "quicksort: values");
       detail::quicksort::check_overlap(data.keys, data.values, n);
     }
-    check_scratch(scratch, scratch_bytes(n, config), "quicksort");
+    check_scratch(scratch, scratch_bytes(n, config), captured && n >= 2, "quicksort");
   }
 
   quicksort_strategy strategy_;

@@ -179,14 +179,9 @@ class [[nodiscard(
     const bool captured = is_being_captured(stream);
     if (n == 0) return captured;
     check_device_access(points, "spatial_tree: points");
-    check_scratch(scratch, build::scratch_bytes(n, config), "spatial_tree");
-    check_scratch(tree_memory, build::tree_bytes(n, config), "spatial_tree", "tree_memory");
-    if (captured && (scratch.data == nullptr || tree_memory.data == nullptr)) {
-      throw std::invalid_argument(std::string("spatial_tree: ") +
-                                  (scratch.data == nullptr ? "scratch" : "tree_memory") +
-                                  ".data is null; a build in a stream that is being captured "
-                                  "requires memory of the caller");
-    }
+    check_scratch(scratch, build::scratch_bytes(n, config), captured, "spatial_tree");
+    check_scratch(tree_memory, build::tree_bytes(n, config), captured, "spatial_tree",
+                  "tree_memory");
     return captured;
   }
 

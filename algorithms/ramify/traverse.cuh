@@ -78,11 +78,6 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] trave
     validate(config);
     const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
     const bool captured = is_being_captured(stream);
-    if (captured && scratch.data == nullptr) {
-      throw std::invalid_argument(
-          "traverse: scratch.data is null; a traversal in a stream that is being captured requires "
-          "scratch memory of traverse_scratch_bytes() bytes");
-    }
     const detail::traverse::traversal<Node, Expand, Visit, Reduce, Value> what{root, expand, visit,
                                                                                reduce, identity};
     if (config.strategy == traverse_strategy::work_sharing) {

@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(every_problem_runs_in_both_dimensions_and_precisions,
           BOOST_TEST(flow.report().steps == 2u);
           BOOST_TEST(tests::check_times(flow.report(), {false, false}) == "");
           BOOST_TEST((flow.report().ran_on == ramify::backend::cpu));
-          BOOST_TEST(flow.report().backend_reason == "asked for");
+          BOOST_TEST(flow.report().backend_reason == "requested");
 
           const auto mesh = flow.snapshot();
           BOOST_TEST(mesh.fields == field_names(options, amr_fields::conserved),

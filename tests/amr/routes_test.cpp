@@ -59,7 +59,7 @@ BOOST_DATA_TEST_CASE(both_routes_give_the_same_bits,
   const auto flat = take(by_host, lively_steps(by_host));
   BOOST_TEST((device->report().taken == route::device));
   BOOST_TEST((flat->report().taken == route::flat));
-  BOOST_TEST(device->report().route_reason == "asked for");
+  BOOST_TEST(device->report().route_reason == "requested");
   BOOST_TEST(device->report().child_grids > device->report().host_grids);
   BOOST_TEST(flat->report().child_grids == 0u);
   BOOST_TEST(device->report().refined > 0u);

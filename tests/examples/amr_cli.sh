@@ -67,7 +67,7 @@ rm -r w
 # Each route, schedule and limit writes the same files.
 flow=("${small[@]}" --t-end 0.05 --blocks 3x2)
 expect 0 - "${flow[@]}" --output-dir first --route device
-grep -q '^route: device (asked for)$' out || fail "no route in $(cat out)"
+grep -q '^route: device (requested)$' out || fail "no route in $(cat out)"
 for way in '--route flat' '--pending-launches 40' '--checkpoint c --checkpoint-every 7'; do
   # shellcheck disable=SC2086
   expect 0 - "${flow[@]}" --output-dir again $way

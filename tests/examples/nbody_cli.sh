@@ -92,7 +92,7 @@ done
 expect 0 - --backend cpu --plummer 300 --steps 20 --energy-every 0
 [ "$(grep -c '^ ' out)" -eq 3 ] || fail "not a table of two energies: $(cat out)"
 expect 0 - "${small[@]}" --route flat
-grep -q '^route: flat (asked for)$' out || fail "no route in $(cat out)"
+grep -q '^route: flat (requested)$' out || fail "no route in $(cat out)"
 ! grep -q '^ ' out || fail "a table in spite of --quiet: $(cat out)"
 expect_trace "${small[@]}" --route device
 expect_trace "${small[@]}" --method direct

@@ -51,8 +51,8 @@ done
 
 # Reports.
 expect 0 - --generate uniform --n 50000 --backend cpu --route device --strategy binary
-grep -q '^backend: cpu (asked for)$' out || fail "no backend in $(cat out)"
-grep -q '^route: device (asked for)$' out || fail "no route in $(cat out)"
+grep -q '^backend: cpu (requested)$' out || fail "no backend in $(cat out)"
+grep -q '^route: device (requested)$' out || fail "no route in $(cat out)"
 grep -Eq '^grids launched by kernels: [1-9]' out || fail "no child grids in $(cat out)"
 grep -Eq '^milliseconds in all: .*[1-9]' out || fail "no time in $(cat out)"
 expect 0 - --generate uniform --n 50000 --report json --verify

@@ -13,7 +13,7 @@ cmp -s o expected || fail "table: $(cat o)"
 cmp -s i i.before || fail "the input was changed"
 for line in 'nodes: 5' 'roots: 2' 'leaves: 3' 'height: 2' 'mean level: 0.8' \
   'widest level: 0 (2 nodes)' 'largest degree: 2 (node 0)' 'largest proper subtree: 2 (node 1)' \
-  '  level 1: 2 ###' 'verified: equal to a serial traversal' 'backend: cpu (asked for)'; do
+  '  level 1: 2 ###' 'verified: equal to a serial traversal' 'backend: cpu (requested)'; do
   output_has "$line"
 done
 printf '1 3\n0\t1\n0  2\n' >e

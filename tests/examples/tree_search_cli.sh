@@ -9,7 +9,7 @@ for route in automatic device flat; do
   says '^nodes: 1732$'
   says '^leaves: 1050$'
   says '^depth: 6$'
-  says '^backend: cpu \(asked for\)$'
+  says '^backend: cpu \(requested\)$'
   says '^verified: as published$'
   says '^nodes per second: [0-9]'
 done

@@ -29,7 +29,7 @@ BOOST_DATA_TEST_CASE(the_report_states_the_route, data::make(strategies), strate
   auto keys = input;
   const auto on_device = ramify::quicksort(std::span(keys), options_for(strategy, route::device));
   BOOST_TEST(on_device.taken == route::device);
-  BOOST_TEST(on_device.route_reason == "asked for");
+  BOOST_TEST(on_device.route_reason == "requested");
   BOOST_TEST(on_device.child_grids > 0u);
   BOOST_TEST(on_device.host_grids <= 4u);
   BOOST_TEST(on_device.peak_slots > 0u);

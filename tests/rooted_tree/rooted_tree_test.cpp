@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(the_report_states_the_route) {
   const auto shape = tree_shape::of_parents(tree.parents);
   auto report = check_run(tree, shape, all_outputs(100'000), options_for(route::device));
   BOOST_TEST(report.taken == route::device);
-  BOOST_TEST(report.route_reason == "asked for");
+  BOOST_TEST(report.route_reason == "requested");
   BOOST_TEST(report.child_grids > 10u);
   BOOST_TEST(report.peak_slots > 0u);
   BOOST_TEST(report.deepest_level >= 6u);

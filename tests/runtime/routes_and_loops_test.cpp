@@ -137,18 +137,18 @@ loop_result run_loop(const loop_request& request) {
 BOOST_AUTO_TEST_SUITE(runtime)
 
 BOOST_AUTO_TEST_CASE(a_route_is_chosen_with_a_reason) {
-  BOOST_TEST(route_reason(route::flat, 2048) == "flat: asked for");
-  BOOST_TEST(route_reason(route::device, 2048) == "device: asked for");
+  BOOST_TEST(route_reason(route::flat, 2048) == "flat: requested");
+  BOOST_TEST(route_reason(route::device, 2048) == "device: requested");
   BOOST_TEST(route_reason(route::automatic, 2048) == "device: preferred");
-  BOOST_TEST(route_reason(route::device, 48) == "device: asked for");
+  BOOST_TEST(route_reason(route::device, 48) == "device: requested");
   BOOST_TEST(route_reason(route::device, 47) ==
              "flat: the pending-launch limit of 47 gives 2 launch slots, and the device route "
              "needs 3");
 }
 
 BOOST_AUTO_TEST_CASE(plans_decide_an_automatic_route_only) {
-  BOOST_TEST(planned_route(route::flat, 2048, false) == "flat: asked for");
-  BOOST_TEST(planned_route(route::device, 2048, false) == "device: asked for");
+  BOOST_TEST(planned_route(route::flat, 2048, false) == "flat: requested");
+  BOOST_TEST(planned_route(route::device, 2048, false) == "device: requested");
   BOOST_TEST(planned_route(route::automatic, 47, false).find("flat: the pending") == 0u);
   const std::string chosen = planned_route(route::automatic, 2048, false);
 #if RAMIFY_ON_CUDA

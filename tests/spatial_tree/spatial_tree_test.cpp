@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(the_report_states_the_route) {
   const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 20'000, 7);
   const auto on_device = expect_tree<tests::f3>(points, many_grids(route::device)).report;
   BOOST_TEST(on_device.taken == route::device);
-  BOOST_TEST(on_device.route_reason == "asked for");
+  BOOST_TEST(on_device.route_reason == "requested");
   BOOST_TEST(on_device.child_grids > 100u);
   BOOST_TEST(on_device.peak_slots > 0u);
   BOOST_TEST(on_device.scratch_bytes > 20'000u * 16);

@@ -372,12 +372,11 @@ barnes_hut_run<Real> barnes_hut<Real>::accelerations_async(const point<Real, 3>*
   const detail::nbody::device_arrays<Real> arrays{positions,     masses,     n,
                                                   accelerations, potentials, n};
   std::optional<relaxed_capture_scope> relaxed;
-  // Queries of the driver concern no captured stream.
-  if (is_being_captured(stream)) relaxed.emplace();
+  const bool captured = is_being_captured(stream);
+  if (captured) relaxed.emplace();  // queries of the driver concern no captured stream
   detail::nbody::check_arguments(arrays, "barnes_hut");
   if (n > 0) {
-    check_scratch(scratch, barnes_hut_scratch_bytes<Real>(n, config_), "barnes_hut");
-    detail::nbody::require_scratch_in_capture(scratch, stream, "barnes_hut");
+    check_scratch(scratch, barnes_hut_scratch_bytes<Real>(n, config_), captured, "barnes_hut");
   }
   return {arrays, config_, memory_, stream, scratch};
 }

@@ -122,14 +122,4 @@ inline void require_no_capture(cudaStream_t stream, const char* algorithm) {
                          "before get()");
 }
 
-/// Checks that scratch memory is passed if `stream` is being captured.
-/// \throws std::invalid_argument naming `algorithm`
-inline void require_scratch_in_capture(const scratch_memory& scratch, cudaStream_t stream,
-                                       const char* algorithm) {
-  if (scratch.data != nullptr || !is_being_captured(stream)) return;
-  throw std::invalid_argument(std::string(algorithm) +
-                              ": scratch.data is null; a force calculation in a stream that is "
-                              "being captured requires scratch memory");
-}
-
 }  // namespace ramify::detail::nbody::inline RAMIFY_BUILD

@@ -174,8 +174,8 @@ direct_gravity_run<Real> direct_gravity_async(const point<Real, 3>* positions, c
   const device_arrays<Real> arrays{positions,     masses,     n,
                                    accelerations, potentials, range.end - range.begin};
   check_arguments(arrays, "direct_gravity");
-  check_scratch(scratch, direct_gravity_scratch_bytes(), "direct_gravity");
-  require_scratch_in_capture(scratch, stream, "direct_gravity");
+  check_scratch(scratch, direct_gravity_scratch_bytes(), is_being_captured(stream),
+                "direct_gravity");
   return {arrays, range, stream, config, scratch};
 }
 

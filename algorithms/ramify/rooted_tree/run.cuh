@@ -190,18 +190,6 @@ template <class Folds>
   return sizing.size();
 }
 
-/// Checks what a graph cannot capture. \throws std::invalid_argument, unavailable
-inline void check_capture(const scratch_memory& scratch, const rooted_tree_config& config) {
-  if (scratch.data == nullptr) {
-    throw std::invalid_argument(
-        "rooted_tree: scratch.data is null, and a graph cannot capture the allocation of scratch "
-        "memory");
-  }
-  if (config.trace != nullptr) {
-    throw unavailable("rooted_tree: a graph cannot capture the recording of a trace");
-  }
-}
-
 /// Returns the choices of a run. \throws unavailable, cuda_error
 [[nodiscard]] inline run_setup set_up(cudaStream_t stream, const rooted_tree_config& config) {
   const std::size_t limit = *current_launch_limits().pending_launches;
@@ -240,9 +228,11 @@ class [[nodiscard("call get(): it waits, checks and reports")]] rooted_tree_run 
     is_empty_ = shape.nodes == 0;
     if (is_empty_) return;
     const std::size_t bytes = internal::scratch_bytes(shape, numbers, folds);
-    check_scratch(scratch, bytes, "rooted_tree");
     const bool captured = is_being_captured(stream);
-    if (captured) internal::check_capture(scratch, config);
+    check_scratch(scratch, bytes, captured, "rooted_tree");
+    if (captured && config.trace != nullptr) {
+      throw unavailable("rooted_tree: a graph cannot capture the recording of a trace");
+    }
     state_ = std::make_unique<state>(std::move(setup), scratch_space(scratch, bytes, stream), shape,
                                      numbers, folds);
     state_->captured = captured;

@@ -30,7 +30,7 @@ class task_per_node_run {
         limit_(*current_launch_limits().pending_launches),
         loop_(runtime::choose_loop(config.flat_loop, "traverse_config.flat_loop")),
         choice_(choice_for(config, limit_, loop_, captured)),
-        scratch_(checked(given, config), scratch_bytes(config), stream),
+        scratch_(checked(given, config, captured), scratch_bytes(config), stream),
         memory_(scratch_.data()),
         parts_(memory_, config),
         control_(parts_.control, choice_, limit_, stream, config.trace),
@@ -102,8 +102,9 @@ class task_per_node_run {
     return choice;
   }
 
-  static scratch_memory checked(scratch_memory given, const traverse_config& config) {
-    check_scratch(given, scratch_bytes(config), "traverse");
+  static scratch_memory checked(scratch_memory given, const traverse_config& config,
+                                bool captured) {
+    check_scratch(given, scratch_bytes(config), captured, "traverse");
     return given;
   }
 

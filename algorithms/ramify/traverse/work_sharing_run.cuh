@@ -157,7 +157,7 @@ class work_sharing_run {
                              scratch_memory given, bool captured) {
     const sizes all = sizes_for(config);
     const std::size_t bytes = scratch_bytes(all);
-    check_scratch(given, bytes, "traverse");
+    check_scratch(given, bytes, captured, "traverse");
     const std::size_t limit = *current_launch_limits().pending_launches;
     const runtime::loop_choice loop =
         runtime::choose_loop(config.flat_loop, "traverse_config.flat_loop");

@@ -8,11 +8,11 @@ cuda_device find_cuda_device() { return {false, "built without CUDA"}; }
 #endif
 
 backend_choice choose_backend(backend wanted) {
-  if (wanted == backend::cpu) return {backend::cpu, "asked for"};
+  if (wanted == backend::cpu) return {backend::cpu, "requested"};
   const cuda_device device = find_cuda_device();
   if (device.usable) {
     return {backend::cuda,
-            (wanted == backend::cuda ? "asked for: " : "found ") + device.description};
+            (wanted == backend::cuda ? "requested: " : "found ") + device.description};
   }
   if (wanted == backend::cuda) {
     throw unavailable("the cuda backend cannot run: " + device.description);

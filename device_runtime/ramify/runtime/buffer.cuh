@@ -216,13 +216,18 @@ struct scratch_memory {
   std::size_t bytes = 0;
 };
 
-/// Checks the size and alignment of provided scratch memory. `needed` is in bytes, and `name` is
-/// the parameter's name in the message.
+/// Checks the size and alignment of provided scratch memory, and that it is provided if the stream
+/// is `captured`, because a graph of Ramify allocates no memory. `needed` is in bytes, and `name`
+/// is the parameter's name in the message.
 /// \throws std::invalid_argument naming `algorithm`
-inline void check_scratch(const scratch_memory& scratch, std::size_t needed, const char* algorithm,
-                          const char* name = "scratch") {
-  if (scratch.data == nullptr) return;
+inline void check_scratch(const scratch_memory& scratch, std::size_t needed, bool captured,
+                          const char* algorithm, const char* name = "scratch") {
   const std::string field = std::string(algorithm) + ": " + name;
+  if (scratch.data == nullptr) {
+    if (!captured) return;
+    throw std::invalid_argument(field + ".data is null; a run in a stream that is being captured " +
+                                "requires " + std::to_string(needed) + " bytes");
+  }
   if (scratch.bytes < needed) {
     throw std::invalid_argument(field + ".bytes is " + std::to_string(scratch.bytes) +
                                 "; this run needs " + std::to_string(needed));

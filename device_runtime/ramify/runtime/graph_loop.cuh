@@ -218,12 +218,12 @@ void capture_loop(cudaStream_t, const Body&) {}
 
 /// The loop of a flat route in `stream`: as a graph, or none, and then the host runs the rounds;
 /// `reason` tells why. The body is graph_loop's.
-/// \throws unavailable if a graph is asked for and cannot be had; cuda_error
+/// \throws unavailable if a graph is requested and is not available; cuda_error
 template <class Body>
 [[nodiscard]] std::optional<graph_loop> make_flat_loop(flat_loop wanted, cudaStream_t stream,
                                                        [[maybe_unused]] Body body,
                                                        std::string& reason) {
-  reason = "asked for";
+  reason = "requested";
   if (wanted == flat_loop::host) return std::nullopt;
   std::string obstacle = graph_loop_obstacle();
   if (obstacle.empty() && is_being_captured(stream)) obstacle = "the stream is being captured";

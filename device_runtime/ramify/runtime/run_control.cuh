@@ -21,11 +21,12 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// The route if there is no choice: because one is asked for, or only flat is possible.
-/// \throws unavailable if the device route is asked for in a build without -rdc=true
+/// Returns the route if there is no choice, because the caller requested one or only flat is
+/// possible; else nothing.
+/// \throws unavailable if the device route is requested in a build without -rdc=true
 inline std::optional<route_choice> only_route(route wanted, std::size_t pending_launch_limit,
                                               unsigned slots_needed) {
-  if (wanted == route::flat) return route_choice{route::flat, "asked for"};
+  if (wanted == route::flat) return route_choice{route::flat, "requested"};
   if (!device_launch_available) {
     if (wanted == route::device) {
       throw unavailable("the device route needs a build with -rdc=true");
@@ -40,13 +41,13 @@ inline std::optional<route_choice> only_route(route wanted, std::size_t pending_
                                          " launch slots, and the device route needs " +
                                          std::to_string(slots_needed)};
   }
-  if (wanted == route::device) return route_choice{route::device, "asked for"};
+  if (wanted == route::device) return route_choice{route::device, "requested"};
   return std::nullopt;
 }
 
-/// What becomes of the route that was asked for; `preferred` decides when that is automatic.
-/// `slots_needed` is how many launch slots the device route must have to be worth its name.
-/// \throws unavailable if the device route is asked for in a build without -rdc=true
+/// Returns the requested route, or `preferred` if `wanted` is automatic and both are possible. The
+/// device route requires at least `slots_needed` launch slots; with fewer the route is flat.
+/// \throws unavailable if the device route is requested in a build without -rdc=true
 inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
                                  unsigned slots_needed, const route_choice& preferred) {
   return only_route(wanted, pending_launch_limit, slots_needed).value_or(preferred);
@@ -57,7 +58,7 @@ inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
 /// then waits for the work in `stream`, for a second at most. If it cannot measure, for example
 /// while `stream` is being captured, it returns plans.unmeasured. On the CPU executor it returns
 /// the device route, because launches cost no time there.
-/// \throws unavailable if the device route is asked for in a build without -rdc=true; cuda_error
+/// \throws unavailable if the device route is requested in a build without -rdc=true; cuda_error
 inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
                                  unsigned slots_needed, const route_plans& plans,
                                  [[maybe_unused]] cudaStream_t stream) {

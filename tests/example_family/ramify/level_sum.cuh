@@ -129,7 +129,7 @@ class [[nodiscard("call get(): it waits, checks and returns the sum")]] level_su
                                   "; it must be in [1, 2^40)");
     }
     check_device_access(numbers, "level_sum: numbers");
-    check_scratch(scratch, scratch_bytes(n), "level_sum");
+    check_scratch(scratch, scratch_bytes(n), is_being_captured(stream), "level_sum");
     state_ = std::make_unique<run_state>(numbers, n, stream, options, scratch);
     state_->chain->write_state({n, 0});
     state_->chain->start();
