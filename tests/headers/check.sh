@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Compiles headers, for their syntax alone. Prints the compiler's messages for those that fail.
 #   check.sh alone CXX JOBS ROOT           each header, twice in one file
-#   check.sh pairs CXX JOBS ROOT           every ordered pair of public headers, and all in both orders
+#   check.sh pairs CXX JOBS ROOT           every ordered pair of public headers, and all in both
+#                                          orders
 #   check.sh together NVCC JOBS ROOT       all public headers in both orders, by nvcc
 # The files of pairs and of all headers end with `using namespace ramify; using namespace std;`.
 set -euo pipefail
@@ -25,9 +26,11 @@ case $form in
     include_all "$public" >"$work/all.cpp"
     include_all "$(tac <<<"$public")" >"$work/all_reversed.cpp"
     for first in $public; do
+      begin=$work/${first//\//_}.begin.hpp # precompiled, because it begins 13 files
+      echo "#include <$first>" >"$begin"
       for second in $public; do
         [ "$first" = "$second" ] && continue
-        include_all "$first $second" >"$work/${first//\//_}__${second//\//_}.cpp"
+        { echo "#include \"$begin\""; include_all "$second"; } >"$work/${first//\//_}__${second//\//_}.cpp"
       done
     done ;;
   together)
@@ -38,11 +41,13 @@ esac
 
 compile() { # file
   local flags=(-std=c++20 -I device_runtime -I algorithms)
-  if [[ $1 == *.cu ]]; then
+  if [[ $1 == *.begin.hpp ]]; then
+    flags+=(-Wall -Wextra -Werror -x c++-header -o "$1.gch")
+  elif [[ $1 == *.cu ]]; then
     # Device code is compiled for one architecture and thrown away.
     flags+=(-arch=sm_90 -rdc=true -Werror all-warnings -Xcicc -O0 -Xptxas -O0 -c -o "$1.o")
   else
-    flags+=(-fsyntax-only -Wall -Wextra -Werror)
+    flags+=(-fsyntax-only -Wall -Wextra -Winvalid-pch -Werror)
   fi
   "$compiler" "${flags[@]}" "$1" >"$1.log" 2>&1 && return 0
   echo "== $(basename "$1"): $(tr '\n' ' ' <"$1")"
@@ -51,8 +56,9 @@ compile() { # file
 }
 export -f compile
 export compiler
+compile_all() { xargs -r -P "$jobs" -I{} bash -c 'compile {}'; } # reads names of files
 files=$(find "$work" -name '*.cpp' -o -name '*.cu' | sort)
-if xargs -P "$jobs" -I{} bash -c 'compile {}' <<<"$files"; then
+if find "$work" -name '*.begin.hpp' | compile_all && compile_all <<<"$files"; then
   echo "$(wc -l <<<"$files") files compile"
 else
   exit 1
