@@ -39,10 +39,10 @@ struct open_grid {
 /// The data that all grids of a run share, in device memory.
 struct grid_table {
   launch_slots slots;
-  open_grid* grids;   ///< indexed by grid number
-  unsigned capacity;  ///< length of `grids`
-  unsigned numbers;   ///< grid numbers assigned so far
-  run_status status;  ///< the first failed launch, and the number of grids
+  open_grid* grids;    ///< indexed by grid number
+  unsigned capacity;   ///< length of `grids`
+  unsigned numbers;    ///< grid numbers assigned so far
+  run_status* status;  ///< the first failed launch, and the number of grids
 };
 
 /// The argument that describes a grid to its kernel.
@@ -60,14 +60,14 @@ struct nested_grid {
   [[nodiscard]] __device__ bool acquire_slot(nested_grid& child, unsigned blocks) const {
     child = *this;
     ++child.depth;
-    if (!table->slots.acquire(table->status)) {
-      atomicAdd(&table->status.spilled, 1ull);
+    if (!table->slots.acquire(*table->status)) {
+      atomicAdd(&table->status->spilled, 1ull);
       return false;
     }
     child.number = atomicAdd(&table->numbers, 1u);
     if (child.number >= table->capacity) {
       table->slots.release();
-      atomicAdd(&table->status.spilled, 1ull);
+      atomicAdd(&table->status->spilled, 1ull);
       return false;
     }
     table->grids[child.number] = {number, blocks};
@@ -81,10 +81,10 @@ struct nested_grid {
   [[nodiscard]] __device__ bool check_launch(const launch_status& launched,
                                              const char* kernel) const {
     if (launched) {
-      table->status.count_children(1, depth);
+      table->status->count_children(1, depth);
       return true;
     }
-    table->status.record_failure(launched.code(), kernel, depth - 1);
+    table->status->record_failure(launched.code(), kernel, depth - 1);
     table->grids[number].open = 1;
     block_ends();
     return false;

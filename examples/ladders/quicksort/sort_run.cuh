@@ -25,10 +25,11 @@ class ladder_run {
       : trace_(trace),
         table_(1, stream),
         grids_(max_grids, stream),
-        control_(&table_.data()->status, {route::device, "requested"},
+        scratch_(run_control::scratch_bytes, stream),
+        control_(scratch_.data(), {route::device, "requested"},
                  *current_launch_limits().pending_launches, stream, trace) {
-    const grid_table image{
-        control_.slots(), grids_.data(), static_cast<unsigned>(max_grids), 0, {}};
+    const grid_table image{control_.slots(), grids_.data(), static_cast<unsigned>(max_grids), 0,
+                           control_.status()};
     check(cudaMemcpyAsync(table_.data(), &image, sizeof image, cudaMemcpyHostToDevice, stream),
           "initializing a run");
   }
@@ -66,6 +67,7 @@ class ladder_run {
   launch_trace* trace_;
   device_buffer<grid_table> table_;
   device_buffer<open_grid> grids_;
+  device_buffer<std::byte> scratch_;  ///< of control_
   run_control control_;
   std::optional<run_report> reported_;
 };
