@@ -91,55 +91,55 @@ struct device_child_lists {
 // The kernels are templates because a header defines them: nvcc ignores `inline` on a kernel.
 
 /// Makes the edges of a parent array, in order of the nodes.
-template <class State>
+template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    make_edges_from_parents(const std::int32_t* parents, unsigned nodes, tree_edge* edges,
-                            State* state, trace_ticket trace) {
-  const traced here(trace, __func__);
-  for_each_in_tile(nodes, [&](std::size_t v) {
-    const std::int32_t parent = parents[v];
-    if (!is_parent(parent, nodes)) atomicMin(&state->faults.parent, static_cast<unsigned>(v));
-    edges[v] = make_edge(static_cast<unsigned>(parent), static_cast<unsigned>(v));
+    make_edges_from_parents(Program program) {
+  const traced here(program.trace, __func__);
+  for_each_in_tile(program.nodes, [&](std::size_t v) {
+    const std::int32_t parent = program.parents[v];
+    const auto child = static_cast<unsigned>(v);
+    if (!is_parent(parent, program.nodes)) atomicMin(&program.state->faults.parent, child);
+    program.edges[v] = make_edge(static_cast<unsigned>(parent), child);
   });
 }
 
 /// Makes the edges of child lists, in their order, and writes the parent of each child. All
 /// `parents` must be -1 before.
-template <class State>
+template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    make_edges_from_children(device_child_lists lists, tree_edge* edges, std::int32_t* parents,
-                             State* state, trace_ticket trace) {
-  const traced here(trace, __func__);
+    make_edges_from_children(Program program, device_child_lists lists, std::int32_t* parents) {
+  const traced here(program.trace, __func__);
+  input_faults& faults = program.state->faults;
   const auto end = static_cast<std::int32_t>(lists.child_count);
   for_each_in_tile(std::size_t{lists.nodes} + 1, [&](std::size_t i) {
     const std::int32_t offset = lists.offsets[i];
     const bool valid = offset >= (i == 0 ? 0 : lists.offsets[i - 1]) && (i > 0 || offset == 0) &&
                        offset <= end && (i < lists.nodes || offset == end);
-    if (!valid) atomicMin(&state->faults.offset, static_cast<unsigned>(i));
+    if (!valid) atomicMin(&faults.offset, static_cast<unsigned>(i));
   });
   for_each_in_tile(lists.child_count, [&](std::size_t i) {
     const unsigned parent = lists.parent_of(i);
     const auto child = static_cast<unsigned>(lists.children[i]);
-    edges[i] = make_edge(parent, child);
+    program.edges[i] = make_edge(parent, child);
     if (child >= lists.nodes) {
-      atomicMin(&state->faults.child, static_cast<unsigned>(i));
+      atomicMin(&faults.child, static_cast<unsigned>(i));
     } else if (atomicExch(&parents[child], static_cast<std::int32_t>(parent)) != -1) {
-      atomicMin(&state->faults.twice, child);
+      atomicMin(&faults.twice, child);
     }
   });
 }
 
-/// Appends the edges of the roots, in any order: the nodes without a parent.
-template <class State>
+/// Appends the edges of the roots to those of the child lists, in any order. A root is a node
+/// without a parent.
+template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    append_root_edges(const std::int32_t* parents, unsigned nodes, unsigned child_count,
-                      tree_edge* edges, State* state, trace_ticket trace) {
-  const traced here(trace, __func__);
-  for_each_in_tile(nodes, [&](std::size_t v) {
-    if (parents[v] != -1) return;
-    const unsigned index = child_count + atomicAdd(&state->root_count, 1u);
+    append_root_edges(Program program) {
+  const traced here(program.trace, __func__);
+  for_each_in_tile(program.nodes, [&](std::size_t v) {
+    if (program.parents[v] != -1) return;
+    const unsigned index = program.sorted_from + atomicAdd(&program.state->root_count, 1u);
     // The index is out of range only if a node is a child twice.
-    if (index < nodes) edges[index] = make_edge(nil, static_cast<unsigned>(v));
+    if (index < program.nodes) program.edges[index] = make_edge(nil, static_cast<unsigned>(v));
   });
 }
 
