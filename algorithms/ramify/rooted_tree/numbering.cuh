@@ -59,9 +59,9 @@ class tree_numbering {
     program_.single_root = setup.config.single_root;
     const phase_range range("rooted_tree: number");
     stage_.emplace(control_memory_, setup, program_);
-    stage_->chain.write_state(initial_tree_state());
+    stage_->chain.write_state({});
     if (needs_edges()) sort_ = start_sort(setup, *stage_);
-    stage_->start(initial_tree_state());
+    stage_->start({});
   }
 
   /// Waits until the forest is numbered, and returns the report with that of the sort. If the
@@ -78,9 +78,9 @@ class tree_numbering {
       // The tour could not be linked, because kernels had not completed the sort. The host
       // completes a sort first.
       stage<tour_program> again(control_memory_, setup, program_);
-      again.chain.write_state(initial_tree_state());
+      again.chain.write_state({});
       add_part(report, start_sort(setup, again).get());
-      again.start(initial_tree_state());
+      again.start({});
       add_part(report, again.finish());
       found = again.chain.state();
     }
@@ -122,11 +122,10 @@ class tree_numbering {
     }
     check(cudaMemsetAsync(parents_, 0xff, shape_.nodes * sizeof(std::int32_t), stream),
           "clearing the parents");
-    const device_child_lists lists{shape_.offsets.data(), shape_.children.data(), program.nodes,
-                                   static_cast<unsigned>(shape_.children.size())};
-    tour.control.launched(launch(make_edges_from_children<tour_program>,
-                                 grid_over(shape_.nodes + 1), stream, program, lists, parents_),
-                          "making the edges");
+    tour.control.launched(
+        launch(make_edges_from_children<tour_program>, grid_over(shape_.nodes + 1), stream, program,
+               shape_.offsets.data(), shape_.children.data(), parents_),
+        "making the edges");
     tour.control.launched(launch(append_root_edges<tour_program>, over_nodes, stream, program),
                           "finding the roots");
   }

@@ -115,9 +115,7 @@ struct tour_program : tree_program<tree_state> {
         return step.then(above < top ? step_kind::reduce_sublists : step_kind::rank_top_list,
                          above);
       }
-      case step_kind::rank_top_list:
-        if (top < 2) return step.then(step_kind::write_numbers);
-        return step.then(step_kind::add_splitter_ranks, top - 1);
+      case step_kind::rank_top_list:  // level `top`
       case step_kind::add_splitter_ranks:
         if (step.level > 1) return step.then(step_kind::add_splitter_ranks, step.level - 1);
         return step.then(step_kind::write_numbers);
