@@ -48,7 +48,6 @@
 #include <cstddef>
 #include <memory>
 #include <ramify/runtime/buffer.cuh>
-#include <ramify/runtime/graph_loop.cuh>
 #include <ramify/traverse/config.hpp>
 #include <ramify/traverse/task_per_node_run.cuh>
 #include <ramify/traverse/work_sharing_run.cuh>

@@ -15,7 +15,6 @@
 #include <ramify/runtime/buffer.cuh>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD {
