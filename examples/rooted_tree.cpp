@@ -12,6 +12,7 @@
 #include <chrono>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <ramify/rooted_tree.hpp>
 #include <string>
 #include <vector>
@@ -32,6 +33,7 @@ struct options {
   std::string input, output, trace, report = "text";
   std::optional<common::forest_kind> kind;
   common::forest_format format = common::forest_format::parents;
+  std::optional<std::size_t> nodes;
   std::size_t n = 0;
   std::uint64_t seed = 1;
   bool shuffle = false;
@@ -45,6 +47,10 @@ void declare(CLI::App& app, options& o) {
       app.add_option("--format", common::parsed_by(common::parse_forest_format, o.format),
                      "Format of the input: parents (the parent of each node, -1 for a root) "
                      "or edges (parent and child)");
+  app.add_option("--nodes", o.nodes,
+                 "Number of nodes of a list of edges (default: the largest node and those below)")
+      ->check(common::whole_number<0>)
+      ->needs(format);
   auto* generate = app.add_option(
       "--generate",
       [&o](const CLI::results_t& words) {
@@ -77,11 +83,7 @@ void declare(CLI::App& app, options& o) {
 }
 
 node_numbers read(const options& o) {
-  if (!o.kind) return common::read_forest(o.input, o.format);
-  if (o.n > ramify::max_tree_nodes) {
-    throw std::invalid_argument("--n is " + std::to_string(o.n) + "; the maximum is " +
-                                std::to_string(ramify::max_tree_nodes));
-  }
+  if (!o.kind) return common::read_forest(o.input, o.format, o.nodes);
   const node_numbers parents = common::make_parents(*o.kind, o.n, o.seed);
   return o.shuffle ? common::relabeled(parents, o.seed) : parents;
 }
@@ -201,7 +203,18 @@ void print(const statistics& s, const ramify::rooted_tree_report& report, const 
   if (o.verify) std::cout << "verified: equal to a serial traversal\n";
 }
 
+void check_count(const char* option, std::size_t count) {
+  if (count <= ramify::max_tree_nodes) return;
+  throw std::invalid_argument(std::string(option) + " is " + std::to_string(count) +
+                              "; the maximum is " + std::to_string(ramify::max_tree_nodes));
+}
+
 void check(const options& o) {
+  check_count("--n", o.n);
+  check_count("--nodes", o.nodes.value_or(0));
+  if (o.nodes && o.format != common::forest_format::edges) {
+    throw std::invalid_argument("--nodes is for --format edges");
+  }
   if (o.input.empty() && !o.kind) throw std::invalid_argument("give --input or --generate");
   common::refuse_output_over_input(o.input, o.output);
   common::refuse_output_over_input(o.input, o.trace, "--trace");

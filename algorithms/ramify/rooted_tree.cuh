@@ -62,6 +62,14 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
+/// The operator of no_folds.
+struct no_operator {
+  __host__ __device__ char operator()(char a, char) const { return a; }
+};
+
+/// Stands for the folds in a call that computes none.
+using no_folds = tree_folds<char, no_operator>;
+
 /// Returns the scratch memory of a call with these arguments, in bytes of device memory. It reads
 /// no element of an array and launches nothing.
 template <class Folds = no_folds>

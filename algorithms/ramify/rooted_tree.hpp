@@ -43,6 +43,12 @@ struct rooted_tree_options : rooted_tree_config {
   std::size_t pending_launches = 0;
 };
 
+/// Checks options. \throws std::invalid_argument naming the field
+inline void validate(const rooted_tree_options& options) {
+  validate(static_cast<const rooted_tree_config&>(options));
+  check_enumerator(options.backend, "rooted_tree_options.backend");
+}
+
 /// Output arrays of n elements each. An empty array is not computed.
 struct tree_number_spans {
   std::span<std::int32_t> levels{};         ///< distance to the root: 0 for a root

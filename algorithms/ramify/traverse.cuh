@@ -32,13 +32,12 @@
 ///            after get() is ordered after all visits; see traverse_async().
 /// Graphs     a stream that is being captured can record a traversal; see traverse_async().
 /// Launches   work_sharing launches a round when a quarter of the device is idle and there is work
-///            to share, not one a level or a node. A path takes one round, a bushy tree some tens.
+///            to share. So a path takes one round, and a bushy tree takes some tens of rounds.
 ///            task_per_node launches as config.launches states.
 /// Errors     std::invalid_argument for a bad argument, before anything is launched;
-///            std::length_error if the frontier exceeded config.capacity, which takes trees that
-///            are deep and wide for every warp of the device; unavailable if the device route is
-///            requested without -rdc=true, or a graph where there is none; cuda_error,
-///            device_launch_error.
+///            std::length_error if the frontier exceeded config.capacity, as only trees do that
+///            are both deep and wide; unavailable if the device route is requested without
+///            -rdc=true, or a graph where there is none; cuda_error, device_launch_error.
 /// Complexity every node is expanded once; at least O(depth) sequential steps.
 /// Not for    stored trees (see ramify/rooted_tree.cuh); general graphs, where a node would be
 ///            visited once for each path to it.
@@ -49,41 +48,35 @@
 #include <cstddef>
 #include <memory>
 #include <ramify/runtime/buffer.cuh>
-#include <ramify/runtime/graph_loop.cuh>
 #include <ramify/traverse/config.hpp>
 #include <ramify/traverse/task_per_node_run.cuh>
 #include <ramify/traverse/work_sharing_run.cuh>
 
 namespace ramify::inline RAMIFY_BUILD {
 
-template <class Value>
-struct traverse_result {
-  Value value;  ///< the reduction over all nodes
-  traverse_report report;
-};
-
 /// A traversal that traverse_async() has started. Movable; a moved-from run may only be destroyed.
 /// Destroying a run before get() checks nothing. The destructor waits only if a graph launches the
 /// grids of the flat route.
 template <class Node, class Expand, class Visit, class Reduce, class Value>
 class [[nodiscard("call get(): it waits, checks and returns the result")]] traverse_run {
-  using work_sharing_run = detail::traverse::work_sharing_run<Node, Expand, Visit, Reduce, Value>;
-  using task_per_node_run = detail::traverse::task_per_node_run<Node, Expand, Visit, Reduce, Value>;
+  using traversal = detail::traverse::traversal<Node, Expand, Visit, Reduce, Value>;
+  using work_sharing_run = detail::traverse::work_sharing_run<traversal>;
+  using task_per_node_run = detail::traverse::task_per_node_run<traversal>;
 
  public:
   /// Starts a run; see traverse_async().
   traverse_run(const Node& root, const Expand& expand, const Visit& visit, const Reduce& reduce,
                const Value& identity, cudaStream_t stream, const traverse_config& config,
                scratch_memory scratch) {
+    const phase_range range("traverse: start");
     validate(config);
     const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
-    const bool captured = is_being_captured(stream);
-    const detail::traverse::traversal<Node, Expand, Visit, Reduce, Value> what{root, expand, visit,
-                                                                               reduce, identity};
+    const detail::traverse::traversal_setup setup{config, stream, scratch};
+    const traversal tree{expand, visit, reduce, identity};
     if (config.strategy == traverse_strategy::work_sharing) {
-      work_sharing_ = std::make_unique<work_sharing_run>(what, stream, config, scratch, captured);
+      run_ = std::make_unique<work_sharing_run>(setup, root, tree);
     } else {
-      task_per_node_ = std::make_unique<task_per_node_run>(what, stream, config, scratch, captured);
+      run_ = std::make_unique<task_per_node_run>(setup, root, tree);
     }
   }
 
@@ -96,32 +89,21 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] trave
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
   ///         is being captured
   traverse_result<Value> get() {
-    traverse_report report;
-    const Value value = work_sharing_ != nullptr ? get_and_release(work_sharing_, report)
-                                                 : get_and_release(task_per_node_, report);
-    return {value, report};
+    const phase_range range("traverse: get");
+    const traverse_result<Value> result = run_->get();
+    if (!run_->captured()) run_.reset();
+    return result;
   }
 
   /// Returns the device memory that a run needs, in bytes. Requires a valid configuration.
   [[nodiscard]] static std::size_t scratch_bytes(const traverse_config& config) {
-    if (config.strategy == traverse_strategy::task_per_node) {
-      return task_per_node_run::scratch_bytes(config);
-    }
-    return work_sharing_run::scratch_bytes(config);
+    return config.strategy == traverse_strategy::task_per_node
+               ? task_per_node_run::scratch_bytes(config)
+               : work_sharing_run::scratch_bytes(config);
   }
 
  private:
-  // Returns the value, and frees the memory of a run that was not captured.
-  template <class Run>
-  static Value get_and_release(std::unique_ptr<Run> & run, traverse_report & report) {
-    const Value value = run->get(report);
-    if (!run->captured()) run.reset();
-    return value;
-  }
-
-  // Exactly one of them is set: that of the configured strategy.
-  std::unique_ptr<work_sharing_run> work_sharing_;
-  std::unique_ptr<task_per_node_run> task_per_node_;
+  std::unique_ptr<detail::traverse::traversal_run<traversal>> run_;
 };
 
 /// Starts visiting all nodes of the tree with this root, in `stream`. The functors are copied.

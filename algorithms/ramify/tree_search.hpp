@@ -40,9 +40,7 @@ struct tree_search_options : traverse_config {
 /// Checks options. \throws std::invalid_argument naming the field and its range
 inline void validate(const tree_search_options& options) {
   validate(static_cast<const traverse_config&>(options));
-  if (to_string(options.backend) == "?") {
-    throw std::invalid_argument("tree_search_options.backend is none of the enumerators");
-  }
+  check_enumerator(options.backend, "tree_search_options.backend");
 }
 
 struct tree_search_result {

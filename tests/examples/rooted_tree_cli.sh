@@ -78,8 +78,25 @@ bad '0 1\n0 2\n1 2\n' "line 3: '1 2' gives node 2 a second parent; it has 0" --f
 bad '0 1\n2\n' "line 2: '2' is not a parent and a child" --format edges
 bad '0 1\n-1 2\n' "line 2: '-1 2' is not a parent and a child" --format edges
 bad '0 1 2\n' "line 1: '0 1 2' is not a parent and a child" --format edges
-bad '0 2147483647\n' "line 1" --format edges
+bad '0 2147483647\n' "line 1: '0 2147483647' is not a parent and a child" --format edges
 bad '0 1\n1 0\n' "node 0 never reaches a root" --format edges
+# A short list of edges does not take the memory of a large forest, unless --nodes says so.
+bad '0 999999999\n' "line 1: '0 999999999' names node 999999999, but a file of 1 edges must number" \
+  --format edges
+bad '0 1\n0 1048577\n' 'up to 1048576 at most, unless --nodes states' --format edges
+printf '0 1\n0 1048576\n' >j
+expect 0 - --input j --format edges --backend cpu
+output_has 'nodes: 1048577'
+printf '0 1048577\n' >j
+expect 0 - --input j --format edges --nodes 1048580 --backend cpu
+output_has 'nodes: 1048580'
+printf '0 200000\n' >j
+rm -f o
+expect 3 "line 1: '0 200000' names node 200000, but --nodes is 200000" --input j --format edges \
+  --nodes 200000 --output o
+expect 2 '--nodes is for --format edges' --input j --format parents --nodes 5
+expect 2 '--nodes is 3000000000; the maximum is 2147483646' --input j --format edges \
+  --nodes 3000000000
 mkfifo pipe
 expect 5 'pipe: it is not a regular file' --generate path --n 5 --output pipe
 expect 5 'cannot write nowhere/o' --generate path --n 5 --output nowhere/o

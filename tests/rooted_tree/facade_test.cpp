@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(it_rejects_bad_arguments) {
       ramify::leaffix<double>(shape, values, folds, static_cast<ramify::tree_operator>(5)),
       std::invalid_argument, names("combine"));
   BOOST_CHECK_EXCEPTION(ramify::rootfix<double>(shape, folds, folds, ramify::tree_operator::sum),
-                        std::invalid_argument, names("values and folds overlap"));
+                        std::invalid_argument, names("values and rootfix overlap"));
   auto options = options_for(route::device);
   options.route = static_cast<route>(9);
   BOOST_CHECK_EXCEPTION(ramify::rooted_tree(shape, {.levels = three}, options),

@@ -317,7 +317,7 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_plain_recursion_is_recorded, data::make(rou
   BOOST_TEST(found.value == 3999u);
   BOOST_TEST(trace.count() == grids_of(found.report));
   BOOST_TEST(broken_rule(trace) == "");
-  for (const char* kernel : {"clear_cells", "visit_children", "reduce_cells"}) {
+  for (const char* kernel : {"clear_totals", "visit_children", "reduce_totals"}) {
     BOOST_TEST(kernels_of(trace).contains(kernel));
   }
 }

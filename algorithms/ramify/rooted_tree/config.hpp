@@ -13,7 +13,6 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace ramify {
@@ -65,6 +64,9 @@ struct tree_folds {
   Combine combine;       ///< device functor: T combine(const T&, const T&)
   T* leaffix = nullptr;  ///< fold of each subtree; null: not computed
   T* rootfix = nullptr;  ///< fold of each path from the root to the node; null: not computed
+
+  /// Returns whether any fold is computed.
+  [[nodiscard]] bool is_requested() const { return leaffix != nullptr || rootfix != nullptr; }
 };
 
 /// Returns tree_folds with deduced types.
@@ -74,12 +76,6 @@ template <class T, class Combine>
                                                      std::type_identity_t<T>* rootfix) {
   return {values, combine, leaffix, rootfix};
 }
-
-/// Stands for tree_folds in a call that computes no fold.
-struct no_folds {
-  static constexpr std::nullptr_t leaffix = nullptr;
-  static constexpr std::nullptr_t rootfix = nullptr;
-};
 
 /// Configuration of both interfaces; rooted_tree_options of the facade derives from it.
 struct rooted_tree_config {
@@ -94,12 +90,8 @@ struct rooted_tree_config {
 
 /// Checks a configuration. \throws std::invalid_argument naming the field and its range
 inline void validate(const rooted_tree_config& config) {
-  if (to_string(config.route) == "?") {
-    throw std::invalid_argument("rooted_tree_config.route is none of the enumerators");
-  }
-  if (to_string(config.flat_loop) == "?") {
-    throw std::invalid_argument("rooted_tree_config.flat_loop is none of the enumerators");
-  }
+  check_enumerator(config.route, "rooted_tree_config.route");
+  check_enumerator(config.flat_loop, "rooted_tree_config.flat_loop");
 }
 
 struct rooted_tree_report : run_report {
@@ -143,35 +135,53 @@ inline void check_shape(const tree_shape& shape, const rooted_tree_config& confi
   if (shape.nodes == 0 && config.single_root) fail("single_root is set, and there are no nodes");
 }
 
-/// The arrays of a call. check_overlap() rejects outputs that share memory with another array.
-class argument_arrays {
- public:
-  void add(const void* data, std::size_t bytes, std::string name, bool is_output) {
-    const auto* begin = static_cast<const std::byte*>(data);
-    all_.push_back({begin, begin + bytes, std::move(name), is_output});
-  }
-  /// \throws std::invalid_argument naming two arrays that overlap
-  void check_overlap() const {
-    const std::less<const std::byte*> before;
-    for (std::size_t i = 0; i < all_.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        const array& a = all_[j];
-        const array& b = all_[i];
-        if ((a.is_output || b.is_output) && before(a.begin, b.end) && before(b.begin, a.end)) {
-          throw std::invalid_argument("rooted_tree: " + a.name + " and " + b.name + " overlap");
-        }
-      }
+/// An array of a call.
+struct argument_array {
+  const void* data;
+  std::size_t bytes;
+  const char* name;
+  bool is_output;
+};
+
+/// Checks the configuration, the sizes of the forest, and that no output shares memory with another
+/// array. Returns the arrays of the call.
+/// \throws std::invalid_argument naming the field, or two arrays that overlap
+template <class T, class Combine>
+std::vector<argument_array> check_arrays(const tree_shape& shape, const tree_number_arrays& numbers,
+                                         const tree_folds<T, Combine>& folds,
+                                         const rooted_tree_config& config) {
+  validate(config);
+  check_shape(shape, config);
+  std::vector<argument_array> arrays;
+  const auto add_input = [&](const auto& array, const char* name) {
+    if (!array.empty()) arrays.push_back({array.data(), array.size_bytes(), name, false});
+  };
+  const auto add_output = [&](const auto* array, const char* name) {
+    if (array != nullptr) arrays.push_back({array, shape.nodes * sizeof *array, name, true});
+  };
+  add_input(shape.parents, "parents");
+  add_input(shape.offsets, "offsets");
+  add_input(shape.children, "children");
+  if (folds.is_requested()) add_input(std::span(folds.values, shape.nodes), "values");
+  add_output(folds.leaffix, "leaffix");
+  add_output(folds.rootfix, "rootfix");
+  add_output(numbers.levels, "levels");
+  add_output(numbers.subtree_sizes, "subtree_sizes");
+  add_output(numbers.preorder, "preorder");
+  add_output(numbers.postorder, "postorder");
+
+  const auto begins_before_end_of = [](const argument_array& a, const argument_array& b) {
+    return std::less<const void*>()(a.data, static_cast<const std::byte*>(b.data) + b.bytes);
+  };
+  for (auto b = arrays.begin(); b != arrays.end(); ++b) {
+    for (auto a = arrays.begin(); a != b; ++a) {
+      if (!a->is_output && !b->is_output) continue;
+      if (!begins_before_end_of(*a, *b) || !begins_before_end_of(*b, *a)) continue;
+      throw std::invalid_argument(std::string("rooted_tree: ") + a->name + " and " + b->name +
+                                  " overlap");
     }
   }
-
- private:
-  struct array {
-    const std::byte* begin;
-    const std::byte* end;
-    std::string name;
-    bool is_output;
-  };
-  std::vector<array> all_;
-};
+  return arrays;
+}
 
 }  // namespace ramify::detail::rooted_tree

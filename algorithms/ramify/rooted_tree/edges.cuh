@@ -14,23 +14,23 @@ inline constexpr unsigned nil = 0xffffffffu;
 
 /// Faults of the input: the smallest index of each, or nil.
 struct input_faults {
-  unsigned parent;       ///< node whose parent is out of range
-  unsigned offset;       ///< index in the offsets: it decreases, or the first or last one is wrong
-  unsigned child;        ///< index in the child lists that holds no node
-  unsigned twice;        ///< node that is a child twice
-  unsigned second_root;  ///< second smallest root; a fault only with single_root
-  unsigned on_cycle;     ///< node without a path to a root
+  unsigned parent = nil;  ///< node whose parent is out of range
+  unsigned offset = nil;  ///< index in the offsets: one that decreases, or a wrong first or last
+  unsigned child = nil;   ///< index in the child lists that holds no node
+  unsigned twice = nil;   ///< node that is a child twice
+  unsigned second_root = nil;  ///< second smallest root; a fault only with single_root
+  unsigned on_cycle = nil;     ///< node without a path to a root
 };
 
-/// State of a numbering in device memory.
+/// State of a numbering in device memory. The initial values are those at its beginning.
 struct tree_state {
-  tree_step due;  ///< of the numbering's launch chain
+  tree_step due{step_kind::initialize_tour, 0, 0};  ///< of the numbering's launch chain
   input_faults faults;
-  unsigned root_count;     ///< roots that append_root_edges has found
-  unsigned smallest_root;  ///< smallest root that splice_tour has found so far
-  unsigned head;           ///< the tour's first visit
-  unsigned reached;        ///< nodes on the tour
-  unsigned unsorted;       ///< nonzero if the edges were not in order when the tour was linked
+  unsigned root_count = 0;       ///< roots that append_root_edges has found
+  unsigned smallest_root = nil;  ///< smallest root that splice_tour has found so far
+  unsigned head = nil;           ///< the tour's first visit
+  unsigned reached = 0;          ///< nodes on the tour
+  unsigned unsorted = 0;  ///< nonzero if the edges were not in order when the tour was linked
 
   /// Returns whether the tour can be linked and ranked.
   [[nodiscard]] __device__ bool is_valid() const {
@@ -43,15 +43,6 @@ struct tree_state {
            !(single_root && faults.second_root != nil);
   }
 };
-
-/// Returns the state at the beginning of a numbering.
-[[nodiscard]] inline tree_state initial_tree_state() {
-  tree_state state{};
-  state.due = {step_kind::initialize_tour, 0, 0};
-  state.faults = {nil, nil, nil, nil, nil, nil};
-  state.head = state.smallest_root = nil;
-  return state;
-}
 
 /// A parent and its child in one sort key. A sort brings siblings together, in order of their
 /// index. A root's parent is nil, so edges of roots come last.
@@ -69,77 +60,71 @@ __device__ inline bool is_parent(std::int32_t parent, unsigned nodes) {
   return parent >= -1 && (parent < 0 || static_cast<unsigned>(parent) < nodes);
 }
 
-/// Child lists as kernels read them; see tree_shape::of_children().
-struct device_child_lists {
-  const std::int32_t* offsets;
-  const std::int32_t* children;
-  unsigned nodes;
-  unsigned child_count;
-
-  /// Returns the last node whose list begins at or before index i. It reads no element outside of
-  /// the offsets, whatever they hold.
-  [[nodiscard]] __device__ unsigned parent_of(std::size_t i) const {
-    unsigned low = 0;
-    for (unsigned high = nodes; high - low > 1;) {
-      const unsigned middle = low + (high - low) / 2;
-      (offsets[middle] <= static_cast<std::int32_t>(i) ? low : high) = middle;
-    }
-    return low;
+/// Returns the last node whose child list begins at or before index i. It reads no element outside
+/// of the offsets, whatever they hold.
+__device__ inline unsigned owner_of(const std::int32_t* offsets, unsigned nodes, std::size_t i) {
+  unsigned low = 0;
+  for (unsigned high = nodes; high - low > 1;) {
+    const unsigned middle = low + (high - low) / 2;
+    (offsets[middle] <= static_cast<std::int32_t>(i) ? low : high) = middle;
   }
-};
+  return low;
+}
 
 // The kernels are templates because a header defines them: nvcc ignores `inline` on a kernel.
 
 /// Makes the edges of a parent array, in order of the nodes.
-template <class State>
+template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    make_edges_from_parents(const std::int32_t* parents, unsigned nodes, tree_edge* edges,
-                            State* state, trace_ticket trace) {
-  const traced here(trace, __func__);
-  for_each_in_tile(nodes, [&](std::size_t v) {
-    const std::int32_t parent = parents[v];
-    if (!is_parent(parent, nodes)) atomicMin(&state->faults.parent, static_cast<unsigned>(v));
-    edges[v] = make_edge(static_cast<unsigned>(parent), static_cast<unsigned>(v));
+    make_edges_from_parents(Program program) {
+  const traced here(program.trace, __func__);
+  for_each_in_tile(program.nodes, [&](std::size_t v) {
+    const std::int32_t parent = program.parents[v];
+    const auto child = static_cast<unsigned>(v);
+    if (!is_parent(parent, program.nodes)) atomicMin(&program.state->faults.parent, child);
+    program.edges[v] = make_edge(static_cast<unsigned>(parent), child);
   });
 }
 
 /// Makes the edges of child lists, in their order, and writes the parent of each child. All
 /// `parents` must be -1 before.
-template <class State>
+template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    make_edges_from_children(device_child_lists lists, tree_edge* edges, std::int32_t* parents,
-                             State* state, trace_ticket trace) {
-  const traced here(trace, __func__);
-  const auto end = static_cast<std::int32_t>(lists.child_count);
-  for_each_in_tile(std::size_t{lists.nodes} + 1, [&](std::size_t i) {
-    const std::int32_t offset = lists.offsets[i];
-    const bool valid = offset >= (i == 0 ? 0 : lists.offsets[i - 1]) && (i > 0 || offset == 0) &&
-                       offset <= end && (i < lists.nodes || offset == end);
-    if (!valid) atomicMin(&state->faults.offset, static_cast<unsigned>(i));
+    make_edges_from_children(Program program, const std::int32_t* offsets,
+                             const std::int32_t* children, std::int32_t* parents) {
+  const traced here(program.trace, __func__);
+  input_faults& faults = program.state->faults;
+  const unsigned nodes = program.nodes;
+  const auto end = static_cast<std::int32_t>(program.sorted_from);
+  for_each_in_tile(std::size_t{nodes} + 1, [&](std::size_t i) {
+    const std::int32_t offset = offsets[i];
+    const bool valid = offset >= (i == 0 ? 0 : offsets[i - 1]) && (i > 0 || offset == 0) &&
+                       offset <= end && (i < nodes || offset == end);
+    if (!valid) atomicMin(&faults.offset, static_cast<unsigned>(i));
   });
-  for_each_in_tile(lists.child_count, [&](std::size_t i) {
-    const unsigned parent = lists.parent_of(i);
-    const auto child = static_cast<unsigned>(lists.children[i]);
-    edges[i] = make_edge(parent, child);
-    if (child >= lists.nodes) {
-      atomicMin(&state->faults.child, static_cast<unsigned>(i));
+  for_each_in_tile(program.sorted_from, [&](std::size_t i) {
+    const unsigned parent = owner_of(offsets, nodes, i);
+    const auto child = static_cast<unsigned>(children[i]);
+    program.edges[i] = make_edge(parent, child);
+    if (child >= nodes) {
+      atomicMin(&faults.child, static_cast<unsigned>(i));
     } else if (atomicExch(&parents[child], static_cast<std::int32_t>(parent)) != -1) {
-      atomicMin(&state->faults.twice, child);
+      atomicMin(&faults.twice, child);
     }
   });
 }
 
-/// Appends the edges of the roots, in any order: the nodes without a parent.
-template <class State>
+/// Appends the edges of the roots to those of the child lists, in any order. A root is a node
+/// without a parent.
+template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
-    append_root_edges(const std::int32_t* parents, unsigned nodes, unsigned child_count,
-                      tree_edge* edges, State* state, trace_ticket trace) {
-  const traced here(trace, __func__);
-  for_each_in_tile(nodes, [&](std::size_t v) {
-    if (parents[v] != -1) return;
-    const unsigned index = child_count + atomicAdd(&state->root_count, 1u);
+    append_root_edges(Program program) {
+  const traced here(program.trace, __func__);
+  for_each_in_tile(program.nodes, [&](std::size_t v) {
+    if (program.parents[v] != -1) return;
+    const unsigned index = program.sorted_from + atomicAdd(&program.state->root_count, 1u);
     // The index is out of range only if a node is a child twice.
-    if (index < nodes) edges[index] = make_edge(nil, static_cast<unsigned>(v));
+    if (index < program.nodes) program.edges[index] = make_edge(nil, static_cast<unsigned>(v));
   });
 }
 

@@ -38,42 +38,31 @@ struct fold_state {
   [[nodiscard]] bool did_not_begin() const { return due.kind == step_kind::done && due.depth == 0; }
 };
 
-/// The program of a folding: the arguments that its grids share. Its launch chain is joined by last
-/// blocks.
+/// The program of a folding: the arguments that its grids share.
 template <class T, class Combine>
-struct fold_program : runtime::chain_link {
-  using state_type = fold_state;
-  static constexpr auto join = runtime::chain_join::last_block;
-
-  fold_state* state;
+struct fold_program : tree_program<fold_state> {
+  tree_folds<T, Combine> wanted;
   std::size_t nodes;
-  const std::int32_t* parents;
-  const T* values;
-  Combine combine;
+  const std::int32_t* parents = nullptr;
   // leaffix
-  const std::int32_t* preorder;
-  const std::int32_t* subtree_sizes;
-  T* folds;    ///< n values in preorder; then n / 2 folds of two values; n / 4 folds of four; ...
-  T* leaffix;  ///< null: not computed
+  const std::int32_t* preorder = nullptr;
+  const std::int32_t* subtree_sizes = nullptr;
+  /// n values in preorder; then n / 2 folds of two values; n / 4 folds of four; ...
+  T* ranges = nullptr;
   // rootfix
-  path_fold<T>* paths[2];  ///< double buffer: a round reads one and writes the other
-  T* rootfix;              ///< null: not computed
+  path_fold<T>* paths[2]{};  ///< double buffer: a round reads one and writes the other
 
   /// Returns the folds of 2^level values.
   [[nodiscard]] __device__ T* folds_of(unsigned level) const {
-    T* at = folds;
+    T* at = ranges;
     for (unsigned i = 0; i < level; ++i) at += nodes >> i;
     return at;
   }
 
-  [[nodiscard]] __host__ __device__ bool finished(const fold_state& now) const {
-    return now.due.kind == step_kind::done;
-  }
   [[nodiscard]] __host__ __device__ bool repeats(const fold_state& now) const {
     return now.due.kind == step_kind::double_paths;
   }
-  [[nodiscard]] __host__ __device__ unsigned slots_of(const fold_state&) const { return 1; }
-  [[nodiscard]] bool is_complete_ahead() const { return rootfix == nullptr; }
+  [[nodiscard]] bool is_complete_ahead() const { return wanted.rootfix == nullptr; }
   template <class Grids>
   __host__ __device__ void launch_step(const fold_state& now, Grids& grids) const {
     launch_due(*this, now.due, grids);
@@ -88,7 +77,7 @@ struct fold_program : runtime::chain_link {
 
   /// Returns the first step of the folding.
   [[nodiscard]] tree_step first_step() const {
-    return {leaffix != nullptr ? step_kind::permute_values : step_kind::double_paths, 0, 0};
+    return {wanted.leaffix != nullptr ? step_kind::permute_values : step_kind::double_paths, 0, 0};
   }
 
   /// Returns the step after a step of the folding. After double_paths it is always another round,
@@ -103,7 +92,7 @@ struct fold_program : runtime::chain_link {
         return step.then(step_kind::fold_subtrees);
       }
       case step_kind::fold_subtrees:
-        return step.then(rootfix != nullptr ? step_kind::double_paths : step_kind::done);
+        return step.then(wanted.rootfix != nullptr ? step_kind::double_paths : step_kind::done);
       default: return step.then(step_kind::double_paths, step.level + 1);
     }
   }
@@ -124,9 +113,10 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     permute_values(fold_program<T, Combine> program, tree_step step) {
   const traced here(program.trace, __func__);
   if (!is_due(program, step)) return;
-  for_each_in_tile(program.nodes,
-                   [&](std::size_t v) { program.folds[program.preorder[v]] = program.values[v]; });
-  end_block(program, __func__, [&] { return program.expected_after(step); });
+  for_each_in_tile(program.nodes, [&](std::size_t v) {
+    program.ranges[program.preorder[v]] = program.wanted.values[v];
+  });
+  end_block(program, step, __func__);
 }
 
 /// Computes the folds of the next fold_levels levels from those of `step.level`. A block processes
@@ -146,11 +136,11 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     const T* lower = program.folds_of(to - 1);
     T* upper = program.folds_of(to);
     for (std::size_t i = begin + threadIdx.x; i < end && i < all; i += tuning::threads) {
-      upper[i] = program.combine(lower[2 * i], lower[2 * i + 1]);
+      upper[i] = program.wanted.combine(lower[2 * i], lower[2 * i + 1]);
     }
     __syncthreads();
   }
-  end_block(program, __func__, [&] { return program.expected_after(step); });
+  end_block(program, step, __func__);
 }
 
 /// Computes the leaffix: composes the fold of each subtree from both ends of its range to the
@@ -167,24 +157,26 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     T right{};
     bool has_left = false;
     bool has_right = false;
-    const T* folds = program.folds;
+    const T* folds = program.ranges;
     for (std::size_t count = program.nodes; begin < end; folds += count, count /= 2) {
       if (begin % 2 == 1) {
-        left = has_left ? program.combine(left, folds[begin]) : folds[begin];
+        left = has_left ? program.wanted.combine(left, folds[begin]) : folds[begin];
         has_left = true;
         ++begin;
       }
       if (end % 2 == 1) {
         --end;
-        right = has_right ? program.combine(folds[end], right) : folds[end];
+        right = has_right ? program.wanted.combine(folds[end], right) : folds[end];
         has_right = true;
       }
       begin /= 2;
       end /= 2;
     }
-    program.leaffix[v] = !has_left ? right : !has_right ? left : program.combine(left, right);
+    program.wanted.leaffix[v] = !has_left    ? right
+                                : !has_right ? left
+                                             : program.wanted.combine(left, right);
   });
-  end_block(program, __func__, [&] { return program.expected_after(step); });
+  end_block(program, step, __func__);
 }
 
 /// Computes a block's part of one round of the rootfix. Returns whether a path of this thread is
@@ -195,34 +187,33 @@ __device__ bool double_paths_of_tile(const fold_program<T, Combine>& program, un
   const path_fold<T>* const before = round % 2 == 0 ? program.paths[0] : program.paths[1];
   path_fold<T>* const after = round % 2 == 0 ? program.paths[1] : program.paths[0];
   const auto path_of = [&](std::size_t v) -> path_fold<T> {
-    if (round == 0) return {program.values[v], program.parents[v]};
+    if (round == 0) return {program.wanted.values[v], program.parents[v]};
     return before[v];
   };
   bool incomplete = false;
   for_each_in_tile(program.nodes, [&](std::size_t v) {
-    // 2. Base case: a path that was complete two rounds ago is in both buffers, where others read
-    // it.
+    // 2. Base case: a path that was complete two rounds ago is in both buffers already.
     if (round > 1 && before[v].ancestor == -1 && after[v].ancestor == -1) return;
     path_fold<T> mine = path_of(v);
     const bool was_complete = mine.ancestor == -1;
     // 3. Prepend the ancestor's path.
     if (!was_complete) {
       const path_fold<T> above = path_of(static_cast<std::size_t>(mine.ancestor));
-      mine = {program.combine(above.fold, mine.fold), above.ancestor};
+      mine = {program.wanted.combine(above.fold, mine.fold), above.ancestor};
     }
     after[v] = mine;
     if (mine.ancestor != -1) {
       incomplete = true;
     } else if (!was_complete || round == 0) {
-      program.rootfix[v] = mine.fold;
+      program.wanted.rootfix[v] = mine.fold;
     }
   });
   return incomplete;
 }
 
 /// Computes one round of the rootfix. `step.level` is the number of the round. In the loop of a
-/// graph, where the arguments are the same in each round, the step that is due replaces `step`, and
-/// the kernel contains no launch.
+/// graph the arguments are the same in each round, so the kernel reads the due step from the state.
+/// It then contains no launch.
 template <bool in_loop, class T, class Combine>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     double_paths(fold_program<T, Combine> program, tree_step step) {
@@ -261,7 +252,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
 template <class T, class Combine>
 template <class Grids>
 void fold_program<T, Combine>::launch_repeated(const fold_state&, Grids& grids) const {
-  grids.unordered(double_paths<true, T, Combine>, grid_of_tiles(nodes), *this, tree_step{});
+  grids.unordered(double_paths<true, T, Combine>, grid_over(nodes), *this, tree_step{});
 }
 
 template <class T, class Combine>
@@ -272,13 +263,11 @@ __host__ __device__ void fold_program<T, Combine>::launch_grid(const tree_step& 
     grids.unordered(kernel, shape, *this, step);
   };
   switch (step.kind) {
-    case step_kind::permute_values: return go(permute_values<T, Combine>, grid_of_tiles(nodes));
-    case step_kind::fold_ranges: {
-      const std::size_t tiles = ((nodes >> step.level) - 1) / tuning::fold_tile + 1;
-      return go(fold_ranges<T, Combine>, {static_cast<unsigned>(tiles), tuning::threads});
-    }
-    case step_kind::fold_subtrees: return go(fold_subtrees<T, Combine>, grid_of_tiles(nodes));
-    default: return go(double_paths<false, T, Combine>, grid_of_tiles(nodes));
+    case step_kind::permute_values: return go(permute_values<T, Combine>, grid_over(nodes));
+    case step_kind::fold_ranges:
+      return go(fold_ranges<T, Combine>, grid_over(nodes >> step.level, tuning::fold_tile));
+    case step_kind::fold_subtrees: return go(fold_subtrees<T, Combine>, grid_over(nodes));
+    default: return go(double_paths<false, T, Combine>, grid_over(nodes));
   }
 }
 

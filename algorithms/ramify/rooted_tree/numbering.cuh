@@ -15,46 +15,53 @@ namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD {
 /// The numbering of a forest of at least one node.
 class tree_numbering {
  public:
-  /// Takes scratch memory; with a null base it only measures the memory. The work after the
-  /// numbering in the stream may overwrite memory from `temporary`. If `needs_ranges`, preorder and
-  /// subtree sizes are computed even if they are not requested.
-  tree_numbering(memory_layout& persistent, memory_layout& temporary, const tree_shape& shape,
-                 const tree_number_arrays& requested, bool needs_ranges)
-      : shape_(shape), nodes_(static_cast<unsigned>(shape.nodes)) {
+  /// If `needs_ranges`, preorder and subtree sizes are computed even if they are not requested.
+  tree_numbering(const tree_shape& shape, const tree_number_arrays& requested, bool needs_ranges)
+      : shape_(shape), needs_ranges_(needs_ranges) {
     program_.numbers = requested;
-    program_.nodes = nodes_;
-    control_memory_ = persistent.take<std::byte>(run_control::scratch_bytes);
-    program_.state = persistent.take<tree_state>(1);
-    if (is_by_children()) parents_ = persistent.take<std::int32_t>(nodes_);
-    // A subtree's range is its preorder number and its size.
-    auto& numbers = program_.numbers;
-    if (needs_ranges && numbers.preorder == nullptr) {
-      numbers.preorder = persistent.take<std::int32_t>(nodes_);
-    }
-    if (needs_ranges && numbers.subtree_sizes == nullptr) {
-      numbers.subtree_sizes = persistent.take<std::int32_t>(nodes_);
-    }
+    program_.nodes = static_cast<unsigned>(shape.nodes);
     program_.parents = shape.parents.data();
-    // Only preorder and postorder depend on the order of siblings.
-    needs_edges_ = is_by_children() || numbers.preorder != nullptr ||
-                   numbers.postorder != nullptr || needs_ranges;
-    if (needs_edges_) {
-      program_.edges = edges_ = temporary.take<tree_edge>(nodes_);
-      // finish() reads the sort's state, so nothing else may use its memory.
-      sort_scratch_.bytes = quicksort_scratch_bytes<tree_edge>(nodes_);
-      sort_scratch_.data = persistent.take<std::byte>(sort_scratch_.bytes);
-      program_.sorted_from = is_by_children() ? static_cast<unsigned>(shape.children.size()) : 0;
+    // Child lists are in order of the parents already.
+    program_.sorted_from = static_cast<unsigned>(shape.children.size());
+  }
+
+  /// Takes the scratch memory that the numbering keeps until finish().
+  void take_persistent(memory_layout& memory) {
+    control_memory_ = memory.take<std::byte>(run_control::scratch_bytes);
+    program_.state = memory.take<tree_state>(1);
+    if (is_by_children()) program_.parents = parents_ = memory.take<std::int32_t>(shape_.nodes);
+    // A subtree's range is its preorder number and its size.
+    for (std::int32_t** range : {&program_.numbers.preorder, &program_.numbers.subtree_sizes}) {
+      if (needs_ranges_ && *range == nullptr) *range = memory.take<std::int32_t>(shape_.nodes);
     }
-    take_lists(temporary);
+    if (!needs_edges()) return;
+    // finish() reads the sort's state, so nothing else may use its memory.
+    sort_scratch_.bytes = quicksort_scratch_bytes<tree_edge>(shape_.nodes);
+    sort_scratch_.data = memory.take<std::byte>(sort_scratch_.bytes);
+  }
+
+  /// Takes scratch memory that the work after the numbering in the stream may overwrite.
+  void take_temporary(memory_layout& memory) {
+    if (needs_edges()) program_.edges = memory.take<tree_edge>(shape_.nodes);
+    unsigned count = 2 * program_.nodes;
+    for (unsigned level = 0;; ++level) {
+      program_.elements[level] = memory.take<list_element>(count);
+      program_.counts[level] = count;
+      program_.top = level;
+      if (count <= tuning::block_list_capacity) break;
+      program_.interval_bits[level] = tuning::interval_bits(count);
+      count = program_.level(level).intervals() + 1;
+    }
   }
 
   /// Puts the numbering into the stream. \throws cuda_error
   void start(const run_setup& setup) {
     program_.single_root = setup.config.single_root;
+    const phase_range range("rooted_tree: number");
     stage_.emplace(control_memory_, setup, program_);
-    stage_->chain.write_state(initial_tree_state());
-    if (needs_edges_) sort_ = start_sort(setup, stage_->control);
-    stage_->start(initial_tree_state());
+    stage_->chain.write_state({});
+    if (needs_edges()) sort_ = start_sort(setup, *stage_);
+    stage_->start({});
   }
 
   /// Waits until the forest is numbered, and returns the report with that of the sort. If the
@@ -71,9 +78,9 @@ class tree_numbering {
       // The tour could not be linked, because kernels had not completed the sort. The host
       // completes a sort first.
       stage<tour_program> again(control_memory_, setup, program_);
-      again.chain.write_state(initial_tree_state());
-      add_part(report, start_sort(setup, again.control).get());
-      again.start(initial_tree_state());
+      again.chain.write_state({});
+      add_part(report, start_sort(setup, again).get());
+      again.start({});
       add_part(report, again.finish());
       found = again.chain.state();
     }
@@ -81,65 +88,46 @@ class tree_numbering {
     return report;
   }
 
-  [[nodiscard]] const tree_number_arrays& numbers() const { return program_.numbers; }
-  [[nodiscard]] const std::int32_t* parents() const {
-    return is_by_children() ? parents_ : shape_.parents.data();
-  }
-  /// Returns the state in device memory.
-  [[nodiscard]] const tree_state* state() const { return program_.state; }
-  [[nodiscard]] unsigned ranking_levels() const { return program_.top + 1; }
+  [[nodiscard]] const tour_program& program() const { return program_; }
 
  private:
   using sort_run = decltype(quicksort_async(static_cast<tree_edge*>(nullptr), 0, ascending{}));
 
   [[nodiscard]] bool is_by_children() const { return !shape_.offsets.empty(); }
 
-  /// Takes the lists of all levels.
-  void take_lists(memory_layout& memory) {
-    unsigned count = 2 * nodes_;
-    auto* elements = memory.take<list_element>(count);
-    for (unsigned level = 0;; ++level) {
-      program_.elements[level] = elements;
-      program_.counts[level] = count;
-      program_.top = level;
-      if (count <= tuning::block_list_capacity) break;
-      program_.interval_bits[level] = tuning::interval_bits(count);
-      count = program_.level(level).intervals() + 1;
-      elements = memory.take<list_element>(count);
-    }
+  /// Only preorder and postorder depend on the order of siblings.
+  [[nodiscard]] bool needs_edges() const {
+    return is_by_children() || needs_ranges_ || program_.numbers.preorder != nullptr ||
+           program_.numbers.postorder != nullptr;
   }
 
   /// Makes the edges, and starts to sort those that are not in order yet.
-  sort_run start_sort(const run_setup& setup, run_control& control) {
-    make_edges(control);
+  sort_run start_sort(const run_setup& setup, stage<tour_program>& tour) {
+    make_edges(tour);
     const std::size_t sorted = program_.sorted_from;
-    return quicksort_async(edges_ + sorted, nodes_ - sorted, ascending{}, setup.stream,
-                           {.route = setup.config.route, .trace = setup.config.trace},
+    return quicksort_async(program_.edges + sorted, shape_.nodes - sorted, ascending{},
+                           setup.stream, {.route = setup.config.route, .trace = setup.config.trace},
                            sort_scratch_);
   }
 
-  void make_edges(run_control& control) {
-    const cudaStream_t stream = control.stream();
-    const launch_shape over_nodes = grid_of_tiles(nodes_);
+  void make_edges(stage<tour_program>& tour) {
+    const cudaStream_t stream = tour.control.stream();
+    const tour_program& program = tour.chain.program();
+    const launch_shape over_nodes = grid_over(shape_.nodes);
     if (!is_by_children()) {
-      control.launched(
-          launch(make_edges_from_parents<tree_state>, over_nodes, stream, shape_.parents.data(),
-                 nodes_, edges_, program_.state, control.ticket()),
+      tour.control.launched(
+          launch(make_edges_from_parents<tour_program>, over_nodes, stream, program),
           "making the edges");
       return;
     }
-    const auto child_count = static_cast<unsigned>(shape_.children.size());
-    const device_child_lists lists{shape_.offsets.data(), shape_.children.data(), nodes_,
-                                   child_count};
-    check(cudaMemsetAsync(parents_, 0xff, nodes_ * sizeof(std::int32_t), stream),
+    check(cudaMemsetAsync(parents_, 0xff, shape_.nodes * sizeof(std::int32_t), stream),
           "clearing the parents");
-    control.launched(
-        launch(make_edges_from_children<tree_state>, grid_of_tiles(std::size_t{nodes_} + 1), stream,
-               lists, edges_, parents_, program_.state, control.ticket()),
+    tour.control.launched(
+        launch(make_edges_from_children<tour_program>, grid_over(shape_.nodes + 1), stream, program,
+               shape_.offsets.data(), shape_.children.data(), parents_),
         "making the edges");
-    control.launched(launch(append_root_edges<tree_state>, over_nodes, stream, parents_, nodes_,
-                            child_count, edges_, program_.state, control.ticket()),
-                     "finding the roots");
+    tour.control.launched(launch(append_root_edges<tour_program>, over_nodes, stream, program),
+                          "finding the roots");
   }
 
   /// \throws std::invalid_argument for the first fault, if there is one
@@ -157,7 +145,8 @@ class tree_numbering {
     const auto name = [](unsigned number) { return std::to_string(number); };
     if (found.parent != nil) {
       fail("the parent of node " + name(found.parent) + " is " +
-           entry(shape_.parents, found.parent) + "; it must be -1 or in [0, " + name(nodes_) + ")");
+           entry(shape_.parents, found.parent) + "; it must be -1 or in [0, " +
+           std::to_string(shape_.nodes) + ")");
     }
     if (found.offset != nil) {
       fail("offsets[" + name(found.offset) + "] is " + entry(shape_.offsets, found.offset) +
@@ -166,7 +155,7 @@ class tree_numbering {
     }
     if (found.child != nil) {
       fail("children[" + name(found.child) + "] is " + entry(shape_.children, found.child) +
-           "; it must be in [0, " + name(nodes_) + ")");
+           "; it must be in [0, " + std::to_string(shape_.nodes) + ")");
     }
     if (found.twice != nil) fail("node " + name(found.twice) + " is a child twice");
     if (program_.single_root && found.second_root != nil) {
@@ -178,12 +167,10 @@ class tree_numbering {
   }
 
   tree_shape shape_;
-  unsigned nodes_;
+  bool needs_ranges_;
   tour_program program_{};
-  std::byte* control_memory_;
-  std::int32_t* parents_ = nullptr;
-  bool needs_edges_ = false;
-  tree_edge* edges_ = nullptr;
+  std::byte* control_memory_ = nullptr;
+  std::int32_t* parents_ = nullptr;  // made from child lists
   scratch_memory sort_scratch_;
   std::optional<stage<tour_program>> stage_;
   std::optional<sort_run> sort_;

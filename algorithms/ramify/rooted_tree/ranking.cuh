@@ -28,8 +28,8 @@ __device__ inline unsigned head_of(const tour_program& program, unsigned level) 
   return head;
 }
 
-/// 2. Split: traverses the sublists of level `step.level`, and makes the next level's list. 3.
-/// Recurse: the last block launches this kernel, or rank_top_list, for that list.
+/// 2. Split: traverses the sublists of level `step.level`, and makes the next level's list.
+/// 3. Recurse: the last block launches this kernel, or rank_top_list, for that list.
 template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     reduce_sublists(Program program, tree_step step) {
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
       exits = 0;
     }
   }
-  end_block(program, __func__, [&] { return program.expected_after(step); });
+  end_block(program, step, __func__);
 }
 
 /// A list in shared memory.
@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
                          all_exits - list.exits[i]};
   }
   if (threadIdx.x == 0) program.state->reached = all_enters;
-  end_block(program, __func__, [&] { return program.expected_after(step); });
+  end_block(program, step, __func__);
 }
 
 /// Returns an element of `level` with its rank in the whole list: the counts before it. Its
@@ -158,11 +158,10 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     add_splitter_ranks(Program program, tree_step step) {
   const traced here(program.trace, __func__);
   if (!is_due(program, step)) return;
-  const list_level level = program.level(step.level);
-  for_each_in_tile(level.count, [&](std::size_t i) {
-    level.elements[i] = ranked_element(program, step.level, i);
+  for_each_in_tile(program.counts[step.level], [&](std::size_t i) {
+    program.elements[step.level][i] = ranked_element(program, step.level, i);
   });
-  end_block(program, __func__, [&] { return program.expected_after(step); });
+  end_block(program, step, __func__);
 }
 
 /// Writes the requested numbers. If some nodes are not on the tour, it records the smallest of them
@@ -191,7 +190,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     write(to.preorder, enter.enters);
     write(to.postorder, exit.exits);
   });
-  end_block(program, __func__, [&] { return program.expected_after(step); });
+  end_block(program, step, __func__);
 }
 
 template <class Grids>
@@ -201,26 +200,22 @@ __host__ __device__ void tour_program::launch_grid(const tree_step& step, Grids&
   };
   switch (step.kind) {
     case step_kind::initialize_tour:
-      return go(initialize_tour<tour_program>, grid_of_tiles(2 * std::size_t{nodes}));
-    case step_kind::link_tour: return go(link_tour<tour_program>, grid_of_tiles(nodes));
-    case step_kind::splice_tour: {
-      const std::size_t tile = std::size_t{tuning::threads} * tuning::splice_items;
+      return go(initialize_tour<tour_program>, grid_over(2 * std::size_t{nodes}));
+    case step_kind::link_tour: return go(link_tour<tour_program>, grid_over(nodes));
+    case step_kind::splice_tour:
       return go(splice_tour<tour_program>,
-                {static_cast<unsigned>((nodes + tile - 1) / tile), tuning::threads});
-    }
+                grid_over(nodes, tuning::threads * tuning::splice_items));
     case step_kind::reduce_sublists: {
       const unsigned sublists = counts[step.level + 1];
-      const unsigned threads =
-          sublists < tuning::max_sublist_threads ? sublists : tuning::max_sublist_threads;
       return go(reduce_sublists<tour_program>,
-                {(threads + tuning::threads - 1) / tuning::threads, tuning::threads});
+                grid_over(min(sublists, tuning::max_sublist_threads), tuning::threads));
     }
     case step_kind::rank_top_list:
       static_assert(sizeof(shared_list) <= 48 * 1024);
       return go(rank_top_list<tour_program>, {1, tuning::threads, sizeof(shared_list)});
     case step_kind::add_splitter_ranks:
-      return go(add_splitter_ranks<tour_program>, grid_of_tiles(counts[step.level]));
-    default: return go(write_numbers<tour_program>, grid_of_tiles(nodes));
+      return go(add_splitter_ranks<tour_program>, grid_over(counts[step.level]));
+    default: return go(write_numbers<tour_program>, grid_over(nodes));
   }
 }
 

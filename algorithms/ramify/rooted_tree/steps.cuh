@@ -48,6 +48,20 @@ struct tree_step {
   }
 };
 
+/// What the programs of both launch chains have. The chains are joined by last blocks.
+template <class State>
+struct tree_program : runtime::chain_link {
+  using state_type = State;
+  static constexpr auto join = runtime::chain_join::last_block;
+
+  State* state = nullptr;
+
+  [[nodiscard]] __host__ __device__ bool finished(const State& now) const {
+    return now.due.kind == step_kind::done;
+  }
+  [[nodiscard]] __host__ __device__ unsigned slots_of(const State&) const { return 1; }
+};
+
 /// Returns whether the grid's step is due; if not, the block must return. The result is the same in
 /// all blocks of a grid, because the due step changes only after the last block has arrived.
 template <class Program>
@@ -64,6 +78,12 @@ __device__ void end_block(const Program& program, const char* kernel, Next next)
   if (!program.is_last_block(gridDim.x) || threadIdx.x != 0) return;
   program.state->due = next();
   runtime::end_step(program, kernel);
+}
+
+/// Ends a block's part of a step that the expected step always follows.
+template <class Program>
+__device__ void end_block(const Program& program, const tree_step& step, const char* kernel) {
+  end_block(program, kernel, [&] { return program.expected_after(step); });
 }
 
 /// Launches the grid of step `due`. From the host on the flat route, it also launches the steps
@@ -91,11 +111,12 @@ __device__ void for_each_in_tile(std::size_t count, Visit visit) {
   for (std::size_t i = begin + threadIdx.x; i < end; i += tuning::threads) visit(i);
 }
 
-/// Returns the shape of a grid with one block per tile of [0, count). The grid has at least one
-/// block, because its last block launches the next grid.
-[[nodiscard]] __host__ __device__ inline launch_shape grid_of_tiles(std::size_t count) {
-  const std::size_t tiles = (count + tuning::tile - 1) / tuning::tile;
-  return {static_cast<unsigned>(tiles > 0 ? tiles : 1), tuning::threads};
+/// Returns the shape of a grid with one block for each `per_block` elements of [0, count). The grid
+/// has at least one block, because its last block launches the next grid.
+[[nodiscard]] __host__ __device__ inline launch_shape grid_over(std::size_t count,
+                                                                unsigned per_block = tuning::tile) {
+  const std::size_t blocks = (count + per_block - 1) / per_block;
+  return {static_cast<unsigned>(blocks > 0 ? blocks : 1), tuning::threads};
 }
 
 /// The choices of a run for its launch chains.

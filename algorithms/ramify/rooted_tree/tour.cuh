@@ -72,22 +72,17 @@ struct list_level {
 
 inline constexpr unsigned max_list_levels = 8;
 
-/// The program of the numbering: the arguments that its grids share. Its launch chain is joined by
-/// last blocks.
-struct tour_program : runtime::chain_link {
-  using state_type = tree_state;
-  static constexpr auto join = runtime::chain_join::last_block;
-
-  tree_state* state;
+/// The program of the numbering: the arguments that its grids share.
+struct tour_program : tree_program<tree_state> {
   // Not an array of list_level: GCC 12 clears wrong bytes when it clears the padding of a kernel
   // argument that holds an array of structs.
   list_element* elements[max_list_levels];
   unsigned counts[max_list_levels];
   unsigned interval_bits[max_list_levels];
   unsigned top;                 ///< the level that one block ranks
-  const tree_edge* edges;       ///< in order of the parents; null: siblings may be in any order
+  tree_edge* edges;             ///< in order of the parents; null: siblings may be in any order
   unsigned sorted_from;         ///< the first edge that a sort put in order
-  const std::int32_t* parents;  ///< null if the input is child lists
+  const std::int32_t* parents;  ///< of the input, or made from its child lists
   unsigned nodes;
   bool single_root;
   tree_number_arrays numbers;
@@ -96,11 +91,7 @@ struct tour_program : runtime::chain_link {
     return {elements[index], counts[index], interval_bits[index]};
   }
 
-  [[nodiscard]] __host__ __device__ bool finished(const tree_state& now) const {
-    return now.due.kind == step_kind::done;
-  }
   [[nodiscard]] __host__ __device__ bool repeats(const tree_state&) const { return false; }
-  [[nodiscard]] __host__ __device__ unsigned slots_of(const tree_state&) const { return 1; }
   [[nodiscard]] bool is_complete_ahead() const { return true; }
   template <class Grids>
   __host__ __device__ void launch_step(const tree_state& now, Grids& grids) const {
@@ -124,9 +115,7 @@ struct tour_program : runtime::chain_link {
         return step.then(above < top ? step_kind::reduce_sublists : step_kind::rank_top_list,
                          above);
       }
-      case step_kind::rank_top_list:
-        if (top < 2) return step.then(step_kind::write_numbers);
-        return step.then(step_kind::add_splitter_ranks, top - 1);
+      case step_kind::rank_top_list:  // level `top`
       case step_kind::add_splitter_ranks:
         if (step.level > 1) return step.then(step_kind::add_splitter_ranks, step.level - 1);
         return step.then(step_kind::write_numbers);
@@ -177,8 +166,8 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     const bool is_sorted = i >= program.sorted_from && i + 1 < program.nodes;
     if (is_sorted && edges[i] >= edges[i + 1]) program.state->unsorted = 1;
     const auto is_sibling = [&](std::size_t other) { return parent_of(edges[other]) == parent; };
-    // 1. After the entry of a parent comes the entry of its first child. The first root is the
-    // head.
+    // 1. After the entry of a parent comes the entry of its first child. The tour begins at the
+    //    first root.
     if (i == 0 || !is_sibling(i - 1)) {
       (is_root ? program.state->head : visits[2 * parent].next) = 2 * child;
     } else if (is_root && (i == 1 || !is_sibling(i - 2))) {

@@ -65,16 +65,10 @@ struct traverse_config {
 
 /// Checks a configuration. \throws std::invalid_argument naming the field and its range
 inline void validate(const traverse_config& config) {
-  if (to_string(config.route) == "?") {
-    throw std::invalid_argument("traverse_config.route is none of the enumerators");
-  }
-  if (to_string(config.strategy) == "?") {
-    throw std::invalid_argument("traverse_config.strategy is none of the enumerators");
-  }
+  check_enumerator(config.route, "traverse_config.route");
+  check_enumerator(config.strategy, "traverse_config.strategy");
   validate(config.launches, "traverse_config.launches");
-  if (to_string(config.flat_loop) == "?") {
-    throw std::invalid_argument("traverse_config.flat_loop is none of the enumerators");
-  }
+  check_enumerator(config.flat_loop, "traverse_config.flat_loop");
   if (config.capacity > std::size_t{1} << 30) {
     throw std::invalid_argument("traverse_config.capacity is " + std::to_string(config.capacity) +
                                 "; it must be at most 2^30");

@@ -6,7 +6,6 @@
 /// keeps its part on a stack in shared memory. Between rounds the frontier is a list in device
 /// memory.
 
-#include <ramify/runtime/collectives.cuh>
 #include <ramify/runtime/cuda.hpp>
 #include <ramify/runtime/residency.cuh>
 
@@ -57,20 +56,6 @@ struct work_sharing_tuning {
   static constexpr unsigned max_pieces = 1024;
 };
 
-/// A list of frontier nodes in device memory. Any warp may append to it.
-template <class Node>
-struct frontier_list {
-  frontier_node<Node>* nodes;
-  unsigned* count;  ///< greater than `capacity` if the list overflowed
-  unsigned capacity;
-
-  /// Returns true if the list is more than half full. A list with half its capacity left can still
-  /// take all entries of all stacks.
-  [[nodiscard]] __device__ bool is_nearly_full() const {
-    return load_relaxed(*count) > capacity / 2;
-  }
-};
-
 /// Adds `n` to `counter` if the sum is at most `limit`. Returns whether it did; `first` is the
 /// value before. Called by one thread.
 __device__ inline bool try_reserve(unsigned* counter, unsigned n, unsigned limit, unsigned& first) {
@@ -81,62 +66,6 @@ __device__ inline bool try_reserve(unsigned* counter, unsigned n, unsigned limit
     first = seen;
   }
   return false;
-}
-
-/// Appends the lowest `n` entries of a warp's stack to the list, and splits nodes with many
-/// children into pieces that several warps can take. Returns false, in all lanes, if the list
-/// overflows. Must be called by all lanes; the caller must call __syncwarp() before it changes the
-/// stack.
-template <class Node>
-__device__ bool share_work(const frontier_node<Node>* stack, unsigned n,
-                           const frontier_list<Node>& list) {
-  using tuning = work_sharing_tuning<Node>;
-  __shared__ typename warp_scan<unsigned>::TempStorage scan_storage[tuning::warps];
-  const unsigned lane = threadIdx.x % tuning::lanes;
-  bool fits = true;
-  for (unsigned begin = 0; begin < n; begin += tuning::lanes) {
-    // 1. Compute the number of pieces of each lane's entry.
-    const unsigned i = begin + lane;
-    const unsigned entries = min(n - begin, tuning::lanes);
-    unsigned pieces = 0;
-    if (i < n) {
-      pieces = min((stack[i].remaining() + tuning::piece_size - 1) / tuning::piece_size,
-                   tuning::max_pieces);
-    }
-    unsigned offset = 0;
-    unsigned total = 0;
-    warp_scan<unsigned>(scan_storage[threadIdx.x / tuning::lanes])
-        .ExclusiveSum(pieces, offset, total);
-    // 2. Reserve list entries. Pieces may fill half of the list; the rest is for whole entries.
-    unsigned first = 0;
-    unsigned taken = entries;
-    if (lane == 0) {
-      if (total > entries && try_reserve(list.count, total, list.capacity / 2, first)) {
-        taken = total;
-      } else {
-        first = atomicAdd(list.count, entries);
-      }
-    }
-    first = __shfl_sync(full_warp_mask, first, 0);
-    taken = __shfl_sync(full_warp_mask, taken, 0);
-    if (first + taken > list.capacity) {
-      fits = false;
-      break;
-    }
-    if (taken == entries) {
-      pieces = i < n ? 1 : 0;
-      offset = lane;
-    }
-    // 3. Write the pieces. Their sizes differ by at most one child.
-    for (unsigned p = 0; p < pieces; ++p) {
-      const frontier_node<Node>& whole = stack[i];
-      const unsigned long long remaining = whole.remaining();
-      list.nodes[first + offset + p] = {
-          whole.node, whole.next + static_cast<unsigned>(remaining * p / pieces),
-          whole.next + static_cast<unsigned>(remaining * (p + 1) / pieces)};
-    }
-  }
-  return fits;
 }
 
 }  // namespace ramify::detail::traverse::inline RAMIFY_BUILD

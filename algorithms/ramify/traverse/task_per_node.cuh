@@ -8,12 +8,13 @@
 ///
 /// This is the plain recursion, as it would be written for a CPU. A thin or unbalanced tree gives
 /// many small tasks. The caller's `launches` decides whether each is a grid of its own, or all
-/// tasks of a block or of a grid share one. Work sharing is faster: it makes work for others only
-/// when they are idle.
+/// tasks of a block or of a grid share one. Work sharing is faster, because it creates tasks for
+/// other warps only when they are idle.
 
 #include <ramify/runtime/collectives.cuh>
 #include <ramify/runtime/recursion.cuh>
 #include <ramify/traverse/frontier.cuh>
+#include <ramify/traverse/traversal.cuh>
 
 namespace ramify::detail::traverse::inline RAMIFY_BUILD {
 
@@ -26,7 +27,7 @@ struct total_cells {
 
   Value* values;
   unsigned* locked;  ///< one flag for each cell; zeros at first
-  unsigned* blocks;  ///< number of blocks that have begun to add; spreads them over the cells
+  unsigned* blocks;  ///< number of blocks that have begun to add, which assigns them to cells
 
   /// Adds `value` to a cell. Called by one thread of a block.
   template <class Reduce>
@@ -48,10 +49,10 @@ __global__ void visit_children(task_source<task_of<Context>> source,
                                spawner<task_of<Context>, can_launch> spawn, Context context);
 
 /// The arguments that all grids of a run share.
-template <class Node, class Expand, class Visit, class Reduce, class Value>
+template <class Traversal>
 struct task_per_node_context {
-  using node_type = Node;
-  using value_type = Value;
+  using node_type = typename Traversal::node_type;
+  using value_type = typename Traversal::value_type;
 
   __host__ __device__ static auto kernel() { return visit_children<true, task_per_node_context>; }
   __host__ __device__ static auto flat_kernel() {
@@ -63,11 +64,8 @@ struct task_per_node_context {
   /// Frontier nodes that a lane may hold itself.
   static constexpr unsigned max_held = 4;
 
-  total_cells<Value> totals;
-  Expand expand;
-  Visit visit;
-  Reduce reduce;
-  Value identity;
+  total_cells<value_type> totals;
+  Traversal tree;
 };
 
 /// Returns the task of an unvisited root. Its range of children is invalid: `next` is after `end`.
@@ -93,10 +91,9 @@ __device__ void visit_range(const task_of<Context>& range, typename Context::val
     unsigned degree = 0;
     if (size > 0) {
       frontier_node<Node>& top = stack[size - 1];
-      child = context.expand.child(top.node, top.next++);
+      child = context.tree.expand.child(top.node, top.next++);
       if (top.next == top.end) --size;
-      degree = context.expand.degree(child);
-      total = context.reduce(total, context.visit(child, degree));
+      degree = context.tree.visit_node(child, total);
     }
     const bool holds = degree > 0 && spawn.too_small(degree) && size < Context::max_held;
     if (holds) stack[size++] = {child, 0, degree};
@@ -119,17 +116,13 @@ __global__ void __launch_bounds__(Context::threads)
   constexpr auto kernel = visit_children<can_launch, Context>;
   constexpr unsigned threads = Context::threads;
   const unsigned lane = threadIdx.x;
-  Value total = context.identity;
+  Value total = context.tree.identity;
   bool has_tasks = false;
   for (const auto& [task, rank] : source.members()) {
     has_tasks = true;
     if (task.next > task.end) {
       // 1. Base case: the root, which has to be visited itself.
-      unsigned degree = 0;
-      if (lane == 0) {
-        degree = context.expand.degree(task.node);
-        total = context.reduce(total, context.visit(task.node, degree));
-      }
+      const unsigned degree = lane == 0 ? context.tree.visit_node(task.node, total) : 0;
       spawn.by_block(kernel, degree > 0, {task.node, 0, degree}, context, __func__);
     } else if (task.remaining() > threads) {
       // 2. Split the work: a node of more than 32 children becomes 32 tasks.
@@ -144,43 +137,15 @@ __global__ void __launch_bounds__(Context::threads)
     }
     if (lane == 0) spawn.task_ends();
   }
-  // 4. Reduce the totals of the block, and add the sum to a cell. A graph's loop launches many
-  //    blocks
-  //    without tasks.
+  // 4. Reduce the totals of the block, and add the sum to a cell. Many blocks that a graph's loop
+  //    launches have no tasks.
   if (has_tasks) {
     using block_reduction = block_reduce<Value, threads>;
     __shared__ typename block_reduction::TempStorage storage;
-    total = block_reduction(storage).Reduce(total, context.reduce);
-    if (lane == 0) context.totals.add(total, context.reduce);
+    total = block_reduction(storage).Reduce(total, context.tree.reduce);
+    if (lane == 0) context.totals.add(total, context.tree.reduce);
   }
   if (lane == 0) spawn.block_ends(kernel, source, context, __func__);
-}
-
-inline constexpr unsigned cell_threads = 128;
-
-/// Sets each cell to the identity, one a thread.
-template <class Value>
-__global__ void clear_cells(total_cells<Value> totals, Value identity, trace_ticket trace) {
-  const traced here(trace, __func__);
-  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= totals.count) return;
-  totals.values[i] = identity;
-  totals.locked[i] = 0;
-  if (i == 0) *totals.blocks = 0;
-}
-
-/// Reduces all cells to the first one. One block.
-template <class Value, class Reduce>
-__global__ void reduce_cells(total_cells<Value> totals, Reduce reduce, trace_ticket trace) {
-  const traced here(trace, __func__);
-  using block_reduction = block_reduce<Value, cell_threads>;
-  __shared__ typename block_reduction::TempStorage storage;
-  Value total = totals.values[threadIdx.x];
-  for (unsigned i = threadIdx.x + cell_threads; i < totals.count; i += cell_threads) {
-    total = reduce(total, totals.values[i]);
-  }
-  total = block_reduction(storage).Reduce(total, reduce);
-  if (threadIdx.x == 0) totals.values[0] = total;
 }
 
 }  // namespace ramify::detail::traverse::inline RAMIFY_BUILD

@@ -2,20 +2,56 @@
 #pragma once
 
 /// \file
-/// The arguments of traverse() that define the tree and the reduction.
+/// What both strategies share on the device: the caller's functors, and the kernels of the totals.
 
-#include <ramify/runtime/build.hpp>
+#include <ramify/runtime/collectives.cuh>
+#include <ramify/runtime/launch.cuh>
 
 namespace ramify::detail::traverse::inline RAMIFY_BUILD {
 
-/// References to the caller's arguments; see traverse().
+/// The arguments of traverse() that define the tree and the reduction.
 template <class Node, class Expand, class Visit, class Reduce, class Value>
 struct traversal {
-  const Node& root;
-  const Expand& expand;
-  const Visit& visit;
-  const Reduce& reduce;
-  const Value& identity;
+  using node_type = Node;
+  using value_type = Value;
+  using reduce_type = Reduce;
+
+  Expand expand;
+  Visit visit;
+  Reduce reduce;
+  Value identity;
+
+  /// Visits a node, and adds its value to `total`. Returns the node's degree.
+  __device__ unsigned visit_node(const Node& node, Value& total) const {
+    const unsigned degree = expand.degree(node);
+    total = reduce(total, visit(node, degree));
+    return degree;
+  }
 };
+
+/// The block size of the kernels below.
+inline constexpr unsigned total_threads = 512;
+
+/// Sets each total to the identity, one a thread.
+template <class Value>
+__global__ void clear_totals(Value* totals, unsigned count, Value identity, trace_ticket trace) {
+  const traced here(trace, __func__);
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) totals[i] = identity;
+}
+
+/// Reduces all totals to the first one. One block.
+template <class Value, class Reduce>
+__global__ void __launch_bounds__(total_threads)
+    reduce_totals(Value* totals, unsigned count, Reduce reduce, Value identity,
+                  trace_ticket trace) {
+  const traced here(trace, __func__);
+  using block_reduction = block_reduce<Value, total_threads>;
+  __shared__ typename block_reduction::TempStorage storage;
+  Value total = identity;
+  for (unsigned i = threadIdx.x; i < count; i += total_threads) total = reduce(total, totals[i]);
+  total = block_reduction(storage).Reduce(total, reduce);
+  if (threadIdx.x == 0) totals[0] = total;
+}
 
 }  // namespace ramify::detail::traverse::inline RAMIFY_BUILD

@@ -11,6 +11,13 @@
 
 namespace ramify::detail::traverse::inline RAMIFY_BUILD {
 
+/// The sizes of a run.
+struct work_sharing_sizes {
+  unsigned stack;     ///< entries of a warp's stack
+  unsigned blocks;    ///< of the largest round
+  unsigned capacity;  ///< of each list, in frontier nodes
+};
+
 /// The input of a round, divided into shares.
 struct work_round {
   unsigned filled;  ///< index of the list that the round reads
@@ -19,26 +26,12 @@ struct work_round {
   unsigned blocks;
 };
 
-/// Returns the round over `count` frontier nodes. Unless the grid is as large as the device allows,
-/// it has a worker for each share, so a worker that ends early leaves no share untaken.
-template <class Node>
-__host__ __device__ work_round plan_round(unsigned filled, unsigned count, unsigned max_blocks,
-                                          unsigned stack_size) {
-  using tuning = work_sharing_tuning<Node>;
-  const auto divide_up = [](unsigned a, unsigned b) { return (a + b - 1) / b; };
-  unsigned share = divide_up(count, max_blocks * tuning::warps);
-  if (share < tuning::min_share) share = tuning::min_share;
-  if (share > stack_size / 2) share = stack_size / 2;
-  const unsigned shares = divide_up(count, share);  // few shares are spread over many blocks
-  return {filled, count, share, shares < max_blocks ? shares : max_blocks};
-}
-
 /// A warp with its stack. All lanes call the member functions together.
 template <class Context>
 struct warp_worker {
   using Node = typename Context::node_type;
   using Value = typename Context::value_type;
-  using tuning = work_sharing_tuning<Node>;
+  using tuning = typename Context::tuning;
 
   frontier_node<Node>* stack;  ///< in shared memory
   const work_round& round;
@@ -47,9 +40,10 @@ struct warp_worker {
   bool is_first_share = true;
   unsigned size = 0;  ///< entries of the stack; the same in all lanes
 
-  [[nodiscard]] __device__ frontier_list<Node> next_list() const {
-    const unsigned next = 1 - round.filled;
-    return {context.lists[next], &context.state->count[next], context.capacity};
+  /// The number of frontier nodes in the list of the next round. It is greater than the capacity if
+  /// the list overflowed.
+  [[nodiscard]] __device__ unsigned& next_count() const {
+    return context.state->count[1 - round.filled];
   }
 
   /// Copies a share of this round's list to the empty stack. Returns false if no share is left.
@@ -73,10 +67,63 @@ struct warp_worker {
     return true;
   }
 
+  /// Appends the lowest `n` entries of the stack to the list of the next round, and splits nodes
+  /// with many children into pieces that several warps can take. Returns false, in all lanes, if
+  /// the list overflows. The caller must call __syncwarp() before it changes the stack.
+  __device__ bool share_work(unsigned n) const {
+    __shared__ typename warp_scan<unsigned>::TempStorage scan_storage[tuning::warps];
+    frontier_node<Node>* const list = context.lists[1 - round.filled];
+    const unsigned capacity = context.sizes.capacity;
+    bool fits = true;
+    for (unsigned begin = 0; begin < n; begin += tuning::lanes) {
+      // 1. Compute the number of pieces of each lane's entry.
+      const unsigned i = begin + lane;
+      const unsigned entries = min(n - begin, tuning::lanes);
+      unsigned pieces = 0;
+      if (i < n) {
+        pieces = min((stack[i].remaining() + tuning::piece_size - 1) / tuning::piece_size,
+                     tuning::max_pieces);
+      }
+      unsigned offset = 0;
+      unsigned total = 0;
+      warp_scan<unsigned>(scan_storage[threadIdx.x / tuning::lanes])
+          .ExclusiveSum(pieces, offset, total);
+      // 2. Reserve list entries. Pieces may fill half of the list; the rest is for whole entries.
+      unsigned first = 0;
+      unsigned taken = entries;
+      if (lane == 0) {
+        if (total > entries && try_reserve(&next_count(), total, capacity / 2, first)) {
+          taken = total;
+        } else {
+          first = atomicAdd(&next_count(), entries);
+        }
+      }
+      first = __shfl_sync(full_warp_mask, first, 0);
+      taken = __shfl_sync(full_warp_mask, taken, 0);
+      if (first + taken > capacity) {
+        fits = false;
+        break;
+      }
+      if (taken == entries) {
+        pieces = i < n ? 1 : 0;
+        offset = lane;
+      }
+      // 3. Write the pieces. Their sizes differ by at most one child.
+      for (unsigned p = 0; p < pieces; ++p) {
+        const frontier_node<Node>& whole = stack[i];
+        const unsigned long long remaining = whole.remaining();
+        list[first + offset + p] = {
+            whole.node, whole.next + static_cast<unsigned>(remaining * p / pieces),
+            whole.next + static_cast<unsigned>(remaining * (p + 1) / pieces)};
+      }
+    }
+    return fits;
+  }
+
   /// Donates the lowest `n` entries, which are nearest to the root, to the next round. Returns
   /// false if the list overflows; the traversal is then incomplete, and the host throws.
   __device__ bool donate(unsigned n) {
-    const bool fits = share_work(stack, n, next_list());
+    const bool fits = share_work(n);
     __syncwarp();
     for (unsigned begin = n; begin < size; begin += tuning::lanes) {
       const unsigned i = begin + lane;
@@ -95,13 +142,14 @@ struct warp_worker {
   /// too, the step visits fewer children instead, down to one: a plain depth-first traversal, which
   /// needs one entry a level. Returns 0 if both are full; the traversal is then incomplete.
   __device__ unsigned choose_width() {
-    if (size <= context.stack_size - tuning::lanes) return tuning::lanes;
+    if (size <= context.sizes.stack - tuning::lanes) return tuning::lanes;
     bool list_is_filling = false;
-    if (size < context.stack_size) {
-      if (lane == 0) list_is_filling = next_list().is_nearly_full();
+    if (size < context.sizes.stack) {
+      // A list with half its capacity left can still take all entries of all stacks.
+      if (lane == 0) list_is_filling = load_relaxed(next_count()) > context.sizes.capacity / 2;
       list_is_filling = __shfl_sync(full_warp_mask, static_cast<int>(list_is_filling), 0) != 0;
     }
-    if (list_is_filling) return max((context.stack_size - size) / 4, 1u);
+    if (list_is_filling) return max((context.sizes.stack - size) / 4, 1u);
     return donate(size / 2) ? tuning::lanes : 0;
   }
 
@@ -112,8 +160,8 @@ struct warp_worker {
     bool donates = false;
     if (lane == 0) {
       const unsigned active = round.blocks * tuning::warps - load_relaxed(context.state->idle);
-      donates = 4 * active < 3 * context.max_blocks * tuning::warps &&
-                (has_spare || load_relaxed(*next_list().count) > 0);
+      donates = 4 * active < 3 * context.sizes.blocks * tuning::warps &&
+                (has_spare || load_relaxed(next_count()) > 0);
     }
     return __shfl_sync(full_warp_mask, static_cast<int>(donates), 0) != 0;
   }
@@ -146,9 +194,8 @@ struct warp_worker {
         if (first_lane[owner + half] <= lane) owner += half;
       }
       const frontier_node<Node>& parent = stack[size - 1 - owner];
-      child = context.expand.child(parent.node, parent.next + lane - first_lane[owner]);
-      degree = context.expand.degree(child);
-      total = context.reduce(total, context.visit(child, degree));
+      child = context.tree.expand.child(parent.node, parent.next + lane - first_lane[owner]);
+      degree = context.tree.visit_node(child, total);
     }
     __syncwarp();  // all lanes have read the entries that step 3 changes
 

@@ -21,6 +21,7 @@
 
 #include <ramify/runtime/chain_link.cuh>
 #include <ramify/runtime/shared.cuh>
+#include <ramify/traverse/traversal.cuh>
 #include <ramify/traverse/warp_worker.cuh>
 #include <stdexcept>
 #include <string>
@@ -49,38 +50,32 @@ __global__ void traverse_round_flat(Context);
 
 /// The arguments that all grids of a run share, and the program of its launch chain: a step is a
 /// round.
-template <class Node, class Expand, class Visit, class Reduce, class Value>
+template <class Traversal>
 struct work_sharing_context : runtime::chain_link {
-  using node_type = Node;
-  using value_type = Value;
-  using tuning = work_sharing_tuning<Node>;
+  using node_type = typename Traversal::node_type;
+  using value_type = typename Traversal::value_type;
+  using tuning = work_sharing_tuning<node_type>;
   using state_type = round_state;
   static constexpr auto join = runtime::chain_join::last_block;
 
-  frontier_node<Node>* lists[2];
-  unsigned capacity;  ///< of each list
+  frontier_node<node_type>* lists[2];
   round_state* state;
-  Value* totals;          ///< one for each thread of the largest grid
-  Value* result;          ///< the reduction of the totals
-  unsigned max_blocks;    ///< of a round
-  unsigned stack_size;    ///< of a warp, in entries
+  value_type* totals;  ///< one for each thread of the largest round
+  work_sharing_sizes sizes;
   unsigned rounds_ahead;  ///< flat rounds that the host launches before it reads the state
-  Expand expand;
-  Visit visit;
-  Reduce reduce;
-  Value identity;
+  Traversal tree;
 
-  /// Returns the number of threads of the largest grid.
-  [[nodiscard]] __host__ __device__ unsigned threads() const {
-    return max_blocks * tuning::threads;
-  }
-  /// Returns the dynamic shared memory of a block, in bytes.
-  [[nodiscard]] __host__ __device__ unsigned shared_bytes() const {
-    return tuning::warps * stack_size * sizeof(frontier_node<Node>);
-  }
-  /// Returns the round over the list `state.filled`. Requires that the traversal is not finished.
+  /// Returns the round that is due. Requires that the traversal is not finished. Unless the grid is
+  /// as large as the device allows, it has a worker for each share, so a worker that ends early
+  /// leaves no share untaken.
   [[nodiscard]] __host__ __device__ work_round due_round(const round_state& now) const {
-    return plan_round<Node>(now.filled, now.due(), max_blocks, stack_size);
+    const auto divide_up = [](unsigned a, unsigned b) { return (a + b - 1) / b; };
+    const unsigned count = now.due();
+    unsigned share = divide_up(count, sizes.blocks * tuning::warps);
+    if (share < tuning::min_share) share = tuning::min_share;
+    if (share > sizes.stack / 2) share = sizes.stack / 2;
+    const unsigned shares = divide_up(count, share);  // few shares are spread over many blocks
+    return {now.filled, count, share, shares < sizes.blocks ? shares : sizes.blocks};
   }
   /// Swaps the lists after a round, and returns the new state. Called by one thread of the last
   /// block.
@@ -100,7 +95,7 @@ struct work_sharing_context : runtime::chain_link {
 
   /// After a list has overflowed, no round follows; check() throws.
   [[nodiscard]] __host__ __device__ bool finished(const round_state& now) const {
-    return now.due() == 0 || now.due() > capacity;
+    return now.due() == 0 || now.due() > sizes.capacity;
   }
   [[nodiscard]] __host__ __device__ bool repeats(const round_state&) const { return true; }
   [[nodiscard]] __host__ __device__ unsigned slots_of(const round_state&) const { return 1; }
@@ -111,74 +106,49 @@ struct work_sharing_context : runtime::chain_link {
     if constexpr (device_launch_available) {
       if (grids.from_kernel()) {
         const work_round round = due_round(now);
-        grids.unordered(traverse_round<work_sharing_context>,
-                        {round.blocks, tuning::threads, shared_bytes()}, round, *this);
+        grids.unordered(traverse_round<work_sharing_context>, shape_of(round.blocks), round, *this);
         return;
       }
     }
-    launch_flat_round(grids);
+    launch_repeated(now, grids);
   }
   template <class Grids>
   void launch_ahead(Grids& grids) const {
-    for (unsigned i = 0; i < rounds_ahead; ++i) launch_flat_round(grids);
+    for (unsigned i = 0; i < rounds_ahead; ++i) launch_repeated({}, grids);
   }
   template <class Grids>
   void launch_before_graph(Grids& grids) const {
     launch_ahead(grids);
   }
+  /// Launches a flat round.
   template <class Grids>
-  void launch_repeated(const round_state&, Grids& grids) const {
-    launch_flat_round(grids);
+  __host__ __device__ void launch_repeated(const round_state&, Grids& grids) const {
+    grids(traverse_round_flat<work_sharing_context>, shape_of(sizes.blocks), *this);
   }
   void check(const round_state& now) const {
-    if (now.due() <= capacity) return;
+    if (now.due() <= sizes.capacity) return;
     throw std::length_error("traverse: the frontier had " + std::to_string(now.due()) +
                             " nodes; raise traverse_config.capacity, which is " +
-                            std::to_string(capacity));
+                            std::to_string(sizes.capacity));
   }
 
  private:
-  template <class Grids>
-  __host__ __device__ void launch_flat_round(Grids& grids) const {
-    grids(traverse_round_flat<work_sharing_context>, {max_blocks, tuning::threads, shared_bytes()},
-          *this);
+  [[nodiscard]] __host__ __device__ launch_shape shape_of(unsigned blocks) const {
+    return {blocks, tuning::threads,
+            tuning::warps * sizes.stack * unsigned{sizeof(frontier_node<node_type>)}};
   }
 };
-
-/// Sets each total to the identity, one a thread.
-template <class Context>
-__global__ void clear_totals(Context context) {
-  const traced here(context.trace, __func__);
-  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
-  if (thread < context.threads()) context.totals[thread] = context.identity;
-}
 
 /// Visits the root and launches the first round. One thread.
 template <class Context>
 __global__ void visit_root(typename Context::node_type root, Context context) {
   const traced here(context.trace, __func__);
-  const unsigned degree = context.expand.degree(root);
-  context.totals[0] = context.reduce(context.totals[0], context.visit(root, degree));
+  const unsigned degree = context.tree.visit_node(root, context.totals[0]);
   if (degree == 0) return;
   context.lists[0][0] = {root, 0, degree};
   context.state->count[0] = 1;
   context.state->peak = 1;
   end_step(context, __func__);
-}
-
-/// Reduces all totals to the result. One block.
-template <class Context>
-__global__ void reduce_totals(Context context) {
-  const traced here(context.trace, __func__);
-  using Value = typename Context::value_type;
-  using block_reduction = block_reduce<Value, Context::tuning::threads>;
-  __shared__ typename block_reduction::TempStorage storage;
-  Value total = context.totals[threadIdx.x];
-  for (unsigned i = threadIdx.x + blockDim.x; i < context.threads(); i += blockDim.x) {
-    total = context.reduce(total, context.totals[i]);
-  }
-  total = block_reduction(storage).Reduce(total, context.reduce);
-  if (threadIdx.x == 0) *context.result = total;
 }
 
 /// Runs the workers of one block in a round: steps 1 and 2 of the head comment.
@@ -188,7 +158,7 @@ __device__ void run_workers(const work_round& round, const Context& context) {
   const unsigned thread = blockIdx.x * tuning::threads + threadIdx.x;
   const unsigned warp = threadIdx.x / tuning::lanes;
   auto* stacks = &dynamic_shared<frontier_node<typename Context::node_type>>();
-  warp_worker<Context> worker{stacks + warp * context.stack_size, round, context,
+  warp_worker<Context> worker{stacks + warp * context.sizes.stack, round, context,
                               threadIdx.x % tuning::lanes};
 
   // 1. Base case: while most workers have work, each traverses its shares step by step.
@@ -221,8 +191,8 @@ __global__ void __launch_bounds__(Context::tuning::threads)
   if (threadIdx.x == 0) end_step(context, context.end_round(round), __func__);
 }
 
-/// A round of the flat route: runs the due round, if there is one. The grid always has `max_blocks`
-/// blocks, because it is enqueued before the size of the round is known.
+/// A round of the flat route: runs the due round, if there is one. The grid always has the
+/// blocks of the largest round, because it is enqueued before the size of the round is known.
 template <class Context>
 __global__ void __launch_bounds__(Context::tuning::threads) traverse_round_flat(Context context) {
   const traced here(context.trace, __func__);

@@ -6,13 +6,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <ramify/runtime/buffer.cuh>
-#include <ramify/runtime/launch_chain.cuh>
-#include <ramify/runtime/limits.cuh>
+#include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/route_plan.hpp>
-#include <ramify/runtime/run_control.cuh>
-#include <ramify/traverse/config.hpp>
-#include <ramify/traverse/traversal.cuh>
+#include <ramify/traverse/traversal_run.cuh>
 #include <ramify/traverse/work_sharing.cuh>
 #include <stdexcept>
 #include <string>
@@ -35,49 +31,26 @@ inline constexpr unsigned opening_rounds = 4;
   return {graph, device, route::flat};
 }
 
-/// One run. Not movable.
-template <class Node, class Expand, class Visit, class Reduce, class Value>
-class work_sharing_run {
-  using context = work_sharing_context<Node, Expand, Visit, Reduce, Value>;
-  using tuning = work_sharing_tuning<Node>;
-  using definition = traversal<Node, Expand, Visit, Reduce, Value>;
-  static constexpr auto flat_round = traverse_round_flat<context>;
+/// Returns the choice of the route. \throws unavailable, cuda_error
+[[nodiscard]] inline route_choice work_sharing_route(const traversal_setup& setup) {
+  if (setup.captured && setup.by_host()) {
+    return setup.choose(route_choice{route::device, "captured without a graph's loop"});
+  }
+  return setup.choose(work_sharing_plans(setup.by_host()), setup.stream);
+}
+
+/// One run of work_sharing.
+template <class Traversal>
+class work_sharing_run : public traversal_run<Traversal> {
+  using base = traversal_run<Traversal>;
+  using typename base::Node;
+  using context = work_sharing_context<Traversal>;
+  using tuning = typename context::tuning;
 
  public:
-  /// Starts a run; see traverse_async(). Requires a valid configuration, and a
-  /// relaxed_capture_scope if `captured`, which states whether `stream` is being captured.
-  work_sharing_run(const definition& what, cudaStream_t stream, const traverse_config& config,
-                   scratch_memory given, bool captured)
-      : work_sharing_run(what, stream, config, given, prepare(stream, config, given, captured)) {}
-  work_sharing_run(const work_sharing_run&) = delete;
-  work_sharing_run& operator=(const work_sharing_run&) = delete;
-
-  /// Waits for the run and returns the reduction over all nodes. Must be called once only, but for
-  /// a captured run once or more often after launches of its graph.
-  /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
-  ///         is being captured
-  Value get(traverse_report& report) {
-    chain_.finish();
-    const context& shared = chain_.program();
-    control_.launched(
-        launch(reduce_totals<context>, {1, tuning::threads}, control_.stream(), shared),
-        "launching reduce_totals");
-    Value value = shared.identity;
-    check(cudaMemcpyAsync(&value, shared.result, sizeof(Value), cudaMemcpyDeviceToHost,
-                          control_.stream()),
-          "reading the result");
-    control_.wait();
-    control_.read_trace();
-    const round_state& state = chain_.state();
-    static_cast<run_report&>(report) = control_.report();
-    report.scratch_bytes = scratch_.size();
-    report.deepest_level = std::max(report.deepest_level, state.rounds);
-    report.rounds = state.rounds;
-    report.peak_frontier_nodes = state.peak;
-    return value;
-  }
-
-  [[nodiscard]] bool captured() const { return captured_; }
+  /// Starts a run; see traverse_async().
+  work_sharing_run(const traversal_setup& setup, const Node& root, const Traversal& tree)
+      : work_sharing_run(setup, root, tree, sizes_for(setup.config)) {}
 
   /// Returns the device memory that a run needs, in bytes.
   [[nodiscard]] static std::size_t scratch_bytes(const traverse_config& config) {
@@ -85,93 +58,48 @@ class work_sharing_run {
   }
 
  private:
-  struct sizes {
-    unsigned stack;     // entries of a warp's stack
-    unsigned blocks;    // of the largest round
-    unsigned capacity;  // of each list
-  };
-
   struct pieces {
-    pieces(memory_layout& memory, const sizes& all) {
-      control = memory.take<std::byte>(run_control::scratch_bytes);
-      state = memory.take<round_state>(1);
-      totals = memory.take<Value>(std::size_t{all.blocks} * tuning::threads);
-      result = memory.take<Value>(1);
-      for (auto& list : lists) list = memory.take<frontier_node<Node>>(all.capacity);
+    pieces(memory_layout& memory, const work_sharing_sizes& sizes)
+        : state(memory.take<round_state>(1)) {
+      for (auto& list : lists) list = memory.take<frontier_node<Node>>(sizes.capacity);
     }
-    void* control;
     round_state* state;
-    Value* totals;
-    Value* result;
     frontier_node<Node>* lists[2];
   };
 
-  // What is decided before any memory is allocated or any grid is launched.
-  struct preparation {
-    sizes all;
-    std::size_t bytes;
-    std::size_t limit;
-    runtime::loop_choice loop;
-    route_choice route;
-    bool captured;
-  };
-
-  work_sharing_run(const definition& what, cudaStream_t stream, const traverse_config& config,
-                   scratch_memory given, const preparation& prepared)
-      : scratch_(given, prepared.bytes, stream),
-        memory_(scratch_.data()),
-        parts_(memory_, prepared.all),
-        control_(parts_.control, prepared.route, prepared.limit, stream, config.trace),
-        chain_(control_, make_context(what, prepared, parts_), prepared.loop),
-        captured_(prepared.captured) {
-    const context& shared = chain_.program();
-    check(cudaMemsetAsync(shared.state, 0, sizeof(round_state), stream),
+  work_sharing_run(const traversal_setup& setup, const Node& root, const Traversal& tree,
+                   const work_sharing_sizes& sizes)
+      : base(setup, tree, work_sharing_route(setup), scratch_bytes(sizes),
+             sizes.blocks * tuning::threads),
+        parts_(this->memory_, sizes),
+        chain_(this->control_,
+               {{},
+                {parts_.lists[0], parts_.lists[1]},
+                parts_.state,
+                this->totals_,
+                sizes,
+                setup.by_host() ? 1 : opening_rounds,
+                tree},
+               setup.loop) {
+    check(cudaMemsetAsync(parts_.state, 0, sizeof(round_state), setup.stream),
           "clearing the state of the rounds");
-    control_.launched(
-        launch(clear_totals<context>, {shared.max_blocks, tuning::threads}, stream, shared),
-        "launching clear_totals");
-    control_.launched(launch(visit_root<context>, {1, 1}, stream, what.root, shared),
-                      "launching visit_root");
+    this->control_.launched(
+        launch(visit_root<context>, {1, 1}, setup.stream, root, chain_.program()),
+        "launching visit_root");
     chain_.start();
   }
 
-  static context make_context(const definition& what, const preparation& prepared,
-                              const pieces& parts) {
-    const bool by_host = prepared.loop.wanted == flat_loop::host;
-    return {{},
-            {parts.lists[0], parts.lists[1]},
-            prepared.all.capacity,
-            parts.state,
-            parts.totals,
-            parts.result,
-            prepared.all.blocks,
-            prepared.all.stack,
-            by_host ? 1 : opening_rounds,
-            what.expand,
-            what.visit,
-            what.reduce,
-            what.identity};
+  void finish() override { chain_.finish(); }
+
+  void complete(traverse_report& report) const override {
+    const round_state& state = chain_.state();
+    report.deepest_level = std::max(report.deepest_level, state.rounds);
+    report.rounds = state.rounds;
+    report.peak_frontier_nodes = state.peak;
   }
 
-  static preparation prepare(cudaStream_t stream, const traverse_config& config,
-                             scratch_memory given, bool captured) {
-    const sizes all = sizes_for(config);
-    const std::size_t bytes = scratch_bytes(all);
-    check_scratch(given, bytes, captured, "traverse");
-    const std::size_t limit = *current_launch_limits().pending_launches;
-    const runtime::loop_choice loop =
-        runtime::choose_loop(config.flat_loop, "traverse_config.flat_loop");
-    const bool by_host = loop.wanted == flat_loop::host;
-    const route_choice choice =
-        captured && by_host
-            ? choose_route(config.route, limit, 2,
-                           {route::device, "captured without a graph's loop"})
-            : choose_route(config.route, limit, 2, work_sharing_plans(by_host), stream);
-    if (captured && choice.taken == route::flat) runtime::require_capturable(loop, true);
-    return {all, bytes, limit, loop, choice, captured};
-  }
-
-  static sizes sizes_for(const traverse_config& config) {
+  static work_sharing_sizes sizes_for(const traverse_config& config) {
+    constexpr auto flat_round = traverse_round_flat<context>;
     constexpr unsigned entry = tuning::warps * sizeof(frontier_node<Node>);
     constexpr std::size_t preferred = entry * std::size_t{tuning::preferred_stack};
     std::size_t bytes = set_max_dynamic_shared(flat_round, preferred);
@@ -197,18 +125,14 @@ class work_sharing_run {
                                  : static_cast<unsigned>(config.capacity)};
   }
 
-  [[nodiscard]] static std::size_t scratch_bytes(const sizes& all) {
-    memory_layout sizing(nullptr);
-    pieces measured(sizing, all);
+  [[nodiscard]] static std::size_t scratch_bytes(const work_sharing_sizes& sizes) {
+    memory_layout sizing = base::measured(sizes.blocks * tuning::threads);
+    const pieces measured(sizing, sizes);
     return sizing.size();
   }
 
-  scratch_space scratch_;
-  memory_layout memory_;
   pieces parts_;
-  run_control control_;
   runtime::launch_chain<context> chain_;
-  bool captured_;
 };
 
 }  // namespace ramify::detail::traverse::inline RAMIFY_BUILD

@@ -87,12 +87,8 @@ inline void validate(const uts_parameters& tree) {
     throw std::invalid_argument("uts_parameters." + std::string(field) + " is " + number +
                                 "; it must be " + range);
   };
-  if (to_string(tree.type) == "?") {
-    throw std::invalid_argument("uts_parameters.type is none of the enumerators");
-  }
-  if (to_string(tree.shape) == "?") {
-    throw std::invalid_argument("uts_parameters.shape is none of the enumerators");
-  }
+  check_enumerator(tree.type, "uts_parameters.type");
+  check_enumerator(tree.shape, "uts_parameters.shape");
   const double b = tree.root_branches;
   if (tree.type == uts_type::binomial) {
     require(b >= 0 && b <= 1e9, "root_branches", b, "in [0, 1e9]");

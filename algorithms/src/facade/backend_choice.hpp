@@ -41,40 +41,29 @@ struct backend_choice {
 template <build where>
 using on = std::integral_constant<build, where>;
 
-/// Calls `body` with on<build::cuda> or on<build::cpu>, as choose_backend(wanted) decides. Returns
-/// the run_report that `body` returns, with the reason for the backend. \throws unavailable
-template <class Body>
-auto on_backend(backend wanted, Body body) {
-  backend_choice choice = choose_backend(wanted);
-  decltype(body(on<build::cpu>{})) report;
-#if RAMIFY_FACADE_HAS_CUDA
-  if (choice.taken == backend::cuda) report = body(on<build::cuda>{});
-#endif
-  if (choice.taken == backend::cpu) report = body(on<build::cpu>{});
-  report.backend_reason = std::move(choice.reason);
-  return report;
-}
-
-/// Calls `body` as above. If the run is traced and the backend is cuda, `body` gets
-/// on<build::cuda_traced>. \throws unavailable, also if the program has no traced kernels
+/// Calls `body` with on<build::cuda> or on<build::cpu>, as choose_backend(wanted) decides; if the
+/// run is traced and the backend is cuda, with on<build::cuda_traced>. Returns the run_report that
+/// `body` returns, with the reason for the backend.
+/// \throws unavailable, also if the program has no traced kernels
 template <class Body>
 auto on_backend(backend wanted, [[maybe_unused]] bool is_traced, Body body) {
-  return on_backend(wanted, [&](auto where) {
+  backend_choice choice = choose_backend(wanted);
+  decltype(body(on<build::cpu>{})) report;
+  if (choice.taken == backend::cpu) report = body(on<build::cpu>{});
 #if RAMIFY_FACADE_HAS_CUDA
-    if constexpr (where == build::cuda) {
-      if (is_traced) {
+  if (choice.taken == backend::cuda && !is_traced) report = body(on<build::cuda>{});
+  if (choice.taken == backend::cuda && is_traced) {
 #if RAMIFY_FACADE_HAS_TRACED_CUDA
-        return body(on<build::cuda_traced>{});
+    report = body(on<build::cuda_traced>{});
 #else
-        throw unavailable(
-            "a trace of a CUDA device needs traced kernels: configure Ramify with "
-            "RAMIFY_TRACED_KERNELS=ON");
+    throw unavailable(
+        "a trace of a CUDA device needs traced kernels: configure Ramify with "
+        "RAMIFY_TRACED_KERNELS=ON");
 #endif
-      }
-    }
+  }
 #endif
-    return body(where);
-  });
+  report.backend_reason = std::move(choice.reason);
+  return report;
 }
 
 }  // namespace ramify::detail::facade

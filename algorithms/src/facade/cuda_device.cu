@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <cuda_runtime.h>
+#include <ramify/runtime/launch_costs.cuh>
 
 #include "facade/backend_choice.hpp"
 
@@ -32,6 +32,13 @@ cuda_device find_cuda_device() {
                        ") is not an architecture that this program was compiled for"};
   }
   return {true, properties.name};
+}
+
+launch_costs launch_costs_on_cuda() {
+  const host_stream stream;
+  const auto known = detail::runtime::find_launch_costs(stream.get());
+  if (!known.costs) throw unavailable("launch costs cannot be measured: " + known.obstacle);
+  return *known.costs;
 }
 
 }  // namespace ramify::detail::facade

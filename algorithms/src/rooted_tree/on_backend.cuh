@@ -32,69 +32,51 @@ struct runtime_operator {
   }
 };
 
-/// A forest in memory that kernels can read: the caller's arrays, or copies of them.
-class shape_on_device {
- public:
-  shape_on_device(const tree_shape& shape, facade_call& call)
-      : nodes_(shape.nodes),
-        parents_(shape.parents, call, "parents"),
-        offsets_(shape.offsets, call, "offsets"),
-        children_(shape.children, call, "children") {}
-  [[nodiscard]] tree_shape get() const {
-    return {nodes_, parents_.get(), offsets_.get(), children_.get()};
-  }
-
- private:
-  std::size_t nodes_;
-  on_device<const std::int32_t> parents_, offsets_, children_;
-};
-
 }  // namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD
 
 namespace ramify::detail::facade {
 
-template <>
-rooted_tree_report number_tree_on<this_build>(const tree_shape& shape,
-                                              const tree_number_spans& numbers,
-                                              const rooted_tree_options& options) {
-  facade_call call(options.pending_launches);
-  const detail::rooted_tree::shape_on_device input(shape, call);
-  const on_device levels(numbers.levels, array_role::output, call, "levels");
-  const on_device sizes(numbers.subtree_sizes, array_role::output, call, "subtree_sizes");
-  const on_device preorder(numbers.preorder, array_role::output, call, "preorder");
-  const on_device postorder(numbers.postorder, array_role::output, call, "postorder");
-  const tree_number_arrays arrays{levels.data(), sizes.data(), preorder.data(), postorder.data()};
-  auto report = ramify::rooted_tree(input.get(), arrays, call.stream(), options);
-  for (const auto* output : {&levels, &sizes, &preorder, &postorder}) output->copy_back();
-  static_cast<run_times&>(report) = call.finish();
-  return report;
-}
-
 template <build where, class T>
-rooted_tree_report fold_tree_on(const tree_shape& shape, const tree_fold_spans<T>& arrays,
-                                tree_operator combine, const rooted_tree_options& options) {
+rooted_tree_report rooted_tree_on(const tree_shape& shape, const tree_number_arrays& numbers,
+                                  const tree_folds<T, tree_operator>& folds,
+                                  const rooted_tree_options& options) {
   static_assert(where == this_build);
   facade_call call(options.pending_launches);
-  const detail::rooted_tree::shape_on_device input(shape, call);
-  const on_device values(arrays.values, call, "values");
-  const on_device leaffix(arrays.leaffix, array_role::output, call, "leaffix");
-  const on_device rootfix(arrays.rootfix, array_role::output, call, "rootfix");
-  const detail::rooted_tree::runtime_operator<T> chosen{combine};
-  const auto folds = make_tree_folds(values.data(), chosen, leaffix.data(), rootfix.data());
-  auto report = ramify::rooted_tree(input.get(), {}, folds, call.stream(), options);
-  leaffix.copy_back();
-  rootfix.copy_back();
+  const on_device parents(shape.parents, call, "parents");
+  const on_device offsets(shape.offsets, call, "offsets");
+  const on_device children(shape.children, call, "children");
+  const auto span_of = [&](auto* array) {
+    return std::span(array, array == nullptr ? 0 : shape.nodes);
+  };
+  const auto output = [&](auto* array, const char* name) {
+    return on_device(span_of(array), array_role::output, call, name);
+  };
+  const auto levels = output(numbers.levels, "levels");
+  const auto sizes = output(numbers.subtree_sizes, "subtree_sizes");
+  const auto preorder = output(numbers.preorder, "preorder");
+  const auto postorder = output(numbers.postorder, "postorder");
+  const on_device values(span_of(folds.values), call, "values");
+  const auto leaffix = output(folds.leaffix, "leaffix");
+  const auto rootfix = output(folds.rootfix, "rootfix");
+  auto report = ramify::rooted_tree(
+      {shape.nodes, parents.get(), offsets.get(), children.get()},
+      {levels.data(), sizes.data(), preorder.data(), postorder.data()},
+      make_tree_folds(values.data(), detail::rooted_tree::runtime_operator<T>{folds.combine},
+                      leaffix.data(), rootfix.data()),
+      call.stream(), options);
+  for (const auto* numbered : {&levels, &sizes, &preorder, &postorder}) numbered->copy_back();
+  for (const auto* folded : {&leaffix, &rootfix}) folded->copy_back();
   static_cast<run_times&>(report) = call.finish();
   return report;
 }
 
 // The value types of the facade, on this backend.
-template rooted_tree_report fold_tree_on<this_build, double>(const tree_shape&,
-                                                             const tree_fold_spans<double>&,
-                                                             tree_operator,
-                                                             const rooted_tree_options&);
-template rooted_tree_report fold_tree_on<this_build, std::int64_t>(
-    const tree_shape&, const tree_fold_spans<std::int64_t>&, tree_operator,
-    const rooted_tree_options&);
+#define RAMIFY_INSTANTIATE(T)                                                            \
+  template rooted_tree_report rooted_tree_on<this_build, T>(                             \
+      const tree_shape&, const tree_number_arrays&, const tree_folds<T, tree_operator>&, \
+      const rooted_tree_options&);
+RAMIFY_INSTANTIATE(double)
+RAMIFY_INSTANTIATE(std::int64_t)
+#undef RAMIFY_INSTANTIATE
 
 }  // namespace ramify::detail::facade

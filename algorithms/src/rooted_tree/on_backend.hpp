@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// Functions that the facade calls on a backend. nvcc and the C++ compiler each compile
-/// on_backend.cuh, which defines them.
+/// Declares the facade's rooted trees on one backend.
 
 #include <ramify/rooted_tree.hpp>
 
@@ -11,22 +10,11 @@
 
 namespace ramify::detail::facade {
 
-/// Numbers a forest on one backend.
-template <build where>
-rooted_tree_report number_tree_on(const tree_shape& shape, const tree_number_spans& numbers,
-                                  const rooted_tree_options& options);
-
-/// The arrays of a fold. An empty result is not computed.
-template <class T>
-struct tree_fold_spans {
-  std::span<const T> values;
-  std::span<T> leaffix;
-  std::span<T> rootfix;
-};
-
-/// Folds a forest on one backend.
+/// Numbers and folds a forest on one backend. All arrays are the caller's, in any memory. nvcc and
+/// the C++ compiler each compile it once.
 template <build where, class T>
-rooted_tree_report fold_tree_on(const tree_shape& shape, const tree_fold_spans<T>& arrays,
-                                tree_operator combine, const rooted_tree_options& options);
+rooted_tree_report rooted_tree_on(const tree_shape& shape, const tree_number_arrays& numbers,
+                                  const tree_folds<T, tree_operator>& folds,
+                                  const rooted_tree_options& options);
 
 }  // namespace ramify::detail::facade

@@ -86,6 +86,14 @@ template <class Choices>
                               (count == 2 ? "neither " : "none of ") + names);
 }
 
+/// Checks that `value` is an enumerator, and so has a name. \throws std::invalid_argument naming
+/// `field`
+template <class Enum>
+void check_enumerator(Enum value, const char* field) {
+  if (to_string(value) != "?") return;
+  throw std::invalid_argument(std::string(field) + " is none of the enumerators");
+}
+
 /// The inverse of to_string. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline backend parse_backend(std::string_view text) {
   return parse_choice("backend", text, std::array{backend::automatic, backend::cuda, backend::cpu});
