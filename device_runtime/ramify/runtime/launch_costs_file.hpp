@@ -68,6 +68,17 @@ struct launch_costs_origin {
          "\nruntime: " + std::to_string(origin.runtime) + '\n';
 }
 
+/// Whether every cost is positive and less than a second; a cost that can be missing may be 0.
+[[nodiscard]] inline bool are_plausible(const launch_costs& costs) {
+  constexpr double most = 1e6;
+  for (const launch_cost_field& field : launch_cost_fields) {
+    const double value = costs.*field.value;
+    const bool missing = field.can_be_missing && value == 0;
+    if (!missing && !(value > 0 && value < most)) return false;
+  }
+  return true;
+}
+
 /// Parses the text of a file. Returns nothing if it is malformed or of another origin.
 [[nodiscard]] inline std::optional<launch_costs> parse_launch_costs(
     std::string_view text, const launch_costs_origin& origin) {
