@@ -62,8 +62,13 @@ template <class Program, class... Parameters, class... Arguments>
   of_child.on_slot = true;
   const unsigned depth = program.progress->steps;
   const auto launched = launch(kernel, shape, fire_and_forget(), of_child, arguments...);
-  if (!launched) program.slots.release();
-  return program.status->count_launch(launched.code(), name, depth);
+  if (launched) {
+    program.status->count_children(1, depth + 1);
+    return true;
+  }
+  program.slots.release();
+  program.status->record_failure(launched.code(), name, depth);
+  return false;
 }
 
 /// Launches the due step. The chain has taken `slots` slots for it. `before` is the progress before
@@ -208,11 +213,14 @@ template <class Program, class Continuation>
   program.progress->held += slots;
   const auto started = launch(run_chain_then<Program, Continuation>, {1, 1}, fire_and_forget(),
                               program, continuation);
-  if (!started) {
-    program.progress->held -= slots;
-    program.slots.release(slots);
+  if (started) {
+    program.status->count_children(1, 1);
+    return true;
   }
-  return program.status->count_launch(started.code(), kernel, 0);
+  program.progress->held -= slots;
+  program.slots.release(slots);
+  program.status->record_failure(started.code(), kernel, 0);
+  return false;
 }
 
 /// Releases the slots of a chain that stopped. One thread.

@@ -46,7 +46,6 @@
 ///     void shrink_step(state_type&) const              (__device__) makes the due step smaller
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <ramify/runtime/chain_link.cuh>
 #include <ramify/runtime/graph_loop.cuh>
@@ -126,7 +125,7 @@ class launch_chain {
   /// the next step. A program with `releases_slots` requires this call before start().
   /// \throws cuda_error
   void launch_first_step(const state_type& state) {
-    release_at_end();
+    control_->may_hold_slots();
     from_host("launching the first step", [&](auto& grids) { program_.launch_step(state, grids); });
   }
 
@@ -138,7 +137,7 @@ class launch_chain {
   void start(const state_type& known = {}) {
     const phase_range range("launch chain: start");
     captured_ = is_being_captured(control_->stream());
-    release_at_end();
+    control_->may_hold_slots();
     if (!control_->on_device_route()) {
       constexpr bool may_begin = !requires { requires Program::begins_without_loop; };
       const bool by_graph =
@@ -155,10 +154,7 @@ class launch_chain {
       control_->launched(launch(drive_chain<Program>, {1, 1}, control_->stream(), program_),
                          "launching the driver of a chain");
     }
-    if (captured_ && control_->on_device_route()) {
-      launch_release();
-      unreleased_.reset();
-    }
+    if (captured_ && control_->on_device_route()) launch_release();
     started_ = control_->report();
   }
 
@@ -185,7 +181,6 @@ class launch_chain {
       if (program_.finished(state_)) break;
       launch_due_step();
     }
-    static_cast<void>(unreleased_.release());
   }
 
   /// Starts a complete chain again, with another program whose state has the same address. The
@@ -338,33 +333,7 @@ class launch_chain {
     control_->launched(launch(release_slots<chain_link>, {1, 1}, control_->stream(),
                               static_cast<const chain_link&>(program_)),
                        "launching the release of slots");
-  }
-
-  /// Releases the slots of a chain that is not finished, after its grids in the stream.
-  struct slot_release {
-    cudaStream_t stream;
-    chain_link link;
-    void operator()(chain_progress*) const {
-      // A destructor must not throw. The launch fails only if the device has failed; then the next
-      // call reports it. A graph that captures the stream has a release of its own.
-      try {
-        if (is_being_captured(stream)) return;
-        static_cast<void>(launch(release_slots<chain_link>, {1, 1}, stream, link).code());
-      } catch (const cuda_error&) {
-      }
-    }
-  };
-
-  using slots_to_release = std::unique_ptr<chain_progress, slot_release>;
-
-  /// Kernels may take slots from now on. If an exception ends the run, or if the caller does not
-  /// call finish(), the destructor releases the slots.
-  void release_at_end() {
-    if (!control_->on_device_route()) return;
-    chain_link link = program_;
-    link.trace = {};  // the recorder may end before the chain
-    static_cast<void>(unreleased_.release());
-    unreleased_ = slots_to_release(link.progress, slot_release{control_->stream(), link});
+    control_->holds_no_slots();
   }
 
   run_control* control_;
@@ -380,7 +349,6 @@ class launch_chain {
   unsigned level_ = 0;            // of the last step that the host launched
   state_type state_{};
   chain_progress progress_{};
-  slots_to_release unreleased_{nullptr, slot_release{}};
   run_report started_;  // of what start() launched
 };
 

@@ -5,6 +5,7 @@
 /// run_control: the host side of one run: its route, launch slots, status and report.
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/chain_link.cuh>
@@ -133,6 +134,18 @@ class run_control {
   }
   [[nodiscard]] bool on_device_route() const { return report_.taken == route::device; }
 
+  /// States that kernels may hold launch slots from now on. If an exception ends the run before
+  /// holds_no_slots(), the destructor releases them, after the grids in the stream.
+  void may_hold_slots() {
+    static_cast<void>(held_.release());
+    if (!on_device_route()) return;
+    held_.get_deleter() = {stream_, link()};
+    held_.reset(&memory_->progress);
+  }
+  /// States that all slots are free, or that a grid in the stream releases them. wait() calls it if
+  /// it finds no slots in use.
+  void holds_no_slots() { static_cast<void>(held_.release()); }
+
   /// Counts a grid that the host launched. \throws cuda_error with `doing` in its message if the
   /// launch has failed
   void launched(const launch_status& status, const char* doing, unsigned level = 0) {
@@ -153,6 +166,7 @@ class run_control {
   detail::chain_progress wait() {
     const auto seen = read_back(memory_, stream_, "waiting for the run and reading its status");
     const run_status& status = seen.status;
+    if (seen.progress.held == 0) holds_no_slots();
     if (status.error != 0 || status.dropped != 0) read_trace();
     status.check_launches();
     if (status.dropped != 0) {
@@ -178,6 +192,23 @@ class run_control {
   [[nodiscard]] run_report& report() { return report_; }
 
  private:
+  /// Releases the slots that the run holds. A destructor must not throw; the launch fails only if
+  /// the device has failed, and then the next call reports it.
+  struct slot_release {
+    cudaStream_t stream;
+    detail::chain_link link;
+    void operator()(detail::chain_progress*) const {
+      try {
+        if (is_being_captured(stream)) return;  // the graph releases the slots
+        detail::chain_link untraced = link;
+        untraced.trace = {};
+        static_cast<void>(
+            launch(detail::release_slots<detail::chain_link>, {1, 1}, stream, untraced).code());
+      } catch (const cuda_error&) {
+      }
+    }
+  };
+
   device_memory* memory_;
   cudaStream_t stream_;
   slot_lease lease_;
@@ -185,6 +216,7 @@ class run_control {
   detail::trace_recorder recorder_;
   detail::trace_recorder* shared_recorder_ = nullptr;  // used instead, if not null
   run_report report_ = report_of_this_build();
+  std::unique_ptr<detail::chain_progress, slot_release> held_;  // destroyed before the lease
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

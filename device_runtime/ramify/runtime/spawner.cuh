@@ -206,7 +206,12 @@ struct spawner : detail::chain_link {
     const device_stream stream(streams);
     const auto launched =
         launch(kernel, {blocks, threads, dynamic_shared}, stream.get(), source, child, context);
-    return status->count_launch(launched.code(), name, depth);
+    if (launched) {
+      status->count_children(1, depth + 1);
+      return true;
+    }
+    status->record_failure(launched.code(), name, depth);
+    return false;
   }
 
   /// Takes a slot and launches one of several grids that this grid may launch.

@@ -49,17 +49,6 @@ struct run_status {
     atomicMax(&deepest, depth);
   }
 
-  /// Counts a grid that a kernel at `depth` launched, or records the error `code` of that launch.
-  /// Returns whether the grid was launched.
-  __device__ bool count_launch(cudaError_t code, const char* kernel, unsigned depth) {
-    if (code == cudaSuccess) {
-      count_children(1, depth + 1);
-    } else {
-      record_failure(code, kernel, depth);
-    }
-    return code == cudaSuccess;
-  }
-
   /// Checks that no launch by a kernel has failed. On the host. \throws device_launch_error
   void check_launches() const {
     if (error == 0) return;
