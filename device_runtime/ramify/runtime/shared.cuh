@@ -24,7 +24,7 @@ __device__ T& dynamic_shared() {
 #endif
 }
 
-// device_malloc() is malloc() in a kernel. It returns null if the heap (cudaLimitMallocHeapSize, see
+// device_malloc() is malloc() in a kernel. It returns null if the heap (cudaLimitMallocHeapSize,
 // launch_limits) is used up. The memory outlives the grid. Any later kernel may free it with
 // device_free(), which allows null.
 #if RAMIFY_ON_CUDA
