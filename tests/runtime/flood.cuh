@@ -135,9 +135,9 @@ inline flood_result run_flood(const flood_request& request, std::size_t pending_
 
 // ---- a list of tasks and a grid of any size -----------------------------------------------------
 
-__global__ void push_teams(task_list<unsigned> list) {
-  const unsigned teams[] = {2, 1, 3, 1, 5};
-  for (unsigned first = 0, i = 0; i < 5; first += teams[i++]) list.push(first, teams[i]);
+__global__ void push_tasks(task_list<unsigned> list) {
+  const unsigned members[] = {2, 1, 3, 1, 5};
+  for (unsigned first = 0, i = 0; i < 5; first += members[i++]) list.push(first, members[i]);
 }
 
 // A task is the number of its first member.
@@ -147,8 +147,8 @@ __global__ void visit_members(task_source<unsigned> source, unsigned* visits) {
   }
 }
 
-/// Returns how often a grid of `blocks` blocks visits each member of a list of teams of 2, 1, 3, 1
-/// and 5.
+/// Returns how often a grid of `blocks` blocks visits each member of a list of tasks with 2, 1, 3, 1
+/// and 5 members.
 inline std::vector<unsigned> visits_of_members(unsigned blocks) {
   const auto tasks = zeros<unsigned>(5);
   const auto first_block = zeros<unsigned>(5);
@@ -156,7 +156,7 @@ inline std::vector<unsigned> visits_of_members(unsigned blocks) {
   const auto visits = zeros<unsigned>(12);
   const task_list<unsigned> list{tasks.data(), first_block.data(), &head.data()->count_and_blocks,
                                  5, &head.data()->ended};
-  check(launch(push_teams, {1, 1}, nullptr, list).code(), "launching");
+  check(launch(push_tasks, {1, 1}, nullptr, list).code(), "launching");
   check(launch(visit_members, {blocks, 32}, nullptr, task_source<unsigned>{{}, list, true},
                visits.data())
             .code(),

@@ -128,9 +128,9 @@ BOOST_DATA_TEST_CASE(no_task_is_lost_at_any_granularity,
       expect_every_task_once(request, limit);
     }
   }
-  flood_request teams{.tasks = 300, .children = 20, .blocks = 3};
-  teams.launches = {grain, 0, coarsening};
-  expect_every_task_once(teams, limit);
+  flood_request of_blocks{.tasks = 300, .children = 20, .blocks = 3};
+  of_blocks.launches = {grain, 0, coarsening};
+  expect_every_task_once(of_blocks, limit);
 }
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(on_the_executor))

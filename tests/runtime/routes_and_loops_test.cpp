@@ -10,6 +10,7 @@
 #include <ramify/runtime/granularity.hpp>
 #include <ramify/runtime/graph_loop.cuh>
 #include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/launch_chain.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <stdexcept>
@@ -59,20 +60,14 @@ std::string planned_route(route wanted, std::size_t pending_launches,
 
 /// A loop that counts to n. If n is 0, its body still runs once.
 struct loop_request {
-  flat_loop wanted = flat_loop::graph;
+  bool in_graph = RAMIFY_ON_CUDA != 0;  ///< else the host launches each iteration
   unsigned n = 0;
   unsigned launches = 1;  ///< launches in sequence; each counts from 0
 };
-struct loop_result {
-  unsigned counted = 0;     ///< by the last launch
-  unsigned iterations = 0;  ///< of all launches
-  bool in_graph = false;
-  std::string reason;
-};
 
 struct loop_counts {
-  unsigned iterations;
-  unsigned counted;
+  unsigned iterations;  ///< of all launches
+  unsigned counted;     ///< by the last launch
 };
 
 __global__ void begin_iteration(loop_counts* counts) { ++counts->iterations; }
@@ -82,7 +77,7 @@ __global__ void count_one(loop_counts* counts, unsigned n, loop_condition loop) 
   loop.again(counts->counted < n);
 }
 
-loop_result run_loop(const loop_request& request) {
+loop_counts run_loop(const loop_request& request) {
   const host_stream stream;
   const auto counts = zeros<loop_counts>(1);
   check(cudaStreamSynchronize(nullptr), "clearing the counts");
@@ -91,45 +86,27 @@ loop_result run_loop(const loop_request& request) {
     check(launch(count_one, {1, 1}, into, counts.data(), request.n, condition).code(), "launching");
   };
   const auto read_counts = [&] {
-    loop_counts counts_now{};
-    check(cudaMemcpyAsync(&counts_now, counts.data(), sizeof counts_now, cudaMemcpyDeviceToHost,
-                          stream.get()),
-          "reading the counts");
-    stream.synchronize();
-    return counts_now;
+    return read_back(counts.data(), stream.get(), "reading the counts");
   };
-  loop_result result;
-  std::optional<graph_loop> loop =
-      make_flat_loop(request.wanted, stream.get(), body, result.reason);
-  result.in_graph = loop.has_value();
+#if RAMIFY_ON_CUDA
+  std::optional<graph_loop> loop;
+  if (request.in_graph) loop.emplace(body);
+#endif
   for (unsigned i = 0; i < request.launches; ++i) {
     check(cudaMemsetAsync(&counts.data()->counted, 0, sizeof(unsigned), stream.get()), "clearing");
+#if RAMIFY_ON_CUDA
     if (loop) {
       loop->launch(stream.get());
-    } else {
-      do body(stream.get(), {});
-      while (read_counts().counted < request.n);
+      continue;
     }
+#endif
+    do body(stream.get(), {});
+    while (read_counts().counted < request.n);
   }
+#if RAMIFY_ON_CUDA
   loop.reset();  // its last launch may still run
-  const loop_counts last = read_counts();
-  result.counted = last.counted;
-  result.iterations = last.iterations;
-  return result;
-}
-
-/// Returns whether an exception in the body of a loop is rethrown, and the next loop runs.
-[[maybe_unused]] bool loop_after_bad_body() {
-  std::string reason;
-  try {
-    (void)make_flat_loop(
-        flat_loop::graph, nullptr,
-        [](cudaStream_t, loop_condition) { throw std::length_error("thrown by the body"); },
-        reason);
-    return false;
-  } catch (const std::length_error&) {
-  }
-  return run_loop({.n = 5}).iterations == 5;
+#endif
+  return read_counts();
 }
 
 }  // namespace
@@ -163,27 +140,28 @@ BOOST_AUTO_TEST_CASE(plans_decide_an_automatic_route_only) {
 
 // The body sets the condition, so it runs at least once; then it runs as often as needed.
 BOOST_DATA_TEST_CASE(a_loop_ends_as_its_body_decides,
-                     data::make({flat_loop::host, flat_loop::automatic}) *
-                         data::make({0u, 1u, 2u, 1000u}),
-                     wanted, n) {
+                     data::make({false, RAMIFY_ON_CUDA != 0}) * data::make({0u, 1u, 2u, 1000u}),
+                     in_graph, n) {
   for (const unsigned launches : {1u, 3u}) {
-    const auto result = run_loop({.wanted = wanted, .n = n, .launches = launches});
+    const auto result = run_loop({.in_graph = in_graph, .n = n, .launches = launches});
     BOOST_TEST(result.counted == n);
     BOOST_TEST(result.iterations == launches * std::max(n, 1u));
-    BOOST_TEST(result.in_graph == (wanted != flat_loop::host && RAMIFY_ON_CUDA));
-    BOOST_TEST(!result.reason.empty());
   }
 }
 
 BOOST_AUTO_TEST_CASE(a_graph_loops_or_reports_why_not) {
 #if RAMIFY_ON_CUDA
-  const auto result = run_loop({.n = 3});
-  BOOST_TEST(result.in_graph);
-  BOOST_TEST(result.iterations == 3u);
-  BOOST_TEST(loop_after_bad_body());
+  BOOST_TEST(graph_loop_obstacle() == "");
+  // An exception in the body is rethrown, and the next loop runs.
+  const auto bad_body = [](cudaStream_t, loop_condition) {
+    throw std::length_error("thrown by the body");
+  };
+  BOOST_CHECK_THROW(static_cast<void>(graph_loop(bad_body)), std::length_error);
+  BOOST_TEST(run_loop({.n = 5}).iterations == 5u);
 #else
-  BOOST_CHECK_EXCEPTION((void)run_loop({.n = 3}), unavailable,
-                        names("the CPU executor has no graphs"));
+  BOOST_CHECK_EXCEPTION(
+      static_cast<void>(detail::choose_loop(flat_loop::graph, "config.flat_loop")), unavailable,
+      names("config.flat_loop graph is not available: compiled by a C++ compiler"));
 #endif
 }
 

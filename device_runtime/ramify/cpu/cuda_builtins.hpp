@@ -52,7 +52,9 @@ enum cudaError_t : int {
   cudaErrorLaunchPendingCountExceeded = 69,
   cudaErrorUnsupportedLimit = 215,
   cudaErrorInvalidResourceHandle = 400,
+  cudaErrorLaunchFailure = 719,
   cudaErrorNotSupported = 801,
+  cudaErrorUnknown = 999,
 };
 
 [[nodiscard]] const char* cudaGetErrorName(cudaError_t);

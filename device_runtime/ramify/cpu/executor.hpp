@@ -39,6 +39,13 @@ struct executor_config {
   /// If not 0: this launch from a kernel, counted from 1 since the configuration is in force, fails
   /// with cudaErrorLaunchPendingCountExceeded. Tests use it.
   std::uint64_t failing_launch = 0;
+  /// If not 0: this CUDA call of the host, counted from 1 since the configuration is in force, fails
+  /// with cudaErrorUnknown. Launches are calls; calls that free or destroy are not counted. Tests
+  /// use it.
+  std::uint64_t failing_call = 0;
+  /// Whether all calls after failing_call fail too, as they do on a GPU after a fault in a kernel.
+  /// Their error is cudaErrorLaunchFailure. A call that frees or destroys does so nevertheless.
+  bool device_stays_failed = false;
 };
 
 /// Parses "parallel", "parallel:4" (workers), "eager", "late", "random" or "random:42" (seed).
@@ -67,6 +74,13 @@ class [[nodiscard]] scoped_executor_config {
 /// The number of grids that have begun since the process started, launched by the host or by
 /// kernels.
 [[nodiscard]] std::uint64_t grids_begun();
+
+/// The number of CUDA calls of the host since the configuration is in force, without calls that
+/// free or destroy.
+[[nodiscard]] std::uint64_t host_calls();
+
+/// The number of streams and events, and of allocations of device and pinned memory, that exist.
+[[nodiscard]] std::uint64_t live_objects();
 
 /// The rules of dynamic parallelism that the executor checks.
 enum class rule {

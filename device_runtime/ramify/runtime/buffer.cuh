@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <ramify/runtime/check.cuh>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 #if RAMIFY_ON_CUDA
 #include <map>
@@ -30,8 +30,7 @@ namespace ramify::inline RAMIFY_BUILD {
 inline cudaMemPool_t scratch_pool() {
   static std::mutex mutex;
   static std::map<int, cudaMemPool_t> pools;
-  int device = 0;
-  check(cudaGetDevice(&device), "querying the current device");
+  const int device = current_device();
   const std::lock_guard lock(mutex);
   if (const auto known = pools.find(device); known != pools.end()) return known->second;
 
@@ -60,8 +59,7 @@ inline void release_scratch() {
 inline cudaMemoryType memory_of(const void* pointer, const char* name) {
   cudaPointerAttributes attributes{};
   check(cudaPointerGetAttributes(&attributes, pointer), "querying the attributes of a pointer");
-  int current = 0;
-  check(cudaGetDevice(&current), "querying the current device");
+  const int current = current_device();
   if (attributes.type == cudaMemoryTypeDevice && attributes.device != current) {
     throw std::invalid_argument(std::string(name) + " is on device " +
                                 std::to_string(attributes.device) + ", but the current device is " +
@@ -88,7 +86,8 @@ class device_buffer {
  public:
   device_buffer() = default;
   /// \throws cuda_error (out of memory)
-  device_buffer(std::size_t count, cudaStream_t stream) : size_(count), stream_(stream) {
+  device_buffer(std::size_t count, cudaStream_t stream)
+      : data_(nullptr, free_in_stream{stream}), size_(count) {
     if (count == 0) return;
     void* memory = nullptr;
 #if RAMIFY_ON_CUDA
@@ -97,37 +96,27 @@ class device_buffer {
 #else
     check(cudaMalloc(&memory, count * sizeof(T)), "allocating device memory");
 #endif
-    data_ = static_cast<T*>(memory);
-  }
-  ~device_buffer() {
-    // A destructor must not throw. This fails only if the device has failed; the next call reports
-    // it.
-    if (data_ == nullptr) return;
-#if RAMIFY_ON_CUDA
-    static_cast<void>(cudaFreeAsync(data_, stream_));
-#else
-    static_cast<void>(cudaFree(data_));
-#endif
-  }
-  device_buffer(device_buffer&& other) noexcept { swap(other); }
-  device_buffer& operator=(device_buffer other) noexcept {
-    swap(other);
-    return *this;
+    data_.reset(static_cast<T*>(memory));
   }
 
-  [[nodiscard]] T* data() const { return data_; }
-  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] T* data() const { return data_.get(); }
+  [[nodiscard]] std::size_t size() const { return data_ == nullptr ? 0 : size_; }
 
  private:
-  void swap(device_buffer& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-    std::swap(stream_, other.stream_);
-  }
+  struct free_in_stream {
+    cudaStream_t stream = nullptr;
+    // An error is ignored for the reason that destroyed_by gives.
+    void operator()(T* memory) const {
+#if RAMIFY_ON_CUDA
+      static_cast<void>(cudaFreeAsync(memory, stream));
+#else
+      static_cast<void>(cudaFree(memory));
+#endif
+    }
+  };
 
-  T* data_ = nullptr;
+  std::unique_ptr<T, free_in_stream> data_;
   std::size_t size_ = 0;
-  cudaStream_t stream_ = nullptr;
 };
 
 /// An owning, move-only array of `size()` uninitialized objects in page-locked host memory.
@@ -144,31 +133,28 @@ class pinned_buffer {
     if (count == 0) return;
     void* memory = nullptr;
     check(cudaMallocHost(&memory, count * sizeof(T)), "allocating pinned memory");
-    data_ = static_cast<T*>(memory);
-  }
-  ~pinned_buffer() {
-    if (data_ != nullptr) static_cast<void>(cudaFreeHost(data_));
-  }
-  pinned_buffer(pinned_buffer&& other) noexcept { swap(other); }
-  pinned_buffer& operator=(pinned_buffer other) noexcept {
-    swap(other);
-    return *this;
+    data_.reset(static_cast<T*>(memory));
   }
 
-  [[nodiscard]] T* data() const { return data_; }
-  [[nodiscard]] std::size_t size() const { return size_; }
-  T& operator[](std::size_t i) { return data_[i]; }
-  const T& operator[](std::size_t i) const { return data_[i]; }
+  [[nodiscard]] T* data() const { return data_.get(); }
+  [[nodiscard]] std::size_t size() const { return data_ == nullptr ? 0 : size_; }
+  T& operator[](std::size_t i) { return data()[i]; }
+  const T& operator[](std::size_t i) const { return data()[i]; }
 
  private:
-  void swap(pinned_buffer& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-  }
-
-  T* data_ = nullptr;
+  detail::unique_handle<T*, cudaFreeHost> data_;
   std::size_t size_ = 0;
 };
+
+/// Copies the object at `from` in device memory to the host, after the work that is in `stream`.
+/// Waits for the copy. `doing` is used in the message. \throws cuda_error
+template <class T>
+[[nodiscard]] T read_back(const T* from, cudaStream_t stream, const char* doing) {
+  T value;
+  check(cudaMemcpyAsync(&value, from, sizeof value, cudaMemcpyDeviceToHost, stream), doing);
+  check(cudaStreamSynchronize(stream), doing);
+  return value;
+}
 
 /// Checks that kernels can access the memory that `pointer` points to. `name` is used in the
 /// message.

@@ -50,18 +50,14 @@
 #define RAMIFY_BUILD on_cpu
 #endif
 
-/// Unrolls the next loop fully, on CUDA only. A loop over an array needs it so that the array can
-/// be kept in registers, which cannot be indexed at run time.
+// On CUDA only, RAMIFY_UNROLL unrolls the next loop fully, and RAMIFY_UNROLL_TWO by a factor of
+// two. A loop over an array needs full unrolling so that the array can be kept in registers, which
+// cannot be indexed at run time.
 #if RAMIFY_ON_CUDA
 #define RAMIFY_UNROLL _Pragma("unroll")
-#else
-#define RAMIFY_UNROLL
-#endif
-
-/// Unrolls the next loop by a factor of two, on CUDA only.
-#if RAMIFY_ON_CUDA
 #define RAMIFY_UNROLL_TWO _Pragma("unroll 2")
 #else
+#define RAMIFY_UNROLL
 #define RAMIFY_UNROLL_TWO
 #endif
 

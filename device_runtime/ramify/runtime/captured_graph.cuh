@@ -20,10 +20,39 @@
 
 #include <ramify/runtime/check.cuh>
 
+namespace ramify::detail::runtime::inline RAMIFY_BUILD {
+
+using unique_graph = unique_handle<cudaGraph_t, cudaGraphDestroy>;
+
+/// A CUDA graph that is ready to be launched any number of times. Movable; a moved-from graph may
+/// only be assigned or destroyed. If a launch runs, the destructor waits for it.
+class executable_graph {
+ public:
+  /// Launches the graph into `stream`. Asynchronous. Launches of one graph run one after another,
+  /// also in different streams. \throws cuda_error
+  void launch(cudaStream_t stream) const {
+    check(cudaGraphLaunch(executable_.get(), stream), "launching a graph");
+  }
+
+ protected:
+  executable_graph() = default;
+  [[nodiscard]] cudaError_t instantiate(const unique_graph& graph) {
+    cudaGraphExec_t executable = nullptr;
+    const cudaError_t error = cudaGraphInstantiate(&executable, graph.get(), 0);
+    executable_.reset(executable);
+    return error;
+  }
+
+ private:
+  unique_handle<cudaGraphExec_t, cudaGraphExecDestroy> executable_;
+};
+
+}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD
+
 namespace ramify::inline RAMIFY_BUILD {
 
-/// An instantiated CUDA graph. It is neither copyable nor movable.
-class captured_graph {
+/// The graph of the work that a callable puts into a stream.
+class captured_graph : public detail::executable_graph {
  public:
   /// Captures the work that `put()` puts into `stream`. The work does not run.
   ///
@@ -40,26 +69,12 @@ class captured_graph {
     } catch (...) {
       static_cast<void>(cudaStreamEndCapture(stream, &graph));
       static_cast<void>(cudaGetLastError());
-      if (graph != nullptr) static_cast<void>(cudaGraphDestroy(graph));
+      const detail::unique_graph incomplete(graph);
       throw;
     }
     check(cudaStreamEndCapture(stream, &graph), "ending the capture of a graph");
-    const cudaError_t instantiated = cudaGraphInstantiate(&executable_, graph, 0);
-    static_cast<void>(cudaGraphDestroy(graph));
-    check(instantiated, "instantiating a graph");
+    check(instantiate(detail::unique_graph(graph)), "instantiating a graph");
   }
-  ~captured_graph() { static_cast<void>(cudaGraphExecDestroy(executable_)); }
-  captured_graph(const captured_graph&) = delete;
-  captured_graph& operator=(const captured_graph&) = delete;
-
-  /// Launches the graph into `stream`. Asynchronous. Launches of one graph run one after another,
-  /// also in different streams. \throws cuda_error
-  void launch(cudaStream_t stream) const {
-    check(cudaGraphLaunch(executable_, stream), "launching a graph");
-  }
-
- private:
-  cudaGraphExec_t executable_ = nullptr;
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -8,7 +8,7 @@
 /// step before it is complete. A *program* describes a chain; it is the argument that all its
 /// kernels share:
 ///
-///     struct halving : detail::runtime::chain_link {        // slots, status, trace
+///     struct halving : detail::chain_link {        // slots, status, trace
 ///       using state_type = unsigned;                        // what a step leaves to the next one
 ///       static constexpr auto join = chain_join::last_block;
 ///       state_type* state;                                  // in device memory
@@ -45,203 +45,12 @@
 ///              of a step, and the host launches the others (launch_chain::finish()).
 /// State        Only the last grid of a step writes what launch_step() reads.
 
-#include <ramify/runtime/graph_loop.cuh>
-#include <ramify/runtime/launch.cuh>
-#include <ramify/runtime/slots.cuh>
-#include <ramify/runtime/status.cuh>
-#include <ramify/runtime/stream.cuh>
-#include <ramify/runtime/tasks.cuh>
+#include <ramify/runtime/step_launcher.cuh>
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
-/// How a chain waits for a step before it launches the next one.
-enum class chain_join { last_block, tail_launch };
-
-/// What a chain keeps in device memory between its kernels; zeros at first.
-struct chain_progress {
-  unsigned launched;    ///< grids of the step in progress that kernels have launched
-  unsigned held;        ///< launch slots that the chain keeps until the driver runs
-  unsigned stopped;     ///< 1: kernels launch nothing more, and the host continues
-  unsigned steps;       ///< steps that kernels or a graph have begun
-  unsigned arrived;     ///< blocks of the step's last grid that have arrived
-  unsigned iterations;  ///< of graph loops, without those of kernels that the host launched
-};
-
-/// The base of every program: what its kernels need to launch the next step.
-struct chain_link {
-  chain_progress* progress = nullptr;
-  run_status* status = nullptr;
-  launch_slots slots{};   ///< none on the flat route
-  loop_condition loop{};  ///< of the graph loop that launches the steps, if one does
-  trace_ticket trace{};   ///< of each grid
-  bool on_slot = false;   ///< this grid was launched on a slot of its own
-
-  /// Returns true, to all threads of the block, in the last of `blocks` blocks to call it. The
-  /// writes of the other blocks are then visible. Every thread of the block.
-  [[nodiscard]] __device__ bool is_last_block(unsigned blocks) const {
-    return last_to_arrive(progress->arrived, blocks);
-  }
-
-  /// Releases the slot of a grid whose program has `releases_slots`. Every thread, first in the
-  /// kernel.
-  __device__ void release_slot() const {
-    if (on_slot && blockIdx.x == 0 && threadIdx.x == 0) slots.release();
-  }
-};
-
-/// A member of a program that it may leave out.
-template <class Program>
-inline constexpr bool releases_slots = requires {
-  requires Program::releases_slots;
-};
-
-/// Launches the grids of a step, from the host or from one thread of a kernel. After a launch that
-/// fails it launches nothing more. A grid without blocks is not launched and not counted.
-class step_launcher {
- public:
-  /// From the host into `stream`, without the first `skipped` grids, which a kernel has launched.
-  explicit step_launcher(cudaStream_t stream, unsigned skipped = 0)
-      : in_order_(stream), unordered_(stream), skipped_(skipped) {}
-
-  /// From a kernel, of a step of which `counted` grids are in the progress. Grids of a step that
-  /// follow one another go into the NULL stream of the block, or, if `own_stream`, into a named
-  /// stream that the first of them makes.
-  __device__ step_launcher(chain_progress& progress, unsigned counted, bool own_stream)
-      : unordered_(fire_and_forget()),
-        progress_(&progress),
-        counted_(counted),
-        makes_stream_(own_stream) {}
-
-  step_launcher(const step_launcher&) = delete;
-  step_launcher& operator=(const step_launcher&) = delete;
-
-  __host__ __device__ ~step_launcher() noexcept(RAMIFY_ON_CUDA) {  // the rule checker throws
-#if RAMIFY_DEVICE_LAUNCH && (!RAMIFY_ON_CUDA || defined(__CUDA_ARCH__))
-    // This releases the handle alone; the work in the stream continues.
-    if (made_stream_) static_cast<void>(cudaStreamDestroy(in_order_));
-#endif
-  }
-
-  /// Launches a grid after the grids that this function launched before.
-  template <class... Parameters, class... Arguments>
-  __host__ __device__ void operator()(void (*kernel)(Parameters...), const launch_shape& shape,
-                                      const Arguments&... arguments) {
-    if (!is_next(shape)) return;
-    make_stream();
-    conclude(launch(kernel, shape, in_order_, arguments...));
-  }
-
-  /// Launches a grid in no order with the other grids of the step. From the host it runs in order.
-  template <class... Parameters, class... Arguments>
-  __host__ __device__ void unordered(void (*kernel)(Parameters...), const launch_shape& shape,
-                                     const Arguments&... arguments) {
-    if (!is_next(shape)) return;
-    conclude(launch(kernel, shape, unordered_, arguments...));
-  }
-
-  /// Calls task(program, grids), whose grids follow all that was launched before, here and by the
-  /// tasks before this one. A kernel does it with a tail launch. Join: chain_join::tail_launch.
-  template <class Program, class Task>
-  __host__ __device__ void then(const Program& program, const Task& task);
-
-  [[nodiscard]] __host__ __device__ bool from_kernel() const { return progress_ != nullptr; }
-  [[nodiscard]] __host__ __device__ unsigned launched() const { return launched_; }
-  [[nodiscard]] __host__ __device__ cudaError_t error() const { return error_; }
-
- private:
-  /// Whether the grid is to be launched. It is counted before its launch: from then on the progress
-  /// is the step's to change.
-  __host__ __device__ bool is_next(const launch_shape& shape) {
-    if (shape.grid.x == 0 || error_ != cudaSuccess) return false;
-    if (progress_ != nullptr) {
-      progress_->launched = ++counted_;
-      return true;
-    }
-    if (skipped_ == 0) return true;
-    --skipped_;
-    return false;
-  }
-
-  __host__ __device__ void conclude(const launch_status& status) {
-    error_ = status.code();
-    if (status) {
-      ++launched_;
-    } else if (progress_ != nullptr) {
-      progress_->launched = --counted_;
-    }
-  }
-
-  __host__ __device__ void make_stream() {
-#if RAMIFY_DEVICE_LAUNCH && (!RAMIFY_ON_CUDA || defined(__CUDA_ARCH__))
-    if (!makes_stream_) return;
-    makes_stream_ = false;
-    // Without a stream of its own, the step is right and slower in the NULL stream.
-    made_stream_ = cudaStreamCreateWithFlags(&in_order_, cudaStreamNonBlocking) == cudaSuccess;
-    if (!made_stream_) in_order_ = nullptr;
-#endif
-  }
-
-  cudaStream_t in_order_ = nullptr;
-  cudaStream_t unordered_ = nullptr;
-  chain_progress* progress_ = nullptr;
-  unsigned counted_ = 0;  // what the progress has: reading it would wait for memory
-  unsigned skipped_ = 0;
-  unsigned launched_ = 0;
-  cudaError_t error_ = cudaSuccess;
-  bool makes_stream_ = false;
-  bool made_stream_ = false;
-};
-
-/// Counts what a kernel launched, and stops the chain after a launch that failed. One thread.
-__device__ inline void record_launches(const chain_link& link, const step_launcher& grids,
-                                       unsigned depth, const char* kernel) {
-  link.status->count_children(grids.launched(), depth);
-  if (grids.error() == cudaSuccess) return;
-  link.progress->stopped = 1;
-  link.status->record_failure(grids.error(), kernel, depth - 1);
-}
-
-/// The name of a task's grid in traces and in errors. A task may have one: `static const char*
-/// name()`, __device__.
-template <class Task>
-__device__ const char* name_of_task() {
-  if constexpr (requires { Task::name(); }) {
-    return Task::name();
-  } else {
-    return "run_task";
-  }
-}
-
-/// Runs a task of step_launcher::then(). One thread.
-template <class Program, class Task>
-__global__ void run_task(Program program, Task task) {
-  const traced here(program.trace, name_of_task<Task>());
-  if (program.progress->stopped != 0) return;
-  step_launcher grids(*program.progress, program.progress->launched, false);
-  task(program, grids);
-  record_launches(program, grids, program.progress->steps, name_of_task<Task>());
-}
-
-template <class Program, class Task>
-__host__ __device__ void step_launcher::then(const Program& program, const Task& task) {
-#if !RAMIFY_ON_CUDA || !defined(__CUDA_ARCH__)
-  if (!from_kernel()) {
-    task(program, *this);
-    return;
-  }
-#endif
-#if RAMIFY_DEVICE_LAUNCH && (!RAMIFY_ON_CUDA || defined(__CUDA_ARCH__))
-  // The grids that the task launches are counted, and the task itself is not: the host runs it
-  // again, and skips the grids.
-  if (error_ != cudaSuccess) return;
-  const auto status = launch(run_task<Program, Task>, {1, 1}, cudaStreamTailLaunch, program, task);
-  error_ = status.code();
-  if (status) ++launched_;
-#endif
-}
-
-/// Launches a child of a step's grid on a launch slot of its own, in no order with other grids.
-/// Returns false, with nothing launched, if there is no slot or the launch fails. One thread.
+/// Launches a child of a step's grid into the fire-and-forget stream, with a launch slot of its
+/// own. Returns false and launches nothing if there is no slot or the launch fails. One thread.
 ///
 /// The child's kernel calls release_slot() first. `name` is the calling kernel's __func__.
 template <class Program, class... Parameters, class... Arguments>
@@ -262,7 +71,7 @@ template <class Program, class... Parameters, class... Arguments>
   return false;
 }
 
-/// Launches the due step on `slots` slots that the chain has taken. `before` is the progress before
+/// Launches the due step. The chain has taken `slots` slots for it. `before` is the progress before
 /// the step. One thread.
 template <class Program>
 __device__ void launch_on_slots(const Program& program, const typename Program::state_type& state,
@@ -285,10 +94,10 @@ __device__ void launch_on_slots(const Program& program, const typename Program::
   record_launches(program, grids, depth, kernel);
 }
 
-/// Ends an iteration of a graph's loop: lets the loop continue unless the chain is finished or its
-/// due step does not repeat. One thread, which has written the state. Kernels in the body of a loop
-/// must not contain device launches, so they call this function instead of end_step(). The host may
-/// launch the same kernels outside a graph. `state` is a copy of what the thread has written.
+/// Ends an iteration of a graph's loop. The loop continues unless the chain is finished or its due
+/// step does not repeat. The one thread that has written the state must call it; `state` is a copy
+/// of that state. Kernels in the body of a loop must not contain device launches, so they call this
+/// function instead of end_step(). The host may launch the same kernels outside a graph.
 template <class Program>
 __device__ void end_iteration(const Program& program, const typename Program::state_type& state) {
   // An atomic operation whose result is not used, so that the thread does not wait for a read.
@@ -296,15 +105,15 @@ __device__ void end_iteration(const Program& program, const typename Program::st
   program.loop.again(!program.finished(state) && program.repeats(state));
 }
 
-/// The same for a thread without a copy of the state.
+/// Overload for a thread that has no copy of the state.
 template <class Program>
 __device__ void end_iteration(const Program& program) {
   const typename Program::state_type state = *program.state;
   end_iteration(program, state);
 }
 
-/// Ends a step. On the device route of a chain that is joined by last blocks, it launches the next
-/// step. One thread, which has written the state, and in `state` has a copy of it.
+/// Ends a step. On the device route of a chain with chain_join::last_block, it launches the next
+/// step. The one thread that has written the state must call it; `state` is a copy of that state.
 template <class Program>
 __device__ void end_step(const Program& program,
                          [[maybe_unused]] const typename Program::state_type& state,
@@ -325,7 +134,7 @@ __device__ void end_step(const Program& program,
   }
 }
 
-/// The same for a thread without a copy of the state.
+/// Overload for a thread that has no copy of the state.
 template <class Program>
 __device__ void end_step(const Program& program, const char* kernel) {
   const typename Program::state_type state = *program.state;
@@ -389,7 +198,7 @@ __global__ void run_chain_then(Program program, Continuation continuation) {
   program.status->record_failure(driver ? after.code() : driver.code(), __func__, 0);
 }
 
-/// Starts a chain from a kernel. One thread. Returns false, with nothing launched, if there are not
+/// Starts a chain from a kernel. One thread. Returns false and launches nothing if there are not
 /// enough launch slots or if the launch fails.
 ///
 /// The chain begins at the step that is due in the program's state. When it is complete, the kernel

@@ -33,12 +33,7 @@ struct launch_granularity {
 };
 
 [[nodiscard]] constexpr std::string_view to_string(granularity g) {
-  switch (g) {
-    case granularity::per_task: return "per_task";
-    case granularity::per_block: return "per_block";
-    case granularity::per_grid: return "per_grid";
-  }
-  return "?";
+  return choice_name(g, {"per_task", "per_block", "per_grid"});
 }
 
 /// The inverse of to_string. \throws std::invalid_argument naming the choices

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// graph_loop: kernels that the device repeats until one of them says stop, without the host.
+/// graph_loop: kernels that the device repeats until one of them ends the loop, without the host.
 ///
 ///     __global__ void halve(unsigned* n, loop_condition loop) {  // one thread
 ///       *n /= 2;
@@ -13,32 +13,31 @@
 ///     });
 ///     loop.launch(stream);  // *n: 100 --> 50 --> 25 --> 12 --> 6 --> 3 --> 1
 ///
-/// The loop is a CUDA graph with one WHILE node, whose body is what the callable puts into the
-/// stream that it is given: kernels that launch none themselves, copies and fills of device memory.
-/// Kernels and their arguments are the same in each iteration: what changes lies in device memory.
+/// The loop is a CUDA graph with one WHILE node. Its body is the work that the callable puts into
+/// the stream: kernels that launch no grids, and copies and fills of device memory. Each iteration
+/// has the same kernels and arguments. Data that changes is in device memory.
 ///
-/// On an H200 an iteration costs 4.3 µs beyond its work, a look of the host after each 11.8 µs;
-/// making the graph and destroying it takes 22 µs, as long as two such looks.
+/// On an H200 an iteration costs 4.3 us in addition to its work; an iteration that the host
+/// launches, with a round trip after it, costs 11.8 us. The construction and the destruction of a
+/// loop take 22 us together.
 
 #include <cstddef>
-#include <optional>
+#include <ramify/runtime/captured_graph.cuh>
 #include <ramify/runtime/check.cuh>
-#include <ramify/runtime/report.hpp>
 #include <ramify/runtime/stream.cuh>
 #include <span>
 #include <string>
-#include <utility>
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// What kernels of a loop's body decide with whether there is another iteration. In a kernel that
-/// is launched outside a graph, where the host decides, it does nothing.
+/// Decides whether a graph_loop runs another iteration. In a kernel that is launched outside a
+/// graph, where the host decides, it does nothing.
 class loop_condition {
  public:
   loop_condition() = default;
 
-  /// Called by one thread of one kernel of the body: the last word counts, and without one the loop
-  /// goes on for ever.
+  /// Runs another iteration if `go_on`. One thread of one kernel of the body. The last call in an
+  /// iteration counts; a loop whose body never calls again() does not end.
   __device__ void again([[maybe_unused]] bool go_on) const {
 #if RAMIFY_ON_CUDA
     if (in_graph_) cudaGraphSetConditional(handle_, go_on ? 1 : 0);
@@ -63,12 +62,12 @@ class loop_condition {
 #endif
 };
 
-/// Why no graph can have a loop here; empty if it can. \throws cuda_error
+/// Returns the reason why graphs cannot have loops here, or an empty string. \throws cuda_error
 [[nodiscard]] inline std::string graph_loop_obstacle() {
 #if RAMIFY_ON_CUDA
-  constexpr int needed = 12040;  // CUDA 12.4, the first with conditional nodes
+  constexpr int needed = 12040;  // CUDA 12.4, the first version with conditional nodes
   int driver = 0;
-  check(cudaDriverGetVersion(&driver), "asking for the driver's version");
+  check(cudaDriverGetVersion(&driver), "querying the driver's version");
   if (driver >= needed) return {};
   return "the driver is for CUDA " + std::to_string(driver / 1000) + "." +
          std::to_string(driver % 1000 / 10) + ", and loops in graphs need 12.4";
@@ -77,20 +76,24 @@ class loop_condition {
 #endif
 }
 
+}  // namespace ramify::inline RAMIFY_BUILD
+
 #if RAMIFY_ON_CUDA
 
-/// A WHILE node in a graph, whose body is to be captured.
+namespace ramify::detail::runtime::inline RAMIFY_BUILD {
+
+/// A WHILE node in a graph.
 struct while_node {
   cudaGraphNode_t node = nullptr;
-  cudaGraph_t body = nullptr;  ///< the graph owns it
+  cudaGraph_t body = nullptr;  ///< empty at first; the graph of the node owns it
   loop_condition condition;
 };
 
-/// Adds a loop to `graph`, behind the nodes `behind`. \throws cuda_error
-inline while_node add_while_node(cudaGraph_t graph, std::span<const cudaGraphNode_t> behind) {
+/// Adds a WHILE node to `graph` that runs after the nodes `before`. \throws cuda_error
+inline while_node add_while_node(cudaGraph_t graph, std::span<const cudaGraphNode_t> before) {
   cudaGraphConditionalHandle handle = 0;
   check(cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault),
-        "making the condition of a loop");
+        "creating the condition of a loop");
   cudaGraphNodeParams parameters{};
   parameters.type = cudaGraphNodeTypeConditional;
   parameters.conditional.handle = handle;
@@ -99,19 +102,20 @@ inline while_node add_while_node(cudaGraph_t graph, std::span<const cudaGraphNod
   cudaGraphNode_t node = nullptr;
 #if CUDART_VERSION >= 13000
   const cudaError_t added =
-      cudaGraphAddNode(&node, graph, behind.data(), nullptr, behind.size(), &parameters);
+      cudaGraphAddNode(&node, graph, before.data(), nullptr, before.size(), &parameters);
 #else
   const cudaError_t added =
-      cudaGraphAddNode(&node, graph, behind.data(), behind.size(), &parameters);
+      cudaGraphAddNode(&node, graph, before.data(), before.size(), &parameters);
 #endif
   check(added, "adding a loop to a graph");
   return {node, parameters.conditional.phGraph_out[0], loop_condition(handle)};
 }
 
-/// Captures what `body(stream, condition)` puts into its stream.
+/// Captures the work of `body(stream, condition)` as the body of `loop`. \throws cuda_error, and
+/// what `body` throws
 template <class Body>
 void capture_body(const while_node& loop, Body& body) {
-  const relaxed_capture_scope here;  // the graph around the loop may be captured in this thread
+  const relaxed_capture_scope here;  // this thread may be capturing the graph that has the loop
   const host_stream stream;
   check(cudaStreamBeginCaptureToGraph(stream.get(), loop.body, nullptr, nullptr, 0,
                                       cudaStreamCaptureModeRelaxed),
@@ -127,120 +131,61 @@ void capture_body(const while_node& loop, Body& body) {
   check(cudaStreamEndCapture(stream.get(), &captured), "capturing a loop's body");
 }
 
-/// A loop, ready to be launched any number of times. Movable; moved-from it may only be assigned or
-/// destroyed. Destroying or assigning it while a launch is under way is no error, but waits for the
-/// end of that launch.
-class graph_loop {
- public:
-  /// `body(stream, condition)` puts one iteration into `stream`; what it throws comes through.
-  /// Takes about 20 µs of the host's time, and nothing of the device's.
-  /// \throws unavailable if the driver refuses such a loop; cuda_error
-  template <class Body>
-  explicit graph_loop(Body body) {
-    const graph whole;
-    capture_body(add_while_node(whole.get, {}), body);
-    const cudaError_t made = cudaGraphInstantiate(&runnable_, whole.get, 0);
-    if (made == cudaErrorNotSupported || made == cudaErrorInvalidValue) {
-      static_cast<void>(cudaGetLastError());  // told here, and nowhere else
-      throw unavailable(std::string("the driver refuses this loop in a graph: ") +
-                        cudaGetErrorString(made));
-    }
-    check(made, "making a graph with a loop");
-  }
-  ~graph_loop() {
-    if (runnable_ != nullptr) static_cast<void>(cudaGraphExecDestroy(runnable_));
-  }
-  graph_loop(graph_loop&& other) noexcept : runnable_(std::exchange(other.runnable_, nullptr)) {}
-  graph_loop& operator=(graph_loop other) noexcept {
-    std::swap(runnable_, other.runnable_);
-    return *this;
-  }
-
-  /// Puts the loop into `stream`, which is not being captured: one iteration, and others as long as
-  /// it says so. Asynchronous. Launches of one loop run one after another, whatever their streams.
-  /// \throws cuda_error
-  void launch(cudaStream_t stream) const {
-    check(cudaGraphLaunch(runnable_, stream), "launching a loop");
-  }
-
- private:
-  struct graph {
-    graph() { check(cudaGraphCreate(&get, 0), "making a graph"); }
-    ~graph() { static_cast<void>(cudaGraphDestroy(get)); }
-    graph(const graph&) = delete;
-    graph& operator=(const graph&) = delete;
-    cudaGraph_t get = nullptr;
-  };
-
-  cudaGraphExec_t runnable_ = nullptr;
-};
-
-/// Puts a loop into `stream`, which is being captured: it becomes a node of that graph. Such a
-/// graph cannot be a child of another one. \throws cuda_error
+/// Adds a loop to the graph that `stream` is being captured into. Such a graph cannot be a child of
+/// another one. \throws cuda_error, and what `body` throws
 template <class Body>
 void capture_loop(cudaStream_t stream, Body body) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   cudaGraph_t graph = nullptr;
-  const cudaGraphNode_t* behind = nullptr;
+  const cudaGraphNode_t* before = nullptr;
   std::size_t count = 0;
 #if CUDART_VERSION >= 13000
-  check(cudaStreamGetCaptureInfo(stream, &status, nullptr, &graph, &behind, nullptr, &count),
-        "looking at a graph that is being captured");
+  check(cudaStreamGetCaptureInfo(stream, &status, nullptr, &graph, &before, nullptr, &count),
+        "querying a graph that is being captured");
 #else
-  check(cudaStreamGetCaptureInfo_v2(stream, &status, nullptr, &graph, &behind, &count),
-        "looking at a graph that is being captured");
+  check(cudaStreamGetCaptureInfo_v2(stream, &status, nullptr, &graph, &before, &count),
+        "querying a graph that is being captured");
 #endif
-  while_node loop = add_while_node(graph, {behind, count});
+  while_node loop = add_while_node(graph, {before, count});
 #if CUDART_VERSION >= 13000
   check(cudaStreamUpdateCaptureDependencies(stream, &loop.node, nullptr, 1,
                                             cudaStreamSetCaptureDependencies),
-        "continuing a capture behind a loop");
+        "continuing a capture after a loop");
 #else
   check(
       cudaStreamUpdateCaptureDependencies(stream, &loop.node, 1, cudaStreamSetCaptureDependencies),
-      "continuing a capture behind a loop");
+      "continuing a capture after a loop");
 #endif
   capture_body(loop, body);
 }
 
-#else
+}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD
 
-/// There is none on the CPU executor, as graph_loop_obstacle() says.
-class graph_loop {
+namespace ramify::inline RAMIFY_BUILD {
+
+/// A loop that is ready to be launched. A launch runs one iteration, and others as long as the
+/// condition says so.
+class graph_loop : public detail::executable_graph {
  public:
-  graph_loop() = delete;
-  void launch(cudaStream_t) const {}
-};
-template <class Body>
-void capture_loop(cudaStream_t, const Body&) {}
-
-#endif
-
-/// The loop of a flat route in `stream`: as a graph, or none, and then the host runs the rounds;
-/// `reason` tells why. The body is graph_loop's.
-/// \throws unavailable if a graph is requested and is not available; cuda_error
-template <class Body>
-[[nodiscard]] std::optional<graph_loop> make_flat_loop(flat_loop wanted, cudaStream_t stream,
-                                                       [[maybe_unused]] Body body,
-                                                       std::string& reason) {
-  reason = "requested";
-  if (wanted == flat_loop::host) return std::nullopt;
-  std::string obstacle = graph_loop_obstacle();
-  if (obstacle.empty() && is_being_captured(stream)) obstacle = "the stream is being captured";
-#if RAMIFY_ON_CUDA
-  try {
-    if (obstacle.empty()) {
-      std::optional<graph_loop> loop(std::in_place, std::move(body));
-      if (wanted == flat_loop::automatic) reason = "nobody waits for the host between two rounds";
-      return loop;
+  /// `body(stream, condition)` puts one iteration into `stream`. Takes about 20 us of the host's
+  /// time, and does not wait for the device.
+  /// \throws unavailable if the driver refuses such a loop; cuda_error; what `body` throws
+  template <class Body>
+  explicit graph_loop(Body body) {
+    cudaGraph_t created = nullptr;
+    check(cudaGraphCreate(&created, 0), "creating a graph");
+    const detail::unique_graph whole(created);
+    detail::capture_body(detail::add_while_node(created, {}), body);
+    const cudaError_t error = instantiate(whole);
+    if (error == cudaErrorNotSupported || error == cudaErrorInvalidValue) {
+      static_cast<void>(cudaGetLastError());  // clears the error
+      throw unavailable(std::string("the driver refuses this loop in a graph: ") +
+                        cudaGetErrorString(error));
     }
-  } catch (const unavailable& e) {
-    obstacle = e.what();
+    check(error, "instantiating a graph with a loop");
   }
-#endif
-  if (wanted == flat_loop::graph) throw unavailable("flat_loop graph cannot be had: " + obstacle);
-  reason = obstacle;
-  return std::nullopt;
-}
+};
 
 }  // namespace ramify::inline RAMIFY_BUILD
+
+#endif

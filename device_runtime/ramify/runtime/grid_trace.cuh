@@ -43,14 +43,19 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 #endif
 }
 
+/// The launch parameters that a trace records.
+struct launch_facts {
+  uint3 grid;
+  uint3 block;
+  unsigned dynamic_shared;
+};
+
 /// The part of a grid's record that the launch writes.
 struct launched_grid {
   unsigned parent;  ///< id, or trace_memory::no_grid
   unsigned depth;
   unsigned parent_block;
-  uint3 grid;
-  uint3 block;
-  unsigned dynamic_shared;
+  launch_facts facts;
   launch_stream stream;
   unsigned long long launched;  ///< device_time() of the launch; 0 for a launch by the host
 };
@@ -82,13 +87,6 @@ struct host_launches {
   std::size_t lost = 0;
 };
 
-/// The launch parameters that a trace records.
-struct launch_facts {
-  uint3 grid;
-  uint3 block;
-  unsigned dynamic_shared;
-};
-
 /// Creates the record of a grid that this kernel launches. Returns null if the trace is full.
 ///
 /// The launching thread must call it. `parent` and `depth` are the record and the depth of its
@@ -103,9 +101,7 @@ __device__ inline running_grid* record_launch(trace_memory* memory, const runnin
       parent == nullptr ? trace_memory::no_grid : static_cast<unsigned>(parent - memory->running);
   child.depth = depth + 1;
   child.parent_block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
-  child.grid = facts.grid;
-  child.block = facts.block;
-  child.dynamic_shared = facts.dynamic_shared;
+  child.facts = facts;
   child.stream = stream == cudaStreamFireAndForget ? launch_stream::fire_and_forget
                  : stream == cudaStreamTailLaunch  ? launch_stream::tail
                  : stream == nullptr               ? launch_stream::null
@@ -121,8 +117,7 @@ inline running_grid* record_launch(host_launches& by_host, const launch_facts& f
     ++by_host.lost;
     return nullptr;
   }
-  by_host.grids.push_back({trace_memory::no_grid, 0, 0, facts.grid, facts.block,
-                           facts.dynamic_shared, launch_stream::host, 0});
+  by_host.grids.push_back({trace_memory::no_grid, 0, 0, facts, launch_stream::host, 0});
   return by_host.running + id;
 }
 
@@ -138,31 +133,30 @@ class trace_ticket {
   /// The ticket of a trace that is switched off.
   trace_ticket() = default;
   /// The ticket for launches by the host.
-  trace_ticket(detail::runtime::trace_memory* memory, detail::runtime::host_launches* by_host)
+  trace_ticket(detail::trace_memory* memory, detail::host_launches* by_host)
       : memory_(memory), own_(by_host), depth_(the_host) {}
 
   [[nodiscard]] __host__ __device__ bool is_on() const { return memory_ != nullptr; }
 
   /// Returns the grid's record, or null if launch() did not create one.
-  [[nodiscard]] __device__ detail::runtime::running_grid* record() const {
-    return depth_ == the_host ? nullptr : static_cast<detail::runtime::running_grid*>(own_);
+  [[nodiscard]] __device__ detail::running_grid* record() const {
+    return depth_ == the_host ? nullptr : static_cast<detail::running_grid*>(own_);
   }
 
   /// Records a launch by the grid that holds this ticket, or by the host. Returns the new grid's
   /// ticket. A record counts only if its grid runs.
-  [[nodiscard]] __host__ __device__ trace_ticket for_child(
-      const detail::runtime::launch_facts& facts, [[maybe_unused]] cudaStream_t stream) const {
+  [[nodiscard]] __host__ __device__ trace_ticket
+  for_child(const detail::launch_facts& facts, [[maybe_unused]] cudaStream_t stream) const {
     trace_ticket child;
     child.memory_ = memory_;
 #if !RAMIFY_ON_CUDA || !defined(__CUDA_ARCH__)
     if (depth_ == the_host) {
-      child.own_ = detail::runtime::record_launch(
-          *static_cast<detail::runtime::host_launches*>(own_), facts);
+      child.own_ = detail::record_launch(*static_cast<detail::host_launches*>(own_), facts);
       return child;
     }
 #endif
 #if !RAMIFY_ON_CUDA || defined(__CUDA_ARCH__)
-    child.own_ = detail::runtime::record_launch(memory_, record(), depth_, facts, stream);
+    child.own_ = detail::record_launch(memory_, record(), depth_, facts, stream);
     child.depth_ = depth_ + 1;
 #endif
     return child;
@@ -171,7 +165,7 @@ class trace_ticket {
  private:
   static constexpr unsigned the_host = ~0u;
 
-  detail::runtime::trace_memory* memory_ = nullptr;
+  detail::trace_memory* memory_ = nullptr;
   // The running_grid of the grid; on the host, the host_launches.
   void* own_ = nullptr;
   unsigned depth_ = 0;
@@ -183,15 +177,14 @@ class traced {
  public:
   __device__ traced(const trace_ticket& ticket, const char* kernel) : record_(ticket.record()) {
     if (record_ == nullptr || thread() != 0) return;
-    atomicMax(&record_->not_before, ~detail::runtime::device_time());
+    atomicMax(&record_->not_before, ~detail::device_time());
     if (blockIdx.x + blockIdx.y + blockIdx.z != 0) return;
     record_->kernel = kernel;
     ++record_->runs;
   }
   /// Lane 0 records the end of its warp.
   __device__ ~traced() {
-    if (record_ != nullptr && thread() % 32 == 0)
-      atomicMax(&record_->end, detail::runtime::device_time());
+    if (record_ != nullptr && thread() % 32 == 0) atomicMax(&record_->end, detail::device_time());
   }
   traced(const traced&) = delete;
   traced& operator=(const traced&) = delete;
@@ -201,7 +194,7 @@ class traced {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
   }
 
-  detail::runtime::running_grid* record_;
+  detail::running_grid* record_;
 };
 
 #else
@@ -210,7 +203,7 @@ class traced {
 class trace_ticket {
  public:
   [[nodiscard]] __host__ __device__ bool is_on() const { return false; }
-  [[nodiscard]] __host__ __device__ trace_ticket for_child(const detail::runtime::launch_facts&,
+  [[nodiscard]] __host__ __device__ trace_ticket for_child(const detail::launch_facts&,
                                                            cudaStream_t) const {
     return {};
   }

@@ -190,18 +190,17 @@ __host__ __device__ launch_status launch(void (*kernel)(Parameters...), const la
                                          cudaStream_t stream, Arguments&&... arguments) {
   static_assert((std::is_trivially_copyable_v<Parameters> && ...),
                 "kernel arguments are copied bit by bit");
-  if constexpr (trace_available && (detail::runtime::has_ticket<Parameters> || ...)) {
-    const trace_ticket ours = detail::runtime::ticket_among<Parameters...>(arguments...);
-    const detail::runtime::launch_facts facts{{shape.grid.x, shape.grid.y, shape.grid.z},
-                                              {shape.block.x, shape.block.y, shape.block.z},
-                                              static_cast<unsigned>(shape.dynamic_shared)};
+  if constexpr (trace_available && (detail::has_ticket<Parameters> || ...)) {
+    const trace_ticket ours = detail::ticket_among<Parameters...>(arguments...);
+    const detail::launch_facts facts{{shape.grid.x, shape.grid.y, shape.grid.z},
+                                     {shape.block.x, shape.block.y, shape.block.z},
+                                     static_cast<unsigned>(shape.dynamic_shared)};
     const trace_ticket child = ours.is_on() ? ours.for_child(facts, stream) : ours;
-    return detail::runtime::launch_untraced(
+    return detail::launch_untraced(
         kernel, shape, stream,
-        detail::runtime::with_ticket<Parameters>(std::forward<Arguments>(arguments), child)...);
+        detail::with_ticket<Parameters>(std::forward<Arguments>(arguments), child)...);
   } else {
-    return detail::runtime::launch_untraced(kernel, shape, stream,
-                                            std::forward<Arguments>(arguments)...);
+    return detail::launch_untraced(kernel, shape, stream, std::forward<Arguments>(arguments)...);
   }
 }
 

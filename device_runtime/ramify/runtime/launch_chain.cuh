@@ -14,8 +14,8 @@
 /// What kernels could not launch, because they found no launch slots or because a launch failed,
 /// the host launches in finish().
 ///
-/// The caller writes the state, or launches grids that do, before start(); these grids get
-/// program().
+/// Before start(), the caller writes the state, or launches grids that write it. These grids take
+/// program() as an argument.
 ///
 /// Optional members of a program, called on the host:
 ///
@@ -58,13 +58,13 @@
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
-/// How the steps of a flat chain are begun, and why.
+/// The way in which the steps of a flat chain are launched, and the reason.
 struct loop_choice {
   flat_loop wanted;
   std::string reason;
 };
 
-/// The loop of a run that is given `wanted`. `option` is the option's name for the message.
+/// Returns the loop for the requested one, `wanted`. `option` is the option's name in the message.
 /// \throws unavailable if a graph is requested and the driver has no loops in graphs; cuda_error
 [[nodiscard]] inline loop_choice choose_loop(flat_loop wanted, const char* option) {
   if (wanted == flat_loop::host) return {wanted, "requested"};
@@ -76,7 +76,7 @@ struct loop_choice {
   return {flat_loop::host, obstacle};
 }
 
-/// Checks that a graph can capture a chain whose flat steps `loop` begins.
+/// Checks that a graph can capture a flat chain with this loop.
 /// \throws unavailable with the reason
 inline void require_capturable(const loop_choice& loop, bool has_loop) {
   if (has_loop && loop.wanted != flat_loop::host) return;
@@ -103,8 +103,8 @@ class launch_chain {
     p.launch_repeated(s, g);
   };
 
-  /// Does not launch anything. `program` needs its own members alone: the chain fills in
-  /// chain_link.
+  /// Launches nothing. The caller sets the members of `program` except those of its base
+  /// chain_link, which the constructor sets.
   launch_chain(run_control& control, const Program& program, loop_choice loop)
       : control_(&control), program_(program), loop_(std::move(loop)) {
     static_cast<chain_link&>(program_) = control.link();
@@ -113,29 +113,31 @@ class launch_chain {
   /// The program with its chain_link.
   [[nodiscard]] const Program& program() const { return program_; }
 
-  /// Writes the state, for the steps that start() puts into the stream. Asynchronous; a graph may
-  /// capture it. \throws cuda_error
+  /// Writes the state in the order of the stream. Asynchronous; a graph may capture it.
+  /// \throws cuda_error
   void write_state(const state_type& state) {
     control_->launched(launch(write_chain_state<state_type>, {1, 1}, control_->stream(),
                               program_.state, state, program_.trace),
                        "launching the writing of a chain's state");
   }
 
-  /// Launches the step that is due in `state` from the host. Its kernels launch the next step on
-  /// the device route. A program with `releases_slots` needs this before start(). \throws
-  /// cuda_error
+  /// Launches the step that is due in `state` from the host. On the device route its kernels launch
+  /// the next step. A program with `releases_slots` requires this call before start().
+  /// \throws cuda_error
   void launch_first_step(const state_type& state) {
+    control_->may_hold_slots();
     from_host("launching the first step", [&](auto& grids) { program_.launch_step(state, grids); });
   }
 
-  /// Puts the chain into the stream. Asynchronous. On the flat route only the steps that the host
-  /// launches ahead are put there, unless a graph is requested or the stream is being captured:
-  /// then a loop launches all steps, in sizes for `known`, which is the host's copy of the
-  /// state.
-  /// \throws unavailable if a loop is needed and cannot be had; cuda_error
+  /// Puts the chain into the stream. Asynchronous. On the flat route it puts only the steps there
+  /// that the host launches ahead. If a graph is requested, or if the stream is being captured, a
+  /// graph's loop launches all steps; `known` is then the host's copy of the state, from which the
+  /// sizes of the grids are computed.
+  /// \throws unavailable if a loop is necessary and not available; cuda_error
   void start(const state_type& known = {}) {
     const phase_range range("launch chain: start");
     captured_ = is_being_captured(control_->stream());
+    control_->may_hold_slots();
     if (!control_->on_device_route()) {
       constexpr bool may_begin = !requires { requires Program::begins_without_loop; };
       const bool by_graph =
@@ -156,8 +158,8 @@ class launch_chain {
     started_ = control_->report();
   }
 
-  /// Waits until the chain is complete. Launches the steps that were not launched. Of a chain that
-  /// was captured: once after the launches of the graph, or after each.
+  /// Waits until the chain is complete. Launches the steps that kernels or graphs did not launch.
+  /// After a capture, call it once after the last launch of the graph, or after each launch.
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
   ///         is being captured; what Program::check() throws
   void finish() {
@@ -174,15 +176,15 @@ class launch_chain {
     level_ = 0;
     for (;;) {
       read_state();
-      release_held_slots();
+      if (progress_.held != 0) launch_release();
       if constexpr (requires { program_.check(state_); }) program_.check(state_);
       if (program_.finished(state_)) break;
       launch_due_step();
     }
   }
 
-  /// Starts a complete chain again, with another program, whose state is in the same place. The
-  /// caller has put the writing of the state into the stream. Asynchronous, as start() is. \throws
+  /// Starts a complete chain again, with another program whose state has the same address. The
+  /// caller must have written the state in the order of the stream. Asynchronous. \throws
   /// cuda_error
   void restart(const Program& program) {
     const chain_link link = program_;
@@ -193,9 +195,8 @@ class launch_chain {
     start();
   }
 
-  /// Of the complete chain; after finish().
+  /// Returns the state of the complete chain, after finish().
   [[nodiscard]] const state_type& state() const { return state_; }
-  [[nodiscard]] const chain_progress& progress() const { return progress_; }
 
  private:
   /// Calls `put` with a launcher into the stream and counts its grids. \throws cuda_error
@@ -207,7 +208,7 @@ class launch_chain {
     control_->count_grids(grids.launched(), level_);
   }
 
-  /// Whether a graph's loop follows steps that the host launches, or launches all steps.
+  /// Whether the host may launch steps before a graph's loop. Otherwise a loop launches all steps.
   static constexpr bool loop_follows = requires(const Program& p) { p.is_complete_ahead(); };
 
   /// Whether a graph must have a loop for the chain to be complete.
@@ -227,14 +228,11 @@ class launch_chain {
         level_ = program_.launch_ahead(grids);
       }
     });
-    if (loop_.wanted == flat_loop::host) {
-      set_looped_by(flat_loop::host, loop_.reason);
-    } else {
-      set_looped_by(flat_loop::host, "too few steps for a graph to pay");
-    }
+    const bool by_choice = loop_.wanted != flat_loop::host;
+    set_looped_by(flat_loop::host, by_choice ? "too few steps for a graph to pay" : loop_.reason);
   }
 
-  /// Waits, and reads what the steps have left.
+  /// Waits for the stream, and reads the state and the progress.
   void read_state() {
     check(cudaMemcpyAsync(&state_, program_.state, sizeof state_, cudaMemcpyDeviceToHost,
                           control_->stream()),
@@ -244,7 +242,7 @@ class launch_chain {
     iterations_seen_ = progress_.iterations;
   }
 
-  /// Whether the due step, which repeats, is to begin a loop.
+  /// Whether a graph's loop that begins at the due step costs less than launches by the host.
   [[nodiscard]] bool loop_pays() const {
     if constexpr (requires { program_.loop_pays(state_); }) {
       return loop_.wanted == flat_loop::graph || program_.loop_pays(state_);
@@ -253,29 +251,33 @@ class launch_chain {
     }
   }
 
+  /// The program of grids that the host launches, which need no slots.
+  [[nodiscard]] Program without_slots() const {
+    Program flat = program_;
+    flat.slots = {};
+    return flat;
+  }
+
   /// Launches the due step, or all steps that repeat it as a graph.
   void launch_due_step() {
     const unsigned skipped = progress_.launched;
+    const Program flat = without_slots();
     if (has_loop && skipped == 0 && loop_.wanted != flat_loop::host && program_.repeats(state_) &&
         loop_pays()) {
-      if constexpr (requires(step_launcher & grids) { program_.launch_before_graph(grids); }) {
-        Program flat = program_;
-        flat.slots = {};
+      constexpr bool begins_first = requires(step_launcher & grids) {
+        flat.launch_before_graph(grids);
+      };
+      if constexpr (begins_first) {
         from_host("launching steps", [&](auto& grids) { flat.launch_before_graph(grids); });
-        put_loop(state_);
-        return;  // the state has changed
-      } else {
-        put_loop(state_);
-        if (loop_.wanted != flat_loop::host) return;
       }
+      put_loop(state_);
+      if (begins_first || loop_.wanted != flat_loop::host) return;  // the state has changed
     }
     if (skipped != 0) {
       // A kernel launched the first grids of the step.
       check(cudaMemsetAsync(&program_.progress->launched, 0, sizeof(unsigned), control_->stream()),
             "clearing the count of launched grids");
     }
-    Program flat = program_;
-    flat.slots = {};
     level_ = std::max(level_, progress_.steps) + 1;
     from_host(
         "launching a step", [&](auto& grids) { flat.launch_step(state_, grids); }, skipped);
@@ -289,10 +291,10 @@ class launch_chain {
   /// Puts a loop into the stream that launches steps until one of them finishes the chain or does
   /// not repeat. If there can be none, it makes the host launch them. \throws unavailable;
   /// cuda_error
-  void put_loop(const state_type& state) {
+  void put_loop([[maybe_unused]] const state_type& state) {
+#if RAMIFY_ON_CUDA
     const auto body = [&](cudaStream_t stream, const loop_condition& condition) {
-      Program flat = program_;
-      flat.slots = {};
+      Program flat = without_slots();
       flat.loop = condition;
       step_launcher grids(stream);
       if constexpr (has_loop) flat.launch_repeated(state, grids);
@@ -305,23 +307,24 @@ class launch_chain {
       set_looped_by(flat_loop::graph, "the stream was being captured");
       return;
     }
-    std::string reason;
-    graph_ = make_flat_loop(loop_.wanted, control_->stream(), body, reason);
-    if (graph_) {
+    const bool requested = loop_.wanted == flat_loop::graph;
+    try {
+      graph_.emplace(body);
       graph_->launch(control_->stream());
-      set_looped_by(flat_loop::graph, reason);
-    } else {
-      loop_ = {flat_loop::host, reason};
+      set_looped_by(flat_loop::graph,
+                    requested ? loop_.reason : "iterations need no round trips of the host");
+    } catch (const unavailable& e) {
+      if (requested) throw;
+      loop_ = {flat_loop::host, e.what()};
     }
+#else
+    loop_ = choose_loop(loop_.wanted, "flat_loop");
+#endif
   }
 
   void set_looped_by(flat_loop loop, const std::string& reason) {
     control_->report().looped_by = loop;
     control_->report().flat_loop_reason = reason;
-  }
-
-  void release_held_slots() {
-    if (progress_.held != 0) launch_release();
   }
 
   /// Releases the slots that the chain holds when all its grids are complete. A graph needs it as
@@ -330,17 +333,20 @@ class launch_chain {
     control_->launched(launch(release_slots<chain_link>, {1, 1}, control_->stream(),
                               static_cast<const chain_link&>(program_)),
                        "launching the release of slots");
+    control_->holds_no_slots();
   }
 
   run_control* control_;
   Program program_;
   loop_choice loop_;
-  std::optional<graph_loop> graph_;
+#if RAMIFY_ON_CUDA
+  std::optional<graph_loop> graph_;  // must outlive its launches
+#endif
   unsigned grids_of_loop_ = 0;
   unsigned grids_of_captured_loop_ = 0;
   unsigned iterations_seen_ = 0;  // of graph loops, whose grids are in the report
-  bool captured_ = false;
-  unsigned level_ = 0;  // of the last step that the host launched
+  bool captured_ = false;         // start() was called while the stream was being captured
+  unsigned level_ = 0;            // of the last step that the host launched
   state_type state_{};
   chain_progress progress_{};
   run_report started_;  // of what start() launched

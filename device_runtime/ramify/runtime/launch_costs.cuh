@@ -10,7 +10,6 @@
 #if RAMIFY_ON_CUDA && RAMIFY_DEVICE_LAUNCH
 
 #include <chrono>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -30,10 +29,8 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 /// hold.
 /// \throws cuda_error
 [[nodiscard]] inline launch_costs_origin current_launch_costs_origin() {
-  int device = 0;
-  check(cudaGetDevice(&device), "querying the current device");
   cudaDeviceProp properties{};
-  check(cudaGetDeviceProperties(&properties, device), "querying the device's name");
+  check(cudaGetDeviceProperties(&properties, current_device()), "querying the device's name");
   std::ifstream file("/proc/driver/nvidia/version");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   std::string driver = driver_version_in(text);
@@ -43,15 +40,6 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
     driver = "CUDA " + std::to_string(version);
   }
   return {properties.name, driver, CUDART_VERSION};
-}
-
-/// Measures the costs of the current device and saves them in `folder`. `origin` must be
-/// current_launch_costs_origin(). \throws the exceptions of measure_launch_costs()
-[[nodiscard]] inline launch_costs measure_and_keep_launch_costs(const std::filesystem::path& folder,
-                                                                const launch_costs_origin& origin) {
-  const launch_costs costs = measure_launch_costs();
-  save_launch_costs(folder, origin, costs);
-  return costs;
 }
 
 /// The launch costs, or the reason why they are not known.
@@ -74,8 +62,7 @@ struct launch_costs_answer {
   };
   static std::mutex mutex;
   static std::map<int, entry> known;
-  int device = 0;
-  check(cudaGetDevice(&device), "querying the current device");
+  const int device = current_device();
   const std::lock_guard lock(mutex);
   entry& here = known[device];
   if (here.answer.costs || !here.answer.obstacle.empty()) return here.answer;
@@ -102,7 +89,8 @@ struct launch_costs_answer {
   }
   // 3. Measure.
   try {
-    here.answer.costs = measure_and_keep_launch_costs(launch_costs_folder(), *here.origin);
+    here.answer.costs = measure_launch_costs();
+    save_launch_costs(launch_costs_folder(), *here.origin, *here.answer.costs);
   } catch (const unavailable& e) {  // the next call may find more free slots
     return {{}, e.what()};
   } catch (const cuda_error& e) {

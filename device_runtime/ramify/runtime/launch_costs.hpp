@@ -54,25 +54,6 @@ inline constexpr std::array launch_cost_fields{
     launch_cost_field{"graph_loop", "construction of a graph loop", &launch_costs::graph_loop,
                       true}};
 
-}  // namespace ramify
-
-namespace ramify::detail::runtime {
-
-/// Whether every cost is positive and less than a second; a cost that can be missing may be 0.
-[[nodiscard]] inline bool are_plausible(const launch_costs& costs) {
-  constexpr double most = 1e6;
-  for (const launch_cost_field& field : launch_cost_fields) {
-    const double value = costs.*field.value;
-    const bool missing = field.can_be_missing && value == 0;
-    if (!missing && !(value > 0 && value < most)) return false;
-  }
-  return true;
-}
-
-}  // namespace ramify::detail::runtime
-
-namespace ramify {
-
 /// Writes one line "description: value" for each field, in microseconds.
 inline std::ostream& operator<<(std::ostream& out, const launch_costs& costs) {
   for (const launch_cost_field& field : launch_cost_fields) {

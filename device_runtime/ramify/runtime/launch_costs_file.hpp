@@ -25,6 +25,7 @@
 #include <fstream>
 #include <optional>
 #include <ramify/runtime/launch_costs.hpp>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -68,6 +69,17 @@ struct launch_costs_origin {
          "\nruntime: " + std::to_string(origin.runtime) + '\n';
 }
 
+/// Whether every cost is positive and less than a second; a cost that can be missing may be 0.
+[[nodiscard]] inline bool are_plausible(const launch_costs& costs) {
+  constexpr double most = 1e6;
+  for (const launch_cost_field& field : launch_cost_fields) {
+    const double value = costs.*field.value;
+    const bool missing = field.can_be_missing && value == 0;
+    if (!missing && !(value > 0 && value < most)) return false;
+  }
+  return true;
+}
+
 /// Parses the text of a file. Returns nothing if it is malformed or of another origin.
 [[nodiscard]] inline std::optional<launch_costs> parse_launch_costs(
     std::string_view text, const launch_costs_origin& origin) {
@@ -82,9 +94,8 @@ struct launch_costs_origin {
     if (!skip(field.name) || !skip(": ")) return std::nullopt;
     const auto [end, error] =
         std::from_chars(text.data(), text.data() + text.size(), costs.*field.value);
-    if (error != std::errc()) return std::nullopt;
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    if (!skip("\n")) return std::nullopt;
+    if (error != std::errc() || !skip("\n")) return std::nullopt;
   }
   return text.empty() && are_plausible(costs) ? std::optional(costs) : std::nullopt;
 }
@@ -128,13 +139,10 @@ inline void save_launch_costs(const std::filesystem::path& folder,
 /// Returns the version in the text of /proc/driver/nvidia/version: its first word of digits and
 /// dots, or "" if there is none.
 [[nodiscard]] inline std::string driver_version_in(std::string_view text) {
-  constexpr std::string_view spaces = " \t\n";
-  while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find_first_of(spaces));
-    text.remove_prefix(word.size() < text.size() ? word.size() + 1 : word.size());
-    if (word.find('.') != word.npos && word.find_first_not_of("0123456789.") == word.npos) {
-      return std::string(word);
-    }
+  std::istringstream words{std::string(text)};
+  for (std::string word; words >> word;) {
+    const bool has_dot = word.find('.') != word.npos;
+    if (has_dot && word.find_first_not_of("0123456789.") == word.npos) return word;
   }
   return {};
 }

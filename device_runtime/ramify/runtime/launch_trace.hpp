@@ -36,14 +36,7 @@ enum class launch_stream : std::uint8_t {
 };
 
 [[nodiscard]] constexpr std::string_view to_string(launch_stream s) {
-  switch (s) {
-    case launch_stream::host: return "host";
-    case launch_stream::null: return "NULL";
-    case launch_stream::named: return "named";
-    case launch_stream::fire_and_forget: return "fire-and-forget";
-    case launch_stream::tail: return "tail";
-  }
-  return "?";
+  return choice_name(s, {"host", "NULL", "named", "fire-and-forget", "tail"});
 }
 
 /// One grid that ran.

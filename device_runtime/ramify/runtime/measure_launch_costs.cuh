@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/captured_graph.cuh>
 #include <ramify/runtime/graph_loop.cuh>
@@ -33,7 +32,7 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 /// The device memory of the measurements.
 struct launch_trial {
   run_status status;
-  unsigned has_slots;        ///< 1 if there were slots for the longest sequence
+  unsigned slots;            ///< launch slots that the measurements hold
   unsigned iterations_left;  ///< of a graph loop
 };
 
@@ -46,13 +45,13 @@ __global__ void trial_nothing(Trial*) {}
 /// Acquires all slots that a sequence of launches from the device needs.
 template <class Trial>
 __global__ void trial_acquire_slots(Trial* trial, launch_slots slots, unsigned count) {
-  trial->has_slots = slots.acquire(trial->status, count) ? 1 : 0;
+  trial->slots = slots.acquire(trial->status, count) ? count : 0;
 }
 
 /// Releases the slots that trial_acquire_slots has acquired, if any.
 template <class Trial>
-__global__ void trial_release_slots(Trial* trial, launch_slots slots, unsigned count) {
-  if (trial->has_slots != 0) slots.release(count);
+__global__ void trial_release_slots(Trial* trial, launch_slots slots) {
+  slots.release(trial->slots);
 }
 
 /// Launches `count` independent grids.
@@ -86,32 +85,6 @@ __global__ void trial_iteration(Trial* trial, loop_condition loop) {
   loop.again(--trial->iterations_left > 0);
 }
 
-/// Acquires launch slots in stream order, and releases them there at the end of the scope.
-class trial_slots {
- public:
-  trial_slots(launch_trial* trial, std::size_t pending_launch_limit, unsigned count,
-              cudaStream_t stream)
-      : trial_(trial), lease_(pending_launch_limit), count_(count), stream_(stream) {
-    check(launch(trial_acquire_slots<launch_trial>, {1, 1}, stream, trial, lease_.slots(), count)
-              .code(),
-          "acquiring launch slots");
-  }
-  ~trial_slots() {
-    // This fails only if the device has failed; the next call reports it.
-    static_cast<void>(
-        launch(trial_release_slots<launch_trial>, {1, 1}, stream_, trial_, lease_.slots(), count_)
-            .code());
-  }
-  trial_slots(const trial_slots&) = delete;
-  trial_slots& operator=(const trial_slots&) = delete;
-
- private:
-  launch_trial* trial_;
-  slot_lease lease_;
-  unsigned count_;
-  cudaStream_t stream_;
-};
-
 // ---- the measurements ---------------------------------------------------------------------------
 
 /// Returns the minimum of seven times, measured one after another.
@@ -142,20 +115,24 @@ class launch_cost_trials {
     check(cudaMemsetAsync(trial_, 0, sizeof(launch_trial), stream_),
           "preparing to measure launches");
   }
+  ~launch_cost_trials() {
+    if (lease_.slots().in_use == nullptr) return;
+    // This fails only if the device has failed; the next call reports it.
+    static_cast<void>(
+        launch(trial_release_slots<launch_trial>, {1, 1}, stream_, trial_, lease_.slots()).code());
+  }
+  launch_cost_trials(const launch_cost_trials&) = delete;
+  launch_cost_trials& operator=(const launch_cost_trials&) = delete;
 
   /// 1. Launches by the host.
   void measure_host(launch_costs& costs) {
     costs.host_launch = cost_in([&](unsigned steps) {
       for (unsigned i = 0; i < steps; ++i) launch_nothing();
     });
-    unsigned value = 0;
     costs.host_round_trip = cost_in([&](unsigned steps) {
       for (unsigned i = 0; i < steps; ++i) {
         launch_nothing();
-        check(cudaMemcpyAsync(&value, &trial_->iterations_left, sizeof value,
-                              cudaMemcpyDeviceToHost, stream_),
-              "reading a value");
-        own_.synchronize();
+        static_cast<void>(read_back(&trial_->iterations_left, stream_, "reading a value"));
       }
     });
   }
@@ -164,8 +141,10 @@ class launch_cost_trials {
   /// \throws unavailable if they are not free; device_launch_error if a launch failed
   void measure_device(launch_costs& costs) {
     const std::size_t limit = *current_launch_limits().pending_launches;
-    slots_.emplace(trial_, limit, slots_needed, stream_);
-    if (read_trial().has_slots == 0) {
+    lease_ = slot_lease(limit);
+    check_launch(launch(trial_acquire_slots<launch_trial>, {1, 1}, stream_, trial_, lease_.slots(),
+                        slots_needed));
+    if (read_trial().slots == 0) {
       throw unavailable("measuring launches needs " + std::to_string(slots_needed) +
                         " free launch slots, of a pending-launch limit of " +
                         std::to_string(limit));
@@ -176,13 +155,7 @@ class launch_cost_trials {
     costs.nested_level = cost_of_chain(trial_stream::fire_and_forget);
     costs.named_level = cost_of_chain(trial_stream::named);
     costs.tail_launch = cost_of_chain(trial_stream::tail);
-    const run_status status = read_trial().status;
-    if (status.error != 0) {
-      throw device_launch_error(
-          status.error, status.error_kernel, 0,
-          std::string("a launch in kernel ") + status.error_kernel +
-              " failed: " + cudaGetErrorString(static_cast<cudaError_t>(status.error)));
-    }
+    read_trial().status.check_launches();
   }
 
   /// 3. Grids in a captured graph.
@@ -235,11 +208,7 @@ class launch_cost_trials {
   }
 
   [[nodiscard]] launch_trial read_trial() {
-    launch_trial read{};
-    check(cudaMemcpyAsync(&read, trial_, sizeof read, cudaMemcpyDeviceToHost, stream_),
-          "reading the state of the measurement");
-    own_.synchronize();
-    return read;
+    return read_back(trial_, stream_, "reading the state of the measurement");
   }
 
   /// Returns the cost of one step, where sequence(n) puts n steps into the stream.
@@ -269,7 +238,7 @@ class launch_cost_trials {
   cudaStream_t stream_ = own_.get();
   device_buffer<launch_trial> memory_{1, stream_};
   launch_trial* trial_ = memory_.data();
-  std::optional<trial_slots> slots_;
+  slot_lease lease_;
 };
 
 /// Measures the launch costs of the current device.

@@ -4,13 +4,13 @@
 /// \file
 /// recursion: runs a kernel over a task, and over all the tasks that it spawns, on either route.
 ///
-/// device   The host launches the first grid. Grids launch their children, each over one task or
-///          over many (launch_granularity). Tasks that found no slot wait in a list. The driver of
-///          a launch chain, after the first grid in the stream, launches grids over that list until
-///          it is empty.
-/// flat     The tasks of a level wait in a list. The host launches a grid over it, and reads its
-///          size. Or a graph's loop launches grids of a fixed size over the two lists in turn,
-///          without the host.
+/// device   The host launches the first grid. Grids launch child grids, each over one task or over
+///          several (launch_granularity). Tasks that get no slot wait in a list. After the first
+///          grid and its descendants, the driver of a launch chain launches grids over that list
+///          until it is empty.
+/// flat     The tasks of a level wait in a list. The host reads the size of the list and launches a
+///          grid over it. Or a graph's loop launches grids of a fixed size over the two lists in
+///          turn, without the host.
 
 #include <algorithm>
 #include <cstddef>
@@ -24,13 +24,13 @@
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
-/// What the lists of a recursion hold; zeros at first. At most one list has tasks between two
-/// grids.
+/// The counts of both lists of a recursion; zeros at first. Between two grids, at most one list has
+/// tasks.
 struct list_heads {
   list_head list[2];
   unsigned chunks_taken;
 
-  /// The list that has tasks, if one has.
+  /// Returns the index of the list that has tasks. If both are empty, it returns 1.
   [[nodiscard]] __host__ __device__ unsigned filled() const {
     return list[0].count_and_blocks != 0 ? 0 : 1;
   }
@@ -61,8 +61,8 @@ struct list_program : chain_link {
   spawner<Task> spawn;
   Context context;
 
-  /// A list whose grid is complete is empty, unless its kernel did not report the end of a task. Of
-  /// a list that overflowed, tasks were dropped, and the host throws.
+  /// When the grid over a list is complete, the list is empty, unless the kernel did not report the
+  /// end of a task. If a list overflowed, tasks were dropped, and the host throws.
   [[nodiscard]] __host__ __device__ bool finished(const list_heads& heads) const {
     const list_head& filled = heads.list[heads.filled()];
     const bool overflowed = filled.count_and_blocks >> 32 > lists[0].capacity;
@@ -102,8 +102,8 @@ struct list_program : chain_link {
     }
   }
 
-  /// Two levels: a grid over each list. Their size suits any number of tasks. A grid over an empty
-  /// list changes nothing.
+  /// Launches two levels: a grid over each list. A grid of this size can work on any number of
+  /// tasks. A grid over an empty list changes nothing.
   template <class Grids>
   void launch_repeated(const list_heads&, Grids& grids) const requires has_flat_kernel<Context> {
     const auto kernel = Context::flat_kernel();
@@ -139,9 +139,9 @@ struct list_program : chain_link {
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// Where kernels that follow a recursion in its stream read whether it is complete.
+/// The state of a recursion, for kernels that follow it in its stream.
 struct recursion_state {
-  const detail::runtime::list_heads* heads = nullptr;
+  const detail::list_heads* heads = nullptr;
 
   /// Returns false if tasks wait, which recursion::finish() will launch.
   [[nodiscard]] __device__ bool is_complete() const {
@@ -155,9 +155,8 @@ struct recursion_state {
 ///     static auto kernel()                   the kernel (__host__ __device__)
 ///     static constexpr unsigned max_children tasks that a block spawns for one task or member, at
 ///                                            most; with by_block(), the threads of the block
-///     static constexpr bool may_be_thin      whether a long path of tasks may have few beside
-///                                            it; then grids keep their slots until the driver
-///                                            runs
+///     static constexpr bool may_be_thin      whether many levels may have only a few tasks;
+///                                            then grids keep their slots until the driver runs
 ///
 /// and may have this one:
 ///
@@ -173,7 +172,7 @@ struct recursion_state {
 /// captured can record either route. Without one, it can record the device route only.
 template <class Task, class Context>
 class recursion {
-  using program = detail::runtime::list_program<Task, Context>;
+  using program = detail::list_program<Task, Context>;
 
  public:
   /// Returns the device memory of a run, in bytes. `capacity` is the largest number of waiting
@@ -189,7 +188,7 @@ class recursion {
   }
 
   /// Whether a graph's loop can launch the levels of the flat route.
-  static constexpr bool has_loop = detail::runtime::has_flat_kernel<Context>;
+  static constexpr bool has_loop = detail::has_flat_kernel<Context>;
 
   /// Prepares a run. `scratch` is device memory of scratch_bytes(capacity, launches) bytes, aligned
   /// to 256 bytes. `scratch` and `control` must outlive the run. `loop` states what launches the
@@ -199,8 +198,8 @@ class recursion {
   recursion(void* scratch, std::size_t capacity, run_control& control, unsigned threads,
             unsigned dynamic_shared, child_streams streams, const Context& context,
             const launch_granularity& launches = {},
-            const detail::runtime::loop_choice& loop = {flat_loop::host,
-                                                        "the host reads the size of each level"})
+            const detail::loop_choice& loop = {flat_loop::host,
+                                               "the host reads the size of each level"})
       : control_(&control),
         chain_(control,
                make_program(scratch, capacity, control, threads, dynamic_shared, streams, context,
@@ -217,11 +216,11 @@ class recursion {
           "clearing the task lists");
     // The first grid works on one task; its tasks spill into list 0.
     spawner<Task> first = p.spawn;
-    static_cast<detail::runtime::chain_link&>(first) = p;
+    static_cast<detail::chain_link&>(first) = p;
     first.next = p.lists[0];
     const launch_shape shape{blocks, first.threads, first.dynamic_shared};
     const task_source<Task> source{root, p.lists[1]};
-    detail::runtime::step_launcher grids(control_->stream());
+    detail::step_launcher grids(control_->stream());
     if (control_->on_device_route()) {
       grids(Context::kernel(), shape, source, first, p.context);
     } else {
@@ -238,12 +237,12 @@ class recursion {
   ///         not call task_ends() for a task, or while the stream is being captured
   void finish() { chain_.finish(); }
 
-  /// For kernels that are launched after start().
+  /// Returns the state for kernels that are launched after start().
   [[nodiscard]] recursion_state state() const { return {chain_.program().state}; }
 
  private:
   struct pieces {
-    detail::runtime::list_heads* heads;
+    detail::list_heads* heads;
     task_list<Task> lists[2];
     chunk_pool<Task> pool;
   };
@@ -251,7 +250,7 @@ class recursion {
   static pieces lay_out(memory_layout& memory, std::size_t capacity,
                         const launch_granularity& launches) {
     pieces all{};
-    all.heads = memory.take<detail::runtime::list_heads>(1);
+    all.heads = memory.take<detail::list_heads>(1);
     for (unsigned i = 0; i < 2; ++i) {
       all.lists[i].tasks = memory.take<Task>(capacity);
       all.lists[i].first_block = memory.take<unsigned>(capacity);
@@ -275,7 +274,7 @@ class recursion {
     return all;
   }
 
-  static detail::runtime::loop_choice possible_loop(const detail::runtime::loop_choice& loop) {
+  static detail::loop_choice possible_loop(const detail::loop_choice& loop) {
     if (has_loop || loop.wanted == flat_loop::host) return loop;
     if (loop.wanted == flat_loop::graph) {
       throw unavailable("flat_loop graph is not available: the recursion has no flat kernel");
@@ -305,7 +304,7 @@ class recursion {
   }
 
   run_control* control_;
-  detail::runtime::launch_chain<program> chain_;
+  detail::launch_chain<program> chain_;
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

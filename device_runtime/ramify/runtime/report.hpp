@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <iterator>
 #include <ostream>
 #include <stdexcept>
@@ -43,31 +44,23 @@ enum class child_streams {
   named,            ///< a named non-blocking stream for each child, the classic form
 };
 
+/// Returns the name of an enumerator, or "?" for a value that is none. `names` has the order of the
+/// enumerators.
+template <class Choice>
+[[nodiscard]] constexpr std::string_view choice_name(
+    Choice choice, std::initializer_list<std::string_view> names) {
+  const auto i = static_cast<std::size_t>(choice);
+  return i < names.size() ? names.begin()[i] : "?";
+}
+
 [[nodiscard]] constexpr std::string_view to_string(backend b) {
-  switch (b) {
-    case backend::automatic: return "automatic";
-    case backend::cuda: return "cuda";
-    case backend::cpu: return "cpu";
-  }
-  return "?";
+  return choice_name(b, {"automatic", "cuda", "cpu"});
 }
-
 [[nodiscard]] constexpr std::string_view to_string(route r) {
-  switch (r) {
-    case route::automatic: return "automatic";
-    case route::device: return "device";
-    case route::flat: return "flat";
-  }
-  return "?";
+  return choice_name(r, {"automatic", "device", "flat"});
 }
-
 [[nodiscard]] constexpr std::string_view to_string(flat_loop l) {
-  switch (l) {
-    case flat_loop::automatic: return "automatic";
-    case flat_loop::graph: return "graph";
-    case flat_loop::host: return "host";
-  }
-  return "?";
+  return choice_name(l, {"automatic", "graph", "host"});
 }
 
 /// Returns the enumerator in `choices` whose to_string is `text`. `what` is used in the message.

@@ -25,10 +25,9 @@ unsigned resident_blocks([[maybe_unused]] void (*kernel)(Parameters...),
                          [[maybe_unused]] unsigned threads,
                          [[maybe_unused]] std::size_t dynamic_shared) {
 #if RAMIFY_ON_CUDA
-  int device = 0;
+  const int device = current_device();
   int multiprocessors = 0;
   int blocks = 0;
-  check(cudaGetDevice(&device), "querying the current device");
   check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
         "querying the number of multiprocessors");
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads),
@@ -64,10 +63,9 @@ template <class... Parameters>
 std::size_t set_max_dynamic_shared(void (*kernel)(Parameters...), std::size_t wanted) {
 #if RAMIFY_ON_CUDA
   constexpr std::size_t default_max_shared = 48 * 1024;
-  int device = 0;
+  const int device = current_device();
   int most = 0;
   cudaFuncAttributes attributes{};
-  check(cudaGetDevice(&device), "querying the current device");
   check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
         "querying the shared memory of a block");
   check(cudaFuncGetAttributes(&attributes, kernel), "querying a kernel's shared memory");
@@ -88,11 +86,11 @@ std::size_t set_max_dynamic_shared(void (*kernel)(Parameters...), std::size_t wa
 }
 
 /// Relaxed atomic load of a value that other blocks change by atomic functions.
-__device__ inline unsigned load_relaxed(unsigned& word) {
+__device__ inline unsigned load_relaxed(unsigned& value) {
 #if RAMIFY_ON_CUDA
-  return *static_cast<volatile unsigned*>(&word);
+  return *static_cast<volatile unsigned*>(&value);
 #else
-  return std::atomic_ref<unsigned>(word).load(std::memory_order_relaxed);
+  return std::atomic_ref<unsigned>(value).load(std::memory_order_relaxed);
 #endif
 }
 

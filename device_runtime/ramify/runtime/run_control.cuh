@@ -2,9 +2,10 @@
 #pragma once
 
 /// \file
-/// The host's side of one run: its route, its slots, its status, its report.
+/// run_control: the host side of one run: its route, launch slots, status and report.
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/chain_link.cuh>
@@ -21,8 +22,8 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// Returns the route if there is no choice, because the caller requested one or only flat is
-/// possible; else nothing.
+/// Returns the route if there is no choice: the caller requested one, or only flat is possible.
+/// Otherwise it returns nothing.
 /// \throws unavailable if the device route is requested in a build without -rdc=true
 inline std::optional<route_choice> only_route(route wanted, std::size_t pending_launch_limit,
                                               unsigned slots_needed) {
@@ -54,18 +55,18 @@ inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
 }
 
 /// Chooses the route whose plan is cheaper on the current device. If the launch costs of the device
-/// are neither in memory nor on disk, the function measures them first, in well under a second; it
-/// then waits for the work in `stream`, for a second at most. If it cannot measure, for example
-/// while `stream` is being captured, it returns plans.unmeasured. On the CPU executor it returns
-/// the device route, because launches cost no time there.
+/// are neither in memory nor on disk, the function measures them, which takes well under a second.
+/// Before that it waits up to one second for the work in `stream`. If it cannot measure, for
+/// example while `stream` is being captured, it returns plans.unmeasured. On the CPU executor it
+/// returns the device route, because launches cost no time there.
 /// \throws unavailable if the device route is requested in a build without -rdc=true; cuda_error
 inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
                                  unsigned slots_needed, const route_plans& plans,
                                  [[maybe_unused]] cudaStream_t stream) {
   if (const auto only = only_route(wanted, pending_launch_limit, slots_needed)) return *only;
 #if RAMIFY_ON_CUDA && RAMIFY_DEVICE_LAUNCH
-  const detail::runtime::launch_costs_answer known = detail::runtime::find_launch_costs(stream);
-  if (known.costs) return detail::runtime::cheaper_route(plans, *known.costs);
+  const detail::launch_costs_answer known = detail::find_launch_costs(stream);
+  if (known.costs) return detail::cheaper_route(plans, *known.costs);
   return {plans.unmeasured, "launches have not been measured: " + known.obstacle};
 #else
   static_cast<void>(plans);
@@ -81,21 +82,20 @@ inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
   return report;
 }
 
-/// One run on one stream: its route, its launch slots, what its kernels report, its trace. Movable;
-/// moved-from it may only be destroyed.
+/// One run in one stream: its route, its launch slots, the status that its kernels report, and its
+/// trace. Movable; a moved-from object may only be destroyed.
 class run_control {
   struct device_memory {
     run_status status;
-    detail::runtime::chain_progress progress;
+    detail::chain_progress progress;
   };
 
  public:
-  /// Device memory that the run needs for itself, in bytes.
+  /// The bytes of device memory that a run_control needs.
   static constexpr std::size_t scratch_bytes = sizeof(device_memory);
 
-  /// Puts the clearing of the status into `stream`. `scratch`, device memory of scratch_bytes
-  /// bytes, and `trace`, which may be null, must outlive the run. The run's grids are added to the
-  /// trace.
+  /// Clears the status, in the order of `stream`. `scratch` is device memory of scratch_bytes
+  /// bytes. If `trace` is not null, the run appends its grids to it. Both must outlive this object.
   /// \throws std::invalid_argument for a trace without capacity; cuda_error
   run_control(void* scratch, const route_choice& choice, std::size_t pending_launch_limit,
               cudaStream_t stream, launch_trace* trace = nullptr)
@@ -103,65 +103,72 @@ class run_control {
         stream_(stream),
         trace_(trace),
         recorder_(trace, stream) {
-    begin(choice, pending_launch_limit);
+    report_.taken = choice.taken;
+    report_.route_reason = choice.reason;
+    report_.pending_launch_limit = pending_launch_limit;
+    if (choice.taken == route::device) lease_ = slot_lease(pending_launch_limit);
+    check(cudaMemsetAsync(memory_, 0, sizeof(device_memory), stream_), "clearing the run's status");
   }
 
-  /// The same for one of several runs that record their grids with `recorder`, which writes to
-  /// `trace` and must outlive the run. \throws cuda_error
+  /// Constructs one of several runs that share `recorder`, which writes to `trace` and must outlive
+  /// the run. \throws cuda_error
   run_control(void* scratch, const route_choice& choice, std::size_t pending_launch_limit,
-              cudaStream_t stream, launch_trace* trace, detail::runtime::trace_recorder& recorder)
-      : memory_(static_cast<device_memory*>(scratch)),
-        stream_(stream),
-        trace_(trace),
-        recorder_(nullptr, stream),
-        shared_recorder_(&recorder) {
-    begin(choice, pending_launch_limit);
+              cudaStream_t stream, launch_trace* trace, detail::trace_recorder& recorder)
+      : run_control(scratch, choice, pending_launch_limit, stream) {
+    trace_ = trace;
+    shared_recorder_ = &recorder;
   }
 
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
   [[nodiscard]] run_status* status() const { return &memory_->status; }
-  /// None on the flat route.
+  /// Returns the launch slots of the run. A flat run has none.
   [[nodiscard]] launch_slots slots() const { return lease_.slots(); }
-  /// For the arguments of the run's kernels; empty without a trace.
-  [[nodiscard]] trace_ticket ticket() const { return recorder().ticket(); }
-  /// For the programs of the run's launch chains.
-  [[nodiscard]] detail::runtime::chain_link link() const {
+  /// Returns the ticket for the arguments of the run's kernels. It is empty without a trace.
+  [[nodiscard]] trace_ticket ticket() const {
+    return (shared_recorder_ != nullptr ? *shared_recorder_ : recorder_).ticket();
+  }
+  /// Returns the chain_link for the programs of the run's launch chains.
+  [[nodiscard]] detail::chain_link link() const {
     return {
         .progress = &memory_->progress, .status = status(), .slots = slots(), .trace = ticket()};
   }
   [[nodiscard]] bool on_device_route() const { return report_.taken == route::device; }
 
-  /// Checks a launch of the host and counts it. \throws cuda_error with `doing` in its message
+  /// States that kernels may hold launch slots from now on. If an exception ends the run before
+  /// holds_no_slots(), the destructor releases them, after the grids in the stream.
+  void may_hold_slots() {
+    static_cast<void>(held_.release());
+    if (!on_device_route()) return;
+    held_.get_deleter() = {stream_, link()};
+    held_.reset(&memory_->progress);
+  }
+  /// States that all slots are free, or that a grid in the stream releases them. wait() calls it if
+  /// it finds no slots in use.
+  void holds_no_slots() { static_cast<void>(held_.release()); }
+
+  /// Counts a grid that the host launched. \throws cuda_error with `doing` in its message if the
+  /// launch has failed
   void launched(const launch_status& status, const char* doing, unsigned level = 0) {
     check(status.code(), doing);
     count_grids(1, level);
   }
 
-  /// Counts grids that the host launched for a level. The root's level is 0.
+  /// Counts grids that the host launched at a level of the launch tree. The root has level 0.
   void count_grids(unsigned count, unsigned level) {
     report_.host_grids += count;
     if (count > 0 && level > report_.deepest_level) report_.deepest_level = level;
   }
 
-  /// Waits for the stream and reads what the kernels have reported. Returns the progress of the
-  /// launch chain.
+  /// Waits for the stream, and copies the counts of the kernels to the report. Returns the progress
+  /// of the launch chain.
   /// \throws device_launch_error for the first launch in a kernel that failed; std::length_error if
   ///         a task list was too short; cuda_error
-  detail::runtime::chain_progress wait() {
-    device_memory seen{};
-    check(cudaMemcpyAsync(&seen, memory_, sizeof seen, cudaMemcpyDeviceToHost, stream_),
-          "reading the run's status");
-    check(cudaStreamSynchronize(stream_), "waiting for the run");
+  detail::chain_progress wait() {
+    const auto seen = read_back(memory_, stream_, "waiting for the run and reading its status");
     const run_status& status = seen.status;
+    if (seen.progress.held == 0) holds_no_slots();
     if (status.error != 0 || status.dropped != 0) read_trace();
-    if (status.error != 0) {
-      const auto code = static_cast<cudaError_t>(status.error);
-      throw device_launch_error(status.error, status.error_kernel, status.error_depth,
-                                std::string("a launch in kernel ") + status.error_kernel +
-                                    " at depth " + std::to_string(status.error_depth) +
-                                    " failed: " + cudaGetErrorString(code) + " (" +
-                                    cudaGetErrorName(code) + ")");
-    }
+    status.check_launches();
     if (status.dropped != 0) {
       throw std::length_error("the task list is full: " + std::to_string(status.dropped) +
                               " tasks did not fit; give it more capacity");
@@ -173,35 +180,43 @@ class run_control {
     return seen.progress;
   }
 
-  /// Adds the run's grids to the trace, if there is one. At the end of the run. \throws cuda_error
+  /// Appends the run's grids to the trace, if there is one. Call it at the end of the run. \throws
+  /// cuda_error
   void read_trace() {
     if (trace_ != nullptr) trace_->taken = report_.taken;
     (shared_recorder_ != nullptr ? *shared_recorder_ : recorder_).read();
   }
 
-  /// Complete after the last wait(), except for the scratch memory, which the caller fills in.
+  /// Returns the report. It is complete after the last wait(), except for scratch_bytes, which the
+  /// caller sets.
   [[nodiscard]] run_report& report() { return report_; }
 
  private:
-  void begin(const route_choice& choice, std::size_t pending_launch_limit) {
-    report_.taken = choice.taken;
-    report_.route_reason = choice.reason;
-    report_.pending_launch_limit = pending_launch_limit;
-    if (choice.taken == route::device) lease_ = slot_lease(pending_launch_limit);
-    check(cudaMemsetAsync(memory_, 0, sizeof(device_memory), stream_), "clearing the run's status");
-  }
-
-  [[nodiscard]] const detail::runtime::trace_recorder& recorder() const {
-    return shared_recorder_ != nullptr ? *shared_recorder_ : recorder_;
-  }
+  /// Releases the slots that the run holds. A destructor must not throw; the launch fails only if
+  /// the device has failed, and then the next call reports it.
+  struct slot_release {
+    cudaStream_t stream;
+    detail::chain_link link;
+    void operator()(detail::chain_progress*) const {
+      try {
+        if (is_being_captured(stream)) return;  // the graph releases the slots
+        detail::chain_link untraced = link;
+        untraced.trace = {};
+        static_cast<void>(
+            launch(detail::release_slots<detail::chain_link>, {1, 1}, stream, untraced).code());
+      } catch (const cuda_error&) {
+      }
+    }
+  };
 
   device_memory* memory_;
   cudaStream_t stream_;
   slot_lease lease_;
   launch_trace* trace_;
-  detail::runtime::trace_recorder recorder_;
-  detail::runtime::trace_recorder* shared_recorder_ = nullptr;
+  detail::trace_recorder recorder_;
+  detail::trace_recorder* shared_recorder_ = nullptr;  // used instead, if not null
   run_report report_ = report_of_this_build();
+  std::unique_ptr<detail::chain_progress, slot_release> held_;  // destroyed before the lease
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -24,24 +24,16 @@ __device__ T& dynamic_shared() {
 #endif
 }
 
-/// malloc() in a kernel. Returns null if the heap (cudaLimitMallocHeapSize, see launch_limits) is
-/// used up. The memory outlives the grid; any later kernel may free it.
-__device__ inline void* device_malloc(std::size_t bytes) {
+// device_malloc() is malloc() in a kernel. It returns null if the heap (cudaLimitMallocHeapSize,
+// launch_limits) is used up. The memory outlives the grid. Any later kernel may free it with
+// device_free(), which allows null.
 #if RAMIFY_ON_CUDA
-  return malloc(bytes);
+__device__ inline void* device_malloc(std::size_t bytes) { return malloc(bytes); }
+__device__ inline void device_free(void* memory) { free(memory); }
 #else
-  return cpu::heap_allocate(bytes);
+inline void* device_malloc(std::size_t bytes) { return cpu::heap_allocate(bytes); }
+inline void device_free(void* memory) { cpu::heap_free(memory); }
 #endif
-}
-
-/// free() in a kernel, for memory from device_malloc(). Null is allowed.
-__device__ inline void device_free(void* memory) {
-#if RAMIFY_ON_CUDA
-  free(memory);
-#else
-  cpu::heap_free(memory);
-#endif
-}
 
 /// Uninitialized storage for `n` objects. `__shared__` requires a default constructor of its
 /// variables, which T need not have.

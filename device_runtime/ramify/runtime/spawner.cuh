@@ -71,7 +71,7 @@ struct chunk_pool {
 /// `name` is the calling kernel's __func__, for error messages. A recursion makes the spawner and
 /// passes it to the kernel.
 template <class Task, bool can_launch = true>
-struct spawner : detail::runtime::chain_link {
+struct spawner : detail::chain_link {
   template <class Context>
   using task_kernel = void (*)(task_source<Task>, spawner, Context);
 
@@ -100,7 +100,7 @@ struct spawner : detail::runtime::chain_link {
     return members / launches.coarsening + (members % launches.coarsening != 0 ? 1 : 0);
   }
 
-  /// Spawns `kernel` over `task` with a team of `blocks` blocks. Thread 0.
+  /// Spawns `kernel` over `task`, which gets `blocks` members. Thread 0.
   template <class Context>
   __device__ void operator()(task_kernel<Context> kernel, const Task& task, unsigned blocks,
                              const Context& context, const char* name) {
@@ -149,7 +149,7 @@ struct spawner : detail::runtime::chain_link {
     __syncthreads();
   }
 
-  /// Reports that a task has ended. Thread 0 of one block of the task's team.
+  /// Reports that a task has ended. Thread 0 of one member of the task.
   __device__ void task_ends() { ++ended_here; }
 
   /// Reports that this block has ended. Thread 0 of every block, with its kernel and its source.

@@ -2,12 +2,12 @@
 #pragma once
 
 /// \file
-/// Copies between ordinary host memory and the device at the speed of the link between them.
+/// Copies between pageable host memory and the device at the speed of the link between them.
 ///
-/// The copy engine reads pinned memory only. For pageable memory, the driver makes pinned copies on
-/// one core, which is several times slower than the link. Here several host threads make them. Each
-/// thread packs pieces of an array alternately into two pinned chunks, and packs one chunk while
-/// the other is sent.
+/// The copy engine reads and writes only pinned memory. The driver copies pageable memory to pinned
+/// memory on one core, several times slower than the link. Here several host threads do it. Each
+/// thread has two pinned chunks. It copies a piece of the array into one chunk while the other
+/// chunk is sent.
 ///
 ///     thread 0   pack a | pack c      | pack e      | ...
 ///     thread 1   pack b | pack d      | pack f      | ...
@@ -24,7 +24,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstring>
-#include <exception>
+#include <future>
 #include <mutex>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/stream.cuh>
@@ -52,9 +52,9 @@ struct staging_shape {
 
 /// The pinned chunks of one device, two for each host thread.
 ///
-/// A chunk is allocated at its first use and kept, at most 2 * threads * chunk_bytes in total. Only
-/// one copy packs at a time; a copy of another thread of the program waits. The stream must not be
-/// the per-thread default stream, because other threads cannot use it.
+/// A chunk is allocated at its first use and kept, at most 2 * threads * chunk_bytes in total. One
+/// copy runs at a time; a copy that another thread of the program requests waits for it. The stream
+/// must not be the per-thread default stream, because other threads cannot use it.
 class staging {
  public:
   /// \throws std::invalid_argument naming the field
@@ -64,7 +64,12 @@ class staging {
   }
   ~staging() {
     for (const chunk_pair& pair : chunks_) {
-      for (const chunk& c : pair) c.wait_quietly();
+      for (const chunk& c : pair) {
+        try {
+          c.used.synchronize();
+        } catch (const cuda_error&) {  // a failed device does not access the chunk any more
+        }
+      }
     }
   }
   staging(const staging&) = delete;
@@ -124,16 +129,10 @@ class staging {
  private:
   struct chunk {
     explicit chunk(std::size_t bytes) : memory(bytes) {}
-    void wait_quietly() const noexcept {
-      try {
-        used.synchronize();
-      } catch (const cuda_error&) {  // a failed device does not access the chunk any more
-      }
-    }
 
     pinned_buffer<std::byte> memory;
-    host_event used =
-        host_event::without_time();  ///< recorded after the last copy from or to memory
+    /// Recorded after the last copy from or to `memory`.
+    host_event used = host_event::without_time();
   };
   using chunk_pair = std::array<chunk, 2>;  // of one thread
 
@@ -159,7 +158,8 @@ class staging {
     std::atomic<std::size_t> begin_ = 0;
   };
 
-  /// Calls work(chunks, cursor) in at most one thread per piece, and waits for the threads.
+  /// Calls work(chunks, cursor) in at most one thread for each piece, and waits for the threads.
+  /// Throws the exception of the first thread that has one.
   template <class Work>
   void for_all_pieces(std::size_t bytes, const Work& work) {
     if (bytes == 0) return;
@@ -169,31 +169,26 @@ class staging {
     while (chunks_.size() < workers) {
       chunks_.push_back({chunk(shape_.chunk_bytes), chunk(shape_.chunk_bytes)});
     }
-    int device = 0;
-    check(cudaGetDevice(&device), "querying the current device");
-
+    const int device = current_device();
     cursor next(bytes, shape_.chunk_bytes);
-    std::vector<std::exception_ptr> errors(workers);
     const auto run = [&](std::size_t worker) {
       try {
         make_current(device);
         work(chunks_[worker], next);
       } catch (...) {
-        errors[worker] = std::current_exception();
         next.skip_to_end();
+        throw;
       }
     };
-    std::vector<std::thread> threads;
-    threads.reserve(workers);
+    std::vector<std::future<void>> others;  // the destructor waits for the threads
     try {
-      for (std::size_t worker = 1; worker < workers; ++worker) threads.emplace_back(run, worker);
+      for (std::size_t worker = 1; worker < workers; ++worker) {
+        others.push_back(std::async(std::launch::async, run, worker));
+      }
     } catch (const std::system_error&) {  // the threads that could be created copy all pieces
     }
     run(0);
-    for (std::thread& thread : threads) thread.join();
-    for (const std::exception_ptr& error : errors) {
-      if (error) std::rethrow_exception(error);
-    }
+    for (std::future<void>& other : others) other.get();
   }
 
   /// Makes the device current in the calling thread: a new thread starts with device 0.
@@ -221,10 +216,9 @@ inline constexpr std::size_t min_staged_bytes = std::size_t{8} << 20;
 inline staging& staging_of_device() {
   static std::mutex mutex;
   static auto& of_device = *new std::map<int, staging>;
-  int device = 0;
-  check(cudaGetDevice(&device), "querying the current device");
   staging_shape shape;
   shape.threads = std::clamp(std::thread::hardware_concurrency(), 1u, shape.threads);
+  const int device = current_device();
   const std::lock_guard lock(mutex);
   return of_device.try_emplace(device, shape).first->second;
 }

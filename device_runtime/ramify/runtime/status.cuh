@@ -2,26 +2,28 @@
 #pragma once
 
 /// \file
-/// What kernels of a run tell the host: the first error, and what was launched.
+/// run_status: what the kernels of a run report to the host: the first error, and counts of grids.
 
 #include <ramify/runtime/cuda.hpp>
+#include <ramify/runtime/error.hpp>
+#include <string>
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// Lives in device memory, starts as zeros, and is read by the host when the run is over.
+/// The status of a run, in device memory. It starts as zeros, and the host reads it at the end.
 struct run_status {
   static constexpr int name_capacity = 64;
 
-  int error;             ///< first code that a launch from the device gave, or 0
+  int error;             ///< the first error code of a launch by a kernel, or 0
   unsigned error_depth;  ///< depth of the grid that launched
   char error_kernel[name_capacity];
-  unsigned deepest;                ///< level
-  unsigned peak_slots;             ///< launch slots in use, of all runs
-  unsigned long long child_grids;  ///< launched from the device
-  unsigned long long spilled;      ///< tasks that found no slot
-  unsigned long long dropped;      ///< tasks that found no room in a list; none may be
+  unsigned deepest;                ///< maximum level of the grids and tasks
+  unsigned peak_slots;             ///< maximum number of launch slots in use, by all runs
+  unsigned long long child_grids;  ///< grids that kernels launched
+  unsigned long long spilled;      ///< tasks that got no launch slot
+  unsigned long long dropped;      ///< tasks that did not fit in a list; the host throws if any
 
-  /// Keeps the error if it is the first one. `kernel` is the launching kernel's __func__.
+  /// Stores the error if it is the first one. `kernel` is the launching kernel's __func__.
   __device__ void record_error(cudaError_t code, const char* kernel, unsigned depth) {
     if (atomicCAS(&error, 0, static_cast<int>(code)) != 0) return;
     error_depth = depth;
@@ -30,21 +32,31 @@ struct run_status {
     error_kernel[i] = '\0';
   }
 
-  /// The same for the code that a launch gave, success included, but not if the pool was empty:
-  /// that is no error, the work is only done elsewhere.
+  /// Stores the error of a launch, if it is the first one. It ignores cudaSuccess and a full
+  /// pending-launch pool, which is no error of the run: the host launches the grid instead.
   __device__ void record_failure(cudaError_t code, const char* kernel, unsigned depth) {
     if (code == cudaSuccess || code == cudaErrorLaunchPendingCountExceeded) return;
     record_error(code, kernel, depth);
   }
 
-  /// Reports that tasks of level `depth` have run.
+  /// Records that tasks of level `depth` have run.
   __device__ void count_level(unsigned depth) { atomicMax(&deepest, depth); }
 
-  /// Counts grids that were launched from the device, at `depth`.
+  /// Counts grids at level `depth` that a kernel launched.
   __device__ void count_children(unsigned count, unsigned depth) {
     if (count == 0) return;
     atomicAdd(&child_grids, static_cast<unsigned long long>(count));
     atomicMax(&deepest, depth);
+  }
+
+  /// Checks that no launch by a kernel has failed. On the host. \throws device_launch_error
+  void check_launches() const {
+    if (error == 0) return;
+    const auto code = static_cast<cudaError_t>(error);
+    throw device_launch_error(error, error_kernel, error_depth,
+                              std::string("a launch in kernel ") + error_kernel + " at depth " +
+                                  std::to_string(error_depth) + " failed: " +
+                                  cudaGetErrorString(code) + " (" + cudaGetErrorName(code) + ")");
   }
 };
 

@@ -17,7 +17,6 @@
 
 #include <ramify/runtime/check.cuh>
 #include <ramify/runtime/report.hpp>
-#include <utility>
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -93,24 +92,19 @@ class device_event {
 /// be assigned or destroyed.
 class host_stream {
  public:
+  /// \throws cuda_error
   host_stream() {
-    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
-  }
-  ~host_stream() {
-    if (stream_ != nullptr) static_cast<void>(cudaStreamDestroy(stream_));
-  }
-  host_stream(host_stream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
-  host_stream& operator=(host_stream other) noexcept {
-    std::swap(stream_, other.stream_);
-    return *this;
+    cudaStream_t stream = nullptr;
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
+    stream_.reset(stream);
   }
 
-  [[nodiscard]] cudaStream_t get() const { return stream_; }
-  /// Waits for all work in the stream.
-  void synchronize() const { check(cudaStreamSynchronize(stream_), "waiting for a stream"); }
+  [[nodiscard]] cudaStream_t get() const { return stream_.get(); }
+  /// Waits for all work in the stream. \throws cuda_error
+  void synchronize() const { check(cudaStreamSynchronize(get()), "waiting for a stream"); }
 
  private:
-  cudaStream_t stream_ = nullptr;
+  detail::unique_handle<cudaStream_t, cudaStreamDestroy> stream_;
 };
 
 /// Whether `stream` is being captured into a graph. \throws cuda_error
@@ -149,22 +143,14 @@ class host_event {
   host_event() : host_event(cudaEventDefault) {}
   /// Creates an event without a time, which is cheaper to record.
   [[nodiscard]] static host_event without_time() { return host_event(cudaEventDisableTiming); }
-  ~host_event() {
-    if (event_ != nullptr) static_cast<void>(cudaEventDestroy(event_));
-  }
-  host_event(host_event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
-  host_event& operator=(host_event other) noexcept {
-    std::swap(event_, other.event_);
-    return *this;
-  }
 
   /// Records the event after the current work in `stream`. \throws cuda_error
   void record(cudaStream_t stream = nullptr) {
-    check(cudaEventRecord(event_, stream), "recording an event");
+    check(cudaEventRecord(event_.get(), stream), "recording an event");
   }
   /// Waits for the work before the last record; returns at once if there was no record.
   /// \throws cuda_error
-  void synchronize() const { check(cudaEventSynchronize(event_), "waiting for an event"); }
+  void synchronize() const { check(cudaEventSynchronize(event_.get()), "waiting for an event"); }
   /// Returns the milliseconds between the last records of `earlier` and of this event. Waits for
   /// both.
   /// \throws cuda_error if either event was not recorded or has no time
@@ -172,16 +158,19 @@ class host_event {
     earlier.synchronize();
     synchronize();
     float ms = 0;
-    check(cudaEventElapsedTime(&ms, earlier.event_, event_), "reading the time between two events");
+    check(cudaEventElapsedTime(&ms, earlier.event_.get(), event_.get()),
+          "reading the time between two events");
     return ms;
   }
 
  private:
   explicit host_event(unsigned flags) {
-    check(cudaEventCreateWithFlags(&event_, flags), "creating an event");
+    cudaEvent_t event = nullptr;
+    check(cudaEventCreateWithFlags(&event, flags), "creating an event");
+    event_.reset(event);
   }
 
-  cudaEvent_t event_ = nullptr;
+  detail::unique_handle<cudaEvent_t, cudaEventDestroy> event_;
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

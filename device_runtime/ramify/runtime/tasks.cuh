@@ -8,10 +8,10 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// A list of tasks in device memory that kernels append to. A team of blocks works on each task.
-/// The members of all teams are numbered in the order of the list.
+/// A list of tasks in device memory that kernels append to. Each task has a number of members, the
+/// blocks that work on it. The members of all tasks are numbered in the order of the list.
 ///
-///     tasks        <-- [A (2 blocks), B (1), C (3)]
+///     tasks        <-- [A (2 members), B (1), C (3)]
 ///     first_block  <-- [0, 2, 3]
 ///     member 4 belongs to C, with rank 1
 template <class Task>
@@ -20,7 +20,7 @@ struct task_list {
   unsigned* first_block = nullptr;
   unsigned long long* count_and_blocks = nullptr;  ///< tasks << 32 | blocks
   unsigned capacity = 0;                           ///< in tasks
-  /// Tasks that have ended, and `begun` once a grid works on the list; 0 before and after.
+  /// The number of tasks that have ended, plus `begun` while a grid works on the list; else 0.
   unsigned* ended = nullptr;
 
   static constexpr unsigned begun = 1u << 31;
@@ -32,8 +32,8 @@ struct task_list {
     return put(task, static_cast<unsigned>(before >> 32), static_cast<unsigned>(before));
   }
 
-  /// Appends a task of one block for each lane that has one. Returns false in lanes whose task did
-  /// not fit. Every thread of a full warp.
+  /// Appends a task with one member for each lane that has a task. Returns false in lanes whose
+  /// task did not fit. Every thread of a full warp.
   __device__ bool push_by_warp(bool has, const Task& task) const {
     const unsigned lane = threadIdx.x % 32;
     const unsigned lanes_with_task = __ballot_sync(full_warp_mask, has);
@@ -52,7 +52,7 @@ struct task_list {
   __device__ unsigned size() const { return static_cast<unsigned>(*count_and_blocks >> 32); }
   __device__ unsigned blocks() const { return static_cast<unsigned>(*count_and_blocks); }
 
-  /// Both counts, size() and blocks(), at one moment, while other threads may append.
+  /// The values of size() and blocks() at one moment, while other threads may append.
   struct counts {
     unsigned size;
     unsigned blocks;
@@ -62,8 +62,8 @@ struct task_list {
     return {static_cast<unsigned>(both >> 32), static_cast<unsigned>(both)};
   }
 
-  /// Returns the index of the task, among the first `count`, whose team has member `member`. While
-  /// other grids may append, `count` is the size of the list when this grid was launched.
+  /// Returns the index of the task, among the first `count` tasks, that has member `member`. While
+  /// other grids may append, `count` must be the size of the list when this grid was launched.
   __device__ unsigned owner_of(unsigned member, unsigned count) const {
     unsigned low = 0;
     unsigned high = count;
@@ -87,11 +87,11 @@ struct task_list {
   }
 };
 
-/// One block's part in a task.
+/// A member of a task: one block's part of the work.
 template <class Task>
-struct team_member {
+struct task_member {
   Task task;
-  unsigned rank;  ///< of this block in the task's team
+  unsigned rank;  ///< of this block among the members of the task
 };
 
 /// Returns true, to all threads of the block, in the last of `blocks` blocks to call it. The writes
@@ -110,79 +110,73 @@ __device__ inline bool last_to_arrive(unsigned& counter, unsigned blocks) {
   return last;
 }
 
-/// Where the blocks of a grid find their tasks: all in one task, or in a list.
+/// The tasks of a grid: one task, or a list.
 ///
 ///     for (const auto [task, rank] : source.members()) { ... }
 ///
 /// A grid over one task has a block for each member. A grid over a list may have any number of
-/// blocks: each works on an equal range of consecutive members, one after another. A kernel that is
-/// written as this loop may therefore run on a coarsened grid, or on a grid whose size was fixed
-/// before the list was made.
+/// blocks. Each block works on an equal range of consecutive members, one after another. Therefore
+/// the grid may be coarsened, and its size may be set before the list is complete.
 template <class Task>
 struct task_source {
   Task single{};
   task_list<Task> list{};
   bool from_list = false;
 
-  /// The members of this block. Every thread of the block runs through the loop. A member begins
-  /// when all threads have reached it: shared memory may then be used again. The threads also wait
-  /// for one another after the last member.
-  class work {
+  struct end_of_members {};
+
+  /// An iterator over the members of this block. Every thread of the block must iterate. A member
+  /// begins when all threads have reached it, so that they may use shared memory again. After the
+  /// last member the threads synchronize once more.
+  class iterator {
    public:
-    struct end_of_work {};
-    class iterator {
-     public:
-      __device__ explicit iterator(const task_source& source)
-          : list_(source.list), member_{source.single, blockIdx.x} {
-        if (!source.from_list) return;
-        unsigned long long counts = *list_.count_and_blocks;  // one read of both
-        // A list that overflowed has no members: its tasks were dropped, and the host throws.
-        if (counts >> 32 > list_.capacity) counts = 0;
-        const auto members = static_cast<unsigned>(counts);
-        count_ = static_cast<unsigned>(counts >> 32);
-        const unsigned each = members / gridDim.x + (members % gridDim.x != 0 ? 1 : 0);
-        number_ = min(blockIdx.x * each, members);
-        end_ = min(number_ + each, members);
-        // In a list of teams of one block, a task's index is its member's number.
-        task_ = count_ == members ? number_ : list_.owner_of(number_, count_);
-        if (number_ < end_) read();
-        // The first member belongs to block 0, so this precedes the end of the last task.
-        if (blockIdx.x == 0 && threadIdx.x == 0 && members > 0) {
-          atomicAdd(list_.ended, task_list<Task>::begun);
-        }
-        __syncthreads();
+    __device__ explicit iterator(const task_source& source)
+        : list_(source.list), member_{source.single, blockIdx.x} {
+      if (!source.from_list) return;
+      unsigned long long counts = *list_.count_and_blocks;  // one read of both
+      // A list that overflowed has no members: its tasks were dropped, and the host throws.
+      if (counts >> 32 > list_.capacity) counts = 0;
+      const auto members = static_cast<unsigned>(counts);
+      count_ = static_cast<unsigned>(counts >> 32);
+      const unsigned each = members / gridDim.x + (members % gridDim.x != 0 ? 1 : 0);
+      number_ = min(blockIdx.x * each, members);
+      end_ = min(number_ + each, members);
+      // If each task has one member, a task's index is its member's number.
+      task_ = count_ == members ? number_ : list_.owner_of(number_, count_);
+      if (number_ < end_) read();
+      // The first member belongs to block 0, so this precedes the end of the last task.
+      if (blockIdx.x == 0 && threadIdx.x == 0 && members > 0) {
+        atomicAdd(list_.ended, task_list<Task>::begun);
       }
-      __device__ bool operator!=(end_of_work) const { return number_ < end_; }
-      __device__ const team_member<Task>& operator*() const { return member_; }
-      __device__ iterator& operator++() {
-        ++number_;
-        if (number_ < end_) {
-          while (task_ + 1 < count_ && list_.first_block[task_ + 1] <= number_) ++task_;
-          read();
-        }
-        __syncthreads();
-        return *this;
+      __syncthreads();
+    }
+    __device__ bool operator!=(end_of_members) const { return number_ < end_; }
+    __device__ const task_member<Task>& operator*() const { return member_; }
+    __device__ iterator& operator++() {
+      ++number_;
+      if (number_ < end_) {
+        while (task_ + 1 < count_ && list_.first_block[task_ + 1] <= number_) ++task_;
+        read();
       }
-
-     private:
-      __device__ void read() { member_ = {list_.tasks[task_], number_ - list_.first_block[task_]}; }
-
-      const task_list<Task>& list_;
-      team_member<Task> member_;
-      unsigned number_ = 0;  ///< of the member in the list
-      unsigned end_ = 1;
-      unsigned task_ = 0;   ///< in the list
-      unsigned count_ = 0;  ///< of tasks
-    };
-
-    __device__ explicit work(const task_source& source) : source_(source) {}
-    __device__ iterator begin() const { return iterator(source_); }
-    __device__ end_of_work end() const { return {}; }
+      __syncthreads();
+      return *this;
+    }
 
    private:
-    const task_source& source_;
+    __device__ void read() { member_ = {list_.tasks[task_], number_ - list_.first_block[task_]}; }
+
+    const task_list<Task>& list_;
+    task_member<Task> member_;
+    unsigned number_ = 0;  ///< of the member in the list
+    unsigned end_ = 1;
+    unsigned task_ = 0;   ///< in the list
+    unsigned count_ = 0;  ///< of tasks
   };
-  [[nodiscard]] __device__ work members() const { return work(*this); }
+
+  /// Returns the members of this block, for a range-based for loop.
+  [[nodiscard]] __device__ const task_source& members() const { return *this; }
+  [[nodiscard]] __device__ iterator begin() const { return iterator(*this); }
+  [[nodiscard]] __device__ end_of_members end() const { return {}; }
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -132,9 +132,7 @@ class trace_recorder {
     }
 
     void read() {
-      check(cudaMemcpyAsync(&image, memory, sizeof image, cudaMemcpyDeviceToHost, stream),
-            "reading a trace");
-      check(cudaStreamSynchronize(stream), "waiting for a traced run");
+      image = read_back(memory, stream, "waiting for a traced run");
       const std::size_t launches = std::min<std::size_t>(image.launches, capacity);
       trace.lost += by_host.lost + (image.launches - launches);
       // The grids that kernels launched come first, then those of the host.
@@ -226,9 +224,9 @@ class trace_recorder {
       traced_grid grid;
       grid.kernel = names[ran.kernel];
       grid.depth = launched.depth;
-      grid.blocks = array(launched.grid);
-      grid.threads = array(launched.block);
-      grid.dynamic_shared = launched.dynamic_shared;
+      grid.blocks = array(launched.facts.grid);
+      grid.threads = array(launched.facts.block);
+      grid.dynamic_shared = launched.facts.dynamic_shared;
       grid.stream = launched.stream;
       grid.parent_block = launched.parent_block;
       grid.begin = ~ran.not_before - trace.origin;

@@ -40,6 +40,7 @@ event_state& resolve(block& here, cudaEvent_t handle) { return resolve(here, han
 cudaError_t submit_memory_operation(std::function<void()> operation, cudaStream_t stream,
                                     const void* name, site written_at,
                                     std::initializer_list<const void*> pointers) {
+  if (const cudaError_t failure = device::instance().begin_call()) return failure;
   if (block::current() == nullptr) {
     operation();
     return cudaSuccess;
@@ -108,7 +109,8 @@ cudaError_t destroy(Handle handle) {
   block* here = block::current();
   if (here != nullptr) resolve(*here, handle);
   const std::uint64_t user = here == nullptr ? 0 : here->owner()->id;
-  return device::instance().destroy(handle, user) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+  if (!device::instance().destroy(handle, user)) return cudaErrorInvalidResourceHandle;
+  return here == nullptr ? device::instance().lasting_failure() : cudaSuccess;
 }
 
 }  // namespace
@@ -124,7 +126,9 @@ const char* cudaGetErrorName(cudaError_t error) {
     case cudaErrorLaunchPendingCountExceeded: return "cudaErrorLaunchPendingCountExceeded";
     case cudaErrorUnsupportedLimit: return "cudaErrorUnsupportedLimit";
     case cudaErrorInvalidResourceHandle: return "cudaErrorInvalidResourceHandle";
+    case cudaErrorLaunchFailure: return "cudaErrorLaunchFailure";
     case cudaErrorNotSupported: return "cudaErrorNotSupported";
+    case cudaErrorUnknown: return "cudaErrorUnknown";
   }
   return "unrecognized error code";
 }
@@ -139,7 +143,9 @@ const char* cudaGetErrorString(cudaError_t error) {
       return "the pending-launch pool of the device runtime is used up";
     case cudaErrorUnsupportedLimit: return "limit is not supported on this architecture";
     case cudaErrorInvalidResourceHandle: return "invalid resource handle";
+    case cudaErrorLaunchFailure: return "unspecified launch failure";
     case cudaErrorNotSupported: return "operation not supported";
+    case cudaErrorUnknown: return "unknown error";
   }
   return "unrecognized error code";
 }
@@ -175,6 +181,7 @@ int __all_sync(unsigned mask, int predicate, site s) {
 // ---- streams and events ----
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  if (const cudaError_t failure = device::instance().begin_call()) return failure;
   block* here = block::current();
   if (here != nullptr && flags != cudaStreamNonBlocking) return cudaErrorInvalidValue;
   *stream = device::instance().make_stream(here == nullptr ? nullptr : here->owner().get());
@@ -186,17 +193,18 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return destroy(stream);
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaStreamSynchronize(cudaStream_t) { return device::instance().begin_call(); }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   block* here = block::current();
-  if (here == nullptr) return cudaSuccess;
+  if (here == nullptr) return device::instance().begin_call();
   if (reserved(stream) || event == nullptr) return cudaErrorInvalidResourceHandle;
   device::instance().wait(resolve(*here, stream), resolve(*here, event));
   return cudaSuccess;
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  if (const cudaError_t failure = device::instance().begin_call()) return failure;
   block* here = block::current();
   if (here != nullptr && flags != cudaEventDisableTiming) return cudaErrorInvalidValue;
   *event = device::instance().make_event(here == nullptr ? nullptr : here->owner().get(),
@@ -205,6 +213,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (const cudaError_t failure = device::instance().begin_call()) return failure;
   block* here = block::current();
   if (here == nullptr) return device::instance().record_now(event);
   if (reserved(stream) || event == nullptr) return cudaErrorInvalidResourceHandle;
@@ -212,9 +221,10 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return cudaSuccess;
 }
 
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaEventSynchronize(cudaEvent_t) { return device::instance().begin_call(); }
 
 cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t begin, cudaEvent_t end) {
+  if (const cudaError_t failure = device::instance().begin_call()) return failure;
   return device::instance().elapsed(begin, end, *ms);
 }
 
@@ -233,14 +243,17 @@ constexpr std::align_val_t device_alignment{256};
 constexpr std::size_t max_allocation = std::size_t{1} << 39;
 
 cudaError_t allocate(void** memory, std::size_t bytes) {
+  if (const cudaError_t failure = device::instance().begin_call()) return failure;
   if (bytes > max_allocation) return cudaErrorMemoryAllocation;
   *memory = bytes == 0 ? nullptr : ::operator new(bytes, device_alignment, std::nothrow);
+  if (*memory != nullptr) device::instance().count_allocations(1);
   return *memory != nullptr || bytes == 0 ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
 cudaError_t release(void* memory) {
+  if (memory != nullptr) device::instance().count_allocations(-1);
   ::operator delete(memory, device_alignment);
-  return cudaSuccess;
+  return device::instance().lasting_failure();
 }
 
 }  // namespace
@@ -268,18 +281,20 @@ cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStre
 
 // ---- devices and limits ----
 
-cudaError_t cudaGetDevice(int* device) {
-  *device = 0;
-  return cudaSuccess;
+cudaError_t cudaGetDevice(int* number) {
+  *number = 0;
+  return device::instance().begin_call();
 }
 
-cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+cudaError_t cudaDeviceSynchronize() { return device::instance().begin_call(); }
 
 cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit which) {
+  if (const cudaError_t failure = device::instance().begin_call()) return failure;
   return device::instance().limit(which, *value);
 }
 
 cudaError_t cudaDeviceSetLimit(cudaLimit which, std::size_t value) {
+  if (const cudaError_t failure = device::instance().begin_call()) return failure;
   return device::instance().set_limit(which, value);
 }
 

@@ -78,6 +78,7 @@ bool device::has_shared(const launch_request& request) {
 }
 
 cudaError_t device::launch_from_host(launch_request request, cudaStream_t stream) {
+  if (const cudaError_t failure = begin_call()) return failure;
   if (!valid_shape(request) || !has_shared(request)) return cudaErrorInvalidConfiguration;
   if (stream != nullptr) {  // the host may use only streams that the host created
     if (find(stream, 0).state == nullptr) return cudaErrorInvalidResourceHandle;
@@ -154,6 +155,34 @@ void device::block_begins(grid& g) {
 std::uint64_t device::grids_begun() const {
   const std::lock_guard lock(mutex_);
   return grids_begun_;
+}
+
+// ---- failures that tests request ---------------------------------------------------------------
+
+cudaError_t device::begin_call() {
+  if (block::current() != nullptr) return cudaSuccess;
+  const std::lock_guard lock(mutex_);
+  ++host_calls_;
+  if (config_.failing_call == 0 || host_calls_ < config_.failing_call) return cudaSuccess;
+  if (config_.device_stays_failed) return cudaErrorLaunchFailure;
+  return host_calls_ == config_.failing_call ? cudaErrorUnknown : cudaSuccess;
+}
+
+cudaError_t device::lasting_failure() const {
+  const std::lock_guard lock(mutex_);
+  const bool failed = config_.device_stays_failed && config_.failing_call != 0 &&
+                      host_calls_ >= config_.failing_call;
+  return failed ? cudaErrorLaunchFailure : cudaSuccess;
+}
+
+std::uint64_t device::host_calls() const {
+  const std::lock_guard lock(mutex_);
+  return host_calls_;
+}
+
+std::uint64_t device::live_objects() const {
+  const std::lock_guard lock(mutex_);
+  return streams_.size() + events_.size() + static_cast<std::uint64_t>(allocations_.load());
 }
 
 void device::block_ended(const grid_ptr& g) {
@@ -267,6 +296,7 @@ void device::set_config(const executor_config& config) {
   const std::lock_guard lock(mutex_);
   config_ = config;
   launches_from_kernels_ = 0;
+  host_calls_ = 0;
   order_ = config.order;
 }
 

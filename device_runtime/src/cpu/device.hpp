@@ -43,6 +43,16 @@ class device {
 
   [[nodiscard]] std::uint64_t grids_begun() const;
 
+  // ---- failures that tests request ----
+  /// Counts a CUDA call of the host. Returns the error that executor_config.failing_call requests
+  /// for it, or cudaSuccess. A call of a kernel is not counted and does not fail.
+  [[nodiscard]] builtins::cudaError_t begin_call();
+  /// Returns cudaErrorLaunchFailure if executor_config.device_stays_failed holds now.
+  [[nodiscard]] builtins::cudaError_t lasting_failure() const;
+  [[nodiscard]] std::uint64_t host_calls() const;
+  [[nodiscard]] std::uint64_t live_objects() const;
+  void count_allocations(std::int64_t more) { allocations_ += more; }
+
   // ---- streams and events; a handle is a number that is never used twice ----
   /// `owner` is null for the host. The streams and events of a grid end when the grid is complete.
   [[nodiscard]] builtins::cudaStream_t make_stream(grid* owner);
@@ -97,6 +107,8 @@ class device {
   std::uint64_t next_grid_ = 1;
   std::uint64_t grids_begun_ = 0;
   std::uint64_t launches_from_kernels_ = 0;  // since config_ is in force
+  std::uint64_t host_calls_ = 0;             // since config_ is in force
+  std::atomic<std::int64_t> allocations_ = 0;
   std::size_t pending_limit_ = 2048;
   std::size_t pending_ = 0;
   std::size_t heap_limit_ = std::size_t{8} << 20;

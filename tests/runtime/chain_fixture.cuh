@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file A launch chain whose steps count their grids and blocks, in all kinds of programs. Its
+/// kernels are templates, so several sources of a program may include it.
+
+#include <boost/test/unit_test.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <ramify/cpu/executor.hpp>
+#include <ramify/runtime/launch_chain.cuh>
+#include <ramify/runtime/residency.cuh>
+#include <vector>
+
+#include "backend_under_test.hpp"
+#include "device_vectors.cuh"
+
+namespace tests::inline RAMIFY_BUILD {
+namespace chains {
+
+using namespace ramify::detail::runtime;
+
+constexpr unsigned steps = 12;
+constexpr unsigned width = 5;
+
+/// What a step leaves to the next one.
+struct counts {
+  unsigned done;   ///< steps that are complete
+  unsigned lanes;  ///< of the due step: width + done % 3 blocks
+};
+
+/// Each step has a grid that visits its blocks, one in no order with the others, and one that
+/// checks the first and ends the step.
+template <chain_join how, bool bounded>
+struct program : chain_link {
+  using state_type = counts;
+  static constexpr auto join = how;
+  static constexpr bool releases_slots = bounded;
+
+  counts* state;
+  unsigned* visits;  ///< steps * 2 * width
+  unsigned* aside;   ///< steps
+  unsigned* errors;
+  unsigned last;
+
+  [[nodiscard]] __host__ __device__ bool finished(const counts& now) const {
+    return now.done == last;
+  }
+  [[nodiscard]] __host__ __device__ bool repeats(const counts&) const { return true; }
+  [[nodiscard]] __host__ __device__ unsigned slots_of(const counts&) const { return 3; }
+  template <class Grids>
+  __host__ __device__ void launch_step(const counts& now, Grids& grids) const;
+  template <class Grids>
+  void launch_repeated(const counts&, Grids& grids) const;
+};
+
+template <class Program>
+__global__ void visit(Program program, unsigned blocks) {
+  const traced here(program.trace, __func__);
+  program.release_slot();
+  const counts now = *program.state;
+  const unsigned due = blocks == 0 ? now.lanes : blocks;
+  if (threadIdx.x == 0 && blockIdx.x < due) {
+    atomicAdd(&program.visits[now.done * 2 * width + blockIdx.x], 1u);
+  }
+}
+
+template <class Program>
+__global__ void visit_aside(Program program, unsigned step) {
+  const traced here(program.trace, __func__);
+  program.release_slot();
+  if (threadIdx.x == 0) atomicAdd(&program.aside[step], 1u);
+}
+
+template <bool launches, class Program>
+__global__ void check_and_end(Program program) {
+  const traced here(program.trace, __func__);
+  program.release_slot();
+  const counts now = *program.state;
+  // The grid before this one in the step is complete.
+  if (threadIdx.x < now.lanes &&
+      load_relaxed(program.visits[now.done * 2 * width + threadIdx.x]) == 0) {
+    atomicAdd(program.errors, 1u);
+  }
+  if (!program.is_last_block(gridDim.x) || threadIdx.x != 0) return;
+  if (!program.finished(now)) {
+    *program.state = {now.done + 1, width + (now.done + 1) % 3};
+  }
+  if constexpr (launches) {
+    end_step(program, __func__);
+  } else {
+    end_iteration(program);
+  }
+}
+
+template <chain_join how, bool bounded>
+template <class Grids>
+__host__ __device__ void program<how, bounded>::launch_step(const counts& now, Grids& grids) const {
+  grids.unordered(visit_aside<program>, {1, 32}, *this, now.done);
+  grids(visit<program>, {now.lanes, 32}, *this, now.lanes);
+  grids(check_and_end<true, program>, {2, 32}, *this);
+}
+
+template <chain_join how, bool bounded>
+template <class Grids>
+void program<how, bounded>::launch_repeated(const counts&, Grids& grids) const {
+  grids(visit<program>, {2 * width, 32}, *this, 0u);
+  grids(check_and_end<false, program>, {2, 32}, *this);
+}
+
+struct request {
+  route taken = route::device;
+  flat_loop loop = flat_loop::host;
+  std::size_t limit = 2048;
+  unsigned last = steps;
+};
+
+/// The memory of a chain, and what its steps have done.
+template <class Program>
+struct fixture {
+  explicit fixture(const request& how)
+      : control(status.data(), choose_route(how.taken, how.limit, 1, {route::flat, "automatic"}),
+                how.limit, nullptr),
+        chain(control,
+              Program{{}, state.data(), visits.data(), aside.data(), errors.data(), how.last},
+              choose_loop(how.loop, "flat_loop")) {}
+
+  void start() {
+    const counts first{0, width};
+    chain.write_state(first);
+    if (Program::releases_slots && control.on_device_route() && chain.program().last > 0) {
+      chain.launch_first_step(first);
+    }
+    chain.start();
+  }
+
+  /// Whether each step ran `times` times, with all its blocks.
+  [[nodiscard]] bool ran(unsigned times, bool has_aside, unsigned last = steps) const {
+    const auto seen = download(visits);
+    const auto beside = download(aside);
+    bool right = download(errors)[0] == 0;
+    for (unsigned step = 0; step < steps; ++step) {
+      const unsigned wanted = step < last ? times : 0;
+      right = right && (!has_aside || beside[step] == wanted);
+      for (unsigned block = 0; block < 2 * width; ++block) {
+        right = right && seen[step * 2 * width + block] == (block < width + step % 3 ? wanted : 0);
+      }
+    }
+    return right;
+  }
+
+  device_buffer<std::byte> status{run_control::scratch_bytes, nullptr};
+  device_buffer<counts> state = zeros<counts>(1);
+  device_buffer<unsigned> visits = zeros<unsigned>(steps * 2 * width);
+  device_buffer<unsigned> aside = zeros<unsigned>(steps);
+  device_buffer<unsigned> errors = zeros<unsigned>(1);
+  run_control control;
+  launch_chain<Program> chain;
+};
+
+using by_last_block = program<chain_join::last_block, false>;
+using by_bounded_chain = program<chain_join::last_block, true>;
+using by_tail_launch = program<chain_join::tail_launch, false>;
+
+/// The reproducible schedules of the executor.
+[[nodiscard]] inline std::vector<ramify::cpu::executor_config> reproducible_schedules() {
+  std::vector<ramify::cpu::executor_config> configs{{.order = ramify::cpu::schedule::eager},
+                                                    {.order = ramify::cpu::schedule::late}};
+  for (int seed = 0; seed < random_schedules(); ++seed) {
+    configs.push_back({.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
+  }
+  return configs;
+}
+
+template <class Check>
+void for_each_program(Check check) {
+  BOOST_TEST_CONTEXT("last block") { check(static_cast<by_last_block*>(nullptr)); }
+  BOOST_TEST_CONTEXT("bounded") { check(static_cast<by_bounded_chain*>(nullptr)); }
+  BOOST_TEST_CONTEXT("tail launch") { check(static_cast<by_tail_launch*>(nullptr)); }
+}
+
+}  // namespace chains
+}  // namespace tests::inline RAMIFY_BUILD
