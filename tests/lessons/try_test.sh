@@ -39,7 +39,7 @@ RAMIFY_BUILD=$work/none expect 1 "there is no $work/none/device_runtime/libramif
 lines=$(sed -n '/^    /{:join; /\\$/{N; s/\\\n *//; b join}; s/^ *//p}' "$root/examples/README.md")
 compile() { # compiler: runs the README's line of this compiler in the root folder
   local line
-  line=$(grep -E "^$1 " <<<"$lines") || fail "examples/README.md has no $1 line"
+  line=$(grep "^$1 " <<<"$lines") || fail "examples/README.md has no $1 line"
   [ "$(wc -l <<<"$line")" = 1 ] || fail "examples/README.md has several $1 lines"
   line=${line//build\/dev/$build}
   line=${line/ -o lesson / -o $work/lesson }
