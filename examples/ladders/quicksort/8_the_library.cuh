@@ -4,8 +4,8 @@
 /// \file
 /// Rung 8: Ramify's quicksort.
 ///
-/// Changed    Rung 7's idea with all optimizations. A block orders a tile in shared memory before it
-///            writes the tile. The first count detects keys that are in order, and they stay in
+/// Changed    Rung 7's idea with all optimizations. A block orders a tile in shared memory before
+///            it writes the tile. The first count detects keys that are in order, and they stay in
 ///            place. Teams of threads in a block sort leaves. The number of parts depends on n. The
 ///            library sorts keys of any type, with values, by any comparator; with one that is
 ///            no strict weak order, the result is some permutation of the keys.
