@@ -17,7 +17,7 @@
 
 namespace benchmark {
 
-// The generated files define these functions, one file a kind.
+// Each generated file defines one of these functions.
 template <>
 std::unique_ptr<quicksort_bench> make_quicksort_bench<key_kind::u32>(std::uint32_t n);
 template <>

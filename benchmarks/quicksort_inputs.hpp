@@ -18,8 +18,8 @@ namespace benchmark {
 /// A key is computed from a rank in [0, 2^64). A greater rank never gives a smaller key.
 ///   uniform        random ranks
 ///   sorted         equally spaced ranks; reversed and organ_pipe have the same ranks
-///   almost_sorted  sorted, and each hundred elements swap one of their first half with one of
-///                  another hundred's second half, all chosen at random
+///   almost_sorted  sorted; then each group of a hundred keys exchanges a random key of its first
+///                  half with a random key of another group's second half
 ///   zipf           value x = floor((N + 1)^u) of [1, N], N = 10^6, u uniform in [0, 1): its share
 ///                  is ln(1 + 1 / x) / ln(N + 1); ranks of the values are random
 /// The payload of a record is its index before the sort.

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// CUB's device-wide sorts, compiled without -rdc=true, with which they are slower.
+/// CUB's device-wide sorts. They are compiled without -rdc=true, because they are slower with it.
 
 #include <cuda_runtime.h>
 
@@ -18,7 +18,8 @@ template <class Key, class Order>
 cudaError_t cub_merge_sort(void* scratch, std::size_t& bytes, Key* keys, std::uint32_t n,
                            Order order);
 
-/// The same with a second array of n keys, `alternate`. Swaps the pointers if the result is there.
+/// Sorts with a second array of n keys, `alternate`, and swaps the two pointers if the result is in
+/// the second array. If `scratch` is null, it only stores the required size in `bytes`.
 template <class Key>
 cudaError_t cub_radix_sort(void* scratch, std::size_t& bytes, Key*& keys, Key*& alternate,
                            std::uint32_t n);

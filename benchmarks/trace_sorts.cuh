@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A timed sort, compiled with or without RAMIFY_TRACE, as the including file defines it.
+/// A timed sort. The including file decides with RAMIFY_TRACE whether its kernels can record.
 
 #include <cstdint>
 #include <ramify/quicksort.cuh>

@@ -5,26 +5,17 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-cmake/install_packages.sh
+examples/build.sh quicksort
 build=build/demo
 mkdir -p $build
-# Without a GPU, build only for the CPU executor, with little optimization, to save time.
-options=()
-nvidia-smi -L >/dev/null 2>&1 ||
-  options=(-DRAMIFY_CUDA=OFF "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG")
-cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release "${options[@]}" \
-  -DRAMIFY_TESTS=OFF -DRAMIFY_BENCHMARKS=OFF >$build/configure.log 2>&1 ||
-  { cat $build/configure.log; exit 1; }
-grep 'Ramify:' $build/configure.log || true
-cmake --build $build --target quicksort
 
 find /usr -xdev -type f -printf '%s\n' >$build/file_sizes.txt
 sort_sizes() { # output, arguments...
   local output=$1
   shift
   echo
-  echo "\$ quicksort --input file_sizes.txt --output $output --verify $*"
-  $build/examples/quicksort --input $build/file_sizes.txt --output $build/"$output" --verify "$@"
+  echo "\$ build/bin/quicksort --input $build/file_sizes.txt --output $build/$output --verify $*"
+  build/bin/quicksort --input $build/file_sizes.txt --output $build/"$output" --verify "$@"
 }
 sort_sizes sorted.txt "$@"
 if [ $# -eq 0 ]; then
@@ -39,3 +30,4 @@ echo "The sizes in bytes of the $lines files under /usr, sorted, are in $build/s
 echo "  first  $(head -n 1 $build/sorted.txt)"
 echo "  middle $(sed -n "$((lines / 2 + 1))p" $build/sorted.txt)"
 echo "  last   $(tail -n 1 $build/sorted.txt)"
+echo "examples/build.sh builds the other programs: amr, nbody, rooted_tree, tree_search."

@@ -5,7 +5,7 @@
 //                wrong ways.
 // The rule       Pass a child values, and pointers to global memory.
 // The pitfall    Local memory belongs to one thread and shared memory to one block. In the child
-//                the same address refers to other memory or to none, and the parent may have ended.
+//                the same address refers to other memory, or to none. The parent may have ended.
 //                On a GPU the behavior is undefined: the result may be a wrong number without an
 //                error. nvcc warns where it can detect the mistake. The same rule holds for
 //                cudaMemcpyAsync and cudaMemsetAsync in a kernel.

@@ -6,7 +6,9 @@
 //                list, which a later grid processes. No task is lost.
 // The rule       A grid that was launched from the device occupies a slot of a pool until it is
 //                complete (cudaLimitDevRuntimePendingLaunchCount, 2048 unless set). When the pool
-//                is full, a launch fails with error 69, cudaErrorLaunchPendingCountExceeded.
+//                is full, a launch fails. The device runtime then returns error 69,
+//                cudaErrorLaunchPendingCountExceeded. The table of limits in the CUDA Programming
+//                Guide names another error for this case, cudaErrorLaunchOutOfResources.
 // The pitfall    A full pool can also hang the GPU: launches by 32 threads of each block into a
 //                full pool have hung an H200. So do not launch until an error comes; count before
 //                each launch. The driver may also grant another limit than requested. Read it back.
@@ -76,7 +78,8 @@ void show(const char* name, unsigned quota) {
   std::cout << name << ", " << quota << ":\n"
             << "  child grids " << s.grids << ", tasks in the list " << s.listed << '\n'
             << "  together: " << s.grids + s.listed << ", done once: " << once << '\n'
-            << "  most slots in use at a time: " << s.most_in_use << '\n'
+            << "  never more slots in use than the quota: "
+            << (s.most_in_use <= quota ? "yes" : "no") << '\n'
             << "  failed launches: " << s.failed << ", first error: " << s.first_error << '\n';
 }
 

@@ -2,8 +2,8 @@
 // Lesson 12: malloc in a kernel.
 //
 // You will see   four blocks that allocate 1 MiB each, fill it and pass it to a child grid, which
-//                adds up the numbers and frees the memory. Then one thread allocates such pieces
-//                until the heap is exhausted.
+//                adds up the numbers and frees the memory. One thread counts how many such pieces
+//                the heap holds, before and after.
 // The rule       malloc() in a kernel returns global memory, from a heap of fixed size
 //                (cudaLimitMallocHeapSize, 8 MiB unless set). Any later grid may use it, and any
 //                may free it. It stays allocated until it is freed, even after its grid has ended.
@@ -11,8 +11,8 @@
 //                check. The limit must be set before the first kernel that uses malloc(), or CUDA
 //                refuses. The host can neither cudaFree such memory nor copy from it: a kernel must
 //                do both.
-// Try            Comment out the line of step 3. Four pieces are never freed, so fewer are
-//                available at the end.
+// Try            Comment out the line of step 3. Four pieces are never freed, so four fewer are
+//                available afterwards.
 #include <ramify/runtime/shared.cuh>
 
 #include "lesson.hpp"
@@ -26,8 +26,8 @@ constexpr unsigned wanted_pieces = 100;  // far more than fit into the heap
 
 struct results {
   unsigned ones;    // sum over the pieces that children read
-  unsigned pieces;  // pieces allocated before the heap was exhausted
-  int again;        // 1: after they were freed, malloc succeeded again
+  unsigned before;  // pieces that the heap held before the parent ran
+  unsigned after;   // pieces that it held afterwards
   unsigned failed;  // launches and allocations that failed
 };
 
@@ -64,27 +64,25 @@ __global__ void add_up(unsigned* piece, results* seen) {
   if (threadIdx.x == 0) device_free(piece);
 }
 
-// 4. Allocates pieces until malloc returns null. The first word of each piece links it to a list.
-__global__ void exhaust_heap(results* seen) {
+// 4. Counts the pieces that malloc returns before it returns null, and frees them. The first word
+//    of each piece links it to a list.
+__global__ void count_pieces(unsigned* pieces) {
   struct link {
     link* next;
   };
   link* taken = nullptr;
-  while (seen->pieces < wanted_pieces) {
+  while (*pieces < wanted_pieces) {
     auto* piece = static_cast<link*>(device_malloc(piece_bytes));
     if (piece == nullptr) break;
     piece->next = taken;
     taken = piece;
-    ++seen->pieces;
+    ++*pieces;
   }
   while (taken != nullptr) {
     link* const next = taken->next;
     device_free(taken);
     taken = next;
   }
-  void* const piece = device_malloc(piece_bytes);
-  seen->again = piece != nullptr ? 1 : 0;
-  device_free(piece);
 }
 
 int main() {
@@ -92,14 +90,17 @@ int main() {
     // 5. Set the limit before the first kernel.
     check(cudaDeviceSetLimit(cudaLimitMallocHeapSize, heap_bytes), "setting the heap's limit");
     const lesson::device_array<results> memory(1);
-    check(launch(parent, {4, 64}, nullptr, memory.data()).code(), "launching");
-    check(launch(exhaust_heap, {1, 1}, nullptr, memory.data()).code(), "launching");
+    results* const r = memory.data();
+    check(launch(count_pieces, {1, 1}, nullptr, &r->before).code(), "launching");
+    check(launch(parent, {4, 64}, nullptr, r).code(), "launching");
+    check(launch(count_pieces, {1, 1}, nullptr, &r->after).code(), "launching");
     const results seen = memory.read()[0];
     std::cout << "sum of four children:            " << seen.ones << " (4 x " << piece_length
               << ")\nfailures:                        " << seen.failed
-              << "\npieces of 1 MiB from 16 MiB:     " << seen.pieces
+              << "\npieces of 1 MiB from 16 MiB:     " << seen.before
               << "\nthen malloc returned null:       "
-              << (seen.pieces < wanted_pieces ? "yes" : "no")
-              << "\nsuccess again after freeing:     " << (seen.again == 1 ? "yes" : "no") << '\n';
+              << (seen.before < wanted_pieces ? "yes" : "no")
+              << "\npieces that were never freed:    " << int(seen.before) - int(seen.after)
+              << '\n';
   });
 }

@@ -4,8 +4,8 @@
 // You will see   a parent and its child that read constant memory, a texture, a managed variable
 //                and pinned host memory, in two launches with a different constant each.
 // The rule       A child sees what its launching thread wrote before the launch in global, managed
-//                and mapped memory, and also through a texture. The host sets constants while no
-//                kernel reads them.
+//                and mapped memory, and also through a texture. The host may set a constant only
+//                while no kernel reads it.
 // The pitfall    A texture is read through a cache that writes of the same grid do not update. A
 //                kernel that writes memory and reads it again through a texture may get the old
 //                value.
@@ -23,7 +23,8 @@ using namespace ramify;
 __constant__ int factor;  // kernels can only read it
 __managed__ int managed;  // the host and the kernels use the same name
 
-struct observations {  // in pinned host memory, which is mapped: kernels access it over the link
+// In pinned host memory. It is mapped: kernels read and write it over the link to the host.
+struct observations {
   int failures, texture_in_parent, note;
   int constant, by_pointer, texture, managed, note_in_child;
 };

@@ -5,7 +5,12 @@
 //                stands for, and by the same calls in PTX. The results are the same.
 // The rule       A launch is two calls: the device runtime returns a buffer for the kernel's
 //                parameters, and then launches the kernel with its content. Each parameter is at
-//                the next multiple of its alignment, as the members of a struct are.
+//                the next multiple of its alignment, as the members of a struct are. All parameters
+//                together have at most 4 KB.
+//                nvcc calls cudaGetParameterBufferV2 and cudaLaunchDeviceV2, as this lesson does.
+//                The CUDA Programming Guide documents the first version of both:
+//                cudaGetParameterBuffer(alignment, size) returns a buffer of `size` bytes, and
+//                cudaLaunchDevice() gets the kernel and its shape together with this buffer.
 // The pitfall    A parameter buffer has no types. Code that fills it wrongly launches a child with
 //                wrong arguments, without an error. A null buffer means that no launch is possible,
 //                for example because the pending launch pool is exhausted.

@@ -7,8 +7,9 @@
 # The rule       Kernels that launch are compiled to relocatable device code (-rdc=true; -dc means
 #                -rdc=true -c). Then the device code of all objects is linked with the device
 #                runtime cudadevrt, before the host's linker makes the program.
-# The pitfall    Device code is linked once. A shared library with device code of its own links, but
-#                its kernels failed at run time if the program launched from the device too.
+# The pitfall    Device code is linked once for a program. A shared library with kernels that launch
+#                also links, but on an H200 its kernels failed at run time when the program had
+#                kernels that launch, too.
 # Try            In step 2, drop child.o from the device link. nvlink then reports what is missing.
 set -euo pipefail
 

@@ -8,7 +8,7 @@
 //                  16a  one grid for the children of each task
 //                  16b  threshold: a small task runs in the thread that holds it
 //                  16c  coarsening: one block runs several tasks, one after another
-//                  16d  aggregation: the launches of all tasks of a block become one grid
+//                  16d  aggregation: the launches of all threads of a block become one grid
 //                (After Olabi, Gomez-Luna, Mutlu, Hwu and El Hajj, "A Compiler Framework for
 //                Optimizing Dynamic Parallelism on GPUs", CGO 2022.)
 // The rule       A launch from the device costs microseconds: 6.1 for one thread on an H200

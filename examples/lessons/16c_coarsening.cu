@@ -3,11 +3,12 @@
 //
 // You will see   the tasks, the sum and the grids of 16b, and about a quarter of its blocks.
 //                Changed from 16b: blocks_for(), its two calls, and step 5, where a block runs four
-//                tasks, one after another.
+//                tasks, one after another. The lesson also prints how many tasks a block ran.
 // The rule       A block has a cost too: it is scheduled, it starts, it loads its arguments. A
 //                block that runs several tasks pays this cost once.
 // The pitfall    Tasks that follow one another in a block no longer run in parallel.
-// Try            Write `coarsening = 1`. That is 16b again.
+// Try            Write `coarsening = 1`. That is 16b again: almost four times as many blocks, and
+//                each runs one task.
 #include "lesson.hpp"
 
 using namespace ramify;
@@ -52,6 +53,7 @@ struct results {
   unsigned grids;  // launched by kernels
   unsigned blocks;
   unsigned failed;
+  unsigned most_tasks;  // maximum number of tasks that one block ran
 };
 
 __device__ void visit(task t, results* out) {
@@ -89,10 +91,14 @@ __device__ void run_task(task mine, results* out) {
 
 // 5. A block runs up to `coarsening` children of `parent`. (A block is one thread, for brevity.)
 __global__ void run_children(task parent, results* out) {
+  unsigned tasks = 0;
   for (unsigned i = 0; i < coarsening; ++i) {
     const task mine = child_of(parent, blockIdx.x * coarsening + i);
-    if (mine.size > 0) run_task(mine, out);
+    if (mine.size == 0) break;  // the parent has no more children
+    run_task(mine, out);
+    ++tasks;
   }
+  atomicMax(&out->most_tasks, tasks);
 }
 
 int main() {
@@ -105,6 +111,7 @@ int main() {
     const results out = memory.read()[0];
     std::cout << "tasks below the root: " << out.tasks << ", sum " << out.sum << '\n'
               << "launched by kernels:  " << out.grids << " grids, " << out.blocks << " blocks\n"
-              << "failed launches:      " << out.failed << '\n';
+              << "failed launches:      " << out.failed << '\n'
+              << "tasks of a block:     at most " << out.most_tasks << ", one after another\n";
   });
 }

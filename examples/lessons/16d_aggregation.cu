@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 16d: aggregation. The last of four versions of one program; see 16a.
 //
-// You will see   the tasks and the sum of 16c, with fewer grids. Changed from 16c: a block collects
-//                all its large tasks (parents) and then launches one grid for all of them.
-// The rule       The grids that one block would launch can be one grid. Each of its blocks searches
-//                for the parent whose child it runs.
-// The pitfall    That search has a cost, and the first task's children wait for the last task. The
-//                launches of a whole grid can be aggregated as well, as Ramify's
-//                granularity::per_grid does: then the tasks are in global memory, and the last
-//                block of the grid launches.
-// Try            Write `coarsening = 16`. A block runs more tasks; there are fewer grids and
-//                blocks.
+// You will see   the tasks and the sum of 16b, with far fewer grids. Changed from 16b: a block has
+//                32 threads, and each runs a task. The block collects its large tasks (parents) and
+//                launches one grid for the children of all of them.
+// The rule       The grids that the threads of a block would launch can be one grid. A scan over
+//                the block gives each parent its first child's number in that grid. One thread
+//                launches. Each thread of the new grid finds its parent by a binary search in these
+//                numbers.
+// The pitfall    The scan and the search have a cost, and the children of all parents wait for the
+//                slowest task of the block. The launches of a whole grid can be aggregated as well,
+//                as Ramify's granularity::per_grid does: then the tasks are in global memory, and
+//                the last block of the grid launches.
+// Try            Write `threads = 64`. Larger blocks launch fewer grids.
+#include <ramify/runtime/collectives.cuh>
+
 #include "lesson.hpp"
 
 using namespace ramify;
@@ -42,30 +46,15 @@ __host__ __device__ unsigned children_of(task parent) {
   return count;
 }
 
-// The number of tasks that a block runs, one after another.
-constexpr unsigned coarsening = 4;
+constexpr unsigned threads = 32;  // of a block; each runs a task
 
-// All tasks of one block that have children to launch. One grid is launched for them.
+// One task of each thread, and the number of its first child among the children of the block. The
+// struct is passed to the child grid by value.
 struct parents {
-  task of[coarsening];
-  unsigned count;
+  task of[threads];
+  unsigned first[threads];
+  unsigned children;  // of all of them
 };
-
-__host__ __device__ unsigned blocks_for(const parents& group) {
-  unsigned children = 0;
-  for (unsigned p = 0; p < group.count; ++p) children += children_of(group.of[p]);
-  return (children + coarsening - 1) / coarsening;
-}
-
-// Child `which` of the group. The children of the first parent come first.
-__host__ __device__ task child_of(const parents& group, unsigned which) {
-  for (unsigned p = 0; p < group.count; ++p) {
-    const unsigned children = children_of(group.of[p]);
-    if (which < children) return child_of(group.of[p], which);
-    which -= children;
-  }
-  return {0, 0};
-}
 
 struct results {
   unsigned tasks;
@@ -93,42 +82,65 @@ __device__ void run_in_place(task small, results* out) {
   }
 }
 
+// Returns child `which` of the group: binary search for the last parent whose first child is not
+// after it. (A task without children has the same number as the next one, so it is not the last.)
+__device__ task child_of(const parents& group, unsigned which) {
+  if (which >= group.children) return {0, 0};
+  unsigned parent = 0;
+  for (unsigned step = threads / 2; step > 0; step /= 2) {
+    if (group.first[parent + step] <= which) parent += step;
+  }
+  return child_of(group.of[parent], which - group.first[parent]);
+}
+
 __global__ void run_children(parents group, results* out);
 
-__device__ void run_task(task mine, parents& large, results* out) {
+// Runs a task, or visits only its root. Returns the number of children that are left to launch.
+__device__ unsigned run_task(task mine, results* out) {
   if (mine.size < threshold) {  // 3. Base case: a small task.
-    run_in_place(mine, out);
-    return;
+    if (mine.size > 0) run_in_place(mine, out);
+    return 0;
   }
   visit(mine, out);
-  large.of[large.count++] = mine;
+  return children_of(mine);
 }
 
 // 4. Recurse: launch one grid for the children of all tasks of the block.
 __device__ void launch_children(const parents& large, results* out) {
-  const unsigned blocks = blocks_for(large);
-  const auto launched = launch(run_children, {blocks, 1}, fire_and_forget(), large, out);
+  const unsigned blocks = (large.children + threads - 1) / threads;
+  const auto launched = launch(run_children, {blocks, threads}, fire_and_forget(), large, out);
   atomicAdd(launched ? &out->grids : &out->failed, 1u);
   if (launched) atomicAdd(&out->blocks, blocks);
 }
 
-// 5. A block runs up to `coarsening` children of the group. (A block is one thread, for brevity.)
+// 5. Thread i of block b runs child b * threads + i of the group.
 __global__ void run_children(parents group, results* out) {
-  parents large{};
-  for (unsigned i = 0; i < coarsening; ++i) {
-    const task mine = child_of(group, blockIdx.x * coarsening + i);
-    if (mine.size > 0) run_task(mine, large, out);
-  }
-  if (large.count > 0) launch_children(large, out);
+  using scan = block_scan<unsigned, threads>;
+  __shared__ typename scan::TempStorage scan_memory;
+  __shared__ parents large;
+  const task mine = child_of(group, blockIdx.x * threads + threadIdx.x);
+  const unsigned children = run_task(mine, out);
+  large.of[threadIdx.x] = mine;
+  unsigned all = 0;
+  scan(scan_memory).ExclusiveSum(children, large.first[threadIdx.x], all);
+  if (threadIdx.x == 0) large.children = all;
+  __syncthreads();  // makes `large` complete for thread 0
+  if (threadIdx.x == 0 && all > 0) launch_children(large, out);
 }
 
 int main() {
   return lesson::run([] {
     const lesson::device_array<results> memory(1);
-    // 6. All grids together need less than a quarter of the pending-launch pool.
-    const parents root{{{2022, 1000}}, 1};
-    const unsigned blocks = blocks_for(root);
-    check(launch(run_children, {blocks, 1}, nullptr, root, memory.data()).code(), "launching");
+    // 6. All grids together need less than a quarter of the pending-launch pool. The root is the
+    //    only parent of the first group; the others have no children.
+    const task root{2022, 1000};
+    parents group{};
+    group.of[0] = root;
+    group.children = children_of(root);
+    for (unsigned i = 1; i < threads; ++i) group.first[i] = group.children;
+    const unsigned blocks = (group.children + threads - 1) / threads;
+    check(launch(run_children, {blocks, threads}, nullptr, group, memory.data()).code(),
+          "launching");
     const results out = memory.read()[0];
     std::cout << "tasks below the root: " << out.tasks << ", sum " << out.sum << '\n'
               << "launched by kernels:  " << out.grids << " grids, " << out.blocks << " blocks\n"

@@ -2,13 +2,15 @@
 // Lesson 20b: a problem that is larger than its budget of device memory.
 //
 // You will see   4 MiB of numbers processed with 256 KiB of device memory, in tiles that alternate
-//                between two streams: one tile may be copied while the other is processed.
+//                between two streams, and how many tiles began before the previous one was
+//                complete. (On the CPU executor each call waits, so there are none.)
 // The rule       The copy in, the kernels and the copy out of a tile follow one another in one
 //                stream. Before the host fills a pinned buffer again, it waits for that stream
 //                only.
 // The pitfall    The device buffer and the pinned buffer are in use until their copy is complete.
 //                Filling one too early is a race that causes no error message.
-// Try            In step 1, halve the budget: `128 << 10`. There are then twice as many tiles.
+// Try            In step 3, write `pipelines[0]`. All tiles are then in one stream, and none begins
+//                before the previous one is complete.
 #include "lesson.hpp"
 
 #include <algorithm>
@@ -49,6 +51,7 @@ int main() {
     const lesson::device_array<int> failures(1);
     check(cudaStreamSynchronize(nullptr), "waiting for the counter to be cleared");
 
+    std::vector<host_event> begins(n / tile), ends(n / tile);  // of each tile
     const auto store_result = [](pipeline& p) {
       // 2. Wait for this pipeline and store its result. The other pipeline continues.
       p.stream.synchronize();
@@ -57,15 +60,17 @@ int main() {
     };
     int tiles = 0;
     for (std::size_t begin = 0; begin < n; begin += tile, ++tiles) {
+      // 3. The tiles alternate between the pipelines.
       pipeline& p = pipelines[tiles % 2];
       store_result(p);
-      // 3. Copy the tile into pinned memory. Copies from there do not block the host.
+      // 4. Copy the tile into pinned memory. Copies from there do not block the host.
       p.result = numbers.data() + begin;
       p.count = std::min(tile, n - begin);
       std::copy_n(p.result, p.count, p.pinned.data());
-      // 4. Submit the copy in, the kernels and the copy out to this stream without a wait. The copy
-      //    out begins after the parent's child grid is complete.
+      // 5. Submit the copy in, the kernels and the copy out to this stream without a wait. The copy
+      //    out begins after the parent's child grid is complete. The events get the times.
       const std::size_t bytes = p.count * sizeof(unsigned);
+      begins[tiles].record(p.stream.get());
       check(cudaMemcpyAsync(p.on_device.data(), p.pinned.data(), bytes, cudaMemcpyHostToDevice,
                             p.stream.get()),
             "copying a tile to the device");
@@ -76,9 +81,17 @@ int main() {
       check(cudaMemcpyAsync(p.pinned.data(), p.on_device.data(), bytes, cudaMemcpyDeviceToHost,
                             p.stream.get()),
             "copying a tile to the host");
+      ends[tiles].record(p.stream.get());
     }
     for (pipeline& p : pipelines) store_result(p);
 
+    // 6. The proof of the overlap: times of the events since the first one.
+    int overlapping = 0;
+    for (int i = 1; i < tiles; ++i) {
+      const bool overlaps =
+          begins[i].milliseconds_since(begins[0]) < ends[i - 1].milliseconds_since(begins[0]);
+      overlapping += overlaps ? 1 : 0;
+    }
     std::size_t right = 0;
     for (std::size_t i = 0; i < n; ++i) {
       const auto v = static_cast<unsigned>(i);
@@ -86,7 +99,7 @@ int main() {
     }
     std::cout << "numbers: " << n * sizeof(unsigned) / 1024
               << " KiB, on the device at a time: " << budget / 1024 << " KiB, tiles: " << tiles
-              << '\n'
+              << "\ntiles that began before the previous one was complete: " << overlapping << '\n'
               << "right: " << right << " of " << n
               << ", launches that failed: " << failures.read()[0] << '\n';
   });

@@ -3,8 +3,8 @@
 
 /// \file
 /// Code that all lessons share: main() runs a lesson on a GPU or on the CPU executor, or skips it.
-/// Several lessons also use an array in device memory, a log of letters, and the text of a rule
-/// violation.
+/// Several lessons also use an array in device memory, a log of letters, repeated runs in other
+/// orders, and the text of a rule violation.
 
 #include <algorithm>
 #include <exception>
@@ -36,6 +36,9 @@ inline bool has_device() {
 #endif
 }
 
+/// Returns "yes" or "no".
+inline const char* yes_or_no(bool yes) { return yes ? "yes" : "no"; }
+
 /// Prints the reason why the lesson does not run. Returns the exit status for main().
 inline int skip(std::string_view reason) {
   std::cout << "skipped: " << reason << '\n';
@@ -53,6 +56,22 @@ int run(Lesson show) {
   } catch (const std::exception& e) {
     std::cerr << "error: " << e.what() << '\n';
     return 1;
+  }
+}
+
+/// Calls `run_once` `count` times.
+///
+/// On the CPU executor each call has another random order of grids and threads, within the rules of
+/// dynamic parallelism. So an order that the rules allow is also seen. Other programs get such an
+/// order from the environment variable RAMIFY_CPU_SCHEDULE=random:SEED.
+template <class Run>
+void repeat(unsigned count, Run run_once) {
+  for (unsigned i = 0; i < count; ++i) {
+#if !RAMIFY_ON_CUDA
+    const ramify::cpu::scoped_executor_config order(
+        {.order = ramify::cpu::schedule::random, .seed = i});
+#endif
+    run_once();
   }
 }
 

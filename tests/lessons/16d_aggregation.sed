@@ -1,1 +1,1 @@
-s|coarsening = 4;|coarsening = 16;|
+s|threads = 32; |threads = 64; |

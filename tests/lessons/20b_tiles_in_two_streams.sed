@@ -1,1 +1,1 @@
-s/budget = 256 << 10;/budget = 128 << 10;/
+s/pipelines\[tiles % 2\]/pipelines[0]/

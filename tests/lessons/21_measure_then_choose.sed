@@ -1,1 +1,1 @@
-s/ rounds = 50; / rounds = 5000; /
+s/ rounds = 5; / rounds = 20000; /

@@ -5,14 +5,24 @@
 #
 #   check.sh <program> <expected> [<environment>...]
 set -euo pipefail
+shopt -s extglob
 program=$1 expected=$2
 shift 2
 
+if [ ! -x "$program" ]; then
+  echo "not built: $program; build all targets, or only $(basename "$program"), before the test"
+  exit 1
+fi
 status=0
 output=$(env "$@" timeout 120 "$program" 2>&1) || status=$?
 if [ $status = 77 ]; then
   printf '%s\n' "$output"
   exit 77
+fi
+if [ ! -f "$expected" ]; then
+  printf '%s\n' "$output"
+  echo "there is no expected output: write it to $expected"
+  exit 1
 fi
 
 mapfile -t lines <<<"$output"

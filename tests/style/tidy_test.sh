@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Fails if clang-tidy 16 finds something in the sources of the CPU executor, the traces' writers and the
-# facade (.clang-tidy says what it looks for).
-#   tidy_test.sh ROOT BUILD JOBS      BUILD has compile_commands.json
+# Fails if clang-tidy 16 finds something in the sources of the CPU executor, of the facade, and of the
+# functions that write traces. The file .clang-tidy lists the checks.
+#   tidy_test.sh ROOT BUILD JOBS      BUILD contains compile_commands.json
 set -euo pipefail
 cd "$1"
 tidy=$(command -v clang-tidy-16) || { echo "needs clang-tidy-16"; exit 77; }

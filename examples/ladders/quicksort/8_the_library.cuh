@@ -4,15 +4,17 @@
 /// \file
 /// Rung 8: Ramify's quicksort.
 ///
-/// Changed    Rung 7's idea with all optimizations. Blocks lay a tile out in shared memory before
-///            they write it. The first count detects keys that are in order, and they stay in
+/// Changed    Rung 7's idea with all optimizations. A block orders a tile in shared memory before
+///            it writes the tile. The first count detects keys that are in order, and they stay in
 ///            place. Teams of threads in a block sort leaves. The number of parts depends on n. The
-///            library sorts keys of any type, with values, by any comparator, and survives bad
-///            comparators. The gain of each: benchmarks/README.md. To read the code, begin with
-///            algorithms/README.md.
+///            library sorts keys of any type, with values, by any comparator; with one that is
+///            no strict weak order, the result is some permutation of the keys.
+///            benchmarks/README.md lists the gain of each optimization. To read the code, begin
+///            with algorithms/README.md.
 /// Tree       As in rung 7: the last block of a level launches the next level and the leaves.
-/// Join       As in rung 7. The host launches the levels that got no slot (`quicksort_run::get()`).
-/// Cost       Two levels for 2^24 keys on an H200, and leaves.
+/// Join       As in rung 7. The host launches the levels without a launch slot
+///            (`quicksort_run::get()`).
+/// Cost       For 2^24 keys on an H200: two levels and their leaf grids.
 
 #include <ramify/quicksort.cuh>
 

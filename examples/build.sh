@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Builds all example programs in build/dev, which is the build folder of the preset dev, and links them
+# into build/bin. Arguments name the programs to build instead, for instance: examples/build.sh nbody
+set -euo pipefail
+cd "$(dirname "$0")/.."
+programs=("$@")
+[ $# -gt 0 ] || programs=(amr nbody quicksort rooted_tree tree_search)
+for program in "${programs[@]}"; do
+  [ -f "examples/$program.cpp" ] ||
+    { echo "examples/build.sh: there is no program '$program' in examples/" >&2; exit 2; }
+done
+
+cmake/install_packages.sh
+mkdir -p build/bin
+# Without a GPU, a new build folder is configured for the CPU executor only, to save time.
+options=()
+if [ ! -f build/dev/CMakeCache.txt ]; then
+  options=(-G Ninja)
+  if ! nvidia-smi -L >/dev/null 2>&1; then
+    options+=(-DRAMIFY_CUDA=OFF)
+    echo "There is no GPU. To compile for one nevertheless: cmake --preset dev -DRAMIFY_CUDA=AUTO"
+  fi
+fi
+cmake --preset dev "${options[@]}" >build/configure.log 2>&1 ||
+  { cat build/configure.log >&2; exit 1; }
+grep 'Ramify:' build/configure.log || true
+cmake --build --preset dev --target "${programs[@]}"
+for program in "${programs[@]}"; do ln -sf "../dev/examples/$program" "build/bin/$program"; done
+
+echo "The programs are in build/bin: ${programs[*]}"

@@ -1,0 +1,1 @@
+s/&high, cudaStreamNonBlocking, highest/\&high, cudaStreamNonBlocking, lowest/

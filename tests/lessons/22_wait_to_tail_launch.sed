@@ -1,0 +1,1 @@
+s/levels = 30;/levels = 100;/

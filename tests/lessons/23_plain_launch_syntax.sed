@@ -1,0 +1,1 @@
+s/too_many = 2000;/too_many = 1024;/

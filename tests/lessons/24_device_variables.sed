@@ -1,0 +1,1 @@
+s/slot = slots + blockIdx.x;/slot = slots;/

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests examples/try.sh with the template, and the command lines of examples/README.md that compile a
+# lesson by hand. A g++ line also runs the lesson; an nvcc line is compiled if there is an nvcc.
+#
+#   try_test.sh <root> <build> <work folder>
+set -euo pipefail
+root=$1 build=$2 work=$3
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work"
+export RAMIFY_BUILD=$build RAMIFY_CPU_SCHEDULE=parallel
+fail() { echo "FAILED: $*"; exit 1; }
+
+expect() { # status, text of the output, arguments of try.sh...
+  local status=0 output
+  output=$("$root/examples/try.sh" "${@:3}" 2>&1) || status=$?
+  [ $status = "$1" ] || fail "try.sh ${*:3} ended with status $status: $output"
+  [[ $output == *"$2"* ]] || fail "try.sh ${*:3} did not print '$2': $output"
+}
+
+cp "$root/examples/template.cu" my.cu
+expect 0 '8 threads of children ran, 0 launches failed' --cpu my.cu
+cat >arguments.cu <<'END'
+#include <cstdio>
+int main(int count, char** arguments) {
+  for (int i = 1; i < count; ++i) std::printf("<%s>", arguments[i]);
+  return count;
+}
+END
+expect 3 '<two words><-x>' --cpu arguments.cu 'two words' -x
+expect 2 'usage: examples/try.sh'
+expect 2 "there is no file 'missing.cu'" --cpu missing.cu
+expect 2 "'my.cpp' must end in .cu" my.cpp
+RAMIFY_BUILD=$work/none expect 1 "there is no $work/none/device_runtime/libramify_runtime.a" --cpu my.cu
+
+# The command lines of the README, with continuation lines joined, as they stand except for the build
+# folder.
+lines=$(sed -n '/^    /{:join; /\\$/{N; s/\\\n *//; b join}; s/^ *//p}' "$root/examples/README.md")
+compile() { # compiler: runs the README's line of this compiler in the root folder
+  local line
+  line=$(grep "^$1 " <<<"$lines") || fail "examples/README.md has no $1 line"
+  [ "$(wc -l <<<"$line")" = 1 ] || fail "examples/README.md has several $1 lines"
+  line=${line//build\/dev/$build}
+  line=${line/ -o lesson / -o $work/lesson }
+  line=${line/#$1 /\"$2\" }
+  (cd "$root" && bash -euc "$line") || fail "$line"
+}
+compile g++ "${CXX:-g++}"
+./lesson | grep -qF "log 0: '()()()()'" || fail 'the lesson prints something else'
+nvcc=${CUDACXX:-nvcc}
+command -v "$nvcc" >/dev/null || nvcc=${CUDA_PATH:-/usr/local/cuda}/bin/nvcc
+if command -v "$nvcc" >/dev/null; then
+  rm lesson
+  compile nvcc "$nvcc"
+  [ -x lesson ] || fail 'nvcc made no program'
+fi
