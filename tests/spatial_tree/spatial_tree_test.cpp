@@ -284,6 +284,8 @@ BOOST_AUTO_TEST_CASE(bad_configurations_are_named) {
   expect({.leaf_size = 0}, "leaf_size is 0");
   expect({.leaf_size = 1025}, "leaf_size is 1025; it must be in [1, 1024]");
   expect({.block_points = 0}, "block_points is 0");
+  expect({.streams = ramify::child_streams(9)}, "spatial_tree_config.streams is none of");
+  expect({.flat_loop = ramify::flat_loop(9)}, "spatial_tree_config.flat_loop is none of");
   expect({.route = static_cast<route>(9)}, "route");
 }
 
