@@ -69,10 +69,22 @@ class bench {
     });
     const double error = rms_error();
     if (!(error < 0.03)) throw std::runtime_error("wrong accelerations");
-    const auto build = time_of([&] { gravity.build(positions_.data(), n_, nullptr); });
-    const auto centers = time_of([&] { gravity.compute_centers_of_mass(masses_.data(), nullptr); });
-    const auto traversal =
-        time_of([&] { gravity.traverse(accelerations_.data(), potentials_.data(), nullptr); });
+    using namespace ramify::detail::nbody;
+    spatial_tree<Real, 3> tree;
+    const auto build = time_of(
+        [&] { tree = spatial_tree<Real, 3>(positions_.data(), n_, nullptr, tree_config(config)); });
+    const auto view = tree.view();
+    gravity_scratch<Real> scratch;
+    const device_buffer<std::byte> memory(scratch.take(nullptr, n_, view.node_count), nullptr);
+    scratch.take(memory.data(), n_, view.node_count);
+    clear_progress(scratch.progress, nullptr);
+    const auto centers = time_of(
+        [&] { compute_centers_of_mass<Real>(view, masses_.data(), config, scratch, nullptr, {}); });
+    const device_arrays<Real> arrays{positions_.data(),     masses_.data(),     n_,
+                                     accelerations_.data(), potentials_.data(), n_};
+    const auto traversal = time_of([&] {
+      detail::nbody::traverse<Real>(view, scratch, {arrays, config, scratch.progress, {}}, nullptr);
+    });
     const double a_body = static_cast<double>(report.interactions) / static_cast<double>(n_);
     out.row({name_of<Real>(), config.theta, config.leaf_size, to_string(config.route),
              to_string(report.taken), build.median_ms, centers.median_ms, traversal.median_ms,

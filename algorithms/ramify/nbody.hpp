@@ -35,6 +35,7 @@
 #include <ramify/nbody/conserved.hpp>
 #include <ramify/runtime/error.hpp>
 #include <span>
+#include <string>
 
 namespace ramify {
 
@@ -62,9 +63,23 @@ nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<c
                      const nbody_options& options = {});
 
 namespace detail::facade {
+
+/// The bodies of an nbody_simulation, on either backend. Its functions check no size.
 template <class Real>
-class nbody_on_backend;
-}
+class nbody_on_backend {
+ public:
+  using vector = std::array<Real, 3>;
+  virtual ~nbody_on_backend() = default;
+  virtual void step(double dt, std::uint64_t count) = 0;
+  virtual nbody_conserved conserved() = 0;
+  virtual void download(std::span<vector> positions, std::span<vector> velocities,
+                        std::span<vector> accelerations, std::span<Real> potentials) = 0;
+  [[nodiscard]] virtual nbody_report report() const = 0;
+
+  std::string backend_reason;
+};
+
+}  // namespace detail::facade
 
 /// Bodies that stay on the device and move under their own gravity. Move-only; a moved-from
 /// simulation may only be assigned or destroyed.
@@ -78,17 +93,14 @@ class nbody_simulation {
   /// \throws std::invalid_argument if sizes differ, or naming an invalid option or body
   nbody_simulation(std::span<const vector> positions, std::span<const vector> velocities,
                    std::span<const Real> masses, const nbody_options& options = {});
-  ~nbody_simulation();
-  nbody_simulation(nbody_simulation&&) noexcept;
-  nbody_simulation& operator=(nbody_simulation&&) noexcept;
 
   /// Advances the bodies by `count` leapfrog steps of dt, which may be negative. Copies no body to
   /// the host. \throws std::invalid_argument if dt is not finite as a Real, or if a body leaves the
   /// range of coordinates; then the bodies are in the middle of a step
-  void step(double dt, std::uint64_t count = 1);
+  void step(double dt, std::uint64_t count = 1) { bodies_->step(dt, count); }
 
   /// Returns the energies and momenta of the current state.
-  [[nodiscard]] nbody_conserved conserved() const;
+  [[nodiscard]] nbody_conserved conserved() const { return bodies_->conserved(); }
 
   /// Copies the current state of the bodies, in the order of the constructor's spans. Skips empty
   /// spans. \throws std::invalid_argument if the size of another span differs
@@ -96,11 +108,11 @@ class nbody_simulation {
                 std::span<vector> accelerations = {}, std::span<Real> potentials = {}) const;
 
   /// Returns the number of bodies.
-  [[nodiscard]] std::size_t size() const;
+  [[nodiscard]] std::size_t size() const { return report().bodies; }
 
   /// Returns the sums over all work so far, and its time. Nodes and route are those of the last
   /// force calculation.
-  [[nodiscard]] nbody_report report() const;
+  [[nodiscard]] nbody_report report() const { return bodies_->report(); }
 
  private:
   std::unique_ptr<detail::facade::nbody_on_backend<Real>> bodies_;

@@ -33,12 +33,13 @@
 ///            stream. spatial_tree_async() does not, except for the first automatic route on a GPU,
 ///            which measures launches (see choose_route()). The tree's memory is freed in that
 ///            stream, which must outlive the tree.
-/// Graphs     spatial_tree_async() can be captured into a CUDA graph on the device route, if all
-///            memory is passed and no trace is recorded. Each launch of the graph builds the tree
-///            over the points that the array then has.
-/// Launches   one grid per node of more than config.block_points points. Nodes that find no launch
-///            slot run in flat grids, one per level. In addition the grids of the sort, and six
-///            more.
+/// Graphs     spatial_tree_async() can be captured into a CUDA graph on either route, if all memory
+///            is passed and no trace is recorded. Each launch of the graph builds the tree over the
+///            points that the array then has. The flat route becomes a WHILE node, which requires a
+///            driver for CUDA 12.4, and not flat_loop::host.
+/// Launches   device route: one grid per node of more than config.block_points points. Nodes that
+///            find no launch slot run in flat grids, one per level. Flat route: one grid per level,
+///            which config.flat_loop launches. In addition the grids of the sort, and six more.
 /// Errors     std::invalid_argument for a bad argument, and for a NaN or an infinity (the message
 ///            names the first such point), which get() throws; std::length_error if the tree has
 ///            more nodes than fit in the caller's memory; unavailable if the device route is
@@ -50,7 +51,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <ramify/runtime/stream.cuh>
 #include <ramify/spatial_tree/build_run.cuh>
 #include <ramify/spatial_tree/config.hpp>
@@ -112,30 +112,40 @@ class [[nodiscard(
   spatial_tree_run(const point<Real, dim>* points, std::size_t n, cudaStream_t stream,
                    const spatial_tree_config& config, const scratch_memory& scratch,
                    const scratch_memory& tree_memory) {
-    std::optional<relaxed_capture_scope> relaxed;
-    // Queries of the driver concern no captured stream.
-    if (is_being_captured(stream)) relaxed.emplace();
-    const bool captured = check_arguments(points, n, stream, config, scratch, tree_memory);
+    validate(config);
+    const relaxed_capture_scope relaxed;  // queries of the driver concern no captured stream
+    const bool captured = is_being_captured(stream);
+    if (n > spatial_shape<dim>::max_points) {
+      throw std::invalid_argument("spatial_tree: n is " + std::to_string(n) +
+                                  "; it must be less than 2^31");
+    }
+    if (n > 0) {
+      check_device_access(points, "spatial_tree: points");
+      check_scratch(scratch, build::scratch_bytes(n, config), captured, "spatial_tree");
+      check_scratch(tree_memory, build::tree_bytes(n, config), captured, "spatial_tree",
+                    "tree_memory");
+    }
+    auto loop = detail::runtime::choose_loop(config.flat_loop, "spatial_tree_config.flat_loop");
     const std::size_t limit = *current_launch_limits().pending_launches;
     const route_choice choice =
         captured
             ? choose_route(config.route, limit, 1, {route::device, "the stream was being captured"})
             : choose_route(config.route, limit, 1,
                            detail::spatial_tree::plans_of_build(n, dim, config), stream);
-    static_cast<run_report&>(empty_report_) = report_of_this_build();
-    empty_report_.taken = choice.taken;
-    empty_report_.route_reason = choice.reason;
-    empty_report_.pending_launch_limit = limit;
-    if (n == 0) return;
-    if (captured && choice.taken == route::flat && !can_loop) {
-      throw unavailable(
-          "spatial_tree: a graph cannot capture the flat route, whose levels the host launches one "
-          "by one; the route is flat because: " +
-          choice.reason);
+    if (n == 0) {
+      static_cast<run_report&>(empty_.report) = report_of_this_build();
+      empty_.report.taken = choice.taken;
+      empty_.report.route_reason = choice.reason;
+      empty_.report.pending_launch_limit = limit;
+      return;
+    }
+    if (captured && choice.taken == route::flat) detail::runtime::require_capturable(loop, true);
+    if (!captured && loop.wanted == flat_loop::automatic) {
+      loop = {flat_loop::host, "the host launches grids in the size of each level"};
     }
     run_ = std::make_unique<build>(
         detail::spatial_tree::build_input<Real, dim>{points, static_cast<std::uint32_t>(n), stream,
-                                                     config, choice, limit},
+                                                     config, choice, loop, limit},
         scratch, tree_memory);
   }
 
@@ -146,10 +156,7 @@ class [[nodiscard(
   ///         the tree has more nodes than fit in memory that the caller passed; std::logic_error
   ///         while the stream is being captured; cuda_error, device_launch_error
   [[nodiscard]] spatial_tree<Real, dim> get() {
-    if (run_ != nullptr) return spatial_tree<Real, dim>(run_->finish());
-    detail::spatial_tree::built_tree<Real, dim> empty;
-    empty.report = empty_report_;
-    return spatial_tree<Real, dim>(std::move(empty));
+    return spatial_tree<Real, dim>(run_ != nullptr ? run_->finish() : std::move(empty_));
   }
 
   /// Returns the tree for reduce_bottom_up() and for kernels of the caller that are launched into
@@ -162,31 +169,9 @@ class [[nodiscard(
 
  private:
   using build = detail::spatial_tree::build_run<Real, dim>;
-  /// Whether a graph's loop can launch the levels of the flat route.
-  static constexpr bool can_loop = requires {
-    detail::spatial_tree::build_context<Real, dim>::flat_kernel();
-  };
-
-  /// Returns whether the stream is being captured.
-  static bool check_arguments(const point<Real, dim>* points, std::size_t n, cudaStream_t stream,
-                              const spatial_tree_config& config, const scratch_memory& scratch,
-                              const scratch_memory& tree_memory) {
-    validate(config);
-    if (n > spatial_shape<dim>::max_points) {
-      throw std::invalid_argument("spatial_tree: n is " + std::to_string(n) +
-                                  "; it must be less than 2^31");
-    }
-    const bool captured = is_being_captured(stream);
-    if (n == 0) return captured;
-    check_device_access(points, "spatial_tree: points");
-    check_scratch(scratch, build::scratch_bytes(n, config), captured, "spatial_tree");
-    check_scratch(tree_memory, build::tree_bytes(n, config), captured, "spatial_tree",
-                  "tree_memory");
-    return captured;
-  }
 
   std::unique_ptr<build> run_;
-  spatial_tree_report empty_report_;
+  detail::spatial_tree::built_tree<Real, dim> empty_;  // over no points
 };
 
 /// Starts to build the tree over n points, in `stream`. The points and the memory that is passed
@@ -198,7 +183,8 @@ class [[nodiscard(
 ///                     pool
 /// \param tree_memory  memory of spatial_tree_bytes() for the tree; empty: from the pool
 /// \throws std::invalid_argument; cuda_error; unavailable if the device route is requested without
-///         -rdc=true, or if the stream is being captured and the route is flat
+///         -rdc=true, for flat_loop::graph if the driver has no loops in graphs, and if the stream
+///         is being captured and the host would launch the levels of the flat route
 template <class Real, int dim>
 spatial_tree_run<Real, dim> spatial_tree_async(const point<Real, dim>* points, std::size_t n,
                                                cudaStream_t stream = nullptr,

@@ -38,11 +38,6 @@
 
 namespace ramify {
 
-namespace detail::facade {
-template <class Real, int dim>
-class spatial_backend;
-}
-
 /// Options of an index: the configuration of its build, and where it runs. The queries run on the
 /// same backend.
 struct spatial_tree_options : spatial_tree_config {
@@ -59,6 +54,28 @@ struct neighbor_lists {
   run_report report;
 };
 
+namespace detail::facade {
+
+/// The tree of a spatial_index on one backend. Its functions are those of spatial_index.
+template <class Real, int dim>
+class spatial_backend {
+ public:
+  using point = std::array<Real, dim>;
+  virtual ~spatial_backend() = default;
+  virtual run_report radius_count(std::span<const point> queries, Real radius,
+                                  std::span<std::uint32_t> counts) const = 0;
+  virtual neighbor_lists radius_list(std::span<const point> queries, Real radius) const = 0;
+  virtual run_report nearest(std::span<const point> queries, std::size_t k,
+                             std::span<std::uint32_t> ids, std::span<Real> distances2) const = 0;
+  virtual run_report all_nearest_neighbors(std::size_t k, bool exclude_self,
+                                           std::span<std::uint32_t> ids,
+                                           std::span<Real> distances2) const = 0;
+
+  spatial_tree_report report;  ///< of the build
+};
+
+}  // namespace detail::facade
+
 /// A spatial tree with its own copy of the points. Move-only. A moved-from index may only be
 /// destroyed or assigned to.
 template <class Real, int dim>
@@ -72,22 +89,23 @@ class spatial_index {
   /// Builds the tree over `points`.
   /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
   explicit spatial_index(std::span<const point> points, const spatial_tree_options& options = {});
-  ~spatial_index();
-  spatial_index(spatial_index&&) noexcept;
-  spatial_index& operator=(spatial_index&&) noexcept;
 
   /// Returns the report of the build.
-  [[nodiscard]] const spatial_tree_report& report() const;
+  [[nodiscard]] const spatial_tree_report& report() const { return backend_->report; }
 
   /// Counts the points whose distance to a query is at most `radius`.
   /// \param counts  one count per query
   /// \throws std::invalid_argument if counts.size() != queries.size(), or radius < 0; cuda_error
   run_report radius_count(std::span<const point> queries, Real radius,
-                          std::span<std::uint32_t> counts) const;
+                          std::span<std::uint32_t> counts) const {
+    return backend_->radius_count(queries, radius, counts);
+  }
 
   /// Lists the points whose distance to a query is at most `radius`. Their order depends only on
   /// the points of the index. \throws std::invalid_argument if radius < 0; cuda_error
-  [[nodiscard]] neighbor_lists radius_list(std::span<const point> queries, Real radius) const;
+  [[nodiscard]] neighbor_lists radius_list(std::span<const point> queries, Real radius) const {
+    return backend_->radius_list(queries, radius);
+  }
 
   /// Finds the k points nearest to each query, sorted by distance, then by index. If the index has
   /// fewer than k points, the rest of a row is no_neighbor and infinity.
@@ -96,14 +114,18 @@ class spatial_index {
   /// \throws std::invalid_argument if a result does not have k elements per query, or k == 0;
   ///         cuda_error
   run_report nearest(std::span<const point> queries, std::size_t k, std::span<std::uint32_t> ids,
-                     std::span<Real> distances2) const;
+                     std::span<Real> distances2) const {
+    return backend_->nearest(queries, k, ids, distances2);
+  }
 
   /// Finds the k nearest neighbors of every point of the index, as nearest() does. Row i belongs to
   /// point i. With `exclude_self` a point is not its own neighbor; copies of it are neighbors.
   /// \throws std::invalid_argument if a result does not have k elements per point, or k == 0;
   ///         cuda_error
   run_report all_nearest_neighbors(std::size_t k, bool exclude_self, std::span<std::uint32_t> ids,
-                                   std::span<Real> distances2) const;
+                                   std::span<Real> distances2) const {
+    return backend_->all_nearest_neighbors(k, exclude_self, ids, distances2);
+  }
 
  private:
   std::unique_ptr<detail::facade::spatial_backend<Real, dim>> backend_;

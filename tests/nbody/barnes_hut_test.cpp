@@ -50,39 +50,21 @@ __global__ void insert_fault(ramify::spatial_tree_view<double, 3> tree, gravity_
   }
 }
 
-/// Calculates a field by the kernels of barnes_hut, with a fault in the nodes.
+/// Calculates a field by the phases of barnes_hut, with a fault in the nodes.
 field<double> with_fault(const cloud<double>& from, const nbody_options& options, fault inserted) {
   const device_cloud<double> c(from);
   const ramify::spatial_tree<double, 3> built(c.positions.data(), c.size());
   const auto tree = built.view();
-  const unsigned blocks = tree.point_count / 128 + 1;  // there are no more nodes than points
-  const device_buffer<point_mass<double>> bodies(tree.point_count, nullptr);
-  const device_buffer<mass_sum<double>> sums(tree.node_count, nullptr);
-  const device_buffer<gravity_node<double>> nodes(tree.node_count, nullptr);
-  const auto progress = tests::upload<gravity_progress>({{0, 0, no_invalid_body}});
-  const auto run = [](auto kernel, unsigned grid, unsigned threads, const auto&... arguments) {
-    ramify::check(ramify::launch(kernel, {grid, threads}, nullptr, arguments...).code(),
-                  "launching a grid of the test");
-  };
-  run(gather_bodies<double>, blocks, 128, tree, c.masses.data(), bodies.data(),
-      ramify::trace_ticket());
-  (void)reduce_bottom_up(tree, mass_reduction<double>{bodies.data(), sums.data()}, nullptr);
-  run(make_nodes<double>, blocks, 128, tree, sums.data(), options.theta, nodes.data(),
-      ramify::trace_ticket());
-  run(insert_fault, blocks, 128, tree, nodes.data(), inserted);
-  const traversal_arguments<double> arguments{nodes.data(),
-                                              bodies.data(),
-                                              tree.ids,
-                                              tree.point_count,
-                                              options.softening * options.softening,
-                                              1,
-                                              c.accelerations.data(),
-                                              c.potentials.data(),
-                                              progress.data(),
-                                              tree.built,
-                                              {}};
-  run(traverse_tree<double>, (tree.point_count - 1) / traversal_threads + 1, traversal_threads,
-      arguments);
+  gravity_scratch<double> scratch;
+  const device_buffer<std::byte> memory(scratch.take(nullptr, c.size(), tree.node_count), nullptr);
+  scratch.take(memory.data(), c.size(), tree.node_count);
+  clear_progress(scratch.progress, nullptr);
+  compute_centers_of_mass(tree, c.masses.data(), options, scratch, nullptr, {});
+  ramify::check(ramify::launch(insert_fault, {tree.node_count / 128 + 1, 128}, nullptr, tree,
+                               scratch.nodes, inserted)
+                    .code(),
+                "inserting a fault");
+  traverse<double>(tree, scratch, {c.arrays(), options, scratch.progress, {}}, nullptr);
   return c.result({});
 }
 

@@ -134,6 +134,21 @@ BOOST_AUTO_TEST_CASE(bad_scratch_memory_is_named) {
                         std::invalid_argument, names("direct_gravity: scratch.bytes is 8"));
 }
 
+BOOST_AUTO_TEST_CASE(a_graph_launches_the_levels_of_the_flat_route_where_it_can) {
+  const auto c = rounded<float>(tests::plummer_cloud(deep, 2));
+  auto config = config_for(route::flat);
+  const auto expected = async_field(c, config, false);
+  config.flat_loop = ramify::flat_loop::graph;
+  if (!RAMIFY_ON_CUDA) {
+    BOOST_CHECK_EXCEPTION((void)async_field(c, config, false), ramify::unavailable,
+                          names("flat_loop graph is not available"));
+    return;
+  }
+  const auto found = async_field(c, config, true);
+  BOOST_TEST(same_bits(found, expected));
+  BOOST_TEST(found.report.graph_grids > 0u);
+}
+
 BOOST_AUTO_TEST_CASE(no_bodies) {
   ramify::barnes_hut<float> gravity;
   auto run = gravity.accelerations_async(nullptr, nullptr, 0, nullptr);
@@ -183,9 +198,10 @@ void expect_captured(std::size_t n, Start start, Calculate calculate) {
 
 BOOST_AUTO_TEST_CASE(a_captured_calculation_runs_in_each_launch_of_its_graph) {
   const auto config = config_for(route::device);
-  ramify::barnes_hut<float> gravity(config);
   const given_memory memory(ramify::barnes_hut_scratch_bytes<float>(deep, config));
-  if (ramify::device_launch_available) {
+  for (const route taken : routes) {
+    if (taken == route::device && !ramify::device_launch_available) continue;
+    ramify::barnes_hut<float> gravity(config_for(taken));
     expect_captured(
         deep,
         [&](const device_cloud<float>& c, cudaStream_t stream) {
@@ -211,18 +227,20 @@ BOOST_AUTO_TEST_CASE(a_captured_calculation_runs_in_each_launch_of_its_graph) {
 BOOST_AUTO_TEST_CASE(a_capture_that_is_not_possible_is_refused) {
   const ramify::host_stream stream;
   const device_cloud<float> c(rounded<float>(tests::make_cloud(shape::cube, 100)));
-  const auto capture = [&](route taken, const scratch_memory& scratch) {
-    ramify::barnes_hut<float> gravity(config_for(taken));
+  const auto capture = [&](ramify::flat_loop loop, const scratch_memory& scratch) {
+    auto config = config_for(route::flat);
+    config.flat_loop = loop;
+    ramify::barnes_hut<float> gravity(config);
     const ramify::captured_graph graph(stream.get(), [&] {
       (void)gravity.accelerations_async(c.positions.data(), c.masses.data(), c.size(),
                                         c.accelerations.data(), nullptr, stream.get(), scratch);
     });
   };
   const given_memory memory(ramify::barnes_hut_scratch_bytes<float>(100));
-  BOOST_CHECK_EXCEPTION(capture(route::device, {}), std::invalid_argument,
+  BOOST_CHECK_EXCEPTION(capture(ramify::flat_loop::automatic, {}), std::invalid_argument,
                         names("scratch.data is null"));
-  BOOST_CHECK_EXCEPTION(capture(route::flat, memory.get()), ramify::unavailable,
-                        names("cannot capture the flat route"));
+  BOOST_CHECK_EXCEPTION(capture(ramify::flat_loop::host, memory.get()), ramify::unavailable,
+                        names("cannot capture steps that the host launches"));
 }
 
 #endif

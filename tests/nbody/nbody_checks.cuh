@@ -99,6 +99,11 @@ struct device_cloud {
 
   [[nodiscard]] std::size_t size() const { return masses.size(); }
 
+  [[nodiscard]] ramify::detail::nbody::device_arrays<Real> arrays() const {
+    return {positions.data(),     masses.data(),     size(),
+            accelerations.data(), potentials.data(), size()};
+  }
+
   /// Calculates the field by the header template.
   nbody_report calculate(barnes_hut<Real>& gravity) const {
     return gravity.accelerations(positions.data(), masses.data(), size(), accelerations.data(),

@@ -151,6 +151,20 @@ BOOST_AUTO_TEST_CASE(the_direct_sum_of_some_bodies) {
   BOOST_TEST(some.report.interactions == 600u * 999u);
 }
 
+BOOST_AUTO_TEST_CASE(nothing_is_written_after_the_results) {
+  const auto c = rounded<float>(tests::make_cloud(shape::cube, 100));
+  for (const auto method : {nbody_method::tree, nbody_method::direct}) {
+    auto options = options_for(0.5);
+    options.method = method;
+    std::vector<std::array<float, 3>> accelerations(500, {1, 2, 3});
+    std::vector<float> potentials(500, 4);
+    (void)ramify::gravity<float>(c.positions, c.masses, std::span(accelerations).first(100),
+                                 std::span(potentials).first(100), options);
+    BOOST_TEST(std::ranges::count(accelerations, std::array<float, 3>{1, 2, 3}) == 400);
+    BOOST_TEST(std::ranges::count(potentials, 4.0f) == 400);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_facade_accepts_every_kind_of_memory) {
   using vector = std::array<double, 3>;
   const auto c = tests::make_cloud(shape::cube, 500);
@@ -269,6 +283,7 @@ BOOST_AUTO_TEST_CASE(bad_options_are_named) {
   BOOST_CHECK_NO_THROW((void)gravity_of<double>(c, options_for(0.5, 1e20)));
   expect_field([](auto& o) { o.method = nbody_method(9); }, "method");
   expect_field([](auto& o) { o.route = route(9); }, "route");
+  expect_field([](auto& o) { o.flat_loop = ramify::flat_loop(9); }, "nbody_config.flat_loop");
   expect_field([](auto& o) { o.backend = ramify::backend(9); }, "backend");
   expect_field([](auto& o) { o.leaf_size = 1025; }, "leaf_size is 1025");
   BOOST_CHECK_THROW((void)ramify::parse_nbody_method("guess"), std::invalid_argument);

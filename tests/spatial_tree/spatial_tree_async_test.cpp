@@ -169,6 +169,24 @@ BOOST_AUTO_TEST_CASE(a_tree_with_too_many_nodes) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_graph_launches_the_levels_of_the_flat_route_where_it_can) {
+  const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 20'000, 8);
+  auto config = many_grids(route::flat);
+  config.flat_loop = ramify::flat_loop::graph;
+  if (!RAMIFY_ON_CUDA) {
+    BOOST_CHECK_EXCEPTION((void)expect_async(points, config, false), ramify::unavailable,
+                          names("spatial_tree_config.flat_loop graph is not available"));
+    return;
+  }
+  ramify::spatial_tree_report report;
+  BOOST_TEST(expect_async(points, config, false, &report));  // no stage needed the host
+  BOOST_TEST(report.graph_grids > 0u);
+  BOOST_TEST((report.looped_by == ramify::flat_loop::graph));
+  config.flat_loop = ramify::flat_loop::automatic;
+  expect_async(points, config, false, &report);
+  BOOST_TEST((report.looped_by == ramify::flat_loop::host));
+}
+
 BOOST_AUTO_TEST_CASE(errors_of_points_are_thrown_by_get) {
   auto points = tests::make_cloud<float, 3>(cloud::filled_box, 10'000, 1);
   points[77][1] = std::numeric_limits<float>::quiet_NaN();
@@ -258,8 +276,7 @@ void expect_captured(const spatial_tree_config& config, std::size_t n, bool with
 
 BOOST_DATA_TEST_CASE(a_captured_build_runs_in_each_launch_of_its_graph, data::make({false, true}),
                      without_slots) {
-  if (!ramify::device_launch_available) return;
-  for (const route taken : {route::device, route::automatic}) {
+  for (const route taken : {route::device, route::automatic, route::flat}) {
     expect_captured(many_grids(taken), 20'000, without_slots);
     expect_captured({.route = taken}, 300'000, without_slots);
   }
@@ -279,8 +296,9 @@ BOOST_AUTO_TEST_CASE(a_capture_that_is_not_possible_is_refused) {
                         names("scratch.data is null"));
   BOOST_CHECK_EXCEPTION(capture({}, memory.scratch(), {}), std::invalid_argument,
                         names("tree_memory.data is null"));
-  BOOST_CHECK_EXCEPTION(capture({.route = route::flat}, memory.scratch(), memory.tree()),
-                        ramify::unavailable, names("cannot capture the flat route"));
+  const spatial_tree_config by_host{.route = route::flat, .flat_loop = ramify::flat_loop::host};
+  BOOST_CHECK_EXCEPTION(capture(by_host, memory.scratch(), memory.tree()), ramify::unavailable,
+                        names("cannot capture steps that the host launches"));
 }
 
 #endif

@@ -284,6 +284,8 @@ BOOST_AUTO_TEST_CASE(bad_configurations_are_named) {
   expect({.leaf_size = 0}, "leaf_size is 0");
   expect({.leaf_size = 1025}, "leaf_size is 1025; it must be in [1, 1024]");
   expect({.block_points = 0}, "block_points is 0");
+  expect({.streams = ramify::child_streams(9)}, "spatial_tree_config.streams is none of");
+  expect({.flat_loop = ramify::flat_loop(9)}, "spatial_tree_config.flat_loop is none of");
   expect({.route = static_cast<route>(9)}, "route");
 }
 
@@ -317,15 +319,14 @@ BOOST_AUTO_TEST_CASE(a_moved_from_tree_is_empty) {
 }
 
 BOOST_AUTO_TEST_CASE(offsets_are_the_sums_of_counts) {
-  for (const std::size_t n : {1, 2, 31, 32, 33, 255, 256, 257, 40'000, 300'001}) {
-    if (n > 100'000 && RAMIFY_THREAD_SANITIZER) continue;  // slow, and 40,000 has many blocks
+  for (const std::size_t n : {1, 2, 33, 257, 40'000, 300'001}) {
     std::vector<std::uint32_t> counts(n);
     for (std::size_t i = 0; i < n; ++i) counts[i] = static_cast<std::uint32_t>(i * 7919 % 13);
     counts[n / 2] = 0xffffffffu;  // the sum needs more than 32 bits
-    std::vector<std::uint64_t> expected(n + 1);
-    for (std::size_t i = 0; i < n; ++i) expected[i + 1] = expected[i] + counts[i];
+    std::vector<std::uint64_t> expected(n);
+    for (std::size_t i = 1; i < n; ++i) expected[i] = expected[i - 1] + counts[i - 1];
     const auto on_device = tests::upload(counts);
-    const ramify::device_buffer<std::uint64_t> offsets(n + 1, nullptr);
+    const ramify::device_buffer<std::uint64_t> offsets(n, nullptr);
     ramify::detail::spatial_tree::scan_counts(on_device.data(), n, offsets.data(), nullptr);
     BOOST_TEST((tests::download(offsets) == expected), "n = " << n);
   }

@@ -10,10 +10,11 @@
 #include <cstdint>
 #include <limits>
 #include <ramify/nbody/arrays.hpp>
+#include <ramify/nbody/config.hpp>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/grid_trace.cuh>
-#include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/stream.cuh>
+#include <ramify/spatial_tree/launch_each.cuh>
 #include <ramify/spatial_tree/node.cuh>
 #include <sstream>
 #include <stdexcept>
@@ -52,46 +53,54 @@ Real largest_coordinate() {
 /// The number of the first invalid body if there is none.
 inline constexpr std::uint32_t no_invalid_body = 0xffffffffu;
 
-/// Lowers `first_invalid` to the first body with a coordinate outside [-largest, largest] or with a
-/// mass that is not finite. One thread for each body.
+/// What the kernels of a force calculation leave to one another and to the host.
+struct gravity_progress {
+  unsigned long long interactions;  ///< of the tree code
+  std::uint32_t complete;           ///< 1 once a kernel has begun to write the results
+  std::uint32_t first_invalid;      ///< the first invalid body, or no_invalid_body
+};
+
+/// The arguments of the kernel that sums the interactions, by either method.
 template <class Real>
-__global__ void find_invalid_body(const point<Real, 3>* positions, const Real* masses,
-                                  std::uint32_t n, Real largest, std::uint32_t* first_invalid,
-                                  trace_ticket trace) {
+struct force_arguments {
+  device_arrays<Real> bodies;  ///< in the caller's order
+  Real softening2;
+  Real gravitational_constant;
+  gravity_progress* progress;
+  trace_ticket trace;
+
+  force_arguments(const device_arrays<Real>& bodies, const nbody_config& config,
+                  gravity_progress* progress, const trace_ticket& trace)
+      : bodies(bodies),
+        softening2(static_cast<Real>(config.softening) * static_cast<Real>(config.softening)),
+        gravitational_constant(static_cast<Real>(config.gravitational_constant)),
+        progress(progress),
+        trace(trace) {}
+};
+
+/// Writes the progress before the first grid: no body is known to be invalid. Asynchronous.
+/// \throws cuda_error
+inline void clear_progress(gravity_progress* progress, cudaStream_t stream) {
+  check(cudaMemsetAsync(progress, 0, sizeof *progress, stream),
+        "clearing the progress of a force calculation");
+  check(cudaMemsetAsync(&progress->first_invalid, 0xff, sizeof progress->first_invalid, stream),
+        "clearing the first invalid body");
+}
+
+/// Lowers progress->first_invalid to the first body with a coordinate outside [-largest, largest]
+/// or with a mass that is not finite. One thread for each body.
+template <class Real>
+__global__ void find_invalid_body(device_arrays<Real> bodies, Real largest,
+                                  gravity_progress* progress, trace_ticket trace) {
   const traced here(trace, __func__);
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  bool valid = masses[i] - masses[i] == 0;
+  if (i >= static_cast<std::uint32_t>(bodies.n)) return;
+  bool valid = bodies.masses[i] - bodies.masses[i] == 0;
   for (int axis = 0; axis < 3; ++axis) {
-    const Real x = positions[i].x[axis];
+    const Real x = bodies.positions[i].x[axis];
     valid = valid && -largest <= x && x <= largest;
   }
-  if (!valid) atomicMin(first_invalid, i);
-}
-
-/// Writes the first invalid one of n > 0 bodies. Launches one grid. Asynchronous.
-/// \throws cuda_error
-template <class Real>
-void launch_check_of_bodies(const device_arrays<Real>& arrays, std::uint32_t* first_invalid,
-                            cudaStream_t stream, const trace_ticket& trace) {
-  constexpr unsigned threads = 256;
-  const auto n = static_cast<std::uint32_t>(arrays.n);
-  check(cudaMemsetAsync(first_invalid, 0xff, sizeof *first_invalid, stream),
-        "clearing the first invalid body");
-  check(launch(find_invalid_body<Real>, {(n - 1) / threads + 1, threads}, stream, arrays.positions,
-               arrays.masses, n, largest_coordinate<Real>(), first_invalid, trace)
-            .code(),
-        "checking the bodies");
-}
-
-/// Copies an object from device memory and waits. \throws cuda_error
-template <class T>
-[[nodiscard]] T read_object(const T* from, cudaStream_t stream) {
-  T to{};
-  check(cudaMemcpyAsync(&to, from, sizeof to, cudaMemcpyDeviceToHost, stream),
-        "reading the result of a force calculation");
-  check(cudaStreamSynchronize(stream), "waiting for a force calculation");
-  return to;
+  if (!valid) atomicMin(&progress->first_invalid, i);
 }
 
 /// Throws if body `i` is an invalid body. Reads the body.
@@ -100,8 +109,10 @@ template <class Real>
 void throw_if_invalid(std::uint32_t i, const device_arrays<Real>& arrays, const char* algorithm,
                       cudaStream_t stream) {
   if (i == no_invalid_body) return;
-  const point<Real, 3> position = read_object(arrays.positions + i, stream);
-  const Real mass = read_object(arrays.masses + i, stream);
+  const auto position =
+      spatial_tree::read_from_device(arrays.positions + i, stream, "reading an invalid body");
+  const Real mass =
+      spatial_tree::read_from_device(arrays.masses + i, stream, "reading an invalid body");
   std::ostringstream text;
   text << algorithm << ": ";
   if (!std::isfinite(mass)) {

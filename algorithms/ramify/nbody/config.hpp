@@ -55,6 +55,8 @@ struct nbody_config {
   nbody_method method = nbody_method::tree;
   /// Route of the tree's build; no other kernel launches grids.
   ramify::route route = ramify::route::automatic;
+  /// What launches the levels of the build on the flat route, as in spatial_tree_config.
+  ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
   /// Maximum number of bodies in a leaf of the tree, in [1, 1024]. Small leaves make a deep tree;
   /// the bodies of large leaves are summed one by one.
   unsigned leaf_size = 16;
@@ -94,12 +96,14 @@ inline void validate(const nbody_config& config) {
           "finite and at least 0");
   require(std::isfinite(config.gravitational_constant), "gravitational_constant",
           config.gravitational_constant, "finite");
-  if (to_string(config.method) == "?") {
-    throw std::invalid_argument("nbody_config.method is none of the enumerators");
-  }
-  if (to_string(config.route) == "?") {
-    throw std::invalid_argument("nbody_config.route is none of the enumerators");
-  }
+  const auto require_enumerator = [](const char* field, std::string_view name) {
+    if (name != "?") return;
+    throw std::invalid_argument(std::string("nbody_config.") + field +
+                                " is none of the enumerators");
+  };
+  require_enumerator("method", to_string(config.method));
+  require_enumerator("route", to_string(config.route));
+  require_enumerator("flat_loop", to_string(config.flat_loop));
   if (config.leaf_size < 1 || config.leaf_size > 1024) {
     throw std::invalid_argument("nbody_config.leaf_size is " + std::to_string(config.leaf_size) +
                                 "; it must be in [1, 1024]");

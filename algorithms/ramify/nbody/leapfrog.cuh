@@ -14,6 +14,7 @@
 /// bounded (Hockney and Eastwood, 1981; Quinn et al., 1997).
 
 #include <cstdint>
+#include <ramify/nbody/checks.cuh>
 #include <ramify/nbody/conserved.hpp>
 #include <ramify/runtime/collectives.cuh>
 #include <ramify/runtime/grid_trace.cuh>
@@ -21,28 +22,45 @@
 
 namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 
+/// What the steps of a simulation leave to one another and to the host; zeros at first. If the host
+/// must complete the forces of a step, the kick and the steps after it do nothing.
+struct step_progress {
+  std::uint32_t waits;    ///< 1 if the second kick of a step waits for the host
+  std::uint32_t skipped;  ///< steps that found this, for instance of later launches of a graph
+};
+
 /// The first kick and the drift of a step. One thread for each body.
 template <class Real>
 __global__ void kick_and_drift(point<Real, 3>* positions, point<Real, 3>* velocities,
                                const point<Real, 3>* accelerations, std::uint32_t n, Real dt,
-                               trace_ticket trace) {
+                               step_progress* progress, trace_ticket trace) {
   const traced here(trace, __func__);
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
+  if (progress->waits != 0) {
+    if (i == 0) ++progress->skipped;
+    return;
+  }
   for (int axis = 0; axis < 3; ++axis) {
     velocities[i].x[axis] += accelerations[i].x[axis] * (dt / 2);
     positions[i].x[axis] += velocities[i].x[axis] * dt;
   }
 }
 
-/// The second kick of a step, with the accelerations at the new positions. One thread for each
-/// body.
+/// The second kick of a step, with the accelerations at the new positions, if they are complete.
+/// One thread for each body.
 template <class Real>
 __global__ void kick(point<Real, 3>* velocities, const point<Real, 3>* accelerations,
-                     std::uint32_t n, Real dt, trace_ticket trace) {
+                     std::uint32_t n, Real dt, const gravity_progress* forces,
+                     step_progress* progress, trace_ticket trace) {
   const traced here(trace, __func__);
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
+  if (forces->complete == 0) {
+    if (i == 0) progress->waits = 1;
+    return;
+  }
+  if (progress->waits != 0) return;
   for (int axis = 0; axis < 3; ++axis) {
     velocities[i].x[axis] += accelerations[i].x[axis] * (dt / 2);
   }

@@ -3,12 +3,15 @@
 
 /// \file
 /// The nodes that the traversal reads: for each node of the spatial tree its mass, its center of
-/// mass, and the distance from which they may stand for its bodies.
+/// mass, and the distance from which they may stand for its bodies. compute_centers_of_mass()
+/// launches the grids that make them.
 
+#include <cstddef>
 #include <cstdint>
+#include <ramify/nbody/checks.cuh>
 #include <ramify/nbody/interaction.cuh>
-#include <ramify/runtime/grid_trace.cuh>
-#include <ramify/spatial_tree/node.cuh>
+#include <ramify/runtime/phase_range.cuh>
+#include <ramify/spatial_tree/reduce_bottom_up.cuh>
 
 namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 
@@ -95,6 +98,43 @@ __global__ void make_nodes(spatial_tree_view<Real, 3> tree, const mass_sum<Real>
   nodes[i] = {center, opening_radius2(node.bounds, {{center.x, center.y, center.z}}, theta),
               node.is_leaf() ? node.begin : node.first_child, node.is_leaf() ? node.size() : 0,
               node.children};
+}
+
+/// Memory of the phases after the build.
+template <class Real>
+struct gravity_scratch {
+  gravity_progress* progress = nullptr;
+  point_mass<Real>* bodies = nullptr;
+  mass_sum<Real>* sums = nullptr;
+  gravity_node<Real>* nodes = nullptr;
+  unsigned* counters = nullptr;  ///< of reduce_bottom_up()
+
+  /// Lays out memory for n bodies and `node_count` nodes. Returns its size in bytes.
+  std::size_t take(void* base, std::size_t n, std::size_t node_count) {
+    memory_layout memory(base);
+    progress = memory.take<gravity_progress>(1);
+    bodies = memory.take<point_mass<Real>>(n);
+    sums = memory.take<mass_sum<Real>>(node_count);
+    nodes = memory.take<gravity_node<Real>>(node_count);
+    counters = memory.take<unsigned>(node_count);
+    return memory.size();
+  }
+};
+
+/// Launches 3 grids over a tree with points. Asynchronous. \throws cuda_error
+template <class Real>
+void compute_centers_of_mass(const spatial_tree_view<Real, 3>& tree, const Real* masses,
+                             const nbody_config& config, const gravity_scratch<Real>& scratch,
+                             cudaStream_t stream, const trace_ticket& trace) {
+  const phase_range range("nbody: centers of mass");
+  check(cudaMemsetAsync(scratch.counters, 0, tree.node_count * sizeof(unsigned), stream),
+        "clearing the nodes' counters");
+  spatial_tree::launch_each(gather_bodies<Real>, tree.point_count, stream, "gathering the bodies",
+                            tree, masses, scratch.bodies, trace);
+  reduce_bottom_up(tree, mass_reduction<Real>{scratch.bodies, scratch.sums}, stream, trace,
+                   scratch.counters);
+  spatial_tree::launch_each(make_nodes<Real>, tree.node_count, stream, "making the nodes", tree,
+                            scratch.sums, static_cast<Real>(config.theta), scratch.nodes, trace);
 }
 
 }  // namespace ramify::detail::nbody::inline RAMIFY_BUILD

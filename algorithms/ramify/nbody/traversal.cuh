@@ -20,29 +20,6 @@
 
 namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 
-/// What the kernels of a force calculation leave to one another and to the host.
-struct gravity_progress {
-  unsigned long long interactions;
-  std::uint32_t traversed;      ///< 1 once traverse_tree() has written the results
-  std::uint32_t first_invalid;  ///< the first invalid body, or no_invalid_body
-};
-
-/// Arguments of traverse_tree().
-template <class Real>
-struct traversal_arguments {
-  const gravity_node<Real>* nodes;  ///< node 0 is the root
-  const point_mass<Real>* bodies;   ///< in the tree's order
-  const std::uint32_t* ids;         ///< the caller's index of each body
-  std::uint32_t n;
-  Real softening2;
-  Real gravitational_constant;
-  point<Real, 3>* accelerations;  ///< in the caller's order
-  Real* potentials;               ///< in the caller's order, or null
-  gravity_progress* progress;     ///< the kernel adds its number of interactions
-  const std::uint32_t* built;     ///< null, or 0 if the build of the tree is not complete
-  trace_ticket trace;
-};
-
 /// Returns the bitwise OR of all lanes' values. All lanes of the warp must call it.
 __device__ inline unsigned warp_reduce_or(unsigned value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
@@ -83,10 +60,13 @@ inline constexpr unsigned traversal_threads = 128;
 /// Calculates the acceleration and the potential of each body. If the tree is not complete, or if a
 /// body is invalid, it writes nothing. One lane for each body.
 template <class Real>
-__global__ void __launch_bounds__(traversal_threads) traverse_tree(traversal_arguments<Real> t) {
+__global__ void __launch_bounds__(traversal_threads)
+    traverse_tree(spatial_tree_view<Real, 3> tree, gravity_scratch<Real> scratch,
+                  force_arguments<Real> t) {
   const traced here(t.trace, __func__);
-  if (t.progress->first_invalid != no_invalid_body || (t.built != nullptr && *t.built == 0)) return;
-  if (blockIdx.x == 0 && threadIdx.x == 0) t.progress->traversed = 1;
+  if (t.progress->first_invalid != no_invalid_body || (tree.built != nullptr && *tree.built == 0))
+    return;
+  if (blockIdx.x == 0 && threadIdx.x == 0) t.progress->complete = 1;
   // One stack for each warp. spatial_shape::stack_size bounds its depth in any depth-first
   // traversal.
   __shared__ std::uint32_t stacks[traversal_threads / 32][spatial_shape<3>::stack_size];
@@ -95,8 +75,9 @@ __global__ void __launch_bounds__(traversal_threads) traverse_tree(traversal_arg
   const bool is_first_lane = threadIdx.x % 32 == 0;
 
   const std::uint32_t i = blockIdx.x * traversal_threads + threadIdx.x;
-  const bool has_body = i < t.n;  // lanes without a body take part in the warp's functions
-  const point_mass<Real> body = t.bodies[has_body ? i : t.n - 1];
+  const bool has_body =
+      i < tree.point_count;  // lanes without a body take part in the warp's functions
+  const point_mass<Real> body = scratch.bodies[has_body ? i : tree.point_count - 1];
   const point<Real, 3> position{{body.x, body.y, body.z}};
   force_accumulator<Real> sum;
   unsigned interactions = 0;
@@ -106,18 +87,18 @@ __global__ void __launch_bounds__(traversal_threads) traverse_tree(traversal_arg
   unsigned siblings = 1;
   for (;;) {
     // 1. Find the siblings that the warp must open.
-    const unsigned to_open = siblings_to_open(t.nodes, first, siblings, position, has_body);
+    const unsigned to_open = siblings_to_open(scratch.nodes, first, siblings, position, has_body);
     // 2. Base cases: a far node acts as one mass; the bodies of a leaf act one by one, but no body
     //    acts on itself.
     // 3. Recurse: push each other node. Join: none, because the sums need no order of nodes.
     for (unsigned s = 0; s < siblings; ++s) {
-      const gravity_node<Real> node = t.nodes[first + s];
+      const gravity_node<Real> node = scratch.nodes[first + s];
       if ((to_open >> s & 1u) == 0) {
         sum.add_interaction(node.center, position, t.softening2);
         ++interactions;
       } else if (node.child_count == 0) {
         for (std::uint32_t b = node.first; b < node.first + node.body_count; ++b) {
-          if (b != i) sum.add_interaction(t.bodies[b], position, t.softening2);
+          if (b != i) sum.add_interaction(scratch.bodies[b], position, t.softening2);
         }
         interactions += node.body_count;
       } else {
@@ -127,20 +108,33 @@ __global__ void __launch_bounds__(traversal_threads) traverse_tree(traversal_arg
     }
     if (stack_depth == 0) break;
     __syncwarp();  // all pushes are visible
-    const gravity_node<Real>& opened = t.nodes[stack[--stack_depth]];
+    const gravity_node<Real>& opened = scratch.nodes[stack[--stack_depth]];
     __syncwarp();  // all lanes have read the entry before it is overwritten
     first = opened.first;
     siblings = opened.child_count;
   }
 
   if (!has_body) return;
-  write_result(sum, t.gravitational_constant, t.ids[i], t.accelerations, t.potentials);
+  write_result(sum, t.gravitational_constant, tree.ids[i], t.bodies.accelerations,
+               t.bodies.potentials);
   // Each lane counted its own body in its leaf, which is no interaction.
-  const std::uint32_t bodies_of_warp = t.n - i < 32 ? t.n - i : 32;
+  const std::uint32_t bodies_of_warp = tree.point_count - i < 32 ? tree.point_count - i : 32;
   if (is_first_lane) {
     atomicAdd(&t.progress->interactions,
               static_cast<unsigned long long>(interactions - 1) * bodies_of_warp);
   }
+}
+
+/// Launches the grid that traverses a tree with points and writes the results. Asynchronous.
+/// \throws cuda_error
+template <class Real>
+void traverse(const spatial_tree_view<Real, 3>& tree, const gravity_scratch<Real>& scratch,
+              const force_arguments<Real>& arguments, cudaStream_t stream) {
+  const phase_range range("nbody: traverse");
+  const unsigned blocks = (tree.point_count - 1) / traversal_threads + 1;
+  check(launch(traverse_tree<Real>, {blocks, traversal_threads}, stream, tree, scratch, arguments)
+            .code(),
+        "traversing the tree");
 }
 
 }  // namespace ramify::detail::nbody::inline RAMIFY_BUILD

@@ -13,6 +13,7 @@
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/tasks.cuh>
 #include <ramify/spatial_tree/geometry.cuh>
+#include <ramify/spatial_tree/launch_each.cuh>
 #include <stdexcept>
 #include <string>
 
@@ -83,21 +84,25 @@ __global__ void find_bounds(const point<Real, dim>* points, unsigned long long n
       std::min<std::size_t>((n - 1) / points_per_block + 1, bounds_max_blocks));
 }
 
-/// Launches find_bounds(). Asynchronous. \throws cuda_error
+/// Launches find_bounds(), with a cleared counter. Asynchronous. \throws cuda_error
 template <class Real, int dim>
 void launch_find_bounds(const point<Real, dim>* points, std::size_t n,
                         point_bounds<Real, dim>* partial, unsigned* arrived, cudaStream_t stream,
                         const trace_ticket& trace) {
+  check(cudaMemsetAsync(arrived, 0, sizeof *arrived, stream), "clearing a counter");
   check(launch(find_bounds<Real, dim>, {bounds_blocks(n), unsigned{bounds_threads}}, stream, points,
                n, partial, arrived, trace)
             .code(),
         "checking the points");
 }
 
-/// Checks what find_bounds() found. \throws std::invalid_argument
+/// Returns the bounds that find_bounds() found. Waits for `stream`.
+/// \throws std::invalid_argument naming the first point that is not finite; cuda_error
 template <class Real, int dim>
-void check_finite(const point_bounds<Real, dim>& found, const char* name) {
-  if (found.first_nonfinite == found.none) return;
+box<Real, dim> read_checked_bounds(const point_bounds<Real, dim>* partial, const char* name,
+                                   cudaStream_t stream) {
+  const auto found = read_from_device(partial, stream, "reading the bounds of the points");
+  if (found.first_nonfinite == found.none) return found.bounds;
   throw std::invalid_argument(std::string(name) + "[" + std::to_string(found.first_nonfinite) +
                               "] has a coordinate that is NaN or infinite");
 }
@@ -116,17 +121,11 @@ template <class Real, int dim>
 box<Real, dim> checked_bounds(const point<Real, dim>* points, std::size_t n, const char* name,
                               cudaStream_t stream, const trace_ticket& trace = {}) {
   namespace internal = detail::spatial_tree;
-  using result = internal::point_bounds<Real, dim>;
-  const device_buffer<result> partial(internal::bounds_blocks(n), stream);
+  const device_buffer<internal::point_bounds<Real, dim>> partial(internal::bounds_blocks(n),
+                                                                 stream);
   const device_buffer<unsigned> arrived(1, stream);
-  check(cudaMemsetAsync(arrived.data(), 0, sizeof(unsigned), stream), "clearing a counter");
   internal::launch_find_bounds(points, n, partial.data(), arrived.data(), stream, trace);
-  result found;
-  check(cudaMemcpyAsync(&found, partial.data(), sizeof found, cudaMemcpyDeviceToHost, stream),
-        "reading the bounds of the points");
-  check(cudaStreamSynchronize(stream), "waiting for the bounds of the points");
-  internal::check_finite(found, name);
-  return found.bounds;
+  return internal::read_checked_bounds(partial.data(), name, stream);
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

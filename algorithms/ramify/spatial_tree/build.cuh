@@ -47,6 +47,9 @@ __global__ void build_subtrees(task_source<siblings> source, Spawner spawn,
 template <class Real, int dim>
 struct build_context {
   __host__ __device__ static auto kernel() { return build_subtrees<Real, dim, spawner<siblings>>; }
+  __host__ __device__ static auto flat_kernel() {
+    return build_subtrees<Real, dim, spawner<siblings, false>>;
+  }
   static constexpr unsigned max_children = 1;
   static constexpr bool may_be_thin = false;
 

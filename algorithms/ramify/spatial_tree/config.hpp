@@ -33,6 +33,10 @@ struct spatial_tree_config {
   /// most points; 2 n suffices for any. A tree with more nodes is built again in more memory, or,
   /// in memory that the caller passed, is an error.
   std::size_t max_nodes = 0;
+  /// What launches the levels of the flat route: the host, which reads the size of each level; or a
+  /// CUDA graph with a WHILE node, in grids of a fixed size, so that no stage waits for the host.
+  /// Automatic: the host, or the graph in a stream that is being captured.
+  ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
   /// The grids of the build are added to this trace when the build is complete; null: no trace. It
   /// must outlive the build. Queries are not traced.
   launch_trace* trace = nullptr;
@@ -46,12 +50,15 @@ inline void validate(const spatial_tree_config& config) {
                                 std::to_string(value) + "; it must be in [1, " +
                                 std::to_string(max) + "]");
   };
-  if (to_string(config.route) == "?") {
-    throw std::invalid_argument("spatial_tree_config.route is none of the enumerators");
-  }
-  if (config.streams != child_streams::named && config.streams != child_streams::fire_and_forget) {
-    throw std::invalid_argument("spatial_tree_config.streams is none of the enumerators");
-  }
+  const auto require_enumerator = [](const char* field, bool known) {
+    if (known) return;
+    throw std::invalid_argument(std::string("spatial_tree_config.") + field +
+                                " is none of the enumerators");
+  };
+  require_enumerator("route", to_string(config.route) != "?");
+  require_enumerator("flat_loop", to_string(config.flat_loop) != "?");
+  require_enumerator("streams", config.streams == child_streams::named ||
+                                    config.streams == child_streams::fire_and_forget);
   in_range("leaf_size", config.leaf_size, 1024);
   in_range("block_points", config.block_points, 65536);
 }

@@ -81,13 +81,6 @@ struct box {
     return equal;
   }
 
-  [[nodiscard]] __host__ __device__ bool contains(const point<Real, dim>& p) const {
-    for (int axis = 0; axis < dim; ++axis) {
-      if (p.x[axis] < lower.x[axis] || upper.x[axis] < p.x[axis]) return false;
-    }
-    return true;
-  }
-
   /// Returns the squared distance from `q` to the nearest point of the box (MINDIST); 0 inside.
   [[nodiscard]] __host__ __device__ Real min_distance2(const point<Real, dim>& q) const {
     Real sum = 0;

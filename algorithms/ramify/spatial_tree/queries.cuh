@@ -22,7 +22,8 @@
 /// Stream     earlier work in the stream is ordered before the call. Every call waits for the
 ///            stream.
 /// Launches   one grid checks the queries, and one grid is launched per pass over the tree, with
-///            one thread per query. A thread keeps a stack of at most 225 nodes. No grid launches
+///            one thread per query. radius_list() also calls CUB's device scan, whose grids are not
+///            in the report. A thread keeps a stack of at most 225 nodes. No grid launches
 ///            another, so the report has the route "flat". On a GPU a thread needs up to 1.8 KB (3D
 ///            double: 3.6 KB) of local memory, which the driver reserves for all resident threads.
 /// Errors     std::invalid_argument for a null array, k == 0, a negative or NaN radius, and for a
@@ -36,40 +37,43 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <ramify/spatial_tree/bounds.cuh>
+#include <ramify/spatial_tree/launch_each.cuh>
 #include <ramify/spatial_tree/nearest.cuh>
 #include <ramify/spatial_tree/radius.cuh>
 #include <ramify/spatial_tree/scan.cuh>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// The host side of one call: checks, launches, and the report.
+/// The host side of one call over n queries: checks, launches, and the report.
 class query_call {
  public:
   /// \throws std::invalid_argument if the build of `tree` may be incomplete
   template <class Real, int dim>
-  query_call(const char* name, const spatial_tree_view<Real, dim>& tree, cudaStream_t stream)
-      : name_(name), stream_(stream) {
+  query_call(const char* name, const spatial_tree_view<Real, dim>& tree, std::size_t n,
+             cudaStream_t stream)
+      : name_(name), n_(n), stream_(stream) {
     if (tree.built != nullptr) fail("the build of the tree may be incomplete: call get() first");
     report_.taken = route::flat;
     report_.route_reason = "queries launch no child grids";
     report_.pending_launch_limit = *current_launch_limits().pending_launches;
   }
 
-  /// Checks that all queries are finite. Waits for the stream if n > 0.
+  /// Checks that all queries are finite. Waits for the stream if there are any.
   /// \throws std::invalid_argument, cuda_error
   template <class Real, int dim>
-  void check_queries(const point<Real, dim>* queries, std::size_t n) {
-    if (n >> 32 != 0) fail("n must be less than 2^32");
-    if (n == 0) return;
-    check_device_access(queries, (name_ + ": queries").c_str());
-    (void)checked_bounds(queries, n, (name_ + ": queries").c_str(), stream_);
-    count_grids(1);
+  void check_queries(const point<Real, dim>* queries) {
+    if (n_ >> 32 != 0) fail("n must be less than 2^32");
+    if (n_ == 0) return;
+    const std::string field = name_ + ": queries";
+    check_device_access(queries, field.c_str());
+    (void)checked_bounds(queries, n_, field.c_str(), stream_);
+    ++report_.host_grids;
   }
   template <class Real>
   void check_radius(Real radius) const {
@@ -79,19 +83,16 @@ class query_call {
     if (k == 0 || k >> 31 != 0) fail("k is " + std::to_string(k) + "; it must be in [1, 2^31 - 1]");
   }
   void check_result(const void* array, const char* field) const {
-    check_device_access(array, (name_ + ": " + field).c_str());
+    if (n_ > 0) check_device_access(array, (name_ + ": " + field).c_str());
   }
 
-  /// Launches `kernel` with one thread for each of n > 0 queries.
+  /// Launches `kernel` with one thread for each query, if there are any.
   template <class... Parameters, class... Arguments>
-  void run(void (*kernel)(Parameters...), std::size_t n, Arguments&&... arguments) {
-    constexpr unsigned threads = 128;
-    const auto blocks = static_cast<unsigned>((n + threads - 1) / threads);
-    check(launch(kernel, {blocks, threads}, stream_, std::forward<Arguments>(arguments)...).code(),
-          "querying a spatial tree");
-    count_grids(1);
+  void run(void (*kernel)(Parameters...), const Arguments&... arguments) {
+    if (n_ == 0) return;
+    launch_each<128>(kernel, n_, stream_, "querying a spatial tree", arguments...);
+    ++report_.host_grids;
   }
-  void count_grids(unsigned grids) { report_.host_grids += grids; }
 
   /// Waits for the stream and returns the report.
   run_report finish() {
@@ -104,7 +105,9 @@ class query_call {
     throw std::invalid_argument(name_ + ": " + what);
   }
 
+  phase_range range_{"spatial_tree: query"};
   std::string name_;
+  std::size_t n_;
   cudaStream_t stream_;
   run_report report_ = report_of_this_build();
 };
@@ -117,17 +120,12 @@ template <class Real, int dim>
 run_report run_nearest(query_call& call, const spatial_tree_view<Real, dim>& tree,
                        const nearest_queries<Real, dim>& batch, std::uint32_t* ids,
                        Real* distances2) {
-  if (batch.n > 0) {
-    call.check_result(ids, "ids");
-    call.check_result(distances2, "distances2");
-    if (batch.k <= max_k_in_registers) {
-      call.run(nearest_neighbors<Real, dim, candidate_list<Real, max_k_in_registers>>, batch.n,
-               tree, batch, ids, distances2);
-    } else {
-      call.run(nearest_neighbors<Real, dim, candidate_heap<Real>>, batch.n, tree, batch, ids,
-               distances2);
-    }
-  }
+  call.check_result(ids, "ids");
+  call.check_result(distances2, "distances2");
+  call.run(batch.k <= max_k_in_registers
+               ? nearest_neighbors<Real, dim, candidate_list<Real, max_k_in_registers>>
+               : nearest_neighbors<Real, dim, candidate_heap<Real>>,
+           tree, batch, ids, distances2);
   return call.finish();
 }
 
@@ -145,14 +143,12 @@ template <class Real, int dim>
 run_report radius_count(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
                         std::size_t n, std::type_identity_t<Real> radius, std::uint32_t* counts,
                         cudaStream_t stream = nullptr) {
-  detail::spatial_tree::query_call call("radius_count", tree, stream);
+  detail::spatial_tree::query_call call("radius_count", tree, n, stream);
   call.check_radius(radius);
-  if (n > 0) call.check_result(counts, "counts");
-  call.check_queries(queries, n);
-  if (n > 0) {
-    call.run(detail::spatial_tree::count_within<Real, dim>, n, tree, queries, n, radius * radius,
-             counts);
-  }
+  call.check_result(counts, "counts");
+  call.check_queries(queries);
+  call.run(detail::spatial_tree::count_within<Real, dim>, tree, queries, n, radius * radius,
+           counts);
   return call.finish();
 }
 
@@ -175,32 +171,27 @@ device_neighbor_lists radius_list(const spatial_tree_view<Real, dim>& tree,
                                   const point<Real, dim>* queries, std::size_t n,
                                   std::type_identity_t<Real> radius,
                                   cudaStream_t stream = nullptr) {
-  detail::spatial_tree::query_call call("radius_list", tree, stream);
+  detail::spatial_tree::query_call call("radius_list", tree, n, stream);
   call.check_radius(radius);
-  call.check_queries(queries, n);
+  call.check_queries(queries);
+  // 1. Count the points of each list.
+  const device_buffer<std::uint32_t> counts(n + 1, stream);
+  check(cudaMemsetAsync(counts.data() + n, 0, sizeof(std::uint32_t), stream),
+        "writing the end of the counts");
+  call.run(detail::spatial_tree::count_within<Real, dim>, tree, queries, n, radius * radius,
+           counts.data());
+  // 2. Each list begins where the one before it ends.
   device_neighbor_lists lists;
   lists.offsets = device_buffer<std::uint64_t>(n + 1, stream);
-  if (n == 0) {
-    check(cudaMemsetAsync(lists.offsets.data(), 0, sizeof(std::uint64_t), stream),
-          "writing the end of the lists");
-    lists.report = call.finish();
-    return lists;
-  }
-  const device_buffer<std::uint32_t> counts(n, stream);
-  const Real radius2 = radius * radius;
-  call.run(detail::spatial_tree::count_within<Real, dim>, n, tree, queries, n, radius2,
-           counts.data());
-  call.count_grids(
-      detail::spatial_tree::scan_counts(counts.data(), n, lists.offsets.data(), stream));
-  std::uint64_t total = 0;
-  check(cudaMemcpyAsync(&total, lists.offsets.data() + n, sizeof total, cudaMemcpyDeviceToHost,
-                        stream),
-        "reading the length of the lists");
-  check(cudaStreamSynchronize(stream), "waiting for the length of the lists");
-  lists.ids = device_buffer<std::uint32_t>(total, stream);
-  if (total > 0) {
-    call.run(detail::spatial_tree::list_within<Real, dim>, n, tree, queries, n, radius2,
-             static_cast<const std::uint64_t*>(lists.offsets.data()), lists.ids.data());
+  detail::spatial_tree::scan_counts(counts.data(), n + 1, lists.offsets.data(), stream);
+  lists.ids = device_buffer<std::uint32_t>(
+      detail::spatial_tree::read_from_device(lists.offsets.data() + n, stream,
+                                             "reading the length of the lists"),
+      stream);
+  // 3. Write the lists.
+  if (lists.ids.size() > 0) {
+    call.run(detail::spatial_tree::list_within<Real, dim>, tree, queries, n, radius * radius,
+             lists.offsets.data(), lists.ids.data());
   }
   lists.report = call.finish();
   lists.report.scratch_bytes = n * sizeof(std::uint32_t);
@@ -218,9 +209,9 @@ template <class Real, int dim>
 run_report nearest(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>* queries,
                    std::size_t n, std::size_t k, std::uint32_t* ids, Real* distances2,
                    cudaStream_t stream = nullptr) {
-  detail::spatial_tree::query_call call("nearest", tree, stream);
+  detail::spatial_tree::query_call call("nearest", tree, n, stream);
   call.check_k(k);
-  call.check_queries(queries, n);
+  call.check_queries(queries);
   return detail::spatial_tree::run_nearest(
       call, tree, {queries, n, static_cast<unsigned>(k), false}, ids, distances2);
 }
@@ -237,7 +228,7 @@ template <class Real, int dim>
 run_report all_nearest_neighbors(const spatial_tree_view<Real, dim>& tree, std::size_t k,
                                  bool exclude_self, std::uint32_t* ids, Real* distances2,
                                  cudaStream_t stream = nullptr) {
-  detail::spatial_tree::query_call call("all_nearest_neighbors", tree, stream);
+  detail::spatial_tree::query_call call("all_nearest_neighbors", tree, tree.point_count, stream);
   call.check_k(k);
   return detail::spatial_tree::run_nearest(
       call, tree, {nullptr, tree.point_count, static_cast<unsigned>(k), exclude_self}, ids,

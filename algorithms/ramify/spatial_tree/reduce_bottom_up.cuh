@@ -14,7 +14,7 @@
 
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/grid_trace.cuh>
-#include <ramify/runtime/launch.cuh>
+#include <ramify/spatial_tree/launch_each.cuh>
 #include <ramify/spatial_tree/node.cuh>
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
@@ -77,17 +77,16 @@ unsigned reduce_bottom_up(const spatial_tree_view<Real, dim>& tree, const Fold& 
                           cudaStream_t stream, const trace_ticket& trace = {},
                           unsigned* counters = nullptr) {
   if (tree.node_count == 0) return 0;
-  constexpr unsigned threads = RAMIFY_ON_CUDA ? 256 : 1024;
   const device_buffer<unsigned> own(counters == nullptr ? tree.node_count : 0, stream);
   if (counters == nullptr) {
     counters = own.data();
     check(cudaMemsetAsync(counters, 0, own.size() * sizeof(unsigned), stream),
           "clearing the nodes' counters");
   }
-  check(launch(detail::spatial_tree::reduce_nodes<Real, dim, Fold>,
-               {(tree.node_count - 1) / threads + 1, threads}, stream, tree, fold, counters, trace)
-            .code(),
-        "reducing a tree bottom-up");
+  constexpr unsigned threads = RAMIFY_ON_CUDA ? 256 : 1024;
+  detail::spatial_tree::launch_each<threads>(detail::spatial_tree::reduce_nodes<Real, dim, Fold>,
+                                             tree.node_count, stream, "reducing a tree bottom-up",
+                                             tree, fold, counters, trace);
   return 1;
 }
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <ramify/nbody.hpp>
 
-#include <ramify/nbody/arrays.hpp>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "facade/backend_choice.hpp"
 #include "nbody/on_backend.hpp"
@@ -36,13 +34,16 @@ nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<c
   check_size("gravity", "masses", masses.size(), n);
   check_size("gravity", "accelerations", accelerations.size(), n);
   if (!potentials.empty()) check_size("gravity", "potentials", potentials.size(), n);
-  detail::nbody::check_overlap<Real, std::array<Real, 3>>(
-      {positions.data(), masses.data(), n, accelerations.data(),
-       potentials.empty() ? nullptr : potentials.data(), n},
-      "gravity");
+  const detail::facade::gravity_arrays<Real> arrays{
+      positions.data(),
+      masses.data(),
+      n,
+      accelerations.data(),
+      potentials.empty() ? nullptr : potentials.data(),
+      n};
+  detail::nbody::check_overlap(arrays, "gravity");
   return detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
-    return detail::facade::gravity_on<where, Real>(positions, masses, accelerations, potentials,
-                                                   options);
+    return detail::facade::gravity_on<where, Real>(arrays, options);
   });
 }
 
@@ -64,23 +65,6 @@ nbody_simulation<Real>::nbody_simulation(std::span<const vector> positions,
 }
 
 template <nbody_real Real>
-nbody_simulation<Real>::~nbody_simulation() = default;
-template <nbody_real Real>
-nbody_simulation<Real>::nbody_simulation(nbody_simulation&&) noexcept = default;
-template <nbody_real Real>
-nbody_simulation<Real>& nbody_simulation<Real>::operator=(nbody_simulation&&) noexcept = default;
-
-template <nbody_real Real>
-void nbody_simulation<Real>::step(double dt, std::uint64_t count) {
-  bodies_->step(dt, count);
-}
-
-template <nbody_real Real>
-nbody_conserved nbody_simulation<Real>::conserved() const {
-  return bodies_->conserved();
-}
-
-template <nbody_real Real>
 void nbody_simulation<Real>::download(std::span<vector> positions, std::span<vector> velocities,
                                       std::span<vector> accelerations,
                                       std::span<Real> potentials) const {
@@ -92,18 +76,6 @@ void nbody_simulation<Real>::download(std::span<vector> positions, std::span<vec
   check("accelerations", accelerations);
   check("potentials", potentials);
   bodies_->download(positions, velocities, accelerations, potentials);
-}
-
-template <nbody_real Real>
-std::size_t nbody_simulation<Real>::size() const {
-  return bodies_->size();
-}
-
-template <nbody_real Real>
-nbody_report nbody_simulation<Real>::report() const {
-  nbody_report report = bodies_->report();
-  report.backend_reason = bodies_->backend_reason;
-  return report;
 }
 
 // The types that on_backend.cuh is compiled for.

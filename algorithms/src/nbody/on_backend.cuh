@@ -9,37 +9,11 @@
 
 #include "facade/device_arrays.cuh"
 #include "nbody/on_backend.hpp"
+#include "spatial_tree/as_points.cuh"
 
 namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 
-template <class Real>
-std::span<const point<Real, 3>> as_points(std::span<const std::array<Real, 3>> vectors) {
-  static_assert(sizeof(point<Real, 3>) == sizeof(std::array<Real, 3>));
-  return {reinterpret_cast<const point<Real, 3>*>(vectors.data()), vectors.size()};
-}
-template <class Real>
-std::span<point<Real, 3>> as_points(std::span<std::array<Real, 3>> vectors) {
-  return {reinterpret_cast<point<Real, 3>*>(vectors.data()), vectors.size()};
-}
-
-template <class Real>
-nbody_report gravity_here(std::span<const std::array<Real, 3>> positions,
-                          std::span<const Real> masses,
-                          std::span<std::array<Real, 3>> accelerations, std::span<Real> potentials,
-                          const nbody_options& options) {
-  const std::size_t n = positions.size();
-  facade_call call(options.pending_launches);
-  const on_device x(as_points(positions), call, "positions");
-  const on_device m(masses, call, "masses");
-  const on_device a(as_points(accelerations), array_role::output, call, "accelerations");
-  const on_device phi(potentials, array_role::output, call, "potentials");
-  nbody_report report = gravity_solver<Real>(options).accelerations(x.data(), m.data(), n, a.data(),
-                                                                    phi.data(), call.stream());
-  a.copy_back();
-  phi.copy_back();
-  static_cast<run_times&>(report) = call.finish();
-  return report;
-}
+using spatial_tree::as_points;
 
 template <class Real>
 class nbody_here final : public facade::nbody_on_backend<Real> {
@@ -83,10 +57,10 @@ class nbody_here final : public facade::nbody_on_backend<Real> {
     times_ += call.finish();
   }
 
-  [[nodiscard]] std::size_t size() const override { return system_.size(); }
   [[nodiscard]] nbody_report report() const override {
     nbody_report report = system_.report();
     static_cast<run_times&>(report) = times_;
+    report.backend_reason = this->backend_reason;
     return report;
   }
 
@@ -102,11 +76,23 @@ class nbody_here final : public facade::nbody_on_backend<Real> {
 namespace ramify::detail::facade {
 
 template <build where, class Real>
-nbody_report gravity_on(std::span<const std::array<Real, 3>> positions,
-                        std::span<const Real> masses, std::span<std::array<Real, 3>> accelerations,
-                        std::span<Real> potentials, const nbody_options& options) {
+nbody_report gravity_on(const gravity_arrays<Real>& arrays, const nbody_options& options) {
   static_assert(where == this_build);
-  return detail::nbody::gravity_here(positions, masses, accelerations, potentials, options);
+  const std::size_t n = arrays.n;
+  facade_call call(options.pending_launches);
+  const on_device x(nbody::as_points(std::span(arrays.positions, n)), call, "positions");
+  const on_device m(std::span(arrays.masses, n), call, "masses");
+  const on_device a(nbody::as_points(std::span(arrays.accelerations, n)), array_role::output, call,
+                    "accelerations");
+  const on_device phi(std::span(arrays.potentials, arrays.potentials == nullptr ? 0 : n),
+                      array_role::output, call, "potentials");
+  nbody_report report = gravity_run<Real>({x.data(), m.data(), n, a.data(), phi.data(), n}, 0,
+                                          options, call.stream(), {})
+                            .get();
+  a.copy_back();
+  phi.copy_back();
+  static_cast<run_times&>(report) = call.finish();
+  return report;
 }
 
 template <build where, class Real>
@@ -114,19 +100,16 @@ std::unique_ptr<nbody_on_backend<Real>> make_nbody_on(
     std::span<const std::array<Real, 3>> positions, std::span<const std::array<Real, 3>> velocities,
     std::span<const Real> masses, const nbody_options& options) {
   static_assert(where == this_build);
-  return std::make_unique<detail::nbody::nbody_here<Real>>(positions, velocities, masses, options);
+  return std::make_unique<nbody::nbody_here<Real>>(positions, velocities, masses, options);
 }
 
 }  // namespace ramify::detail::facade
 
 /// Instantiates the facade's gravity with numbers of type Real, for this backend.
-#define RAMIFY_INSTANTIATE(Real)                                                                \
-  namespace ramify::detail::facade {                                                            \
-  template nbody_report gravity_on<this_build>(std::span<const std::array<Real, 3>>,            \
-                                               std::span<const Real>,                           \
-                                               std::span<std::array<Real, 3>>, std::span<Real>, \
-                                               const nbody_options&);                           \
-  template std::unique_ptr<nbody_on_backend<Real>> make_nbody_on<this_build>(                   \
-      std::span<const std::array<Real, 3>>, std::span<const std::array<Real, 3>>,               \
-      std::span<const Real>, const nbody_options&);                                             \
+#define RAMIFY_INSTANTIATE(Real)                                                                   \
+  namespace ramify::detail::facade {                                                               \
+  template nbody_report gravity_on<this_build>(const gravity_arrays<Real>&, const nbody_options&); \
+  template std::unique_ptr<nbody_on_backend<Real>> make_nbody_on<this_build>(                      \
+      std::span<const std::array<Real, 3>>, std::span<const std::array<Real, 3>>,                  \
+      std::span<const Real>, const nbody_options&);                                                \
   }

@@ -7,33 +7,19 @@
 
 #include <memory>
 #include <ramify/nbody.hpp>
-#include <string>
+#include <ramify/nbody/arrays.hpp>
 
 #include "facade/kernel_build.hpp"
 
 namespace ramify::detail::facade {
 
+/// The arrays of gravity().
+template <class Real>
+using gravity_arrays = nbody::body_arrays<Real, std::array<Real, 3>>;
+
 /// Implements gravity() on the backend `where`.
 template <build where, class Real>
-nbody_report gravity_on(std::span<const std::array<Real, 3>> positions,
-                        std::span<const Real> masses, std::span<std::array<Real, 3>> accelerations,
-                        std::span<Real> potentials, const nbody_options& options);
-
-/// The bodies of an nbody_simulation, on either backend.
-template <class Real>
-class nbody_on_backend {
- public:
-  using vector = std::array<Real, 3>;
-  virtual ~nbody_on_backend() = default;
-  virtual void step(double dt, std::uint64_t count) = 0;
-  virtual nbody_conserved conserved() = 0;
-  virtual void download(std::span<vector> positions, std::span<vector> velocities,
-                        std::span<vector> accelerations, std::span<Real> potentials) = 0;
-  [[nodiscard]] virtual std::size_t size() const = 0;
-  [[nodiscard]] virtual nbody_report report() const = 0;
-
-  std::string backend_reason;
-};
+nbody_report gravity_on(const gravity_arrays<Real>& arrays, const nbody_options& options);
 
 /// Returns the bodies of a new simulation on the backend `where`.
 template <build where, class Real>

@@ -7,16 +7,29 @@
 #include <ramify/runtime/stream.cuh>
 #include <ramify/spatial_tree.cuh>
 
+#include <stdexcept>
+#include <string>
+
 #include "facade/device_arrays.cuh"
+#include "spatial_tree/as_points.cuh"
 #include "spatial_tree/on_backend.hpp"
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
+/// Checks that the result `name` has k elements for each of `rows` queries.
+/// \throws std::invalid_argument
+inline void check_size(const char* name, std::size_t size, std::size_t rows, std::size_t k) {
+  if (k == 0) throw std::invalid_argument("spatial_index: k is 0; it must be 1 or more");
+  // Not size == rows * k: the product may overflow.
+  if (size % k == 0 && size / k == rows) return;
+  throw std::invalid_argument(std::string("spatial_index: ") + name + " has " +
+                              std::to_string(size) + " elements, but " + std::to_string(rows) +
+                              " queries have " + std::to_string(k) + " each");
+}
+
 template <class Real, int dim>
 class spatial_here : public facade::spatial_backend<Real, dim> {
   using host_point = std::array<Real, dim>;
-  using device_point = ramify::point<Real, dim>;
-  static_assert(sizeof(host_point) == sizeof(device_point));
 
  public:
   spatial_here(std::span<const host_point> points, const spatial_tree_options& options) {
@@ -29,15 +42,15 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
   }
 
   run_report radius_count(std::span<const host_point> queries, Real radius,
-                          std::uint32_t* counts) const override {
+                          std::span<std::uint32_t> counts) const override {
+    check_size("counts", counts.size(), queries.size(), 1);
     facade_call call(0, stream_);
     const on_device input(as_points(queries), call, "queries");
-    const on_device result(std::span(counts, queries.size()), array_role::output, call, "counts");
-    auto report = ramify::radius_count(tree_.view(), input.data(), queries.size(), radius,
-                                       result.data(), stream_.get());
+    const on_device result(counts, array_role::output, call, "counts");
+    const auto report = ramify::radius_count(tree_.view(), input.data(), queries.size(), radius,
+                                             result.data(), stream_.get());
     result.copy_back();
-    static_cast<run_times&>(report) = call.finish();
-    return report;
+    return finished(call, report);
   }
 
   neighbor_lists radius_list(std::span<const host_point> queries, Real radius) const override {
@@ -46,52 +59,53 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
     const device_neighbor_lists found =
         ramify::radius_list(tree_.view(), input.data(), queries.size(), radius, stream_.get());
     neighbor_lists lists;
-    lists.offsets.resize(found.offsets.size());
-    lists.ids.resize(found.ids.size());
-    call.copy_out(lists.offsets.data(), found.offsets.data(),
-                  lists.offsets.size() * sizeof lists.offsets[0]);
-    call.copy_out(lists.ids.data(), found.ids.data(), lists.ids.size() * sizeof lists.ids[0]);
-    lists.report = found.report;
-    static_cast<run_times&>(lists.report) = call.finish();
+    const auto copy = [&](auto& to, const auto& from) {
+      to.resize(from.size());
+      call.copy_out(to.data(), from.data(), to.size() * sizeof to[0]);
+    };
+    copy(lists.offsets, found.offsets);
+    copy(lists.ids, found.ids);
+    lists.report = finished(call, found.report);
     return lists;
   }
 
-  run_report nearest(std::span<const host_point> queries, std::size_t k, std::uint32_t* ids,
-                     Real* distances2) const override {
-    facade_call call(0, stream_);
-    const on_device input(as_points(queries), call, "queries");
-    return rows(call, queries.size(), k, ids, distances2,
-                [&](std::uint32_t* to_ids, Real* to_distances) {
-                  return ramify::nearest(tree_.view(), input.data(), queries.size(), k, to_ids,
-                                         to_distances, stream_.get());
-                });
+  run_report nearest(std::span<const host_point> queries, std::size_t k,
+                     std::span<std::uint32_t> ids, std::span<Real> distances2) const override {
+    return rows(queries.size(), k, ids, distances2, [&](facade_call& call, auto* to_ids, auto* to) {
+      const on_device input(as_points(queries), call, "queries");
+      return ramify::nearest(tree_.view(), input.data(), queries.size(), k, to_ids, to,
+                             stream_.get());
+    });
   }
 
-  run_report all_nearest_neighbors(std::size_t k, bool exclude_self, std::uint32_t* ids,
-                                   Real* distances2) const override {
-    facade_call call(0, stream_);
-    return rows(call, tree_.report().points, k, ids, distances2,
-                [&](std::uint32_t* to_ids, Real* to_distances) {
-                  return ramify::all_nearest_neighbors(tree_.view(), k, exclude_self, to_ids,
-                                                       to_distances, stream_.get());
-                });
+  run_report all_nearest_neighbors(std::size_t k, bool exclude_self, std::span<std::uint32_t> ids,
+                                   std::span<Real> distances2) const override {
+    return rows(this->report.points, k, ids, distances2, [&](facade_call&, auto* to_ids, auto* to) {
+      return ramify::all_nearest_neighbors(tree_.view(), k, exclude_self, to_ids, to,
+                                           stream_.get());
+    });
   }
 
  private:
-  static std::span<const device_point> as_points(std::span<const host_point> points) {
-    return {reinterpret_cast<const device_point*>(points.data()), points.size()};
-  }
   /// Runs `query`, which writes a row of k neighbors for each of n queries, and copies the rows.
   template <class Query>
-  static run_report rows(facade_call& call, std::size_t n, std::size_t k, std::uint32_t* ids,
-                         Real* distances2, Query query) {
-    const on_device to_ids(std::span(ids, n * k), array_role::output, call, "ids");
-    const on_device to_distances(std::span(distances2, n * k), array_role::output, call,
-                                 "distances2");
-    auto report = query(to_ids.data(), to_distances.data());
+  run_report rows(std::size_t n, std::size_t k, std::span<std::uint32_t> ids,
+                  std::span<Real> distances2, Query query) const {
+    check_size("ids", ids.size(), n, k);
+    check_size("distances2", distances2.size(), n, k);
+    facade_call call(0, stream_);
+    const on_device to_ids(ids, array_role::output, call, "ids");
+    const on_device to_distances(distances2, array_role::output, call, "distances2");
+    const auto report = query(call, to_ids.data(), to_distances.data());
     to_ids.copy_back();
     to_distances.copy_back();
+    return finished(call, report);
+  }
+
+  /// Waits, and returns the report with the times of the call and the reason for the backend.
+  run_report finished(facade_call& call, run_report report) const {
     static_cast<run_times&>(report) = call.finish();
+    report.backend_reason = this->report.backend_reason;
     return report;
   }
 

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// gravity_run: a force calculation by the method that its configuration names. The tree code has
+/// three phases:
+///
+///     1 build                    the octree over the bodies: a spatial tree
+///     2 compute_centers_of_mass  bottom-up: mass and center of mass of each node
+///     3 traverse                 top-down: each warp sums the interactions of its 32 bodies
+///
+/// All grids are put into the stream at once. If the build of the tree needs the host, the phases
+/// after it do nothing, and get() runs them again.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <ramify/nbody/checks.cuh>
+#include <ramify/nbody/config.hpp>
+#include <ramify/nbody/direct_sum.cuh>
+#include <ramify/nbody/traversal.cuh>
+#include <ramify/runtime/run_control.cuh>
+#include <ramify/spatial_tree.cuh>
+#include <stdexcept>
+
+namespace ramify::detail::nbody::inline RAMIFY_BUILD {
+
+/// The configuration of the tree of a force calculation.
+[[nodiscard]] inline spatial_tree_config tree_config(const nbody_config& config) {
+  return {.route = config.route,
+          .leaf_size = config.leaf_size,
+          .max_nodes = config.max_nodes,
+          .flat_loop = config.flat_loop,
+          .trace = config.trace};
+}
+
+/// The parts of the scratch memory of a force calculation.
+struct gravity_memory {
+  scratch_memory build{};       ///< of the tree code
+  scratch_memory tree{};        ///< of the tree code
+  std::byte* phases = nullptr;  ///< a gravity_scratch, or of the direct sum a gravity_progress
+  std::size_t bytes = 0;        ///< of all parts
+
+  template <class Real>
+  static gravity_memory of(void* base, std::size_t n, const nbody_config& config) {
+    gravity_memory all;
+    memory_layout memory(base);
+    std::size_t of_phases = sizeof(gravity_progress);
+    if (config.method == nbody_method::tree) {
+      const spatial_tree_config of_tree = tree_config(config);
+      all.build.bytes = spatial_tree_scratch_bytes<Real, 3>(n, of_tree);
+      all.tree.bytes = spatial_tree_bytes<Real, 3>(n, of_tree);
+      all.build.data = memory.take<std::byte>(all.build.bytes);
+      all.tree.data = memory.take<std::byte>(all.tree.bytes);
+      of_phases = gravity_scratch<Real>().take(nullptr, n, reserved_nodes(n, of_tree));
+    }
+    all.phases = memory.take<std::byte>(of_phases);
+    all.bytes = memory.size();
+    return all;
+  }
+};
+
+}  // namespace ramify::detail::nbody::inline RAMIFY_BUILD
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// A force calculation that barnes_hut::accelerations_async() or direct_gravity_async() started.
+/// Movable; a moved-from object may only be destroyed. The destructor neither waits for the
+/// calculation nor checks it.
+template <class Real>
+class [[nodiscard("call get(): it waits, checks the bodies and returns the report")]] gravity_run {
+  using arrays = detail::nbody::device_arrays<Real>;
+
+ public:
+  /// Starts a calculation by config.method of bodies.results bodies from body `first` on, which is
+  /// 0 for the tree code. `scratch` is memory of scratch_bytes(), or empty.
+  /// \throws std::invalid_argument; cuda_error; unavailable
+  gravity_run(const arrays& bodies, std::uint32_t first, const nbody_config& config,
+              cudaStream_t stream, const scratch_memory& scratch)
+      : bodies_(bodies), config_(config), stream_(stream), recorder_(config.trace, stream) {
+    using namespace detail::nbody;
+    const phase_range phase("nbody: start forces");
+    validate(config);
+    validate_range<Real>(config);
+    const relaxed_capture_scope relaxed;  // queries of the driver concern no captured stream
+    check_arguments(bodies, name());
+    gravity_memory memory;
+    if (bodies.n > 0) {
+      memory = gravity_memory::of<Real>(scratch.data, bodies.n, config);
+      check_scratch(scratch, memory.bytes, is_being_captured(stream), name());
+    }
+    if (by_tree()) {
+      tree_ = spatial_tree_async(bodies.positions, bodies.n, stream, tree_config(config),
+                                 memory.build, memory.tree);
+    }
+    if (bodies.results == 0) return;
+    take_scratch(memory.phases, by_tree() ? tree_->view().node_count : 0);
+    clear_progress(scratch_.progress, stream);
+    detail::spatial_tree::launch_each(find_invalid_body<Real>, bodies.n, stream,
+                                      "checking the bodies", bodies, largest_coordinate<Real>(),
+                                      scratch_.progress, recorder_.ticket());
+    if (by_tree()) {
+      put_phases(tree_->view());
+      return;
+    }
+    const auto blocks = static_cast<unsigned>((bodies.results - 1) / direct_sum_threads + 1);
+    const body_range range{first, first + static_cast<std::uint32_t>(bodies.results)};
+    check(launch(direct_sum<Real>, {blocks, direct_sum_threads}, stream, arguments(), range).code(),
+          "summing all pairs");
+  }
+
+  /// Returns the scratch memory of a calculation for n bodies, in bytes.
+  /// \throws std::invalid_argument, cuda_error
+  [[nodiscard]] static std::size_t scratch_bytes(std::size_t n, const nbody_config& config) {
+    validate(config);
+    return detail::nbody::gravity_memory::of<Real>(nullptr, n, config).bytes;
+  }
+
+  /// Waits for the calculation, completes it if necessary, and returns its report. Call it once;
+  /// or, if a graph captured the calculation, after each of its launches.
+  /// \throws std::invalid_argument naming the first invalid body; std::length_error if the tree has
+  ///         more nodes than fit in the caller's scratch memory; std::logic_error while the stream
+  ///         is being captured; cuda_error, device_launch_error
+  nbody_report get() {
+    using namespace detail::nbody;
+    const phase_range phase("nbody: finish forces");
+    require_no_capture(stream_, name());
+    nbody_report report;
+    report.method = config_.method;
+    report.bodies = bodies_.n;
+    spatial_tree<Real, 3> tree;
+    if (by_tree()) {
+      tree = finish_tree();
+      static_cast<run_report&>(report) = tree.report();
+      report.nodes = tree.report().nodes;
+    } else {
+      static_cast<run_report&>(report) = report_of_this_build();
+      report.taken = route::flat;
+      report.route_reason = "a direct sum has no recursion";
+      if (config_.trace != nullptr) config_.trace->taken = report.taken;
+    }
+    if (bodies_.results == 0) return report;
+    gravity_progress now = read_progress();
+    recorder_.read();
+    throw_if_invalid(now.first_invalid, bodies_, name(), stream_);
+    report.host_grids += by_tree() ? 1 + grids_of_phases : 2;
+    if (now.complete == 0) {
+      // The host completed the tree, which may have more nodes than there was memory for.
+      if (tree.view().node_count > nodes_) take_scratch(nullptr, tree.view().node_count);
+      clear_progress(scratch_.progress, stream_);
+      put_phases(tree.view());
+      report.host_grids += grids_of_phases;
+      now = read_progress();
+      recorder_.read();
+    }
+    report.interactions =
+        by_tree() ? now.interactions : std::uint64_t{bodies_.results} * (bodies_.n - 1);
+    report.scratch_bytes += scratch_bytes_;
+    return report;
+  }
+
+  /// Returns where kernels that are launched before get() read whether the results are complete.
+  [[nodiscard]] const detail::nbody::gravity_progress* progress() const {
+    return scratch_.progress;
+  }
+
+ private:
+  static constexpr unsigned grids_of_phases = 4;
+
+  [[nodiscard]] bool by_tree() const { return config_.method == nbody_method::tree; }
+  [[nodiscard]] const char* name() const { return by_tree() ? "barnes_hut" : "direct_gravity"; }
+
+  [[nodiscard]] detail::nbody::gravity_progress read_progress() const {
+    return detail::spatial_tree::read_from_device(scratch_.progress, stream_,
+                                                  "reading the progress of a force calculation");
+  }
+
+  [[nodiscard]] detail::nbody::force_arguments<Real> arguments() const {
+    return {bodies_, config_, scratch_.progress, recorder_.ticket()};
+  }
+
+  /// Lays out the scratch memory of the kernels after the build, at `given` unless it is null.
+  void take_scratch(std::byte * given, std::size_t nodes) {
+    nodes_ = nodes;
+    const std::size_t n = by_tree() ? bodies_.n : 0;
+    scratch_bytes_ = scratch_.take(nullptr, n, nodes);
+    if (given == nullptr) own_ = device_buffer<std::byte>(scratch_bytes_, stream_);
+    scratch_.take(given == nullptr ? own_.data() : given, n, nodes);
+  }
+
+  /// Launches the phases after the build.
+  void put_phases(const spatial_tree_view<Real, 3>& tree) const {
+    detail::nbody::compute_centers_of_mass(tree, bodies_.masses, config_, scratch_, stream_,
+                                           recorder_.ticket());
+    detail::nbody::traverse(tree, scratch_, arguments(), stream_);
+  }
+
+  /// A NaN is an error of a body, not of a point of the tree.
+  spatial_tree<Real, 3> finish_tree() {
+    try {
+      return tree_->get();
+    } catch (const std::invalid_argument&) {
+      detail::nbody::throw_if_invalid(read_progress().first_invalid, bodies_, name(), stream_);
+      throw;
+    }
+  }
+
+  arrays bodies_;
+  nbody_config config_;
+  cudaStream_t stream_;
+  detail::runtime::trace_recorder recorder_;       // of all grids but the tree's
+  std::optional<spatial_tree_run<Real, 3>> tree_;  // of the tree code
+  std::size_t nodes_ = 0;                          // that scratch_ has space for
+  detail::nbody::gravity_scratch<Real> scratch_;
+  std::size_t scratch_bytes_ = 0;
+  device_buffer<std::byte> own_;  // scratch_, unless the caller passed memory
+};
+
+}  // namespace ramify::inline RAMIFY_BUILD

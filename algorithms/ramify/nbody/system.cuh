@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// nbody_system: bodies on the device that move under their own gravity. <ramify/nbody.cuh> states
+/// its contract and includes this header.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <ramify/nbody/gravity_run.cuh>
+#include <ramify/nbody/leapfrog.cuh>
+#include <ramify/spatial_tree/bounds.cuh>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+template <class Real>
+class nbody_step_run;
+
+/// Bodies that stay on the device and move under their own gravity. Move-only; a moved-from system
+/// has no bodies.
+template <class Real>
+class nbody_system {
+  using vector = point<Real, 3>;
+
+ public:
+  /// Copies n bodies from device, managed, pinned or ordinary host memory, and calculates their
+  /// accelerations. The copies keep the caller's order. Waits for `stream`.
+  /// \throws std::invalid_argument naming an invalid option, array or body; cuda_error;
+  /// device_launch_error; unavailable
+  nbody_system(const vector* positions, const vector* velocities, const Real* masses, std::size_t n,
+               cudaStream_t stream = nullptr, const nbody_config& config = {})
+      : s_{.config = config,
+           .stream = stream,
+           .recorder = {config.trace, stream},
+           .positions = {n, stream},
+           .velocities = {n, stream},
+           .accelerations = {n, stream},
+           .masses = {n, stream},
+           .potentials = {n, stream},
+           .progress = {1, stream}} {
+    copy(s_.positions, positions);
+    copy(s_.velocities, velocities);
+    copy(s_.masses, masses);
+    clear_progress();
+    add(start_forces({}).get());
+    if (n == 0) return;
+    (void)checked_bounds(s_.velocities.data(), n, "nbody_system: velocities", stream,
+                         s_.recorder.ticket());
+    ++s_.report.host_grids;
+    s_.recorder.read();
+  }
+
+  nbody_system(nbody_system&& other) noexcept : s_(std::exchange(other.s_, {})) {}
+  nbody_system& operator=(nbody_system other) noexcept {
+    std::swap(s_, other.s_);
+    return *this;
+  }
+
+  /// Advances the bodies by `count` steps of dt: step_async() and get(). A negative dt goes back in
+  /// time. Copies no body to the host. Waits for the stream. After an exception the bodies are in
+  /// the middle of a step.
+  /// \throws std::invalid_argument if dt is not finite as a Real, or if a body leaves the range of
+  /// coordinates; cuda_error; device_launch_error
+  void step(double dt, std::uint64_t count = 1) {
+    check_dt(dt);
+    for (; count > 0; --count) step_async(dt).get();
+  }
+
+  /// Starts one step of dt. Asynchronous, as spatial_tree_async() is. Until get() of the returned
+  /// run has returned, this system must exist, must not be moved, and no other member may be called
+  /// but those that return arrays. Kernels that follow in the stream find the new state in these
+  /// arrays, unless the build of the tree needs the host.
+  ///
+  /// A graph may capture a step, with scratch memory; each launch of the graph is then one step.
+  /// The system and the scratch memory must exist as long as the graph is launched.
+  /// \param scratch  memory of step_scratch_bytes(); empty: from the stream-ordered pool
+  /// \throws std::invalid_argument if dt is not finite as a Real, or for bad scratch memory;
+  ///         unavailable; cuda_error
+  nbody_step_run<Real> step_async(double dt, const scratch_memory& scratch = {}) {
+    check_dt(dt);
+    if (size() > 0) {
+      check_scratch(scratch, step_scratch_bytes(), is_being_captured(s_.stream), "nbody_system");
+    }
+    return {*this, static_cast<Real>(dt), scratch};
+  }
+
+  /// Returns the scratch memory of a step, in bytes. \throws cuda_error
+  [[nodiscard]] std::size_t step_scratch_bytes() const {
+    return gravity_run<Real>::scratch_bytes(size(), s_.config);
+  }
+
+  /// Returns the energies and momenta of the current state. Launches one grid and waits for it.
+  /// \throws cuda_error
+  [[nodiscard]] nbody_conserved conserved() {
+    using namespace detail::nbody;
+    const phase_range range("nbody: conserved");
+    nbody_conserved sum{};
+    if (size() == 0) return sum;
+    const auto blocks = static_cast<unsigned>(std::min<std::size_t>((size() - 1) / 1024 + 1, 512));
+    const device_buffer<nbody_conserved> block_sums(blocks, s_.stream);
+    check(launch(sum_conserved<Real>, {blocks, conserved_threads}, s_.stream, positions(),
+                 velocities(), masses(), potentials(), static_cast<std::uint32_t>(size()),
+                 block_sums.data(), s_.recorder.ticket())
+              .code(),
+          "summing energies");
+    ++s_.report.host_grids;
+    std::vector<nbody_conserved> parts(blocks);
+    check(cudaMemcpyAsync(parts.data(), block_sums.data(), blocks * sizeof(nbody_conserved),
+                          cudaMemcpyDeviceToHost, s_.stream),
+          "reading energies");
+    check(cudaStreamSynchronize(s_.stream), "waiting for energies");
+    s_.recorder.read();
+    for (const nbody_conserved& part : parts) sum = add_conserved{}(sum, part);
+    return sum;
+  }
+
+  // The arrays are in device memory, in the caller's order, and valid until the next step.
+  [[nodiscard]] const vector* positions() const { return s_.positions.data(); }
+  [[nodiscard]] const vector* velocities() const { return s_.velocities.data(); }
+  [[nodiscard]] const vector* accelerations() const { return s_.accelerations.data(); }
+  [[nodiscard]] const Real* masses() const { return s_.masses.data(); }
+  [[nodiscard]] const Real* potentials() const { return s_.potentials.data(); }
+  [[nodiscard]] std::size_t size() const { return s_.positions.size(); }
+  [[nodiscard]] cudaStream_t stream() const { return s_.stream; }
+
+  /// Returns the sums over all work so far. Nodes and route are those of the last force
+  /// calculation.
+  [[nodiscard]] const nbody_report& report() const { return s_.report; }
+
+ private:
+  friend class nbody_step_run<Real>;
+
+  /// All members, so that a move is written once.
+  struct state {
+    nbody_config config;
+    cudaStream_t stream = nullptr;
+    detail::runtime::trace_recorder recorder{nullptr, nullptr};  // not of force calculations
+    device_buffer<vector> positions, velocities, accelerations;
+    device_buffer<Real> masses, potentials;
+    device_buffer<detail::nbody::step_progress> progress;
+    nbody_report report{};
+  };
+
+  static void check_dt(double dt) {
+    if (std::abs(dt) <= std::numeric_limits<Real>::max()) return;
+    throw std::invalid_argument("nbody_system: dt must be finite, in the bodies' type too");
+  }
+
+  template <class T>
+  void copy(const device_buffer<T>& to, const T* from) {
+    if (size() == 0) return;
+    if (from == nullptr) throw std::invalid_argument("nbody_system: an array of bodies is null");
+    check(cudaMemcpyAsync(to.data(), from, size() * sizeof(T), cudaMemcpyDefault, s_.stream),
+          "copying the bodies");
+  }
+
+  void clear_progress() {
+    check(cudaMemsetAsync(s_.progress.data(), 0, sizeof(detail::nbody::step_progress), s_.stream),
+          "clearing the progress of a step");
+  }
+
+  gravity_run<Real> start_forces(const scratch_memory& scratch) {
+    return {{positions(), masses(), size(), s_.accelerations.data(), s_.potentials.data(), size()},
+            0,
+            s_.config,
+            s_.stream,
+            scratch};
+  }
+
+  void put_drift(Real dt) {
+    detail::spatial_tree::launch_each(
+        detail::nbody::kick_and_drift<Real>, size(), s_.stream, "kicking and drifting",
+        s_.positions.data(), s_.velocities.data(), accelerations(),
+        static_cast<std::uint32_t>(size()), dt, s_.progress.data(), s_.recorder.ticket());
+  }
+  void put_kick(Real dt, const gravity_run<Real>& forces) {
+    detail::spatial_tree::launch_each(detail::nbody::kick<Real>, size(), s_.stream, "kicking",
+                                      s_.velocities.data(), accelerations(),
+                                      static_cast<std::uint32_t>(size()), dt, forces.progress(),
+                                      s_.progress.data(), s_.recorder.ticket());
+  }
+
+  /// Adds the report of a part of the work.
+  void add(nbody_report part) {
+    add_part(part, s_.report);
+    part.interactions += s_.report.interactions;
+    part.scratch_bytes = std::max(part.scratch_bytes, s_.report.scratch_bytes);
+    s_.report = std::move(part);
+  }
+
+  state s_;
+};
+
+/// A step that nbody_system::step_async() started. Movable; a moved-from object may only be
+/// destroyed. The destructor neither waits for the step nor checks it.
+template <class Real>
+class [[nodiscard(
+    "call get(): it waits, checks the bodies and returns the report")]] nbody_step_run {
+ public:
+  /// Starts a step; see nbody_system::step_async().
+  nbody_step_run(nbody_system<Real> & system, Real dt, const scratch_memory& scratch)
+      : system_(&system), dt_(dt) {
+    if (system.size() == 0) return;
+    const phase_range range("nbody: start step");
+    system.put_drift(dt);
+    forces_ = system.start_forces(scratch);
+    system.put_kick(dt, *forces_);
+  }
+
+  /// Waits for the step, completes it if necessary, and returns its report. Call it once; or, if a
+  /// graph captured the step, after each launch of the graph, or once after several.
+  /// \throws std::invalid_argument if a body leaves the range of coordinates; std::length_error if
+  ///         the tree has more nodes than fit in the caller's scratch memory; std::logic_error
+  ///         while the stream is being captured; cuda_error, device_launch_error
+  nbody_report get() {
+    if (!forces_) return {};
+    const phase_range range("nbody: finish step");
+    detail::nbody::require_no_capture(system_->stream(), "nbody_system");
+    auto& s = system_->s_;
+    const auto found = detail::spatial_tree::read_from_device(s.progress.data(), s.stream,
+                                                              "reading the progress of a step");
+    if (found.waits != 0) system_->clear_progress();
+    nbody_report report = forces_->get();
+    report.host_grids += 2;
+    if (found.waits != 0) {
+      // 1. The forces are complete now.
+      system_->put_kick(dt_, *forces_);
+      ++report.host_grids;
+      check(cudaStreamSynchronize(s.stream), "waiting for a step");
+    }
+    s.recorder.read();
+    system_->add(report);
+    // 2. Later launches of a graph did nothing.
+    if (found.skipped > 0) system_->step(dt_, found.skipped);
+    return report;
+  }
+
+ private:
+  nbody_system<Real>* system_;
+  Real dt_;
+  std::optional<gravity_run<Real>> forces_;  // none without bodies
+};
+
+}  // namespace ramify::inline RAMIFY_BUILD

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The host side of the stages of a build after the sort, and the memory of a build.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <ramify/quicksort.cuh>
+#include <ramify/runtime/phase_range.cuh>
+#include <ramify/runtime/recursion.cuh>
+#include <ramify/spatial_tree/bounds.cuh>
+#include <ramify/spatial_tree/build.cuh>
+#include <ramify/spatial_tree/config.hpp>
+#include <ramify/spatial_tree/reduce_bottom_up.cuh>
+
+namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
+
+/// The Fold for reduce_bottom_up() that computes the boxes of all nodes.
+template <class Real, int dim>
+struct box_fold {
+  const point<Real, dim>* points;
+  spatial_node<Real, dim>* nodes;
+
+  __device__ box<Real, dim> of_point(std::uint32_t i) const {
+    return box<Real, dim>::of(points[i]);
+  }
+  __device__ box<Real, dim> combine(const box<Real, dim>& a, const box<Real, dim>& b) const {
+    return box<Real, dim>::enclosing(a, b);
+  }
+  __device__ box<Real, dim>& at(std::uint32_t node) const { return nodes[node].bounds; }
+};
+
+/// The launches and waits of a build of `n` points on each route. Both exclude the root's grid,
+/// which the host launches on either route.
+inline route_plans plans_of_build(std::size_t n, int dim, const spatial_tree_config& config) {
+  // Device: one grid per large node, 0.27 us each, although many launches overlap: 10^7 points took
+  // 1.25 ms longer (H200).
+  const double tasks = double(n) / config.block_points + 1;
+  const double levels = std::log2(tasks) / dim;
+  route_plan device = plan_of_levels(levels, config.streams);
+  device.host_launches = 1;  // the drain
+  device.extra_us = 0.27 * tasks;
+  // Flat: the host reads the list and the status back for each level; an iteration of the graph is
+  // two levels.
+  const route_plan flat = config.flat_loop == flat_loop::graph
+                              ? route_plan{.graph_iterations = levels / 2 + 1, .graph_loops = 1}
+                              : route_plan{.host_launches = levels, .host_round_trips = 2 * levels};
+  return {flat, device, route::flat};
+}
+
+/// The points of a build, and how it is run.
+template <class Real, int dim>
+struct build_input {
+  const point<Real, dim>* points;
+  std::uint32_t n;  ///< more than 0
+  cudaStream_t stream;
+  spatial_tree_config config;
+  route_choice choice;
+  runtime::loop_choice loop;
+  std::size_t pending_launch_limit;
+};
+
+/// The arrays of a tree.
+template <class Real, int dim>
+struct tree_arrays {
+  point<Real, dim>* points = nullptr;
+  std::uint32_t* ids = nullptr;
+  spatial_node<Real, dim>* nodes = nullptr;
+  std::uint32_t* parents = nullptr;
+
+  /// Returns the tree over n points. `built` is where kernels read the number of nodes, or null.
+  [[nodiscard]] spatial_tree_view<Real, dim> view(std::uint32_t n, std::size_t node_count,
+                                                  const std::uint32_t* built) const {
+    return {nodes, points, ids, parents, static_cast<std::uint32_t>(node_count), n, built};
+  }
+  /// Returns the size of the points and their ids, in bytes.
+  std::size_t take_points(void* base, std::size_t n) {
+    memory_layout memory(base);
+    points = memory.take<point<Real, dim>>(n);
+    ids = memory.take<std::uint32_t>(n);
+    return memory.size();
+  }
+  /// Returns the size of the nodes and their parents, in bytes.
+  std::size_t take_nodes(void* base, std::size_t count) {
+    memory_layout memory(base);
+    nodes = memory.take<spatial_node<Real, dim>>(count);
+    parents = memory.take<std::uint32_t>(count);
+    return memory.size();
+  }
+};
+
+/// Scratch memory of the stages before the recursion.
+template <class Real, int dim>
+struct sort_scratch {
+  point_bounds<Real, dim>* found;  ///< the first element is the result
+  unsigned* arrived;               ///< in find_bounds()
+  morton_code* codes;
+  scratch_memory sort;
+
+  sort_scratch(memory_layout& memory, std::size_t n, const quicksort_config& config)
+      : found(memory.take<point_bounds<Real, dim>>(bounds_blocks(n))),
+        arrived(memory.take<unsigned>(1)),
+        codes(memory.take<morton_code>(n)) {
+    sort.bytes = quicksort_scratch_bytes<morton_code, no_value, morton_code::less>(n, config);
+    sort.data = memory.take<std::byte>(sort.bytes);
+  }
+};
+
+/// Scratch memory of the recursion over n points and `nodes` nodes, and of the grids around it.
+template <class Real, int dim>
+struct node_scratch {
+  using context = build_context<Real, dim>;
+  std::size_t nodes;
+  unsigned block_points;
+  std::size_t max_tasks;  ///< that wait at the same time
+  build_progress* progress;
+  unsigned* arrived;
+  std::byte* lists;
+  std::byte* control;
+
+  node_scratch(memory_layout& memory, std::size_t n, std::size_t nodes,
+               const spatial_tree_config& config)
+      : nodes(nodes),
+        block_points(std::min(config.block_points, context::queue_size * (config.leaf_size + 1))),
+        // Tasks that wait at the same time have different parents, of which none is an ancestor of
+        // another. Each parent has more than block_points points.
+        max_tasks(n / block_points + 1),
+        progress(memory.take<build_progress>(1)),
+        arrived(memory.take<unsigned>(nodes)),
+        lists(memory.take<std::byte>(recursion<siblings, context>::scratch_bytes(max_tasks))),
+        control(memory.take<std::byte>(run_control::scratch_bytes)) {}
+};
+
+/// The stages of a build after the sort. It must not be moved.
+template <class Real, int dim>
+class node_stages {
+  using context = build_context<Real, dim>;
+
+ public:
+  /// The memory must outlive this object. \throws cuda_error
+  node_stages(const build_input<Real, dim>& input, const tree_arrays<Real, dim>& tree,
+              const sort_scratch<Real, dim>& sorted, const node_scratch<Real, dim>& scratch)
+      : input_(input),
+        tree_(tree),
+        found_(sorted.found),
+        control_(scratch.control, input.choice, input.pending_launch_limit, input.stream,
+                 input.config.trace),
+        context_{sorted.codes,     tree.nodes,    tree.parents,           scratch.arrived,
+                 scratch.progress, scratch.nodes, input.config.leaf_size, scratch.block_points},
+        recursion_(scratch.lists, scratch.max_tasks, control_, context::threads, 0,
+                   input.config.streams, context_, {}, input.loop) {}
+  node_stages(const node_stages&) = delete;
+  node_stages& operator=(const node_stages&) = delete;
+
+  /// Puts the stages into the stream. Asynchronous. \throws unavailable, cuda_error
+  void start() {
+    const phase_range range("spatial_tree: start nodes");
+    check(cudaMemsetAsync(context_.progress, 0, sizeof *context_.progress, input_.stream),
+          "clearing the progress of a build");
+    check(cudaMemsetAsync(context_.arrived, 0, context_.capacity * sizeof(unsigned), input_.stream),
+          "clearing the nodes' counters");
+    put(gather_points<Real, dim>, input_.n, "ordering the points", input_.points, input_.n,
+        context_.codes, tree_.points, tree_.ids, &context_.progress->unsorted);
+    put(write_root<Real, dim>, 1, "writing the root", context_, input_.n);
+    recursion_.start({0, 1}, 1);
+    // On the flat route the host launches the levels, unless a graph does or the root's block
+    // builds all nodes.
+    const bool host_continues = !control_.on_device_route() && input_.n > context_.block_points &&
+                                input_.loop.wanted != flat_loop::graph &&
+                                !is_being_captured(input_.stream);
+    if (!host_continues) published_ = publish();
+  }
+
+  /// Launches the grids after the recursion, and returns their number. Asynchronous.
+  /// \throws cuda_error
+  unsigned publish() const {
+    launch_each(publish_nodes<Real, dim>, 1, input_.stream, "publishing the nodes", context_,
+                recursion_.state(), found_, control_.ticket());
+    return 1 + reduce_bottom_up(view(), box_fold<Real, dim>{tree_.points, tree_.nodes},
+                                input_.stream, control_.ticket(), context_.arrived);
+  }
+
+  /// Waits for the recursion and completes it. Returns the report of the stages.
+  /// \throws cuda_error, device_launch_error
+  run_report finish() {
+    recursion_.finish();
+    run_report report = control_.report();
+    report.host_grids += published_;
+    return report;
+  }
+
+  /// Returns the tree, for kernels that are launched after start().
+  [[nodiscard]] spatial_tree_view<Real, dim> view() const {
+    return tree_.view(input_.n, context_.capacity, &context_.progress->built);
+  }
+
+  /// Waits, and returns the progress of the build. \throws cuda_error
+  [[nodiscard]] build_progress read_progress() const {
+    return read_from_device(context_.progress, input_.stream, "reading the progress of a build");
+  }
+
+  [[nodiscard]] run_control& control() { return control_; }
+
+  /// Launches `kernel` with a thread for each of `n` items, and counts the grid. \throws cuda_error
+  template <class... Parameters, class... Arguments>
+  void put(void (*kernel)(Parameters...), std::uint32_t n, const char* doing,
+           const Arguments&... arguments) {
+    launch_each(kernel, n, input_.stream, doing, arguments..., control_.ticket());
+    control_.count_grids(1, 0);
+  }
+
+ private:
+  const build_input<Real, dim>& input_;
+  tree_arrays<Real, dim> tree_;
+  const point_bounds<Real, dim>* found_;
+  run_control control_;
+  context context_;
+  recursion<siblings, context> recursion_;
+  unsigned published_ = 0;  // grids of publish() in start()
+};
+
+}  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
