@@ -26,11 +26,11 @@
 ///                (see choose_route()). get() waits for the stream. get() also launches work for
 ///                which a kernel found no launch slot or no place in the pool. On the flat route it
 ///                launches the levels of sample_sort beyond the expected ones, and all levels of
-///                binary below the root. The sort is complete only after get().
-/// Capture        A graph can capture quicksort_async() if scratch memory is passed in: sample_sort
-///                on both routes, binary on the device route. On the flat route a loop in the graph
-///                launches the levels beyond the expected ones. The run must exist as long as the
-///                graph is launched. get() may be called after each launch.
+///                binary below the root, unless config.flat_loop requests a graph for them. The
+///                sort is complete only after get().
+/// Capture        A graph can capture quicksort_async() on both routes if scratch memory is passed
+///                in. On the flat route a loop in the graph launches those levels. The run must
+///                exist as long as the graph is launched. get() may be called after each launch.
 /// Launches       sample_sort: at most 5 grids a level, log(n) levels of base 256 and a few.
 ///                binary: one grid for each segment of two leaves or more, or as config.launches
 ///                sets. Segments without a launch slot run in flat grids.
@@ -138,7 +138,7 @@ class [[nodiscard(
                                        order{compare}, loop);
     } else {
       state_->parts.binary->start(state_->control, data, state_->parts.elements, order{compare},
-                                  config.streams);
+                                  config.streams, loop);
     }
   }
 
@@ -179,17 +179,15 @@ class [[nodiscard(
     run_control control;
   };
 
-  /// Returns what launches the levels that the flat route does not launch ahead.
+  /// Returns what launches the levels that the flat route does not launch ahead: for binary, all
+  /// below the root.
   [[nodiscard]] detail::runtime::loop_choice choose_loop(const quicksort_config& config) const {
-    if (config.flat_loop == flat_loop::graph && config.strategy == quicksort_strategy::binary) {
-      throw unavailable(
-          "quicksort_config.flat_loop graph is not available: the host reads the size of each "
-          "level of binary");
-    }
     const auto chosen =
         detail::runtime::choose_loop(config.flat_loop, "quicksort_config.flat_loop");
     if (chosen.wanted != flat_loop::automatic || captured_) return chosen;
-    return {flat_loop::host, "too few levels for a graph to pay"};
+    return {flat_loop::host, config.strategy == quicksort_strategy::sample_sort
+                                 ? "too few levels for a graph to pay"
+                                 : "the grids of the host have the size of their level"};
   }
 
   static void check_arguments(const arrays& data, std::size_t n, const quicksort_config& config,

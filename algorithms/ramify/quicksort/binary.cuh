@@ -34,14 +34,17 @@ struct partition_state {
 template <class Key, class Value, class Compare>
 struct binary_context;
 
-template <class Key, class Value, class Compare>
-__global__ void quicksort_binary(task_source<segment> source, spawner<segment> spawn,
+template <bool can_launch, class Key, class Value, class Compare>
+__global__ void quicksort_binary(task_source<segment> source, spawner<segment, can_launch> spawn,
                                  binary_context<Key, Value, Compare> context);
 
 /// The parameters of all grids of a run.
 template <class Key, class Value, class Compare>
 struct binary_context {
-  __host__ __device__ static auto kernel() { return quicksort_binary<Key, Value, Compare>; }
+  __host__ __device__ static auto kernel() { return quicksort_binary<true, Key, Value, Compare>; }
+  __host__ __device__ static auto flat_kernel() {
+    return quicksort_binary<false, Key, Value, Compare>;
+  }
   static constexpr unsigned max_children = 2;
   static constexpr bool may_be_thin = false;
 
@@ -109,8 +112,8 @@ __host__ __device__ unsigned binary_blocks(const segment& s) {
 }
 
 /// Returns whether a grid partitions or copies a segment; otherwise one block finishes it.
-template <class Key, class Value, class Compare>
-__device__ bool needs_grid(const segment& s, const spawner<segment>& spawn,
+template <bool can_launch, class Key, class Value, class Compare>
+__device__ bool needs_grid(const segment& s, const spawner<segment, can_launch>& spawn,
                            const binary_context<Key, Value, Compare>& context) {
   if (s.size() <= quicksort_tuning<Key, Value>::leaf_size) return false;
   if (spawn.too_small(s.size())) return false;
@@ -188,11 +191,11 @@ __device__ void partition_tile(binary_shared<Code, Value>& shared, partition_sta
 
 /// Spawns a grid for each part of a partitioned segment that needs one, and finishes the others.
 /// All threads of the segment's last block must call it.
-template <class Key, class Value, class Compare>
+template <bool can_launch, class Key, class Value, class Compare>
 __device__ void process_parts(binary_shared<typename Compare::code, Value>& shared,
                               partition_state<typename Compare::code>& state, const segment& left,
                               const segment& right, const typename Compare::code& pivot,
-                              spawner<segment>& spawn,
+                              spawner<segment, can_launch>& spawn,
                               const binary_context<Key, Value, Compare>& context) {
   const bool spawn_left = needs_grid(left, spawn, context);
   const bool spawn_right = needs_grid(right, spawn, context);
@@ -200,7 +203,7 @@ __device__ void process_parts(binary_shared<typename Compare::code, Value>& shar
   if (threadIdx.x == 0) {
     state.left = 0;  // the left part may use this state next, and keeps its fence
     state.right = 0;
-    constexpr auto kernel = quicksort_binary<Key, Value, Compare>;
+    constexpr auto kernel = quicksort_binary<can_launch, Key, Value, Compare>;
     constexpr auto name = "quicksort_binary";
     if (spawn_left) spawn(kernel, left, binary_blocks<Key, Value>(left), context, name);
     if (spawn_right) {
@@ -216,9 +219,10 @@ __device__ void process_parts(binary_shared<typename Compare::code, Value>& shar
 
 /// One block's work on one segment: the tile with index `tile_index`, and the recursion if this
 /// block is the last to finish. All threads of the block must call it.
-template <class Key, class Value, class Compare>
+template <bool can_launch, class Key, class Value, class Compare>
 __device__ void process_segment(binary_shared<typename Compare::code, Value>& shared,
-                                const segment& mine, unsigned tile_index, spawner<segment>& spawn,
+                                const segment& mine, unsigned tile_index,
+                                spawner<segment, can_launch>& spawn,
                                 const binary_context<Key, Value, Compare>& context) {
   using tuning = quicksort_tuning<Key, Value>;
   using code = typename Compare::code;
@@ -259,10 +263,11 @@ __device__ void process_segment(binary_shared<typename Compare::code, Value>& sh
   if (threadIdx.x == 0) spawn.task_ends();
 }
 
-/// Processes the segments of `source`, several blocks a segment.
-template <class Key, class Value, class Compare>
+/// Processes the segments of `source`, several blocks a segment. Without launches it is the flat
+/// kernel, which a graph's loop launches.
+template <bool can_launch, class Key, class Value, class Compare>
 __global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads)
-    quicksort_binary(task_source<segment> source, spawner<segment> spawn,
+    quicksort_binary(task_source<segment> source, spawner<segment, can_launch> spawn,
                      binary_context<Key, Value, Compare> context) {
   const traced here(spawn.trace, __func__);
   auto& shared = dynamic_shared<binary_shared<typename Compare::code, Value>>();
@@ -270,7 +275,7 @@ __global__ void __launch_bounds__(quicksort_tuning<Key, Value>::threads)
     process_segment(shared, mine, tile_index, spawn, context);
   }
   if (threadIdx.x == 0) {
-    spawn.block_ends(quicksort_binary<Key, Value, Compare>, source, context, __func__);
+    spawn.block_ends(quicksort_binary<can_launch, Key, Value, Compare>, source, context, __func__);
   }
 }
 

@@ -58,9 +58,11 @@ class binary_run {
   }
 
   /// Enqueues the run in the control's stream. Asynchronous. The scratch memory must be allocated.
-  /// \throws unavailable if the stream is being captured and the route is flat; cuda_error
+  /// `loop` is the loop of the levels below the root on the flat route. \throws unavailable,
+  /// cuda_error
   void start(run_control& control, key_value_arrays<Key, Value> data,
-             key_value_arrays<Key, Value> scratch, Compare compare, child_streams streams) {
+             key_value_arrays<Key, Value> scratch, Compare compare, child_streams streams,
+             const loop_choice& loop) {
     const auto clear = [&](void* memory, std::size_t bytes) {
       check(cudaMemsetAsync(memory, 0, bytes, control.stream()), "clearing the state of segments");
     };
@@ -70,13 +72,13 @@ class binary_run {
     const context shared{{data, scratch}, states_, merge_sorted_on_device_, compare, depth_limit_};
     tree_.emplace(tree_memory_, state_count_, control, tuning::threads, sizeof(shared_memory),
                   control.on_device_route() ? streams : child_streams::fire_and_forget, shared,
-                  launches_);
+                  launches_, loop);
     const segment root{0, n_};
     tree_->start(root, n_ < launches_.threshold ? 1 : binary_blocks<Key, Value>(root));
   }
 
   /// Waits for the run. Launches, from the host, what kernels could not launch and, on the flat
-  /// route, all levels below the root, each of which it reads back.
+  /// route without a graph, all levels below the root, each of which it reads back.
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
   ///         is being captured
   void finish(run_control& control) {

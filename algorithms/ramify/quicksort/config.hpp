@@ -44,9 +44,9 @@ struct quicksort_config {
   ramify::route route = ramify::route::automatic;
   /// The streams in which `binary` launches children on the device route.
   child_streams streams = child_streams::named;
-  /// For `sample_sort` on the flat route: what launches the levels beyond the expected ones.
-  /// Automatic: the host, in get(), because they are few. Graph: a CUDA graph with a loop, before
-  /// get(). A captured sort always has a loop. The levels of `binary` have no graph.
+  /// On the flat route: what launches the levels beyond the expected ones, of `binary` all levels
+  /// below the root. Automatic: the host, in get(). Graph: a CUDA graph with a loop, before get();
+  /// its grids have one size, whatever the size of the level. A captured sort always has a loop.
   ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
   /// The number of levels of partitioning after which one block merge-sorts a segment, in [1, 255].
   /// 0 chooses a limit from n that random inputs do not reach.
