@@ -175,9 +175,11 @@ class step_launcher {
 #if RAMIFY_DEVICE_LAUNCH && (!RAMIFY_ON_CUDA || defined(__CUDA_ARCH__))
     if (!makes_stream_) return;
     makes_stream_ = false;
-    // Without a stream of its own, the step is right and slower in the NULL stream.
-    made_stream_ = cudaStreamCreateWithFlags(&in_order_, cudaStreamNonBlocking) == cudaSuccess;
-    if (!made_stream_) in_order_ = nullptr;
+    // Without a stream of its own, the step is right and slower in the NULL stream. (The address of
+    // a member would put the whole launcher into local memory.)
+    cudaStream_t made = nullptr;
+    made_stream_ = cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking) == cudaSuccess;
+    if (made_stream_) in_order_ = made;
 #endif
   }
 
