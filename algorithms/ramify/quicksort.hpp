@@ -26,7 +26,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <ramify/quicksort/config.hpp>
 #include <ramify/runtime/error.hpp>
 #include <ranges>
@@ -58,30 +57,31 @@ concept quicksort_facade_value = std::unsigned_integral<T> &&(sizeof(T) == 4 || 
 
 namespace ramify::detail::quicksort {
 
-/// The type that the facade is compiled for and that has the values of T: for long long, which may
-/// be distinct from it, std::int64_t.
-template <class T>
-using fixed_width = std::conditional_t<
-    std::floating_point<T>, T,
-    std::conditional_t<sizeof(T) == 4,
-                       std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>,
-                       std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>>;
+enum class number_kind { unsigned_integer, signed_integer, floating_point };
 
-/// Returns the address of the numbers of a range that is to be changed in place.
+/// An array of numbers whose type is known at run time.
+struct number_array {
+  void* data = nullptr;
+  unsigned bytes = 0;  ///< of a number; 0: there is no array
+  number_kind kind = number_kind::unsigned_integer;
+};
+
+/// Returns the numbers of a range that is to be changed in place.
 template <class Range>
-[[nodiscard]] auto* numbers_of(Range& range) {
+[[nodiscard]] number_array numbers_of(Range& range) {
   using number = std::ranges::range_value_t<Range>;
   static_assert(!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<Range>>>,
                 "quicksort sorts in place: the range must not be const");
   static_assert(std::ranges::borrowed_range<Range>,
                 "quicksort sorts in place: the result in a temporary range would be lost");
-  return reinterpret_cast<fixed_width<number>*>(const_cast<number*>(std::ranges::data(range)));
+  return {const_cast<number*>(std::ranges::data(range)), sizeof(number),
+          std::is_floating_point_v<number> ? number_kind::floating_point
+          : std::is_signed_v<number>       ? number_kind::signed_integer
+                                           : number_kind::unsigned_integer};
 }
 
-/// Sorts n keys, and moves values with them unless Value is void. Each backend has it for the types
-/// that fixed_width returns.
-template <class Key, class Value>
-quicksort_report sort_numbers(Key* keys, Value* values, std::size_t n,
+/// Sorts n keys, and moves the values, if there are any, with them.
+quicksort_report sort_numbers(const number_array& keys, const number_array& values, std::size_t n,
                               const quicksort_options& options);
 
 }  // namespace ramify::detail::quicksort
@@ -95,8 +95,7 @@ quicksort_report quicksort(Keys&& keys, const quicksort_options& options = {}) {
   static_assert(quicksort_facade_key<std::ranges::range_value_t<Keys>>,
                 "quicksort: keys must be integers of 32 or 64 bits, float or double; for other "
                 "types use <ramify/quicksort.cuh>");
-  void* const no_values = nullptr;
-  return detail::quicksort::sort_numbers(detail::quicksort::numbers_of<Keys>(keys), no_values,
+  return detail::quicksort::sort_numbers(detail::quicksort::numbers_of<Keys>(keys), {},
                                          std::ranges::size(keys), options);
 }
 
@@ -117,10 +116,9 @@ quicksort_report quicksort_pairs(Keys&& keys, Values&& values,
     throw std::invalid_argument("quicksort_pairs: " + std::to_string(n) + " keys, but " +
                                 std::to_string(std::ranges::size(values)) + " values");
   }
-  auto* const key = detail::quicksort::numbers_of<Keys>(keys);
-  auto* const value = detail::quicksort::numbers_of<Values>(values);
-  detail::quicksort::check_overlap(key, value, n);
-  return detail::quicksort::sort_numbers(key, value, n, options);
+  detail::quicksort::check_overlap(std::ranges::data(keys), std::ranges::data(values), n);
+  return detail::quicksort::sort_numbers(detail::quicksort::numbers_of<Keys>(keys),
+                                         detail::quicksort::numbers_of<Values>(values), n, options);
 }
 
 }  // namespace ramify

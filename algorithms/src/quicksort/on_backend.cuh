@@ -25,17 +25,14 @@ template <>
 inline constexpr bool orders_numbers<directed> = true;
 
 /// Returns the order of keys that are held as doubles, or as their bits.
-[[nodiscard]] inline directed order_of(const double*, facade::number_kind, bool down) {
-  return {down};
-}
+[[nodiscard]] inline directed order_of(const double*, number_kind, bool down) { return {down}; }
 template <class Word>
-[[nodiscard]] number_codes<Word> order_of(const Word*, facade::number_kind kind, bool down) {
+[[nodiscard]] number_codes<Word> order_of(const Word*, number_kind kind, bool down) {
   using codes = number_codes<Word>;
   switch (kind) {
-    case facade::number_kind::floating_point:
+    case number_kind::floating_point:
       return codes::template of<std::conditional_t<sizeof(Word) == 4, float, double>>(down);
-    case facade::number_kind::signed_integer:
-      return codes::template of<std::make_signed_t<Word>>(down);
+    case number_kind::signed_integer: return codes::template of<std::make_signed_t<Word>>(down);
     default: return codes::template of<Word>(down);
   }
 }

@@ -8,32 +8,28 @@
 
 namespace ramify::detail::quicksort {
 
-template <class Key, class Value>
-quicksort_report sort_numbers(Key* keys, Value* values, std::size_t n,
+quicksort_report sort_numbers(const number_array& keys, const number_array& values, std::size_t n,
                               const quicksort_options& options) {
   validate(options);
   if (to_string(options.backend) == "?") {
     throw std::invalid_argument("quicksort_options.backend is none of the enumerators");
   }
   return facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
-    auto* held = reinterpret_cast<facade::sorted_as<Key>*>(keys);
-    return facade::quicksort_on<where>(held, facade::kind_of<Key>, values, n, options);
+    const auto sort = [&](auto* held, auto* moved) {
+      return facade::quicksort_on<where>(held, keys.kind, moved, n, options);
+    };
+    const auto sort_with_values = [&](auto* held) {
+      if (values.bytes == 0) return sort(held, static_cast<void*>(nullptr));
+      return values.bytes == 4 ? sort(held, static_cast<std::uint32_t*>(values.data))
+                               : sort(held, static_cast<std::uint64_t*>(values.data));
+    };
+    // 32-bit numbers and 64-bit integers are sorted as their bits, so that there is one set of
+    // kernels for each size. A double is sorted as a double, see sort_order.
+    if (keys.bytes == 4) return sort_with_values(static_cast<std::uint32_t*>(keys.data));
+    return keys.kind == number_kind::floating_point
+               ? sort_with_values(static_cast<double*>(keys.data))
+               : sort_with_values(static_cast<std::uint64_t*>(keys.data));
   });
 }
-
-// The sorted_as types of these keys are the INSTANCES in algorithms/CMakeLists.txt.
-#define RAMIFY_INSTANTIATE(Key)                                                               \
-  template quicksort_report sort_numbers(Key*, void*, std::size_t, const quicksort_options&); \
-  template quicksort_report sort_numbers(Key*, std::uint32_t*, std::size_t,                   \
-                                         const quicksort_options&);                           \
-  template quicksort_report sort_numbers(Key*, std::uint64_t*, std::size_t,                   \
-                                         const quicksort_options&);
-RAMIFY_INSTANTIATE(std::int32_t)
-RAMIFY_INSTANTIATE(std::uint32_t)
-RAMIFY_INSTANTIATE(std::int64_t)
-RAMIFY_INSTANTIATE(std::uint64_t)
-RAMIFY_INSTANTIATE(float)
-RAMIFY_INSTANTIATE(double)
-#undef RAMIFY_INSTANTIATE
 
 }  // namespace ramify::detail::quicksort
