@@ -26,11 +26,11 @@
 ///                (see choose_route()). get() waits for the stream. get() also launches work for
 ///                which a kernel found no launch slot or no place in the pool. On the flat route it
 ///                launches the levels of sample_sort beyond the expected ones, and all levels of
-///                binary below the root. The sort is complete only after get().
-/// Capture        A graph can capture quicksort_async() if scratch memory is passed in: sample_sort
-///                on both routes, binary on the device route. On the flat route a loop in the graph
-///                launches the levels beyond the expected ones. The run must exist as long as the
-///                graph is launched. get() may be called after each launch.
+///                binary below the root, unless config.flat_loop requests a graph for them. The
+///                sort is complete only after get().
+/// Capture        A graph can capture quicksort_async() on both routes if scratch memory is passed
+///                in. On the flat route a loop in the graph launches those levels. The run must
+///                exist as long as the graph is launched. get() may be called after each launch.
 /// Launches       sample_sort: at most 5 grids a level, log(n) levels of base 256 and a few.
 ///                binary: one grid for each segment of two leaves or more, or as config.launches
 ///                sets. Segments without a launch slot run in flat grids.
@@ -58,11 +58,13 @@
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/launch_chain.cuh>
 #include <ramify/runtime/limits.cuh>
+#include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <variant>
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -85,16 +87,14 @@ class [[nodiscard(
   /// be complete.
   /// \throws cuda_error, device_launch_error; std::logic_error while the stream is being captured
   quicksort_report get() {
+    const phase_range range("quicksort: get");
     quicksort_report report;
     if (state_ != nullptr) {
-      const auto finish = [&](auto& run) {
-        run.finish(state_->control);
-        report.merge_sorted_segments = run.merge_sorted();
-      };
-      if (state_->parts.sample_sort) finish(*state_->parts.sample_sort);
-      if (state_->parts.binary) finish(*state_->parts.binary);
-      state_->control.read_trace();
-      static_cast<run_report&>(report) = state_->control.report();
+      run_control& control = state_->control;
+      report.merge_sorted_segments =
+          std::visit([&](auto& run) { return run.finish(control); }, state_->parts.run);
+      control.read_trace();
+      static_cast<run_report&>(report) = control.report();
       report.scratch_bytes = state_->scratch.size();
       if (!captured_) state_.reset();
     } else {
@@ -109,9 +109,7 @@ class [[nodiscard(
 
   /// Returns the device memory that a run needs, in bytes.
   static std::size_t scratch_bytes(std::size_t n, const quicksort_config& config) {
-    memory_layout sizing(nullptr);
-    pieces measured(sizing, n, config);
-    return sizing.size();
+    return pieces(memory_layout(nullptr), n, config).bytes;
   }
 
   /// Starts a run; see quicksort_pairs_async().
@@ -126,70 +124,66 @@ class [[nodiscard(
     check_arguments(data, n, config, scratch, captured_);
     const detail::runtime::loop_choice loop = choose_loop(config);
     const std::size_t limit = *current_launch_limits().pending_launches;
-    const bool sample_sort = config.strategy == quicksort_strategy::sample_sort;
-    const unsigned slots_needed = sample_sort ? detail::quicksort::sample_sort_level_grids : 1;
-    const route_choice choice = choose_route(
-        config.route, limit, slots_needed,
-        sample_sort ? sample_sort_run::plans(n) : binary_run::plans(n, config.streams), stream);
+    const route_choice choice = choose_route(config, n, limit, stream);
     if (n < 2) return;
+    const phase_range range("quicksort: start");
     state_ = std::make_unique<state>(n, config, scratch, choice, limit, stream);
-    if (state_->parts.sample_sort) {
-      state_->parts.sample_sort->start(state_->control, data, state_->parts.elements,
-                                       order{compare}, loop);
-    } else {
-      state_->parts.binary->start(state_->control, data, state_->parts.elements, order{compare},
-                                  config.streams);
-    }
+    const auto start = [&](auto& run) {
+      run.start(state_->control, {data, state_->parts.elements}, order{compare}, config, loop);
+    };
+    std::visit(start, state_->parts.run);
   }
 
  private:
   // The pieces of the scratch memory, laid out by constructing them.
   struct pieces {
-    pieces(memory_layout& memory, std::size_t n, const quicksort_config& config) {
-      control = memory.take<std::byte>(run_control::scratch_bytes);
-      elements.keys = memory.take<Key>(n);
-      if constexpr (arrays::has_values) elements.values = memory.take<Value>(n);
-      const auto depth_limit = [&](unsigned chosen) {
-        return config.depth_limit == 0 ? chosen : config.depth_limit;
-      };
-      if (config.strategy == quicksort_strategy::sample_sort) {
-        sample_sort.emplace(memory, n, depth_limit(sample_sort_run::default_depth_limit(n)));
-      } else {
-        binary.emplace(memory, n, depth_limit(binary_run::default_depth_limit(n)), config.launches);
-      }
-    }
+    using run_type = std::variant<sample_sort_run, binary_run>;
+
+    pieces(memory_layout memory, std::size_t n, const quicksort_config& config)
+        : control(memory.take<std::byte>(run_control::scratch_bytes)),
+          elements{memory.take<Key>(n), memory.take<Value>(arrays::has_values ? n : 0)},
+          run(config.strategy == quicksort_strategy::sample_sort
+                  ? run_type(std::in_place_type<sample_sort_run>, memory, n, config)
+                  : run_type(std::in_place_type<binary_run>, memory, n, config)),
+          bytes(memory.size()) {}
 
     void* control;
     arrays elements;
-    std::optional<sample_sort_run> sample_sort;
-    std::optional<binary_run> binary;
+    run_type run;
+    std::size_t bytes;
   };
 
   struct state {
     state(std::size_t n, const quicksort_config& config, scratch_memory given,
           const route_choice& choice, std::size_t limit, cudaStream_t stream)
         : scratch(given, scratch_bytes(n, config), stream),
-          memory(scratch.data()),
-          parts(memory, n, config),
+          parts(memory_layout(scratch.data()), n, config),
           control(parts.control, choice, limit, stream, config.trace) {}
 
     scratch_space scratch;
-    memory_layout memory;
     pieces parts;
     run_control control;
   };
 
-  /// Returns what launches the levels that the flat route does not launch ahead.
+  static route_choice choose_route(const quicksort_config& config, std::size_t n, std::size_t limit,
+                                   cudaStream_t stream) {
+    const phase_range range("quicksort: choose the route");
+    return config.strategy == quicksort_strategy::sample_sort
+               ? ramify::choose_route(config.route, limit, sample_sort_run::slots_needed,
+                                      sample_sort_run::plans(n), stream)
+               : ramify::choose_route(config.route, limit, binary_run::slots_needed,
+                                      binary_run::plans(n, config.streams), stream);
+  }
+
+  /// Returns what launches the levels that the flat route does not launch ahead: for binary, all
+  /// below the root.
   [[nodiscard]] detail::runtime::loop_choice choose_loop(const quicksort_config& config) const {
-    if (config.flat_loop == flat_loop::graph && config.strategy == quicksort_strategy::binary) {
-      throw unavailable(
-          "quicksort_config.flat_loop graph is not available: the host reads the size of each "
-          "level of binary");
-    }
     const auto chosen =
         detail::runtime::choose_loop(config.flat_loop, "quicksort_config.flat_loop");
     if (chosen.wanted != flat_loop::automatic || captured_) return chosen;
-    return {flat_loop::host, "too few levels for a graph to pay"};
+    return {flat_loop::host, config.strategy == quicksort_strategy::sample_sort
+                                 ? "too few levels for a graph to pay"
+                                 : "the grids of the host have the size of their level"};
   }
 
   static void check_arguments(const arrays& data, std::size_t n, const quicksort_config& config,

@@ -2,13 +2,14 @@
 #pragma once
 
 /// \file
-/// Quicksort for plain C++: compiled code over std::span, on the GPU or on the CPU executor.
+/// Quicksort for plain C++: compiled code over contiguous ranges, on the GPU or on the CPU
+/// executor.
 ///
 ///     std::vector<float> keys = ...;
-///     const ramify::quicksort_report report = ramify::quicksort(std::span(keys));
+///     const ramify::quicksort_report report = ramify::quicksort(keys);
 ///     std::cout << report;  // the backend, the route, and why they were chosen
 ///
-/// Keys      int32, uint32, int64, uint64, float or double; values std::uint32_t or std::uint64_t.
+/// Keys      Integers of 32 or 64 bits, float or double; values unsigned integers of 32 or 64 bits.
 ///           For other types and other orders use the header template <ramify/quicksort.cuh>.
 /// Memory    Ordinary host memory; on the CUDA backend also pinned, managed or device memory. Host
 ///           memory is copied to the device and back; device and managed memory is sorted in place.
@@ -25,10 +26,13 @@
 
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <ramify/quicksort/config.hpp>
 #include <ramify/runtime/error.hpp>
+#include <ranges>
 #include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
 
 namespace ramify {
 
@@ -41,24 +45,80 @@ struct quicksort_options : quicksort_config {
   std::size_t pending_launches = 0;
 };
 
-/// The key types that the facade is compiled for.
+/// The key types that the facade sorts.
 template <class T>
-concept quicksort_facade_key = std::same_as<T, std::int32_t> || std::same_as<T, std::uint32_t> ||
-    std::same_as<T, std::int64_t> || std::same_as<T, std::uint64_t> || std::same_as<T, float> ||
-    std::same_as<T, double>;
-/// The value types that the facade is compiled for.
+concept quicksort_facade_key = (std::integral<T> && (sizeof(T) == 4 || sizeof(T) == 8)) ||
+                               std::same_as<T, float> || std::same_as<T, double>;
+/// The value types that the facade moves.
 template <class T>
-concept quicksort_facade_value = std::same_as<T, std::uint32_t> || std::same_as<T, std::uint64_t>;
+concept quicksort_facade_value = std::unsigned_integral<T> &&(sizeof(T) == 4 || sizeof(T) == 8);
 
-/// Sorts keys in place.
+}  // namespace ramify
+
+namespace ramify::detail::quicksort {
+
+enum class number_kind { unsigned_integer, signed_integer, floating_point };
+
+/// An array of numbers whose type is known at run time.
+struct number_array {
+  void* data = nullptr;
+  unsigned bytes = 0;  ///< of a number; 0: there is no array
+  number_kind kind = number_kind::unsigned_integer;
+};
+
+/// Returns the numbers of a range that is to be changed in place.
+template <class Range>
+[[nodiscard]] number_array numbers_of(Range& range) {
+  using number = std::ranges::range_value_t<Range>;
+  static_assert(!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<Range>>>,
+                "quicksort sorts in place: the range must not be const");
+  static_assert(std::ranges::borrowed_range<Range>,
+                "quicksort sorts in place: the result in a temporary range would be lost");
+  return {const_cast<number*>(std::ranges::data(range)), sizeof(number),
+          std::is_floating_point_v<number> ? number_kind::floating_point
+          : std::is_signed_v<number>       ? number_kind::signed_integer
+                                           : number_kind::unsigned_integer};
+}
+
+/// Sorts n keys, and moves the values, if there are any, with them.
+quicksort_report sort_numbers(const number_array& keys, const number_array& values, std::size_t n,
+                              const quicksort_options& options);
+
+}  // namespace ramify::detail::quicksort
+
+namespace ramify {
+
+/// Sorts keys in place. `keys` is a vector, an array, a span or any other contiguous range.
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
-template <quicksort_facade_key Key>
-quicksort_report quicksort(std::span<Key> keys, const quicksort_options& options = {});
+template <std::ranges::contiguous_range Keys>
+quicksort_report quicksort(Keys&& keys, const quicksort_options& options = {}) {
+  static_assert(quicksort_facade_key<std::ranges::range_value_t<Keys>>,
+                "quicksort: keys must be integers of 32 or 64 bits, float or double; for other "
+                "types use <ramify/quicksort.cuh>");
+  return detail::quicksort::sort_numbers(detail::quicksort::numbers_of<Keys>(keys), {},
+                                         std::ranges::size(keys), options);
+}
 
-/// Sorts keys in place and moves each value with its key. Both spans must have the same size and
-/// must not overlap. \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
-template <quicksort_facade_key Key, quicksort_facade_value Value>
-quicksort_report quicksort_pairs(std::span<Key> keys, std::span<Value> values,
-                                 const quicksort_options& options = {});
+/// Sorts keys in place and moves each value with its key. Both are contiguous ranges, which must
+/// have the same size and must not overlap.
+/// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
+template <std::ranges::contiguous_range Keys, std::ranges::contiguous_range Values>
+quicksort_report quicksort_pairs(Keys&& keys, Values&& values,
+                                 const quicksort_options& options = {}) {
+  static_assert(quicksort_facade_key<std::ranges::range_value_t<Keys>>,
+                "quicksort_pairs: keys must be integers of 32 or 64 bits, float or double; for "
+                "other types use <ramify/quicksort.cuh>");
+  static_assert(quicksort_facade_value<std::ranges::range_value_t<Values>>,
+                "quicksort_pairs: values must be unsigned integers of 32 or 64 bits; for other "
+                "types use <ramify/quicksort.cuh>");
+  const std::size_t n = std::ranges::size(keys);
+  if (n != std::ranges::size(values)) {
+    throw std::invalid_argument("quicksort_pairs: " + std::to_string(n) + " keys, but " +
+                                std::to_string(std::ranges::size(values)) + " values");
+  }
+  detail::quicksort::check_overlap(std::ranges::data(keys), std::ranges::data(values), n);
+  return detail::quicksort::sort_numbers(detail::quicksort::numbers_of<Keys>(keys),
+                                         detail::quicksort::numbers_of<Values>(values), n, options);
+}
 
 }  // namespace ramify

@@ -21,6 +21,7 @@ namespace data = boost::unit_test::data;
 using common::distribution;
 using ramify::device_buffer;
 using ramify::flat_loop;
+using ramify::granularity;
 using ramify::quicksort_config;
 using ramify::quicksort_report;
 using ramify::quicksort_strategy;
@@ -128,13 +129,45 @@ BOOST_AUTO_TEST_CASE(the_host_launches_levels_that_are_not_launched_ahead) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(host_and_graph_run_the_same_levels_of_binary) {
+  const auto input = make_input<key>(distribution::uniform, several_leaves, 4);
+  const auto sort = [&](flat_loop loop) {
+    auto options = options_for(quicksort_strategy::binary, route::flat);
+    options.flat_loop = loop;
+    return sort_and_check(input, options);
+  };
+  const auto expect_by_host = [](const quicksort_report& report) {
+    BOOST_TEST(report.looped_by == flat_loop::host);
+    BOOST_TEST(report.graph_grids == 0u);
+    BOOST_TEST(report.deepest_level >= 2u);
+    BOOST_TEST(report.host_grids == 1 + report.deepest_level);
+  };
+  const auto by_host = sort(flat_loop::host);
+  expect_by_host(by_host);
+  BOOST_TEST(by_host.flat_loop_reason == "requested");
+  const auto automatic = sort(flat_loop::automatic);
+  expect_by_host(automatic);
+  BOOST_TEST(automatic.flat_loop_reason != "requested");
+#if RAMIFY_ON_CUDA
+  const auto in_graph = sort(flat_loop::graph);
+  BOOST_TEST(in_graph.looped_by == flat_loop::graph);
+  BOOST_TEST(in_graph.host_grids == 1u);
+  BOOST_TEST(in_graph.deepest_level >= 2u);
+  // An iteration is two levels: a grid over each list, and the end.
+  BOOST_TEST(in_graph.graph_grids == (in_graph.deepest_level + 1) / 2 * 3);
+#endif
+}
+
+#if !RAMIFY_ON_CUDA
 BOOST_DATA_TEST_CASE(a_graph_that_is_not_available_is_refused, data::make(strategies), strategy) {
   auto options = options_for(strategy, route::flat);
   options.flat_loop = flat_loop::graph;
-  if (RAMIFY_ON_CUDA && strategy == quicksort_strategy::sample_sort) return;
-  BOOST_CHECK_EXCEPTION(sort_and_check(hidden_from_the_sample(1), options), ramify::unavailable,
-                        names("quicksort_config.flat_loop graph is not available"));
+  BOOST_CHECK_EXCEPTION(
+      sort_and_check(hidden_from_the_sample(1), options), ramify::unavailable,
+      names("quicksort_config.flat_loop graph is not available: compiled by a C++ compiler: the "
+            "CPU executor has no graphs"));
 }
+#endif
 
 #if RAMIFY_ON_CUDA
 BOOST_AUTO_TEST_CASE(a_graph_launches_the_levels_that_are_not_launched_ahead) {
@@ -183,6 +216,9 @@ void expect_captured_sorts(const quicksort_config& config, Make make) {
       BOOST_TEST(input.check(sorted) == "");
       const auto report = run->get();
       BOOST_TEST(report.taken == config.route);
+      if (config.strategy == quicksort_strategy::binary) {
+        BOOST_TEST((report.looped_by == flat_loop::graph) == (config.route == route::flat));
+      }
       BOOST_TEST(report.spilled_tasks == 0u);
       BOOST_TEST(tests::slots_left_in_use() == 0u);
     }
@@ -194,14 +230,6 @@ void expect_captured_sorts(const quicksort_config& config, Make make) {
 BOOST_DATA_TEST_CASE(a_captured_sort_runs_in_each_launch_of_its_graph,
                      data::make(strategies) * data::make(routes), strategy, taken) {
   const auto options = options_for(strategy, taken);
-  if (strategy == quicksort_strategy::binary && taken == route::flat) {
-    const auto make = [](std::uint64_t s) {
-      return make_input<key>(distribution::uniform, 100, s);
-    };
-    BOOST_CHECK_EXCEPTION(expect_captured_sorts(options, make), ramify::unavailable,
-                          names("a graph cannot capture steps"));
-    return;
-  }
   expect_captured_sorts(options, hidden_from_the_sample);
   for (const auto d :
        {distribution::uniform, distribution::zipf, distribution::sorted, distribution::all_equal}) {
@@ -212,6 +240,17 @@ BOOST_DATA_TEST_CASE(a_captured_sort_runs_in_each_launch_of_its_graph,
       expect_captured_sorts(options,
                             [&](std::uint64_t s) { return make_input<page>(d, pages, s); });
     }
+  }
+}
+
+BOOST_DATA_TEST_CASE(binary_is_captured_at_any_granularity,
+                     data::make(routes) *
+                         data::make({granularity::per_block, granularity::per_grid}),
+                     taken, grain) {
+  auto options = options_for(quicksort_strategy::binary, taken);
+  options.launches = {grain, 1, 2};
+  for (const auto d : {distribution::uniform, distribution::zipf}) {
+    expect_captured_sorts(options, [&](std::uint64_t s) { return make_input<key>(d, 300'000, s); });
   }
 }
 
@@ -253,6 +292,17 @@ BOOST_AUTO_TEST_CASE(a_captured_sort_needs_scratch_memory) {
       ramify::captured_graph(stream.get(),
                              [&] { tests::start_sort(keys.data(), 100, {}, stream.get()); }),
       std::invalid_argument, names("scratch.data is null"));
+}
+
+BOOST_DATA_TEST_CASE(a_captured_sort_whose_host_launches_levels_is_refused, data::make(strategies),
+                     strategy) {
+  auto options = options_for(strategy, route::flat);
+  options.flat_loop = flat_loop::host;
+  const auto make = [](std::uint64_t s) {
+    return make_input<key>(distribution::uniform, 30'000, s);
+  };
+  BOOST_CHECK_EXCEPTION(expect_captured_sorts(options, make), ramify::unavailable,
+                        names("a graph cannot capture steps"));
 }
 #endif
 

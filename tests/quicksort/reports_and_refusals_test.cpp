@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The report of a quicksort, and the arguments that it rejects.
+#include <algorithm>
+#include <array>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -83,6 +85,32 @@ BOOST_DATA_TEST_CASE(scratch_is_little_larger_than_the_keys, data::make(strategi
   // In addition to a second copy, sample_sort needs one byte a key.
   const double copies = strategy == quicksort_strategy::sample_sort ? 1.25 : 1.0;
   BOOST_TEST(double(bytes) <= (copies + 0.15) * double(n) * 4);
+}
+
+BOOST_AUTO_TEST_CASE(the_facade_sorts_any_contiguous_range) {
+  const auto options = options_for(quicksort_strategy::sample_sort, route::automatic);
+  const auto expect = [&](auto&& range) {
+    BOOST_TEST(ramify::quicksort(range, options).keys == 4u);
+    BOOST_TEST(std::ranges::is_sorted(range));
+    BOOST_TEST(std::ranges::max(range) > 2);
+  };
+  expect(std::vector{3.f, -1.f, 4.f, 1.f});
+  expect(std::array{3, -1, 4, 1});
+  int c_array[] = {3, -1, 4, 1};
+  expect(c_array);
+  int other[] = {3, -1, 4, 1};
+  expect(std::span(other));  // of fixed extent
+  // One of these 64-bit types is not std::int64_t. High bits show the sign and the width.
+  expect(std::vector<long long>{3ll << 40, -(1ll << 40), 4, 1});
+  expect(std::vector<long>{3, -1, 4, 1});
+  expect(std::vector<unsigned long long>{3, ~0ull, 4, 1});
+  expect(std::vector<unsigned long>{3, ~0ul, 4, 1});
+
+  std::vector<long long> keys{3, -1, 4, 1};
+  std::array<unsigned long long, 4> values{0, 1, 2, 3};
+  BOOST_TEST(ramify::quicksort_pairs(keys, values, options).keys == 4u);
+  BOOST_TEST((keys == std::vector<long long>{-1, 1, 3, 4}));
+  BOOST_TEST((values == std::array<unsigned long long, 4>{1, 3, 0, 2}));
 }
 
 BOOST_AUTO_TEST_CASE(bad_arguments_of_the_facade_are_named) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <ramify/quicksort/binary.cuh>
+#include <ramify/quicksort/config.hpp>
 #include <ramify/runtime/recursion.cuh>
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
@@ -17,17 +18,15 @@ namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 /// One run of the strategy `binary`.
 template <class Key, class Value, class Compare>
 class binary_run {
-  using tuning = quicksort_tuning<Key, Value>;
   using context = binary_context<Key, Value, Compare>;
+  using tuning = typename context::tuning;
   using tree = recursion<segment, context>;
-  using state = partition_state<typename Compare::code>;
-  using shared_memory = binary_shared<typename Compare::code, Value>;
+  using state = partition_state<typename context::code>;
+  using shared_memory = binary_shared<context>;
 
  public:
-  /// Returns introsort's depth limit, 2 log2(n) (Musser, 1997).
-  [[nodiscard]] static unsigned default_depth_limit(std::size_t n) {
-    return 2 * static_cast<unsigned>(std::bit_width(n));
-  }
+  /// The launch slots that the device route needs.
+  static constexpr unsigned slots_needed = 1;
 
   /// Returns the launches of a run on each route, apart from the root's grid, which the host always
   /// launches.
@@ -43,54 +42,55 @@ class binary_run {
   }
 
   /// Takes this run's part of the scratch memory. If the base of `memory` is null, only measures
-  /// it.
-  binary_run(memory_layout& memory, std::size_t n, unsigned depth_limit,
-             const launch_granularity& launches)
+  /// it. The default depth limit is that of introsort, 2 log2(n) (Musser, 1997).
+  binary_run(memory_layout& memory, std::size_t n, const quicksort_config& config)
       : n_(n),
-        depth_limit_(depth_limit),
-        launches_(with_threshold(launches)),
-        state_count_(n / tuning::leaf_size + 1) {
-    states_ = memory.take<state>(state_count_);
-    merge_sorted_on_device_ = memory.take<unsigned long long>(1);
+        depth_limit_(config.depth_limit == 0 ? 2 * static_cast<unsigned>(std::bit_width(n))
+                                             : config.depth_limit),
+        launches_(with_threshold(config.launches)) {
+    states_ = memory.take<state>(state_count());
+    merge_sorted_ = memory.take<unsigned long long>(1);
     // A spawned segment is longer than a leaf, so a level has no more of them than there are
     // states.
-    tree_memory_ = memory.take<std::byte>(tree::scratch_bytes(state_count_, launches_));
+    tree_memory_ = memory.take<std::byte>(tree::scratch_bytes(state_count(), launches_));
   }
 
   /// Enqueues the run in the control's stream. Asynchronous. The scratch memory must be allocated.
-  /// \throws unavailable if the stream is being captured and the route is flat; cuda_error
-  void start(run_control& control, key_value_arrays<Key, Value> data,
-             key_value_arrays<Key, Value> scratch, Compare compare, child_streams streams) {
+  /// `loop` is the loop of the levels below the root on the flat route. \throws unavailable,
+  /// cuda_error
+  void start(run_control& control, const double_buffer<Key, Value>& buffers, Compare compare,
+             const quicksort_config& config, const loop_choice& loop) {
     const auto clear = [&](void* memory, std::size_t bytes) {
       check(cudaMemsetAsync(memory, 0, bytes, control.stream()), "clearing the state of segments");
     };
-    clear(states_, state_count_ * sizeof(state));
-    clear(merge_sorted_on_device_, sizeof(unsigned long long));
+    clear(states_, state_count() * sizeof(state));
+    clear(merge_sorted_, sizeof *merge_sorted_);
     static_assert(sizeof(shared_memory) <= default_shared_bytes);
-    const context shared{{data, scratch}, states_, merge_sorted_on_device_, compare, depth_limit_};
-    tree_.emplace(tree_memory_, state_count_, control, tuning::threads, sizeof(shared_memory),
-                  control.on_device_route() ? streams : child_streams::fire_and_forget, shared,
-                  launches_);
+    const context shared{buffers, states_, merge_sorted_, compare, depth_limit_};
+    tree_.emplace(tree_memory_, state_count(), control, tuning::threads, sizeof(shared_memory),
+                  config.streams, shared, launches_, loop);
     const segment root{0, n_};
-    tree_->start(root, n_ < launches_.threshold ? 1 : binary_blocks<Key, Value>(root));
+    tree_->start(root, n_ < launches_.threshold ? 1 : context::blocks_of(root));
   }
 
   /// Waits for the run. Launches, from the host, what kernels could not launch and, on the flat
-  /// route, all levels below the root, each of which it reads back.
+  /// route without a graph, all levels below the root, each of which it reads back. Returns the
+  /// number of segments that reached the depth limit.
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
   ///         is being captured
-  void finish(run_control& control) {
+  std::uint64_t finish(run_control& control) {
     tree_->finish();
-    check(cudaMemcpyAsync(&merge_sorted_, merge_sorted_on_device_, sizeof merge_sorted_,
-                          cudaMemcpyDeviceToHost, control.stream()),
+    unsigned long long merge_sorted = 0;
+    check(cudaMemcpyAsync(&merge_sorted, merge_sorted_, sizeof merge_sorted, cudaMemcpyDeviceToHost,
+                          control.stream()),
           "reading the count of merge-sorted segments");
     check(cudaStreamSynchronize(control.stream()), "waiting for the run");
+    return merge_sorted;
   }
 
-  /// Returns the number of segments that reached the depth limit. Requires finish().
-  [[nodiscard]] std::uint64_t merge_sorted() const { return merge_sorted_; }
-
  private:
+  [[nodiscard]] std::size_t state_count() const { return n_ / tuning::leaf_size + 1; }
+
   /// Returns `launches` with a threshold of two leaves in place of 0. On an H200, 2^22 u32 keys
   /// take 0.96 ms with it, and 1.06 ms if every segment longer than a leaf is spawned.
   static launch_granularity with_threshold(launch_granularity launches) {
@@ -101,12 +101,10 @@ class binary_run {
   std::size_t n_;
   unsigned depth_limit_;
   launch_granularity launches_;
-  std::size_t state_count_;
   state* states_;
-  unsigned long long* merge_sorted_on_device_;
+  unsigned long long* merge_sorted_;
   std::byte* tree_memory_;
   std::optional<tree> tree_;
-  unsigned long long merge_sorted_ = 0;
 };
 
 }  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

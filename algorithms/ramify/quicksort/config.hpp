@@ -44,9 +44,9 @@ struct quicksort_config {
   ramify::route route = ramify::route::automatic;
   /// The streams in which `binary` launches children on the device route.
   child_streams streams = child_streams::named;
-  /// For `sample_sort` on the flat route: what launches the levels beyond the expected ones.
-  /// Automatic: the host, in get(), because they are few. Graph: a CUDA graph with a loop, before
-  /// get(). A captured sort always has a loop. The levels of `binary` have no graph.
+  /// On the flat route: what launches the levels beyond the expected ones, of `binary` all levels
+  /// below the root. Automatic: the host, in get(). Graph: a CUDA graph with a loop, before get();
+  /// its grids have one size, whatever the size of the level. A captured sort always has a loop.
   ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
   /// The number of levels of partitioning after which one block merge-sorts a segment, in [1, 255].
   /// 0 chooses a limit from n that random inputs do not reach.
@@ -63,18 +63,17 @@ struct quicksort_config {
 
 /// Checks a configuration. \throws std::invalid_argument naming the field and its range
 inline void validate(const quicksort_config& config) {
-  if (to_string(config.strategy) == "?") {
-    throw std::invalid_argument("quicksort_config.strategy is none of the enumerators");
-  }
-  if (to_string(config.route) == "?") {
-    throw std::invalid_argument("quicksort_config.route is none of the enumerators");
-  }
-  if (config.streams != child_streams::named && config.streams != child_streams::fire_and_forget) {
-    throw std::invalid_argument("quicksort_config.streams is none of the enumerators");
-  }
-  if (to_string(config.flat_loop) == "?") {
-    throw std::invalid_argument("quicksort_config.flat_loop is none of the enumerators");
-  }
+  const auto require_enumerator = [](bool is_one, const char* field) {
+    if (is_one) return;
+    throw std::invalid_argument(std::string("quicksort_config.") + field +
+                                " is none of the enumerators");
+  };
+  require_enumerator(to_string(config.strategy) != "?", "strategy");
+  require_enumerator(to_string(config.route) != "?", "route");
+  require_enumerator(
+      config.streams == child_streams::named || config.streams == child_streams::fire_and_forget,
+      "streams");
+  require_enumerator(to_string(config.flat_loop) != "?", "flat_loop");
   validate(config.launches, "quicksort_config.launches");
   if (config.depth_limit > 255) {
     throw std::invalid_argument("quicksort_config.depth_limit is " +

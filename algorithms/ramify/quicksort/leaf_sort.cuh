@@ -20,93 +20,74 @@ __device__ void copy_to_output(const double_buffer<Key, Value>& buffers, positio
     buffers.output.copy_element(at, buffers.scratch, at);
 }
 
-/// Sorts segments with a team of `threads` threads, `items` elements a thread at a time.
-template <class Code, class Value, int threads, int items>
-struct leaf_sorter {
-  using leaf_sort = team_merge_sort<Code, Value, threads, items>;
-  using storage = typename leaf_sort::storage;
-  using arrays = typename leaf_sort::arrays;
-  using team = block_team<threads>;
-  static constexpr int leaf_size = leaf_sort::capacity;
-
-  /// Sorts a segment of up to leaf_size elements into the output arrays. All threads of the team
-  /// must call it.
-  template <class Key, class Compare>
-  __device__ static void sort_leaf(const team& self, const arrays& shared,
-                                   const double_buffer<Key, Value>& buffers, const segment& s,
-                                   Compare compare) {
-    leaf_sort::sort(self, shared, buffers[s.buffer], buffers.output, s.begin,
-                    static_cast<unsigned>(s.size()), compare);
-  }
-
-  /// Sorts a segment of any length into the output arrays; longer ones by merging runs, which takes
-  /// O(n log n) comparisons for any input, on one team only. Overwrites the segment in both
-  /// buffers. `shared` must have space for `max` elements. All threads of the team must call it.
-  template <class Key, class Compare>
-  __device__ static void sort(const team& self, const arrays& shared,
-                              const double_buffer<Key, Value>& buffers, const segment& s,
-                              Compare compare, unsigned max = leaf_size) {
-    // 1. Sort the leaf into the output or, for a longer segment, runs of `max` elements in place.
-    const bool is_leaf = s.size() <= max;
-    const key_value_arrays<Key, Value> source = buffers[s.buffer];
-    for (position at = s.begin; at < s.end; at += max) {
-      const position left = s.end - at;
-      const auto count = static_cast<unsigned>(left < max ? left : max);
-      leaf_sort::sort(self, shared, source, is_leaf ? buffers.output : source, at, count, compare);
+/// One pass of a bottom-up merge sort. Each thread writes `items` elements at a time, and finds
+/// their begin in the two runs on its diagonal of the merge path. Unless the order is known to be
+/// strict weak, the thread also finds where the next elements begin, and returns false if its own
+/// do not end there.
+template <class Sorter, class Key, class Value, class Compare>
+__device__ bool merge_runs(const typename Sorter::team& self, key_value_arrays<Key, Value> from,
+                           key_value_arrays<Key, Value> to, const segment& s, position run,
+                           Compare compare) {
+  constexpr int items = Sorter::items_of_thread;
+  bool complete = true;
+  for (position out = s.begin + position{self.rank} * items; out < s.end; out += Sorter::capacity) {
+    const position pair = s.begin + (out - s.begin) / (2 * run) * (2 * run);
+    const position middle = min(pair + run, s.end);
+    const position end = min(pair + 2 * run, s.end);
+    const auto before = [&](position a, position b) {
+      return compare(compare.encode(from.keys[a]), compare.encode(from.keys[b]));
+    };
+    const auto count_left = [&](position diagonal) {
+      return merge_path(diagonal, middle - pair, end - middle,
+                        [&](position r, position l) { return before(middle + r, pair + l); });
+    };
+    const position diagonal = out - pair;
+    const position low = count_left(diagonal);
+    position left = pair + low;
+    position right = middle + diagonal - low;
+    for (int i = 0; i < items && out + i < end; ++i) {
+      const bool take_right = left == middle || (right < end && before(right, left));
+      to.copy_element(out + i, from, take_right ? right++ : left++);
     }
-    if (is_leaf) return;
-    // 2. Merge pairs of runs into the other buffer until one run is left. If the comparator is no
-    //    strict weak order and a merge would lose elements, the runs stay as they are.
-    unsigned buffer = s.buffer;
-    for (position run = max; run < s.size(); run *= 2) {
-      const bool complete = merge_runs(self, buffers[buffer], buffers[1 - buffer], s, run, compare);
-      if constexpr (!Compare::known_strict_weak) {
-        if (any_of_team(self, [&] { return !complete; })) break;
-      }
-      buffer = 1 - buffer;
-      self.sync();
+    if constexpr (!Compare::known_strict_weak) {
+      const bool is_last = out + items >= end;
+      complete = complete && (is_last || left == pair + count_left(diagonal + items));
     }
-    // 3. Copy the result to the output, unless it is there.
-    if (buffer != 0) copy_to_output(buffers, s.begin, s.end, self.rank, threads);
   }
+  return complete;
+}
 
- private:
-  /// One pass of a bottom-up merge sort. Each thread writes `items` elements at a time, and finds
-  /// their begin in the two runs on its diagonal of the merge path. Unless the order is known to be
-  /// strict weak, the thread also finds where the next elements begin, and returns false if its own
-  /// do not end there.
-  template <class Key, class Compare>
-  __device__ static bool merge_runs(const team& self, key_value_arrays<Key, Value> from,
-                                    key_value_arrays<Key, Value> to, const segment& s, position run,
-                                    Compare compare) {
-    bool complete = true;
-    for (position out = s.begin + position{self.rank} * items; out < s.end;
-         out += position{threads} * items) {
-      const position pair = s.begin + (out - s.begin) / (2 * run) * (2 * run);
-      const position middle = pair + run < s.end ? pair + run : s.end;
-      const position end = pair + 2 * run < s.end ? pair + 2 * run : s.end;
-      const auto before = [&](position a, position b) {
-        return compare(compare.encode(from.keys[a]), compare.encode(from.keys[b]));
-      };
-      const auto count_left = [&](position diagonal) {
-        return merge_path(diagonal, middle - pair, end - middle,
-                          [&](position r, position l) { return before(middle + r, pair + l); });
-      };
-      const position diagonal = out - pair;
-      const position low = count_left(diagonal);
-      position left = pair + low;
-      position right = middle + diagonal - low;
-      for (int i = 0; i < items && out + i < end; ++i) {
-        const bool take_right = left == middle || (right < end && before(right, left));
-        to.copy_element(out + i, from, take_right ? right++ : left++);
-      }
-      if constexpr (!Compare::known_strict_weak) {
-        const bool is_last = out + items >= end;
-        complete = complete && (is_last || left == pair + count_left(diagonal + items));
-      }
-    }
-    return complete;
+/// Sorts a segment of any length into the output arrays with a team_merge_sort; longer ones than a
+/// leaf by merging runs, which takes O(n log n) comparisons for any input, on one team only.
+/// Overwrites the segment in both buffers. `shared` must have space for `max` elements. All threads
+/// of the team must call it.
+template <class Sorter, class Key, class Value, class Compare>
+__device__ void sort_segment(const typename Sorter::team& self,
+                             const typename Sorter::arrays& shared,
+                             const double_buffer<Key, Value>& buffers, const segment& s,
+                             Compare compare, unsigned max = Sorter::capacity) {
+  // 1. Sort the leaf into the output or, for a longer segment, runs of `max` elements in place.
+  const bool is_leaf = s.size() <= max;
+  const key_value_arrays<Key, Value> source = buffers[s.buffer];
+  for (position at = s.begin; at < s.end; at += max) {
+    const auto count = static_cast<unsigned>(min(s.end - at, position{max}));
+    Sorter::sort(self, shared, source, is_leaf ? buffers.output : source, at, count, compare);
   }
-};
+  if (is_leaf) return;
+  // 2. Merge pairs of runs into the other buffer until one run is left. If the comparator is no
+  //    strict weak order and a merge would lose elements, the runs stay as they are.
+  unsigned buffer = s.buffer;
+  for (position run = max; run < s.size(); run *= 2) {
+    const bool complete =
+        merge_runs<Sorter>(self, buffers[buffer], buffers[1 - buffer], s, run, compare);
+    if constexpr (!Compare::known_strict_weak) {
+      if (any_of_team(self, [&] { return !complete; })) break;
+    }
+    buffer = 1 - buffer;
+    self.sync();
+  }
+  // 3. Copy the result to the output, unless it is there.
+  if (buffer != 0) copy_to_output(buffers, s.begin, s.end, self.rank, Sorter::threads_of_team);
+}
 
 }  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

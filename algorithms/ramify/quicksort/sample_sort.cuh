@@ -29,68 +29,60 @@
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
-/// Returns the shape of a grid that follows another grid of the run.
-__host__ __device__ inline launch_shape shape_of_grid(const sample_sort_sizes& sizes,
-                                                      unsigned blocks, unsigned threads,
-                                                      unsigned shared_bytes) {
-  launch_shape shape(blocks, threads, shared_bytes);
-  shape.serialization = sizes.serialization;
-  return shape;
-}
-
-/// The number of blocks of the grids of a level; 0 for no grid.
-struct level_blocks {
+/// The numbers of blocks of the grids of a step; 0 for no grid.
+struct step_blocks {
   unsigned sample;
   unsigned count_and_scatter;
-};
-
-/// Launches the grids that partition the segments of a level.
-template <bool launches, class Key, class Value, class Compare, class Grids>
-__host__ __device__ void launch_level(const sample_sort_context<Key, Value, Compare>& context,
-                                      Grids& grids, unsigned level, const level_blocks& blocks) {
-  using tuning = sample_sort_tuning<Key, Value>;
-  const sample_sort_sizes& sizes = context.sizes;
-  if (level == 0) {
-    grids(sample_sort_sample_root<Key, Value, Compare>,
-          {blocks.sample, tuning::sample_threads, sizes.root_sample_bytes}, context);
-  } else {
-    grids(sample_sort_sample<Key, Value, Compare>,
-          shape_of_grid(sizes, blocks.sample, tuning::sample_threads, sizes.sample_bytes), context,
-          level);
-  }
-  const unsigned bytes =
-      count_shared<typename Compare::code, Value>::bytes(max_buckets(level, sizes));
-  grids(sample_sort_count<Key, Value, Compare>,
-        shape_of_grid(sizes, blocks.count_and_scatter, tuning::count_threads, bytes), context,
-        level);
-  grids(sample_sort_scatter<launches, Key, Value, Compare>,
-        shape_of_grid(sizes, blocks.count_and_scatter, tuning::tile_threads, sizes.tile_bytes),
-        context, level);
-}
-
-/// The number of blocks of the grids that finish segments; 0 for no grid.
-struct finishing_blocks {
   unsigned copies;
   unsigned leaves;
 };
 
-/// Launches the grids that finish segments, in no order with the grids of a level. If `ends_chain`,
-/// no level follows.
-template <class Key, class Value, class Compare, class Grids>
-__host__ __device__ void launch_finishing(const sample_sort_context<Key, Value, Compare>& context,
-                                          Grids& grids, unsigned level,
-                                          const finishing_blocks& blocks, sample_sort_work work,
-                                          bool ends_chain) {
-  using tuning = sample_sort_tuning<Key, Value>;
+/// Returns the numbers of blocks of the grids whose work is unknown when the host launches them.
+template <class Tuning>
+step_blocks blocks_for_any_work(const sample_sort_sizes& sizes, position n) {
+  const auto at_most = [](position tasks, unsigned blocks) {
+    return tasks < blocks ? static_cast<unsigned>(tasks) : blocks;
+  };
+  return {sizes.blocks, 4 * sizes.blocks, at_most(n / copy_tile + 1, 16 * sizes.blocks),
+          at_most(2 * n / Tuning::leaf_size + 1, sizes.blocks)};
+}
+
+/// Launches the grids that partition the segments of a level.
+template <bool launches, class Context, class Grids>
+__host__ __device__ void launch_level(const Context& context, Grids& grids, unsigned level,
+                                      const step_blocks& blocks) {
+  using tuning = typename Context::tuning;
   const sample_sort_sizes& sizes = context.sizes;
+  if (level == 0) {
+    grids(sample_sort_sample_root<Context>,
+          {blocks.sample, tuning::sample_threads, sizes.root_sample_bytes}, context);
+  } else {
+    grids(sample_sort_sample<Context>,
+          sizes.shape(blocks.sample, tuning::sample_threads, sizes.sample_bytes), context, level);
+  }
+  const unsigned bytes = count_shared<Context>::bytes(max_buckets(level, sizes));
+  grids(sample_sort_count<Context>,
+        sizes.shape(blocks.count_and_scatter, tuning::count_threads, bytes), context, level);
+  grids(sample_sort_scatter<launches, Context>,
+        sizes.shape(blocks.count_and_scatter, tuning::tile_threads, sizes.tile_bytes), context,
+        level);
+}
+
+/// Launches the grids that finish segments, in no order with the grids of a level. If
+/// work.ends_chain, no level follows.
+template <class Context, class Grids>
+__host__ __device__ void launch_finishing(const Context& context, Grids& grids, unsigned level,
+                                          const step_blocks& blocks, sample_sort_work work) {
+  using tuning = typename Context::tuning;
+  const sample_sort_sizes& sizes = context.sizes;
+  const bool ends_chain = work.ends_chain;
   work.ends_chain = ends_chain && blocks.leaves == 0;
-  grids.unordered(sample_sort_copies<Key, Value, Compare>,
-                  shape_of_grid(sizes, blocks.copies, tuning::tile_threads, 0), context, work);
+  grids.unordered(sample_sort_copies<Context>, sizes.shape(blocks.copies, tuning::tile_threads, 0),
+                  context, work);
   work.ends_chain = ends_chain;
-  grids.unordered(sample_sort_leaves<Key, Value, Compare>,
-                  shape_of_grid(sizes, blocks.leaves, tuning::max_teams * tuning::team_threads,
-                                sizes.leaf_bytes),
-                  context, work, level);
+  grids.unordered(sample_sort_leaves<Context>,
+                  sizes.shape(blocks.leaves, tuning::leaf_threads, sizes.leaf_bytes), context, work,
+                  level);
 }
 
 /// Launches the grids that finish the segments that are due, and those of the due level.
@@ -100,47 +92,28 @@ __host__ __device__ void sample_sort_context<Key, Value, Compare>::launch_step(
     const sample_sort_state& now, Grids& grids) const {
   const auto leaves = static_cast<unsigned>(now.due.leaves - now.launched.leaves +
                                             now.due.long_leaves - now.launched.long_leaves);
-  const auto copies = static_cast<unsigned>(now.due.copies - now.launched.copies);
-  const unsigned long long segments = now.segments[now.level % 2];
-  launch_finishing(*this, grids, now.level,
-                   {copies, leaves < this->sizes.blocks ? leaves : this->sizes.blocks},
-                   {work_source::argument, now.launched, now.due}, segments == 0);
-  if (segments == 0) return;
-  const unsigned sample = now.level == 0 ? sample_sort_tuning<Key, Value>::root_parts
-                                         : static_cast<unsigned>(segments >> 32);
-  launch_level<true>(*this, grids, now.level, {sample, static_cast<unsigned>(segments)});
+  const unsigned long long segments = now.segments_due();
+  const step_blocks blocks{
+      now.level == 0 ? tuning::root_parts : static_cast<unsigned>(segments >> 32),
+      static_cast<unsigned>(segments), static_cast<unsigned>(now.due.copies - now.launched.copies),
+      leaves < this->sizes.blocks ? leaves : this->sizes.blocks};
+  launch_finishing(*this, grids, now.level, blocks,
+                   {work_source::argument, now.launched, now.due, segments == 0});
+  if (segments != 0) launch_level<true>(*this, grids, now.level, blocks);
 }
-
-/// The number of blocks of the grids whose work is unknown when the host launches them.
-template <class Key, class Value>
-struct blocks_for_any_work {
-  level_blocks level;
-  finishing_blocks finishing;
-
-  explicit blocks_for_any_work(const sample_sort_sizes& sizes, position n)
-      : level{sizes.blocks, 4 * sizes.blocks},
-        finishing{at_most(n / copy_tile + 1, 16 * sizes.blocks),
-                  at_most(2 * n / sample_sort_tuning<Key, Value>::leaf_size + 1, sizes.blocks)} {}
-
- private:
-  static unsigned at_most(position tasks, unsigned blocks) {
-    return tasks < blocks ? static_cast<unsigned>(tasks) : blocks;
-  }
-};
 
 /// Launches the expected levels and then the leaves. Returns the level of the leaves.
 template <class Key, class Value, class Compare>
 template <class Grids>
 unsigned sample_sort_context<Key, Value, Compare>::launch_ahead(Grids& grids) const {
-  const unsigned levels = sizes.levels_ahead;
-  blocks_for_any_work<Key, Value> blocks(sizes, root.size());
+  const unsigned levels = this->sizes.levels_ahead;
+  step_blocks blocks = blocks_for_any_work<tuning>(this->sizes, this->root.size());
+  if (levels == 0) blocks.copies = 0;  // the root is a leaf
   for (unsigned level = 0; level < levels; ++level) {
-    const level_blocks of_root{sample_sort_tuning<Key, Value>::root_parts,
-                               block_count(root, sizes)};
-    launch_level<true>(*this, grids, level, level == 0 ? of_root : blocks.level);
+    const step_blocks of_root{tuning::root_parts, block_count(this->root, this->sizes), 0, 0};
+    launch_level<true>(*this, grids, level, level == 0 ? of_root : blocks);
   }
-  if (levels == 0) blocks.finishing.copies = 0;  // the root is a leaf
-  launch_finishing(*this, grids, levels, blocks.finishing, {work_source::all_found}, true);
+  launch_finishing(*this, grids, levels, blocks, {work_source::all_found, {}, {}, true});
   return levels;
 }
 
@@ -150,20 +123,19 @@ template <class Key, class Value, class Compare>
 template <class Grids>
 void sample_sort_context<Key, Value, Compare>::launch_repeated(const sample_sort_state&,
                                                                Grids& grids) const {
-  static_cast<void>(
-      set_max_dynamic_shared(sample_sort_scatter<false, Key, Value, Compare>, sizes.tile_bytes));
+  static_cast<void>(set_max_dynamic_shared(sample_sort_scatter<false, sample_sort_context>,
+                                           this->sizes.tile_bytes));
   sample_sort_context in_loop = *this;
   in_loop.sizes.serialization = stream_serialization::full;
-  const blocks_for_any_work<Key, Value> blocks(sizes, root.size());
-  launch_finishing(in_loop, grids, level_on_device, blocks.finishing, {work_source::all_due},
-                   false);
-  launch_level<false>(in_loop, grids, level_on_device, blocks.level);
+  const step_blocks blocks = blocks_for_any_work<tuning>(this->sizes, this->root.size());
+  launch_finishing(in_loop, grids, level_on_device, blocks, {work_source::all_due});
+  launch_level<false>(in_loop, grids, level_on_device, blocks);
 }
 #endif
 
 /// Begins a run whose root is a leaf. The grid has one block.
-template <class Key, class Value, class Compare>
-__global__ void sample_sort_begin(sample_sort_context<Key, Value, Compare> context) {
+template <class Context>
+__global__ void sample_sort_begin(Context context) {
   const traced here(context.trace, __func__);
   clear_state(context);
   if (threadIdx.x != 0) return;

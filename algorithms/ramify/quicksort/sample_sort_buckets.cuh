@@ -8,26 +8,17 @@
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
-/// Arrays of emit_children() in shared memory.
-template <class Scan>
-struct emit_storage {
-  position* begins;  ///< of each bucket
-  unsigned* firsts;  ///< the first bucket of each child
-  typename Scan::TempStorage& scan;
-};
-
 /// The buckets of a segment, and how they are grouped into children: a bucket longer than half a
 /// leaf is a child of its own, and adjacent shorter ones share a child of at most a leaf's size.
 template <unsigned half_leaf>
 struct bucket_groups {
   const position* begins;
   unsigned buckets;
-  position parent_begin;
-  position parent_end;
+  const segment& parent;
 
   [[nodiscard]] __device__ position begin(unsigned b) const { return begins[b]; }
   [[nodiscard]] __device__ position end(unsigned b) const {
-    return b + 1 < buckets ? begin(b + 1) : parent_end;
+    return b + 1 < buckets ? begin(b + 1) : parent.end;
   }
   [[nodiscard]] __device__ bool is_small(unsigned b) const {
     return end(b) - begin(b) <= half_leaf;
@@ -35,20 +26,15 @@ struct bucket_groups {
   /// Returns whether a bucket begins a child. Adjacent small buckets that begin in the same half
   /// leaf share one.
   [[nodiscard]] __device__ bool is_first(unsigned b) const {
+    const auto window = [&](unsigned i) { return (begin(i) - parent.begin) / half_leaf; };
     return b == 0 || !is_small(b - 1) || !is_small(b) || window(b - 1) != window(b);
-  }
-
- private:
-  [[nodiscard]] __device__ position window(unsigned b) const {
-    return (begin(b) - parent_begin) / half_leaf;
   }
 };
 
 /// Appends a child that is no leaf to the list of copies, long leaves, or segments of the next
 /// level. A segment of equal keys that is in the output buffer already is dropped.
-template <class Key, class Value, class Compare>
-__device__ void append_child(const sample_sort_context<Key, Value, Compare>& context,
-                             const segment& child, bool all_equal, const task_list<segment>& next) {
+template <class Context>
+__device__ void append_child(const Context& context, const segment& child, bool all_equal) {
   bool appended = true;
   if (all_equal) {
     if (child.buffer != 0) appended = context.copies.push(child, tile_count(child, copy_tile));
@@ -56,16 +42,16 @@ __device__ void append_child(const sample_sort_context<Key, Value, Compare>& con
     // Too short for a level of its own, or too deep.
     context.long_leaves[atomicAdd(&context.state->found.long_leaves, 1ull)] = child;
   } else {
-    appended = next.push(child, block_count(child, context.sizes));
+    appended = context.list(child.depth).push(child, block_count(child, context.sizes));
   }
   if (!appended) atomicAdd(&context.status->dropped, 1ull);
 }
 
 /// Appends the leaves of all threads of the block to the list of leaves, with one atomic operation
 /// for the block. All threads of the block must call it. `leaf_count` is 0 before and after.
-template <class Key, class Value, class Compare>
-__device__ void append_leaves(const sample_sort_context<Key, Value, Compare>& context, bool is_leaf,
-                              const segment& child, unsigned& leaf_count, position& first_leaf) {
+template <class Context>
+__device__ void append_leaves(const Context& context, bool is_leaf, const segment& child,
+                              unsigned& leaf_count, position& first_leaf) {
   __syncthreads();
   unsigned index = 0;
   if (is_leaf) index = atomicAdd(&leaf_count, 1u);
@@ -82,30 +68,25 @@ __device__ void append_leaves(const sample_sort_context<Key, Value, Compare>& co
 }
 
 /// Emits the children of a segment: large ones to the list of the next level, small ones to the
-/// list of leaves. Requires `shared.begins`. All threads of the block must call it.
-template <unsigned threads, class Scan, class Key, class Value, class Compare>
-__device__ void emit_children(const sample_sort_context<Key, Value, Compare>& context,
-                              const segment& parent, const splitter_tree& tree,
-                              const emit_storage<Scan>& shared, const task_list<segment>& next) {
-  using tuning = sample_sort_tuning<Key, Value>;
+/// list of leaves. Requires shared.shift, where each bucket begins. Overwrites shared.counts. All
+/// threads of the block must call it.
+template <class Shared, class Context>
+__device__ void emit_children(Shared& shared, const Context& context, const segment& parent,
+                              const splitter_tree& tree) {
+  using tuning = typename Context::tuning;
+  constexpr unsigned threads = tuning::tile_threads;
   __shared__ unsigned leaf_count;
   __shared__ position first_leaf;
   const unsigned buckets = tree.buckets();
-  const bucket_groups<tuning::leaf_size / 2> groups{shared.begins, buckets, parent.begin,
-                                                    parent.end};
+  const bucket_groups<tuning::leaf_size / 2> groups{shared.shift, buckets, parent};
   if (threadIdx.x == 0) leaf_count = 0;
 
-  // 1. Find the first bucket of each child.
-  const thread_range<threads> range(buckets);
-  unsigned mine = 0;
-  for (unsigned b = range.begin; b < range.end; ++b) mine += groups.is_first(b) ? 1 : 0;
-  unsigned before = 0;
-  unsigned children = 0;
-  Scan(shared.scan).ExclusiveSum(mine, before, children);
-  for (unsigned b = range.begin; b < range.end; ++b) {
-    if (groups.is_first(b)) shared.firsts[before++] = b;
-  }
-  __syncthreads();
+  // 1. Find the first bucket of each child; their numbers go to shared.counts.
+  const unsigned children = scan_in_order<threads, unsigned>(
+      shared.scan_storage, buckets, [&](unsigned b) { return groups.is_first(b) ? 1u : 0u; },
+      [&](unsigned b, unsigned is_first, unsigned before) {
+        if (is_first != 0) shared.counts[before] = b;
+      });
 
   for (unsigned first = 0; first < children; first += threads) {
     // 2. One thread a child: append it to the list that its size requires.
@@ -113,8 +94,8 @@ __device__ void emit_children(const sample_sort_context<Key, Value, Compare>& co
     segment child;
     bool is_leaf = false;
     if (c < children) {
-      const unsigned b = shared.firsts[c];
-      const unsigned last = c + 1 < children ? shared.firsts[c + 1] - 1 : buckets - 1;
+      const unsigned b = shared.counts[c];
+      const unsigned last = c + 1 < children ? shared.counts[c + 1] - 1 : buckets - 1;
       child = {groups.begin(b), groups.end(last), parent.depth + 1,
                static_cast<unsigned short>(1 - parent.buffer), false};
       const bool is_equality_bucket = tree.equality != 0 && b % 2 == 1 && last == b;
@@ -122,7 +103,7 @@ __device__ void emit_children(const sample_sort_context<Key, Value, Compare>& co
       if (!all_equal && child.size() <= tuning::leaf_size) {
         is_leaf = child.size() > 0;
       } else {
-        append_child(context, child, all_equal, next);
+        append_child(context, child, all_equal);
       }
     }
     // 3. Append the leaves of all threads together.

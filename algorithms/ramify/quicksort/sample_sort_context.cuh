@@ -39,9 +39,7 @@ struct sample_sort_counts {
   unsigned long long leaves;
   unsigned long long long_leaves;
 
-  [[nodiscard]] __host__ __device__ bool operator==(const sample_sort_counts& other) const {
-    return copies == other.copies && leaves == other.leaves && long_leaves == other.long_leaves;
-  }
+  bool operator==(const sample_sort_counts&) const = default;
 };
 
 /// What the levels have produced so far: the state of the launch chain. The last block of a level
@@ -53,6 +51,12 @@ struct sample_sort_state {
   sample_sort_counts launched;      ///< by the steps that are complete
   unsigned long long merge_sorted;  ///< long leaves that had reached the depth limit
   unsigned level;                   ///< the next level
+
+  /// Returns the count of the next level. The comparison is deliberate: an index known only at run
+  /// time would put a copy of the state into local memory.
+  [[nodiscard]] __host__ __device__ unsigned long long segments_due() const {
+    return level % 2 == 0 ? segments[0] : segments[1];
+  }
 };
 
 /// Bucket numbers have one byte, unless the root has more buckets than that allows.
@@ -81,11 +85,21 @@ struct sample_sort_sizes {
 
   /// Whether bucket numbers of this run have two bytes.
   [[nodiscard]] __host__ __device__ bool wide_ids() const { return root_buckets > byte_ids; }
+  /// Returns the shape of a grid that follows another grid of the run.
+  [[nodiscard]] __host__ __device__ launch_shape shape(unsigned blocks, unsigned threads,
+                                                       unsigned shared_bytes) const {
+    launch_shape shape(blocks, threads, shared_bytes);
+    shape.serialization = serialization;
+    return shape;
+  }
 };
 
-/// Pointers into the scratch memory of a run.
+/// The sizes of a run, and pointers into its scratch memory.
 template <class Code>
 struct sample_sort_memory {
+  segment root;
+  unsigned depth_limit;
+  sample_sort_sizes sizes;
   sample_sort_plan* plans;
   Code* candidates;           ///< for splitters, sorted
   position* counts;           ///< keys of each bucket
@@ -116,19 +130,23 @@ inline constexpr unsigned level_on_device = ~0u;
 /// before it found.
 template <class Key, class Value, class Compare>
 struct sample_sort_context : chain_link, sample_sort_memory<typename Compare::code> {
+  using key = Key;
+  using value = Value;
   using code = typename Compare::code;
+  using tuning = sample_sort_tuning<Key, Value>;
   using state_type = sample_sort_state;
+  /// Sorts a leaf with a team of a block's threads.
+  using leaf_sorter = team_merge_sort<code, Value, tuning::team_threads, tuning::leaf_items>;
+  /// Sorts a long leaf with all threads of a block.
+  using long_leaf_sorter = team_merge_sort<code, Value, tuning::leaf_threads, tuning::leaf_items>;
   static constexpr auto join = chain_join::last_block;
   static constexpr bool releases_slots = true;
 
   double_buffer<Key, Value> buffers;
   Compare compare;  ///< a sort_order
-  segment root;
-  unsigned depth_limit;
-  sample_sort_sizes sizes;
 
   [[nodiscard]] __host__ __device__ bool finished(const sample_sort_state& now) const {
-    return now.segments[now.level % 2] == 0 && now.launched == now.due;
+    return now.segments_due() == 0 && now.launched == now.due;
   }
   [[nodiscard]] __host__ __device__ bool repeats(const sample_sort_state& now) const {
     return now.level > 0;
@@ -137,7 +155,7 @@ struct sample_sort_context : chain_link, sample_sort_memory<typename Compare::co
     return sample_sort_level_grids;
   }
   /// Returns whether launch_ahead() launches the whole sort: if the root is a leaf.
-  [[nodiscard]] bool is_complete_ahead() const { return sizes.levels_ahead == 0; }
+  [[nodiscard]] bool is_complete_ahead() const { return this->sizes.levels_ahead == 0; }
 
   // sample_sort.cuh defines these functions.
   template <class Grids>
@@ -156,18 +174,15 @@ struct sample_sort_context : chain_link, sample_sort_memory<typename Compare::co
   /// Returns the plan of a segment. No other segment has it, because a segment is longer than a
   /// leaf.
   [[nodiscard]] __device__ sample_sort_plan& plan_of(const segment& s) const {
-    return this->plans[s.begin / sample_sort_tuning<Key, Value>::leaf_size];
+    return this->plans[s.begin / tuning::leaf_size];
   }
-  /// Returns the first index of a segment in the arrays of candidates and counts. A segment has
-  /// fewer buckets than size / bucket_unit, so its range of indices is its own.
-  [[nodiscard]] __device__ position first_bucket_of(const segment& s) const {
-    return s.begin / sample_sort_tuning<Key, Value>::bucket_unit;
-  }
+  /// Returns the arrays of candidates and of counts of a segment. A segment has fewer buckets than
+  /// size / bucket_unit, so its parts of the arrays are its own.
   [[nodiscard]] __device__ code* candidates_of(const segment& s) const {
-    return this->candidates + first_bucket_of(s);
+    return this->candidates + s.begin / tuning::bucket_unit;
   }
   [[nodiscard]] __device__ position* counts_of(const segment& s) const {
-    return this->counts + first_bucket_of(s);
+    return this->counts + s.begin / tuning::bucket_unit;
   }
 };
 
@@ -190,17 +205,10 @@ __device__ void with_id_type(const sample_sort_sizes& sizes, Work work) {
 
 /// Returns the target number of buckets, equality buckets apart, of a segment that is longer than a
 /// leaf and is not the root.
-template <class Key, class Value>
+template <class Tuning>
 __host__ __device__ unsigned target_buckets(position size) {
-  using tuning = sample_sort_tuning<Key, Value>;
-  const position target = (size + tuning::bucket_size - 1) / tuning::bucket_size;
-  return target < tuning::bucket_limit ? static_cast<unsigned>(target) : tuning::bucket_limit;
-}
-
-/// Returns the target number of buckets, equality buckets apart, of any segment of that level.
-template <class Key, class Value>
-__device__ unsigned target_buckets(position size, unsigned level, const sample_sort_sizes& sizes) {
-  return level == 0 ? sizes.root_buckets : target_buckets<Key, Value>(size);
+  const position target = (size + Tuning::bucket_size - 1) / Tuning::bucket_size;
+  return target < Tuning::bucket_limit ? static_cast<unsigned>(target) : Tuning::bucket_limit;
 }
 
 /// Returns the maximum number of buckets, equality buckets included, of a segment of that level.
@@ -260,10 +268,8 @@ struct sample_sort_piece {
     const unsigned rank = is_root && has_keys ? member - 1 : member;
     offsets = (of.begin / (max_piece_size(of, sizes) / 2) + rank) * max_buckets(of.depth, sizes);
     const position each = (of.size() + pieces - 1) / pieces;
-    begin = of.begin + rank * each;
-    begin = begin < of.end ? begin : of.end;
-    end = begin + (has_keys ? each : 0);
-    end = end < of.end ? end : of.end;
+    begin = min(of.begin + rank * each, of.end);
+    end = min(begin + (has_keys ? each : 0), of.end);
   }
 };
 

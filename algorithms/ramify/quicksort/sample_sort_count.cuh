@@ -12,24 +12,22 @@ namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 /// The shared memory of a block: this struct, the counts, and the tree. Below the root the latter
 /// are small (3 KiB for u32 keys), so several blocks of a grid that a kernel launched can be
 /// resident on an SM, see <ramify/runtime/team.cuh>.
-template <class Code, class Value>
+template <class Context>
 struct alignas(128) count_shared {
-  using tuning = sample_sort_tuning<Code, Value>;
+  using code = typename Context::code;
   unsigned order;  ///< of the piece's keys so far
 
-  /// Returns the maximum number of nodes of a tree of so many buckets, plus one, because the root
-  /// is node 1.
-  [[nodiscard]] __host__ __device__ static constexpr unsigned nodes(unsigned buckets) {
-    constexpr unsigned max = tuning::leaf_bucket_limit;
-    return buckets < max ? buckets : max;
-  }
+  /// Returns the bytes for so many buckets. A tree has at most as many nodes, plus one, because the
+  /// root is node 1; and at most leaf_bucket_limit.
   [[nodiscard]] __host__ __device__ static constexpr unsigned bytes(unsigned buckets) {
+    constexpr unsigned max = Context::tuning::leaf_bucket_limit;
+    const std::size_t nodes = buckets < max ? buckets : max;
     return static_cast<unsigned>(sizeof(count_shared) + buckets * sizeof(unsigned) +
-                                 nodes(buckets) * sizeof(Code));
+                                 nodes * sizeof(code));
   }
   [[nodiscard]] __device__ unsigned* counts() { return reinterpret_cast<unsigned*>(this + 1); }
-  [[nodiscard]] __device__ Code* tree(unsigned max_buckets) {
-    return reinterpret_cast<Code*>(counts() + max_buckets);
+  [[nodiscard]] __device__ code* tree(unsigned max_buckets) {
+    return reinterpret_cast<code*>(counts() + max_buckets);
   }
 };
 
@@ -47,110 +45,115 @@ __device__ inline unsigned add_warp_aggregated(unsigned* counts, unsigned id, bo
   return adds ? atomicAdd(&counts[id], 1u) : 0;
 }
 
-/// Counts the keys of a tile, and stores the bucket of each key. A `plain` tile has a key for each
-/// item of each thread, and no keys that are known to be repeated. Any other has `count` keys.
-template <bool plain, class Key, class Value, class Id, class Compare>
-__device__ void count_tile(unsigned* counts, const typename Compare::code* tree, const Key* keys,
-                           Id* all_ids, unsigned count, const splitter_tree& shape,
-                           Compare compare) {
-  using tuning = sample_sort_tuning<Key, Value>;
-  constexpr int items = tuning::count_items;
-  constexpr unsigned threads = tuning::count_threads;
-  // Missing keys are replaced by the tile's first key, which is not counted again.
-  typename Compare::code mine[items];
-  unsigned ids[items];
-  RAMIFY_UNROLL
-  for (int i = 0; i < items; ++i) {
-    const unsigned at = i * threads + threadIdx.x;
-    mine[i] = compare.encode(keys[plain || at < count ? at : 0]);
-  }
-  find_buckets(ids, mine, tree, shape.levels, shape.equality != 0, compare);
-  RAMIFY_UNROLL
-  for (int i = 0; i < items; ++i) {
-    const unsigned at = i * threads + threadIdx.x;
-    if (plain || at < count) all_ids[at] = static_cast<Id>(ids[i]);
-  }
-  RAMIFY_UNROLL
-  for (int i = 0; i < items; ++i) {
-    if constexpr (plain) {
-      atomicAdd(&counts[ids[i]], 1u);
-    } else {
-      const bool exists = i * threads + threadIdx.x < count;
-      static_cast<void>(add_warp_aggregated(counts, ids[i], exists));
+/// Counts the keys of a piece whose bucket numbers have the type Id. All threads of the block must
+/// make the same calls.
+template <class Context, class Id>
+struct piece_counter {
+  using code = typename Context::code;
+  using tuning = typename Context::tuning;
+  static constexpr int items = tuning::count_items;
+  static constexpr unsigned threads = tuning::count_threads;
+  static constexpr unsigned tile = items * threads;
+
+  const Context& context;
+  const sample_sort_piece& piece;
+  count_shared<Context>& shared;
+  const code* tree;
+  const splitter_tree& shape;
+
+  /// Counts the keys tile by tile, and checks the order of the keys of a piece of the root. The
+  /// counts are complete after the next barrier.
+  __device__ void count_all() const {
+    bool in_order = piece.of.depth == 0;
+    for (position at = piece.begin; at < piece.end; at += tile) {
+      if (in_order) {
+        // The first key of the next tile is included.
+        check_order(at, static_cast<unsigned>(min(piece.of.end - at, position{tile + 1})));
+        __syncthreads();
+        in_order = shared.order != unordered;
+        __syncthreads();
+      }
+      const auto count = static_cast<unsigned>(min(piece.end - at, position{tile}));
+      if (count == tile && shape.equality == 0) {
+        count_tile<true>(at, count);
+      } else {
+        count_tile<false>(at, count);
+      }
     }
   }
-}
 
-/// Clears the flags in `order` that `count` keys contradict. A warp detects most unordered inputs
-/// with the first pair of keys of each lane. All threads of the block must call it.
-template <class Key, class Value, class Compare>
-__device__ void check_order(unsigned& order, const Key* keys, unsigned count, Compare compare) {
-  using tuning = sample_sort_tuning<Key, Value>;
-  constexpr unsigned threads = tuning::count_threads;
-  bool falls = false;
-  bool rises = false;
-  const auto check_pair = [&](unsigned at) {
-    if (at + 1 >= count) return;
-    const auto& here = compare.encode(keys[at]);
-    const auto& next = compare.encode(keys[at + 1]);
-    falls = falls || compare(next, here);
-    rises = rises || compare(here, next);
-  };
-  const auto order_of_warp = [&] {
-    return (__any_sync(full_warp_mask, falls) ? unordered : nondecreasing) |
-           (__any_sync(full_warp_mask, rises) ? unordered : nonincreasing);
-  };
-  check_pair(threadIdx.x);
-  unsigned found = order_of_warp();
-  if (found != unordered) {
+ private:
+  [[nodiscard]] __device__ auto* keys_from(position begin) const {
+    return context.buffers[piece.of.buffer].keys + begin;
+  }
+
+  /// Counts the keys of a tile, and stores the bucket of each key. A `plain` tile has a key for
+  /// each item of each thread, and no keys that are known to be repeated. Any other has `count`
+  /// keys.
+  template <bool plain>
+  __device__ void count_tile(position begin, unsigned count) const {
+    const auto* keys = keys_from(begin);
+    Id* const all_ids = static_cast<Id*>(context.ids) + begin;
+    unsigned* const counts = shared.counts();
+    // Missing keys are replaced by the tile's first key, which is not counted again.
+    code mine[items];
+    unsigned ids[items];
+    const auto at = [](int i) { return i * threads + threadIdx.x; };
     RAMIFY_UNROLL
-    for (int i = 1; i < tuning::count_items; ++i) check_pair(i * threads + threadIdx.x);
-    found = order_of_warp();
+    for (int i = 0; i < items; ++i) {
+      mine[i] = context.compare.encode(keys[plain || at(i) < count ? at(i) : 0]);
+    }
+    find_buckets(ids, mine, tree, shape.levels, shape.equality != 0, context.compare);
+    RAMIFY_UNROLL
+    for (int i = 0; i < items; ++i) {
+      if (plain || at(i) < count) all_ids[at(i)] = static_cast<Id>(ids[i]);
+    }
+    RAMIFY_UNROLL
+    for (int i = 0; i < items; ++i) {
+      if constexpr (plain) {
+        atomicAdd(&counts[ids[i]], 1u);
+      } else {
+        static_cast<void>(add_warp_aggregated(counts, ids[i], at(i) < count));
+      }
+    }
   }
-  if (threadIdx.x % 32 == 0) atomicAnd(&order, found);
-}
 
-/// Counts the keys of a piece, tile by tile, and checks the order of the keys of a piece of the
-/// root. All threads of the block must call it. The counts are complete after the next barrier.
-template <class Key, class Value, class Id, class Compare>
-__device__ void count_piece(count_shared<typename Compare::code, Value>& shared,
-                            const typename Compare::code* tree, const Key* keys, Id* ids,
-                            const sample_sort_piece& piece, const splitter_tree& shape,
-                            Compare compare) {
-  using tuning = sample_sort_tuning<Key, Value>;
-  constexpr unsigned tile = tuning::count_items * tuning::count_threads;
-  bool in_order = piece.of.depth == 0;
-  for (position at = piece.begin; at < piece.end; at += tile) {
-    if (in_order) {
-      // The first key of the next tile is included.
-      const position left = piece.of.end - at;
-      check_order<Key, Value>(shared.order, keys + at,
-                              left < tile + 1 ? static_cast<unsigned>(left) : tile + 1, compare);
-      __syncthreads();
-      in_order = shared.order != unordered;
-      __syncthreads();
+  /// Clears the flags in shared.order that `count` keys contradict. A warp detects most unordered
+  /// inputs with the first pair of keys of each lane.
+  __device__ void check_order(position begin, unsigned count) const {
+    const auto* keys = keys_from(begin);
+    const auto compare = context.compare;
+    bool falls = false;
+    bool rises = false;
+    const auto check_pair = [&](unsigned at) {
+      if (at + 1 >= count) return;
+      const auto& here = compare.encode(keys[at]);
+      const auto& next = compare.encode(keys[at + 1]);
+      falls = falls || compare(next, here);
+      rises = rises || compare(here, next);
+    };
+    const auto order_of_warp = [&] {
+      return (__any_sync(full_warp_mask, falls) ? unordered : nondecreasing) |
+             (__any_sync(full_warp_mask, rises) ? unordered : nonincreasing);
+    };
+    check_pair(threadIdx.x);
+    unsigned found = order_of_warp();
+    if (found != unordered) {
+      RAMIFY_UNROLL
+      for (int i = 1; i < items; ++i) check_pair(i * threads + threadIdx.x);
+      found = order_of_warp();
     }
-    const position left = piece.end - at;
-    if (left >= tile && shape.equality == 0) {
-      count_tile<true, Key, Value>(shared.counts(), tree, keys + at, ids + at, tile, shape,
-                                   compare);
-    } else {
-      const unsigned count = left < tile ? static_cast<unsigned>(left) : tile;
-      count_tile<false, Key, Value>(shared.counts(), tree, keys + at, ids + at, count, shape,
-                                    compare);
-    }
+    if (threadIdx.x % 32 == 0) atomicAnd(&shared.order, found);
   }
-}
+};
 
 /// Counts the keys of each bucket of a level's segments, and stores the bucket of each key.
-template <class Key, class Value, class Compare>
-__global__ void __launch_bounds__(sample_sort_tuning<Key, Value>::count_threads)
-    sample_sort_count(sample_sort_context<Key, Value, Compare> context, unsigned level) {
+template <class Context>
+__global__ void __launch_bounds__(Context::tuning::count_threads)
+    sample_sort_count(Context context, unsigned level) {
   const traced here(context.trace, __func__);
-  using tuning = sample_sort_tuning<Key, Value>;
-  constexpr unsigned threads = tuning::count_threads;
-  using code = typename Compare::code;
-  auto& shared = dynamic_shared<count_shared<code, Value>>();
+  constexpr unsigned threads = Context::tuning::count_threads;
+  auto& shared = dynamic_shared<count_shared<Context>>();
   grid_dependency_synchronize();
   context.release_slot();
   level = context.level_of_grid(level);
@@ -159,14 +162,15 @@ __global__ void __launch_bounds__(sample_sort_tuning<Key, Value>::count_threads)
   const unsigned blocks = list.blocks();
   const unsigned max = max_buckets(level, context.sizes);
   unsigned* counts = shared.counts();
-  code* tree = shared.tree(max);
+  auto* tree = shared.tree(max);
 
   for (unsigned number = blockIdx.x; number < blocks; number += gridDim.x) {
     const sample_sort_piece piece(list, number, context.sizes);
     if (piece.begin == piece.end) continue;
     sample_sort_plan& plan = context.plan_of(piece.of);
-    const unsigned target =
-        target_buckets<Key, Value>(piece.of.size(), piece.of.depth, context.sizes);
+    const bool is_root = piece.of.depth == 0;
+    const unsigned target = is_root ? context.sizes.root_buckets
+                                    : target_buckets<typename Context::tuning>(piece.of.size());
 
     // 1. Build the splitter tree: the same one in all blocks of a segment.
     const splitter_tree shape = build_splitter_tree<threads>(tree, context.candidates_of(piece.of),
@@ -178,13 +182,12 @@ __global__ void __launch_bounds__(sample_sort_tuning<Key, Value>::count_threads)
     for (unsigned b = threadIdx.x; b < buckets; b += threads) counts[b] = 0;
     if (threadIdx.x == 0) shared.order = nondecreasing | nonincreasing;
     __syncthreads();
-    const Key* keys = context.buffers[piece.of.buffer].keys;
     with_id_type(context.sizes, [&](auto* type) {
       using id = std::remove_pointer_t<decltype(type)>;
-      count_piece(shared, tree, keys, static_cast<id*>(context.ids), piece, shape, context.compare);
+      piece_counter<Context, id>{context, piece, shared, tree, shape}.count_all();
     });
     __syncthreads();
-    if (piece.of.depth == 0 && threadIdx.x == 0) atomicAnd(&plan.order, shared.order);
+    if (is_root && threadIdx.x == 0) atomicAnd(&plan.order, shared.order);
 
     // 3. Add the counts to those of the segment. The old sum is the offset in the bucket at which
     //    this piece's keys begin.

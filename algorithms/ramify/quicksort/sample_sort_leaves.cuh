@@ -9,19 +9,6 @@
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
-/// Sorts a leaf with a team of a block's threads.
-template <class Code, class Value>
-using sample_sort_leaf_sorter =
-    leaf_sorter<Code, Value, sample_sort_tuning<Code, Value>::team_threads,
-                sample_sort_tuning<Code, Value>::leaf_items>;
-
-/// Sorts a long leaf with all threads of a block.
-template <class Code, class Value>
-using sample_sort_long_leaf_sorter = leaf_sorter<Code, Value,
-                                                 sample_sort_tuning<Code, Value>::max_teams *
-                                                     sample_sort_tuning<Code, Value>::team_threads,
-                                                 sample_sort_tuning<Code, Value>::leaf_items>;
-
 /// Where a leaf grid or a copy grid finds how much work it has.
 enum class work_source {
   argument,
@@ -37,17 +24,16 @@ struct sample_sort_work {
   bool ends_chain = false;     ///< no grid follows: the grid records the end of the last step
 
   /// Returns the range of the work.
-  template <class Key, class Value, class Compare>
-  [[nodiscard]] __device__ sample_sort_work
-  resolve(const sample_sort_context<Key, Value, Compare>& context) const {
+  template <class Context>
+  [[nodiscard]] __device__ sample_sort_work resolve(const Context& context) const {
     if (source == work_source::argument) return *this;
     const sample_sort_state& now = *context.state;
     const bool all = source == work_source::all_found;
     return {source, all ? sample_sort_counts{} : now.launched, now.due, ends_chain};
   }
   /// Records that all work is launched, if no grid follows. All threads of the grid may call it.
-  template <class Key, class Value, class Compare>
-  __device__ void record_end(const sample_sort_context<Key, Value, Compare>& context) const {
+  template <class Context>
+  __device__ void record_end(const Context& context) const {
     if (!ends_chain || blockIdx.x != 0 || threadIdx.x != 0) return;
     context.state->launched = context.state->due;
   }
@@ -68,15 +54,14 @@ struct leaf_range {
 };
 
 /// Sorts long leaves, one block a leaf. All threads of the block must call it.
-template <class Key, class Value, class Compare>
-__device__ void sort_long_leaves(const sample_sort_context<Key, Value, Compare>& context,
-                                 const leaf_range& range, void* shared) {
-  using sorter = sample_sort_long_leaf_sorter<typename Compare::code, Value>;
+template <class Context>
+__device__ void sort_long_leaves(const Context& context, const leaf_range& range, void* shared) {
+  using sorter = typename Context::long_leaf_sorter;
   const unsigned max = context.sizes.long_leaf;
   for (unsigned i = blockIdx.x; i < range.long_count; i += gridDim.x) {
     const segment leaf = context.long_leaves[range.first_long + i];
-    sorter::sort({}, sorter::leaf_sort::lay_out(shared, max), context.buffers, leaf,
-                 context.compare, max);
+    sort_segment<sorter>({}, sorter::lay_out(shared, max), context.buffers, leaf, context.compare,
+                         max);
     if (threadIdx.x == 0 && leaf.depth >= context.depth_limit) {
       atomicAdd(&context.state->merge_sorted, 1ull);
     }
@@ -86,15 +71,12 @@ __device__ void sort_long_leaves(const sample_sort_context<Key, Value, Compare>&
 /// Sorts leaves, one team a leaf. A team of a block without long leaves has a first leaf that its
 /// number determines. All further leaves are fetched dynamically, because leaves differ in length.
 /// All threads of the team must call it.
-template <class Key, class Value, class Compare>
-__device__ void sort_leaves_by_team(
-    const sample_sort_context<Key, Value, Compare>& context, const leaf_range& range,
-    unsigned level,
-    const typename sample_sort_leaf_sorter<typename Compare::code, Value>::team& self,
-    unsigned& upcoming,
-    const typename sample_sort_leaf_sorter<typename Compare::code, Value>::arrays& shared) {
-  using sorter = sample_sort_leaf_sorter<typename Compare::code, Value>;
-  const unsigned with_long_leaf = range.long_count < gridDim.x ? range.long_count : gridDim.x;
+template <class Context>
+__device__ void sort_leaves_by_team(const Context& context, const leaf_range& range, unsigned level,
+                                    const typename Context::leaf_sorter::team& self,
+                                    unsigned& upcoming,
+                                    const typename Context::leaf_sorter::arrays& shared) {
+  const unsigned with_long_leaf = min(range.long_count, gridDim.x);
   const unsigned without_long_leaf = gridDim.x - with_long_leaf;
   const unsigned first_dynamic = without_long_leaf * context.sizes.teams;
   const auto request_next = [&] {
@@ -113,21 +95,20 @@ __device__ void sort_leaves_by_team(
   }
   while (i < range.count) {
     request_next();  // the atomic operation overlaps with the sort
-    sorter::sort_leaf(self, shared, context.buffers, context.leaves[range.first + i],
-                      context.compare);
+    const segment leaf = context.leaves[range.first + i];
+    Context::leaf_sorter::sort(self, shared, context.buffers[leaf.buffer], context.buffers.output,
+                               leaf.begin, static_cast<unsigned>(leaf.size()), context.compare);
     i = fetch_next();
   }
 }
 
 /// Sorts leaves of `level`, from either buffer, into the output arrays.
-template <class Key, class Value, class Compare>
-__global__ void __launch_bounds__(
-    sample_sort_tuning<Key, Value>::max_teams* sample_sort_tuning<Key, Value>::team_threads)
-    sample_sort_leaves(sample_sort_context<Key, Value, Compare> context, sample_sort_work work,
-                       unsigned level) {
+template <class Context>
+__global__ void __launch_bounds__(Context::tuning::leaf_threads)
+    sample_sort_leaves(Context context, sample_sort_work work, unsigned level) {
   const traced here(context.trace, __func__);
-  using sorter = sample_sort_leaf_sorter<typename Compare::code, Value>;
-  __shared__ unsigned upcoming[sample_sort_tuning<Key, Value>::max_teams];
+  using sorter = typename Context::leaf_sorter;
+  __shared__ unsigned upcoming[Context::tuning::max_teams];
   grid_dependency_synchronize();
   context.release_slot();
   level = context.level_of_grid(level);
@@ -145,9 +126,8 @@ __global__ void __launch_bounds__(
 }
 
 /// Copies sorted segments to the output. Later levels may append to the list at the same time.
-template <class Key, class Value, class Compare>
-__global__ void sample_sort_copies(sample_sort_context<Key, Value, Compare> context,
-                                   sample_sort_work work) {
+template <class Context>
+__global__ void sample_sort_copies(Context context, sample_sort_work work) {
   const traced here(context.trace, __func__);
   grid_dependency_synchronize();
   context.release_slot();
@@ -161,8 +141,7 @@ __global__ void sample_sort_copies(sample_sort_context<Key, Value, Compare> cont
     const segment s = context.copies.tasks[index];
     const position begin =
         s.begin + position{first + i - context.copies.first_block[index]} * copy_tile;
-    const position end = begin + copy_tile < s.end ? begin + copy_tile : s.end;
-    copy_to_output(context.buffers, begin, end, threadIdx.x, blockDim.x);
+    copy_to_output(context.buffers, begin, min(begin + copy_tile, s.end), threadIdx.x, blockDim.x);
   }
 }
 

@@ -15,28 +15,24 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <ramify/quicksort/config.hpp>
 #include <ramify/quicksort/sample_sort.cuh>
 #include <ramify/runtime/launch_chain.cuh>
 #include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/run_control.cuh>
-#include <utility>
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 /// One run of the strategy `sample_sort`.
 template <class Key, class Value, class Compare>
 class sample_sort_run {
-  using tuning = sample_sort_tuning<Key, Value>;
-  using code = typename Compare::code;
-  using program = sample_sort_context<Key, Value, Compare>;
-  using leaf_storage = typename sample_sort_leaf_sorter<code, Value>::storage;
-  using scatter_storage = scatter_shared<Key, Value>;
+  using context = sample_sort_context<Key, Value, Compare>;
+  using tuning = typename context::tuning;
+  using code = typename context::code;
 
  public:
-  /// Returns the default depth limit: four levels more than even splitting takes.
-  [[nodiscard]] static unsigned default_depth_limit(std::size_t n) {
-    return expected_levels(n) + 4;
-  }
+  /// The launch slots that the device route needs.
+  static constexpr unsigned slots_needed = sample_sort_level_grids;
 
   /// Returns the launches of a run on each route.
   [[nodiscard]] static route_plans plans(std::size_t n) {
@@ -51,53 +47,53 @@ class sample_sort_run {
             route::flat};
   }
 
-  /// Takes this run's part of the scratch memory. If the base of `memory` is null, only measures
-  /// it.
+  /// Takes this run's part of the scratch memory. If the base of `layout` is null, only measures
+  /// it. The default depth limit is four levels more than even splitting takes.
   /// \throws cuda_error
-  sample_sort_run(memory_layout& memory, std::size_t n, unsigned depth_limit)
-      : n_(n), depth_limit_(depth_limit), sizes_(sizes_for(n)) {
+  sample_sort_run(memory_layout& layout, std::size_t n, const quicksort_config& config) {
+    memory_.root = {0, n};
+    memory_.depth_limit = config.depth_limit == 0 ? expected_levels(n) + 4 : config.depth_limit;
+    memory_.sizes = sizes_for(n);
+    const sample_sort_sizes& sizes = memory_.sizes;
+    const std::size_t leaves = n / tuning::leaf_size + 1;
     const std::size_t units = n / tuning::bucket_unit + 2;
-    memory_.plans = memory.take<sample_sort_plan>(n / tuning::leaf_size + 1);
-    memory_.candidates = memory.take<code>(units);
-    memory_.counts = memory.take<position>(units);
-    const std::size_t later_offsets = (2 * n / sizes_.root_piece + 2) * byte_ids;
-    memory_.offsets = memory.take<position>(
-        std::max(later_offsets, (n / sizes_.root_piece + 1) * std::size_t{max_buckets(0, sizes_)}));
-    if (sizes_.wide_ids()) {
-      memory_.ids = memory.take<std::uint16_t>(n);
-    } else {
-      memory_.ids = memory.take<std::uint8_t>(n);
-    }
-    memory_.leaves_taken = memory.take<unsigned>(max_levels + 1);
+    memory_.plans = layout.take<sample_sort_plan>(leaves);
+    memory_.candidates = layout.take<code>(units);
+    memory_.counts = layout.take<position>(units);
+    const std::size_t later_offsets = (2 * n / sizes.root_piece + 2) * byte_ids;
+    memory_.offsets = layout.take<position>(
+        std::max(later_offsets, (n / sizes.root_piece + 1) * std::size_t{max_buckets(0, sizes)}));
+    memory_.ids = layout.take<std::uint8_t>(n * (sizes.wide_ids() ? 2 : 1));
+    memory_.leaves_taken = layout.take<unsigned>(max_levels + 1);
+    memory_.state = layout.take<sample_sort_state>(1);
     // A segment in a level list is longer than a leaf, one in the copy list longer than half a
     // leaf.
     const std::size_t halves = n / (tuning::leaf_size / 2) + 1;
-    memory_.even = take_list(memory, n / tuning::leaf_size + 1);
-    memory_.odd = take_list(memory, n / tuning::leaf_size + 1);
-    memory_.copies = take_list(memory, halves);
+    memory_.even = take_list(layout, leaves);
+    memory_.odd = take_list(layout, leaves);
+    memory_.copies = take_list(layout, halves);
+    if (memory_.state != nullptr) {
+      memory_.even.count_and_blocks = &memory_.state->segments[0];
+      memory_.odd.count_and_blocks = &memory_.state->segments[1];
+      memory_.copies.count_and_blocks = &memory_.state->found.copies;
+    }
     // On each level, at most two leaves begin in any half leaf, and one more may follow each longer
     // bucket.
-    memory_.leaf_capacity = halves * (2 + 2 * depth_limit);
-    memory_.leaves = memory.take<segment>(memory_.leaf_capacity);
-    memory_.long_leaves = memory.take<segment>(n / tuning::leaf_size + 1);
-    memory_.state = memory.take<sample_sort_state>(1);
+    memory_.leaf_capacity = halves * (2 + 2 * memory_.depth_limit);
+    memory_.leaves = layout.take<segment>(memory_.leaf_capacity);
+    memory_.long_leaves = layout.take<segment>(leaves);
   }
 
   /// Enqueues the run in the control's stream. Asynchronous. The scratch memory must be allocated.
   /// `loop` is the loop of the levels that the flat route does not launch ahead.
   /// \throws unavailable, cuda_error
-  void start(run_control& control, key_value_arrays<Key, Value> data,
-             key_value_arrays<Key, Value> scratch, Compare compare, loop_choice loop) {
-    memory_.even.count_and_blocks = &memory_.state->segments[0];
-    memory_.odd.count_and_blocks = &memory_.state->segments[1];
-    memory_.copies.count_and_blocks = &memory_.state->found.copies;
-    chain_.emplace(
-        control,
-        program{{}, memory_, {data, scratch}, compare, segment{0, n_}, depth_limit_, sizes_},
-        std::move(loop));
-    const bool is_leaf = n_ <= tuning::leaf_size;
+  void start(run_control& control, const double_buffer<Key, Value>& buffers, Compare compare,
+             const quicksort_config&, const loop_choice& loop) {
+    chain_.emplace(control, context{{}, memory_, buffers, compare}, loop);
+    const segment& root = memory_.root;
+    const bool is_leaf = root.size() <= tuning::leaf_size;
     if (is_leaf) {
-      control.launched(launch(sample_sort_begin<Key, Value, Compare>, {1, tuning::team_threads},
+      control.launched(launch(sample_sort_begin<context>, {1, tuning::team_threads},
                               control.stream(), chain_->program()),
                        "launching the first grid");
     }
@@ -105,20 +101,21 @@ class sample_sort_run {
       // The host launches the first step, whose grids write the state. Kernels launch the others.
       sample_sort_state first{};
       first.due.leaves = is_leaf ? 1 : 0;
-      first.segments[0] = is_leaf ? 0 : 1ull << 32 | block_count(segment{0, n_}, sizes_);
+      first.segments[0] = is_leaf ? 0 : 1ull << 32 | block_count(root, memory_.sizes);
       chain_->launch_first_step(first);
     }
     chain_->start();
   }
 
   /// Waits for the run. Launches, from the host, what kernels could not launch and the levels
-  /// beyond those that were launched ahead.
+  /// beyond those that were launched ahead. Returns the number of segments that reached the depth
+  /// limit.
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
   ///         is being captured
-  void finish(run_control&) { chain_->finish(); }
-
-  /// Returns the number of segments that reached the depth limit. Requires finish().
-  [[nodiscard]] std::uint64_t merge_sorted() const { return chain_->state().merge_sorted; }
+  std::uint64_t finish(run_control&) {
+    chain_->finish();
+    return chain_->state().merge_sorted;
+  }
 
  private:
   static task_list<segment> take_list(memory_layout& memory, std::size_t capacity) {
@@ -133,7 +130,7 @@ class sample_sort_run {
   static unsigned expected_levels(std::size_t n) {
     unsigned levels = 0;
     for (std::size_t size = n; size > tuning::leaf_size; ++levels) {
-      size /= levels == 0 ? root_buckets(n) : target_buckets<Key, Value>(size);
+      size /= levels == 0 ? root_buckets(n) : target_buckets<tuning>(size);
     }
     return levels;
   }
@@ -169,51 +166,51 @@ class sample_sort_run {
     set_sample_sizes(sizes);
     set_tile_sizes(sizes);
     set_leaf_sizes(sizes);
-    if (supports_programmatic_launch(sample_sort_count<Key, Value, Compare>)) {
+    if (supports_programmatic_launch(sample_sort_count<context>)) {
       sizes.serialization = stream_serialization::programmatic;
     }
-    sizes.blocks = resident_blocks(sample_sort_scatter<true, Key, Value, Compare>,
-                                   tuning::tile_threads, sizes.tile_bytes);
+    sizes.blocks =
+        resident_blocks(sample_sort_scatter<true, context>, tuning::tile_threads, sizes.tile_bytes);
     return cache[device] = sizes;
   }
 
   static void set_sample_sizes(sample_sort_sizes& sizes) {
-    constexpr std::size_t max_sample = sample_merge_sort<code, Value>::capacity;
-    constexpr std::size_t padding = sample_bytes<code, Value>(0);
-    const std::size_t for_sample = set_max_dynamic_shared(sample_sort_sample<Key, Value, Compare>,
-                                                          sample_bytes<code, Value>(max_sample));
-    sizes.sample = static_cast<unsigned>((for_sample - padding) / sizeof(Key));
-    sizes.sample_bytes = static_cast<unsigned>(for_sample);
-    using root_memory = root_part_memory<code, Value>;
+    using merge_sort = sample_merge_sort<context>;
+    sizes.sample_bytes = static_cast<unsigned>(set_max_dynamic_shared(
+        sample_sort_sample<context>, merge_sort::bytes(merge_sort::capacity)));
+    sizes.sample = static_cast<unsigned>((sizes.sample_bytes - merge_sort::bytes(0)) / sizeof(Key));
+    using root_memory = root_part_memory<context>;
     sizes.root_part = std::min<unsigned>(
-        part_capacity(tuning::root_oversampling * tuning::bucket_limit), max_sample);
-    const std::size_t for_root = set_max_dynamic_shared(
-        sample_sort_sample_root<Key, Value, Compare>, root_memory::bytes(sizes.root_part));
+        part_capacity(tuning::root_oversampling * tuning::bucket_limit), merge_sort::capacity);
+    const std::size_t for_root = set_max_dynamic_shared(sample_sort_sample_root<context>,
+                                                        root_memory::bytes(sizes.root_part));
     while (root_memory::bytes(sizes.root_part) > for_root) --sizes.root_part;
     sizes.root_sample = (sizes.root_part / 4 - 1) * tuning::root_parts;
   }
 
   static void set_tile_sizes(sample_sort_sizes& sizes) {
+    const auto bytes = [](unsigned tile) {
+      return scatter_shared<context>::bytes(tile, sizeof(std::uint16_t));
+    };
     sizes.tile = tuning::tile_threads * tuning::tile_items;
-    constexpr unsigned id_bytes = sizeof(std::uint16_t);
-    const auto for_tiles =
-        static_cast<unsigned>(set_max_dynamic_shared(sample_sort_scatter<true, Key, Value, Compare>,
-                                                     scatter_storage::bytes(sizes.tile, id_bytes)));
-    const unsigned fit =
-        (for_tiles - scatter_storage::bytes(0, id_bytes)) / (tuning::staged_bytes + id_bytes);
-    if (fit < sizes.tile) sizes.tile = fit / 2 * 2;  // aligns the bucket numbers after the tile
-    sizes.tile_bytes = scatter_storage::bytes(sizes.tile, id_bytes);
+    const std::size_t for_tiles =
+        set_max_dynamic_shared(sample_sort_scatter<true, context>, bytes(sizes.tile));
+    // An even number aligns the bucket numbers after the tile.
+    while (bytes(sizes.tile) > for_tiles) sizes.tile = (sizes.tile - 1) / 2 * 2;
+    sizes.tile_bytes = bytes(sizes.tile);
   }
 
   static void set_leaf_sizes(sample_sort_sizes& sizes) {
-    const std::size_t for_leaves = set_max_dynamic_shared(sample_sort_leaves<Key, Value, Compare>,
-                                                          tuning::max_teams * sizeof(leaf_storage));
-    sizes.teams = static_cast<unsigned>(for_leaves / sizeof(leaf_storage));
-    sizes.leaf_bytes = static_cast<unsigned>(sizes.teams * sizeof(leaf_storage));
-    using long_sort = typename sample_sort_long_leaf_sorter<code, Value>::leaf_sort;
-    sizes.long_leaf = long_sort::capacity;
+    using storage = typename context::leaf_sorter::storage;
+    using long_sorter = typename context::long_leaf_sorter;
+    static_assert(sizeof(storage) <= default_shared_bytes);
+    const std::size_t for_leaves =
+        set_max_dynamic_shared(sample_sort_leaves<context>, tuning::max_teams * sizeof(storage));
+    sizes.teams = static_cast<unsigned>(for_leaves / sizeof(storage));
+    sizes.leaf_bytes = static_cast<unsigned>(sizes.teams * sizeof(storage));
+    sizes.long_leaf = long_sorter::capacity;
     // A whole number of threads with all their items: longer segments are merged from such runs.
-    while (long_sort::bytes(sizes.long_leaf) > sizes.leaf_bytes) {
+    while (long_sorter::bytes(sizes.long_leaf) > sizes.leaf_bytes) {
       sizes.long_leaf -= tuning::leaf_items;
     }
   }
@@ -223,8 +220,7 @@ class sample_sort_run {
 
   /// Returns the sizes of a run of n elements on the current device.
   static sample_sort_sizes sizes_for(std::size_t n) {
-    static_assert(sizeof(leaf_storage) <= default_shared_bytes &&
-                  count_shared<code, Value>::bytes(max_ids) <= default_shared_bytes);
+    static_assert(count_shared<context>::bytes(max_ids) <= default_shared_bytes);
     sample_sort_sizes sizes = device_sizes();
     sizes.levels_ahead = levels_ahead(n);
     sizes.root_buckets = root_buckets(n);
@@ -237,7 +233,7 @@ class sample_sort_run {
                                         std::size_t{sizes.root_sample}}));
     sizes.root_part = part_capacity(sizes.root_sample);
     sizes.root_sample_bytes =
-        static_cast<unsigned>(root_part_memory<code, Value>::bytes(sizes.root_part));
+        static_cast<unsigned>(root_part_memory<context>::bytes(sizes.root_part));
     // The root has one piece a co-resident block or, if these would be large, several.
     constexpr std::size_t large = 32 * std::size_t{tuning::min_piece};
     const std::size_t rounds = n / (sizes.blocks * large) + 1;
@@ -253,11 +249,8 @@ class sample_sort_run {
     return sizes;
   }
 
-  std::size_t n_;
-  unsigned depth_limit_;
-  sample_sort_sizes sizes_;
   sample_sort_memory<code> memory_{};
-  std::optional<launch_chain<program>> chain_;
+  std::optional<launch_chain<context>> chain_;
 };
 
 }  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

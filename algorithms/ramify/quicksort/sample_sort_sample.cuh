@@ -10,32 +10,21 @@
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 /// Sorts a sample with all threads of a block.
-template <class Code, class Value>
+template <class Context, int items = Context::tuning::sample_items>
 using sample_merge_sort =
-    team_merge_sort<Code, no_value, sample_sort_tuning<Code, Value>::sample_threads,
-                    sample_sort_tuning<Code, Value>::sample_items>;
-
-/// The same for a small sample, which takes less time with fewer keys a thread.
-template <class Code, class Value>
-using small_sample_merge_sort =
-    team_merge_sort<Code, no_value, sample_sort_tuning<Code, Value>::sample_threads,
-                    round_down_to_odd((sample_sort_tuning<Code, Value>::sample_items + 2) / 3)>;
-
-/// Returns the bytes of shared memory in which sort_sample() sorts `count` keys.
-template <class Code, class Value>
-__host__ __device__ constexpr std::size_t sample_bytes(std::size_t count) {
-  return (count + sample_sort_tuning<Code, Value>::sample_items + 1) * sizeof(Code);
-}
+    team_merge_sort<typename Context::code, no_value, Context::tuning::sample_threads, items>;
 
 /// Sorts the codes read(0) to read(count - 1) into `sorted`, in shared memory. All threads of the
 /// block must call it. It ends with a barrier.
-template <class Code, class Value, class Read, class Compare>
-__device__ void sort_sample(Code* sorted, Read read, unsigned count, Compare compare) {
-  const block_team<sample_sort_tuning<Code, Value>::sample_threads, 1> all;
-  if (count <= small_sample_merge_sort<Code, Value>::capacity) {
-    small_sample_merge_sort<Code, Value>::sort_keys(all, {sorted, nullptr}, read, count, compare);
+template <class Context, class Read, class Compare>
+__device__ void sort_sample(typename Context::code* sorted, Read read, unsigned count,
+                            Compare compare) {
+  using small_merge_sort = sample_merge_sort<Context, Context::tuning::small_sample_items>;
+  const block_team<Context::tuning::sample_threads, 1> all;
+  if (count <= small_merge_sort::capacity) {
+    small_merge_sort::sort_keys(all, {sorted, nullptr}, read, count, compare);
   } else {
-    sample_merge_sort<Code, Value>::sort_keys(all, {sorted, nullptr}, read, count, compare);
+    sample_merge_sort<Context>::sort_keys(all, {sorted, nullptr}, read, count, compare);
   }
 }
 
@@ -50,9 +39,8 @@ __device__ inline void clear_counts(position* counts, unsigned target, unsigned 
 
 /// Initializes the state of a run. All threads of one block must call it. (Inlined: nvlink rejects
 /// copies of a function whose size differs between files.)
-template <class Key, class Value, class Compare>
-__device__ __forceinline__ void clear_state(
-    const sample_sort_context<Key, Value, Compare>& context) {
+template <class Context>
+__device__ __forceinline__ void clear_state(const Context& context) {
   for (unsigned level = threadIdx.x; level <= max_levels; level += blockDim.x) {
     context.leaves_taken[level] = 0;
   }
@@ -60,14 +48,12 @@ __device__ __forceinline__ void clear_state(
 }
 
 /// Takes the candidates of each segment below the root, one block a segment at a time.
-template <class Key, class Value, class Compare>
-__global__ void __launch_bounds__(sample_sort_tuning<Key, Value>::sample_threads)
-    sample_sort_sample(sample_sort_context<Key, Value, Compare> context, unsigned level) {
+template <class Context>
+__global__ void __launch_bounds__(Context::tuning::sample_threads)
+    sample_sort_sample(Context context, unsigned level) {
   const traced here(context.trace, __func__);
-  using tuning = sample_sort_tuning<Key, Value>;
-  constexpr unsigned threads = tuning::sample_threads;
-  using code = typename Compare::code;
-  code* sorted = &dynamic_shared<code>();
+  using tuning = typename Context::tuning;
+  auto* sorted = &dynamic_shared<typename Context::code>();
   grid_dependency_synchronize();
   context.release_slot();
   level = context.level_of_grid(level);
@@ -77,21 +63,19 @@ __global__ void __launch_bounds__(sample_sort_tuning<Key, Value>::sample_threads
 
   for (unsigned i = blockIdx.x; i < list.size(); i += gridDim.x) {
     const segment mine = list.tasks[i];
-    const unsigned buckets = target_buckets<Key, Value>(mine.size());
+    const unsigned buckets = target_buckets<tuning>(mine.size());
     if (threadIdx.x == 0) context.plan_of(mine) = {{}, unordered};
-    clear_counts(context.counts_of(mine), buckets, byte_ids, threadIdx.x, threads);
+    clear_counts(context.counts_of(mine), buckets, byte_ids, threadIdx.x, tuning::sample_threads);
 
-    const position target = position{tuning::oversampling} * buckets;
-    position max = context.sizes.sample;
-    max = max < mine.size() ? max : mine.size();
-    const auto count = static_cast<unsigned>(target < max ? target : max);
-    const Key* keys = context.buffers[mine.buffer].keys;
-    const Compare compare = context.compare;
+    const position max = min(position{context.sizes.sample}, mine.size());
+    const auto count = static_cast<unsigned>(min(position{tuning::oversampling} * buckets, max));
+    const auto* keys = context.buffers[mine.buffer].keys;
+    const auto compare = context.compare;
     const auto read = [&](unsigned k) {
       return compare.encode(keys[sample_position(mine, k, count)]);
     };
-    sort_sample<code, Value>(sorted, read, count, compare);
-    for (unsigned c = threadIdx.x; c < buckets - 1; c += threads) {
+    sort_sample<Context>(sorted, read, count, compare);
+    for (unsigned c = threadIdx.x; c < buckets - 1; c += tuning::sample_threads) {
       context.candidates_of(mine)[c] = sorted[(c + 1) * count / buckets];
     }
     __syncthreads();

@@ -12,11 +12,9 @@ namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 /// The shared memory of a block: this struct, then the elements of a tile, then their bucket
 /// numbers.
-template <class Key, class Value>
+template <class Context>
 struct alignas(128) scatter_shared {
-  using tuning = sample_sort_tuning<Key, Value>;
-  using scan = block_scan<unsigned, tuning::tile_threads>;
-  using scan_of_segment = block_scan<position, tuning::tile_threads>;
+  using tuning = typename Context::tuning;
   /// The keys of each bucket in the tile, then where they begin in the tile. Before the tiles, in a
   /// block that emits children: the first bucket of each child.
   unsigned counts[max_ids];
@@ -24,8 +22,8 @@ struct alignas(128) scatter_shared {
   position next[max_ids];
   /// The output index less the index in the tile. Before the tiles: where each bucket begins.
   position shift[max_ids];
-  typename scan::TempStorage scan_storage;
-  typename scan_of_segment::TempStorage segment_scan_storage;
+  typename block_scan<unsigned, tuning::tile_threads>::TempStorage scan_storage;
+  typename block_scan<position, tuning::tile_threads>::TempStorage segment_scan_storage;
 
   [[nodiscard]] static constexpr unsigned bytes(unsigned tile, unsigned id_bytes) {
     return static_cast<unsigned>(sizeof(scatter_shared)) + tile * (tuning::staged_bytes + id_bytes);
@@ -39,44 +37,25 @@ struct alignas(128) scatter_shared {
   }
 };
 
-/// Computes where the buckets of a segment begin, into shared.shift. All threads of the block must
-/// call it. It ends with a barrier.
-template <class Key, class Value>
-__device__ void find_bucket_begins(scatter_shared<Key, Value>& shared, const segment& of,
-                                   const position* counts, unsigned buckets) {
-  using storage = scatter_shared<Key, Value>;
-  const thread_range<storage::tuning::tile_threads> range(buckets);
-  position mine = 0;
-  for (unsigned b = range.begin; b < range.end; ++b) mine += counts[b];
-  position before = 0;
-  position total = 0;
-  typename storage::scan_of_segment(shared.segment_scan_storage).ExclusiveSum(mine, before, total);
-  before += of.begin;
-  for (unsigned b = range.begin; b < range.end; ++b) {
-    shared.shift[b] = before;
-    before += counts[b];
-  }
-  __syncthreads();
-}
-
 /// One thread's part in moving a tile of `count` elements to their buckets. The elements are
 /// grouped by bucket in shared memory, so that the writes to global memory are coalesced. A `plain`
 /// tile has an element for each item of each thread, and no keys that are known to be repeated. All
 /// threads of the block must make the same calls.
-template <bool plain, class Id, class Key, class Value>
+template <bool plain, class Id, class Context>
 struct tile_scatter {
-  using tuning = sample_sort_tuning<Key, Value>;
+  using key = typename Context::key;
+  using tuning = typename Context::tuning;
   static constexpr int items = tuning::tile_items;
   static constexpr unsigned threads = tuning::tile_threads;
   static constexpr unsigned id_bits = 10;
   static_assert(max_ids == 1u << id_bits);
 
-  scatter_shared<Key, Value>& shared;
+  scatter_shared<Context>& shared;
   Id* ids;  ///< in shared memory: the bucket of each element, in grouped order
   unsigned count;
   unsigned id_and_rank[items];  ///< of this thread's elements: bucket | rank in it << id_bits
 
-  __device__ tile_scatter(scatter_shared<Key, Value>& shared, unsigned tile, unsigned count)
+  __device__ tile_scatter(scatter_shared<Context>& shared, unsigned tile, unsigned count)
       : shared(shared), ids(shared.template ids<Id>(tile)), count(count) {}
 
   [[nodiscard]] __device__ bool exists(unsigned at) const { return plain || at < count; }
@@ -87,7 +66,7 @@ struct tile_scatter {
   }
 
   /// Loads the keys of this thread and their buckets, and counts each bucket. Ends with a barrier.
-  __device__ void load(Key (&keys)[items], const Key* from, const Id* from_ids) {
+  __device__ void load(key (&keys)[items], const key* from, const Id* from_ids) {
     RAMIFY_UNROLL
     for (int i = 0; i < items; ++i) {
       id_and_rank[i] = 0;
@@ -110,21 +89,13 @@ struct tile_scatter {
 
   /// Computes where each bucket begins in grouped order and in the output. Ends with a barrier.
   __device__ void scan_counts(unsigned buckets) {
-    using storage = scatter_shared<Key, Value>;
-    const thread_range<threads> range(buckets);
-    unsigned mine = 0;
-    for (unsigned b = range.begin; b < range.end; ++b) mine += shared.counts[b];
-    unsigned before = 0;
-    unsigned total = 0;
-    typename storage::scan(shared.scan_storage).ExclusiveSum(mine, before, total);
-    for (unsigned b = range.begin; b < range.end; ++b) {
-      const unsigned here = shared.counts[b];
-      shared.counts[b] = before;
-      shared.shift[b] = shared.next[b] - before;
-      shared.next[b] += here;
-      before += here;
-    }
-    __syncthreads();
+    scan_in_order<threads, unsigned>(
+        shared.scan_storage, buckets, [&](unsigned b) { return shared.counts[b]; },
+        [&](unsigned b, unsigned here, unsigned before) {
+          shared.counts[b] = before;
+          shared.shift[b] = shared.next[b] - before;
+          shared.next[b] += here;
+        });
   }
 
   /// Writes keys or values from grouped order in shared memory to the output.
@@ -139,8 +110,8 @@ struct tile_scatter {
   }
 
   /// Moves the keys. The writes are not complete when it returns.
-  __device__ void move_keys(Key* to, const Key (&keys)[items]) {
-    auto* grouped = reinterpret_cast<Key*>(shared.elements());
+  __device__ void move_keys(key* to, const key (&keys)[items]) {
+    auto* grouped = reinterpret_cast<key*>(shared.elements());
     RAMIFY_UNROLL
     for (int i = 0; i < items; ++i) {
       if (exists(at(i))) {
@@ -154,6 +125,7 @@ struct tile_scatter {
   }
 
   /// Moves the values, after the keys.
+  template <class Value>
   __device__ void move_values(Value* to, const Value* from) {
     auto* grouped = reinterpret_cast<Value*>(shared.elements());
     __syncthreads();
@@ -168,23 +140,21 @@ struct tile_scatter {
 
 /// Moves `count` elements from `begin` on to their buckets. See tile_scatter for `plain`. All
 /// threads of the block must call it. shared.counts is zero before and after.
-template <bool plain, class Id, class Key, class Value, class Compare>
-__device__ void scatter_tile(scatter_shared<Key, Value>& shared,
-                             const sample_sort_context<Key, Value, Compare>& context,
+template <bool plain, class Id, class Context>
+__device__ void scatter_tile(scatter_shared<Context>& shared, const Context& context,
                              const segment& of, position begin, unsigned count, unsigned buckets) {
-  using tuning = sample_sort_tuning<Key, Value>;
-  const auto& buffers = context.buffers;
-  Key keys[tuning::tile_items];
-  tile_scatter<plain, Id, Key, Value> tile(shared, context.sizes.tile, count);
+  using tuning = typename Context::tuning;
+  const auto from = context.buffers[of.buffer];
+  const auto to = context.buffers[1 - of.buffer];
+  typename Context::key keys[tuning::tile_items];
+  tile_scatter<plain, Id, Context> tile(shared, context.sizes.tile, count);
   // 1. Find each key's bucket, and its rank among the tile's keys of that bucket.
-  tile.load(keys, buffers[of.buffer].keys + begin, static_cast<const Id*>(context.ids) + begin);
+  tile.load(keys, from.keys + begin, static_cast<const Id*>(context.ids) + begin);
   // 2. Find where each bucket begins in the tile and in the output.
   tile.scan_counts(buckets);
   // 3. Group the keys by bucket, and write them. 4. The same with the values.
-  tile.move_keys(buffers[1 - of.buffer].keys, keys);
-  if constexpr (tuning::has_values) {
-    tile.move_values(buffers[1 - of.buffer].values, buffers[of.buffer].values + begin);
-  }
+  tile.move_keys(to.keys, keys);
+  if constexpr (tuning::has_values) tile.move_values(to.values, from.values + begin);
 
   __syncthreads();
   for (unsigned b = threadIdx.x; b < buckets; b += tuning::tile_threads) shared.counts[b] = 0;
@@ -192,15 +162,13 @@ __device__ void scatter_tile(scatter_shared<Key, Value>& shared,
 }
 
 /// Moves the elements of a piece, tile by tile. All threads of the block must call it.
-template <class Id, class Key, class Value, class Compare>
-__device__ void scatter_piece(scatter_shared<Key, Value>& shared,
-                              const sample_sort_context<Key, Value, Compare>& context,
+template <class Id, class Context>
+__device__ void scatter_piece(scatter_shared<Context>& shared, const Context& context,
                               const sample_sort_piece& piece, const splitter_tree& tree) {
-  using tuning = sample_sort_tuning<Key, Value>;
+  using tuning = typename Context::tuning;
   const unsigned tile = context.sizes.tile;
   for (position begin = piece.begin; begin < piece.end; begin += tile) {
-    const position left = piece.end - begin;
-    const unsigned count = left < tile ? static_cast<unsigned>(left) : tile;
+    const auto count = static_cast<unsigned>(min(piece.end - begin, position{tile}));
     if (count == tuning::tile_threads * tuning::tile_items && tree.equality == 0) {
       scatter_tile<true, Id>(shared, context, piece.of, begin, count, tree.buckets());
     } else {
@@ -240,36 +208,31 @@ __device__ void swap_with_mirror_images(Element* elements, const segment& of, po
 
 /// Reverses the root, as far as a piece is concerned: the part of the piece in the root's first
 /// half is swapped with its mirror image. All threads of the block must call it.
-template <class Key, class Value>
-__device__ void reverse_piece(const key_value_arrays<Key, Value>& data,
-                              const sample_sort_piece& piece) {
-  constexpr unsigned threads = sample_sort_tuning<Key, Value>::tile_threads;
-  const position middle = piece.of.begin + piece.of.size() / 2;
-  const position end = piece.end < middle ? piece.end : middle;
+template <class Context>
+__device__ void reverse_piece(const Context& context, const sample_sort_piece& piece) {
+  constexpr unsigned threads = Context::tuning::tile_threads;
+  const auto data = context.buffers[piece.of.buffer];
+  const position end = min(piece.end, piece.of.begin + piece.of.size() / 2);
   const position first = piece.begin + threadIdx.x;
   swap_with_mirror_images<threads>(data.keys, piece.of, first, end);
-  if constexpr (key_value_arrays<Key, Value>::has_values) {
+  if constexpr (Context::tuning::has_values) {
     swap_with_mirror_images<threads>(data.values, piece.of, first, end);
   }
 }
 
 /// Partitions a piece of a segment into buckets, and emits the segment's children if that is this
 /// block's task. All threads of the block must call it.
-template <class Key, class Value, class Compare>
-__device__ void partition_piece(scatter_shared<Key, Value>& shared,
-                                const sample_sort_context<Key, Value, Compare>& context,
-                                const sample_sort_piece& piece, const splitter_tree tree,
-                                unsigned level) {
-  constexpr unsigned threads = sample_sort_tuning<Key, Value>::tile_threads;
+template <class Context>
+__device__ void partition_piece(scatter_shared<Context>& shared, const Context& context,
+                                const sample_sort_piece& piece, const splitter_tree tree) {
+  constexpr unsigned threads = Context::tuning::tile_threads;
   // 1. Find where the buckets begin.
-  find_bucket_begins(shared, piece.of, context.counts_of(piece.of), tree.buckets());
-  if (piece.emits_children) {
-    // 2. Emit the children while other blocks move keys: no kernel reads them before the next
-    //    level.
-    using scan = typename scatter_shared<Key, Value>::scan;
-    const emit_storage<scan> storage{shared.shift, shared.counts, shared.scan_storage};
-    emit_children<threads>(context, piece.of, tree, storage, context.list(level + 1));
-  }
+  const position* counts = context.counts_of(piece.of);
+  scan_in_order<threads, position>(
+      shared.segment_scan_storage, tree.buckets(), [&](unsigned b) { return counts[b]; },
+      [&](unsigned b, position, position before) { shared.shift[b] = piece.of.begin + before; });
+  // 2. Emit the children while other blocks move keys: no kernel reads them before the next level.
+  if (piece.emits_children) emit_children(shared, context, piece.of, tree);
   if (piece.begin < piece.end) {
     // 3. Find where this piece's keys begin in each bucket, and move them.
     for (unsigned b = threadIdx.x; b < tree.buckets(); b += threads) {
@@ -287,9 +250,8 @@ __device__ void partition_piece(scatter_shared<Key, Value>& shared,
 /// Ends a level: what its scatter grid found becomes due, and what was due has been launched. On
 /// the device route it launches the next step; in a graph's loop it ends the iteration. One thread
 /// calls it, after all blocks of the grid. `name` is the calling kernel's __func__.
-template <bool launches, class Key, class Value, class Compare>
-__device__ void end_level(const sample_sort_context<Key, Value, Compare>& context,
-                          const char* name) {
+template <bool launches, class Context>
+__device__ void end_level(const Context& context, const char* name) {
   // One copy: all blocks of the next step wait for this thread.
   sample_sort_state now = *context.state;
   now.launched = now.due;
@@ -309,11 +271,11 @@ __device__ void end_level(const sample_sort_context<Key, Value, Compare>& contex
 /// the root in order, the root stays where it is; if it is in the opposite order, it is reversed in
 /// place. `launches` is false in a graph's loop, whose kernels must not contain device launches; a
 /// level may be empty there.
-template <bool launches, class Key, class Value, class Compare>
-__global__ void __launch_bounds__(sample_sort_tuning<Key, Value>::tile_threads)
-    sample_sort_scatter(sample_sort_context<Key, Value, Compare> context, unsigned level) {
+template <bool launches, class Context>
+__global__ void __launch_bounds__(Context::tuning::tile_threads)
+    sample_sort_scatter(Context context, unsigned level) {
   const traced here(context.trace, __func__);
-  auto& shared = dynamic_shared<scatter_shared<Key, Value>>();
+  auto& shared = dynamic_shared<scatter_shared<Context>>();
   grid_dependency_synchronize();
   context.release_slot();
   if constexpr (!launches) level = context.level_of_grid(level);
@@ -329,9 +291,9 @@ __global__ void __launch_bounds__(sample_sort_tuning<Key, Value>::tile_threads)
 
     // 1. to 3. Partition the piece, or reverse it.
     if (plan.order == unordered) {
-      partition_piece(shared, context, piece, plan.tree, level);
+      partition_piece(shared, context, piece, plan.tree);
     } else if ((plan.order & nondecreasing) == 0) {
-      reverse_piece(context.buffers[piece.of.buffer], piece);
+      reverse_piece(context, piece);
     }
 
     // 4. Recurse: the last block of the level launches the grids of the next step. Join: none is

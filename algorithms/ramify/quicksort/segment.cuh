@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ramify/quicksort/tuning.cuh>
+#include <ramify/runtime/collectives.cuh>
 #include <type_traits>
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
@@ -72,41 +73,48 @@ struct double_buffer {
 ///     7 elements, 2 items, threads 0 to 3  -->  [0 3] [1 4] [2 5] [6 -]
 template <int items>
 struct thread_share {
-  unsigned full;   ///< number of threads with all their items
-  unsigned valid;  ///< number of elements in the tile
+  unsigned before;  ///< number of elements that lower-numbered threads own
+  int count;        ///< number of elements of this thread
 
-  __device__ explicit thread_share(unsigned valid) : full(valid / items), valid(valid) {}
-
-  /// Returns the number of elements of this thread.
-  __device__ int count() const {
-    if (threadIdx.x < full) return items;
-    return threadIdx.x == full ? static_cast<int>(valid - full * items) : 0;
+  __device__ thread_share(unsigned rank, unsigned tile) : before(min(rank * items, tile)) {
+    const unsigned full = tile / items;  // threads with all their items
+    count = rank < full ? items : static_cast<int>(tile - before);
+    first_ = rank < full ? rank : before;
+    stride_ = rank < full ? full : 1;
   }
   /// Returns the index in the tile of this thread's element `item`.
-  __device__ unsigned at(int item) const {
-    return threadIdx.x < full ? item * full + threadIdx.x : full * items + item;
-  }
-  /// Returns the number of elements that lower-numbered threads own.
-  __device__ unsigned before() const {
-    return threadIdx.x < full ? threadIdx.x * items : threadIdx.x == full ? full * items : valid;
-  }
+  [[nodiscard]] __device__ unsigned at(int item) const { return first_ + item * stride_; }
+
+ private:
+  unsigned first_;
+  unsigned stride_;
 };
 
-/// A contiguous range of `count` items for each of `threads` threads of a block (CUB's blocked
-/// arrangement). A scan over the threads therefore follows the order of the items.
+/// Calls visit(i, here, before) for each i < count, where `here` is value(i), and `before` is the
+/// sum of value(0) to value(i - 1). Returns the sum of all values. Each thread of the block has a
+/// contiguous range of indices (CUB's blocked arrangement), so the scan over the threads follows
+/// the order of the indices. All threads must call it. It ends with a barrier.
 ///
-///     5 items, 4 threads  -->  [0 1] [2 3] [4] []
-template <int threads>
-struct thread_range {
-  unsigned begin;
-  unsigned end;
-
-  __device__ explicit thread_range(unsigned count) {
-    const unsigned each = (count + threads - 1) / threads;
-    begin = min(threadIdx.x * each, count);
-    end = min(begin + each, count);
+///     5 values, 4 threads  -->  [0 1] [2 3] [4] []
+template <int threads, class Sum, class Value, class Visit>
+__device__ Sum scan_in_order(typename block_scan<Sum, threads>::TempStorage& storage,
+                             unsigned count, Value value, Visit visit) {
+  const unsigned each = (count + threads - 1) / threads;
+  const unsigned begin = min(threadIdx.x * each, count);
+  const unsigned end = min(begin + each, count);
+  Sum mine = 0;
+  for (unsigned i = begin; i < end; ++i) mine += value(i);
+  Sum before = 0;
+  Sum total = 0;
+  block_scan<Sum, threads>(storage).ExclusiveSum(mine, before, total);
+  for (unsigned i = begin; i < end; ++i) {
+    const Sum here = value(i);
+    visit(i, here, before);
+    before += here;
   }
-};
+  __syncthreads();
+  return total;
+}
 
 /// The finalizer of splitmix64 (Steele, Lea and Flood, OOPSLA 2014): a hash of 64 bits.
 __host__ __device__ inline unsigned long long splitmix64_finalize(unsigned long long x) {

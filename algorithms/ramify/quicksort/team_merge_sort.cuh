@@ -47,7 +47,10 @@ __device__ Index merge_path(Index diagonal, Index left_size, Index right_size,
 template <class Code, class Value, int threads, int items>
 struct team_merge_sort {
   static constexpr bool has_values = key_value_arrays<Code, Value>::has_values;
+  static constexpr int threads_of_team = threads;
+  static constexpr int items_of_thread = items;
   static constexpr int capacity = threads * items;
+  using team = block_team<threads>;  ///< of a block with any number of teams
   static_assert(capacity <= 65'536, "indices have 16 bits");
 
   /// Arrays in shared memory. They are `items` + 1 elements longer than the input: the last thread
@@ -62,7 +65,7 @@ struct team_merge_sort {
     __device__ arrays view() { return {keys.data(), indices.data()}; }
   };
   /// Returns the bytes of shared memory for up to `max` elements.
-  [[nodiscard]] static constexpr std::size_t bytes(std::size_t max) {
+  [[nodiscard]] __host__ __device__ static constexpr std::size_t bytes(std::size_t max) {
     return key_bytes(max) + (has_values ? 2 * (max + items + 1) : 0);
   }
   /// Returns the arrays for up to `max` elements in memory of bytes(max).
@@ -113,17 +116,13 @@ struct team_merge_sort {
     elements mine;
     const unsigned full = count / items;
     const unsigned first = team.rank * items;
-    int valid = items;
-    if (team.rank < full) {
-      RAMIFY_UNROLL
-      for (int i = 0; i < items; ++i) load(mine, i, i * full + team.rank, read);
-    } else {
-      valid = team.rank == full ? static_cast<int>(count - first) : 0;
-      RAMIFY_UNROLL
-      for (int i = 0; i < items; ++i) {
-        if (i < valid) load(mine, i, first + i, read);
-      }
-    }
+    const int left_over = team.rank == full ? static_cast<int>(count - first) : 0;
+    const int valid = team.rank < full ? items : left_over;
+    for_valid_items(valid, [&](int i, bool all) {
+      const unsigned index = all ? i * full + team.rank : first + i;
+      mine.keys[i] = read(index);
+      if constexpr (has_values) mine.indices[i] = index;
+    });
     sort_in_registers(mine, valid, compare);
     store(shared, mine, first, valid);
     team.sync();
@@ -160,28 +159,29 @@ struct team_merge_sort {
     unsigned end;
   };
 
-  template <class Read>
-  __device__ static void load(elements& mine, int i, unsigned index, Read read) {
-    mine.keys[i] = read(index);
-    if constexpr (has_values) mine.indices[i] = index;
+  /// Calls visit(i, valid == items) for each of the first `valid` items. Threads with all items do
+  /// not compare.
+  template <class Visit>
+  __device__ static void for_valid_items(int valid, Visit visit) {
+    if (valid == items) {
+      RAMIFY_UNROLL
+      for (int i = 0; i < items; ++i) visit(i, true);
+    } else {
+      RAMIFY_UNROLL
+      for (int i = 0; i < items; ++i) {
+        if (i < valid) visit(i, false);
+      }
+    }
   }
 
   __device__ static void store(const arrays& shared, const elements& mine, unsigned first,
                                int valid) {
-    const auto store_one = [&](int i) {
+    for_valid_items(valid, [&](int i, bool) {
       shared.keys[first + i] = mine.keys[i];
-      if constexpr (has_values)
+      if constexpr (has_values) {
         shared.indices[first + i] = static_cast<std::uint16_t>(mine.indices[i]);
-    };
-    if (valid == items) {
-      RAMIFY_UNROLL
-      for (int i = 0; i < items; ++i) store_one(i);
-    } else {
-      RAMIFY_UNROLL
-      for (int i = 0; i < items; ++i) {
-        if (i < valid) store_one(i);
       }
-    }
+    });
   }
 
   /// The range of the left run that a thread has merged, counted from 1. 0: the thread did not

@@ -128,6 +128,8 @@ struct sample_sort_tuning {
   static constexpr int min_piece = tile_threads * tile_items;
 #endif
 
+  /// Threads of a block of the leaf grid.
+  static constexpr int leaf_threads = max_teams * team_threads;
   /// Elements that a team sorts in shared memory.
   static constexpr int leaf_size = team_threads * leaf_items;
   /// Sampled keys for each bucket. Bucket sizes then differ by 13 % (standard deviation).
@@ -135,6 +137,8 @@ struct sample_sort_tuning {
   /// Sampled keys for each bucket of a large root, because the next level waits for the longest
   /// segment. With 60, the sort of 2^26 u32 keys takes 1 to 2 % longer.
   static constexpr int root_oversampling = 240;
+  /// Keys of a thread in a small sample, which takes less time with fewer.
+  static constexpr int small_sample_items = round_down_to_odd((sample_items + 2) / 3);
   /// Keys of the root's sample that a thread holds at a time.
   static constexpr int root_items = std::min(sample_items, 8);
   /// Target number of keys in a bucket, so that few buckets are longer than a leaf.

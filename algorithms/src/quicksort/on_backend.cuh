@@ -24,31 +24,29 @@ struct directed {
 template <>
 inline constexpr bool orders_numbers<directed> = true;
 
-/// Returns the order of keys that are held as their bits, or as doubles.
-[[nodiscard]] inline directed order_of(const double*, facade::number_kind, bool down) {
-  return {down};
-}
-[[nodiscard]] inline number_codes<std::uint32_t> order_of(const std::uint32_t*,
-                                                          facade::number_kind kind, bool down) {
-  using codes = number_codes<std::uint32_t>;
+/// Returns the order of keys that are held as doubles, or as their bits.
+[[nodiscard]] inline directed order_of(const double*, number_kind, bool down) { return {down}; }
+template <class Word>
+[[nodiscard]] number_codes<Word> order_of(const Word*, number_kind kind, bool down) {
+  using codes = number_codes<Word>;
   switch (kind) {
-    case facade::number_kind::floating_point: return codes::of<float>(down);
-    case facade::number_kind::signed_integer: return codes::of<std::int32_t>(down);
-    default: return codes::of<std::uint32_t>(down);
+    case number_kind::floating_point:
+      return codes::template of<std::conditional_t<sizeof(Word) == 4, float, double>>(down);
+    case number_kind::signed_integer: return codes::template of<std::make_signed_t<Word>>(down);
+    default: return codes::template of<Word>(down);
   }
 }
-[[nodiscard]] inline number_codes<std::uint64_t> order_of(const std::uint64_t*,
-                                                          facade::number_kind kind, bool down) {
-  using codes = number_codes<std::uint64_t>;
-  return kind == facade::number_kind::signed_integer ? codes::of<std::int64_t>(down)
-                                                     : codes::of<std::uint64_t>(down);
-}
 
-/// Copies the arrays to the device if necessary, sorts, and copies them back.
-template <class Held, class Value>
-quicksort_report sort_in_this_build(Held* keys, facade::number_kind kind, Value* values,
-                                    std::size_t n, const quicksort_options& options) {
-  const auto order = order_of(keys, kind, options.descending);
+}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD
+
+namespace ramify::detail::facade {
+
+// Copies the arrays to the device if necessary, sorts, and copies them back.
+template <build where, class Held, class Value>
+quicksort_report quicksort_on(Held* keys, number_kind kind, Value* values, std::size_t n,
+                              const quicksort_options& options) {
+  static_assert(where == this_build);
+  const auto order = quicksort::order_of(keys, kind, options.descending);
   facade_call call(options.pending_launches);
   const on_device device_keys(std::span(keys, n), array_role::in_place, call, "keys");
   quicksort_report report;
@@ -63,17 +61,6 @@ quicksort_report sort_in_this_build(Held* keys, facade::number_kind kind, Value*
   device_keys.copy_back();
   static_cast<run_times&>(report) = call.finish();
   return report;
-}
-
-}  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD
-
-namespace ramify::detail::facade {
-
-template <build where, class Held, class Value>
-quicksort_report quicksort_on(Held* keys, number_kind kind, Value* values, std::size_t n,
-                              const quicksort_options& options) {
-  static_assert(where == this_build);
-  return detail::quicksort::sort_in_this_build(keys, kind, values, n, options);
 }
 
 }  // namespace ramify::detail::facade

@@ -2,58 +2,34 @@
 #include <ramify/quicksort.hpp>
 
 #include <stdexcept>
-#include <string>
 
 #include "facade/backend_choice.hpp"
 #include "quicksort/on_backend.hpp"
 
-namespace ramify {
-namespace {
+namespace ramify::detail::quicksort {
 
-template <class Key, class Value>
-quicksort_report sort(Key* keys, Value* values, std::size_t n, const quicksort_options& options) {
+quicksort_report sort_numbers(const number_array& keys, const number_array& values, std::size_t n,
+                              const quicksort_options& options) {
   validate(options);
   if (to_string(options.backend) == "?") {
     throw std::invalid_argument("quicksort_options.backend is none of the enumerators");
   }
-  return detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
-    auto* held = reinterpret_cast<detail::facade::sorted_as<Key>*>(keys);
-    return detail::facade::quicksort_on<where>(held, detail::facade::kind_of<Key>, values, n,
-                                               options);
+  return facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
+    const auto sort = [&](auto* held, auto* moved) {
+      return facade::quicksort_on<where>(held, keys.kind, moved, n, options);
+    };
+    const auto sort_with_values = [&](auto* held) {
+      if (values.bytes == 0) return sort(held, static_cast<void*>(nullptr));
+      return values.bytes == 4 ? sort(held, static_cast<std::uint32_t*>(values.data))
+                               : sort(held, static_cast<std::uint64_t*>(values.data));
+    };
+    // 32-bit numbers and 64-bit integers are sorted as their bits, so that there is one set of
+    // kernels for each size. A double is sorted as a double, see sort_order.
+    if (keys.bytes == 4) return sort_with_values(static_cast<std::uint32_t*>(keys.data));
+    return keys.kind == number_kind::floating_point
+               ? sort_with_values(static_cast<double*>(keys.data))
+               : sort_with_values(static_cast<std::uint64_t*>(keys.data));
   });
 }
 
-}  // namespace
-
-template <quicksort_facade_key Key>
-quicksort_report quicksort(std::span<Key> keys, const quicksort_options& options) {
-  return sort<Key, void>(keys.data(), nullptr, keys.size(), options);
-}
-
-template <quicksort_facade_key Key, quicksort_facade_value Value>
-quicksort_report quicksort_pairs(std::span<Key> keys, std::span<Value> values,
-                                 const quicksort_options& options) {
-  if (keys.size() != values.size()) {
-    throw std::invalid_argument("quicksort_pairs: " + std::to_string(keys.size()) + " keys, but " +
-                                std::to_string(values.size()) + " values");
-  }
-  detail::quicksort::check_overlap(keys.data(), values.data(), keys.size());
-  return sort<Key, Value>(keys.data(), values.data(), keys.size(), options);
-}
-
-// The sorted_as types of these keys are the INSTANCES in algorithms/CMakeLists.txt.
-#define RAMIFY_INSTANTIATE(Key)                                                       \
-  template quicksort_report quicksort(std::span<Key>, const quicksort_options&);      \
-  template quicksort_report quicksort_pairs(std::span<Key>, std::span<std::uint32_t>, \
-                                            const quicksort_options&);                \
-  template quicksort_report quicksort_pairs(std::span<Key>, std::span<std::uint64_t>, \
-                                            const quicksort_options&);
-RAMIFY_INSTANTIATE(std::int32_t)
-RAMIFY_INSTANTIATE(std::uint32_t)
-RAMIFY_INSTANTIATE(std::int64_t)
-RAMIFY_INSTANTIATE(std::uint64_t)
-RAMIFY_INSTANTIATE(float)
-RAMIFY_INSTANTIATE(double)
-#undef RAMIFY_INSTANTIATE
-
-}  // namespace ramify
+}  // namespace ramify::detail::quicksort

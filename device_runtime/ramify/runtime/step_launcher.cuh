@@ -138,9 +138,11 @@ class step_launcher {
 #if RAMIFY_DEVICE_LAUNCH && (!RAMIFY_ON_CUDA || defined(__CUDA_ARCH__))
     if (!makes_stream_) return;
     makes_stream_ = false;
-    // Without a named stream, the step uses the NULL stream, which is correct but slower.
-    made_stream_ = cudaStreamCreateWithFlags(&in_order_, cudaStreamNonBlocking) == cudaSuccess;
-    if (!made_stream_) in_order_ = nullptr;
+    // Without a named stream, the step uses the NULL stream, which is correct but slower. (The
+    // address of a member would put the whole launcher into local memory.)
+    cudaStream_t made = nullptr;
+    made_stream_ = cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking) == cudaSuccess;
+    if (made_stream_) in_order_ = made;
 #endif
   }
 
