@@ -41,6 +41,12 @@ inline constexpr int no_children = -1;
 __host__ __device__ constexpr int face_of(int axis, int side) { return 2 * axis + side; }
 __host__ __device__ constexpr int opposite(int face) { return face ^ 1; }
 
+/// The coarse-fine faces of a block, one bit per face.
+struct coarse_fine_faces {
+  unsigned to_coarse = 0;  ///< the neighbor is a coarser leaf
+  unsigned to_fine = 0;    ///< the block is a leaf, and the neighbor has children
+};
+
 template <int dim>
 struct mesh_tree {
   static_assert(dim == 2 || dim == 3);
@@ -69,6 +75,17 @@ struct mesh_tree {
 
   [[nodiscard]] __host__ __device__ bool is_leaf(int node) const {
     return first_child[node] == no_children;
+  }
+
+  [[nodiscard]] __device__ coarse_fine_faces coarse_fine_faces_of(int node) const {
+    coarse_fine_faces found;
+    const bool leaf = is_leaf(node);
+    for (int face = 0; face < faces; ++face) {
+      const int there = neighbor[node * faces + face];
+      if (there == coarser_neighbor) found.to_coarse |= 1u << face;
+      if (leaf && there >= 0 && !is_leaf(there)) found.to_fine |= 1u << face;
+    }
+    return found;
   }
 
   /// The number of the first node of a family.

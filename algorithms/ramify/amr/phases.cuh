@@ -18,12 +18,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <ramify/amr/advance.cuh>
-#include <ramify/amr/average_down.cuh>
 #include <ramify/amr/next_phase.cuh>
 #include <ramify/amr/rebuild_lists.cuh>
 #include <ramify/amr/refine.cuh>
-#include <ramify/amr/reflux.cuh>
 #include <ramify/amr/regrid.cuh>
+#include <ramify/amr/synchronize.cuh>
 #include <ramify/amr/time_step.cuh>
 #include <ramify/runtime/chain_link.cuh>
 
@@ -255,11 +254,11 @@ struct run_program : View {
 
   [[nodiscard]] __host__ __device__ unsigned slots_of(const run_state& now) const {
     return slots_of_phase(this->tree.max_level, this->step.subcycle,
-                          now.next == phase::step ? now.time.batch : 1);
+                          now.next == phase::step ? now.clock.batch : 1);
   }
   /// One step needs fewer slots than several.
   __device__ void shrink_step(run_state& now) const {
-    if (now.next == phase::step) now.time.batch = 1;
+    if (now.next == phase::step) now.clock.batch = 1;
   }
 
   template <class Grids>
@@ -271,7 +270,7 @@ struct run_program : View {
     }
     // Tail launches read the mesh later, in device memory.
     const mesh_state& mesh = grids.from_kernel() ? this->state->mesh : now.mesh;
-    launch_steps<false>(view, mesh, now.time.batch, grids);
+    launch_steps<false>(view, mesh, now.clock.batch, grids);
   }
 
   /// One step, in sizes for the current mesh.
@@ -282,10 +281,9 @@ struct run_program : View {
 
   /// Whether the next steps are many enough and short enough for a graph.
   [[nodiscard]] bool loop_pays(const run_state& now) const {
-    unsigned long long due = now.time.stop_step - now.time.steps;
-    if (this->regrid.every > 0) due = std::min(due, now.time.next_regrid - now.time.steps);
-    return due >= loop_tuning::min_steps &&
-           std::size_t{now.mesh.leaves} * View::cells::count <= loop_tuning::max_cells;
+    unsigned long long due = now.clock.stop_step - now.clock.steps;
+    if (this->regrid.every > 0) due = std::min(due, now.clock.next_regrid - now.clock.steps);
+    return loop_tuning::graph_pays(std::size_t{now.mesh.leaves} * View::cells::count, double(due));
   }
   /// The first phases of a run do not repeat.
   static constexpr bool begins_without_loop = true;

@@ -9,10 +9,10 @@
 /// filled no kernel reads them. So neither the mesh nor the bits of the values depend on an order
 /// of blocks. The tags are the smallest set that balance allows.
 
-#include <ramify/amr/average_down.cuh>
 #include <ramify/amr/block_operators.cuh>
 #include <ramify/amr/criteria.cuh>
 #include <ramify/amr/run_view.cuh>
+#include <ramify/amr/synchronize.cuh>
 #include <ramify/runtime/collectives.cuh>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
