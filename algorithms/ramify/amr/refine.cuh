@@ -82,24 +82,32 @@ struct fill_from_initial_state {
   }
 };
 
+/// Makes a node without children. `value_at` returns the values of a cell at its position. All
+/// threads of the block must call it.
+template <class View, class Value>
+__device__ void make_node(const View& view, int node, const block_place<View::dim>& place,
+                          int parent, Value value_at) {
+  using cells = typename View::cells;
+  for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += regrid_threads) {
+    int at[View::dim];
+    cells::position(cell, at);
+    view.u_new.store(node, cell, value_at(at));
+  }
+  if (threadIdx.x != 0) return;
+  view.tree.place[node] = place;
+  view.tree.parent[node] = parent;
+  view.tree.first_child[node] = no_children;
+  view.lists.is_tagged[node] = 0;
+  view.lists.idle[node] = 0;
+}
+
 /// Makes the root blocks and fills them, one block each. `fill` is a fill_from_initial_state.
 template <class View, class Fill>
 __global__ void fill_roots(View view, Fill fill) {
   const traced here(view.trace, __func__);
-  const int node = static_cast<int>(blockIdx.x);
   const block_place<View::dim> place = view.tree.place_of_root(blockIdx.x);
-  for (int cell = static_cast<int>(threadIdx.x); cell < View::cells::count;
-       cell += regrid_threads) {
-    int at[View::dim];
-    View::cells::position(cell, at);
-    view.u_new.store(node, cell, fill.at(view, place, at));
-  }
-  if (threadIdx.x != 0) return;
-  view.tree.place[node] = place;
-  view.tree.parent[node] = -1;
-  view.tree.first_child[node] = no_children;
-  view.lists.is_tagged[node] = 0;
-  view.lists.idle[node] = 0;
+  make_node(view, static_cast<int>(blockIdx.x), place, -1,
+            [&](const auto& at) { return fill.at(view, place, at); });
 }
 
 /// Reports a fault if there is no memory for the children. One thread.
@@ -107,9 +115,8 @@ template <class View>
 __global__ void check_capacity(View view) {
   const traced here(view.trace, __func__);
   run_state& state = *view.state;
-  const unsigned long long nodes =
-      view.tree.root_count() +
-      (1ull * state.mesh.families + new_families(state)) * view.tree.siblings;
+  const unsigned long long families = 1ull * state.mesh.families + new_families(state);
+  const unsigned long long nodes = view.tree.root_count() + families * view.tree.siblings;
   if (nodes > view.tree.capacity) state.fault.code = fault::mesh_full;
 }
 
@@ -117,20 +124,10 @@ __global__ void check_capacity(View view) {
 /// threads of the block must call it.
 template <class View, class Fill>
 __device__ void make_child(const View& view, const Fill& fill, unsigned i, int child) {
-  using cells = typename View::cells;
   const int parent = view.lists.tagged[view.state->regrid.refine_begin + i];
-  const int node = first_child_for(view, i) + child;
-  for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += regrid_threads) {
-    int at[View::dim];
-    cells::position(cell, at);
-    view.u_new.store(node, cell, fill(view, parent, child, at));
-  }
-  if (threadIdx.x != 0) return;
-  view.tree.place[node] = view.tree.place_of_child(view.tree.place[parent], child);
-  view.tree.parent[node] = parent;
-  view.tree.first_child[node] = no_children;
-  view.lists.is_tagged[node] = 0;
-  view.lists.idle[node] = 0;
+  make_node(view, first_child_for(view, i) + child,
+            view.tree.place_of_child(view.tree.place[parent], child), parent,
+            [&](const auto& at) { return fill(view, parent, child, at); });
 }
 
 /// Makes the children of `count` of the blocks that are refined, from the `first`-th on. Each block
