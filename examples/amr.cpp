@@ -17,6 +17,7 @@
 #include <iostream>
 #include <optional>
 #include <ramify/amr.hpp>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@
 #include "common/output_file.hpp"
 #include "common/progress_bar.hpp"
 #include "common/report_json.hpp"
+#include "common/stop_request.hpp"
 #include "common/table_file.hpp"
 #include "common/text_file.hpp"
 #include "common/trace_option.hpp"
@@ -52,8 +54,10 @@ double time_of_frame(const common::amr_settings& s, double number) {
 double next_frame_time(const common::amr_settings& s, double now) {
   if (s.frames == 0) return s.flow.end_time;
   double number = std::floor(now / s.framed_until * double(s.frames));
-  while (time_of_frame(s, number) <= now) ++number;
-  return std::min(time_of_frame(s, number), s.flow.end_time);
+  // Rounding may give a frame that is not after `now`. Beyond 2^53 there may be no next number.
+  for (int i = 0; i < 2 && time_of_frame(s, number) <= now; ++i) ++number;
+  const double next = time_of_frame(s, number);
+  return next > now ? std::min(next, s.flow.end_time) : s.flow.end_time;
 }
 
 /// Checks, before the simulation, that a file can be created. \throws bad_output
@@ -73,13 +77,38 @@ void make_folder(const fs::path& folder) {
   if (why) throw common::bad_output("cannot make " + folder.string() + ": " + why.message());
 }
 
+/// Returns the frames of earlier runs in the folder of a new run, and the list of these frames.
+/// \throws std::invalid_argument naming one of them unless `force`
+std::vector<fs::path> old_frames(const common::amr_settings& s, bool force) {
+  const std::regex frame(std::string(to_string(s.flow.problem)) +
+                         "(_[0-9]{4,}\\.(vtu|png)|\\.pvd)");
+  std::vector<fs::path> found;
+  std::error_code no_folder;
+  for (const auto& entry : fs::directory_iterator(s.output_dir, no_folder)) {
+    if (std::regex_match(entry.path().filename().string(), frame)) found.push_back(entry.path());
+  }
+  if (!found.empty() && !force) {
+    throw std::invalid_argument("--output-dir " + s.output_dir + " has frames of another run, " +
+                                "such as " + std::ranges::min(found).filename().string() +
+                                "; choose another folder, or replace them with --force");
+  }
+  return found;
+}
+
+void remove_files(const std::vector<fs::path>& files) {
+  for (const fs::path& file : files) {
+    std::error_code why;
+    fs::remove(file, why);
+    if (why) throw common::bad_output("cannot remove " + file.string() + ": " + why.message());
+  }
+}
+
 /// Writes all files of a run except checkpoints.
 class recorder {
  public:
-  recorder(const common::amr_settings& settings, const fs::path& folder,
-           const common::amr_checkpoint* from)
+  recorder(const common::amr_settings& settings, const common::amr_checkpoint* from)
       : settings_(settings),
-        folder_(folder),
+        folder_(settings.output_dir),
         frames_(from == nullptr ? 0 : from->frames_written),
         series_(from == nullptr ? common::pvd_series(series_path())
                                 : common::pvd_series::resume(series_path(), from->state.time)),
@@ -191,7 +220,7 @@ bool has_returned(const ramify::amr_options& flow, double time) {
   return std::abs(periods - std::round(periods)) < 1e-9 * periods;
 }
 
-summary simulate(const common::amr_command_line& o) {
+summary simulate(const common::amr_command_line& o, const common::stop_request& stop) {
   using clock = std::chrono::steady_clock;
   std::optional<common::amr_checkpoint> from;
   if (!o.restart.empty()) from = common::read_amr_checkpoint(o.restart);
@@ -203,9 +232,12 @@ summary simulate(const common::amr_command_line& o) {
   }
   ramify::launch_trace trace;
   if (!o.trace.empty()) now.settings.flow.trace = &trace;
+  std::vector<fs::path> replaced;
+  if (!from) replaced = old_frames(now.settings, o.force);
   ramify::amr_simulation flow = start(now.settings, o, kept);
-  make_folder(o.output_dir);
-  recorder files(now.settings, o.output_dir, kept);
+  make_folder(now.settings.output_dir);
+  remove_files(replaced);
+  recorder files(now.settings, kept);
   now.first_totals = from ? from->first_totals : flow.totals();
 
   const double begin = flow.time();
@@ -226,9 +258,11 @@ summary simulate(const common::amr_command_line& o) {
   summary all;
   const std::uint64_t first_updates = flow.report().cell_updates;
   std::uint64_t saved = from && o.checkpoint == o.restart ? flow.steps() : 0;
-  while (flow.time() < end) {
+  std::uint64_t steps_at_most = 1;  // of a call, so that a stop request is soon seen
+  while (flow.time() < end && !stop.made()) {
     const double target = next_frame_time(now.settings, flow.time());
-    std::uint64_t steps = steps_until_multiple(flow.steps(), now.settings.history_every);
+    std::uint64_t steps =
+        std::min(steps_at_most, steps_until_multiple(flow.steps(), now.settings.history_every));
     if (!o.checkpoint.empty()) {
       steps = std::min(steps, steps_until_multiple(flow.steps(), o.checkpoint_every));
     }
@@ -241,7 +275,9 @@ summary simulate(const common::amr_command_line& o) {
       common::write_trace(o.trace, trace);
       throw std::runtime_error(what);
     }
-    all.seconds += std::chrono::duration<double>(clock::now() - before).count();
+    const double seconds = std::chrono::duration<double>(clock::now() - before).count();
+    all.seconds += seconds;
+    steps_at_most = seconds < 0.25 ? 2 * steps : std::max<std::uint64_t>(steps / 2, 1);
     bar.show(std::uint64_t(ticks * (flow.time() - begin) / (end - begin)));
     const bool is_frame = flow.time() == target;
     if (is_frame || flow.steps() % now.settings.history_every == 0) files.add_row(flow);
@@ -249,7 +285,8 @@ summary simulate(const common::amr_command_line& o) {
       if (now.settings.frames > 0) files.add_frame(flow);
       print_row(false);
     }
-    if (!o.checkpoint.empty() && (flow.steps() % o.checkpoint_every == 0 || flow.time() >= end)) {
+    if (!o.checkpoint.empty() &&
+        (flow.steps() % o.checkpoint_every == 0 || flow.time() >= end || stop.made())) {
       now.state = flow.state();
       now.frames_written = files.frames();
       common::write_amr_checkpoint(o.checkpoint, now);
@@ -333,11 +370,18 @@ void print(const summary& all) {
 }
 
 void run(const common::amr_command_line& o) {
-  const summary all = simulate(o);
+  const common::stop_request stop;
+  const summary all = simulate(o, stop);
   if (!o.report.empty()) {
     common::write_file(o.report, [&](std::ostream& out) { out << to_json(all).dump(2) << '\n'; });
   }
   print(all);
+  if (stop.made()) {
+    stop.finish("step " + std::to_string(all.report.steps) + ", time " +
+                std::to_string(all.report.time) +
+                (o.checkpoint.empty() ? ": no checkpoint was requested"
+                                      : ": " + o.checkpoint + " has the checkpoint"));
+  }
 }
 
 }  // namespace

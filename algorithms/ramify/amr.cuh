@@ -27,7 +27,7 @@
 /// Memory      2 (with subcycling 3) times the values of all blocks, inner ones included, and for
 ///             flux correction a quarter (in three dimensions three quarters) of them; taken from
 ///             the stream-ordered pool, and doubled when the mesh outgrows it, up to
-///             amr_mesh_config::max_blocks.
+///             amr_mesh_config::max_blocks; if memory is short it grows by less.
 /// Launches    Device route: one chain of tail launches for each call of advance(), with 10 launch
 ///             slots (6 a level and 4 with subcycling); without a slot the host launches. Flat
 ///             route: the host reads a few bytes back for each phase of a regrid, and once for at
@@ -141,8 +141,7 @@ class amr_run {
   ///         not a balanced mesh; the other exceptions of the first constructor
   amr_run(const Physics& physics, const Criterion& criterion, const amr_state& state,
           const amr_config& config, cudaStream_t stream = nullptr)
-      : parts_(std::make_unique<parts>(physics, criterion, validated(config), stream)) {
-    detail::amr::check_kind<Physics, n>(state, config.mesh);
+      : parts_(std::make_unique<parts>(physics, criterion, validated(config, &state), stream)) {
     restore(state);
   }
 
@@ -225,8 +224,9 @@ class amr_run {
   template <class Fill>
   using phase_run = detail::amr::phase_run<parts, Fill>;
 
-  static const amr_config& validated(const amr_config& config) {
+  static const amr_config& validated(const amr_config& config, const amr_state* state = nullptr) {
     validate(config, dim);
+    if (state != nullptr) detail::amr::check_kind<Physics, n>(*state, config.mesh);
     constexpr backend here = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;
     if (config.backend != backend::automatic && config.backend != here) {
       throw unavailable("amr_run: this code was compiled for the backend " +

@@ -2,6 +2,7 @@
 #include "amr_command_line.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "cli.hpp"
@@ -98,10 +99,16 @@ void declare(CLI::App& app, amr_command_line& o) {
       ->group(step);
   app.option_defaults()->group(step);
   add_launch_options(app, o.where);
+  app.add_option("--flat-loop", parsed_by(ramify::parse_flat_loop, o.flat_loop),
+                 "What launches the steps of the flat route: automatic, host or graph")
+      ->group(step);
 
   const char* const output = "Output";
-  app.add_option("--output-dir", o.output_dir, "Folder for meshes, pictures and history.csv")
-      ->capture_default_str()
+  app.add_option("--output-dir", o.output_dir,
+                 "Folder for meshes, pictures and history.csv; default: amr_output, or that of the "
+                 "checkpoint")
+      ->group(output);
+  app.add_flag("--force", o.force, "Replace the frames of another run in the folder")
       ->group(output);
   app.add_option("--frames", o.frames,
                  "Meshes and pictures after the first one (10); 0: none at all")
@@ -165,13 +172,9 @@ void apply(const amr_command_line& o, amr_settings& s) {
   apply(o.history_every, s.history_every);
   apply(o.field, s.field);
   static_cast<ramify::run_options&>(flow) = o.where;
-  validate(flow);
-  const auto fields = field_names(flow, ramify::amr_fields::primitive);
-  if (std::ranges::find(fields, s.field) == fields.end()) {
-    std::string all;
-    for (const std::string& name : fields) all += (all.empty() ? "" : ", ") + name;
-    throw std::invalid_argument("--field '" + s.field + "' is none of " + all);
-  }
+  flow.flat_loop = o.flat_loop;
+  apply(o.output_dir, s.output_dir);
+  validate(s);
 }
 
 }  // namespace
@@ -193,10 +196,13 @@ amr_settings settings_of(const amr_command_line& o, const amr_checkpoint& from) 
   apply(o.problem, s.flow.problem);
   apply(o.dim, s.flow.dimensions);
   apply(o.criterion, s.flow.criterion);
+  constexpr std::array<std::string_view, 6> may_change{"t-end",         "cfl",   "frames",
+                                                       "history-every", "field", "output-dir"};
   const auto check = [&] {
     const auto asked = to_json(s);
     for (const auto& [name, value] : kept.items()) {
-      if (name == "t-end" || asked.at(name) == value) continue;
+      if (std::ranges::find(may_change, name) != may_change.end()) continue;
+      if (asked.at(name) == value) continue;
       throw std::invalid_argument("--" + name + " is " + asked.at(name).dump() + ", but " +
                                   o.restart + " has " + value.dump());
     }

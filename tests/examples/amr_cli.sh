@@ -68,13 +68,17 @@ rm -r w
 flow=("${small[@]}" --t-end 0.05 --blocks 3x2)
 expect 0 - "${flow[@]}" --output-dir first --route device
 grep -q '^route: device (requested)$' out || fail "no route in $(cat out)"
-for way in '--route flat' '--pending-launches 40' '--checkpoint c --checkpoint-every 7'; do
+for way in '--route flat' '--route flat --flat-loop host' '--pending-launches 40' \
+  '--checkpoint c --checkpoint-every 7'; do
   # shellcheck disable=SC2086
   expect 0 - "${flow[@]}" --output-dir again $way
   diff -r first again >/dev/null || fail "$way gives other files"
   rm -r again
 done
 rm c
+expect 0 - "${flow[@]}" --output-dir again --route flat --flat-loop host
+output_has 'flat loop: host (requested)'
+rm -r again
 different() {
   expect 0 - "${flow[@]}" --output-dir again "$@"
   ! cmp -s first/kelvin-helmholtz_0002.vtu again/kelvin-helmholtz_0002.vtu ||
@@ -123,10 +127,31 @@ cannot_change --dim 3
 cannot_change --precision float
 cannot_change --blocks 3
 cannot_change --max-level 3
-cannot_change --frames 7
 cannot_change --subcycle
-cannot_change --cfl 0.1
+cannot_change --refine-above 0.3
 expect 2 '--t-end is before the time' --restart c --t-end 0.01 --output-dir o
+
+# Settings that may change. The folder is that of the checkpoint.
+expect 0 - "${small[@]}" --problem sod --t-end 0.04 --output-dir kept --checkpoint k
+expect 0 - --restart k --backend cpu --t-end 0.08 --frames 4 --field pressure --history-every 2 \
+  --cfl 0.2 --quiet --report k.json
+has_frames kept sod 6
+[ "$(tail -n 1 kept/history.csv | cut -d, -f1)" = 0.08 ] || fail "$(cat kept/history.csv)"
+for setting in '"frames": 4' '"field": "pressure"' '"history-every": 2' '"cfl": 0.2'; do
+  grep -qF "$setting" k.json || fail "no $setting in $(cat k.json)"
+done
+[ ! -e amr_output ] || fail "frames outside of the folder of the checkpoint"
+expect 2 "--field 'color' is none of" --restart k --field color --output-dir o
+expect 2 '--output-dir is empty' --output-dir ''
+
+# The frames of another run are replaced only with --force.
+cp -r kept before
+expect 2 '--output-dir kept has frames of another run, such as sod.pvd' "${small[@]}" \
+  --problem sod --t-end 0.04 --output-dir kept
+diff -r before kept || fail "a refused run changed a folder"
+expect 0 - "${small[@]}" --problem sod --t-end 0.04 --output-dir kept --force
+has_frames kept sod 2
+rm -r kept before k
 
 # Files that are not checkpoints.
 head -c 1000 c >short
@@ -157,7 +182,8 @@ expect 2 '--max-level' --max-level 19 --output-dir o
 expect 2 '--max-level' --max-level 1.5 --output-dir o
 expect 2 "'nan' is not a number in" --t-end nan --output-dir o
 expect 2 "'0' is not a number in" --t-end 0 --output-dir o
-expect_trace "${small[@]}" --route device --output-dir traced --t-end 0.01
+expect_trace "${small[@]}" --route device --output-dir traced --force --t-end 0.01
+expect 2 "flat_loop 'spiral' is none of automatic, graph, host" --flat-loop spiral --output-dir o
 expect 5 'cannot write nowhere/t.html: no such folder' "${small[@]}" --trace nowhere/t.html \
   --output-dir o
 expect 2 "criterion 'guess' is neither" --criterion guess --output-dir o

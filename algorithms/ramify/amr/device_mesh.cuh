@@ -44,7 +44,7 @@ class device_mesh {
     view_.step = config_.step;
     view_.state = state_.data();
     describe_domain();
-    grow_to(std::max<std::size_t>(2 * view_.tree.root_count(), 1024));
+    grow_to(std::min(max_nodes(), std::max<std::size_t>(2 * view_.tree.root_count(), 1024)));
     choose_teams();
   }
 
@@ -67,14 +67,12 @@ class device_mesh {
                                         : config_.mesh.max_blocks;
   }
 
-  /// Allocates memory for `nodes` nodes, or for as many as are allowed, and moves the mesh into it.
-  /// \throws amr_error if no more are allowed; cuda_error, and then the mesh is unchanged
+  /// Allocates memory for `nodes` nodes, and moves the mesh into it.
+  /// \throws amr_error if so many are not allowed; cuda_error, and then the mesh is unchanged
   void grow_to(std::size_t nodes) {
-    const std::size_t most = max_nodes();
-    nodes = std::min(nodes, most);
-    if (nodes <= view_.tree.capacity) {
+    if (nodes > max_nodes()) {
       throw amr_error("the mesh needs more than amr_mesh_config.max_blocks, which is " +
-                      std::to_string(most));
+                      std::to_string(max_nodes()));
     }
     view_type next = view_;
     const auto place_arrays = [&](memory_layout layout) {
@@ -106,18 +104,18 @@ class device_mesh {
   ///         unchanged; cuda_error
   void grow() {
     const phase_range range("amr: grow the mesh");
-    const double blocks = view_.tree.capacity;
+    const std::size_t blocks = view_.tree.capacity;
     for (const double factor : {2.0, 1.5, 1.2}) {
       try {
-        grow_to(static_cast<std::size_t>(factor * blocks));
+        const auto wanted = static_cast<std::size_t>(factor * double(blocks));
+        grow_to(std::max(std::min(wanted, max_nodes()), blocks + 1));
         return;
       } catch (const cuda_error& e) {
         if (e.code() != cudaErrorMemoryAllocation) throw;
       }
     }
-    throw amr_error("there is no device memory for a larger mesh: its " +
-                    std::to_string(view_.tree.capacity) + " blocks have " +
-                    std::to_string(memory_.size()) +
+    throw amr_error("there is no device memory for a larger mesh: its " + std::to_string(blocks) +
+                    " blocks have " + std::to_string(memory_.size()) +
                     " bytes, and moving it needs 2.2 times as many");
   }
 

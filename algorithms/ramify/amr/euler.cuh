@@ -130,6 +130,7 @@ struct euler {
   /// The values with the x axis and `axis` exchanged.
   [[nodiscard]] __host__ __device__ static values rotated(const values& u, int axis) {
     values other = u;
+    RAMIFY_UNROLL
     for (int a = 1; a < dim; ++a) {
       other[normal] = axis == a ? u[normal + a] : other[normal];
       other[normal + a] = axis == a ? u[normal] : u[normal + a];

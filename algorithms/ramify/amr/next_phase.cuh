@@ -72,24 +72,20 @@ __device__ void decide_next_phase(const View& view) {
   state.launched_of_phase = 0;
   if (state.fault.code == fault::mesh_full) return;  // the phase did nothing, and is due again
   const phase after_refinement = regrid.building ? phase::rebuild_lists : phase::tag_for_coarsening;
+  bool is_complete = false;  // the steps or the regrid: begin the next ones
   switch (state.next) {
     case phase::idle: break;
-    case phase::begin: begin_steps(view, state); break;
+    case phase::begin: is_complete = true; break;
     case phase::step:
-      if (state.clock.dt == 0) {
-        state.next = phase::idle;
-      } else {
-        begin_steps(view, state);
-      }
+      state.next = phase::idle;
+      is_complete = state.clock.dt != 0;
       break;
     case phase::average_down:
-      if (regrid.building) {  // a batch that takes no step: it only checks the cells
-        regrid.building = false;
-        state.clock.batch = 1;
-        state.next = phase::step;
-      } else {
-        begin_steps(view, state);
-      }
+      is_complete = !regrid.building;
+      if (!regrid.building) break;
+      regrid.building = false;  // a batch that takes no step: it only checks the cells
+      state.clock.batch = 1;
+      state.next = phase::step;
       break;
     case phase::tag: state.next = refine_or(regrid, after_refinement); break;
     case phase::balance:
@@ -101,13 +97,8 @@ __device__ void decide_next_phase(const View& view) {
       state.next = regrid.rounds_left > 0 ? phase::tag : after_refinement;
       break;
     case phase::tag_for_coarsening:
-      if (regrid.coarsen_count > 0) {
-        state.next = phase::coarsen;
-      } else if (regrid.mesh_changed) {
-        state.next = phase::rebuild_lists;
-      } else {
-        begin_steps(view, state);
-      }
+      state.next = regrid.coarsen_count > 0 ? phase::coarsen : phase::rebuild_lists;
+      is_complete = regrid.coarsen_count == 0 && !regrid.mesh_changed;
       break;
     case phase::coarsen:
       state.mesh.free_families += regrid.coarsen_count;
@@ -119,6 +110,7 @@ __device__ void decide_next_phase(const View& view) {
       state.next = phase::average_down;
       break;
   }
+  if (is_complete) begin_steps(view, state);
   if (state.fault.code != fault::none) state.next = phase::idle;
 }
 

@@ -82,18 +82,10 @@ struct fill_from_initial_state {
   }
 };
 
-/// Makes a node without children. `value_at` returns the values of a cell at its position. All
-/// threads of the block must call it.
-template <class View, class Value>
+/// Makes a node without children. One thread.
+template <class View>
 __device__ void make_node(const View& view, int node, const block_place<View::dim>& place,
-                          int parent, Value value_at) {
-  using cells = typename View::cells;
-  for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += regrid_threads) {
-    int at[View::dim];
-    cells::position(cell, at);
-    view.u_new.store(node, cell, value_at(at));
-  }
-  if (threadIdx.x != 0) return;
+                          int parent) {
   view.tree.place[node] = place;
   view.tree.parent[node] = parent;
   view.tree.first_child[node] = no_children;
@@ -105,9 +97,15 @@ __device__ void make_node(const View& view, int node, const block_place<View::di
 template <class View, class Fill>
 __global__ void fill_roots(View view, Fill fill) {
   const traced here(view.trace, __func__);
+  const int node = static_cast<int>(blockIdx.x);
   const block_place<View::dim> place = view.tree.place_of_root(blockIdx.x);
-  make_node(view, static_cast<int>(blockIdx.x), place, -1,
-            [&](const auto& at) { return fill.at(view, place, at); });
+  for (int cell = static_cast<int>(threadIdx.x); cell < View::cells::count;
+       cell += regrid_threads) {
+    int at[View::dim];
+    View::cells::position(cell, at);
+    view.u_new.store(node, cell, fill.at(view, place, at));
+  }
+  if (threadIdx.x == 0) make_node(view, node, place, -1);
 }
 
 /// Reports a fault if there is no memory for the children. One thread.
@@ -124,10 +122,16 @@ __global__ void check_capacity(View view) {
 /// threads of the block must call it.
 template <class View, class Fill>
 __device__ void make_child(const View& view, const Fill& fill, unsigned i, int child) {
+  using cells = typename View::cells;
   const int parent = view.lists.tagged[view.state->regrid.refine_begin + i];
-  make_node(view, first_child_for(view, i) + child,
-            view.tree.place_of_child(view.tree.place[parent], child), parent,
-            [&](const auto& at) { return fill(view, parent, child, at); });
+  const int node = first_child_for(view, i) + child;
+  for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += regrid_threads) {
+    int at[View::dim];
+    cells::position(cell, at);
+    view.u_new.store(node, cell, fill(view, parent, child, at));
+  }
+  if (threadIdx.x != 0) return;
+  make_node(view, node, view.tree.place_of_child(view.tree.place[parent], child), parent);
 }
 
 /// Makes the children of `count` of the blocks that are refined, from the `first`-th on. Each block

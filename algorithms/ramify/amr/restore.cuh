@@ -41,13 +41,18 @@ void check_kind(const amr_state& state, const amr_mesh_config& mesh) {
   same("cells", state.cells, n);
   same("variables", state.variables, Physics::variables);
   same("real_bytes", state.real_bytes, static_cast<int>(sizeof(real)));
-  for (std::size_t axis = 0; axis < dim; ++axis) {
+  for (int axis = 0; axis < dim; ++axis) {
     same("roots", state.roots[axis], mesh.roots[axis]);
   }
   same("idle.size()", state.idle.size(), state.leaves.size());
   same("values.size()", state.values.size(),
        state.leaves.size() * Physics::variables * block_cells<dim, n>::count * sizeof(real));
   require(std::isfinite(state.time), "amr_state.time", state.time, "finite");
+  require(state.steps >> 63 == 0, "amr_state.steps", state.steps, "below 2^63");
+  std::size_t roots = 1;
+  for (int axis = 0; axis < dim; ++axis) roots *= mesh.roots[axis];
+  require(state.leaves.size() >= roots, "amr_state.leaves.size()", state.leaves.size(),
+          "at least the number of root blocks");
 }
 
 /// The arrays of a mesh_tree on the host, and the node of each leaf.
