@@ -60,11 +60,10 @@ void declare(CLI::App& app, amr_command_line& o) {
          "Root blocks along each axis: one number, or NxM, or NxMxK")
       ->group(mesh);
   app.add_option("--max-level", o.max_level, "Level of the finest blocks; the roots are level 0")
-      ->check(number_in(0, 18))
-      ->check(whole_number<0>)
+      ->transform(whole_number(0, 18))
       ->group(mesh);
   app.add_option("--max-blocks", o.max_blocks, "Limit for the number of blocks; 0: none")
-      ->check(whole_number<0>)
+      ->transform(whole_number(0))
       ->group(mesh);
   app.add_option("--balance", parsed_by(ramify::parse_balance, o.balance),
                  "Neighbors that differ by at most one level: face, edge or corner")
@@ -80,7 +79,7 @@ void declare(CLI::App& app, amr_command_line& o) {
       ->check(number_in(0, 1e30))
       ->group(mesh);
   app.add_option("--regrid-every", o.regrid_every, "Steps between two regrids; 0: none")
-      ->check(whole_number<0>)
+      ->transform(whole_number(0, UINT32_MAX))
       ->group(mesh);
 
   const char* const step = "Method";
@@ -99,38 +98,36 @@ void declare(CLI::App& app, amr_command_line& o) {
       ->group(step);
   app.option_defaults()->group(step);
   add_launch_options(app, o.where);
-  app.add_option("--flat-loop", parsed_by(ramify::parse_flat_loop, o.flat_loop),
-                 "What launches the steps of the flat route: automatic, host or graph")
-      ->group(step);
+  add_choice(app, "--flat-loop", ramify::parse_flat_loop, o.flat_loop,
+             "What launches the steps of the flat route: automatic, graph or host");
 
   const char* const output = "Output";
   app.add_option("--output-dir", o.output_dir,
                  "Folder for meshes, pictures and history.csv; default: amr_output, or that of the "
                  "checkpoint")
       ->group(output);
-  app.add_flag("--force", o.force, "Replace the frames of another run in the folder")
-      ->group(output);
   app.add_option("--frames", o.frames,
                  "Meshes and pictures after the first one (10); 0: none at all")
-      ->check(whole_number<0>)
+      ->transform(whole_number(0, UINT32_MAX))
       ->group(output);
   app.add_option("--field", o.field, "Field in the pictures; default: density or concentration")
       ->group(output);
   app.add_option("--history-every", o.history_every, "Steps per row of history.csv (10)")
-      ->check(whole_number<1>)
+      ->transform(whole_number(1))
       ->group(output);
-  auto* checkpoint = app.add_option("--checkpoint", o.checkpoint,
-                                    "File from which the simulation can be continued")
-                         ->group(output);
+  app.option_defaults()->group(output);
+  auto* checkpoint =
+      o.files.add_output(app, "--checkpoint", o.checkpoint,
+                         "File from which the simulation can be continued", "--restart");
   app.add_option("--checkpoint-every", o.checkpoint_every, "Steps between checkpoints")
-      ->check(whole_number<1>)
+      ->transform(whole_number(1))
       ->capture_default_str()
       ->needs(checkpoint)
       ->group(output);
-  app.add_option("--restart", o.restart, "Checkpoint to continue")->group(output);
-  app.add_option("--report", o.report, "JSON file for the summary")->group(output);
-  app.option_defaults()->group(output);
-  add_trace_option(app, o.trace);
+  o.files.add_input(app, "--restart", o.restart, "Checkpoint to continue");
+  o.files.add_report(app, o.report);
+  add_trace_option(app, o.files, o.trace);
+  app.get_option("--force")->description("Replace read-only files, and frames of another run");
   app.add_flag("--quiet", o.quiet, "No table and no progress bar")->group(output);
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "amr_checkpoint.hpp"
+#include "file_options.hpp"
 
 namespace common {
 
@@ -30,10 +31,11 @@ struct amr_command_line {
   std::optional<std::uint32_t> frames;
   std::optional<std::uint64_t> history_every;
   std::optional<std::string> field, output_dir;
-  bool subcycle = false, no_reflux = false, quiet = false, force = false;
+  bool subcycle = false, no_reflux = false, quiet = false;
   ramify::run_options where;
   ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
-  std::string checkpoint, restart, report, trace;
+  std::string checkpoint, restart, report = "text", trace;
+  file_options files;
   std::uint64_t checkpoint_every = 100;
 };
 
