@@ -169,6 +169,26 @@ expect 1 'c2 is of step 30' --backend cpu --quiet --problem advect-gaussian --ma
 expect 1 'max_blocks' --backend cpu --quiet --restart c2 --output-dir failed
 [ "$(tail -n 1 failed/history.csv | cut -d, -f2)" = 30 ] || fail "$(cat failed/history.csv)"
 
+# After a signal a run finishes its steps and writes the checkpoint, from which it can be continued.
+slow=(--backend cpu --quiet --problem sod --max-level 2 --frames 2 --history-every 3)
+"$program" "${slow[@]}" --t-end 0.2 --output-dir stopped --checkpoint c3 >out 2>err &
+pid=$!
+for _ in $(seq 600); do
+  if [ -s stopped/history.csv ] && [ "$(wc -l <stopped/history.csv)" -gt 3 ]; then break; fi
+  sleep 0.05
+done
+kill -TERM $pid
+status=0
+wait $pid || status=$?
+[ $status -eq 143 ] || fail "status $status after SIGTERM: $(cat err)"
+step=$(value steps)
+grep -qF "stopped by SIGTERM: step $step, " err && grep -qF 'c3 has the checkpoint' err ||
+  fail "$(cat err)"
+expect 0 - --restart c3 --backend cpu --quiet
+expect 0 - "${slow[@]}" --t-end 0.2 --output-dir uninterrupted
+diff -r uninterrupted stopped || fail "a stopped run gives other files"
+rm -r uninterrupted stopped c3
+
 # Errors are reported in one line, and no files are left.
 expect 0 - --help
 expect 2 '--bogus' --bogus

@@ -4,7 +4,6 @@
 /// \file
 /// Kernels that pack leaves for copies to the host, and sum over them.
 
-#include <ramify/amr/block_operators.cuh>
 #include <ramify/amr/run_view.cuh>
 #include <ramify/runtime/collectives.cuh>
 

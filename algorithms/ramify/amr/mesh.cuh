@@ -104,7 +104,11 @@ struct mesh_tree {
     }
     int node = static_cast<int>(root);
     for (int level = wanted.level - 1; level >= 0 && !is_leaf(node); --level) {
-      node = first_child[node] + child_toward(wanted, level);
+      int child = 0;
+      for (int axis = 0; axis < dim; ++axis) {
+        child |= static_cast<int>(wanted.index[axis] >> level & 1) << axis;
+      }
+      node = first_child[node] + child;
     }
     return node;
   }
@@ -139,9 +143,14 @@ struct mesh_tree {
     return axes;
   }
 
-  /// Whether balance concerns neighbors in a direction with a step along so many axes.
-  [[nodiscard]] __host__ __device__ bool is_balanced_across(int axes) const {
-    return axes > 0 && axes <= balance_codimension;
+  /// Returns the finest node that contains the neighbor of a node in direction `number`. Returns -1
+  /// if balance does not concern this direction, or the domain ends there.
+  [[nodiscard]] __host__ __device__ int balanced_neighbor(int node, int number) const {
+    int step[dim];
+    const int axes = direction(number, step);
+    if (axes == 0 || axes > balance_codimension) return -1;
+    block_place<dim> there = place[node];
+    return move(there, step) ? find(there) : -1;
   }
 
   /// The place of a root block.
@@ -162,17 +171,6 @@ struct mesh_tree {
       below.index[axis] = 2 * at.index[axis] + static_cast<unsigned>(child >> axis & 1);
     }
     return below;
-  }
-
- private:
-  /// The child that contains `wanted`, where `level` levels lie between the child and `wanted`.
-  [[nodiscard]] __host__ __device__ static int child_toward(const block_place<dim>& wanted,
-                                                            int level) {
-    int child = 0;
-    for (int axis = 0; axis < dim; ++axis) {
-      child |= static_cast<int>(wanted.index[axis] >> level & 1) << axis;
-    }
-    return child;
   }
 };
 

@@ -137,15 +137,10 @@ struct host_forest {
     for (std::size_t node = 0; node < places.size(); ++node) {
       if (first_children[node] == no_children) continue;
       for (int number = 0; number < tree.directions; ++number) {
-        int step[dim];
-        const int axes = tree.direction(number, step);
-        block_place<dim> there = places[node];
-        if (!tree.is_balanced_across(axes) || !tree.move(there, step)) continue;
-        const block_place<dim>& neighbor = places[tree.find(there)];
-        if (neighbor.level < there.level) {
-          fail("leaf " + name(neighbor) + " is too coarse for the children of its neighbor " +
-               name(places[node]) + ": the mesh is not balanced as configured");
-        }
+        const int neighbor = tree.balanced_neighbor(int(node), number);
+        if (neighbor < 0 || places[neighbor].level == places[node].level) continue;
+        fail("leaf " + name(places[neighbor]) + " is too coarse for the children of its neighbor " +
+             name(places[node]) + ": the mesh is not balanced as configured");
       }
     }
   }

@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <ramify/amr/block_operators.cuh>
 #include <ramify/amr/run_view.cuh>
 #include <ramify/runtime/collectives.cuh>
 
