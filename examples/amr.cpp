@@ -242,7 +242,14 @@ summary simulate(const common::amr_command_line& o, const common::stop_request& 
 
   summary all;
   const std::uint64_t first_updates = flow.report().cell_updates;
-  std::uint64_t saved = from && o.checkpoint == o.restart ? flow.steps() : 0;
+  std::optional<std::uint64_t> saved;  // the step of the checkpoint
+  if (from && o.checkpoint == o.restart) saved = flow.steps();
+  const auto save = [&] {
+    now.state = flow.state();
+    now.frames_written = files.frames();
+    common::write_amr_checkpoint(o.checkpoint, now);
+    saved = flow.steps();
+  };
   std::uint64_t steps_at_most = 1;  // of a call, so that a stop request is soon seen
   while (flow.time() < end && !stop.made()) {
     const double target = next_frame_time(now.settings, flow.time());
@@ -256,7 +263,7 @@ summary simulate(const common::amr_command_line& o, const common::stop_request& 
       flow.advance(steps, target);
     } catch (const ramify::amr_error& e) {
       std::string what = e.what();
-      if (saved > 0) what += "; " + o.checkpoint + " is of step " + std::to_string(saved);
+      if (saved) what += "; " + o.checkpoint + " is of step " + std::to_string(*saved);
       common::write_trace(o.trace, trace);
       throw std::runtime_error(what);
     }
@@ -270,14 +277,11 @@ summary simulate(const common::amr_command_line& o, const common::stop_request& 
       if (now.settings.frames > 0) files.add_frame(flow);
       print_row(false);
     }
-    if (!o.checkpoint.empty() &&
-        (flow.steps() % o.checkpoint_every == 0 || flow.time() >= end || stop.made())) {
-      now.state = flow.state();
-      now.frames_written = files.frames();
-      common::write_amr_checkpoint(o.checkpoint, now);
-      saved = flow.steps();
+    if (!o.checkpoint.empty() && (flow.steps() % o.checkpoint_every == 0 || flow.time() >= end)) {
+      save();
     }
   }
+  if (stop.made() && !o.checkpoint.empty() && saved != flow.steps()) save();
 
   common::write_trace(o.trace, trace);
   if (o.report != "json") common::print_trace(std::cout, o.trace, trace);

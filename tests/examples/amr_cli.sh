@@ -153,6 +153,15 @@ expect 0 - "${small[@]}" --problem sod --t-end 0.04 --output-dir kept --force
 has_frames kept sod 2
 rm -r kept before k
 
+# No file is read and replaced by another one.
+cp c c.json
+expect 2 '--report is the input file of --restart, which is never changed' --restart c.json \
+  --report c.json --output-dir o
+cmp -s c c.json || fail "the checkpoint was replaced by a report"
+expect 2 'name the same file' --checkpoint new.json --report new.json --output-dir o
+expect 2 '--restart is empty' --restart '' --output-dir o
+rm c.json
+
 # Files that are not checkpoints.
 head -c 1000 c >short
 expect 3 'truncated' --restart short --output-dir o
