@@ -60,7 +60,8 @@ json hostile_value(std::mt19937& random) {
 /// Changes or removes one value of the settings.
 void spoil(json& settings, std::mt19937& random) {
   std::vector<json::json_pointer> all;
-  for (const auto& [name, value] : settings.flatten().items()) all.emplace_back(name);
+  const json values = settings.flatten();
+  for (const auto& [name, value] : values.items()) all.emplace_back(name);
   json::json_pointer place = all[random() % all.size()];
   if (random() % 8 == 0) place = place.parent_pointer();  // a whole object or array
   if (random() % 8 == 0 && !place.empty()) {
