@@ -82,6 +82,7 @@ void spoil(std::vector<common::checkpoint_array>& arrays, std::mt19937& random) 
     case 3: array.type = array.type == "u32" ? "i32" : "u32"; break;
     default:
       const std::size_t words = array.bytes.size() / 4;
+      if (words == 0) break;
       const auto word = std::uint32_t(random() % 3 == 0 ? random() : random() % 7 - 3);
       std::memcpy(array.bytes.data() + 4 * (random() % words), &word, sizeof word);
   }
