@@ -8,8 +8,6 @@
 // Exit status: 0 success; 1 the simulation failed; 2 a bad option; 3 the checkpoint cannot be read
 // or is damaged; 4 this machine or build cannot run the backend or the route; 5 the output cannot
 // be written.
-#include <unistd.h>
-
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -17,6 +15,7 @@
 #include <iostream>
 #include <optional>
 #include <ramify/amr.hpp>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -27,6 +26,7 @@
 #include "common/output_file.hpp"
 #include "common/progress_bar.hpp"
 #include "common/report_json.hpp"
+#include "common/stop_request.hpp"
 #include "common/table_file.hpp"
 #include "common/text_file.hpp"
 #include "common/trace_option.hpp"
@@ -52,19 +52,10 @@ double time_of_frame(const common::amr_settings& s, double number) {
 double next_frame_time(const common::amr_settings& s, double now) {
   if (s.frames == 0) return s.flow.end_time;
   double number = std::floor(now / s.framed_until * double(s.frames));
-  while (time_of_frame(s, number) <= now) ++number;
-  return std::min(time_of_frame(s, number), s.flow.end_time);
-}
-
-/// Checks, before the simulation, that a file can be created. \throws bad_output
-void check_folder_of(const std::string& file) {
-  const fs::path folder = fs::absolute(file).parent_path();
-  if (!fs::is_directory(folder)) {
-    throw common::bad_output("cannot write " + file + ": no such folder");
-  }
-  if (::access(folder.c_str(), W_OK) != 0) {
-    throw common::bad_output("cannot write " + file + ": its folder is not writable");
-  }
+  // Rounding may give a frame that is not after `now`. Beyond 2^53 there may be no next number.
+  for (int i = 0; i < 2 && time_of_frame(s, number) <= now; ++i) ++number;
+  const double next = time_of_frame(s, number);
+  return next > now ? std::min(next, s.flow.end_time) : s.flow.end_time;
 }
 
 void make_folder(const fs::path& folder) {
@@ -73,13 +64,38 @@ void make_folder(const fs::path& folder) {
   if (why) throw common::bad_output("cannot make " + folder.string() + ": " + why.message());
 }
 
+/// Returns the frames of earlier runs in the folder of a new run, and the list of these frames.
+/// \throws std::invalid_argument naming one of them unless `force`
+std::vector<fs::path> old_frames(const common::amr_settings& s, bool force) {
+  const std::regex frame(std::string(to_string(s.flow.problem)) +
+                         "(_[0-9]{4,}\\.(vtu|png)|\\.pvd)");
+  std::vector<fs::path> found;
+  std::error_code no_folder;
+  for (const auto& entry : fs::directory_iterator(s.output_dir, no_folder)) {
+    if (std::regex_match(entry.path().filename().string(), frame)) found.push_back(entry.path());
+  }
+  if (!found.empty() && !force) {
+    throw std::invalid_argument("--output-dir " + s.output_dir + " has frames of another run, " +
+                                "such as " + std::ranges::min(found).filename().string() +
+                                "; choose another folder, or replace them with --force");
+  }
+  return found;
+}
+
+void remove_files(const std::vector<fs::path>& files) {
+  for (const fs::path& file : files) {
+    std::error_code why;
+    fs::remove(file, why);
+    if (why) throw common::bad_output("cannot remove " + file.string() + ": " + why.message());
+  }
+}
+
 /// Writes all files of a run except checkpoints.
 class recorder {
  public:
-  recorder(const common::amr_settings& settings, const fs::path& folder,
-           const common::amr_checkpoint* from)
+  recorder(const common::amr_settings& settings, const common::amr_checkpoint* from)
       : settings_(settings),
-        folder_(folder),
+        folder_(settings.output_dir),
         frames_(from == nullptr ? 0 : from->frames_written),
         series_(from == nullptr ? common::pvd_series(series_path())
                                 : common::pvd_series::resume(series_path(), from->state.time)),
@@ -191,21 +207,22 @@ bool has_returned(const ramify::amr_options& flow, double time) {
   return std::abs(periods - std::round(periods)) < 1e-9 * periods;
 }
 
-summary simulate(const common::amr_command_line& o) {
+summary simulate(const common::amr_command_line& o, const common::stop_request& stop) {
   using clock = std::chrono::steady_clock;
   std::optional<common::amr_checkpoint> from;
   if (!o.restart.empty()) from = common::read_amr_checkpoint(o.restart);
   const common::amr_checkpoint* const kept = from ? &*from : nullptr;
   common::amr_checkpoint now;
   now.settings = from ? settings_of(o, *from) : settings_of(o);
-  for (const std::string& file : {o.checkpoint, o.report, o.trace}) {
-    if (!file.empty()) check_folder_of(file);
-  }
+  o.files.check();
   ramify::launch_trace trace;
   if (!o.trace.empty()) now.settings.flow.trace = &trace;
+  std::vector<fs::path> replaced;
+  if (!from) replaced = old_frames(now.settings, o.files.force);
   ramify::amr_simulation flow = start(now.settings, o, kept);
-  make_folder(o.output_dir);
-  recorder files(now.settings, o.output_dir, kept);
+  make_folder(now.settings.output_dir);
+  remove_files(replaced);
+  recorder files(now.settings, kept);
   now.first_totals = from ? from->first_totals : flow.totals();
 
   const double begin = flow.time();
@@ -213,7 +230,7 @@ summary simulate(const common::amr_command_line& o) {
   constexpr double ticks = 10'000;
   common::progress_bar bar(std::uint64_t(ticks), nullptr, o.quiet);
   const auto print_row = [&](bool header) {
-    if (o.quiet) return;
+    if (o.quiet || o.report == "json") return;
     bar.clear();
     print_table_row(flow, header);
   };
@@ -225,10 +242,19 @@ summary simulate(const common::amr_command_line& o) {
 
   summary all;
   const std::uint64_t first_updates = flow.report().cell_updates;
-  std::uint64_t saved = from && o.checkpoint == o.restart ? flow.steps() : 0;
-  while (flow.time() < end) {
+  std::optional<std::uint64_t> saved;  // the step of the checkpoint
+  if (from && o.checkpoint == o.restart) saved = flow.steps();
+  const auto save = [&] {
+    now.state = flow.state();
+    now.frames_written = files.frames();
+    common::write_amr_checkpoint(o.checkpoint, now);
+    saved = flow.steps();
+  };
+  std::uint64_t steps_at_most = 1;  // of a call, so that a stop request is soon seen
+  while (flow.time() < end && !stop.made()) {
     const double target = next_frame_time(now.settings, flow.time());
-    std::uint64_t steps = steps_until_multiple(flow.steps(), now.settings.history_every);
+    std::uint64_t steps =
+        std::min(steps_at_most, steps_until_multiple(flow.steps(), now.settings.history_every));
     if (!o.checkpoint.empty()) {
       steps = std::min(steps, steps_until_multiple(flow.steps(), o.checkpoint_every));
     }
@@ -237,11 +263,13 @@ summary simulate(const common::amr_command_line& o) {
       flow.advance(steps, target);
     } catch (const ramify::amr_error& e) {
       std::string what = e.what();
-      if (saved > 0) what += "; " + o.checkpoint + " is of step " + std::to_string(saved);
+      if (saved) what += "; " + o.checkpoint + " is of step " + std::to_string(*saved);
       common::write_trace(o.trace, trace);
       throw std::runtime_error(what);
     }
-    all.seconds += std::chrono::duration<double>(clock::now() - before).count();
+    const double seconds = std::chrono::duration<double>(clock::now() - before).count();
+    all.seconds += seconds;
+    steps_at_most = seconds < 0.25 ? 2 * steps : std::max<std::uint64_t>(steps / 2, 1);
     bar.show(std::uint64_t(ticks * (flow.time() - begin) / (end - begin)));
     const bool is_frame = flow.time() == target;
     if (is_frame || flow.steps() % now.settings.history_every == 0) files.add_row(flow);
@@ -250,15 +278,13 @@ summary simulate(const common::amr_command_line& o) {
       print_row(false);
     }
     if (!o.checkpoint.empty() && (flow.steps() % o.checkpoint_every == 0 || flow.time() >= end)) {
-      now.state = flow.state();
-      now.frames_written = files.frames();
-      common::write_amr_checkpoint(o.checkpoint, now);
-      saved = flow.steps();
+      save();
     }
   }
+  if (stop.made() && !o.checkpoint.empty() && saved != flow.steps()) save();
 
   common::write_trace(o.trace, trace);
-  common::print_trace(std::cout, o.trace, trace);
+  if (o.report != "json") common::print_trace(std::cout, o.trace, trace);
   all.settings = now.settings;
   all.settings.flow.trace = nullptr;  // the trace ends with this function
   all.report = flow.report();
@@ -274,7 +300,8 @@ summary simulate(const common::amr_command_line& o) {
 }
 
 nlohmann::ordered_json to_json(const summary& all) {
-  nlohmann::ordered_json json{{"settings", common::to_json(all.settings)}};
+  auto json = common::new_report("amr");
+  json["settings"] = common::to_json(all.settings);
   json.update(common::to_json(all.report));
   json["leaves_of_level"] = all.leaves_of_level;
   const auto names = names_of_totals(all.settings.flow);
@@ -294,24 +321,24 @@ nlohmann::ordered_json to_json(const summary& all) {
   return json;
 }
 
-void print(const summary& all) {
+void print(std::ostream& out, const summary& all) {
   const ramify::amr_options& flow = all.settings.flow;
-  std::cout << static_cast<const ramify::run_report&>(all.report)
-            << "problem: " << to_string(flow.problem) << " in " << flow.dimensions
-            << "D, precision " << to_string(flow.precision) << "\ntime: " << all.report.time
-            << "\nsteps: " << all.report.steps << "\nregrids: " << all.report.regrids << " ("
-            << all.report.refined << " blocks refined, " << all.report.coarsened
-            << " families coarsened)\nleaves:";
+  out << static_cast<const ramify::run_report&>(all.report)
+      << "problem: " << to_string(flow.problem) << " in " << flow.dimensions << "D, precision "
+      << to_string(flow.precision) << "\ntime: " << all.report.time
+      << "\nsteps: " << all.report.steps << "\nregrids: " << all.report.regrids << " ("
+      << all.report.refined << " blocks refined, " << all.report.coarsened
+      << " families coarsened)\nleaves:";
   for (std::size_t level = 0; level < all.leaves_of_level.size(); ++level) {
-    std::cout << (level == 0 ? " " : ", ") << all.leaves_of_level[level] << " of level " << level;
+    out << (level == 0 ? " " : ", ") << all.leaves_of_level[level] << " of level " << level;
   }
   const double cells = double(all.report.leaves) * recorder::cells_of_a_block(flow);
   double uniform = recorder::cells_of_a_block(flow);
   for (int axis = 0; axis < flow.dimensions; ++axis) {
     uniform *= double(flow.mesh.roots[std::size_t(axis)]) * std::exp2(all.report.finest_level);
   }
-  std::cout << "\ncells: " << std::uint64_t(cells) << ", " << 100 * cells / uniform
-            << " % of a uniform mesh of the finest level\n";
+  out << "\ncells: " << std::uint64_t(cells) << ", " << 100 * cells / uniform
+      << " % of a uniform mesh of the finest level\n";
   const auto names = names_of_totals(flow);
   const auto conserved = conserved_totals(flow);
   for (std::size_t v = 0; v < names.size(); ++v) {
@@ -319,25 +346,31 @@ void print(const summary& all) {
     const double change = all.last_totals[v] - all.first_totals[v];
     // A momentum's first value may be 0.
     const bool relative = v == 0 || v + 1 == names.size();
-    std::cout << "drift of " << names[v] << ": "
-              << (relative ? change / all.first_totals[v] : change)
-              << (relative ? " (relative)\n" : " (absolute)\n");
+    out << "drift of " << names[v] << ": " << (relative ? change / all.first_totals[v] : change)
+        << (relative ? " (relative)\n" : " (absolute)\n");
   }
   const auto fields = field_names(flow, ramify::amr_fields::conserved);
   for (std::size_t v = 0; v < all.errors.size(); ++v) {
-    std::cout << "L1 error of " << fields[v] << ": " << all.errors[v] << '\n';
+    out << "L1 error of " << fields[v] << ": " << all.errors[v] << '\n';
   }
-  std::cout << "seconds: " << all.seconds << "\ncell updates/s: "
-            << (all.seconds > 0 ? double(all.cell_updates) / all.seconds : 0) << '\n';
-  common::print_launch_costs(std::cout, all.report);
+  out << "seconds: " << all.seconds
+      << "\ncell updates/s: " << (all.seconds > 0 ? double(all.cell_updates) / all.seconds : 0)
+      << '\n';
+  common::print_launch_costs(out, all.report);
 }
 
 void run(const common::amr_command_line& o) {
-  const summary all = simulate(o);
-  if (!o.report.empty()) {
-    common::write_file(o.report, [&](std::ostream& out) { out << to_json(all).dump(2) << '\n'; });
+  const common::stop_request stop;
+  const summary all = simulate(o, stop);
+  common::write_report(
+      o.report, std::cout, [&] { return to_json(all); },
+      [&](std::ostream& out) { print(out, all); });
+  if (stop.made()) {
+    stop.finish("step " + std::to_string(all.report.steps) + ", time " +
+                std::to_string(all.report.time) +
+                (o.checkpoint.empty() ? ": no checkpoint was requested"
+                                      : ": " + o.checkpoint + " has the checkpoint"));
   }
-  print(all);
 }
 
 }  // namespace

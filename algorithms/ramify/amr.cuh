@@ -27,7 +27,7 @@
 /// Memory      2 (with subcycling 3) times the values of all blocks, inner ones included, and for
 ///             flux correction a quarter (in three dimensions three quarters) of them; taken from
 ///             the stream-ordered pool, and doubled when the mesh outgrows it, up to
-///             amr_mesh_config::max_blocks.
+///             amr_mesh_config::max_blocks; if memory is short it grows by less.
 /// Launches    Device route: one chain of tail launches for each call of advance(), with 10 launch
 ///             slots (6 a level and 4 with subcycling); without a slot the host launches. Flat
 ///             route: the host reads a few bytes back for each phase of a regrid, and once for at
@@ -42,6 +42,7 @@
 ///             Viscosity, magnetic fields, gravity.
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <ramify/amr/advection.cuh>
@@ -54,6 +55,7 @@
 #include <ramify/amr/restore.cuh>
 #include <ramify/amr/results.cuh>
 #include <ramify/amr/snapshot.hpp>
+#include <ramify/runtime/phase_range.cuh>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -139,15 +141,15 @@ class amr_run {
   ///         not a balanced mesh; the other exceptions of the first constructor
   amr_run(const Physics& physics, const Criterion& criterion, const amr_state& state,
           const amr_config& config, cudaStream_t stream = nullptr)
-      : parts_(std::make_unique<parts>(physics, criterion, validated(config), stream)) {
-    detail::amr::check_kind<Physics, n>(state, config.mesh);
+      : parts_(std::make_unique<parts>(physics, criterion, validated(config, &state), stream)) {
     restore(state);
   }
 
   /// Returns everything that is needed to continue the run. Waits for the stream.
   /// \throws cuda_error
   [[nodiscard]] amr_state save() const {
-    return saved_state_of(complete().mesh, parts_->config.mesh, parts_->report.leaves);
+    const phase_range range("amr: save");
+    return saved_state_of(complete().mesh);
   }
 
   /// Takes `steps` steps; with subcycling these are steps of level 0. Returns after the last step,
@@ -175,10 +177,11 @@ class amr_run {
   /// regrid.every; if a regrid is due nevertheless, get() completes the steps. The graph contains
   /// the addresses of the mesh, so the mesh cannot grow until the result is destroyed; reserve()
   /// gives it memory before. The result must live as long as the graph is launched.
-  /// \throws unavailable if the steps cannot be captured, with the reason; cuda_error;
-  ///         std::logic_error if other steps are under way
+  /// \throws std::invalid_argument if `stop_time` is NaN; unavailable if the steps cannot be
+  ///         captured, with the reason; cuda_error; std::logic_error if other steps are under way
   [[nodiscard]] amr_advance<Physics, Criterion, n> advance_async(
       std::uint64_t steps, double stop_time = std::numeric_limits<double>::infinity()) {
+    detail::amr::require(!std::isnan(stop_time), "amr_run: stop_time", stop_time, "a number");
     return {{.steps = steps, .stop = stop_time}, complete()};
   }
 
@@ -192,8 +195,9 @@ class amr_run {
     if (parts_->graphs != 0) {
       throw std::logic_error("amr_run: captured steps contain the addresses of the mesh");
     }
+    const std::size_t before = mesh.bytes();
     mesh.grow_to(blocks);
-    parts_->report.scratch_bytes = mesh.bytes() + run_control::scratch_bytes;
+    parts_->report.scratch_bytes += mesh.bytes() - before;
   }
 
   [[nodiscard]] double time() const { return parts_->report.time; }
@@ -204,12 +208,14 @@ class amr_run {
   /// summed in Morton order, so equal meshes with equal values give equal bits.
   /// \throws cuda_error
   [[nodiscard]] std::vector<double> totals() const {
+    const phase_range range("amr: totals");
     return totals_of(complete().mesh, parts_->report.leaves);
   }
 
   /// Returns the leaves with their conserved values. Waits for the stream. \throws cuda_error
   [[nodiscard]] mesh_snapshot snapshot() const {
-    return snapshot_of(complete().mesh, parts_->config.mesh, parts_->report);
+    const phase_range range("amr: snapshot");
+    return snapshot_of(complete().mesh, parts_->report);
   }
 
  private:
@@ -218,8 +224,9 @@ class amr_run {
   template <class Fill>
   using phase_run = detail::amr::phase_run<parts, Fill>;
 
-  static const amr_config& validated(const amr_config& config) {
+  static const amr_config& validated(const amr_config& config, const amr_state* state = nullptr) {
     validate(config, dim);
+    if (state != nullptr) detail::amr::check_kind<Physics, n>(*state, config.mesh);
     constexpr backend here = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;
     if (config.backend != backend::automatic && config.backend != here) {
       throw unavailable("amr_run: this code was compiled for the backend " +
@@ -240,29 +247,26 @@ class amr_run {
 
   void restore(const amr_state& saved) {
     using namespace detail::amr;
+    const phase_range range("amr: restore");
     auto& mesh = parts_->mesh;
     const host_forest<dim> forest(mesh.view().tree, saved.leaves);
-    if (forest.places().size() > mesh.view().tree.capacity) mesh.grow_to(forest.places().size());
+    const std::size_t nodes = forest.places.size();
+    if (nodes > mesh.view().tree.capacity) mesh.grow_to(nodes);
     mesh.order_roots();
-    std::vector<unsigned> idle(forest.places().size(), 0);
+    std::vector<unsigned> idle(nodes, 0);
     for (std::size_t leaf = 0; leaf < saved.leaves.size(); ++leaf) {
-      idle[static_cast<std::size_t>(forest.nodes_of_leaves()[leaf])] = saved.idle[leaf];
+      idle[forest.nodes_of_leaves[leaf]] = saved.idle[leaf];
     }
-    mesh.copy_in(forest.places(), mesh.view().tree.place);
-    mesh.copy_in(forest.parents(), mesh.view().tree.parent);
-    mesh.copy_in(forest.first_children(), mesh.view().tree.first_child);
+    mesh.copy_in(forest.places, mesh.view().tree.place);
+    mesh.copy_in(forest.parents, mesh.view().tree.parent);
+    mesh.copy_in(forest.first_children, mesh.view().tree.first_child);
     mesh.copy_in(idle, mesh.view().lists.idle);
-    mesh.copy_in(std::vector<unsigned>(idle.size(), 0), mesh.view().lists.is_tagged);
-    mesh.scatter(forest.nodes_of_leaves(), saved.values);
+    mesh.copy_in(std::vector<unsigned>(nodes, 0), mesh.view().lists.is_tagged);
+    mesh.scatter(forest.nodes_of_leaves, saved.values.data());
 
     run_state state = initial_run_state();  // lists and averages are made as for a first mesh
-    state.time.now = saved.time;
-    state.time.steps = saved.steps;
-    state.time.next_regrid = saved.next_regrid;
-    state.time.cell_updates = saved.cell_updates;
-    state.mesh.regrids = saved.regrids;
-    state.mesh.refined = saved.refined;
-    state.mesh.coarsened = saved.coarsened;
+    static_cast<amr_progress&>(state.clock) = saved;
+    state.clock.next_regrid = saved.next_regrid;
     state.mesh.families = forest.families();
     state.next = phase::rebuild_lists;
     mesh.write_state(state);
@@ -274,6 +278,7 @@ class amr_run {
   template <class Fill>
   void build(const Fill& fill) {
     using namespace detail::amr;
+    const phase_range range("amr: build");
     auto& mesh = parts_->mesh;
     const mesh_tree<dim>& tree = mesh.view().tree;
     const unsigned roots = tree.root_count();
@@ -281,7 +286,7 @@ class amr_run {
     run_state state = initial_run_state();
     state.regrid.rounds_left = tree.max_level;
     state.next = tree.max_level > 0 ? phase::tag : phase::rebuild_lists;
-    state.time.next_regrid = parts_->config.regrid.every;
+    state.clock.next_regrid = parts_->config.regrid.every;
     mesh.write_state(state);
     phase_run<Fill> run(*parts_, fill);
     run.launch_before(fill_roots<view_type, Fill>, {roots, regrid_threads}, fill);

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "amr_checkpoint.hpp"
 
+#include <algorithm>
+#include <limits>
+#include <sstream>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 #include "checkpoint_file.hpp"
@@ -11,6 +15,29 @@ namespace common {
 namespace {
 
 constexpr auto program = "ramify amr";
+
+/// Returns a whole number in [least, most]. \throws std::invalid_argument naming it
+template <class T>
+T whole_number(const std::string& name, const nlohmann::json& value, T least = 0,
+               T most = std::numeric_limits<T>::max()) {
+  // get() would convert -1, 1.5 and 2^40 to other numbers.
+  if (value.is_number_unsigned() || (value.is_number_integer() && value.get<std::int64_t>() >= 0)) {
+    const auto number = value.get<std::uint64_t>();
+    if (number >= std::uint64_t(least) && number <= std::uint64_t(most)) return T(number);
+  }
+  throw std::invalid_argument(name + " is " + value.dump() + "; it must be a whole number in [" +
+                              std::to_string(least) + ", " + std::to_string(most) + "]");
+}
+
+/// Returns a number in [least, most]. \throws std::invalid_argument naming it
+double number(const std::string& name, const nlohmann::json& value, double least, double most) {
+  if (value.is_number() && value.get<double>() >= least && value.get<double>() <= most) {
+    return value.get<double>();
+  }
+  std::ostringstream text;
+  text << name << " is " << value << "; it must be a number in [" << least << ", " << most << "]";
+  throw std::invalid_argument(text.str());
+}
 
 /// Calls `with(name, value)` for each integer of a state.
 template <class State, class With>
@@ -51,8 +78,20 @@ nlohmann::ordered_json to_json(const amr_settings& s) {
                                      {"frames", s.frames},
                                      {"framed-until", s.framed_until},
                                      {"history-every", s.history_every},
-                                     {"field", s.field}});
+                                     {"field", s.field},
+                                     {"output-dir", s.output_dir}});
   return json;
+}
+
+void validate(const amr_settings& s) {
+  validate(s.flow);
+  const auto fields = field_names(s.flow, ramify::amr_fields::primitive);
+  if (std::ranges::find(fields, s.field) == fields.end()) {
+    std::string all;
+    for (const std::string& name : fields) all += (all.empty() ? "" : ", ") + name;
+    throw std::invalid_argument("--field '" + s.field + "' is none of " + all);
+  }
+  if (s.output_dir.empty()) throw std::invalid_argument("--output-dir is empty");
 }
 
 amr_settings settings_from_json(const nlohmann::json& json) {
@@ -60,28 +99,31 @@ amr_settings settings_from_json(const nlohmann::json& json) {
   try {
     amr_settings s;
     ramify::amr_options& o = s.flow;
-    o = ramify::recommended_options(ramify::parse_amr_problem(text("problem")), json.at("dim"));
+    o = ramify::recommended_options(ramify::parse_amr_problem(text("problem")),
+                                    whole_number("dim", json.at("dim"), 2, 3));
     for (int axis = 0; axis < o.dimensions; ++axis) {
-      o.mesh.roots[std::size_t(axis)] = json.at("blocks").at(std::size_t(axis));
+      o.mesh.roots[std::size_t(axis)] =
+          whole_number("blocks", json.at("blocks").at(std::size_t(axis)), 1u, 4096u);
     }
-    o.mesh.max_level = json.at("max-level");
-    o.mesh.max_blocks = json.at("max-blocks");
+    o.mesh.max_level = whole_number("max-level", json.at("max-level"), 0, 18);
+    o.mesh.max_blocks = whole_number<std::size_t>("max-blocks", json.at("max-blocks"));
     o.mesh.balance = ramify::parse_balance(text("balance"));
     o.criterion = ramify::parse_amr_criterion(text("criterion"));
-    o.regrid.refine_above = json.at("refine-above");
-    o.regrid.coarsen_below = json.at("coarsen-below");
-    o.regrid.every = json.at("regrid-every");
-    o.step.cfl = json.at("cfl");
+    o.regrid.refine_above = number("refine-above", json.at("refine-above"), 0, 1e30);
+    o.regrid.coarsen_below = number("coarsen-below", json.at("coarsen-below"), 0, 1e30);
+    o.regrid.every = whole_number<unsigned>("regrid-every", json.at("regrid-every"));
+    o.step.cfl = number("cfl", json.at("cfl"), 1e-30, 1);
     o.step.limiter = ramify::parse_limiter(text("limiter"));
     o.step.subcycle = json.at("subcycle");
     o.step.reflux = !json.at("no-reflux").get<bool>();
     o.precision = ramify::parse_amr_precision(text("precision"));
-    o.end_time = json.at("t-end");
-    s.frames = json.at("frames");
-    s.framed_until = json.at("framed-until");
-    s.history_every = json.at("history-every");
+    o.end_time = number("t-end", json.at("t-end"), 1e-30, 1e30);
+    s.frames = whole_number<std::uint32_t>("frames", json.at("frames"));
+    s.framed_until = number("framed-until", json.at("framed-until"), 1e-30, 1e30);
+    s.history_every = whole_number<std::uint64_t>("history-every", json.at("history-every"), 1);
     s.field = text("field");
-    validate(o);
+    s.output_dir = json.value("output-dir", s.output_dir);  // earlier versions have none
+    validate(s);
     return s;
   } catch (const nlohmann::json::exception& e) {
     throw std::invalid_argument(e.what());
@@ -117,13 +159,24 @@ amr_checkpoint read_amr_checkpoint(const std::filesystem::path& path) {
   try {
     amr_checkpoint to;
     to.settings = settings_from_json(file.settings.at("options"));
-    to.frames_written = file.settings.at("frames_written");
+    to.frames_written =
+        whole_number<std::uint32_t>("frames_written", file.settings.at("frames_written"));
     to.first_totals = file.values<double>("first_totals");
+    const auto totals = field_names(to.settings.flow, ramify::amr_fields::conserved).size();
+    if (to.first_totals.size() != totals) {
+      throw std::invalid_argument("first_totals has " + std::to_string(to.first_totals.size()) +
+                                  " numbers; it must have " + std::to_string(totals));
+    }
     ramify::amr_state& state = to.state;
     const nlohmann::json& counts = file.settings.at("state");
-    state.time = counts.at("time");
-    state.roots = counts.at("roots");
-    for_each_count(state, [&](const char* name, auto& value) { counts.at(name).get_to(value); });
+    state.time = number("time", counts.at("time"), 0, 1e30);
+    const nlohmann::json& roots = counts.at("roots");
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      state.roots[axis] = whole_number("roots", roots.at(axis), 1u, 4096u);
+    }
+    for_each_count(state, [&](const char* name, auto& value) {
+      value = whole_number<std::remove_reference_t<decltype(value)>>(name, counts.at(name));
+    });
 
     const auto levels = file.values<std::int32_t>("levels");
     const auto indices = file.values<std::uint32_t>("indices");

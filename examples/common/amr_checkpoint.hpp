@@ -20,7 +20,12 @@ struct amr_settings {
   double framed_until = 1;           ///< after it the intervals stay the same
   std::uint64_t history_every = 10;  ///< steps per row of the history
   std::string field;                 ///< the field in the pictures
+  std::string output_dir = "amr_output";
 };
+
+/// Checks the options of the simulation, the field and the folder.
+/// \throws std::invalid_argument naming the option
+void validate(const amr_settings& settings);
 
 /// The settings by the names of the program's options, without backend, route and limits.
 [[nodiscard]] nlohmann::ordered_json to_json(const amr_settings& settings);

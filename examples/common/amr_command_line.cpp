@@ -2,6 +2,7 @@
 #include "amr_command_line.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "cli.hpp"
@@ -59,11 +60,10 @@ void declare(CLI::App& app, amr_command_line& o) {
          "Root blocks along each axis: one number, or NxM, or NxMxK")
       ->group(mesh);
   app.add_option("--max-level", o.max_level, "Level of the finest blocks; the roots are level 0")
-      ->check(number_in(0, 18))
-      ->check(whole_number<0>)
+      ->transform(whole_number(0, 18))
       ->group(mesh);
   app.add_option("--max-blocks", o.max_blocks, "Limit for the number of blocks; 0: none")
-      ->check(whole_number<0>)
+      ->transform(whole_number(0))
       ->group(mesh);
   app.add_option("--balance", parsed_by(ramify::parse_balance, o.balance),
                  "Neighbors that differ by at most one level: face, edge or corner")
@@ -79,7 +79,7 @@ void declare(CLI::App& app, amr_command_line& o) {
       ->check(number_in(0, 1e30))
       ->group(mesh);
   app.add_option("--regrid-every", o.regrid_every, "Steps between two regrids; 0: none")
-      ->check(whole_number<0>)
+      ->transform(whole_number(0, UINT32_MAX))
       ->group(mesh);
 
   const char* const step = "Method";
@@ -98,32 +98,36 @@ void declare(CLI::App& app, amr_command_line& o) {
       ->group(step);
   app.option_defaults()->group(step);
   add_launch_options(app, o.where);
+  add_choice(app, "--flat-loop", ramify::parse_flat_loop, o.flat_loop,
+             "What launches the steps of the flat route: automatic, graph or host");
 
   const char* const output = "Output";
-  app.add_option("--output-dir", o.output_dir, "Folder for meshes, pictures and history.csv")
-      ->capture_default_str()
+  app.add_option("--output-dir", o.output_dir,
+                 "Folder for meshes, pictures and history.csv; default: amr_output, or that of the "
+                 "checkpoint")
       ->group(output);
   app.add_option("--frames", o.frames,
                  "Meshes and pictures after the first one (10); 0: none at all")
-      ->check(whole_number<0>)
+      ->transform(whole_number(0, UINT32_MAX))
       ->group(output);
   app.add_option("--field", o.field, "Field in the pictures; default: density or concentration")
       ->group(output);
   app.add_option("--history-every", o.history_every, "Steps per row of history.csv (10)")
-      ->check(whole_number<1>)
+      ->transform(whole_number(1))
       ->group(output);
-  auto* checkpoint = app.add_option("--checkpoint", o.checkpoint,
-                                    "File from which the simulation can be continued")
-                         ->group(output);
+  app.option_defaults()->group(output);
+  auto* checkpoint =
+      o.files.add_output(app, "--checkpoint", o.checkpoint,
+                         "File from which the simulation can be continued", "--restart");
   app.add_option("--checkpoint-every", o.checkpoint_every, "Steps between checkpoints")
-      ->check(whole_number<1>)
+      ->transform(whole_number(1))
       ->capture_default_str()
       ->needs(checkpoint)
       ->group(output);
-  app.add_option("--restart", o.restart, "Checkpoint to continue")->group(output);
-  app.add_option("--report", o.report, "JSON file for the summary")->group(output);
-  app.option_defaults()->group(output);
-  add_trace_option(app, o.trace);
+  o.files.add_input(app, "--restart", o.restart, "Checkpoint to continue");
+  o.files.add_report(app, o.report);
+  add_trace_option(app, o.files, o.trace);
+  app.get_option("--force")->description("Replace read-only files, and frames of another run");
   app.add_flag("--quiet", o.quiet, "No table and no progress bar")->group(output);
 }
 
@@ -165,13 +169,9 @@ void apply(const amr_command_line& o, amr_settings& s) {
   apply(o.history_every, s.history_every);
   apply(o.field, s.field);
   static_cast<ramify::run_options&>(flow) = o.where;
-  validate(flow);
-  const auto fields = field_names(flow, ramify::amr_fields::primitive);
-  if (std::ranges::find(fields, s.field) == fields.end()) {
-    std::string all;
-    for (const std::string& name : fields) all += (all.empty() ? "" : ", ") + name;
-    throw std::invalid_argument("--field '" + s.field + "' is none of " + all);
-  }
+  flow.flat_loop = o.flat_loop;
+  apply(o.output_dir, s.output_dir);
+  validate(s);
 }
 
 }  // namespace
@@ -193,10 +193,13 @@ amr_settings settings_of(const amr_command_line& o, const amr_checkpoint& from) 
   apply(o.problem, s.flow.problem);
   apply(o.dim, s.flow.dimensions);
   apply(o.criterion, s.flow.criterion);
+  constexpr std::array<std::string_view, 6> may_change{"t-end",         "cfl",   "frames",
+                                                       "history-every", "field", "output-dir"};
   const auto check = [&] {
     const auto asked = to_json(s);
     for (const auto& [name, value] : kept.items()) {
-      if (name == "t-end" || asked.at(name) == value) continue;
+      if (std::ranges::find(may_change, name) != may_change.end()) continue;
+      if (asked.at(name) == value) continue;
       throw std::invalid_argument("--" + name + " is " + asked.at(name).dump() + ", but " +
                                   o.restart + " has " + value.dump());
     }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "amr_checkpoint.hpp"
+#include "file_options.hpp"
 
 namespace common {
 
@@ -29,10 +30,12 @@ struct amr_command_line {
   std::optional<double> t_end, refine_above, coarsen_below, cfl;
   std::optional<std::uint32_t> frames;
   std::optional<std::uint64_t> history_every;
-  std::optional<std::string> field;
+  std::optional<std::string> field, output_dir;
   bool subcycle = false, no_reflux = false, quiet = false;
   ramify::run_options where;
-  std::string output_dir = "amr_output", checkpoint, restart, report, trace;
+  ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
+  std::string checkpoint, restart, report = "text", trace;
+  file_options files;
   std::uint64_t checkpoint_every = 100;
 };
 
@@ -42,7 +45,8 @@ void declare(CLI::App& app, amr_command_line& o);
 /// Returns the settings of a new run. \throws std::invalid_argument naming the option
 [[nodiscard]] amr_settings settings_of(const amr_command_line& o);
 
-/// Returns the settings of a continued run. Only the end time may differ from the checkpoint's.
+/// Returns the settings of a continued run. Only the end time, the CFL number and the settings of
+/// the output may differ from the checkpoint's.
 /// \throws std::invalid_argument naming an option that contradicts the checkpoint
 [[nodiscard]] amr_settings settings_of(const amr_command_line& o, const amr_checkpoint& from);
 

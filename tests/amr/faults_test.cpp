@@ -79,6 +79,9 @@ BOOST_AUTO_TEST_CASE(where_nothing_moves_there_is_no_time_step) {
   run->advance_to(1);  // with a stop time it has one
   BOOST_TEST(run->time() == 1);
   BOOST_TEST(run->steps() == 1u);
+  BOOST_CHECK_EXCEPTION(run->advance_to(no_number), std::invalid_argument,
+                        names("stop_time is nan; it must be a number"));
+  BOOST_TEST(run->steps() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(each_field_of_the_configuration_is_validated) {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a run's phases are launched: failed launches, steps in the background, a mesh that has no
 // memory left, loops of graphs, captured steps.
+#include <atomic>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <limits>
+#include <new>
 #include <ramify/runtime/error.hpp>
 #include <stdexcept>
 #include <string>
@@ -11,6 +15,21 @@
 #include "exceptions.hpp"
 #include "mesh_checks.hpp"
 #include "printing.hpp"
+
+#if !RAMIFY_ON_CUDA && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define TEST_LIMITS_ALLOCATIONS 1
+namespace {
+std::atomic<std::size_t> largest_allocation = std::numeric_limits<std::size_t>::max();
+}
+
+// The executor allocates device memory with these operators.
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  if (bytes > largest_allocation) return nullptr;
+  const auto unit = static_cast<std::size_t>(alignment);
+  return std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit);
+}
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+#endif
 
 namespace data = boost::unit_test::data;
 using ramify::amr_report;
@@ -130,6 +149,42 @@ BOOST_DATA_TEST_CASE(a_mesh_without_memory_keeps_its_regrid, data::make(routes),
     BOOST_TEST(launch_slots_in_use() == 0u);
   }
 }
+
+#if TEST_LIMITS_ALLOCATIONS
+BOOST_DATA_TEST_CASE(a_mesh_grows_less_where_memory_is_short, data::make(routes), taken) {
+  if (effort() < 1) return;
+  const setting s = growing(taken);
+  const auto whole = start_run(s);
+  whole->advance(4);
+  const mesh_snapshot expected = whole->snapshot();
+  struct allocation_limit {
+    explicit allocation_limit(std::size_t bytes) { largest_allocation = bytes; }
+    ~allocation_limit() { largest_allocation = std::numeric_limits<std::size_t>::max(); }
+  };
+  const auto run = start_run(s);
+  const std::size_t bytes = run->report().scratch_bytes;  // of 1024 blocks
+  // 1. There is no memory for any larger mesh. The run can be saved, and keeps its regrid.
+  {
+    const allocation_limit limit(bytes);
+    BOOST_CHECK_EXCEPTION(run->advance(4), ramify::amr_error,
+                          names("there is no device memory for a larger mesh: its 1024 blocks"));
+  }
+  BOOST_TEST(launch_slots_in_use() == 0u);
+  BOOST_TEST(run->snapshot().leaves.size() == 256u);
+  const ramify::amr_state saved = run->save();
+  BOOST_TEST(saved.steps == run->steps());
+  const auto resumed = resume_run(s, saved);
+  resumed->advance(4 - saved.steps);
+  BOOST_TEST(same_bits(expected, resumed->snapshot()));
+  BOOST_TEST(resumed->report().regrids == whole->report().regrids);
+  // 2. There is memory for one and a half times the blocks.
+  const allocation_limit limit(bytes * 8 / 5);
+  run->advance(0);  // completes the four steps
+  BOOST_TEST(run->steps() == 4u);
+  BOOST_TEST(same_bits(expected, run->snapshot()));
+  BOOST_TEST(run->report().scratch_bytes < 1.6 * double(bytes));
+}
+#endif
 
 // ---- loops of graphs ----------------------------------------------------------------------------
 

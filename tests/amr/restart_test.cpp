@@ -137,7 +137,8 @@ BOOST_AUTO_TEST_CASE(damaged_states_are_rejected_with_the_reason) {
          "amr_state.time is");
   refuse([&](amr_state& a) { remove(a, finest); }, "no leaf covers the block level 2");
   refuse([](amr_state& a) { a.leaves.clear(), a.idle.clear(), a.values.clear(); },
-         "no leaf covers the block level 0");
+         "amr_state.leaves.size() is 0; it must be at least the number of root blocks");
+  refuse([](amr_state& a) { a.steps = ~std::uint64_t{0}; }, "amr_state.steps is");
   refuse([&](amr_state& a) { a.leaves[finest] = a.leaves[finest + 1]; }, "occurs twice");
   refuse([&](amr_state& a) { a.leaves[finest].level = -1; }, "is of level -1");
   refuse([&](amr_state& a) { a.leaves[finest].level = 3; }, "is of level 3; max_level is 2");
@@ -147,6 +148,20 @@ BOOST_AUTO_TEST_CASE(damaged_states_are_rejected_with_the_reason) {
         a.leaves[finest] = {1, {a.leaves[finest].index[0] / 2, a.leaves[finest].index[1] / 2, 0}};
       },
       "is inside");
+}
+
+// More blocks than there is memory for at first, and more than are allowed.
+BOOST_AUTO_TEST_CASE(a_mesh_above_the_limit_is_rejected) {
+  setting s;
+  s.matter = matter::scalar_2d;
+  s.config.mesh.max_level = 5;
+  s.criterion = criterion_kind::everywhere;
+  s.velocity[0] = 1;
+  const amr_state state = start_run(s)->save();  // 1365 blocks
+  BOOST_TEST(resume_run(s, state)->report().blocks == 1365u);
+  s.config.mesh.max_blocks = 1200;
+  BOOST_CHECK_EXCEPTION((void)resume_run(s, state), ramify::amr_error,
+                        names("max_blocks, which is 1200"));
 }
 
 // A saved mesh may be balanced more strictly than configured, but not less.

@@ -68,13 +68,17 @@ rm -r w
 flow=("${small[@]}" --t-end 0.05 --blocks 3x2)
 expect 0 - "${flow[@]}" --output-dir first --route device
 grep -q '^route: device (requested)$' out || fail "no route in $(cat out)"
-for way in '--route flat' '--pending-launches 40' '--checkpoint c --checkpoint-every 7'; do
+for way in '--route flat' '--route flat --flat-loop host' '--pending-launches 40' \
+  '--checkpoint c --checkpoint-every 7'; do
   # shellcheck disable=SC2086
   expect 0 - "${flow[@]}" --output-dir again $way
   diff -r first again >/dev/null || fail "$way gives other files"
   rm -r again
 done
 rm c
+expect 0 - "${flow[@]}" --output-dir again --route flat --flat-loop host
+output_has 'flat loop: host (requested)'
+rm -r again
 different() {
   expect 0 - "${flow[@]}" --output-dir again "$@"
   ! cmp -s first/kelvin-helmholtz_0002.vtu again/kelvin-helmholtz_0002.vtu ||
@@ -123,10 +127,40 @@ cannot_change --dim 3
 cannot_change --precision float
 cannot_change --blocks 3
 cannot_change --max-level 3
-cannot_change --frames 7
 cannot_change --subcycle
-cannot_change --cfl 0.1
+cannot_change --refine-above 0.3
 expect 2 '--t-end is before the time' --restart c --t-end 0.01 --output-dir o
+
+# Settings that may change. The folder is that of the checkpoint.
+expect 0 - "${small[@]}" --problem sod --t-end 0.04 --output-dir kept --checkpoint k
+expect 0 - --restart k --backend cpu --t-end 0.08 --frames 4 --field pressure --history-every 2 \
+  --cfl 0.2 --quiet --report k.json
+has_frames kept sod 6
+[ "$(tail -n 1 kept/history.csv | cut -d, -f1)" = 0.08 ] || fail "$(cat kept/history.csv)"
+for setting in '"frames": 4' '"field": "pressure"' '"history-every": 2' '"cfl": 0.2'; do
+  grep -qF "$setting" k.json || fail "no $setting in $(cat k.json)"
+done
+[ ! -e amr_output ] || fail "frames outside of the folder of the checkpoint"
+expect 2 "--field 'color' is none of" --restart k --field color --output-dir o
+expect 2 '--output-dir is empty' --output-dir ''
+
+# The frames of another run are replaced only with --force.
+cp -r kept before
+expect 2 '--output-dir kept has frames of another run, such as sod.pvd' "${small[@]}" \
+  --problem sod --t-end 0.04 --output-dir kept
+diff -r before kept || fail "a refused run changed a folder"
+expect 0 - "${small[@]}" --problem sod --t-end 0.04 --output-dir kept --force
+has_frames kept sod 2
+rm -r kept before k
+
+# No file is read and replaced by another one.
+cp c c.json
+expect 2 '--report is the input file of --restart, which is never changed' --restart c.json \
+  --report c.json --output-dir o
+cmp -s c c.json || fail "the checkpoint was replaced by a report"
+expect 2 'name the same file' --checkpoint new.json --report new.json --output-dir o
+expect 2 '--restart is empty' --restart '' --output-dir o
+rm c.json
 
 # Files that are not checkpoints.
 head -c 1000 c >short
@@ -138,11 +172,31 @@ expect 3 'text' --restart text --output-dir o
 expect 3 'No such file' --restart nowhere --output-dir o
 
 # A run that fails reports it, and keeps the last checkpoint.
-expect 1 'max_blocks' --backend cpu --quiet --max-blocks 30 --output-dir failed --t-end 0.01
+expect 1 'more than --max-blocks, which is 30' --backend cpu --quiet --max-blocks 30 --output-dir failed --t-end 0.01
 expect 1 'c2 is of step 30' --backend cpu --quiet --problem advect-gaussian --max-level 2 \
   --frames 0 --max-blocks 40 --output-dir failed --checkpoint c2 --checkpoint-every 5 --t-end 0.2
-expect 1 'max_blocks' --backend cpu --quiet --restart c2 --output-dir failed
+expect 1 'more than --max-blocks, which is 40' --backend cpu --quiet --restart c2 --output-dir failed
 [ "$(tail -n 1 failed/history.csv | cut -d, -f2)" = 30 ] || fail "$(cat failed/history.csv)"
+
+# After a signal a run finishes its steps and writes the checkpoint, from which it can be continued.
+slow=(--backend cpu --quiet --problem sod --max-level 2 --frames 2 --history-every 3)
+"$program" "${slow[@]}" --t-end 0.1 --output-dir stopped --checkpoint c3 >out 2>err &
+pid=$!
+for _ in $(seq 600); do
+  if [ -s stopped/history.csv ] && [ "$(wc -l <stopped/history.csv)" -gt 3 ]; then break; fi
+  sleep 0.05
+done
+kill -TERM $pid
+status=0
+wait $pid || status=$?
+[ $status -eq 143 ] || fail "status $status after SIGTERM: $(cat err)"
+step=$(value steps)
+grep -qF "stopped by SIGTERM: step $step, " err && grep -qF 'c3 has the checkpoint' err ||
+  fail "$(cat err)"
+expect 0 - --restart c3 --backend cpu --quiet
+expect 0 - "${slow[@]}" --t-end 0.1 --output-dir uninterrupted
+diff -r uninterrupted stopped || fail "a stopped run gives other files"
+rm -r uninterrupted stopped c3
 
 # Errors are reported in one line, and no files are left.
 expect 0 - --help
@@ -157,12 +211,13 @@ expect 2 '--max-level' --max-level 19 --output-dir o
 expect 2 '--max-level' --max-level 1.5 --output-dir o
 expect 2 "'nan' is not a number in" --t-end nan --output-dir o
 expect 2 "'0' is not a number in" --t-end 0 --output-dir o
-expect_trace "${small[@]}" --route device --output-dir traced --t-end 0.01
+expect_trace "${small[@]}" --route device --output-dir traced --force --t-end 0.01
+expect 2 "--flat-loop 'spiral' is none of automatic, graph, host" --flat-loop spiral --output-dir o
 expect 5 'cannot write nowhere/t.html: no such folder' "${small[@]}" --trace nowhere/t.html \
   --output-dir o
 expect 2 "criterion 'guess' is neither" --criterion guess --output-dir o
 expect 2 'is not a number in' --refine-above -1 --output-dir o
-expect 2 'coarsen_below is 2; it must be at most refine_above' --refine-above 1 --coarsen-below 2 \
+expect 2 '--coarsen-below is 2; it must be at most --refine-above' --refine-above 1 --coarsen-below 2 \
   --output-dir o
 expect 2 'is not a whole number' --regrid-every -1 --output-dir o
 expect 2 "'1.1' is not a number in" --cfl 1.1 --output-dir o
@@ -176,11 +231,11 @@ expect 2 "--field 'color' is none of density, velocity_x, velocity_y, pressure" 
 expect 2 '--checkpoint' --checkpoint-every 5 --output-dir o
 expect 2 'is not a whole number' --checkpoint c --checkpoint-every 0 --output-dir o
 expect 2 'is not a whole number' --history-every 0 --output-dir o
-expect 2 'max_blocks is 2; it must be 0' --max-blocks 2 --output-dir o
+expect 2 '--max-blocks is 2; it must be 0' --max-blocks 2 --output-dir o
 expect 5 'cannot make text/o: Not a directory' "${small[@]}" --output-dir text/o
 expect 5 'cannot write nowhere/c: no such folder' "${small[@]}" --checkpoint nowhere/c \
   --output-dir o
-expect 5 'cannot write nowhere/r: no such folder' "${small[@]}" --report nowhere/r --output-dir o
+expect 5 'cannot write nowhere/r.json: no such folder' "${small[@]}" --report nowhere/r.json --output-dir o
 if ! "$program" "${flow[@]}" --backend cuda --output-dir cuda >out 2>err; then
   expect 4 'the cuda backend cannot run' --backend cuda --output-dir o
 fi

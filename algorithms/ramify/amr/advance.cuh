@@ -37,25 +37,6 @@ struct rk_stage {
   bool first;      ///< whether it is the first stage since then
 };
 
-/// The coarse-fine faces of a block, one bit per face.
-struct coarse_fine_faces {
-  unsigned to_coarse = 0;  ///< the neighbor is a coarser leaf
-  unsigned to_fine = 0;    ///< the block is a leaf, and the neighbor has children
-};
-
-template <class View>
-__device__ coarse_fine_faces find_coarse_fine_faces(const View& view, int node) {
-  coarse_fine_faces found;
-  if (!view.step.reflux) return found;
-  const bool leaf = view.tree.is_leaf(node);
-  for (int face = 0; face < view.tree.faces; ++face) {
-    const int neighbor = view.tree.neighbor[node * view.tree.faces + face];
-    if (neighbor == coarser_neighbor) found.to_coarse |= 1u << face;
-    if (leaf && neighbor >= 0 && !view.tree.is_leaf(neighbor)) found.to_fine |= 1u << face;
-  }
-  return found;
-}
-
 /// One thread's part of a stage of one block.
 template <class View>
 struct block_stage {
@@ -249,7 +230,7 @@ __global__ void __launch_bounds__(
   const block_team<tuning::threads, tuning::max_teams> team;
   const unsigned number = blockIdx.x * (blockDim.x / tuning::threads) + team.index;
   if (number >= count) return;  // the whole team
-  const time_state& clock = view.state->time;
+  const time_state& clock = view.state->clock;
   if (clock.dt == 0) return;  // no step is left to take
   const int node = nodes[number];
   part_type part{
@@ -260,8 +241,8 @@ __global__ void __launch_bounds__(
       node,
       view.tree.place[node],
       static_cast<real>(clock.dt * stage.length),
-      static_cast<real>(clock.now + clock.dt * (stage.begin + stage.index * stage.length)),
-      find_coarse_fine_faces(view, node),
+      static_cast<real>(clock.time + clock.dt * (stage.begin + stage.index * stage.length)),
+      view.step.reflux ? view.tree.coarse_fine_faces_of(node) : coarse_fine_faces{},
       view.ghosts(stage.index == 0 ? view.u_new : view.u_stage)};
   if (view.step.subcycle) {
     part.ghosts.coarse_old = view.u_old;

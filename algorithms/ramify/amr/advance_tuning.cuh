@@ -50,6 +50,10 @@ struct loop_tuning {
   static constexpr std::size_t max_cells = std::size_t{1} << 16;
   static constexpr unsigned min_steps = 4;
   static constexpr double us_of_grid = 0.7;  ///< in a loop
+
+  [[nodiscard]] static constexpr bool graph_pays(std::size_t cells, double steps) {
+    return steps >= min_steps && cells <= max_cells;
+  }
 };
 
 /// The shared memory of a team.

@@ -32,33 +32,41 @@ enum class balance { face, edge, corner };
 /// The slope limiters of the reconstruction, from the most diffusive one.
 enum class limiter { minmod, van_leer, monotonized_central };
 
-[[nodiscard]] constexpr std::string_view to_string(balance b) {
-  switch (b) {
-    case balance::face: return "face";
-    case balance::edge: return "edge";
-    case balance::corner: return "corner";
-  }
-  return "?";
+namespace detail::amr {
+
+/// Returns the name of an enumerator, or "?". `names` has the order of the enumerators.
+template <class Enum, std::size_t count>
+[[nodiscard]] constexpr std::string_view name_of(Enum value,
+                                                 const std::string_view (&names)[count]) {
+  const auto index = static_cast<std::size_t>(value);
+  return index < count ? names[index] : "?";
 }
 
+/// Returns the enumerator, of `count`, with the name `text`.
+/// \throws std::invalid_argument naming the choices
+template <class Enum, std::size_t count>
+[[nodiscard]] Enum parse_name(std::string_view what, std::string_view text) {
+  std::array<Enum, count> choices;
+  for (std::size_t i = 0; i < count; ++i) choices[i] = static_cast<Enum>(i);
+  return parse_choice(what, text, choices);
+}
+
+}  // namespace detail::amr
+
+[[nodiscard]] constexpr std::string_view to_string(balance b) {
+  return detail::amr::name_of(b, {"face", "edge", "corner"});
+}
 [[nodiscard]] constexpr std::string_view to_string(limiter l) {
-  switch (l) {
-    case limiter::minmod: return "minmod";
-    case limiter::van_leer: return "van-leer";
-    case limiter::monotonized_central: return "monotonized-central";
-  }
-  return "?";
+  return detail::amr::name_of(l, {"minmod", "van-leer", "monotonized-central"});
 }
 
 /// The inverse of to_string. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline balance parse_balance(std::string_view text) {
-  return parse_choice("balance", text, std::array{balance::face, balance::edge, balance::corner});
+  return detail::amr::parse_name<balance, 3>("balance", text);
 }
-
 /// The inverse of to_string. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline limiter parse_limiter(std::string_view text) {
-  return parse_choice("limiter", text,
-                      std::array{limiter::minmod, limiter::van_leer, limiter::monotonized_central});
+  return detail::amr::parse_name<limiter, 3>("limiter", text);
 }
 
 /// The domain and its blocks. In two dimensions the third entry of each triple is not read.
@@ -95,8 +103,8 @@ struct amr_step_config {
 /// The configuration of amr_run, and the part of amr_options that does not depend on the problem.
 ///
 /// `pending_launches` is in force while a constructor or advance() runs, and from advance_async()
-/// to get(). amr_run runs on the
-/// backend that its compiler made code for; `backend` must be automatic or that one.
+/// to get(). amr_run runs on the backend that its compiler made code for; `backend` must be
+/// automatic or that one.
 struct amr_config : run_options {
   amr_mesh_config mesh;
   amr_regrid_config regrid;
@@ -105,16 +113,20 @@ struct amr_config : run_options {
   ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
 };
 
-/// The state of a mesh, and what was done on it since the run began.
-struct amr_report : run_report {
+/// What a run has done since it began.
+struct amr_progress {
   double time = 0;
   std::uint64_t steps = 0;         ///< of level 0
   std::uint64_t cell_updates = 0;  ///< one cell advanced by one full step is one update
   std::uint64_t regrids = 0;
   std::uint64_t refined = 0;    ///< blocks that were refined
   std::uint64_t coarsened = 0;  ///< families of blocks that were coarsened
-  std::size_t leaves = 0;       ///< current number
-  std::size_t blocks = 0;       ///< current number, inner blocks included
+};
+
+/// The report of a run, and the current state of its mesh.
+struct amr_report : run_report, amr_progress {
+  std::size_t leaves = 0;  ///< current number
+  std::size_t blocks = 0;  ///< current number, inner blocks included
   std::size_t peak_blocks = 0;
   std::size_t max_blocks = 0;  ///< as configured
   int finest_level = 0;        ///< current one
@@ -131,35 +143,39 @@ namespace detail::amr {
 
 inline constexpr int max_levels = 19;  ///< of a mesh, level 0 included
 
+/// \throws std::invalid_argument naming `field`, its value and its range, unless it is `valid`
 template <class Value>
-[[noreturn]] void reject(const std::string& field, const Value& value, const std::string& range) {
+void require(bool valid, const std::string& field, const Value& value, const std::string& range) {
+  if (valid) return;
   std::ostringstream text;
   text << field << " is " << value << "; it must be " << range;
   throw std::invalid_argument(text.str());
 }
 
+/// \throws std::invalid_argument naming `field` if `value` is none of the enumerators
+template <class Enum>
+void require_enumerator(const std::string& field, Enum value) {
+  require(to_string(value) != "?", field, int(value), "one of the enumerators");
+}
+
 /// Checks the domain along one axis. \throws std::invalid_argument naming the field
 inline void validate_axis(const amr_mesh_config& mesh, std::size_t axis) {
+  const std::string field = "amr_mesh_config.";
   const std::string which = "[" + std::to_string(axis) + "]";
-  if (mesh.roots[axis] < 1 || mesh.roots[axis] > 4096) {
-    reject("amr_mesh_config.roots" + which, mesh.roots[axis], "in [1, 4096]");
-  }
-  if (!std::isfinite(mesh.lower[axis])) {
-    reject("amr_mesh_config.lower" + which, mesh.lower[axis], "finite");
-  }
-  if (!(mesh.upper[axis] > mesh.lower[axis]) || !std::isfinite(mesh.upper[axis])) {
-    reject("amr_mesh_config.upper" + which, mesh.upper[axis], "finite and above lower");
-  }
+  const unsigned roots = mesh.roots[axis];
+  const double lower = mesh.lower[axis];
+  const double upper = mesh.upper[axis];
   const auto& sides = mesh.sides[axis];
+  require(roots >= 1 && roots <= 4096, field + "roots" + which, roots, "in [1, 4096]");
+  require(std::isfinite(lower), field + "lower" + which, lower, "finite");
+  require(upper > lower && std::isfinite(upper), field + "upper" + which, upper,
+          "finite and above lower");
   for (const boundary side : sides) {
-    if (side < boundary::periodic || side > boundary::reflecting) {
-      reject("amr_mesh_config.sides" + which, int(side), "one of the enumerators");
-    }
+    require(side >= boundary::periodic && side <= boundary::reflecting, field + "sides" + which,
+            int(side), "one of the enumerators");
   }
-  if ((sides[0] == boundary::periodic) != (sides[1] == boundary::periodic)) {
-    reject("amr_mesh_config.sides" + which, "periodic on one side",
-           "periodic on both sides or on neither");
-  }
+  require((sides[0] == boundary::periodic) == (sides[1] == boundary::periodic),
+          field + "sides" + which, "periodic on one side", "periodic on both sides or on neither");
 }
 
 /// \throws std::invalid_argument naming the field and its range
@@ -169,41 +185,31 @@ inline void validate(const amr_mesh_config& mesh, int dimensions) {
     validate_axis(mesh, axis);
     blocks *= mesh.roots[axis];
   }
-  if (blocks > 1e7) reject("amr_mesh_config.roots", blocks, "at most 10^7 blocks in all");
-  if (mesh.max_level < 0 || mesh.max_level >= max_levels) {
-    reject("amr_mesh_config.max_level", mesh.max_level, "in [0, 18]");
-  }
-  if (to_string(mesh.balance) == "?") {
-    reject("amr_mesh_config.balance", int(mesh.balance), "one of the enumerators");
-  }
-  if (mesh.max_blocks != 0 && (double(mesh.max_blocks) < blocks || mesh.max_blocks > 1u << 30)) {
-    reject("amr_mesh_config.max_blocks", mesh.max_blocks,
-           "0 (no limit), or at least the number of root blocks and at most 2^30");
-  }
+  require(blocks <= 1e7, "amr_mesh_config.roots", blocks, "at most 10^7 blocks in all");
+  require(mesh.max_level >= 0 && mesh.max_level < max_levels, "amr_mesh_config.max_level",
+          mesh.max_level, "in [0, 18]");
+  require_enumerator("amr_mesh_config.balance", mesh.balance);
+  const std::size_t most = mesh.max_blocks;
+  require(most == 0 || (double(most) >= blocks && most <= 1u << 30), "amr_mesh_config.max_blocks",
+          most, "0 (no limit), or at least the number of root blocks and at most 2^30");
 }
 
 /// \throws std::invalid_argument naming the field and its range
 inline void validate(const amr_regrid_config& regrid) {
-  if (!(regrid.refine_above >= 0)) {
-    reject("amr_regrid_config.refine_above", regrid.refine_above, "at least 0");
-  }
-  if (!(regrid.coarsen_below <= regrid.refine_above)) {
-    reject("amr_regrid_config.coarsen_below", regrid.coarsen_below, "at most refine_above");
-  }
-  if (regrid.patience < 1) reject("amr_regrid_config.patience", regrid.patience, "at least 1");
+  require(regrid.refine_above >= 0, "amr_regrid_config.refine_above", regrid.refine_above,
+          "at least 0");
+  require(regrid.coarsen_below <= regrid.refine_above, "amr_regrid_config.coarsen_below",
+          regrid.coarsen_below, "at most refine_above");
+  require(regrid.patience >= 1, "amr_regrid_config.patience", regrid.patience, "at least 1");
   ramify::validate(regrid.launches, "amr_regrid_config.launches");
-  if (regrid.launches.threshold != 0) {
-    reject("amr_regrid_config.launches.threshold", regrid.launches.threshold,
-           "0: all blocks have the same size");
-  }
+  require(regrid.launches.threshold == 0, "amr_regrid_config.launches.threshold",
+          regrid.launches.threshold, "0: all blocks have the same size");
 }
 
 /// \throws std::invalid_argument naming the field and its range
 inline void validate(const amr_step_config& step) {
-  if (!(step.cfl > 0 && step.cfl <= 1)) reject("amr_step_config.cfl", step.cfl, "in (0, 1]");
-  if (to_string(step.limiter) == "?") {
-    reject("amr_step_config.limiter", int(step.limiter), "one of the enumerators");
-  }
+  require(step.cfl > 0 && step.cfl <= 1, "amr_step_config.cfl", step.cfl, "in (0, 1]");
+  require_enumerator("amr_step_config.limiter", step.limiter);
 }
 
 }  // namespace detail::amr
@@ -215,9 +221,7 @@ inline void validate(const amr_config& config, int dimensions) {
   detail::amr::validate(config.mesh, dimensions);
   detail::amr::validate(config.regrid);
   detail::amr::validate(config.step);
-  if (to_string(config.flat_loop) == "?") {
-    detail::amr::reject("amr_config.flat_loop", int(config.flat_loop), "one of the enumerators");
-  }
+  detail::amr::require_enumerator("amr_config.flat_loop", config.flat_loop);
 }
 
 }  // namespace ramify

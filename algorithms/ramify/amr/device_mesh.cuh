@@ -13,6 +13,7 @@
 #include <ramify/amr/snapshot.hpp>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/error.hpp>
+#include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/residency.cuh>
 #include <string>
 #include <utility>
@@ -26,6 +27,8 @@ class device_mesh {
  public:
   static constexpr int dim = Physics::dimensions;
   static constexpr int variables = Physics::variables;
+  static constexpr int cells_along = n;
+  using physics_type = Physics;
   using real = typename Physics::real;
   using view_type = run_view<Physics, n, Criterion>;
   using cells = block_cells<dim, n>;
@@ -34,27 +37,28 @@ class device_mesh {
   /// \throws unavailable if a block needs more shared memory than the device has; cuda_error
   device_mesh(const Physics& physics, const Criterion& criterion, const amr_config& config,
               cudaStream_t stream)
-      : config_(config), stream_(stream) {
+      : config_(config), stream_(stream), state_(1, stream) {
     view_.physics = physics;
     view_.criterion = criterion;
     view_.regrid = config_.regrid;
     view_.step = config_.step;
-    describe_domain();
-    state_ = device_buffer<run_state>(1, stream_);
     view_.state = state_.data();
-    grow_to(std::max<std::size_t>(2 * view_.tree.root_count(), 1024));
+    describe_domain();
+    grow_to(std::min(max_nodes(), std::max<std::size_t>(2 * view_.tree.root_count(), 1024)));
     choose_teams();
   }
 
   /// The argument of the run's kernels.
   [[nodiscard]] view_type& view() { return view_; }
   [[nodiscard]] const view_type& view() const { return view_; }
+  [[nodiscard]] const amr_mesh_config& config() const { return config_.mesh; }
   [[nodiscard]] std::size_t bytes() const { return memory_.size() + sizeof(run_state); }
 
-  /// The edge of a cell of level 0.
-  [[nodiscard]] double cell_edge(int axis) const {
-    const auto a = static_cast<std::size_t>(axis);
-    return (config_.mesh.upper[a] - config_.mesh.lower[a]) / (double(config_.mesh.roots[a]) * n);
+  /// The edge of a cell.
+  [[nodiscard]] double cell_edge(int level, int axis) const {
+    const amr_mesh_config& mesh = config_.mesh;
+    const double blocks = double(mesh.roots[axis]) * double(1u << level);
+    return (mesh.upper[axis] - mesh.lower[axis]) / (blocks * n);
   }
 
   /// The largest number of nodes that is allowed.
@@ -63,44 +67,56 @@ class device_mesh {
                                         : config_.mesh.max_blocks;
   }
 
-  /// Allocates memory for `nodes` nodes, or for as many as are allowed, and moves the mesh into it.
-  /// \throws amr_error if no more are allowed; cuda_error
+  /// Allocates memory for `nodes` nodes, and moves the mesh into it.
+  /// \throws amr_error if so many are not allowed; cuda_error, and then the mesh is unchanged
   void grow_to(std::size_t nodes) {
-    const std::size_t most = max_nodes();
-    nodes = std::min(nodes, most);
-    if (nodes <= view_.tree.capacity && memory_.data() != nullptr) {
+    if (nodes > max_nodes()) {
       throw amr_error("the mesh needs more than amr_mesh_config.max_blocks, which is " +
-                      std::to_string(most));
+                      std::to_string(max_nodes()));
     }
     view_type next = view_;
-    memory_layout sizing(nullptr);
-    for_each_array(next, nodes, [&]<class T>(T*& pointer, std::size_t count) {
-      pointer = sizing.take<T>(count);
+    const auto place_arrays = [&](memory_layout layout) {
+      for_each_array(next, nodes,
+                     [&]<class T>(T*& array, std::size_t count) { array = layout.take<T>(count); });
+      return layout.size();
+    };
+    device_buffer<std::byte> memory(place_arrays(memory_layout(nullptr)), stream_);
+    place_arrays(memory_layout(memory.data()));
+    // for_each_array keeps the order of the arrays.
+    std::vector<const void*> old;
+    for_each_array(view_, 0, [&](auto*& array, std::size_t) { old.push_back(array); });
+    auto from = old.begin();
+    for_each_array(next, view_.tree.capacity, [&]<class T>(T*& array, std::size_t count) {
+      if (count > 0) {
+        check(cudaMemcpyAsync(array, *from, count * sizeof(T), cudaMemcpyDeviceToDevice, stream_),
+              "moving the mesh to more memory");
+      }
+      ++from;
     });
-    device_buffer<std::byte> memory(sizing.size(), stream_);
-    memory_layout layout(memory.data());
-    for_each_array(next, nodes, [&]<class T>(T*& pointer, std::size_t count) {
-      pointer = layout.take<T>(count);
-    });
-    if (memory_.data() != nullptr) {
-      // for_each_array keeps the order of the arrays.
-      std::vector<std::pair<const void*, std::size_t>> old;
-      for_each_array(view_, view_.tree.capacity, [&]<class T>(T*& pointer, std::size_t count) {
-        old.emplace_back(pointer, count * sizeof(T));
-      });
-      auto from = old.begin();
-      for_each_array(next, nodes, [&]<class T>(T*& pointer, std::size_t) {
-        if (from->second > 0) {
-          check(cudaMemcpyAsync(pointer, from->first, from->second, cudaMemcpyDeviceToDevice,
-                                stream_),
-                "moving the mesh to more memory");
-        }
-        ++from;
-      });
-    }
     view_ = next;
     view_.tree.capacity = static_cast<unsigned>(nodes);
     memory_ = std::move(memory);
+  }
+
+  /// Gives a full mesh more memory. Until the mesh has been moved, the old and the new memory are
+  /// allocated; if there is not enough for twice the blocks, it tries smaller numbers.
+  /// \throws amr_error if no more blocks are allowed, or there is no memory; then the mesh is
+  ///         unchanged; cuda_error
+  void grow() {
+    const phase_range range("amr: grow the mesh");
+    const std::size_t blocks = view_.tree.capacity;
+    for (const double factor : {2.0, 1.5, 1.2}) {
+      try {
+        const auto wanted = static_cast<std::size_t>(factor * double(blocks));
+        grow_to(std::max(std::min(wanted, max_nodes()), blocks + 1));
+        return;
+      } catch (const cuda_error& e) {
+        if (e.code() != cudaErrorMemoryAllocation) throw;
+      }
+    }
+    throw amr_error("there is no device memory for a larger mesh: its " + std::to_string(blocks) +
+                    " blocks have " + std::to_string(memory_.size()) +
+                    " bytes, and moving it needs 2.2 times as many");
   }
 
   /// Puts the root blocks into the list of nodes in Morton order.
@@ -119,47 +135,35 @@ class device_mesh {
   }
   /// Waits for the stream.
   void write_state(const run_state& state) {
-    check(cudaMemcpyAsync(state_.data(), &state, sizeof state, cudaMemcpyHostToDevice, stream_),
-          "writing the state of a run");
-    check(cudaStreamSynchronize(stream_), "writing the state of a run");
+    copy(state_.data(), &state, sizeof state, cudaMemcpyHostToDevice);
   }
   /// Copies from the device. Waits for the stream.
   template <class T>
   void copy_out(const T* from, T* to, std::size_t count) const {
-    check(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDeviceToHost, stream_),
-          "reading from a run");
-    check(cudaStreamSynchronize(stream_), "reading from a run");
+    copy(to, from, count * sizeof(T), cudaMemcpyDeviceToHost);
   }
-
   /// Copies to the device. Waits for the stream.
   template <class T>
   void copy_in(const std::vector<T>& from, T* to) {
-    check(
-        cudaMemcpyAsync(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice, stream_),
-        "writing to a run");
-    check(cudaStreamSynchronize(stream_), "writing to a run");
+    copy(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice);
   }
 
   /// Copies `leaves` leaves in Morton order from the device, beginning with `first_leaf`, and their
   /// values to `packed`, [leaf][variable][cell], unless it is null. Waits for the stream.
   [[nodiscard]] std::vector<leaf_record<dim>> gather(unsigned first_leaf, std::size_t leaves,
                                                      std::vector<real>* packed) const {
-    constexpr std::size_t per_leaf = std::size_t{variables} * cells::count;
     const std::size_t piece = std::min<std::size_t>(leaves, 4096);  // bounds the device memory
     const device_buffer<leaf_record<dim>> records(piece, stream_);
-    const device_buffer<real> values(packed == nullptr ? 0 : piece * per_leaf, stream_);
+    const device_buffer<real> values(packed == nullptr ? 0 : piece * values_per_leaf, stream_);
     std::vector<leaf_record<dim>> all(leaves);
-    if (packed != nullptr) packed->resize(leaves * per_leaf);
+    if (packed != nullptr) packed->resize(leaves * values_per_leaf);
     for (std::size_t first = 0; first < leaves; first += piece) {
       const std::size_t count = std::min(piece, leaves - first);
-      check(
-          launch(gather_leaves<view_type>, {static_cast<unsigned>(count), gather_threads}, stream_,
-                 view_, first_leaf + static_cast<unsigned>(first), records.data(), values.data())
-              .code(),
-          "launching the gathering of leaves");
+      launch_per_leaf(gather_leaves<view_type>, count, first_leaf + static_cast<unsigned>(first),
+                      records.data(), values.data());
       copy_out(records.data(), all.data() + first, count);
       if (packed != nullptr) {
-        copy_out(values.data(), packed->data() + first * per_leaf, count * per_leaf);
+        copy_out(values.data(), packed->data() + first * values_per_leaf, count * values_per_leaf);
       }
     }
     return all;
@@ -168,56 +172,55 @@ class device_mesh {
   /// The sums over the cells of the first `leaves` leaves, [leaf][variable]. Waits for the stream.
   [[nodiscard]] std::vector<double> sum_leaves(std::size_t leaves) const {
     const device_buffer<double> sums(leaves * variables, stream_);
-    check(launch(amr::sum_leaves<view_type>, {static_cast<unsigned>(leaves), gather_threads},
-                 stream_, view_, sums.data())
-              .code(),
-          "launching the sums over the leaves");
+    launch_per_leaf(amr::sum_leaves<view_type>, leaves, sums.data());
     std::vector<double> host(sums.size());
     copy_out(sums.data(), host.data(), host.size());
     return host;
   }
 
-  /// Copies the values of leaves to their nodes. Waits for the stream.
-  void scatter(const std::vector<int>& nodes, const std::vector<std::byte>& values_of_leaves) {
-    constexpr std::size_t per_leaf = std::size_t{variables} * cells::count;
-    const std::size_t piece = std::min<std::size_t>(nodes.size(), 4096);
-    const device_buffer<int> numbers(piece, stream_);
-    const device_buffer<real> packed(piece * per_leaf, stream_);
-    for (std::size_t first = 0; first < nodes.size(); first += piece) {
-      const std::size_t count = std::min(piece, nodes.size() - first);
-      check(cudaMemcpyAsync(numbers.data(), nodes.data() + first, count * sizeof(int),
-                            cudaMemcpyHostToDevice, stream_),
-            "restoring a run");
-      check(
-          cudaMemcpyAsync(packed.data(), values_of_leaves.data() + first * per_leaf * sizeof(real),
-                          count * per_leaf * sizeof(real), cudaMemcpyHostToDevice, stream_),
-          "restoring a run");
-      check(launch(scatter_leaves<view_type>, {static_cast<unsigned>(count), gather_threads},
-                   stream_, view_, numbers.data(), packed.data())
-                .code(),
-            "launching the scattering of leaves");
+  /// Copies the values of leaves to their nodes: the inverse of gather(). Waits for the stream.
+  void scatter(const std::vector<int>& nodes, const std::byte* packed) {
+    constexpr std::size_t bytes = values_per_leaf * sizeof(real);
+    for (const int node : nodes) {
+      copy(view_.u_new.data + view_.u_new.offset(node, 0, 0), packed, bytes,
+           cudaMemcpyHostToDevice);
+      packed += bytes;
     }
-    check(cudaStreamSynchronize(stream_), "restoring a run");
   }
 
  private:
+  static constexpr std::size_t values_per_leaf = std::size_t{variables} * cells::count;
+
+  void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) const {
+    check(cudaMemcpyAsync(to, from, bytes, kind, stream_), "copying from or to a run");
+    check(cudaStreamSynchronize(stream_), "copying from or to a run");
+  }
+
+  /// Launches a kernel with a block per leaf.
+  template <class... Parameters, class... Arguments>
+  void launch_per_leaf(void (*kernel)(view_type, Parameters...), std::size_t leaves,
+                       const Arguments&... arguments) const {
+    const launch_shape shape(static_cast<unsigned>(leaves), gather_threads);
+    check(launch(kernel, shape, stream_, view_, arguments...).code(),
+          "launching the reading of leaves");
+  }
+
   void describe_domain() {
     mesh_tree<dim>& tree = view_.tree;
-    for (std::size_t axis = 0; axis < dim; ++axis) {
+    for (int axis = 0; axis < dim; ++axis) {
       tree.roots[axis] = config_.mesh.roots[axis];
-      for (std::size_t side = 0; side < 2; ++side) {
+      for (int side = 0; side < 2; ++side) {
         tree.sides[axis][side] = config_.mesh.sides[axis][side];
         if (tree.sides[axis][side] == boundary::reflecting) {
-          tree.reflecting |= 1u << face_of(static_cast<int>(axis), static_cast<int>(side));
+          tree.reflecting |= 1u << face_of(axis, side);
         }
       }
       view_.lower[axis] = static_cast<real>(config_.mesh.lower[axis]);
-      view_.root_spacing[axis] = static_cast<real>(cell_edge(static_cast<int>(axis)));
+      view_.root_spacing[axis] = static_cast<real>(cell_edge(0, axis));
     }
     tree.max_level = config_.mesh.max_level;
-    tree.balance_codimension = config_.mesh.balance == balance::face   ? 1
-                               : config_.mesh.balance == balance::edge ? 2
-                                                                       : dim;
+    // The enumerators have the order of the codimensions.
+    tree.balance_codimension = std::min(dim, 1 + static_cast<int>(config_.mesh.balance));
   }
 
   /// Chooses the shape of the grids of advance_blocks for this device.

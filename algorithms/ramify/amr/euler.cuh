@@ -130,13 +130,10 @@ struct euler {
   /// The values with the x axis and `axis` exchanged.
   [[nodiscard]] __host__ __device__ static values rotated(const values& u, int axis) {
     values other = u;
-    if constexpr (dim > 1) {
-      other[normal] = axis == 1 ? u[normal + 1] : other[normal];
-      other[normal + 1] = axis == 1 ? u[normal] : u[normal + 1];
-    }
-    if constexpr (dim > 2) {
-      other[normal] = axis == 2 ? u[normal + 2] : other[normal];
-      other[normal + 2] = axis == 2 ? u[normal] : u[normal + 2];
+    RAMIFY_UNROLL
+    for (int a = 1; a < dim; ++a) {
+      other[normal] = axis == a ? u[normal + a] : other[normal];
+      other[normal + a] = axis == a ? u[normal] : u[normal + a];
     }
     return other;
   }
@@ -166,7 +163,8 @@ struct euler {
     const bool all_right = waves.left >= 0;
     const bool all_left = waves.right <= 0;
     const bool of_left = all_right || (!all_left && !(contact < 0));
-    const values outside = select(of_left, left, right);
+    values outside;
+    for (int i = 0; i < variables; ++i) outside[i] = of_left ? left[i] : right[i];
     const Real wave = of_left ? waves.left : waves.right;
     const bool no_wave = all_right || all_left;
     return star_flux(outside, wave, no_wave ? outside[normal] : contact,
@@ -177,13 +175,6 @@ struct euler {
   struct fan {
     Real left, right;
   };
-
-  [[nodiscard]] __host__ __device__ static values select(bool first, const values& a,
-                                                         const values& b) {
-    values u;
-    for (int i = 0; i < variables; ++i) u[i] = first ? a[i] : b[i];
-    return u;
-  }
 
   /// Returns NaN if `value` is NaN.
   [[nodiscard]] __host__ __device__ static Real at_least(Real floor, Real value) {

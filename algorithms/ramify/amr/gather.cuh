@@ -2,9 +2,8 @@
 #pragma once
 
 /// \file
-/// Kernels that pack leaves for copies to the host, unpack them, and sum over them.
+/// Kernels that pack leaves for copies to the host, and sum over them.
 
-#include <ramify/amr/block_operators.cuh>
 #include <ramify/amr/run_view.cuh>
 #include <ramify/runtime/collectives.cuh>
 
@@ -32,17 +31,6 @@ __global__ void gather_leaves(View view, unsigned first, leaf_record<View::dim>*
   const typename View::real* from = view.u_new.data + view.u_new.offset(node, 0, 0);
   for (int i = static_cast<int>(threadIdx.x); i < all; i += static_cast<int>(blockDim.x)) {
     values[static_cast<std::size_t>(blockIdx.x) * all + static_cast<unsigned>(i)] = from[i];
-  }
-}
-
-/// Copies packed values to the nodes of a list, one block each: the inverse of gather_leaves.
-template <class View>
-__global__ void scatter_leaves(View view, const int* nodes, const typename View::real* values) {
-  const traced here(view.trace, __func__);
-  constexpr int all = View::physics_type::variables * View::cells::count;
-  typename View::real* to = view.u_new.data + view.u_new.offset(nodes[blockIdx.x], 0, 0);
-  for (int i = static_cast<int>(threadIdx.x); i < all; i += static_cast<int>(blockDim.x)) {
-    to[i] = values[static_cast<std::size_t>(blockIdx.x) * all + static_cast<unsigned>(i)];
   }
 }
 

@@ -32,7 +32,7 @@ struct ghost_reader {
   block_values<Physics, n> coarse_old;
   block_values<Physics, n> coarse_new;
   real elapsed = 0;  ///< share of the coarser level's step; 0: coarse_old, 1: coarse_new
-  selected_limiter limited;
+  limiter limited;
 
   /// The ghost cell `depth` cells (1 or 2) beyond a face. `at` is the last cell before the face.
   [[nodiscard]] __device__ values ghost(int node, const int (&at)[dim], int axis, int side,

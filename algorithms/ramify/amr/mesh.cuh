@@ -41,6 +41,12 @@ inline constexpr int no_children = -1;
 __host__ __device__ constexpr int face_of(int axis, int side) { return 2 * axis + side; }
 __host__ __device__ constexpr int opposite(int face) { return face ^ 1; }
 
+/// The coarse-fine faces of a block, one bit per face.
+struct coarse_fine_faces {
+  unsigned to_coarse = 0;  ///< the neighbor is a coarser leaf
+  unsigned to_fine = 0;    ///< the block is a leaf, and the neighbor has children
+};
+
 template <int dim>
 struct mesh_tree {
   static_assert(dim == 2 || dim == 3);
@@ -71,6 +77,17 @@ struct mesh_tree {
     return first_child[node] == no_children;
   }
 
+  [[nodiscard]] __device__ coarse_fine_faces coarse_fine_faces_of(int node) const {
+    coarse_fine_faces found;
+    const bool leaf = is_leaf(node);
+    for (int face = 0; face < faces; ++face) {
+      const int there = neighbor[node * faces + face];
+      if (there == coarser_neighbor) found.to_coarse |= 1u << face;
+      if (leaf && there >= 0 && !is_leaf(there)) found.to_fine |= 1u << face;
+    }
+    return found;
+  }
+
   /// The number of the first node of a family.
   [[nodiscard]] __host__ __device__ int first_of_family(unsigned family) const {
     return static_cast<int>(root_count() + family * siblings);
@@ -87,7 +104,11 @@ struct mesh_tree {
     }
     int node = static_cast<int>(root);
     for (int level = wanted.level - 1; level >= 0 && !is_leaf(node); --level) {
-      node = first_child[node] + child_toward(wanted, level);
+      int child = 0;
+      for (int axis = 0; axis < dim; ++axis) {
+        child |= static_cast<int>(wanted.index[axis] >> level & 1) << axis;
+      }
+      node = first_child[node] + child;
     }
     return node;
   }
@@ -122,9 +143,14 @@ struct mesh_tree {
     return axes;
   }
 
-  /// Whether balance concerns neighbors in a direction with a step along so many axes.
-  [[nodiscard]] __host__ __device__ bool is_balanced_across(int axes) const {
-    return axes > 0 && axes <= balance_codimension;
+  /// Returns the finest node that contains the neighbor of a node in direction `number`. Returns -1
+  /// if balance does not concern this direction, or the domain ends there.
+  [[nodiscard]] __host__ __device__ int balanced_neighbor(int node, int number) const {
+    int step[dim];
+    const int axes = direction(number, step);
+    if (axes == 0 || axes > balance_codimension) return -1;
+    block_place<dim> there = place[node];
+    return move(there, step) ? find(there) : -1;
   }
 
   /// The place of a root block.
@@ -145,17 +171,6 @@ struct mesh_tree {
       below.index[axis] = 2 * at.index[axis] + static_cast<unsigned>(child >> axis & 1);
     }
     return below;
-  }
-
- private:
-  /// The child that contains `wanted`, where `level` levels lie between the child and `wanted`.
-  [[nodiscard]] __host__ __device__ static int child_toward(const block_place<dim>& wanted,
-                                                            int level) {
-    int child = 0;
-    for (int axis = 0; axis < dim; ++axis) {
-      child |= static_cast<int>(wanted.index[axis] >> level & 1) << axis;
-    }
-    return child;
   }
 };
 

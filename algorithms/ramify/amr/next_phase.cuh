@@ -17,27 +17,27 @@ template <class View>
 __device__ void begin_regrid(const View& view, run_state& state) {
   state.regrid = {};
   state.regrid.rounds_left = 1;
-  state.time.next_regrid = state.time.steps + view.regrid.every;
-  ++state.mesh.regrids;
+  state.clock.next_regrid = state.clock.steps + view.regrid.every;
+  ++state.clock.regrids;
   state.next = phase::tag;
 }
 
 /// Continues with steps, or begins a regrid if one is due.
 template <class View>
 __device__ void begin_steps(const View& view, run_state& state) {
-  time_state& time = state.time;
-  if (view.regrid.every > 0 && time.steps >= time.next_regrid) {
+  time_state& clock = state.clock;
+  if (view.regrid.every > 0 && clock.steps >= clock.next_regrid) {
     begin_regrid(view, state);
     return;
   }
   state.next = phase::step;
   const auto limit_batch = [&](unsigned long long steps) {
-    if (time.batch > steps) time.batch = static_cast<unsigned>(steps);
+    if (clock.batch > steps) clock.batch = static_cast<unsigned>(steps);
   };
   // One step more than is left: it only checks the cells.
-  time.batch = view.step.subcycle ? 1 : max_batch;
-  limit_batch(time.stop_step - time.steps + 1);
-  if (view.regrid.every > 0) limit_batch(time.next_regrid - time.steps);
+  clock.batch = view.step.subcycle ? 1 : max_batch;
+  limit_batch(clock.stop_step - clock.steps + 1);
+  if (view.regrid.every > 0) limit_batch(clock.next_regrid - clock.steps);
 }
 
 /// Returns the next phase of a regrid while there are tagged blocks to balance or refine, and then
@@ -59,7 +59,7 @@ __device__ inline void finish_refinement(run_state& state) {
   const unsigned reused = count < mesh.free_families ? count : mesh.free_families;
   mesh.free_families -= reused;
   mesh.families += count - reused;
-  mesh.refined += count;
+  state.clock.refined += count;
   state.regrid.mesh_changed = true;
   --state.regrid.rounds_left;
 }
@@ -72,24 +72,20 @@ __device__ void decide_next_phase(const View& view) {
   state.launched_of_phase = 0;
   if (state.fault.code == fault::mesh_full) return;  // the phase did nothing, and is due again
   const phase after_refinement = regrid.building ? phase::rebuild_lists : phase::tag_for_coarsening;
+  bool is_complete = false;  // the steps or the regrid: begin the next ones
   switch (state.next) {
     case phase::idle: break;
-    case phase::begin: begin_steps(view, state); break;
+    case phase::begin: is_complete = true; break;
     case phase::step:
-      if (state.time.dt == 0) {
-        state.next = phase::idle;
-      } else {
-        begin_steps(view, state);
-      }
+      state.next = phase::idle;
+      is_complete = state.clock.dt != 0;
       break;
     case phase::average_down:
-      if (regrid.building) {  // a batch that takes no step: it only checks the cells
-        regrid.building = false;
-        state.time.batch = 1;
-        state.next = phase::step;
-      } else {
-        begin_steps(view, state);
-      }
+      is_complete = !regrid.building;
+      if (!regrid.building) break;
+      regrid.building = false;  // a batch that takes no step: it only checks the cells
+      state.clock.batch = 1;
+      state.next = phase::step;
       break;
     case phase::tag: state.next = refine_or(regrid, after_refinement); break;
     case phase::balance:
@@ -101,17 +97,12 @@ __device__ void decide_next_phase(const View& view) {
       state.next = regrid.rounds_left > 0 ? phase::tag : after_refinement;
       break;
     case phase::tag_for_coarsening:
-      if (regrid.coarsen_count > 0) {
-        state.next = phase::coarsen;
-      } else if (regrid.mesh_changed) {
-        state.next = phase::rebuild_lists;
-      } else {
-        begin_steps(view, state);
-      }
+      state.next = regrid.coarsen_count > 0 ? phase::coarsen : phase::rebuild_lists;
+      is_complete = regrid.coarsen_count == 0 && !regrid.mesh_changed;
       break;
     case phase::coarsen:
       state.mesh.free_families += regrid.coarsen_count;
-      state.mesh.coarsened += regrid.coarsen_count;
+      state.clock.coarsened += regrid.coarsen_count;
       state.next = phase::rebuild_lists;
       break;
     case phase::rebuild_lists:
@@ -119,6 +110,7 @@ __device__ void decide_next_phase(const View& view) {
       state.next = phase::average_down;
       break;
   }
+  if (is_complete) begin_steps(view, state);
   if (state.fault.code != fault::none) state.next = phase::idle;
 }
 
@@ -158,12 +150,12 @@ template <class View>
 __global__ void begin_advance(View view, advance_request wanted) {
   const traced here(view.trace, __func__);
   run_state& state = *view.state;
-  time_state& time = state.time;
+  time_state& clock = state.clock;
   const bool continues = state.next != phase::idle;
-  const unsigned long long from = continues ? time.stop_step : time.steps;
+  const unsigned long long from = continues ? clock.stop_step : clock.steps;
   constexpr unsigned long long most = ~0ull - 1;
-  time.stop_step = wanted.steps > most - from ? most : from + wanted.steps;
-  time.stop = wanted.stop;
+  clock.stop_step = wanted.steps > most - from ? most : from + wanted.steps;
+  clock.stop = wanted.stop;
   state.fault = {fault::none, no_invalid_cell};
   if (continues) {
     // If kernels launched a part of the phase, the host launches the others.
@@ -171,7 +163,7 @@ __global__ void begin_advance(View view, advance_request wanted) {
     if (state.launched_of_phase != 0) view.progress->stopped = 1;
     return;
   }
-  if (time.steps >= time.stop_step || time.now >= time.stop) return;
+  if (clock.steps >= clock.stop_step || clock.time >= clock.stop) return;
   if (wanted.mesh_version == advance_request::any_mesh ||
       wanted.mesh_version == state.mesh.version) {
     begin_steps(view, state);

@@ -103,6 +103,7 @@ class phase_run {
 
   /// Puts the steps of a call of advance() into the stream. Asynchronous. \throws cuda_error
   void start(advance_request wanted) {
+    const phase_range range("amr: start steps");
     // A captured loop has grids for one mesh.
     if (captured_ && !control_->on_device_route()) {
       wanted.mesh_version = parts_->state.mesh.version;
@@ -116,6 +117,7 @@ class phase_run {
   /// \throws amr_error if the run cannot continue; cuda_error, device_launch_error;
   ///         std::logic_error while the stream is being captured
   void finish() {
+    const phase_range range("amr: finish phases");
     for (;;) {
       chain_->finish();
       parts_->state = chain_->state();
@@ -123,7 +125,7 @@ class phase_run {
       grow_mesh();
     }
     conclude();
-    throw_fault(parts_->mesh, parts_->config.mesh, parts_->state);
+    throw_fault(parts_->mesh, parts_->state);
   }
 
  private:
@@ -178,23 +180,23 @@ class phase_run {
       grids = 2 * level_steps + 2 * inner + 4;
       tails = 3 * inner + 3;
     }
-    // Fewer blocks of a large grid are resident if a kernel launched it: a step of a uniform mesh
-    // of 256^3 cells took 2.05 ms longer in double, 1.68 ms in float (H200).
     const double steps = config.step.subcycle ? 1 : max_batch;
-    const double updates = steps * double(parts_->state.mesh.leaves) * cells::count;
+    const std::size_t cells_of_mesh = std::size_t{parts_->state.mesh.leaves} * cells::count;
     route_plan flat{.host_launches = grids, .host_round_trips = 1};
     const unsigned every = config.regrid.every;
     const double steps_of_loop = every == 0 || config.mesh.max_level == 0 ? 100 : every;
-    const bool is_small =
-        std::size_t{parts_->state.mesh.leaves} * cells::count <= loop_tuning::max_cells;
-    if (loop.wanted == flat_loop::graph || (loop.wanted == flat_loop::automatic && is_small &&
-                                            steps_of_loop >= loop_tuning::min_steps)) {
+    if (loop.wanted == flat_loop::graph ||
+        (loop.wanted == flat_loop::automatic &&
+         loop_tuning::graph_pays(cells_of_mesh, steps_of_loop))) {
       flat = {.graph_iterations = steps,
               .graph_loops = steps / steps_of_loop,
               .extra_us = grids * loop_tuning::us_of_grid};
     }
+    // Fewer blocks of a large grid are resident if a kernel launched it: a step of a uniform mesh
+    // of 256^3 cells took 2.05 ms longer in double, 1.68 ms in float (H200).
+    const double extra_us = steps * double(cells_of_mesh) * 1.0e-4;
     return {flat,
-            {.device_launches = grids, .tail_launches = tails, .extra_us = updates * 1.0e-4},
+            {.device_launches = grids, .tail_launches = tails, .extra_us = extra_us},
             route::flat};
   }
 
@@ -206,7 +208,7 @@ class phase_run {
             "the mesh needs more memory than it had when its steps were captured: destroy the "
             "captured steps and continue with advance(), or call reserve() before the capture");
       }
-      parts_->mesh.grow_to(2 * std::size_t{parts_->mesh.view().tree.capacity});
+      parts_->mesh.grow();
     } catch (const amr_error&) {
       conclude();
       throw;
@@ -221,7 +223,6 @@ class phase_run {
   void conclude() {
     control_->read_trace();
     update_report(parts_->report, control_->report(), parts_->state, parts_->mesh);
-    parts_->report.max_blocks = parts_->config.mesh.max_blocks;
     if (!captured_) parts_->under_way = false;
   }
 

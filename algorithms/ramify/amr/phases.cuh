@@ -18,12 +18,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <ramify/amr/advance.cuh>
-#include <ramify/amr/average_down.cuh>
 #include <ramify/amr/next_phase.cuh>
 #include <ramify/amr/rebuild_lists.cuh>
 #include <ramify/amr/refine.cuh>
-#include <ramify/amr/reflux.cuh>
 #include <ramify/amr/regrid.cuh>
+#include <ramify/amr/synchronize.cuh>
 #include <ramify/amr/time_step.cuh>
 #include <ramify/runtime/chain_link.cuh>
 
@@ -124,25 +123,19 @@ struct advance_level {
   }
 };
 
-/// Launches the last grids of a step of the recursion, with which its phase ends.
-template <bool in_loop, class View, class Grids>
-__host__ __device__ void launch_end(const View& view, Grids& grids) {
-  if constexpr (in_loop) {
-    grids(next_step_in_loop<View>, {1, 1}, view);
-  } else {
-    grids(next_phase<View>, {1, 1}, view);
-  }
-}
-
-/// Task: ends a step of the recursion.
+/// Task: ends the last step of a phase, and the phase.
 template <bool in_loop>
-struct end_levels {
-  __device__ static const char* name() { return "end_levels"; }
+struct end_steps {
+  __device__ static const char* name() { return "end_steps"; }
 
   template <class View, class Grids>
   __host__ __device__ void operator()(const View& view, Grids& grids) const {
     grids(finish_step<View>, {1, 1}, view);
-    launch_end<in_loop>(view, grids);
+    if constexpr (in_loop) {
+      grids(next_step_in_loop<View>, {1, 1}, view);
+    } else {
+      grids(next_phase<View>, {1, 1}, view);
+    }
   }
 };
 
@@ -150,26 +143,30 @@ struct end_levels {
 template <bool in_loop, class View, class Grids>
 __host__ __device__ void launch_steps(const View& view, const mesh_state& mesh, unsigned steps,
                                       Grids& grids) {
-  for (unsigned step = 0; step < steps; ++step) {
+  const end_steps<in_loop> end;
+  for (unsigned step = 1;; ++step) {
     grids(estimate_dt<View>, {mesh.leaves, step_threads}, view);
     grids(compute_dt<View>, {1, 1}, view);
     if (view.step.subcycle) {
       grids.then(view, advance_level{&mesh, 0, 0.0, true});
-      grids.then(view, end_levels<in_loop>{});
+      grids.then(view, end);
       return;
     }
     launch_all_levels(view, mesh, grids);
+    if (step == steps) break;
     grids(finish_step<View>, {1, 1}, view);
   }
-  launch_end<in_loop>(view, grids);
+  end(view, grids);
 }
 
 // ---- the other phases --------------------------------------------------------------------------
 
-/// The largest node number in use plus one.
-template <class View>
-__host__ __device__ unsigned numbers_in_use(const View& view, const run_state& state) {
-  return view.tree.root_count() + state.mesh.families * view.tree.siblings;
+/// Launches the search for the neighbors of all nodes whose families are below `families`.
+template <class View, class Grids>
+__host__ __device__ void launch_link_neighbors(const View& view, unsigned families, Grids& grids) {
+  const auto nodes = static_cast<unsigned>(view.tree.first_of_family(families));
+  grids(link_neighbors<View>, {blocks_for(1ull * nodes * view.tree.faces), list_threads}, view,
+        nodes);
 }
 
 /// Launches a phase that is no step.
@@ -212,9 +209,7 @@ __host__ __device__ void launch_regrid_phase(const View& view, const run_state& 
               fill, 0u, count);
       }
       grids(attach_children<View>, {blocks_for(count), list_threads}, view);
-      const unsigned numbers = numbers_in_use(view, state) + new_families(state) * siblings;
-      grids(link_neighbors<View>, {blocks_for(1ull * numbers * view.tree.faces), list_threads},
-            view, numbers);
+      launch_link_neighbors(view, mesh.families + new_families(state), grids);
       break;
     }
     case phase::tag_for_coarsening:
@@ -223,13 +218,10 @@ __host__ __device__ void launch_regrid_phase(const View& view, const run_state& 
     case phase::coarsen:
       grids(coarsen_families<View>, {regrid.coarsen_count, regrid_threads}, view);
       break;
-    case phase::rebuild_lists: {
-      const unsigned numbers = numbers_in_use(view, state);
-      grids(link_neighbors<View>, {blocks_for(1ull * numbers * view.tree.faces), list_threads},
-            view, numbers);
+    case phase::rebuild_lists:
+      launch_link_neighbors(view, mesh.families, grids);
       grids(order_blocks<View>, {1, order_threads}, view);
       break;
-    }
   }
   grids(next_phase<View>, {1, 1}, view);
 }
@@ -255,11 +247,11 @@ struct run_program : View {
 
   [[nodiscard]] __host__ __device__ unsigned slots_of(const run_state& now) const {
     return slots_of_phase(this->tree.max_level, this->step.subcycle,
-                          now.next == phase::step ? now.time.batch : 1);
+                          now.next == phase::step ? now.clock.batch : 1);
   }
   /// One step needs fewer slots than several.
   __device__ void shrink_step(run_state& now) const {
-    if (now.next == phase::step) now.time.batch = 1;
+    if (now.next == phase::step) now.clock.batch = 1;
   }
 
   template <class Grids>
@@ -271,7 +263,7 @@ struct run_program : View {
     }
     // Tail launches read the mesh later, in device memory.
     const mesh_state& mesh = grids.from_kernel() ? this->state->mesh : now.mesh;
-    launch_steps<false>(view, mesh, now.time.batch, grids);
+    launch_steps<false>(view, mesh, now.clock.batch, grids);
   }
 
   /// One step, in sizes for the current mesh.
@@ -282,10 +274,9 @@ struct run_program : View {
 
   /// Whether the next steps are many enough and short enough for a graph.
   [[nodiscard]] bool loop_pays(const run_state& now) const {
-    unsigned long long due = now.time.stop_step - now.time.steps;
-    if (this->regrid.every > 0) due = std::min(due, now.time.next_regrid - now.time.steps);
-    return due >= loop_tuning::min_steps &&
-           std::size_t{now.mesh.leaves} * View::cells::count <= loop_tuning::max_cells;
+    unsigned long long due = now.clock.stop_step - now.clock.steps;
+    if (this->regrid.every > 0) due = std::min(due, now.clock.next_regrid - now.clock.steps);
+    return loop_tuning::graph_pays(std::size_t{now.mesh.leaves} * View::cells::count, double(due));
   }
   /// The first phases of a run do not repeat.
   static constexpr bool begins_without_loop = true;

@@ -43,133 +43,132 @@ __device__ inline unsigned count_before(bool flag, unsigned& total) {
   return before;
 }
 
-/// Lists the nodes level by level. The root blocks are in the list already, in Morton order;
-/// children follow in the order of their parents, so the nodes of each level are in Morton order,
-/// too.
+/// Makes the lists of a tree whose neighbors are linked. All threads of the block must call its
+/// functions, in their order here.
 template <class View>
-__device__ void list_nodes(const View& view, mesh_state& mesh) {
-  const auto& tree = view.tree;
+struct list_builder {
+  const View& view;
+  const mesh_tree<View::dim>& tree = view.tree;
   const block_lists& lists = view.lists;
-  const unsigned siblings = tree.siblings;
-  unsigned begin = 0;
-  unsigned end = tree.root_count();
-  for (int level = 0; level <= tree.max_level; ++level) {
+  mesh_state& mesh = view.state->mesh;
+
+  /// Lists the nodes level by level. The root blocks are in the list already, in Morton order;
+  /// children follow in the order of their parents, so the nodes of each level are in Morton order,
+  /// too.
+  __device__ void list_nodes() const {
+    unsigned begin = 0;
+    unsigned end = tree.root_count();
+    for (int level = 0; level <= tree.max_level; ++level) {
+      if (threadIdx.x == 0) {
+        mesh.level_begin[level] = begin;
+        mesh.level_begin[level + 1] = end;
+      }
+      unsigned next = end;
+      for (unsigned first = begin; first < end; first += order_threads) {
+        const unsigned i = first + threadIdx.x;
+        const bool inner = i < end && !tree.is_leaf(lists.nodes[i]);
+        unsigned families = 0;
+        const unsigned before = count_before(inner, families);
+        for (int child = 0; inner && child < tree.siblings; ++child) {
+          lists.nodes[next + before * tree.siblings + child] =
+              tree.first_child[lists.nodes[i]] + child;
+        }
+        next += families * tree.siblings;
+      }
+      __syncthreads();
+      begin = end;
+      end = next;
+    }
+  }
+
+  /// Counts the leaves below each node, from the finest level up.
+  __device__ void count_leaves() const {
+    for (int level = tree.max_level; level >= 0; --level) {
+      for_each_node(level, [&](int node) {
+        unsigned count = tree.is_leaf(node) ? 1 : 0;
+        for (int child = 0; !tree.is_leaf(node) && child < tree.siblings; ++child) {
+          count += lists.leaf_counts[tree.first_child[node] + child];
+        }
+        lists.leaf_counts[node] = count;
+      });
+    }
+  }
+
+  /// Lists the leaves: an exclusive sum of the counts, from the roots down.
+  __device__ void list_leaves() const {
+    if (threadIdx.x < max_levels) mesh.leaves_of_level[threadIdx.x] = 0;
     if (threadIdx.x == 0) {
-      mesh.level_begin[level] = begin;
-      mesh.level_begin[level + 1] = end;
+      unsigned leaves = 0;
+      for (unsigned i = 0; i < tree.root_count(); ++i) {
+        lists.first_leaf[lists.nodes[i]] = leaves;
+        leaves += lists.leaf_counts[lists.nodes[i]];
+      }
+      mesh.leaves = leaves;
     }
-    unsigned next = end;
-    for (unsigned first = begin; first < end; first += order_threads) {
+    __syncthreads();
+    for (int level = 0; level <= tree.max_level; ++level) {
+      for_each_node(level, [&](int node) {
+        unsigned leaf = lists.first_leaf[node];
+        if (tree.is_leaf(node)) {
+          lists.leaves[leaf] = node;
+          atomicAdd(&mesh.leaves_of_level[level], 1u);
+          return;
+        }
+        for (int child = 0; child < tree.siblings; ++child) {
+          const int below = tree.first_child[node] + child;
+          lists.first_leaf[below] = leaf;
+          leaf += lists.leaf_counts[below];
+        }
+      });
+    }
+  }
+
+  /// Lists the inner nodes that share a face with a leaf of their own level.
+  __device__ void list_interface_nodes() const {
+    unsigned count = 0;
+    const unsigned nodes = mesh.level_begin[tree.max_level + 1];
+    for (unsigned first = 0; first < nodes; first += order_threads) {
       const unsigned i = first + threadIdx.x;
-      const bool inner = i < end && !tree.is_leaf(lists.nodes[i]);
-      unsigned families = 0;
-      const unsigned before = count_before(inner, families);
-      for (unsigned child = 0; inner && child < siblings; ++child) {
-        lists.nodes[next + before * siblings + child] =
-            tree.first_child[lists.nodes[i]] + static_cast<int>(child);
+      bool at_interface = false;
+      if (i < nodes && !tree.is_leaf(lists.nodes[i])) {
+        for (int face = 0; face < tree.faces; ++face) {
+          const int neighbor = tree.neighbor[lists.nodes[i] * tree.faces + face];
+          at_interface = at_interface || (neighbor >= 0 && tree.is_leaf(neighbor));
+        }
       }
-      next += families * siblings;
+      unsigned found = 0;
+      const unsigned before = count_before(at_interface, found);
+      if (at_interface) lists.interface_nodes[count + before] = lists.nodes[i];
+      count += found;
     }
-    __syncthreads();
-    begin = end;
-    end = next;
+    if (threadIdx.x == 0) {
+      mesh.interface_nodes = count;
+      if (nodes > mesh.peak_blocks) mesh.peak_blocks = nodes;
+    }
   }
-}
 
-/// Counts the leaves below each node, from the finest level up.
-template <class View>
-__device__ void count_leaves(const View& view, const mesh_state& mesh) {
-  const auto& tree = view.tree;
-  const block_lists& lists = view.lists;
-  const unsigned siblings = tree.siblings;
-  for (int level = tree.max_level; level >= 0; --level) {
-    for (unsigned i = mesh.level_begin[level] + threadIdx.x; i < mesh.level_begin[level + 1];
-         i += order_threads) {
-      const int node = lists.nodes[i];
-      unsigned count = tree.is_leaf(node) ? 1 : 0;
-      for (unsigned child = 0; !tree.is_leaf(node) && child < siblings; ++child) {
-        count += lists.leaf_counts[tree.first_child[node] + static_cast<int>(child)];
-      }
-      lists.leaf_counts[node] = count;
+ private:
+  /// Calls use(node) for the nodes of a level, one thread per node. The block waits for it.
+  template <class Use>
+  __device__ void for_each_node(int level, Use use) const {
+    const unsigned end = mesh.level_begin[level + 1];
+    for (unsigned i = mesh.level_begin[level] + threadIdx.x; i < end; i += order_threads) {
+      use(lists.nodes[i]);
     }
     __syncthreads();
   }
-}
+};
 
-/// Lists the leaves: an exclusive sum of the counts, from the roots down.
-template <class View>
-__device__ void list_leaves(const View& view, mesh_state& mesh) {
-  const auto& tree = view.tree;
-  const block_lists& lists = view.lists;
-  const unsigned siblings = tree.siblings;
-  if (threadIdx.x < max_levels) mesh.leaves_of_level[threadIdx.x] = 0;
-  if (threadIdx.x == 0) {
-    unsigned leaves = 0;
-    for (unsigned i = 0; i < tree.root_count(); ++i) {
-      lists.first_leaf[lists.nodes[i]] = leaves;
-      leaves += lists.leaf_counts[lists.nodes[i]];
-    }
-    mesh.leaves = leaves;
-  }
-  __syncthreads();
-  for (int level = 0; level <= tree.max_level; ++level) {
-    for (unsigned i = mesh.level_begin[level] + threadIdx.x; i < mesh.level_begin[level + 1];
-         i += order_threads) {
-      const int node = lists.nodes[i];
-      unsigned leaf = lists.first_leaf[node];
-      if (tree.is_leaf(node)) {
-        lists.leaves[leaf] = node;
-        atomicAdd(&mesh.leaves_of_level[level], 1u);
-        continue;
-      }
-      for (unsigned child = 0; child < siblings; ++child) {
-        const int below = tree.first_child[node] + static_cast<int>(child);
-        lists.first_leaf[below] = leaf;
-        leaf += lists.leaf_counts[below];
-      }
-    }
-    __syncthreads();
-  }
-}
-
-/// Lists the inner nodes that share a face with a leaf of their own level.
-template <class View>
-__device__ void list_interface_nodes(const View& view, mesh_state& mesh) {
-  const auto& tree = view.tree;
-  const block_lists& lists = view.lists;
-  unsigned count = 0;
-  const unsigned nodes = mesh.level_begin[tree.max_level + 1];
-  for (unsigned first = 0; first < nodes; first += order_threads) {
-    const unsigned i = first + threadIdx.x;
-    bool at_interface = false;
-    if (i < nodes && !tree.is_leaf(lists.nodes[i])) {
-      for (int face = 0; face < tree.faces; ++face) {
-        const int neighbor = tree.neighbor[lists.nodes[i] * tree.faces + face];
-        at_interface = at_interface || (neighbor >= 0 && tree.is_leaf(neighbor));
-      }
-    }
-    unsigned found = 0;
-    const unsigned before = count_before(at_interface, found);
-    if (at_interface) lists.interface_nodes[count + before] = lists.nodes[i];
-    count += found;
-  }
-  if (threadIdx.x == 0) {
-    mesh.interface_nodes = count;
-    if (nodes > mesh.peak_blocks) mesh.peak_blocks = nodes;
-  }
-}
-
-/// Makes the lists of nodes, leaves and interface nodes of a tree whose neighbors are linked. A
-/// grid of one block: there are about a thousand cells to a node, so this is little work, and it
-/// needs many barriers.
+/// Makes the lists of nodes, leaves and interface nodes. A grid of one block: there are about a
+/// thousand cells to a node, so this is little work, and it needs many barriers.
 template <class View>
 __global__ void order_blocks(View view) {
   const traced here(view.trace, __func__);
-  mesh_state& mesh = view.state->mesh;
-  list_nodes(view, mesh);
-  count_leaves(view, mesh);
-  list_leaves(view, mesh);
-  list_interface_nodes(view, mesh);
+  const list_builder<View> builder{view};
+  builder.list_nodes();
+  builder.count_leaves();
+  builder.list_leaves();
+  builder.list_interface_nodes();
 }
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD

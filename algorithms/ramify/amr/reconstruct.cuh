@@ -5,9 +5,10 @@
 /// From cell averages to values at the edges of cells: limited slopes (MUSCL).
 ///
 /// A limiter takes the differences between a cell and its two neighbors along an axis, and returns
-/// the difference between the cell's two edges. For differences of opposite signs it returns 0, so
-/// that no new extremum appears. All limiters here keep a mirrored flow mirrored bit by bit:
-/// exchanging the two differences changes nothing; reversing both signs reverses the slope's sign.
+/// half the slope, the difference between the cell and its edge. For differences of opposite signs
+/// it returns 0, so that no new extremum appears. All limiters here keep a mirrored flow mirrored
+/// bit by bit: exchanging the two differences changes nothing; reversing both signs reverses the
+/// slope's sign. (sum == sum is false if one of the two differences is NaN.)
 ///
 /// Source: R. J. LeVeque, Finite Volume Methods for Hyperbolic Problems, Cambridge 2002, ch. 6.
 
@@ -38,20 +39,10 @@ template <class Real>
   return std::fabs(left) < std::fabs(right) ? left : right;
 }
 
-/// The base of all limiters. A limiter computes half a slope: the difference between the cell and
-/// its edge. (sum == sum is false if one of the two differences is NaN.)
-template <class Limiter>
-struct limiter_base {
+/// The smaller difference: the most diffusive limiter.
+struct minmod {
   template <class Real>
   [[nodiscard]] __host__ __device__ Real operator()(Real left, Real right) const {
-    return 2 * static_cast<const Limiter&>(*this).half(left, right);
-  }
-};
-
-/// The smaller difference: the most diffusive limiter.
-struct minmod : limiter_base<minmod> {
-  template <class Real>
-  [[nodiscard]] __host__ __device__ Real half(Real left, Real right) const {
     const Real sum = left + right;
     return same_sign(left, right) && sum == sum ? Real(0.5) * smaller_magnitude(left, right) : 0;
   }
@@ -59,9 +50,9 @@ struct minmod : limiter_base<minmod> {
 
 /// The mean, but at most twice the smaller difference (B. van Leer, J. Comput. Phys. 23 (1977)
 /// 276). The default: the slope is exactly central where the flow is smooth.
-struct monotonized_central : limiter_base<monotonized_central> {
+struct monotonized_central {
   template <class Real>
-  [[nodiscard]] __host__ __device__ Real half(Real left, Real right) const {
+  [[nodiscard]] __host__ __device__ Real operator()(Real left, Real right) const {
     const Real sum = left + right;
     const Real half = smaller_magnitude(smaller_magnitude(left, right), Real(0.25) * sum);
     return same_sign(left, right) && sum == sum ? half : 0;
@@ -70,21 +61,13 @@ struct monotonized_central : limiter_base<monotonized_central> {
 
 /// The harmonic mean (B. van Leer, J. Comput. Phys. 14 (1974) 361): between the other two, and a
 /// smooth function of the differences.
-struct van_leer : limiter_base<van_leer> {
+struct van_leer {
   template <class Real>
-  [[nodiscard]] __host__ __device__ Real half(Real left, Real right) const {
+  [[nodiscard]] __host__ __device__ Real operator()(Real left, Real right) const {
     const Real smaller = smaller_magnitude(left, right);
     const Real sum = left + right;
     const Real half = times(smaller, 1 - quotient(smaller, sum));
     return same_sign(left, right) && std::fabs(sum) > 0 ? half : 0;
-  }
-};
-
-/// No slope: a first-order method, for comparisons.
-struct piecewise_constant : limiter_base<piecewise_constant> {
-  template <class Real>
-  [[nodiscard]] __host__ __device__ Real half(Real /*left*/, Real /*right*/) const {
-    return 0;
   }
 };
 
@@ -93,21 +76,16 @@ template <class Limiter, class Values>
 [[nodiscard]] __host__ __device__ Values half_slopes(const Limiter& limited, const Values& left,
                                                      const Values& right) {
   Values half;
-  for (int i = 0; i < Values::size; ++i) half[i] = limited.half(left[i], right[i]);
+  for (int i = 0; i < Values::size; ++i) half[i] = limited(left[i], right[i]);
   return half;
 }
 
-/// The limiter that the configuration selects at run time.
-struct selected_limiter {
-  limiter kind = limiter::monotonized_central;
-};
-
-/// Half the slopes of several variables. There is one branch for all variables, and all threads
-/// take the same side of it.
+/// Half the slopes of several variables, by the configured limiter. There is one branch for all
+/// variables, and all threads take the same side of it.
 template <class Values>
-[[nodiscard]] __host__ __device__ Values half_slopes(const selected_limiter& selected,
-                                                     const Values& left, const Values& right) {
-  switch (selected.kind) {
+[[nodiscard]] __host__ __device__ Values half_slopes(limiter selected, const Values& left,
+                                                     const Values& right) {
+  switch (selected) {
     case limiter::minmod: return half_slopes(minmod{}, left, right);
     case limiter::van_leer: return half_slopes(van_leer{}, left, right);
     case limiter::monotonized_central: break;

@@ -82,6 +82,17 @@ struct fill_from_initial_state {
   }
 };
 
+/// Makes a node without children. One thread.
+template <class View>
+__device__ void make_node(const View& view, int node, const block_place<View::dim>& place,
+                          int parent) {
+  view.tree.place[node] = place;
+  view.tree.parent[node] = parent;
+  view.tree.first_child[node] = no_children;
+  view.lists.is_tagged[node] = 0;
+  view.lists.idle[node] = 0;
+}
+
 /// Makes the root blocks and fills them, one block each. `fill` is a fill_from_initial_state.
 template <class View, class Fill>
 __global__ void fill_roots(View view, Fill fill) {
@@ -94,12 +105,7 @@ __global__ void fill_roots(View view, Fill fill) {
     View::cells::position(cell, at);
     view.u_new.store(node, cell, fill.at(view, place, at));
   }
-  if (threadIdx.x != 0) return;
-  view.tree.place[node] = place;
-  view.tree.parent[node] = -1;
-  view.tree.first_child[node] = no_children;
-  view.lists.is_tagged[node] = 0;
-  view.lists.idle[node] = 0;
+  if (threadIdx.x == 0) make_node(view, node, place, -1);
 }
 
 /// Reports a fault if there is no memory for the children. One thread.
@@ -107,9 +113,8 @@ template <class View>
 __global__ void check_capacity(View view) {
   const traced here(view.trace, __func__);
   run_state& state = *view.state;
-  const unsigned long long nodes =
-      view.tree.root_count() +
-      (1ull * state.mesh.families + new_families(state)) * view.tree.siblings;
+  const unsigned long long families = 1ull * state.mesh.families + new_families(state);
+  const unsigned long long nodes = view.tree.root_count() + families * view.tree.siblings;
   if (nodes > view.tree.capacity) state.fault.code = fault::mesh_full;
 }
 
@@ -126,11 +131,7 @@ __device__ void make_child(const View& view, const Fill& fill, unsigned i, int c
     view.u_new.store(node, cell, fill(view, parent, child, at));
   }
   if (threadIdx.x != 0) return;
-  view.tree.place[node] = view.tree.place_of_child(view.tree.place[parent], child);
-  view.tree.parent[node] = parent;
-  view.tree.first_child[node] = no_children;
-  view.lists.is_tagged[node] = 0;
-  view.lists.idle[node] = 0;
+  make_node(view, node, view.tree.place_of_child(view.tree.place[parent], child), parent);
 }
 
 /// Makes the children of `count` of the blocks that are refined, from the `first`-th on. Each block

@@ -9,10 +9,9 @@
 /// filled no kernel reads them. So neither the mesh nor the bits of the values depend on an order
 /// of blocks. The tags are the smallest set that balance allows.
 
-#include <ramify/amr/average_down.cuh>
-#include <ramify/amr/block_operators.cuh>
 #include <ramify/amr/criteria.cuh>
 #include <ramify/amr/run_view.cuh>
+#include <ramify/amr/synchronize.cuh>
 #include <ramify/runtime/collectives.cuh>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
@@ -85,35 +84,26 @@ __global__ void tag_blocks(View view) {
 template <class View>
 __global__ void balance_tags(View view) {
   const traced here(view.trace, __func__);
-  constexpr int dim = View::dim;
   const regrid_state& regrid = view.state->regrid;
   const unsigned item = blockIdx.x * blockDim.x + threadIdx.x;
   if (item >= regrid.balance_count * view.tree.directions) return;
   const int node = view.lists.tagged[regrid.balance_begin + item / view.tree.directions];
-  int step[dim];
-  const int axes = view.tree.direction(static_cast<int>(item % view.tree.directions), step);
-  if (!view.tree.is_balanced_across(axes)) return;
-  block_place<dim> there = view.tree.place[node];
-  if (!view.tree.move(there, step)) return;
-  const int neighbor = view.tree.find(there);
-  if (view.tree.place[neighbor].level < there.level) tag(view, neighbor);
+  const int neighbor =
+      view.tree.balanced_neighbor(node, static_cast<int>(item % view.tree.directions));
+  if (neighbor < 0) return;
+  if (view.tree.place[neighbor].level < view.tree.place[node].level) tag(view, neighbor);
 }
 
 /// Whether balance allows a node's children to be removed: no child has a neighbor with children
 /// that is not its sibling.
 template <class View>
 __device__ bool may_lose_children(const View& view, int node) {
-  constexpr int dim = View::dim;
   for (int child = 0; child < view.tree.siblings; ++child) {
+    const int below = view.tree.first_child[node] + child;
     for (int number = 0; number < view.tree.directions; ++number) {
-      int step[dim];
-      const int axes = view.tree.direction(number, step);
-      if (!view.tree.is_balanced_across(axes)) continue;
-      block_place<dim> there = view.tree.place[view.tree.first_child[node] + child];
-      const int level = there.level;
-      if (!view.tree.move(there, step)) continue;
-      const int neighbor = view.tree.find(there);
-      if (view.tree.place[neighbor].level == level && !view.tree.is_leaf(neighbor)) return false;
+      const int neighbor = view.tree.balanced_neighbor(below, number);
+      if (neighbor < 0 || view.tree.place[neighbor].level < view.tree.place[below].level) continue;
+      if (!view.tree.is_leaf(neighbor)) return false;
     }
   }
   return true;

@@ -33,17 +33,16 @@ class compensated_sum {
 };
 
 /// The integrals of the conserved values over the domain. They are summed in Morton order.
-template <class Physics, int n, class Criterion>
-std::vector<double> totals_of(const device_mesh<Physics, n, Criterion>& mesh, std::size_t leaves) {
-  constexpr int dim = Physics::dimensions;
-  constexpr std::size_t variables = Physics::variables;
+template <class Mesh>
+std::vector<double> totals_of(const Mesh& mesh, std::size_t leaves) {
+  constexpr std::size_t variables = Mesh::variables;
   const std::vector<double> sums = mesh.sum_leaves(leaves);
   const auto records = mesh.gather(0, leaves, nullptr);
   std::vector<compensated_sum> totals(variables);
   for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
     double volume = 1;
-    for (int axis = 0; axis < dim; ++axis) {
-      volume *= mesh.cell_edge(axis) / double(1u << records[leaf].place.level);
+    for (int axis = 0; axis < Mesh::dim; ++axis) {
+      volume *= mesh.cell_edge(records[leaf].place.level, axis);
     }
     for (std::size_t v = 0; v < variables; ++v) {
       totals[v].add(sums[leaf * variables + v] * volume);
@@ -55,131 +54,111 @@ std::vector<double> totals_of(const device_mesh<Physics, n, Criterion>& mesh, st
 }
 
 /// The leaves with their conserved values.
-template <class Physics, int n, class Criterion>
-mesh_snapshot snapshot_of(const device_mesh<Physics, n, Criterion>& mesh,
-                          const amr_mesh_config& config, const amr_report& report) {
-  constexpr int dim = Physics::dimensions;
+template <class Mesh>
+mesh_snapshot snapshot_of(const Mesh& mesh, const amr_report& report) {
   mesh_snapshot snapshot;
-  snapshot.dimensions = dim;
-  snapshot.cells = n;
-  snapshot.roots = config.roots;
-  snapshot.lower = config.lower;
-  snapshot.upper = config.upper;
-  if (dim == 2) {
-    snapshot.roots[2] = 1;
-    snapshot.lower[2] = 0;
-    snapshot.upper[2] = 1;
+  snapshot.dimensions = Mesh::dim;
+  snapshot.cells = Mesh::cells_along;
+  for (int axis = 0; axis < Mesh::dim; ++axis) {
+    snapshot.roots[axis] = mesh.config().roots[axis];
+    snapshot.lower[axis] = mesh.config().lower[axis];
+    snapshot.upper[axis] = mesh.config().upper[axis];
   }
   snapshot.time = report.time;
   snapshot.step = report.steps;
-  for (int v = 0; v < Physics::variables; ++v) {
-    snapshot.fields.emplace_back(Physics::field_name(v));
+  for (int v = 0; v < Mesh::variables; ++v) {
+    snapshot.fields.emplace_back(Mesh::physics_type::field_name(v));
   }
-  std::vector<typename Physics::real> packed;
-  for (const leaf_record<dim>& record : mesh.gather(0, report.leaves, &packed)) {
-    snapshot.leaves.push_back(position_of<dim>(record.place));
+  std::vector<typename Mesh::real> packed;
+  for (const auto& record : mesh.gather(0, report.leaves, &packed)) {
+    snapshot.leaves.push_back(position_of(record.place));
   }
   snapshot.values.assign(packed.begin(), packed.end());
   return snapshot;
 }
 
-/// Everything that a run needs to continue.
-template <class Physics, int n, class Criterion>
-amr_state saved_state_of(const device_mesh<Physics, n, Criterion>& mesh,
-                         const amr_mesh_config& config, std::size_t leaves) {
-  using real = typename Physics::real;
-  constexpr int dim = Physics::dimensions;
+/// Everything that a run needs to continue. A regrid for which there was no memory is not a part of
+/// it: the continued run begins it again.
+template <class Mesh>
+amr_state saved_state_of(const Mesh& mesh) {
   const run_state state = mesh.read_state();
   amr_state saved;
-  saved.dimensions = dim;
-  saved.cells = n;
-  saved.variables = Physics::variables;
-  saved.real_bytes = sizeof(real);
-  for (std::size_t axis = 0; axis < dim; ++axis) saved.roots[axis] = config.roots[axis];
-  saved.time = state.time.now;
-  saved.steps = state.time.steps;
-  saved.next_regrid = state.time.next_regrid;
-  saved.cell_updates = state.time.cell_updates;
-  saved.regrids = state.mesh.regrids;
-  saved.refined = state.mesh.refined;
-  saved.coarsened = state.mesh.coarsened;
-  std::vector<real> packed;
-  for (const leaf_record<dim>& record : mesh.gather(0, leaves, &packed)) {
-    saved.leaves.push_back(position_of<dim>(record.place));
-    saved.idle.push_back(record.idle);
+  saved.dimensions = Mesh::dim;
+  saved.cells = Mesh::cells_along;
+  saved.variables = Mesh::variables;
+  saved.real_bytes = sizeof(typename Mesh::real);
+  for (int axis = 0; axis < Mesh::dim; ++axis) saved.roots[axis] = mesh.config().roots[axis];
+  static_cast<amr_progress&>(saved) = state.clock;
+  saved.next_regrid = state.clock.next_regrid;
+  const bool repeats_regrid = state.fault.code == fault::mesh_full;
+  if (repeats_regrid) {
+    saved.next_regrid = saved.steps;
+    --saved.regrids;
   }
-  saved.values.resize(packed.size() * sizeof(real));
+  std::vector<typename Mesh::real> packed;
+  for (const auto& record : mesh.gather(0, state.mesh.leaves, &packed)) {
+    saved.leaves.push_back(position_of(record.place));
+    saved.idle.push_back(record.idle - (repeats_regrid && record.idle > 0 ? 1 : 0));
+  }
+  saved.values.resize(packed.size() * sizeof(packed[0]));
   std::memcpy(saved.values.data(), packed.data(), saved.values.size());
   return saved;
 }
 
 /// Adds the report of one call to the report of the run, and brings it up to date.
-template <class Physics, int n, class Criterion>
-void update_report(amr_report& report, const run_report& part, const run_state& state,
-                   const device_mesh<Physics, n, Criterion>& mesh) {
-  add_part(report, part);
-  report.ran_on = part.ran_on;
-  report.backend_reason = part.backend_reason;
-  report.taken = part.taken;
-  report.route_reason = part.route_reason;
-  if (!part.flat_loop_reason.empty()) {
-    report.looped_by = part.looped_by;
-    report.flat_loop_reason = part.flat_loop_reason;
+template <class Mesh>
+void update_report(amr_report& report, run_report part, const run_state& state, const Mesh& mesh) {
+  add_part(part, report);
+  if (part.flat_loop_reason.empty()) {
+    part.looped_by = report.looped_by;
+    part.flat_loop_reason = report.flat_loop_reason;
   }
-  report.pending_launch_limit = part.pending_launch_limit;
+  static_cast<run_report&>(report) = part;
+  static_cast<amr_progress&>(report) = state.clock;
   report.scratch_bytes = mesh.bytes() + run_control::scratch_bytes;
-  report.time = state.time.now;
-  report.steps = state.time.steps;
-  report.cell_updates = state.time.cell_updates;
-  report.regrids = state.mesh.regrids;
-  report.refined = state.mesh.refined;
-  report.coarsened = state.mesh.coarsened;
   report.leaves = state.mesh.leaves;
-  report.blocks = state.mesh.level_begin[mesh.view().tree.max_level + 1];
+  report.blocks = state.mesh.level_begin[mesh.config().max_level + 1];
   report.peak_blocks = state.mesh.peak_blocks;
-  report.finest_level = finest_level(state.mesh, mesh.view().tree.max_level);
+  report.max_blocks = mesh.config().max_blocks;
+  report.finest_level = finest_level(state.mesh, mesh.config().max_level);
 }
 
 /// Names the place of an invalid cell and its values.
-template <class Physics, int n, class Criterion>
-std::string describe_invalid_cell(const device_mesh<Physics, n, Criterion>& mesh,
-                                  const amr_mesh_config& config, unsigned long long which) {
-  constexpr int dim = Physics::dimensions;
-  using cells = block_cells<dim, n>;
-  std::vector<typename Physics::real> values;
-  const leaf_record<dim> leaf =
-      mesh.gather(static_cast<unsigned>(which / cells::count), 1, &values).front();
-  int at[dim];
+template <class Mesh>
+std::string describe_invalid_cell(const Mesh& mesh, unsigned long long which) {
+  using cells = typename Mesh::cells;
+  std::vector<typename Mesh::real> values;
+  const auto place =
+      mesh.gather(static_cast<unsigned>(which / cells::count), 1, &values).front().place;
+  int at[Mesh::dim];
   const auto cell = static_cast<int>(which % cells::count);
   cells::position(cell, at);
   std::string text = "the state at (";
-  for (std::size_t axis = 0; axis < dim; ++axis) {
-    const double edge = mesh.cell_edge(int(axis)) / double(1u << leaf.place.level);
-    const double x =
-        config.lower[axis] + (double(leaf.place.index[axis]) * n + at[axis] + 0.5) * edge;
-    text += (axis == 0 ? "" : ", ") + std::to_string(x);
+  for (int axis = 0; axis < Mesh::dim; ++axis) {
+    const double cells_before = double(place.index[axis]) * Mesh::cells_along + at[axis] + 0.5;
+    text +=
+        (axis == 0 ? "" : ", ") + std::to_string(mesh.config().lower[axis] +
+                                                 cells_before * mesh.cell_edge(place.level, axis));
   }
-  text += "), level " + std::to_string(leaf.place.level) + ", is invalid:";
-  for (int v = 0; v < Physics::variables; ++v) {
-    text += std::string(v == 0 ? " " : ", ") + Physics::field_name(v) + " " +
-            std::to_string(values[std::size_t(v) * cells::count + std::size_t(cell)]);
+  text += "), level " + std::to_string(place.level) + ", is invalid:";
+  for (int v = 0; v < Mesh::variables; ++v) {
+    text += std::string(v == 0 ? " " : ", ") + Mesh::physics_type::field_name(v) + " " +
+            std::to_string(values[v * cells::count + cell]);
   }
   return text;
 }
 
 /// \throws amr_error if the run cannot continue
-template <class Physics, int n, class Criterion>
-void throw_fault(const device_mesh<Physics, n, Criterion>& mesh, const amr_mesh_config& config,
-                 const run_state& state) {
+template <class Mesh>
+void throw_fault(const Mesh& mesh, const run_state& state) {
   const std::string when =
-      std::to_string(state.time.steps) + ", time " + std::to_string(state.time.now);
+      std::to_string(state.clock.steps) + ", time " + std::to_string(state.clock.time);
   if (state.fault.code == fault::no_time_step) {
     throw amr_error("there is no time step at step " + when +
                     ": waves are too fast for it, or nothing moves and there is no stop time");
   }
   if (state.fault.code == fault::invalid_cell) {
-    throw amr_error(describe_invalid_cell(mesh, config, state.fault.invalid_cell) + "; step " +
-                    when);
+    throw amr_error(describe_invalid_cell(mesh, state.fault.invalid_cell) + "; step " + when);
   }
 }
 

@@ -39,30 +39,41 @@ __host__ __device__ Real times(Real a, Real b) {
 // infinity they are NaN.
 
 #if defined(__CUDA_ARCH__)
+/// Defines a function for an approximation that the hardware computes, for double to 20 bits.
+#define RAMIFY_APPROXIMATION(name, instruction, Real, constraint)    \
+  __device__ inline Real name(Real x) {                              \
+    Real y;                                                          \
+    asm(instruction " %0, %1;" : "=" constraint(y) : constraint(x)); \
+    return y;                                                        \
+  }
+RAMIFY_APPROXIMATION(guess_reciprocal, "rcp.approx.ftz.f32", float, "f")
+RAMIFY_APPROXIMATION(guess_reciprocal, "rcp.approx.ftz.f64", double, "d")
+RAMIFY_APPROXIMATION(guess_inverse_root, "rsqrt.approx.ftz.f32", float, "f")
+RAMIFY_APPROXIMATION(guess_inverse_root, "rsqrt.approx.ftz.f64", double, "d")
+#undef RAMIFY_APPROXIMATION
+
 /// 1 / x, with an error of one or two units in the last place.
-__device__ inline float approximate_reciprocal(float x) {
-  float y;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-__device__ inline double approximate_reciprocal(double x) {
-  double y;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));  // 20 bits
-  const double error = __fma_rn(-x, y, 1.0);
-  return __fma_rn(y, __fma_rn(error, error, error), y);
+template <class Real>
+__device__ Real approximate_reciprocal(Real x) {
+  const Real y = guess_reciprocal(x);
+  if constexpr (std::is_same_v<Real, float>) {
+    return y;
+  } else {
+    const Real error = fma(-x, y, Real(1));
+    return fma(y, fma(error, error, error), y);
+  }
 }
 
 /// 1 / sqrt(x), with an error in the last bits.
-__device__ inline float approximate_inverse_root(float x) {
-  float y;
-  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-__device__ inline double approximate_inverse_root(double x) {
-  double y;
-  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));  // 20 bits
-  const double error = __fma_rn(-x, __dmul_rn(y, y), 1.0);
-  return __fma_rn(__dmul_rn(y, error), __fma_rn(error, 0.375, 0.5), y);
+template <class Real>
+__device__ Real approximate_inverse_root(Real x) {
+  const Real y = guess_inverse_root(x);
+  if constexpr (std::is_same_v<Real, float>) {
+    return y;
+  } else {
+    const Real error = fma(-x, times(y, y), Real(1));
+    return fma(times(y, error), fma(error, Real(0.375), Real(0.5)), y);
+  }
 }
 #endif
 

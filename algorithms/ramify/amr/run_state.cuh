@@ -32,14 +32,12 @@ enum class fault {
   no_time_step   ///< the time step is too small to change the time, or infinite
 };
 
-struct time_state {
-  double now;
+/// What the run has done, and the bounds of the current call and step.
+struct time_state : amr_progress {
   double stop;  ///< no step goes beyond this time
   double dt;    ///< of a step of level 0; 0: no step is taken
-  unsigned long long steps;
   unsigned long long stop_step;
-  unsigned long long next_regrid;   ///< the mesh is regridded before this step
-  unsigned long long cell_updates;  ///< cells advanced by one full step
+  unsigned long long next_regrid;  ///< the mesh is regridded before this step
   /// For each level the largest 1 / (time in which a wave crosses a cell), as the bits of a double.
   /// The bits of positive doubles have the order of the numbers, so that atomicMax works on them.
   unsigned long long max_rate[max_levels];
@@ -62,9 +60,6 @@ struct mesh_state {
   unsigned free_families;
   unsigned peak_blocks;
   unsigned long long version;  ///< counts how often the lists of blocks were rebuilt
-  unsigned long long regrids;
-  unsigned long long refined;
-  unsigned long long coarsened;
 };
 
 /// A regrid. The list of tagged blocks is a queue with two readers: balance() tags the neighbors of
@@ -84,7 +79,7 @@ struct regrid_state {
 /// Kernels read and write it in device memory; the host reads it where it needs to.
 struct run_state {
   phase next;
-  time_state time;
+  time_state clock;
   fault_state fault;
   mesh_state mesh;
   regrid_state regrid;

@@ -81,7 +81,7 @@ struct run_view : runtime::chain_link {
   /// Reads ghost cells from `u`, in which all levels have the same time.
   [[nodiscard]] __device__ ghost_reader<Physics, n> ghosts(
       const block_values<Physics, n>& u) const {
-    return {tree, physics, u, u, u, real(0), {step.limiter}};
+    return {tree, physics, u, u, u, real(0), step.limiter};
   }
   [[nodiscard]] __device__ real* flux_register_of(int node, int face, int variable) const {
     return flux_register +

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <ramify/amr/config.hpp>
 #include <string>
 #include <vector>
 
@@ -51,19 +52,13 @@ struct mesh_snapshot {
 
 /// A run between two steps. A run that continues from it computes the same bits as the original
 /// one, if configuration and physics are the same.
-struct amr_state {
+struct amr_state : amr_progress {
   int dimensions = 2;
   int cells = 16;      ///< of a block, along each edge
   int variables = 0;   ///< of a cell
   int real_bytes = 8;  ///< of a number: 8 or 4
   std::array<std::uint32_t, 3> roots{1, 1, 1};
-  double time = 0;
-  std::uint64_t steps = 0;
-  std::uint64_t next_regrid = 0;  ///< the mesh is regridded before this step
-  std::uint64_t cell_updates = 0;
-  std::uint64_t regrids = 0;
-  std::uint64_t refined = 0;
-  std::uint64_t coarsened = 0;
+  std::uint64_t next_regrid = 0;       ///< the mesh is regridded before this step
   std::vector<block_position> leaves;  ///< in Morton order, root block by root block
   std::vector<std::uint32_t> idle;     ///< for each leaf: regrids in a row that found it too fine
   std::vector<std::byte> values;       ///< conserved, [leaf][variable][z][y][x]

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// state: the variables of a cell, or a flux.
+/// state: the variables of a cell, or a flux. Sums of them over corners, and the operators of
+/// reductions.
 
 #include <ramify/amr/rounding.cuh>
 #include <type_traits>
@@ -55,5 +56,21 @@ template <int corners, class Part>
     return (pair(0) + pair(3)) + (pair(1) + pair(2));
   }
 }
+
+// The operators of reductions over a block of threads.
+
+struct maximum {
+  template <class Real>
+  __host__ __device__ Real operator()(Real a, Real b) const {
+    return a > b ? a : b;
+  }
+};
+
+struct plus {
+  template <class T>
+  __host__ __device__ T operator()(T a, T b) const {
+    return a + b;
+  }
+};
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD

@@ -3,9 +3,8 @@
 
 #include <array>
 #include <cmath>
-#include <numbers>
 #include <ramify/amr/refine.cuh>
-#include <sstream>
+#include <ramify/amr/restore.cuh>
 #include <stdexcept>
 #include <utility>
 
@@ -16,17 +15,42 @@
 namespace ramify {
 namespace {
 
-void check_dimensions(int dimensions) {
-  if (dimensions == 2 || dimensions == 3) return;
-  throw std::invalid_argument("amr_options.dimensions is " + std::to_string(dimensions) +
-                              "; it must be 2 or 3");
+using detail::amr::require, detail::amr::require_enumerator;
+
+/// What recommended_options() sets for each problem.
+struct customary_options {
+  boundary sides;
+  double end_time;  ///< 0: return_time()
+  double gamma;
+  double cfl;
+  double refine_above;    ///< threshold of the gradient criterion
+  double gradient_floor;  ///< of the gradient criterion
+};
+
+/// In the order of amr_problem. The threshold of kelvin_helmholtz is above the initial jumps, so
+/// that only the rolls get the finest blocks.
+constexpr customary_options customary[] = {
+    {boundary::outflow, 0.2, 1.4, 0.4, 0.02, 1e-10},
+    {boundary::outflow, 1, 1.4, 0.4, 0.1, 1e-10},
+    {boundary::periodic, 1.5, 5.0 / 3, 0.8, 0.12, 1e-10},
+    {boundary::periodic, 0, 5.0 / 3, 0.8, detail::amr::wave_amplitude * 0.1, 1e-10},
+    {boundary::periodic, 0, 1.4, 0.8, 0.02, 0.5},
+    {boundary::reflecting, 0, 1.4, 0.8, 0.05, 0.5},
+};
+
+/// Calls `use` with the number of dimensions as its template argument.
+template <class Use>
+auto with_dimensions(const amr_options& options, Use use) {
+  return options.dimensions == 2 ? use.template operator()<2>() : use.template operator()<3>();
 }
 
-void check_at_least_0(const char* field, double value) {
-  if (value >= 0 && std::isfinite(value)) return;
-  std::ostringstream text;
-  text << "amr_options." << field << " is " << value << "; it must be finite and at least 0";
-  throw std::invalid_argument(text.str());
+void check_dimensions(int dimensions) {
+  require(dimensions == 2 || dimensions == 3, "amr_options.dimensions", dimensions, "2 or 3");
+}
+
+void check_at_least_0(const std::string& field, double value) {
+  require(value >= 0 && std::isfinite(value), "amr_options." + field, value,
+          "finite and at least 0");
 }
 
 /// The members of a run_view that fill_from_initial_state uses, for the cells of a snapshot.
@@ -49,43 +73,28 @@ struct snapshot_view {
   }
 };
 
-/// Calls `use(leaf, cell, number of the cell in its block, place)` for each cell.
-template <int dim, class Use>
+/// Calls `use(leaf, number of the cell in its block)` for each cell.
+template <class Use>
 void for_each_cell(const mesh_snapshot& mesh, Use use) {
   for (std::size_t leaf = 0; leaf < mesh.leaves.size(); ++leaf) {
-    block_place<dim> place{};
-    place.level = mesh.leaves[leaf].level;
-    for (std::size_t axis = 0; axis < dim; ++axis) {
-      place.index[axis] = mesh.leaves[leaf].index[axis];
-    }
-    for (std::size_t number = 0; number < mesh.cells_of_a_block(); ++number) {
-      int cell[dim];
-      int rest = int(number);
-      for (int& at : cell) {
-        at = rest % mesh.cells;
-        rest /= mesh.cells;
-      }
-      use(leaf, number, place, cell);
-    }
+    for (std::size_t cell = 0; cell < mesh.cells_of_a_block(); ++cell) use(leaf, cell);
   }
 }
 
 /// Replaces conserved values by primitive ones.
 template <int dim>
 void make_primitive(const amr_options& options, mesh_snapshot& mesh) {
-  const std::size_t in_block = mesh.cells_of_a_block();
   detail::amr::with_problem<double, dim>(
       options, [&]<class Physics>(const Physics& physics, const auto&) {
-        constexpr std::size_t variables = Physics::variables;
-        for (std::size_t leaf = 0; leaf < mesh.leaves.size(); ++leaf) {
-          double* const first = mesh.values.data() + leaf * variables * in_block;
-          for (std::size_t cell = 0; cell < in_block; ++cell) {
-            typename Physics::values u;
-            for (std::size_t v = 0; v < variables; ++v) u[int(v)] = first[v * in_block + cell];
-            u = physics.to_primitive(u);
-            for (std::size_t v = 0; v < variables; ++v) first[v * in_block + cell] = u[int(v)];
-          }
-        }
+        for_each_cell(mesh, [&](std::size_t leaf, std::size_t cell) {
+          const auto value = [&](int v) -> double& {
+            return mesh.values[std::size_t(mesh.field(leaf, v) - mesh.values.data()) + cell];
+          };
+          typename Physics::values u;
+          for (int v = 0; v < Physics::variables; ++v) u[v] = value(v);
+          u = physics.to_primitive(u);
+          for (int v = 0; v < Physics::variables; ++v) value(v) = u[v];
+        });
       });
 }
 
@@ -98,10 +107,16 @@ std::vector<double> change_of(const amr_options& options, const mesh_snapshot& m
         const detail::amr::fill_from_initial_state<Initial> start{initial};
         std::vector<double> change(std::size_t(Physics::variables), 0.0);
         double volume = 0;
-        for_each_cell<dim>(mesh, [&](std::size_t leaf, std::size_t number,
-                                     const block_place<dim>& place, const int(&cell)[dim]) {
+        for_each_cell(mesh, [&](std::size_t leaf, std::size_t number) {
+          const auto place = detail::amr::place_of<dim>(mesh.leaves[leaf]);
+          int cell[dim];
+          auto rest = int(number);
           double size = 1;
-          for (int axis = 0; axis < dim; ++axis) size *= view.spacing(place.level, axis);
+          for (int axis = 0; axis < dim; ++axis) {
+            cell[axis] = rest % mesh.cells;
+            rest /= mesh.cells;
+            size *= view.spacing(place.level, axis);
+          }
           volume += size;
           const auto was = start.at(view, place, cell);
           for (std::size_t v = 0; v < change.size(); ++v) {
@@ -116,13 +131,12 @@ std::vector<double> change_of(const amr_options& options, const mesh_snapshot& m
 template <detail::facade::build where>
 std::unique_ptr<detail::facade::amr_on_backend> make_on(const amr_options& options,
                                                         const amr_state* state) {
-  using detail::facade::make_amr_on;
-  if (options.precision == amr_precision::float_) {
-    return options.dimensions == 2 ? make_amr_on<where, float, 2>(options, state)
-                                   : make_amr_on<where, float, 3>(options, state);
-  }
-  return options.dimensions == 2 ? make_amr_on<where, double, 2>(options, state)
-                                 : make_amr_on<where, double, 3>(options, state);
+  return with_dimensions(options, [&]<int dim>() {
+    using detail::facade::make_amr_on;
+    return options.precision == amr_precision::float_
+               ? make_amr_on<where, float, dim>(options, state)
+               : make_amr_on<where, double, dim>(options, state);
+  });
 }
 
 /// Makes the run, and returns the reason for its backend.
@@ -140,135 +154,67 @@ std::string make_run(const amr_options& options, const amr_state* state,
 }  // namespace
 
 std::string_view to_string(amr_problem problem) {
-  switch (problem) {
-    case amr_problem::sod: return "sod";
-    case amr_problem::sedov: return "sedov";
-    case amr_problem::kelvin_helmholtz: return "kelvin-helmholtz";
-    case amr_problem::linear_wave: return "linear-wave";
-    case amr_problem::advect_gaussian: return "advect-gaussian";
-    case amr_problem::vortex_in_box: return "vortex-in-box";
-  }
-  return "?";
+  return detail::amr::name_of(problem, {"sod", "sedov", "kelvin-helmholtz", "linear-wave",
+                                        "advect-gaussian", "vortex-in-box"});
 }
-
 std::string_view to_string(amr_criterion criterion) {
-  switch (criterion) {
-    case amr_criterion::gradient: return "gradient";
-    case amr_criterion::loehner: return "loehner";
-  }
-  return "?";
+  return detail::amr::name_of(criterion, {"gradient", "loehner"});
 }
-
 std::string_view to_string(amr_precision precision) {
-  switch (precision) {
-    case amr_precision::double_: return "double";
-    case amr_precision::float_: return "float";
-  }
-  return "?";
+  return detail::amr::name_of(precision, {"double", "float"});
 }
 
 amr_problem parse_amr_problem(std::string_view text) {
-  using enum amr_problem;
-  return parse_choice(
-      "problem", text,
-      std::array{sod, sedov, kelvin_helmholtz, linear_wave, advect_gaussian, vortex_in_box});
+  return detail::amr::parse_name<amr_problem, 6>("problem", text);
 }
 amr_criterion parse_amr_criterion(std::string_view text) {
-  return parse_choice("criterion", text,
-                      std::array{amr_criterion::gradient, amr_criterion::loehner});
+  return detail::amr::parse_name<amr_criterion, 2>("criterion", text);
 }
 amr_precision parse_amr_precision(std::string_view text) {
-  return parse_choice("precision", text, std::array{amr_precision::double_, amr_precision::float_});
+  return detail::amr::parse_name<amr_precision, 2>("precision", text);
 }
 
 amr_options recommended_options(amr_problem problem, int dimensions, amr_criterion criterion) {
+  require_enumerator("amr_options.problem", problem);
   check_dimensions(dimensions);
+  const customary_options& custom = customary[static_cast<std::size_t>(problem)];
   amr_options options;
   options.problem = problem;
   options.dimensions = dimensions;
   options.criterion = criterion;
-  const bool flat = dimensions == 2;
-  const auto all_sides = [&](boundary side) {
-    for (auto& of_axis : options.mesh.sides) of_axis = {side, side};
-  };
-  const auto refine = [&](double gradient) {
-    const double above = criterion == amr_criterion::gradient ? gradient : 0.5;
-    options.regrid.refine_above = above;
-    options.regrid.coarsen_below = above / 4;
-  };
+  options.mesh.sides.fill({custom.sides, custom.sides});
   // Blocks have half as many cells along an edge in 3D.
+  const bool flat = dimensions == 2;
   options.mesh.roots = flat ? std::array{2u, 2u, 1u} : std::array{4u, 4u, 4u};
   options.mesh.max_level = flat ? 3 : 2;
-  switch (problem) {
-    case amr_problem::sod:
-      all_sides(boundary::outflow);
-      options.end_time = 0.2;
-      refine(0.02);
-      break;
-    case amr_problem::sedov:
-      options.mesh.lower = {-1.2, -1.2, -1.2};
-      options.mesh.upper = {1.2, 1.2, 1.2};
-      all_sides(boundary::outflow);
-      options.criterion_variable = dimensions + 1;  // pressure
-      options.end_time = 1;
-      refine(0.1);
-      break;
-    case amr_problem::kelvin_helmholtz:
-      all_sides(boundary::periodic);
-      options.gamma = 5.0 / 3;
-      options.end_time = 1.5;
-      options.step.cfl = 0.8;
-      refine(0.12);  // above the initial jumps, so that only the rolls get the finest blocks
-      break;
-    case amr_problem::linear_wave:
-      all_sides(boundary::periodic);
-      options.gamma = 5.0 / 3;
-      options.end_time = return_time(options);
-      options.step.cfl = 0.8;
-      refine(detail::amr::wave_amplitude * 0.1);
-      break;
-    case amr_problem::advect_gaussian:
-      all_sides(boundary::periodic);
-      options.end_time = return_time(options);
-      options.step.cfl = 0.8;
-      options.gradient_floor = 0.5;
-      refine(0.02);
-      break;
-    case amr_problem::vortex_in_box:
-      all_sides(boundary::reflecting);
-      options.end_time = return_time(options);
-      options.step.cfl = 0.8;
-      options.gradient_floor = 0.5;
-      refine(0.05);
-      break;
+  options.regrid.refine_above = criterion == amr_criterion::gradient ? custom.refine_above : 0.5;
+  options.regrid.coarsen_below = options.regrid.refine_above / 4;
+  options.step.cfl = custom.cfl;
+  options.gradient_floor = custom.gradient_floor;
+  options.gamma = custom.gamma;
+  options.end_time = custom.end_time > 0 ? custom.end_time : return_time(options);
+  if (problem == amr_problem::sedov) {
+    options.mesh.lower = {-1.2, -1.2, -1.2};
+    options.mesh.upper = {1.2, 1.2, 1.2};
+    options.criterion_variable = dimensions + 1;  // pressure
   }
   return options;
 }
 
 void validate(const amr_options& options) {
-  if (to_string(options.problem) == "?") {
-    throw std::invalid_argument("amr_options.problem is none of the enumerators");
-  }
+  require_enumerator("amr_options.problem", options.problem);
   check_dimensions(options.dimensions);
-  if (to_string(options.precision) == "?") {
-    throw std::invalid_argument("amr_options.precision is none of the enumerators");
-  }
-  if (to_string(options.criterion) == "?") {
-    throw std::invalid_argument("amr_options.criterion is none of the enumerators");
-  }
+  require_enumerator("amr_options.precision", options.precision);
+  require_enumerator("amr_options.criterion", options.criterion);
   const int variables = detail::amr::is_gas(options.problem) ? options.dimensions + 2 : 1;
-  if (options.criterion_variable < 0 || options.criterion_variable >= variables) {
-    throw std::invalid_argument("amr_options.criterion_variable is " +
-                                std::to_string(options.criterion_variable) +
-                                "; it must be in [0, " + std::to_string(variables - 1) + "]");
-  }
+  require(options.criterion_variable >= 0 && options.criterion_variable < variables,
+          "amr_options.criterion_variable", options.criterion_variable,
+          "in [0, " + std::to_string(variables - 1) + "]");
   check_at_least_0("gradient_floor", options.gradient_floor);
   check_at_least_0("loehner_filter", options.loehner_filter);
   check_at_least_0("end_time", options.end_time);
-  if (!(options.gamma > 1) || !std::isfinite(options.gamma)) {
-    throw std::invalid_argument("amr_options.gamma is " + std::to_string(options.gamma) +
-                                "; it must be finite and above 1");
-  }
+  require(options.gamma > 1 && std::isfinite(options.gamma), "amr_options.gamma", options.gamma,
+          "finite and above 1");
   validate(static_cast<const amr_config&>(options), options.dimensions);
 }
 
@@ -314,8 +260,7 @@ std::vector<double> amr_simulation::totals() const { return run_->totals(); }
 mesh_snapshot amr_simulation::snapshot(amr_fields kind) const {
   mesh_snapshot mesh = run_->snapshot();
   if (kind == amr_fields::primitive) {
-    options_.dimensions == 2 ? make_primitive<2>(options_, mesh)
-                             : make_primitive<3>(options_, mesh);
+    with_dimensions(options_, [&]<int dim>() { make_primitive<dim>(options_, mesh); });
     mesh.fields = field_names(options_, kind);
   }
   return mesh;
@@ -323,7 +268,7 @@ mesh_snapshot amr_simulation::snapshot(amr_fields kind) const {
 
 std::vector<double> amr_simulation::change_since_start() const {
   const mesh_snapshot mesh = run_->snapshot();
-  return options_.dimensions == 2 ? change_of<2>(options_, mesh) : change_of<3>(options_, mesh);
+  return with_dimensions(options_, [&]<int dim>() { return change_of<dim>(options_, mesh); });
 }
 
 amr_state amr_simulation::state() const { return run_->state(); }

@@ -34,16 +34,13 @@ class run_here final : public facade::amr_on_backend {
     spent_ += call.finish();
   }
   [[nodiscard]] std::vector<double> totals() const override {
-    facade_call call(0, stream_);
-    std::vector<double> totals = run_.totals();
-    spent_ += call.finish();
-    return totals;
+    return timed(false, [&] { return run_.totals(); });
   }
   [[nodiscard]] mesh_snapshot snapshot() const override {
-    return copied_out([&] { return run_.snapshot(); });
+    return timed(true, [&] { return run_.snapshot(); });
   }
   [[nodiscard]] amr_state state() const override {
-    return copied_out([&] { return run_.save(); });
+    return timed(true, [&] { return run_.save(); });
   }
   [[nodiscard]] amr_report report() const override {
     amr_report report = run_.report();
@@ -52,11 +49,11 @@ class run_here final : public facade::amr_on_backend {
   }
 
  private:
-  template <class Copy>
-  auto copied_out(Copy copy) const {
+  template <class Read>
+  auto timed(bool copies_out, Read read) const {
     facade_call call(0, stream_);
-    call.begin_copies_out();
-    auto result = copy();
+    if (copies_out) call.begin_copies_out();
+    auto result = read();
     spent_ += call.finish();
     return result;
   }

@@ -15,6 +15,14 @@ namespace tests {
 /// The boundary conditions of the line.
 enum class ends { open, periodic };
 
+/// No slope: a first-order method, for comparisons.
+struct piecewise_constant {
+  template <class Real>
+  [[nodiscard]] Real operator()(Real /*left*/, Real /*right*/) const {
+    return 0;
+  }
+};
+
 /// A solver with limited slopes in primitive values and Heun's steps (SSP-RK2).
 template <class Physics, class Limiter = ramify::detail::amr::monotonized_central>
 class line {

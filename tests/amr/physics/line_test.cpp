@@ -13,9 +13,9 @@ using ramify::advection;
 using ramify::euler;
 using ramify::sod;
 using ramify::uniform_velocity;
-using ramify::detail::amr::piecewise_constant;
 using tests::ends;
 using tests::line;
+using tests::piecewise_constant;
 
 namespace {
 

@@ -2,11 +2,65 @@
 #pragma once
 
 /// \file
-/// Flux correction at coarse-fine faces.
+/// Makes levels agree: inner nodes get the averages of their children, and coarse leaves get the
+/// fluxes of finer blocks.
 
 #include <ramify/amr/run_view.cuh>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
+
+/// The average of the fine cells in a cell of an inner node.
+template <class View>
+__device__ typename View::values average_of_children(
+    const View& view, const block_values<typename View::physics_type, View::cells_along>& from,
+    int node, const int (&at)[View::dim]) {
+  constexpr int n = View::cells_along;
+  constexpr int dim = View::dim;
+  int below[dim];
+  for (int axis = 0; axis < dim; ++axis) below[axis] = at[axis] % (n / 2) * 2;
+  const int source = view.tree.first_child[node] + View::cells::child_over(at);
+  const auto sum = sum_over_corners<1 << dim>([&](int part) {
+    int cell[dim];
+    for (int axis = 0; axis < dim; ++axis) cell[axis] = below[axis] + (part >> axis & 1);
+    return from.load(source, View::cells::number(cell));
+  });
+  return sum * (typename View::real(1) / view.tree.siblings);
+}
+
+/// Averages down to the inner nodes of a list, one block each. The nodes must be of one level.
+template <class View>
+__global__ void average_down(View view,
+                             block_values<typename View::physics_type, View::cells_along> u,
+                             const int* nodes) {
+  const traced here(view.trace, __func__);
+  const int node = nodes[blockIdx.x];
+  if (view.tree.is_leaf(node)) return;
+  for (int cell = static_cast<int>(threadIdx.x); cell < View::cells::count;
+       cell += static_cast<int>(blockDim.x)) {
+    int at[View::dim];
+    View::cells::position(cell, at);
+    u.store(node, cell, average_of_children(view, u, node, at));
+  }
+}
+
+/// Averages down to the interface nodes of all levels, one block each. Leaves of a node's level
+/// read only its cells that are above leaves, so the others are left out. The grid reads leaves and
+/// writes inner nodes; therefore the nodes need no order.
+template <class View>
+__global__ void average_down_to_interface(
+    View view, block_values<typename View::physics_type, View::cells_along> u) {
+  const traced here(view.trace, __func__);
+  const int node = view.lists.interface_nodes[blockIdx.x];
+  if (view.state->clock.dt == 0) return;
+  for (int cell = static_cast<int>(threadIdx.x); cell < View::cells::count;
+       cell += static_cast<int>(blockDim.x)) {
+    int at[View::dim];
+    View::cells::position(cell, at);
+    const int child = view.tree.first_child[node] + View::cells::child_over(at);
+    if (!view.tree.is_leaf(child)) continue;
+    u.store(node, cell, average_of_children(view, u, node, at));
+  }
+}
 
 /// The fine flux through the part of a coarse-fine face that belongs to one coarse cell: the sum
 /// over the fine cells there, in a register of the neighbor's child.
@@ -47,14 +101,10 @@ __global__ void reflux(View view, const int* nodes) {
   constexpr int parts = 1 << (dim - 1);  // fine cells at a coarse cell's face
   const auto& tree = view.tree;
 
-  if (view.state->time.dt == 0) return;
+  if (view.state->clock.dt == 0) return;
   const int node = nodes[blockIdx.x];
   if (!tree.is_leaf(node)) return;
-  unsigned finer = 0;  // a bit for each face to finer blocks
-  for (int face = 0; face < tree.faces; ++face) {
-    const int neighbor = tree.neighbor[node * tree.faces + face];
-    if (neighbor >= 0 && !tree.is_leaf(neighbor)) finer |= 1u << face;
-  }
+  const unsigned finer = tree.coarse_fine_faces_of(node).to_fine;
   if (finer == 0) return;
   for (int item = static_cast<int>(threadIdx.x); item < variables * cells::count;
        item += static_cast<int>(blockDim.x)) {
