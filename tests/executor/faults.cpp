@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The executor without threads, without memory, and with a full stack. In each case a launch must
-// run to its end or report an error. A crash and a hang fail the test.
+// The executor without threads, without memory, with a full stack, and with endless recursion. In
+// each case a launch must run to its end or report an error. A crash and a hang fail the test.
 //
-//     executor_faults threads | allocations | address_space | stack
+//     executor_faults threads | allocations | address_space | stack | depth
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -89,6 +89,11 @@ __global__ void visit(int levels, unsigned* visited, unsigned* refused) {
 
 __global__ void nothing() {}
 
+__global__ void launches_itself(unsigned* grids) {
+  ++*grids;
+  if (!launch(launches_itself, {1, 1}, tail_launch(), grids)) *grids = 0;
+}
+
 __global__ void uses_much_stack(char* out, std::size_t last) {
   volatile char local[250'000];
   for (std::size_t i = 0; i <= last; ++i) local[i] = char(i);
@@ -126,7 +131,7 @@ int status_of_process(const std::function<bool()>& body) {
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error("fork() failed");
   if (child == 0) {
-    alarm(30);
+    alarm(120);
     _exit(body() ? 0 : 1);
   }
   int status = 0;
@@ -252,6 +257,19 @@ bool test_stack() {
   return good;
 }
 
+/// RAMIFY_CPU_MAX_DEPTH, which the test sets to 50, ends a recursion without an end.
+bool test_depth() {
+  unsigned grids = 0;
+  try {
+    static_cast<void>(bool(launch(launches_itself, {1, 1}, nullptr, &grids)));
+  } catch (const cpu::rule_violation& error) {
+    std::cout << error.what() << '\n';
+    return error.broken() == cpu::rule::endless_recursion && grids == 51 &&
+           std::string(error.what()).find("RAMIFY_CPU_MAX_DEPTH) is 50") != std::string::npos;
+  }
+  return false;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -260,6 +278,7 @@ int main(int argc, char** argv) {
   if (fault == "allocations") return test_allocations() ? 0 : 1;
   if (fault == "address_space") return test_address_space() ? 0 : 1;
   if (fault == "stack") return test_stack() ? 0 : 1;
-  std::cerr << "usage: executor_faults threads | allocations | address_space | stack\n";
+  if (fault == "depth") return test_depth() ? 0 : 1;
+  std::cerr << "usage: executor_faults threads | allocations | address_space | stack | depth\n";
   return 2;
 }

@@ -40,9 +40,9 @@ struct executor_config {
   /// If not 0: this launch from a kernel, counted from 1 since the configuration is in force, fails
   /// with cudaErrorLaunchPendingCountExceeded. Tests use it.
   std::uint64_t failing_launch = 0;
-  /// A launch deeper in the launch tree breaks rule::endless_recursion; 0: no limit. A grid that the
-  /// host launched has depth 0. The initial value is the environment variable RAMIFY_CPU_MAX_DEPTH,
-  /// if it is set.
+  /// A launch deeper in the launch tree breaks rule::endless_recursion; 0: no limit. A grid that
+  /// the host launched has depth 0. The environment variable RAMIFY_CPU_MAX_DEPTH sets the initial
+  /// value.
   std::uint64_t max_depth = 1'000'000;
 };
 
@@ -81,7 +81,7 @@ enum class rule {
   divergent_barrier,       ///< some threads of the block, or of the mask, never reach a barrier
   ignored_launch_failure,  ///< a launch failed and the program did not read its status
   host_only_call,          ///< a kernel called a function of the CUDA runtime for the host
-  endless_recursion,       ///< a launch is deeper in the launch tree than executor_config.max_depth
+  endless_recursion,       ///< a launch deeper in the launch tree than executor_config.max_depth
 };
 [[nodiscard]] std::string_view to_string(rule);
 

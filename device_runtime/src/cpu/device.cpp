@@ -191,8 +191,9 @@ void device::block_ended(const grid_ptr& g) {
   if (!ready.empty()) the_run.ready(ready);
 }
 
-/// All blocks and children of `g` are complete. Releases the pool slot of `g`, as an H200 does: a
-/// chain of tail launches may be longer than the pool. Starts the next tail launch. If there is none, `g` is complete, which may complete its parent and further ancestors.
+/// All blocks and children of `g` are complete. Releases the pool slot of `g`: on an H200, too, a
+/// chain of tail launches may be longer than the pool. Then starts the next tail launch of `g`. If
+/// there is none, `g` is complete, which may complete its parent and further ancestors.
 void device::completed(grid_ptr g, std::vector<grid_ptr>& ready) {
   while (g != nullptr) {
     release_slot(*g);
