@@ -294,7 +294,7 @@ BOOST_AUTO_TEST_CASE(the_launch_pool_is_finite) {
   };
   run("late");  // no child begins while its parent launches, so the pool becomes full
   BOOST_TEST(launched == 100);
-  run("eager");  // each child begins at once, so the pool never becomes full
+  run("eager");  // each child is complete at once, so the pool never becomes full
   BOOST_TEST(launched == 300);
   run("late");  // all slots are free again
   BOOST_TEST(launched == 100);

@@ -6,6 +6,7 @@
 #include <boost/test/unit_test.hpp>
 #include <ramify/cpu/executor.hpp>
 #include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <set>
 #include <string>
@@ -97,14 +98,20 @@ __global__ void memory_operations(unsigned* memory) {
   if (!good) memory[8] = 1;
 }
 
-// A chain of `levels` grids.
-__global__ void chain(unsigned* deepest, unsigned depth, unsigned levels) {
-  atomicMax(deepest, depth);
+// A chain of `levels` grids, in which each grid launches the next one. The first launch that fails
+// ends the chain.
+enum class link { fire_and_forget, named_stream, tail, tail_every_other };
+__global__ void chain(unsigned* deepest, cudaError_t* error, unsigned depth, unsigned levels,
+                      link kind) {
+  *deepest = depth;
   if (depth == levels) return;
-  if (!launch(chain, {1, 1}, depth % 2 == 0 ? fire_and_forget() : tail_launch(), deepest, depth + 1,
-              levels)) {
-    atomicMax(deepest, ~0u);
-  }
+  const bool tail = kind == link::tail || (kind == link::tail_every_other && depth % 2 == 1);
+  const device_stream named;
+  const cudaStream_t stream = tail                         ? tail_launch()
+                              : kind == link::named_stream ? named.get()
+                                                           : fire_and_forget();
+  const auto status = launch(chain, {1, 1}, stream, deepest, error, depth + 1, levels, kind);
+  if (!status) *error = status.code();
 }
 
 __global__ void parent_of_one(grid_log* log) {
@@ -198,12 +205,42 @@ BOOST_DATA_TEST_CASE(copies_and_fills_run_in_stream_order, data::make(schedules)
   BOOST_TEST(memory == expected, boost::test_tools::per_element());
 }
 
-BOOST_DATA_TEST_CASE(nesting_has_no_limit, data::make({"parallel", "eager", "late", "random:1"}),
-                     s) {
-  const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
+struct chain_end {
   unsigned deepest = 0;
-  BOOST_REQUIRE(bool(launch(order_kernels::chain, {1, 1}, null_stream(), &deepest, 0u, 20'000u)));
-  BOOST_TEST(deepest == 20'000u);
+  cudaError_t error = cudaSuccess;
+};
+
+chain_end run_chain(order_kernels::link kind, unsigned levels) {
+  chain_end end;
+  BOOST_REQUIRE(bool(launch(order_kernels::chain, {1, 1}, null_stream(), &end.deepest, &end.error,
+                            0u, levels, kind)));
+  return end;
+}
+
+const char* const chain_schedules[] = {"parallel", "eager", "late", "random:1"};
+
+BOOST_DATA_TEST_CASE(nesting_has_no_limit, data::make(chain_schedules), s) {
+  const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
+  const launch_limits limits({.pending_launches = 20'000});
+  BOOST_TEST(run_chain(order_kernels::link::tail_every_other, 20'000).deepest == 20'000u);
+  BOOST_TEST(run_chain(order_kernels::link::fire_and_forget, 20'000).deepest == 20'000u);
+}
+
+// On an H200, 2,048 of 10,000 grids ran, and then error 69 followed: a grid keeps its place in the
+// pool until its children are complete. A chain of 10,000 tail launches ran.
+BOOST_DATA_TEST_CASE(a_chain_of_children_ends_at_the_launch_limit, data::make(chain_schedules), s) {
+  const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
+  for (const auto kind :
+       {order_kernels::link::fire_and_forget, order_kernels::link::named_stream}) {
+    const chain_end end = run_chain(kind, 10'000);
+    BOOST_TEST(end.error == cudaErrorLaunchPendingCountExceeded);
+    BOOST_TEST(end.deepest == 2'048u);
+  }
+  const chain_end tails = run_chain(order_kernels::link::tail, 10'000);
+  BOOST_TEST(tails.error == cudaSuccess);
+  BOOST_TEST(tails.deepest == 10'000u);
+  // All places are free again.
+  BOOST_TEST(run_chain(order_kernels::link::fire_and_forget, 2'048).deepest == 2'048u);
 }
 
 BOOST_AUTO_TEST_CASE(eager_runs_a_child_before_its_parent_continues) {

@@ -159,6 +159,11 @@ __global__ void too_much_shared_memory(int* code) {
 __global__ void ignores_failure() {
   static_cast<void>(launch(nothing, {1, 2000}, fire_and_forget()));
 }
+__global__ void launches_itself(unsigned* grids, bool as_tail) {
+  ++*grids;
+  if (!launch(launches_itself, {1, 1}, as_tail ? tail_launch() : fire_and_forget(), grids, as_tail))
+    *grids = 0;
+}
 __global__ void ignores_success() { static_cast<void>(launch(nothing, {1, 1}, fire_and_forget())); }
 
 }  // namespace rule_kernels
@@ -305,6 +310,26 @@ BOOST_AUTO_TEST_CASE(the_status_of_a_failed_host_launch_must_be_read) {
                         rule_violation, [](const rule_violation& v) {
                           return v.broken() == rule::ignored_launch_failure && v.where() == "host";
                         });
+}
+
+BOOST_AUTO_TEST_CASE(endless_recursion_is_named_at_the_configured_depth) {
+  for (const char* schedule : {"parallel", "eager", "late", "random:3"}) {
+    for (const bool as_tail : {false, true}) {
+      auto config = cpu::parse_executor_config(schedule);
+      config.max_depth = 1'000;
+      const cpu::scoped_executor_config in_force(config);
+      unsigned grids = 0;
+      BOOST_CHECK_EXCEPTION(static_cast<void>(launch(rule_kernels::launches_itself, {1, 1},
+                                                     null_stream(), &grids, as_tail)),
+                            rule_violation, [](const rule_violation& v) {
+                              const std::string what = v.what();
+                              return v.broken() == rule::endless_recursion &&
+                                     v.kernel().find("launches_itself") != std::string::npos &&
+                                     what.find("depth 1001") != std::string::npos;
+                            });
+      BOOST_TEST(grids == 1'001u);  // depths 0 to 1000
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(the_executor_works_after_a_broken_rule) {

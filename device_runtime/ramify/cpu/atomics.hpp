@@ -43,6 +43,11 @@ T atomicAnd(T* address, std::type_identity_t<T> value) {
 }
 
 template <class T>
+T atomicXor(T* address, std::type_identity_t<T> value) {
+  return std::atomic_ref<T>(*address).fetch_xor(value, atomic_order);
+}
+
+template <class T>
 T atomicExch(T* address, std::type_identity_t<T> value) {
   return std::atomic_ref<T>(*address).exchange(value, atomic_order);
 }
@@ -54,22 +59,35 @@ T atomicCAS(T* address, std::type_identity_t<T> expected, std::type_identity_t<T
   return expected;
 }
 
-template <class T>
-T atomicMax(T* address, std::type_identity_t<T> value) {
+/// Replaces the old value by next(old). Returns the old value.
+template <class T, class Next>
+T atomic_update(T* address, Next next) {
   std::atomic_ref<T> cell(*address);
   T old = cell.load(atomic_load_order);
-  while (old < value && !cell.compare_exchange_weak(old, value, atomic_order, atomic_load_order)) {
+  while (!cell.compare_exchange_weak(old, next(old), atomic_order, atomic_load_order)) {
   }
   return old;
 }
 
 template <class T>
+T atomicMax(T* address, std::type_identity_t<T> value) {
+  return atomic_update(address, [=](T old) { return old < value ? value : old; });
+}
+
+template <class T>
 T atomicMin(T* address, std::type_identity_t<T> value) {
-  std::atomic_ref<T> cell(*address);
-  T old = cell.load(atomic_load_order);
-  while (value < old && !cell.compare_exchange_weak(old, value, atomic_order, atomic_load_order)) {
-  }
-  return old;
+  return atomic_update(address, [=](T old) { return value < old ? value : old; });
+}
+
+/// Adds 1; a value of `last` or more becomes 0.
+inline unsigned atomicInc(unsigned* address, unsigned last) {
+  return atomic_update(address, [=](unsigned old) { return old >= last ? 0 : old + 1; });
+}
+
+/// Subtracts 1; 0 and a value above `last` become `last`.
+inline unsigned atomicDec(unsigned* address, unsigned last) {
+  return atomic_update(address,
+                       [=](unsigned old) { return old == 0 || old > last ? last : old - 1; });
 }
 
 }  // namespace ramify::cpu::builtins

@@ -8,7 +8,8 @@
 /// kernel makes a child grid with CUDA's ordering: per-block NULL stream, named non-blocking
 /// streams, fire-and-forget, tail launch, events, and nested completion (a grid is complete when
 /// its children are complete). A launch holds a slot of the pending-launch pool from the call until
-/// the grid begins. When the pool is empty, a launch returns cudaErrorLaunchPendingCountExceeded.
+/// the grid and its children are complete; only the tail launches of the grid do not count. When
+/// the pool is empty, a launch returns cudaErrorLaunchPendingCountExceeded.
 ///
 /// A launch from the host returns when the grid and all its descendants are complete.
 
@@ -46,6 +47,10 @@ struct executor_config {
   /// Whether all calls after failing_call fail too, as they do on a GPU after a fault in a kernel.
   /// Their error is cudaErrorLaunchFailure. A call that frees or destroys does so nevertheless.
   bool device_stays_failed = false;
+  /// A launch deeper in the launch tree breaks rule::endless_recursion; 0: no limit. A grid that
+  /// the host launched has depth 0. The environment variable RAMIFY_CPU_MAX_DEPTH sets the initial
+  /// value.
+  std::uint64_t max_depth = 1'000'000;
 };
 
 /// Parses "parallel", "parallel:4" (workers), "eager", "late", "random" or "random:42" (seed).
@@ -89,6 +94,8 @@ enum class rule {
   foreign_stream,          ///< a stream or event was used outside the grid that created it
   divergent_barrier,       ///< some threads of the block, or of the mask, never reach a barrier
   ignored_launch_failure,  ///< a launch failed and the program did not read its status
+  host_only_call,          ///< a kernel called a function of the CUDA runtime for the host
+  endless_recursion,       ///< a launch deeper in the launch tree than executor_config.max_depth
 };
 [[nodiscard]] std::string_view to_string(rule);
 

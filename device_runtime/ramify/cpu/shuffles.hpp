@@ -65,9 +65,23 @@ unsigned __match_any_sync(unsigned mask, T value, site s = site::current()) {
   const warp_values& all = warp_exchange(mask, bits, "__match_any_sync", s);
   unsigned same = 0;
   for (unsigned lane = 0; lane < 32; ++lane) {
-    if ((mask >> lane & 1u) != 0 && all.of_lane[lane] == bits) same |= 1u << lane;
+    if ((all.lanes >> lane & 1u) != 0 && all.of_lane[lane] == bits) same |= 1u << lane;
   }
   return same;
+}
+
+/// Returns `mask` and sets `*predicate` to 1 if all lanes in `mask` have the same bits in `value`;
+/// else returns 0 and sets it to 0.
+template <class T>
+unsigned __match_all_sync(unsigned mask, T value, int* predicate, site s = site::current()) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(T));
+  const warp_values& all = warp_exchange(mask, bits, "__match_all_sync", s);
+  *predicate = 1;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if ((all.lanes >> lane & 1u) != 0 && all.of_lane[lane] != bits) *predicate = 0;
+  }
+  return *predicate != 0 ? mask : 0;
 }
 
 /// The bitwise OR of the values of the lanes in `mask`.
@@ -78,6 +92,41 @@ inline unsigned __reduce_or_sync(unsigned mask, unsigned value, site s = site::c
     any |= static_cast<unsigned>(all.of_lane[__builtin_ctz(lanes)]);
   }
   return any;
+}
+
+/// Combines the values of the lanes in `mask`. T is int or unsigned, as on a GPU.
+template <class T, class Combine>
+requires(sizeof(T) == 4 && std::is_integral_v<T>) T
+    reduce_lanes(unsigned mask, T value, Combine combine, const char* builtin, site s) {
+  const warp_values& all = warp_exchange(mask, static_cast<std::uint32_t>(value), builtin, s);
+  T result = value;
+  for (unsigned lanes = all.lanes & ~(1u << lane_index()); lanes != 0; lanes &= lanes - 1) {
+    result = combine(result, static_cast<T>(all.of_lane[__builtin_ctz(lanes)]));
+  }
+  return result;
+}
+template <class T>
+T __reduce_add_sync(unsigned mask, T value, site s = site::current()) {
+  const auto add = [](T a, T b) { return static_cast<T>(unsigned(a) + unsigned(b)); };
+  return reduce_lanes(mask, value, add, "__reduce_add_sync", s);
+}
+template <class T>
+T __reduce_min_sync(unsigned mask, T value, site s = site::current()) {
+  return reduce_lanes(
+      mask, value, [](T a, T b) { return min(a, b); }, "__reduce_min_sync", s);
+}
+template <class T>
+T __reduce_max_sync(unsigned mask, T value, site s = site::current()) {
+  return reduce_lanes(
+      mask, value, [](T a, T b) { return max(a, b); }, "__reduce_max_sync", s);
+}
+inline unsigned __reduce_and_sync(unsigned mask, unsigned value, site s = site::current()) {
+  return reduce_lanes(
+      mask, value, [](unsigned a, unsigned b) { return a & b; }, "__reduce_and_sync", s);
+}
+inline unsigned __reduce_xor_sync(unsigned mask, unsigned value, site s = site::current()) {
+  return reduce_lanes(
+      mask, value, [](unsigned a, unsigned b) { return a ^ b; }, "__reduce_xor_sync", s);
 }
 
 }  // namespace builtins

@@ -16,10 +16,8 @@ namespace ramify::inline RAMIFY_BUILD {
 /// Returns if `code` is cudaSuccess. \throws cuda_error with `doing` at the start of its message
 inline void check(cudaError_t code, const char* doing) {
   if (code == cudaSuccess) return;
-#if RAMIFY_ON_CUDA
   static_cast<void>(
       cudaGetLastError());  // clears the error, so that no later call reports it again
-#endif
   throw cuda_error(code, std::string(doing) + ": " + cudaGetErrorString(code) + " (" +
                              cudaGetErrorName(code) + ")");
 }

@@ -2,6 +2,7 @@
 #include "block.hpp"
 
 #include <link.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,7 +13,7 @@
 #include <utility>
 
 #include "device.hpp"
-#include "sanitizer.hpp"
+#include "stack_fault.hpp"
 
 namespace ramify::cpu {
 namespace {
@@ -47,7 +48,29 @@ struct fiber_pool {
   }
   void give_back(fiber* f) { idle.emplace_back(f); }
 };
-thread_local fiber_pool fibers;
+
+// What an operating-system thread keeps for its blocks. It is freed by a key of pthreads: glibc
+// ends the program if it has no memory to register the destructor of a thread_local object.
+struct thread_resources {
+  fiber_pool fibers;
+  signal_stack on_stack_overflow;
+};
+thread_local thread_resources* resources = nullptr;
+
+void prepare_thread() {
+  if (resources != nullptr) return;
+  static const pthread_key_t key = [] {
+    pthread_key_t made{};
+    const auto free_resources = [](void* of_thread) {
+      delete static_cast<thread_resources*>(of_thread);
+    };
+    if (pthread_key_create(&made, free_resources) != 0) throw std::bad_alloc();
+    return made;
+  }();
+  auto made = std::make_unique<thread_resources>();
+  if (pthread_setspecific(key, made.get()) != 0) throw std::bad_alloc();
+  resources = made.release();
+}
 
 // CUDA does not define the initial contents of shared memory, so this value fills it instead of 0.
 constexpr int shared_fill = 0xA5;
@@ -158,14 +181,14 @@ void block::run_threads() {
 
 void block::step(thread& t) {
   if (t.on == nullptr) {
-    t.on = fibers.take(device::instance().fiber_stack_bytes());
+    t.on = resources->fibers.take(device::instance().fiber_stack_bytes());
     t.on->assign(thread_body_);
   }
   running_ = &t;
   threadIdx = t.index;
   t.on->resume();
   if (t.on->idle()) {
-    fibers.give_back(std::exchange(t.on, nullptr));
+    resources->fibers.give_back(std::exchange(t.on, nullptr));
     ++ended_;
   }
 }
@@ -193,10 +216,12 @@ void block::scheduling_point() {
   if (grid_->owner->cancelled()) throw block_abandoned{};
 }
 
-void block::barrier(site s) {
+int block::barrier(site s, int predicate) {
   if (grid_->owner->cancelled()) throw block_abandoned{};
   at_barrier_.push_back(running_);
+  if (predicate != 0) ++votes_;
   wait("__syncthreads", s);
+  return released_votes_;  // the next barrier needs this thread
 }
 
 void block::team_barrier(unsigned threads, site s) {
@@ -231,7 +256,7 @@ block::rendezvous& block::join_rendezvous(unsigned warp, unsigned mask, unsigned
   if (free == nullptr) {
     free = rendezvous_[warp].emplace_back(std::make_unique<rendezvous>()).get();
   }
-  *free = {mask, 0, 0, builtin, s, {}};
+  *free = {mask, 0, 0, builtin, s, {{}, 0, mask}};
   return *free;
 }
 
@@ -284,6 +309,7 @@ void block::release_barrier_or_fail() {
     if (culprit == nullptr) {
       for (thread* t : at_barrier_ | std::views::reverse) runnable_.push_back(t);
       at_barrier_.clear();
+      released_votes_ = std::exchange(votes_, 0);
       grid_->owner->scheduling_point();
       return;
     }
@@ -357,31 +383,13 @@ cudaStream_t block::null_stream() {
 
 void run_block(const grid_ptr& g, std::uint64_t index) {
   try {
+    prepare_thread();
     device::instance().block_begins(*g);
     block(g, index).execute();
     device::instance().block_ended(g);
   } catch (...) {  // an error of the executor itself, such as no memory for a stack
     g->owner->fail(std::current_exception());
   }
-}
-
-struct grid_share {
-  grid_ptr held;
-};
-
-grid_share* share_grid(const grid_ptr& g) {
-  auto* share = new grid_share{g};
-  release_order(share);
-  return share;
-}
-
-void run_share(grid_share* share) {
-  acquire_order(share);
-  run& the_run = *share->held->owner;
-  std::uint64_t index = 0;
-  while (!the_run.cancelled() && share->held->take_block(index)) run_block(share->held, index);
-  delete share;
-  release_order(&the_run);
 }
 
 }  // namespace ramify::cpu

@@ -27,7 +27,8 @@ class block {
   void execute();
 
   // The threads of the block call the following members.
-  void barrier(builtins::site);
+  /// Waits for all threads of the block. Returns how many of them passed a predicate other than 0.
+  int barrier(builtins::site, int predicate = 0);
   /// Waits for all threads of the calling thread's team of `threads` consecutive threads.
   void team_barrier(unsigned threads, builtins::site);
   const warp_values& exchange(unsigned mask, std::uint64_t value, const char* builtin,
@@ -38,9 +39,17 @@ class block {
   [[nodiscard]] unsigned linear_thread() const { return running_->linear; }
   [[nodiscard]] const grid_ptr& owner() const { return grid_; }
   [[nodiscard]] builtins::cudaStream_t null_stream();
+  [[nodiscard]] builtins::cudaError_t& last_error() { return running_->last_error; }
 
   /// Throws if the bytes of an argument contain a pointer that a child must not get.
   void check_arguments(std::span<const std::span<const std::byte>> arguments) const;
+
+  /// Whether `address` lies below the stack of the running thread. A signal handler calls it.
+  [[nodiscard]] bool is_stack_overflow(const void* address) const {
+    return running_ != nullptr && running_->on != nullptr && running_->on->guards(address);
+  }
+  /// The size of the running thread's stack.
+  [[nodiscard]] std::size_t stack_bytes() const { return running_->on->stack_bytes(); }
 
   /// Throws the rule_violation of the running thread.
   [[noreturn]] void violate(rule, const std::string& what) const;
@@ -50,6 +59,7 @@ class block {
     fiber* on = nullptr;  // null before the thread starts and after it ends
     unsigned linear = 0;
     builtins::uint3 index{};
+    builtins::cudaError_t last_error = builtins::cudaSuccess;
     const char* waits_in = nullptr;  // the built-in in which it waits; null: it does not wait
     builtins::site waits_at;
   };
@@ -82,6 +92,8 @@ class block {
   std::vector<thread*> at_barrier_;
   std::vector<std::vector<thread*>> at_team_barrier_;                 // of each team
   std::vector<std::vector<std::unique_ptr<rendezvous>>> rendezvous_;  // of each warp
+  int votes_ = 0;           // of the threads at the barrier
+  int released_votes_ = 0;  // of the barrier before
   std::size_t ended_ = 0;
   thread* running_ = nullptr;
   std::unique_ptr<std::byte[], void (*)(std::byte*)> dynamic_shared_;

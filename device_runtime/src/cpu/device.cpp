@@ -35,8 +35,12 @@ bool valid_shape(const launch_request& r) {
 }
 
 executor_config config_from_environment() {
-  const char* text = std::getenv("RAMIFY_CPU_SCHEDULE");
-  return text == nullptr ? executor_config{} : parse_executor_config(text);
+  const char* const order = std::getenv("RAMIFY_CPU_SCHEDULE");
+  executor_config config = order == nullptr ? executor_config{} : parse_executor_config(order);
+  if (const char* const depth = std::getenv("RAMIFY_CPU_MAX_DEPTH")) {
+    config.max_depth = parse_max_depth(depth);
+  }
+  return config;
 }
 
 }  // namespace
@@ -58,7 +62,12 @@ void run::fail(std::exception_ptr failure) {
 // ---- launches ----------------------------------------------------------------------------------
 
 grid_ptr device::make_grid(launch_request request) {
+  auto name = kernel_names_.find(request.kernel);
+  if (name == kernel_names_.end()) {
+    name = kernel_names_.emplace(request.kernel, kernel_name(request.kernel)).first;
+  }
   auto g = std::make_shared<grid>();
+  g->kernel_name = &name->second;
   g->block_count = request.grid.volume();
   g->request = std::move(request);
   g->id = next_grid_++;
@@ -113,9 +122,16 @@ cudaError_t device::launch_from_block(block& parent, launch_request request, str
                                       bool tail) {
   if (!valid_shape(request) || !has_shared(request)) return cudaErrorInvalidConfiguration;
   run& the_run = *parent.owner()->owner;
+  const std::uint64_t depth = parent.owner()->depth + 1;
   std::vector<grid_ptr> ready;
   {
     const std::lock_guard lock(mutex_);
+    if (config_.max_depth != 0 && depth > config_.max_depth) {
+      parent.violate(rule::endless_recursion,
+                     "launches " + kernel_name(request.kernel) + " at depth " +
+                         std::to_string(depth) + " of the launch tree; executor_config.max_depth " +
+                         "(RAMIFY_CPU_MAX_DEPTH) is " + std::to_string(config_.max_depth));
+    }
     const bool injected = ++launches_from_kernels_ == config_.failing_launch;
     if (injected || pending_ >= pending_limit_) return cudaErrorLaunchPendingCountExceeded;
     ++pending_;
@@ -123,6 +139,7 @@ cudaError_t device::launch_from_block(block& parent, launch_request request, str
 
     grid_ptr child = make_grid(std::move(request));
     child->owner = &the_run;
+    child->depth = depth;
     child->pool_slots = 1;
     if (tail) {
       child->is_tail = true;
@@ -146,10 +163,13 @@ cudaError_t device::launch_from_block(block& parent, launch_request request, str
 void device::block_begins(grid& g) {
   if (g.has_begun.exchange(true, std::memory_order_relaxed)) return;
   const std::lock_guard lock(mutex_);
+  ++grids_begun_;
+}
+
+void device::release_slot(grid& g) {
   pending_ -= g.pool_slots;
   g.owner->slots_held -= g.pool_slots;
   g.pool_slots = 0;
-  ++grids_begun_;
 }
 
 std::uint64_t device::grids_begun() const {
@@ -189,6 +209,7 @@ void device::block_ended(const grid_ptr& g) {
   // The last block to end must see all writes of the other blocks, and publishes them.
   const auto ended = g->blocks_ended.fetch_add(1, std::memory_order_acq_rel) + 1;
   if (ended < g->block_count || g->owner->cancelled()) return;
+  g->request.thread = nullptr;  // frees the arguments: an ancestor may wait for long
   run& the_run = *g->owner;
   std::vector<grid_ptr> ready;
   {
@@ -199,10 +220,12 @@ void device::block_ended(const grid_ptr& g) {
   if (!ready.empty()) the_run.ready(ready);
 }
 
-/// All blocks and children of `g` are complete. Starts the next tail launch of `g`. If there is
-/// none, `g` is complete, which may complete its parent and further ancestors.
+/// All blocks and children of `g` are complete. Releases the pool slot of `g`: on an H200, too, a
+/// chain of tail launches may be longer than the pool. Then starts the next tail launch of `g`. If
+/// there is none, `g` is complete, which may complete its parent and further ancestors.
 void device::completed(grid_ptr g, std::vector<grid_ptr>& ready) {
   while (g != nullptr) {
+    release_slot(*g);
     if (!g->tail.empty()) {
       g->tail.front()->parent = g;
       ready.push_back(std::move(g->tail.front()));

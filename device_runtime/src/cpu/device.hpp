@@ -10,6 +10,7 @@
 #include <ramify/cpu/cuda_builtins.hpp>
 #include <ramify/cpu/executor.hpp>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -35,7 +36,7 @@ class device {
   /// `stream` is null for a launch that no stream orders: fire-and-forget or tail.
   builtins::cudaError_t launch_from_block(block&, launch_request, stream_state* stream, bool tail);
 
-  /// Must be called before each block of `g` runs. The first call releases the pool slot of `g`.
+  /// Must be called before each block of `g` runs. The first call counts `g` as begun.
   void block_begins(grid& g);
   /// Must be called after each block of `g` ends. The last call starts the grids that waited for
   /// `g`.
@@ -91,6 +92,7 @@ class device {
   // The caller must hold the mutex. Both append the grids that may begin now to `ready`.
   void advance(stream_state&, std::vector<grid_ptr>& ready);
   void completed(grid_ptr, std::vector<grid_ptr>& ready);
+  void release_slot(grid&);
   void forget_handles(const grid&);
   grid_ptr make_grid(launch_request);
   /// Whether the kernel is allowed the requested dynamic shared memory.
@@ -103,7 +105,9 @@ class device {
   std::unordered_map<std::uintptr_t, stream_state> streams_;
   std::unordered_map<std::uintptr_t, event_state> events_;
   std::unordered_map<const void*, std::size_t> shared_of_;  // by kernel: bytes from allow_shared()
-  std::uintptr_t next_handle_ = 16;                         // after the reserved handles
+  // The names of kernels, for a signal handler, which cannot look them up.
+  std::unordered_map<const void*, std::string> kernel_names_;
+  std::uintptr_t next_handle_ = 16;  // after the reserved handles
   std::uint64_t next_grid_ = 1;
   std::uint64_t grids_begun_ = 0;
   std::uint64_t launches_from_kernels_ = 0;  // since config_ is in force
@@ -115,6 +119,9 @@ class device {
   std::size_t heap_used_ = 0;
   std::atomic<std::size_t> stack_limit_ = 1024;
 };
+
+/// Parses the value of the environment variable RAMIFY_CPU_MAX_DEPTH. \throws std::invalid_argument
+[[nodiscard]] std::uint64_t parse_max_depth(std::string_view text);
 
 /// Returns a kernel's name from the program's symbol table, or its address as text.
 [[nodiscard]] std::string kernel_name(const void* kernel);

@@ -17,12 +17,11 @@ namespace ramify::cpu {
 namespace {
 
 template <class T>
-T parse_number(std::string_view digits, std::string_view what) {
+T parse_number(std::string_view digits, const std::string& what) {
   T value{};
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc{} || end != digits.data() + digits.size() || digits.empty()) {
-    throw std::invalid_argument("CPU schedule: " + std::string(what) + " '" + std::string(digits) +
-                                "' is not a number in range");
+    throw std::invalid_argument(what + " '" + std::string(digits) + "' is not a number in range");
   }
   return value;
 }
@@ -38,10 +37,10 @@ executor_config parse_executor_config(std::string_view text) {
   executor_config config;
   if (name == "parallel") {
     config.order = schedule::parallel;
-    if (has_number) config.workers = parse_number<unsigned>(number, "worker count");
+    if (has_number) config.workers = parse_number<unsigned>(number, "CPU schedule: worker count");
   } else if (name == "random") {
     config.order = schedule::random;
-    if (has_number) config.seed = parse_number<std::uint64_t>(number, "seed");
+    if (has_number) config.seed = parse_number<std::uint64_t>(number, "CPU schedule: seed");
   } else if (name == "eager" && !has_number) {
     config.order = schedule::eager;
   } else if (name == "late" && !has_number) {
@@ -51,6 +50,10 @@ executor_config parse_executor_config(std::string_view text) {
                                 "' must be parallel[:workers], eager, late or random[:seed]");
   }
   return config;
+}
+
+std::uint64_t parse_max_depth(std::string_view text) {
+  return parse_number<std::uint64_t>(text, "RAMIFY_CPU_MAX_DEPTH:");
 }
 
 executor_config current_executor_config() { return device::instance().config(); }
@@ -76,6 +79,8 @@ std::string_view to_string(rule r) {
     case rule::foreign_stream: return "stream or event used outside its grid";
     case rule::divergent_barrier: return "divergent barrier";
     case rule::ignored_launch_failure: return "failed launch ignored";
+    case rule::host_only_call: return "call that only the host may make";
+    case rule::endless_recursion: return "endless recursion of launches";
   }
   return "unknown rule";
 }

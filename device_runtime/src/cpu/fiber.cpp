@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fiber.hpp"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
+#include <new>
 #include <ramify/cpu/sanitizers.hpp>
 #include <utility>
 
@@ -15,9 +20,18 @@
 namespace ramify::cpu {
 namespace {
 
-// A stack with a guard page takes two mappings. Linux allows 65,530 mappings in a process.
+// A stack with a guard region takes two mappings. Linux allows 65,530 mappings in a process.
 constexpr int max_guarded_stacks = 16'384;
 std::atomic<int> live_stacks{0};
+
+// More than the address space, so that allocate() fails, but sums do not overflow.
+constexpr std::size_t max_stack_bytes = std::size_t{1} << 50;
+
+struct no_stack final : std::bad_alloc {
+  [[nodiscard]] const char* what() const noexcept override {
+    return "CPU executor: out of memory for the stacks of a block's threads";
+  }
+};
 
 // AddressSanitizer keeps a fake stack for each stack. A program must announce the next stack before
 // a switch, and must confirm the switch afterwards. `saved` is null if the old stack will not be
@@ -46,23 +60,31 @@ void switch_tsan_fiber([[maybe_unused]] void* to) {
 
 }  // namespace
 
+fiber_stack::fiber_stack(std::size_t bytes) : bytes_(std::min(bytes, max_stack_bytes)) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  bytes_ += (page - bytes_ % page) % page;
+}
+
 boost::context::stack_context fiber_stack::allocate() {
   guarded_ = live_stacks.fetch_add(1, std::memory_order_relaxed) < max_guarded_stacks;
-  try {
-    return guarded_ ? boost::context::protected_fixedsize_stack(bytes_).allocate()
-                    : boost::context::fixedsize_stack(bytes_).allocate();
-  } catch (...) {
+  const std::size_t guard = guarded_ ? guard_bytes : 0;
+  void* const memory =
+      mmap(nullptr, guard + bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  char* const bottom = static_cast<char*>(memory) + guard;
+  if (memory == MAP_FAILED || mprotect(bottom, bytes_, PROT_READ | PROT_WRITE) != 0) {
+    if (memory != MAP_FAILED) munmap(memory, guard + bytes_);
     live_stacks.fetch_sub(1, std::memory_order_relaxed);
-    throw;
+    throw no_stack();
   }
+  boost::context::stack_context stack;
+  stack.size = bytes_;
+  stack.sp = bottom + bytes_;
+  return stack;
 }
 
 void fiber_stack::deallocate(boost::context::stack_context& stack) noexcept {
-  if (guarded_) {
-    boost::context::protected_fixedsize_stack(bytes_).deallocate(stack);
-  } else {
-    boost::context::fixedsize_stack(bytes_).deallocate(stack);
-  }
+  const std::size_t guard = guarded_ ? guard_bytes : 0;
+  munmap(static_cast<char*>(stack.sp) - bytes_ - guard, guard + bytes_);
   live_stacks.fetch_sub(1, std::memory_order_relaxed);
 }
 
@@ -120,6 +142,12 @@ bool fiber::holds(const void* address) const {
   const char* top = static_cast<const char*>(stack_.sp);
   const char* a = static_cast<const char*>(address);
   return a >= top - stack_.size && a < top;
+}
+
+bool fiber::guards(const void* address) const {
+  const char* bottom = static_cast<const char*>(stack_.sp) - stack_.size;
+  const char* a = static_cast<const char*>(address);
+  return allocator_.guarded() && a >= bottom - fiber_stack::guard_bytes && a < bottom;
 }
 
 }  // namespace ramify::cpu

@@ -5,22 +5,29 @@
 /// A reusable fiber on Boost.Context, announced to the sanitizers. It runs a thread of a block.
 
 #include <boost/context/fiber.hpp>
-#include <boost/context/fixedsize_stack.hpp>
-#include <boost/context/protected_fixedsize_stack.hpp>
 #include <cstddef>
 #include <functional>
 
 namespace ramify::cpu {
 
-/// Allocates a fiber's stack, with a guard page if the number of guarded stacks allows one.
+/// Allocates a fiber's stack, with a guard region below it if the number of guarded stacks allows
+/// one. An access to the guard region is a fault.
 class fiber_stack {
  public:
-  explicit fiber_stack(std::size_t bytes) : bytes_(bytes) {}
+  /// A frame can start anywhere below the stack. The guard region has the size of the largest local
+  /// memory of a thread on a GPU, so no kernel that nvcc accepts can jump over it.
+  static constexpr std::size_t guard_bytes = std::size_t{512} << 10;
+
+  explicit fiber_stack(std::size_t bytes);
+  /// \throws std::bad_alloc
   boost::context::stack_context allocate();
   void deallocate(boost::context::stack_context&) noexcept;
 
+  [[nodiscard]] std::size_t size() const { return bytes_; }
+  [[nodiscard]] bool guarded() const { return guarded_; }
+
  private:
-  std::size_t bytes_;
+  std::size_t bytes_;  // a multiple of the page size
   bool guarded_ = false;
 };
 
@@ -47,6 +54,11 @@ class fiber {
 
   /// Whether `address` lies on this fiber's stack.
   [[nodiscard]] bool holds(const void* address) const;
+
+  /// Whether `address` lies in the guard region below this fiber's stack.
+  [[nodiscard]] bool guards(const void* address) const;
+
+  [[nodiscard]] std::size_t stack_bytes() const { return stack_.size; }
 
  private:
   boost::context::fiber serve(boost::context::fiber&& caller);

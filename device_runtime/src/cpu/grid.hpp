@@ -9,10 +9,12 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <list>
 #include <memory>
 #include <optional>
 #include <ramify/cpu/cuda_builtins.hpp>
 #include <ramify/cpu/executor.hpp>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -44,23 +46,27 @@ struct grid {
 
   launch_request request;
   std::uint64_t id = 0;  // unique; 0 means the host
+  const std::string* kernel_name = nullptr;
   run* owner = nullptr;
   grid_ptr parent;  // reset at completion, so that a deep tree is not freed recursively
   std::uint64_t block_count = 0;
+  std::uint64_t depth = 0;  // number of ancestors; 0: launched by the host
 
   std::atomic<std::uint64_t> next_block{0};
   std::atomic<std::uint64_t> blocks_ended{0};
   std::atomic<bool> has_begun{false};
 
   // Guarded by the device's mutex.
-  std::uint64_t pool_slots = 0;    // 1 from a launch by a kernel until the grid begins
+  // 1 from a launch by a kernel until the grid's blocks and its children are complete. Its tail
+  // launches have slots of their own.
+  std::uint64_t pool_slots = 0;
   stream_state* stream = nullptr;  // the stream of the launch; null: fire-and-forget, tail, host
   bool is_tail = false;
   bool own_work_done = false;
   std::uint64_t children_open = 0;  // children that are not complete, without tail launches
   // The tail launches. The front entry is null while that grid runs: it owns this grid through its
   // parent pointer, so this grid must not own it.
-  std::deque<grid_ptr> tail;
+  std::list<grid_ptr> tail;
   std::vector<builtins::cudaStream_t> streams;  // created by this grid
   std::vector<builtins::cudaEvent_t> events;
 
@@ -131,12 +137,5 @@ class run {
 /// Runs one block of `g` to its end on the calling thread, and reports its begin and end to the
 /// device. Errors are reported to the run.
 void run_block(const grid_ptr& g, std::uint64_t index);
-
-/// A oneTBB task's reference to a grid. parallel_run.cpp, which ThreadSanitizer does not
-/// instrument, only passes it on.
-struct grid_share;
-[[nodiscard]] grid_share* share_grid(const grid_ptr& g);
-/// Runs blocks of the grid until none is left or the run is cancelled, then deletes `share`.
-void run_share(grid_share* share);
 
 }  // namespace ramify::cpu

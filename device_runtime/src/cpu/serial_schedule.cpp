@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <deque>
+#include <exception>
+#include <memory>
+#include <ramify/runtime/error.hpp>
 #include <random>
 #include <semaphore>
 #include <thread>
@@ -63,6 +66,10 @@ class serial_schedule final : public run {
       : config_(config), generator_(config.seed) {}
 
   void execute(const grid_ptr& root) override {
+    if (!have_free_worker()) {
+      throw unavailable(
+          "CPU executor: the schedule needs an operating-system thread, and none can be created");
+    }
     ready({root});
     dispatch();
     finished_->acquire();
@@ -83,7 +90,7 @@ class serial_schedule final : public run {
     if (config_.order == schedule::late) return;
     block_worker* const self = this_worker;
     suspended_.push_back({self, running_since_});
-    block_worker* const next = choose();
+    block_worker* const next = choose();  // it does not throw: `self` must not stay in the list
     if (next != self) {
       next->resume();
       self->wait_until_resumed();
@@ -121,8 +128,9 @@ class serial_schedule final : public run {
   }
 
   /// Chooses the next block and returns its worker, which waits in wait_until_resumed().
-  block_worker* choose() {
-    const bool may_start = !ready_.empty() && live_ < config_.live_blocks && !cancelled();
+  block_worker* choose() noexcept {
+    const bool may_start = !ready_.empty() && live_ < config_.live_blocks && !cancelled() &&
+                           (config_.order == schedule::late || have_free_worker());
     switch (config_.order) {
       case schedule::late: return start_block(0);  // the oldest; late never suspends a block
       case schedule::random: {
@@ -154,22 +162,34 @@ class serial_schedule final : public run {
       ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(which));
     }
     ++live_;
-    block_worker* c = free_worker();
+    block_worker* c = free_.back();
+    free_.pop_back();
     c->assign(this, g, index);
     return c;
   }
 
-  block_worker* free_worker() {
-    if (free_.empty()) {
+  /// Returns whether `free_` has a worker, after an attempt to add one. If a thread or memory is
+  /// missing, the run continues with the workers that it has.
+  bool have_free_worker() noexcept {
+    if (!free_.empty()) return true;
+    if (no_more_workers_) return false;
+    try {
+      // All lists of workers get their memory here, so that no later step can fail.
       auto& idle = idle_workers();
+      const std::size_t count = workers_.size() + 1;
+      workers_.reserve(count);
+      free_.reserve(count);
+      suspended_.reserve(count);
+      idle.reserve(idle.size() + count);
       if (idle.empty()) idle.push_back(std::make_unique<block_worker>());
-      free_.push_back(idle.back().get());
       workers_.push_back(std::move(idle.back()));
       idle.pop_back();
+      free_.push_back(workers_.back().get());
+      return true;
+    } catch (const std::exception&) {  // std::bad_alloc, or std::system_error of a thread
+      no_more_workers_ = true;
+      return false;
     }
-    block_worker* c = free_.back();
-    free_.pop_back();
-    return c;
   }
 
   const executor_config config_;
@@ -181,6 +201,7 @@ class serial_schedule final : public run {
   unsigned live_ = 0;
   std::vector<std::unique_ptr<block_worker>> workers_;
   std::vector<block_worker*> free_;
+  bool no_more_workers_ = false;
   // Shared, because the worker that releases it may run for a moment after execute() has returned.
   std::shared_ptr<std::binary_semaphore> finished_ = std::make_shared<std::binary_semaphore>(0);
 };

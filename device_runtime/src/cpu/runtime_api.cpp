@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The calls of the CUDA runtime, by the host and by kernels.
+#include <unistd.h>
+
+#include <cstring>
+#include <initializer_list>
+#include <new>
+#include <ramify/cpu/cuda_builtins.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "block.hpp"
+#include "device.hpp"
+#include "handles.hpp"
+
+namespace ramify::cpu {
+
+using namespace builtins;
+
+namespace {
+
+cudaError_t& last_error() {
+  static thread_local cudaError_t of_host = cudaSuccess;
+  block* const here = block::current();
+  return here == nullptr ? of_host : here->last_error();
+}
+
+/// Keeps a failure for cudaGetLastError(). Returns `error`.
+cudaError_t keep(cudaError_t error) {
+  if (error != cudaSuccess) last_error() = error;
+  return error;
+}
+
+/// Counts a call of the host. Returns the error that executor_config.failing_call requests for it,
+/// or cudaSuccess. Calls that free or destroy do not call it.
+cudaError_t begin_call() { return keep(device::instance().begin_call()); }
+
+/// Throws if a kernel calls. `call` is the name of the function.
+void require_host(const char* call) {
+  block* const here = block::current();
+  if (here == nullptr) return;
+  here->violate(rule::host_only_call,
+                "calls " + std::string(call) + "(), which nvcc does not compile in a kernel");
+}
+
+/// Returns the result of `make`, or cudaErrorMemoryAllocation if it throws std::bad_alloc.
+template <class Make>
+cudaError_t keep_result(Make make) {
+  try {
+    return keep(make());
+  } catch (const std::bad_alloc&) {
+    if (block::current() != nullptr) throw;  // it ends the run
+    return keep(cudaErrorMemoryAllocation);
+  }
+}
+
+template <class Handle>
+cudaError_t destroy(Handle handle) {
+  block* const here = block::current();
+  if (here != nullptr) resolve(*here, handle);
+  const std::uint64_t user = here == nullptr ? 0 : here->owner()->id;
+  if (!device::instance().destroy(handle, user)) return cudaErrorInvalidResourceHandle;
+  return here == nullptr ? device::instance().lasting_failure() : cudaSuccess;
+}
+
+constexpr std::align_val_t device_alignment{256};
+
+// More than any device has. A sanitizer would end the program on a larger request.
+constexpr std::size_t max_allocation = std::size_t{1} << 39;
+
+cudaError_t allocate(void** memory, std::size_t bytes) {
+  if (const cudaError_t failure = begin_call()) return failure;
+  if (bytes > max_allocation) return keep(cudaErrorMemoryAllocation);
+  void* const allocated =
+      bytes == 0 ? nullptr : ::operator new(bytes, device_alignment, std::nothrow);
+  if (allocated == nullptr && bytes != 0) return keep(cudaErrorMemoryAllocation);
+  *memory = allocated;
+  if (allocated != nullptr) device::instance().count_allocations(1);
+  return cudaSuccess;
+}
+
+cudaError_t release(void* memory) {
+  if (memory != nullptr) device::instance().count_allocations(-1);
+  ::operator delete(memory, device_alignment);
+  return keep(device::instance().lasting_failure());
+}
+
+// A device-side copy or fill is a grid of one thread, as on a GPU.
+cudaError_t submit_memory_operation(std::function<void()> operation, cudaStream_t stream,
+                                    const void* name, site written_at,
+                                    std::initializer_list<const void*> pointers) {
+  if (const cudaError_t failure = begin_call()) return failure;
+  if (block::current() == nullptr) {
+    operation();
+    return cudaSuccess;
+  }
+  std::vector<std::span<const std::byte>> arguments;
+  for (const void* const& pointer : pointers) {
+    arguments.push_back(std::as_bytes(std::span(&pointer, 1)));
+  }
+  return submit({std::move(operation), name, dim3(1), dim3(1), 0, written_at}, stream, arguments);
+}
+
+/// Whether the host may use `stream`: the NULL stream, or a stream that the host created.
+bool is_stream_of_host(cudaStream_t stream) {
+  return stream == nullptr || device::instance().find(stream, 0).state != nullptr;
+}
+
+cudaError_t status_of_stream(cudaStream_t stream, const char* call) {
+  require_host(call);
+  if (const cudaError_t failure = begin_call()) return failure;
+  return keep(is_stream_of_host(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t status_of_event(cudaEvent_t event, const char* call) {
+  require_host(call);
+  if (const cudaError_t failure = begin_call()) return failure;
+  const bool valid = device::instance().find(event, 0).state != nullptr;
+  return keep(valid ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
+}  // namespace
+
+namespace builtins {
+
+// ---- errors ----
+
+const char* cudaGetErrorName(cudaError_t error) {
+  switch (error) {
+    case cudaSuccess: return "cudaSuccess";
+    case cudaErrorInvalidValue: return "cudaErrorInvalidValue";
+    case cudaErrorMemoryAllocation: return "cudaErrorMemoryAllocation";
+    case cudaErrorInvalidConfiguration: return "cudaErrorInvalidConfiguration";
+    case cudaErrorLaunchPendingCountExceeded: return "cudaErrorLaunchPendingCountExceeded";
+    case cudaErrorInvalidDevice: return "cudaErrorInvalidDevice";
+    case cudaErrorUnsupportedLimit: return "cudaErrorUnsupportedLimit";
+    case cudaErrorInvalidResourceHandle: return "cudaErrorInvalidResourceHandle";
+    case cudaErrorLaunchFailure: return "cudaErrorLaunchFailure";
+    case cudaErrorNotSupported: return "cudaErrorNotSupported";
+    case cudaErrorUnknown: return "cudaErrorUnknown";
+  }
+  return "unrecognized error code";
+}
+
+const char* cudaGetErrorString(cudaError_t error) {
+  switch (error) {
+    case cudaSuccess: return "no error";
+    case cudaErrorInvalidValue: return "invalid argument";
+    case cudaErrorMemoryAllocation: return "out of memory";
+    case cudaErrorInvalidConfiguration: return "invalid configuration argument";
+    case cudaErrorLaunchPendingCountExceeded:
+      return "the pending-launch pool of the device runtime is used up";
+    case cudaErrorInvalidDevice: return "invalid device ordinal";
+    case cudaErrorUnsupportedLimit: return "limit is not supported on this architecture";
+    case cudaErrorInvalidResourceHandle: return "invalid resource handle";
+    case cudaErrorLaunchFailure: return "unspecified launch failure";
+    case cudaErrorNotSupported: return "operation not supported";
+    case cudaErrorUnknown: return "unknown error";
+  }
+  return "unrecognized error code";
+}
+
+cudaError_t cudaGetLastError() { return std::exchange(last_error(), cudaSuccess); }
+cudaError_t cudaPeekAtLastError() { return last_error(); }
+
+// ---- streams and events ----
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  if (const cudaError_t failure = begin_call()) return failure;
+  block* here = block::current();
+  if (here != nullptr && flags != cudaStreamNonBlocking) return keep(cudaErrorInvalidValue);
+  return keep_result([&] {
+    *stream = device::instance().make_stream(here == nullptr ? nullptr : here->owner().get());
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  require_host("cudaStreamCreate");
+  return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  if (stream == nullptr || reserved(stream)) return keep(cudaErrorInvalidResourceHandle);
+  return keep(destroy(stream));
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return status_of_stream(stream, "cudaStreamSynchronize");
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  return status_of_stream(stream, "cudaStreamQuery");
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  if (const cudaError_t failure = begin_call()) return failure;
+  block* here = block::current();
+  if (here == nullptr) return cudaSuccess;
+  if (reserved(stream) || event == nullptr) return keep(cudaErrorInvalidResourceHandle);
+  device::instance().wait(resolve(*here, stream), resolve(*here, event));
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  if (const cudaError_t failure = begin_call()) return failure;
+  block* here = block::current();
+  if (here != nullptr && flags != cudaEventDisableTiming) return keep(cudaErrorInvalidValue);
+  return keep_result([&] {
+    *event = device::instance().make_event(here == nullptr ? nullptr : here->owner().get(),
+                                           (flags & cudaEventDisableTiming) == 0);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  require_host("cudaEventCreate");
+  return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (const cudaError_t failure = begin_call()) return failure;
+  block* here = block::current();
+  if (here == nullptr) return keep(device::instance().record_now(event));
+  if (reserved(stream) || event == nullptr) return keep(cudaErrorInvalidResourceHandle);
+  device::instance().record(resolve(*here, event), resolve(*here, stream));
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  return status_of_event(event, "cudaEventSynchronize");
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event) { return status_of_event(event, "cudaEventQuery"); }
+
+cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t begin, cudaEvent_t end) {
+  require_host("cudaEventElapsedTime");
+  if (const cudaError_t failure = begin_call()) return failure;
+  return keep(device::instance().elapsed(begin, end, *ms));
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  if (event == nullptr) return keep(cudaErrorInvalidResourceHandle);
+  return keep(destroy(event));
+}
+
+// ---- memory ----
+
+cudaError_t cudaMalloc(void** memory, std::size_t bytes) { return allocate(memory, bytes); }
+cudaError_t cudaFree(void* memory) { return release(memory); }
+
+cudaError_t cudaMallocHost(void** memory, std::size_t bytes, unsigned) {
+  require_host("cudaMallocHost");
+  return allocate(memory, bytes);
+}
+
+cudaError_t cudaFreeHost(void* memory) {
+  require_host("cudaFreeHost");
+  return release(memory);
+}
+
+cudaError_t cudaMallocManaged(void** memory, std::size_t bytes, unsigned) {
+  require_host("cudaMallocManaged");
+  return allocate(memory, bytes);
+}
+
+cudaError_t cudaMallocAsync(void** memory, std::size_t bytes, cudaStream_t) {
+  require_host("cudaMallocAsync");
+  return allocate(memory, bytes);
+}
+
+cudaError_t cudaFreeAsync(void* memory, cudaStream_t) {
+  require_host("cudaFreeAsync");
+  return release(memory);
+}
+
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
+  require_host("cudaMemcpy");
+  if (const cudaError_t failure = begin_call()) return failure;
+  if (bytes != 0) std::memmove(to, from, bytes);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemset(void* memory, int value, std::size_t bytes) {
+  require_host("cudaMemset");
+  if (const cudaError_t failure = begin_call()) return failure;
+  if (bytes != 0) std::memset(memory, value, bytes);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
+                            cudaStream_t stream, site written_at) {
+  if (bytes == 0) return cudaSuccess;
+  return keep(submit_memory_operation([=] { std::memmove(to, from, bytes); }, stream,
+                                      reinterpret_cast<const void*>(&cudaMemcpyAsync), written_at,
+                                      {to, from}));
+}
+
+cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream,
+                            site written_at) {
+  if (bytes == 0) return cudaSuccess;
+  return keep(submit_memory_operation([=] { std::memset(memory, value, bytes); }, stream,
+                                      reinterpret_cast<const void*>(&cudaMemsetAsync), written_at,
+                                      {memory}));
+}
+
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  require_host("cudaMemGetInfo");
+  if (const cudaError_t failure = begin_call()) return failure;
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  *free = page * static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES));
+  *total = page * static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES));
+  return cudaSuccess;
+}
+
+// ---- the device and its limits ----
+
+cudaError_t cudaGetDevice(int* number) {
+  if (const cudaError_t failure = begin_call()) return failure;
+  *number = 0;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  if (const cudaError_t failure = begin_call()) return failure;
+  *count = 1;
+  return cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int device) {
+  require_host("cudaSetDevice");
+  if (const cudaError_t failure = begin_call()) return failure;
+  return keep(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  require_host("cudaGetDeviceProperties");
+  if (const cudaError_t failure = begin_call()) return failure;
+  if (device != 0) return keep(cudaErrorInvalidDevice);
+  *properties = {.name = "Ramify CPU executor",
+                 .totalGlobalMem = 0,
+                 .sharedMemPerBlock = std::size_t{48} << 10,
+                 .sharedMemPerBlockOptin = std::size_t{227} << 10,
+                 .warpSize = warpSize,
+                 .maxThreadsPerBlock = 1024,
+                 .maxThreadsDim = {1024, 1024, 64},
+                 .maxGridSize = {2'147'483'647, 65'535, 65'535},
+                 .multiProcessorCount = static_cast<int>(std::thread::hardware_concurrency()),
+                 .major = 0,
+                 .minor = 0};
+  std::size_t free = 0;
+  return cudaMemGetInfo(&free, &properties->totalGlobalMem);
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  require_host("cudaDeviceSynchronize");
+  if (const cudaError_t failure = begin_call()) return failure;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit which) {
+  if (const cudaError_t failure = begin_call()) return failure;
+  return keep(device::instance().limit(which, *value));
+}
+
+cudaError_t cudaDeviceSetLimit(cudaLimit which, std::size_t value) {
+  require_host("cudaDeviceSetLimit");
+  if (const cudaError_t failure = begin_call()) return failure;
+  return keep(device::instance().set_limit(which, value));
+}
+
+}  // namespace builtins
+}  // namespace ramify::cpu

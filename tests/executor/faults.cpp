@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The executor without threads, without memory, with a full stack, and with endless recursion. In
+// each case a launch must run to its end or report an error. A crash and a hang fail the test.
+//
+//     executor_faults threads | allocations | address_space | stack | depth
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <dlfcn.h>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <new>
+#include <ramify/cpu/executor.hpp>
+#include <ramify/runtime/error.hpp>
+#include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/stream.cuh>
+#include <string>
+
+using namespace ramify;
+
+// ---- the faults: pthread_create() and operator new of this program can fail ----
+
+namespace {
+
+std::atomic<bool> no_threads{false};
+std::atomic<long> allocations_left{-1};  // the allocation after so many ones fails; -1: none fails
+
+bool allocation_fails() {
+  return allocations_left.load() >= 0 && allocations_left.fetch_sub(1) == 0;
+}
+
+void* allocate(std::size_t bytes, std::size_t alignment) {
+  if (allocation_fails()) return nullptr;
+  return std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
+}
+
+}  // namespace
+
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                              void* (*start)(void*), void* argument) {
+  if (no_threads) return EAGAIN;
+  using function = int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  static auto* const real = reinterpret_cast<function*>(dlsym(RTLD_NEXT, "pthread_create"));
+  return real(thread, attributes, start, argument);
+}
+
+void* operator new(std::size_t bytes) {
+  if (void* const memory = allocate(bytes, alignof(std::max_align_t))) return memory;
+  throw std::bad_alloc();
+}
+void* operator new(std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
+  return allocate(bytes, alignof(std::max_align_t));
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment,
+                   const std::nothrow_t& /*tag*/) noexcept {
+  return allocate(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t /*bytes*/) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { std::free(memory); }
+
+// ---- kernels ----
+
+// A tree of grids: two children without an order, one in a named stream and one tail launch.
+__global__ void visit(int levels, unsigned* visited, unsigned* refused) {
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  atomicAdd(visited, 1u);
+  if (levels == 0) return;
+  const auto child = [&](cudaStream_t stream) {
+    if (!launch(visit, {2, 32}, stream, levels - 1, visited, refused)) atomicAdd(refused, 1u);
+  };
+  child(fire_and_forget());
+  child(null_stream());
+  child(tail_launch());
+  cudaStream_t named = nullptr;
+  if (cudaStreamCreateWithFlags(&named, cudaStreamNonBlocking) != cudaSuccess) return;
+  child(named);
+  static_cast<void>(cudaStreamDestroy(named));
+}
+
+__global__ void nothing() {}
+
+__global__ void launches_itself(unsigned* grids) {
+  ++*grids;
+  if (!launch(launches_itself, {1, 1}, tail_launch(), grids)) *grids = 0;
+}
+
+__global__ void uses_much_stack(char* out, std::size_t last) {
+  volatile char local[250'000];
+  for (std::size_t i = 0; i <= last; ++i) local[i] = char(i);
+  *out = local[last];
+}
+
+namespace {
+
+constexpr const char* schedules[] = {"parallel", "parallel:4", "eager", "late", "random:1"};
+constexpr unsigned grids = 1 + 8 + 64 + 512;  // two blocks per grid, four children per block
+constexpr unsigned blocks = 2 * grids;
+
+enum class outcome { complete, reported, wrong };
+
+/// Runs a tree of grids and prints the error if the executor reports one.
+outcome run_tree() {
+  unsigned visited = 0;
+  unsigned refused = 0;
+  try {
+    const auto status = launch(visit, {2, 32}, nullptr, 3, &visited, &refused);
+    if (status && visited == blocks && refused == 0) return outcome::complete;
+    std::cerr << "status " << status.code() << ", " << visited << " blocks, " << refused
+              << " failed launches\n";
+    return outcome::wrong;
+  } catch (const std::bad_alloc&) {
+    return outcome::reported;
+  } catch (const unavailable& error) {
+    return std::string(error.what()).find("thread") == std::string::npos ? outcome::wrong
+                                                                         : outcome::reported;
+  }
+}
+
+/// Runs `body` in a process of its own and returns its wait status. A hang ends with SIGALRM.
+int status_of_process(const std::function<bool()>& body) {
+  const pid_t child = fork();
+  if (child < 0) throw std::runtime_error("fork() failed");
+  if (child == 0) {
+    alarm(120);
+    _exit(body() ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+bool expect_good(const std::string& what, const std::function<bool()>& body) {
+  const int status = status_of_process(body);
+  if (status == 0) return true;
+  std::cerr << what << ": "
+            << (WIFSIGNALED(status) ? "ended by signal " + std::to_string(WTERMSIG(status))
+                                    : "wrong result")
+            << '\n';
+  return false;
+}
+
+/// No thread can be created. The schedule parallel needs none; the others report the fact.
+bool test_threads() {
+  bool good = true;
+  for (const std::string schedule : schedules) {
+    good &= expect_good("no threads, " + schedule, [&] {
+      const cpu::scoped_executor_config config(cpu::parse_executor_config(schedule));
+      const bool parallel = schedule.starts_with("parallel");
+      no_threads = true;
+      const outcome without = run_tree();
+      no_threads = false;
+      return without == (parallel ? outcome::complete : outcome::reported) &&
+             run_tree() == outcome::complete;
+    });
+    // Some threads can be created. The run continues with them.
+    good &= expect_good("few threads, " + schedule, [&] {
+      const cpu::scoped_executor_config config(cpu::parse_executor_config(schedule));
+      const bool began = bool(launch(nothing, {1, 1}, nullptr));
+      no_threads = true;
+      return began && run_tree() == outcome::complete;
+    });
+  }
+  return good;
+}
+
+/// Each allocation of a run fails once. The executor must report it and run the next launch.
+bool test_allocations() {
+  bool good = true;
+  for (const std::string schedule : schedules) {
+    good &= expect_good("an allocation fails, " + schedule, [&] {
+      const cpu::scoped_executor_config config(cpu::parse_executor_config(schedule));
+      int reported = 0;
+      // All early allocations, then every 97th one.
+      for (long failing = 0; failing < 20'000; failing += failing < 200 ? 1 : 97) {
+        allocations_left = failing;
+        const outcome result = run_tree();
+        const bool failed = allocations_left < 0;
+        allocations_left = -1;
+        if (result == outcome::wrong) return false;
+        if (result == outcome::reported) ++reported;
+        if (!failed) break;
+      }
+      return reported > 100 && run_tree() == outcome::complete;
+    });
+  }
+  return good;
+}
+
+std::size_t address_space() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+/// The process may map only a few more megabytes.
+bool test_address_space() {
+  bool good = true;
+  int reported = 0;
+  for (const std::string schedule : schedules) {
+    for (std::size_t kilobytes = 0; kilobytes < 64 << 10; kilobytes += 64 + kilobytes / 4) {
+      const std::string what = std::to_string(kilobytes) + " KiB, " + schedule;
+      const int status = status_of_process([&] {
+        const cpu::scoped_executor_config config(cpu::parse_executor_config(schedule));
+        const rlim_t bytes = address_space() + kilobytes * 1024;
+        const rlimit limit{bytes, bytes};
+        setrlimit(RLIMIT_AS, &limit);
+        const outcome result = run_tree();
+        _exit(result == outcome::complete ? 0 : result == outcome::reported ? 2 : 1);
+        return false;
+      });
+      if (WIFEXITED(status) && WEXITSTATUS(status) == 2) {
+        ++reported;
+      } else if (status != 0) {
+        std::cerr << what << ": status " << status << '\n';
+        good = false;
+      }
+    }
+  }
+  return good && reported > 0;
+}
+
+/// The message of a full stack names the kernel, the thread and the size.
+bool test_stack() {
+  int ends[2];
+  if (pipe(ends) != 0) return false;
+  const int status = status_of_process([&] {
+    dup2(ends[1], STDERR_FILENO);
+    const rlimit no_core{0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    char out = 0;
+    static_cast<void>(bool(launch(uses_much_stack, {1, 1}, nullptr, &out, std::size_t{249'999})));
+    return true;
+  });
+  close(ends[1]);
+  std::string message(4096, '\0');
+  const auto size = read(ends[0], message.data(), message.size());
+  message.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  std::cout << message;
+  bool good = WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
+  for (const char* part : {"stack overflow", "uses_much_stack(char*, unsigned long)",
+                           "block (0,0,0), thread (0,0,0)", "131072 bytes", "stack_bytes"}) {
+    if (message.find(part) == std::string::npos) {
+      std::cerr << "the message does not contain '" << part << "'\n";
+      good = false;
+    }
+  }
+  return good;
+}
+
+/// RAMIFY_CPU_MAX_DEPTH, which the test sets to 50, ends a recursion without an end.
+bool test_depth() {
+  unsigned grids = 0;
+  try {
+    static_cast<void>(bool(launch(launches_itself, {1, 1}, nullptr, &grids)));
+  } catch (const cpu::rule_violation& error) {
+    std::cout << error.what() << '\n';
+    return error.broken() == cpu::rule::endless_recursion && grids == 51 &&
+           std::string(error.what()).find("RAMIFY_CPU_MAX_DEPTH) is 50") != std::string::npos;
+  }
+  return false;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string fault = argc > 1 ? argv[1] : "";
+  if (fault == "threads") return test_threads() ? 0 : 1;
+  if (fault == "allocations") return test_allocations() ? 0 : 1;
+  if (fault == "address_space") return test_address_space() ? 0 : 1;
+  if (fault == "stack") return test_stack() ? 0 : 1;
+  if (fault == "depth") return test_depth() ? 0 : 1;
+  std::cerr << "usage: executor_faults threads | allocations | address_space | stack | depth\n";
+  return 2;
+}
