@@ -2,20 +2,44 @@
 #include "output_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <fstream>
+#include <iostream>
+#include <optional>
 #include <string>
 #include <system_error>
 
 namespace common {
 namespace {
 
-std::error_code last_error() { return {errno, std::generic_category()}; }
+namespace fs = std::filesystem;
+
+bool read_only_files_are_replaced = false;
+
+// The name of the temporary file of the write in progress, for a signal handler; null: none.
+std::atomic<const char*> partial_file = nullptr;
+static_assert(std::atomic<const char*>::is_always_lock_free);
+
+std::error_code last_error() {
+  return errno != 0 ? std::error_code(errno, std::generic_category())
+                    : std::make_error_code(std::errc::io_error);
+}
+
+[[noreturn]] void fail(const fs::path& path, const std::string& why) {
+  throw bad_output("cannot write " + path.string() + ": " + why);
+}
+
+[[noreturn]] void fail(const fs::path& path, const std::error_code& why) {
+  fail(path, why.message());
+}
 
 /// Waits until a file, or the entries of a folder, are on the disk.
-std::error_code sync(const std::filesystem::path& path) {
+std::error_code sync(const fs::path& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return last_error();
   std::error_code error;
@@ -25,62 +49,133 @@ std::error_code sync(const std::filesystem::path& path) {
   return error;
 }
 
-void write_whole(const std::filesystem::path& path, const std::function<void(std::ostream&)>& write,
-                 bool to_disk) {
-  const auto fail = [&](const std::error_code& why) {
-    throw bad_output("cannot write " + path.string() + ": " + why.message());
-  };
+/// The file that a write replaces or creates.
+struct destination {
+  fs::path file;                   ///< without links, so that the target of a link is replaced
+  std::optional<struct stat> old;  ///< the attributes of the file that is replaced
+};
 
-  std::error_code why;
-  const auto kind = std::filesystem::status(path, why).type();
-  if (kind == std::filesystem::file_type::none) fail(why);
-  const bool exists = kind != std::filesystem::file_type::not_found;
-  if (exists && kind != std::filesystem::file_type::regular) {
-    throw bad_output("cannot write " + path.string() + ": it is not a regular file");
-  }
-  if (!exists && std::filesystem::is_symlink(path, why)) {
-    throw bad_output("cannot write " + path.string() + ": it is a link to nothing");
-  }
-  // Replace the target of a link, not the link.
-  const std::filesystem::path target = exists ? std::filesystem::canonical(path) : path;
-  std::filesystem::path temporary = target;
-  temporary += ".part" + std::to_string(::getpid());
-  std::ofstream out(temporary, std::ios::binary);
-  if (!out) fail(last_error());
-  struct removed_at_end {
-    const std::filesystem::path& file;
-    ~removed_at_end() {
-      std::error_code ignored;  // after the rename the file does not exist
-      std::filesystem::remove(file, ignored);
+destination destination_of(const fs::path& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) {
+    if (errno == ENOENT && fs::is_symlink(fs::symlink_status(path))) {
+      fail(path, "it is a link to nothing");
     }
-  } const cleanup{temporary};
+    if (errno != ENOENT) fail(path, last_error());
+    return {path, std::nullopt};
+  }
+  if (!S_ISREG(found.st_mode)) fail(path, "it is not a regular file");
+  // access() lets a privileged process write all files, so check the permissions, too.
+  const bool read_only = (found.st_mode & 0222) == 0 || ::access(path.c_str(), W_OK) != 0;
+  if (read_only && !read_only_files_are_replaced) {
+    fail(path, "it is a read-only file (--force replaces it)");
+  }
+  return {fs::canonical(path), found};
+}
 
+/// A temporary file beside the destination. The destructor removes it, unless it was renamed.
+class temporary_file {
+ public:
+  temporary_file(const fs::path& path, const destination& to)
+      : name_(to.file.string() + ".part" + std::to_string(::getpid())) {
+    partial_file = name_.c_str();
+    int file = create(to);
+    if (file < 0 && errno == EEXIST) {  // left by a killed process that had the same number
+      ::unlink(name_.c_str());
+      file = create(to);
+    }
+    if (file < 0) {
+      partial_file = nullptr;
+      const std::error_code why = last_error();
+      if (why == std::errc::no_such_file_or_directory) fail(path, "no such folder");
+      if (why == std::errc::permission_denied) fail(path, "its folder is not writable");
+      fail(path, why);
+    }
+    ::close(file);
+  }
+  ~temporary_file() {
+    std::error_code ignored;  // after the rename the file does not exist
+    fs::remove(name_, ignored);
+    partial_file = nullptr;
+  }
+  temporary_file(const temporary_file&) = delete;
+  temporary_file& operator=(const temporary_file&) = delete;
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+  /// Gives the file the owner and the permissions of the file that it replaces.
+  void restore(const fs::path& path, const struct stat& old) const {
+    // Changing the owner requires a privilege, and is worth no error.
+    const bool same_owner = ::chown(name_.c_str(), old.st_uid, old.st_gid) == 0;
+    const mode_t kept = same_owner ? 07777 : 0777;  // no set-user-ID bit for another user
+    if (::chmod(name_.c_str(), old.st_mode & kept) != 0) fail(path, last_error());
+  }
+
+ private:
+  /// Creates the file. Until the old permissions are restored, only the owner has access.
+  [[nodiscard]] int create(const destination& to) const {
+    errno = 0;
+    return ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, to.old ? 0600 : 0666);
+  }
+
+  std::string name_;
+};
+
+void write_whole(const fs::path& path, const std::function<void(std::ostream&)>& write,
+                 bool to_disk) {
+  if (path == "-") {
+    write(std::cout);
+    flush_standard_output();
+    return;
+  }
+  const destination to = destination_of(path);
+  const temporary_file temporary(path, to);
+  errno = 0;
+  std::ofstream out(temporary.name(), std::ios::binary);
+  if (!out) fail(path, last_error());
   errno = 0;
   write(out);
   out.close();
-  if (!out) fail(errno != 0 ? last_error() : std::make_error_code(std::errc::io_error));
+  if (!out) fail(path, last_error());
+  if (to.old) temporary.restore(path, *to.old);
   std::error_code error;
   // Sync before the rename. Otherwise a machine that stops could leave an empty file with the new
   // name.
-  if (to_disk && (error = sync(temporary))) fail(error);
-  std::filesystem::rename(temporary, target, error);
-  if (error) fail(error);
+  if (to_disk && (error = sync(temporary.name()))) fail(path, error);
+  fs::rename(temporary.name(), to.file, error);
+  if (error) fail(path, error);
   if (to_disk) {
-    const auto folder = target.parent_path();
-    if ((error = sync(folder.empty() ? std::filesystem::path(".") : folder))) fail(error);
+    const auto folder = to.file.parent_path();
+    if ((error = sync(folder.empty() ? fs::path(".") : folder))) fail(path, error);
   }
 }
 
 }  // namespace
 
-void write_file(const std::filesystem::path& path,
-                const std::function<void(std::ostream&)>& write) {
+void write_file(const fs::path& path, const std::function<void(std::ostream&)>& write) {
   write_whole(path, write, false);
 }
 
-void write_file_to_disk(const std::filesystem::path& path,
-                        const std::function<void(std::ostream&)>& write) {
+void write_file_to_disk(const fs::path& path, const std::function<void(std::ostream&)>& write) {
   write_whole(path, write, true);
+}
+
+void check_output_file(const fs::path& path) {
+  if (path != "-") const temporary_file removed_at_once(path, destination_of(path));
+}
+
+void replace_read_only_files() { read_only_files_are_replaced = true; }
+
+void flush_standard_output() {
+  errno = 0;
+  std::cout.flush();
+  if (!std::cout || std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    throw bad_output("cannot write standard output: " + last_error().message());
+  }
+}
+
+void remove_partial_file() noexcept {
+  if (const char* const name = partial_file) ::unlink(name);
 }
 
 }  // namespace common
