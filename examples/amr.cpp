@@ -8,8 +8,6 @@
 // Exit status: 0 success; 1 the simulation failed; 2 a bad option; 3 the checkpoint cannot be read
 // or is damaged; 4 this machine or build cannot run the backend or the route; 5 the output cannot
 // be written.
-#include <unistd.h>
-
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -54,17 +52,6 @@ double next_frame_time(const common::amr_settings& s, double now) {
   double number = std::floor(now / s.framed_until * double(s.frames));
   while (time_of_frame(s, number) <= now) ++number;
   return std::min(time_of_frame(s, number), s.flow.end_time);
-}
-
-/// Checks, before the simulation, that a file can be created. \throws bad_output
-void check_folder_of(const std::string& file) {
-  const fs::path folder = fs::absolute(file).parent_path();
-  if (!fs::is_directory(folder)) {
-    throw common::bad_output("cannot write " + file + ": no such folder");
-  }
-  if (::access(folder.c_str(), W_OK) != 0) {
-    throw common::bad_output("cannot write " + file + ": its folder is not writable");
-  }
 }
 
 void make_folder(const fs::path& folder) {
@@ -198,9 +185,7 @@ summary simulate(const common::amr_command_line& o) {
   const common::amr_checkpoint* const kept = from ? &*from : nullptr;
   common::amr_checkpoint now;
   now.settings = from ? settings_of(o, *from) : settings_of(o);
-  for (const std::string& file : {o.checkpoint, o.report, o.trace}) {
-    if (!file.empty()) check_folder_of(file);
-  }
+  o.files.check();
   ramify::launch_trace trace;
   if (!o.trace.empty()) now.settings.flow.trace = &trace;
   ramify::amr_simulation flow = start(now.settings, o, kept);
@@ -213,7 +198,7 @@ summary simulate(const common::amr_command_line& o) {
   constexpr double ticks = 10'000;
   common::progress_bar bar(std::uint64_t(ticks), nullptr, o.quiet);
   const auto print_row = [&](bool header) {
-    if (o.quiet) return;
+    if (o.quiet || o.report == "json") return;
     bar.clear();
     print_table_row(flow, header);
   };
@@ -258,7 +243,7 @@ summary simulate(const common::amr_command_line& o) {
   }
 
   common::write_trace(o.trace, trace);
-  common::print_trace(std::cout, o.trace, trace);
+  if (o.report != "json") common::print_trace(std::cout, o.trace, trace);
   all.settings = now.settings;
   all.settings.flow.trace = nullptr;  // the trace ends with this function
   all.report = flow.report();
@@ -274,7 +259,8 @@ summary simulate(const common::amr_command_line& o) {
 }
 
 nlohmann::ordered_json to_json(const summary& all) {
-  nlohmann::ordered_json json{{"settings", common::to_json(all.settings)}};
+  auto json = common::new_report("amr");
+  json["settings"] = common::to_json(all.settings);
   json.update(common::to_json(all.report));
   json["leaves_of_level"] = all.leaves_of_level;
   const auto names = names_of_totals(all.settings.flow);
@@ -294,24 +280,24 @@ nlohmann::ordered_json to_json(const summary& all) {
   return json;
 }
 
-void print(const summary& all) {
+void print(std::ostream& out, const summary& all) {
   const ramify::amr_options& flow = all.settings.flow;
-  std::cout << static_cast<const ramify::run_report&>(all.report)
-            << "problem: " << to_string(flow.problem) << " in " << flow.dimensions
-            << "D, precision " << to_string(flow.precision) << "\ntime: " << all.report.time
-            << "\nsteps: " << all.report.steps << "\nregrids: " << all.report.regrids << " ("
-            << all.report.refined << " blocks refined, " << all.report.coarsened
-            << " families coarsened)\nleaves:";
+  out << static_cast<const ramify::run_report&>(all.report)
+      << "problem: " << to_string(flow.problem) << " in " << flow.dimensions << "D, precision "
+      << to_string(flow.precision) << "\ntime: " << all.report.time
+      << "\nsteps: " << all.report.steps << "\nregrids: " << all.report.regrids << " ("
+      << all.report.refined << " blocks refined, " << all.report.coarsened
+      << " families coarsened)\nleaves:";
   for (std::size_t level = 0; level < all.leaves_of_level.size(); ++level) {
-    std::cout << (level == 0 ? " " : ", ") << all.leaves_of_level[level] << " of level " << level;
+    out << (level == 0 ? " " : ", ") << all.leaves_of_level[level] << " of level " << level;
   }
   const double cells = double(all.report.leaves) * recorder::cells_of_a_block(flow);
   double uniform = recorder::cells_of_a_block(flow);
   for (int axis = 0; axis < flow.dimensions; ++axis) {
     uniform *= double(flow.mesh.roots[std::size_t(axis)]) * std::exp2(all.report.finest_level);
   }
-  std::cout << "\ncells: " << std::uint64_t(cells) << ", " << 100 * cells / uniform
-            << " % of a uniform mesh of the finest level\n";
+  out << "\ncells: " << std::uint64_t(cells) << ", " << 100 * cells / uniform
+      << " % of a uniform mesh of the finest level\n";
   const auto names = names_of_totals(flow);
   const auto conserved = conserved_totals(flow);
   for (std::size_t v = 0; v < names.size(); ++v) {
@@ -319,25 +305,24 @@ void print(const summary& all) {
     const double change = all.last_totals[v] - all.first_totals[v];
     // A momentum's first value may be 0.
     const bool relative = v == 0 || v + 1 == names.size();
-    std::cout << "drift of " << names[v] << ": "
-              << (relative ? change / all.first_totals[v] : change)
-              << (relative ? " (relative)\n" : " (absolute)\n");
+    out << "drift of " << names[v] << ": " << (relative ? change / all.first_totals[v] : change)
+        << (relative ? " (relative)\n" : " (absolute)\n");
   }
   const auto fields = field_names(flow, ramify::amr_fields::conserved);
   for (std::size_t v = 0; v < all.errors.size(); ++v) {
-    std::cout << "L1 error of " << fields[v] << ": " << all.errors[v] << '\n';
+    out << "L1 error of " << fields[v] << ": " << all.errors[v] << '\n';
   }
-  std::cout << "seconds: " << all.seconds << "\ncell updates/s: "
-            << (all.seconds > 0 ? double(all.cell_updates) / all.seconds : 0) << '\n';
-  common::print_launch_costs(std::cout, all.report);
+  out << "seconds: " << all.seconds
+      << "\ncell updates/s: " << (all.seconds > 0 ? double(all.cell_updates) / all.seconds : 0)
+      << '\n';
+  common::print_launch_costs(out, all.report);
 }
 
 void run(const common::amr_command_line& o) {
   const summary all = simulate(o);
-  if (!o.report.empty()) {
-    common::write_file(o.report, [&](std::ostream& out) { out << to_json(all).dump(2) << '\n'; });
-  }
-  print(all);
+  common::write_report(
+      o.report, std::cout, [&] { return to_json(all); },
+      [&](std::ostream& out) { print(out, all); });
 }
 
 }  // namespace

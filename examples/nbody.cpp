@@ -5,12 +5,9 @@
 //   nbody --plummer 20000 --steps 200 --image cluster.png
 //   nbody --input bodies.csv --dt 0.001 --steps 1000 --output moved.csv --report json
 //
-// Exit status: 0 success; 1 the simulation failed; 2 a bad option; 3 the input cannot be read or is
-// malformed; 4 this machine or build cannot run the backend or the route; 5 the output cannot be
-// written.
+// Option --help prints the exit statuses.
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <iomanip>
 #include <iostream>
 #include <ramify/nbody.hpp>
@@ -20,9 +17,11 @@
 #include "common/bodies.hpp"
 #include "common/cli.hpp"
 #include "common/density_image.hpp"
+#include "common/file_options.hpp"
 #include "common/output_file.hpp"
 #include "common/progress_bar.hpp"
 #include "common/report_json.hpp"
+#include "common/stop_request.hpp"
 #include "common/text_file.hpp"
 #include "common/trace_option.hpp"
 
@@ -35,78 +34,61 @@ struct options {
   double dt = 0.02, image_side = 0;
   unsigned image_size = 512;
   bool quiet = false;
+  common::file_options files;
   ramify::nbody_options gravity;
 };
 
 void declare(CLI::App& app, options& o) {
-  auto* input =
-      app.add_option("--input", o.input, "CSV file with one body x,y,z,vx,vy,vz,m in each line");
-  app.add_option("--plummer", o.plummer,
-                 "Number of bodies of a generated star cluster, a Plummer sphere")
-      ->check(common::whole_number<0>)
-      ->capture_default_str()
+  using common::add_whole_number;
+  const auto number = [&](const char* name, double& value, double least, double most,
+                          const char* about) {
+    return app.add_option(name, value, about)
+        ->check(common::number_in(least, most))
+        ->capture_default_str();
+  };
+  auto* input = o.files.add_input(app, "--input", o.input,
+                                  "CSV file with one body x,y,z,vx,vy,vz,m in each line");
+  add_whole_number(app, "--plummer", o.plummer,
+                   "Number of bodies of a generated star cluster, a Plummer sphere")
       ->excludes(input);
-  app.add_option("--seed", o.seed, "Seed of the generated cluster")
-      ->check(common::whole_number<0>)
-      ->capture_default_str()
-      ->excludes(input);
-  app.add_option("--steps", o.steps, "Number of leapfrog steps")
-      ->check(common::whole_number<0>)
-      ->capture_default_str();
-  app.add_option("--dt", o.dt, "Time step; a negative one goes back in time")
-      ->check(common::number_in(-1e30, 1e30))
-      ->capture_default_str();
-  app.add_option("--theta", o.gravity.theta, "Opening angle; 0 sums all pairs")
-      ->check(common::number_in(0, 2))
-      ->capture_default_str();
+  add_whole_number(app, "--seed", o.seed, "Seed of the generated cluster")->excludes(input);
+  add_whole_number(app, "--steps", o.steps, "Number of leapfrog steps");
+  number("--dt", o.dt, -1e30, 1e30, "Time step; a negative one goes back in time");
+  number("--theta", o.gravity.theta, 0, 2, "Opening angle; 0 sums all pairs");
   o.gravity.softening = 0.05;
-  app.add_option("--softening", o.gravity.softening, "Softening length")
-      ->check(common::number_in(0, 1e30))
-      ->capture_default_str();
-  app.add_option("--gravity", o.gravity.gravitational_constant, "The gravitational constant G")
-      ->check(common::number_in(-1e30, 1e30))
-      ->capture_default_str();
-  app.add_option("--method", common::parsed_by(ramify::parse_nbody_method, o.gravity.method),
-                 "tree, or direct: all pairs");
+  number("--softening", o.gravity.softening, 0, 1e30, "Softening length");
+  number("--gravity", o.gravity.gravitational_constant, -1e30, 1e30,
+         "The gravitational constant G");
+  common::add_choice(app, "--method", ramify::parse_nbody_method, o.gravity.method,
+                     "tree, or direct: all pairs");
   app.add_option("--precision", o.precision, "float or double")
       ->check(CLI::IsMember({"float", "double"}))
       ->capture_default_str();
   common::add_launch_options(app, o.gravity);
-  common::add_trace_option(app, o.trace);
-  app.add_option("--output", o.output, "CSV file for the final bodies");
-  auto* image = app.add_option("--image", o.image, "PNG file for the final density");
+  common::add_trace_option(app, o.files, o.trace);
+  o.files.add_output(app, "--output", o.output, "CSV file for the final bodies");
+  auto* image = o.files.add_output(app, "--image", o.image, "PNG file for the final density");
+  image->check([](const std::string& file) -> std::string {
+    if (common::has_extension(file, ".png")) return {};
+    return "'" + file + "' must end in .png, the only format of images";
+  });
   app.add_option("--image-size", o.image_size, "Width and height in pixels")
-      ->check(common::number_in(1, 16384))
+      ->transform(common::whole_number(1, 16384))
       ->capture_default_str()
       ->needs(image);
-  app.add_option("--image-side", o.image_side,
-                 "Width and height in length units; 0: contains nine bodies in ten")
-      ->check(common::number_in(0, 1e30))
-      ->capture_default_str()
+  number("--image-side", o.image_side, 0, 1e30,
+         "Width and height in length units; 0: contains nine bodies in ten")
       ->needs(image);
-  app.add_option("--energy-every", o.energy_every,
-                 "Steps between lines of energies; 0: only the first and the last line")
-      ->check(common::whole_number<0>)
-      ->capture_default_str();
-  app.add_flag("--quiet", o.quiet, "No progress bar, and no table");
-  app.add_option("--report", o.report, "text or json")->check(CLI::IsMember({"text", "json"}));
+  add_whole_number(app, "--energy-every", o.energy_every,
+                   "Steps between lines of energies; 0: only the first and the last line");
+  app.add_flag("--quiet", o.quiet, "No progress display, and no table");
+  o.files.add_report(app, o.report);
 }
 
 void check(const options& o) {
   validate(o.gravity);
   if (o.plummer >> 31 != 0) throw std::invalid_argument("--plummer must be less than 2^31");
-  std::error_code no_such_file;
-  for (const std::string& file : {o.output, o.image, o.trace}) {
-    if (!file.empty() && std::filesystem::equivalent(o.input, file, no_such_file)) {
-      throw std::invalid_argument(file + " is the input file, which is never changed");
-    }
-  }
-  const auto canonical = [](const std::string& file) {
-    return std::filesystem::weakly_canonical(file);
-  };
-  if (!o.image.empty() && !o.output.empty() && canonical(o.image) == canonical(o.output)) {
-    throw std::invalid_argument("--image and --output name the same file");
-  }
+  o.files.check();
 }
 
 /// Converts vectors to numbers of another type.
@@ -129,6 +111,7 @@ struct outcome {
   common::bodies bodies;
   std::vector<energy_sample> history;
   ramify::nbody_report report;
+  std::uint64_t steps = 0;  ///< completed steps
   double seconds = 0;
 };
 
@@ -138,18 +121,18 @@ double drift(const std::vector<energy_sample>& history, const energy_sample& now
   return first == 0 ? 0 : (now.sums.energy() - first) / std::abs(first);
 }
 
-void print_table_row(const std::vector<energy_sample>& history, bool header) {
+void print_table_row(std::ostream& out, const std::vector<energy_sample>& history, bool header) {
   if (header) {
-    std::cout << "       time      kinetic    potential       energy   rel. drift  -2 kin/pot\n";
+    out << "       time      kinetic    potential       energy   rel. drift  -2 kin/pot\n";
   }
   const energy_sample& now = history.back();
   const ramify::nbody_conserved& e = now.sums;
-  std::cout << std::setw(11) << now.time << std::fixed << std::setprecision(7) << std::setw(13)
-            << e.kinetic << std::setw(13) << e.potential << std::setw(13) << e.energy()
-            << std::scientific << std::setprecision(2) << std::setw(13) << drift(history, now)
-            << std::fixed << std::setprecision(4) << std::setw(12)
-            << (e.potential == 0 ? 0 : -2 * e.kinetic / e.potential) << std::defaultfloat
-            << std::setprecision(6) << std::endl;
+  out << std::setw(11) << now.time << std::fixed << std::setprecision(7) << std::setw(13)
+      << e.kinetic << std::setw(13) << e.potential << std::setw(13) << e.energy() << std::scientific
+      << std::setprecision(2) << std::setw(13) << drift(history, now) << std::fixed
+      << std::setprecision(4) << std::setw(12)
+      << (e.potential == 0 ? 0 : -2 * e.kinetic / e.potential) << std::defaultfloat
+      << std::setprecision(6) << std::endl;
 }
 
 template <class Real>
@@ -160,12 +143,12 @@ ramify::nbody_simulation<Real> start(const common::bodies& bodies, const options
   try {
     return {positions, velocities, masses, o.gravity};
   } catch (const std::invalid_argument& e) {  // the options are valid, so a body is not
-    throw common::bad_input(o.input + ": " + e.what());
+    throw common::bad_input(common::name_of_input(o.input) + ": " + e.what());
   }
 }
 
 template <class Real>
-outcome simulate(common::bodies bodies, const options& o) {
+outcome simulate(common::bodies bodies, const options& o, const common::stop_request& stop) {
   using clock = std::chrono::steady_clock;
   outcome all;
   auto simulation = start<Real>(bodies, o);
@@ -174,10 +157,10 @@ outcome simulate(common::bodies bodies, const options& o) {
     all.history.push_back({static_cast<double>(step) * o.dt, simulation.conserved()});
     if (o.quiet || o.report == "json") return;
     bar.clear();
-    print_table_row(all.history, step == 0);
+    print_table_row(common::report_stream(o.output), all.history, step == 0);
   };
   record(0);
-  for (std::uint64_t step = 1; step <= o.steps; ++step) {
+  for (std::uint64_t step = 1; step <= o.steps && !stop.made(); ++step) {
     const auto begin = clock::now();
     try {
       simulation.step(o.dt);
@@ -185,8 +168,10 @@ outcome simulate(common::bodies bodies, const options& o) {
       throw std::runtime_error("in step " + std::to_string(step) + ": " + e.what());
     }
     all.seconds += std::chrono::duration<double>(clock::now() - begin).count();
+    all.steps = step;
     bar.show(step);
-    if (step == o.steps || (o.energy_every > 0 && step % o.energy_every == 0)) record(step);
+    if (step == o.steps || stop.made() || (o.energy_every > 0 && step % o.energy_every == 0))
+      record(step);
   }
 
   std::vector<std::array<Real, 3>> positions(simulation.size());
@@ -199,11 +184,17 @@ outcome simulate(common::bodies bodies, const options& o) {
   return all;
 }
 
-nlohmann::ordered_json to_json(const outcome& all) {
-  nlohmann::ordered_json json{{"method", to_string(all.report.method)},
-                              {"bodies", all.report.bodies},
-                              {"nodes", all.report.nodes},
-                              {"interactions", all.report.interactions}};
+/// The number of steps per second.
+double rate(const outcome& all) {
+  return all.seconds > 0 ? static_cast<double>(all.steps) / all.seconds : 0;
+}
+
+nlohmann::ordered_json to_json(const outcome& all, const options& o) {
+  auto json = common::new_report("nbody");
+  json["method"] = to_string(all.report.method);
+  json["bodies"] = all.report.bodies;
+  json["nodes"] = all.report.nodes;
+  json["interactions"] = all.report.interactions;
   json.update(common::to_json(static_cast<const ramify::run_report&>(all.report)));
   for (const energy_sample& now : all.history) {
     json["energies"].push_back({{"time", now.time},
@@ -214,38 +205,35 @@ nlohmann::ordered_json to_json(const outcome& all) {
                                 {"momentum", now.sums.momentum},
                                 {"angular_momentum", now.sums.angular_momentum}});
   }
+  json["precision"] = o.precision;
+  json["steps"] = all.steps;
+  json["energy_drift"] = drift(all.history, all.history.back());
+  json["seconds"] = all.seconds;
+  json["steps_per_second"] = rate(all);
+  json["bodies_per_second"] = rate(all) * static_cast<double>(all.bodies.size());
   return json;
 }
 
-void print(const outcome& all, const options& o, const ramify::launch_trace& trace) {
-  const double steps_per_second = all.seconds > 0 ? static_cast<double>(o.steps) / all.seconds : 0;
-  const double bodies_per_second = steps_per_second * static_cast<double>(all.bodies.size());
-  const double last_drift = drift(all.history, all.history.back());
-  if (o.report == "json") {
-    auto json = to_json(all);
-    json["precision"] = o.precision;
-    json["steps"] = o.steps;
-    json["energy_drift"] = last_drift;
-    json["seconds"] = all.seconds;
-    json["steps_per_second"] = steps_per_second;
-    json["bodies_per_second"] = bodies_per_second;
-    std::cout << json.dump(2) << '\n';
-    return;
-  }
-  std::cout << all.report << "precision: " << o.precision << "\nsteps: " << o.steps
-            << "\nenergy drift: " << last_drift << "\nseconds: " << all.seconds
-            << "\nsteps/s: " << steps_per_second << "\nbodies/s: " << bodies_per_second << '\n';
-  common::print_launch_costs(std::cout, all.report);
-  common::print_trace(std::cout, o.trace, trace);
+void print(std::ostream& out, const outcome& all, const options& o) {
+  out << all.report << "precision: " << o.precision << "\nsteps: " << all.steps
+      << "\nenergy drift: " << drift(all.history, all.history.back())
+      << "\nseconds: " << all.seconds << "\nsteps/s: " << rate(all)
+      << "\nbodies/s: " << rate(all) * static_cast<double>(all.bodies.size()) << '\n';
+  common::print_launch_costs(out, all.report);
 }
 
 void run(options o) {
-  common::bodies bodies = o.input.empty() ? common::make_plummer_sphere(o.plummer, o.seed)
-                                          : common::read_bodies(o.input);
+  common::bodies bodies;
+  {
+    const common::progress_bar reading("reading the bodies", o.quiet);
+    bodies = o.input.empty() ? common::make_plummer_sphere(o.plummer, o.seed)
+                             : common::read_bodies(o.input);
+  }
   ramify::launch_trace trace;
   if (!o.trace.empty()) o.gravity.trace = &trace;
-  const outcome all = o.precision == "float" ? simulate<float>(std::move(bodies), o)
-                                             : simulate<double>(std::move(bodies), o);
+  const common::stop_request stop;
+  const outcome all = o.precision == "float" ? simulate<float>(std::move(bodies), o, stop)
+                                             : simulate<double>(std::move(bodies), o, stop);
   if (!o.output.empty()) {
     common::write_file(o.output, [&](std::ostream& out) { common::write_bodies(out, all.bodies); });
   }
@@ -253,7 +241,16 @@ void run(options o) {
     common::write_png(o.image, common::draw_density(all.bodies, o.image_size, o.image_side));
   }
   common::write_trace(o.trace, trace);
-  print(all, o, trace);
+  common::write_report(
+      o.report, common::report_stream(o.output), [&] { return to_json(all, o); },
+      [&](std::ostream& out) {
+        print(out, all, o);
+        common::print_trace(out, o.trace, trace);
+      });
+  if (stop.made()) {
+    stop.finish("the results are of step " + std::to_string(all.steps) + " of " +
+                std::to_string(o.steps));
+  }
 }
 
 }  // namespace

@@ -4,12 +4,9 @@
 //   quicksort --input numbers.txt --output sorted.txt
 //   quicksort --generate organ-pipe --n 1000000 --strategy binary --report json
 //
-// Exit status: 0 sorted; 1 the sort failed; 2 a bad option; 3 the input cannot be read or is
-// malformed; 4 this machine or build cannot run the backend or the route; 5 the output cannot be
-// written.
+// Option --help prints the exit statuses.
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <iostream>
 #include <numeric>
 #include <ramify/quicksort.hpp>
@@ -17,8 +14,10 @@
 
 #include "common/cli.hpp"
 #include "common/distributions.hpp"
+#include "common/file_options.hpp"
 #include "common/number_file.hpp"
 #include "common/output_file.hpp"
+#include "common/progress_bar.hpp"
 #include "common/report_json.hpp"
 #include "common/trace_option.hpp"
 
@@ -30,36 +29,40 @@ struct options {
   std::uint64_t seed = 1;
   bool pairs = false;
   bool verify = false;
+  bool quiet = false;
+  common::file_options files;
   ramify::quicksort_options sort;
 };
 
 void declare(CLI::App& app, options& o) {
-  auto* input = app.add_option("--input", o.input,
-                               "File of numbers: text, one number a line; raw binary with --type");
+  auto* input = o.files.add_input(
+      app, "--input", o.input, "File of numbers: text, one number a line; raw binary with --type");
   auto* generate =
       app.add_option("--generate", o.distribution,
                      "Sort generated numbers: uniform, sorted, reversed, organ-pipe, all-equal, "
-                     "few-distinct, zipf, almost-sorted, median-of-three-killer");
+                     "few-distinct, zipf, almost-sorted, median-of-three-killer")
+          ->type_name("NAME");
   input->excludes(generate);
-  app.add_option("--output", o.output, "File for the sorted numbers, in the format of the input");
+  o.files.add_output(app, "--output", o.output,
+                     "File for the sorted numbers, in the format of the input");
   app.add_option("--type", o.type,
-                 "i32, u32, i64, u64, f32 or f64: of a raw input, or of generated numbers (u32)");
-  auto* n =
-      app.add_option("--n", o.n, "Number of generated numbers")->check(common::whole_number<0>);
-  auto* seed = app.add_option("--seed", o.seed, "Seed of the generator")
-                   ->check(common::whole_number<0>)
-                   ->capture_default_str();
+                 "i32, u32, i64, u64, f32 or f64: of a raw input, or of generated numbers (u32)")
+      ->type_name("NAME");
+  auto* n = common::add_whole_number(app, "--n", o.n, "Number of generated numbers");
+  n->default_str("");
+  auto* seed = common::add_whole_number(app, "--seed", o.seed, "Seed of the generator");
   n->needs(generate);
   seed->needs(generate);
   generate->needs(n);
   app.add_flag("--pairs", o.pairs, "Sort pairs: a number and an unsigned 64-bit value");
   app.add_flag("--descending", o.sort.descending, "Largest first");
   common::add_launch_options(app, o.sort);
-  app.add_option("--strategy", common::parsed_by(ramify::parse_quicksort_strategy, o.sort.strategy),
-                 "sample_sort or binary");
+  common::add_choice(app, "--strategy", ramify::parse_quicksort_strategy, o.sort.strategy,
+                     "sample_sort or binary");
   app.add_flag("--verify", o.verify, "Compare with std::sort");
-  common::add_trace_option(app, o.trace);
-  app.add_option("--report", o.report, "text or json")->check(CLI::IsMember({"text", "json"}));
+  common::add_trace_option(app, o.files, o.trace);
+  app.add_flag("--quiet", o.quiet, "No progress display");
+  o.files.add_report(app, o.report);
 }
 
 common::numbers read(const options& o) {
@@ -130,24 +133,30 @@ std::string compare_with_std_sort(const common::numbers& before, const common::n
       before.keys);
 }
 
-void print(const ramify::quicksort_report& report, const common::numbers& all, const options& o,
-           double milliseconds, const ramify::launch_trace& trace) {
-  if (o.report == "json") {
-    auto json = common::to_json(report);
-    json["type"] = common::type_name(all.keys);
-    json["milliseconds"] = milliseconds;
-    if (o.verify) json["verified"] = true;
-    std::cout << json.dump(2) << '\n';
-    return;
+nlohmann::ordered_json to_json(const ramify::quicksort_report& report, const common::numbers& all,
+                               const options& o, double milliseconds) {
+  auto json = common::new_report("quicksort");
+  json.update(common::to_json(report));
+  json["type"] = common::type_name(all.keys);
+  json["milliseconds"] = milliseconds;
+  json["output"] = o.output.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(o.output);
+  if (o.verify) json["verified"] = true;
+  return json;
+}
+
+void print(std::ostream& out, const ramify::quicksort_report& report, const common::numbers& all,
+           const options& o, double milliseconds) {
+  out << report << "type: " << common::type_name(all.keys) << "\nmilliseconds: " << milliseconds
+      << '\n';
+  common::print_launch_costs(out, report);
+  if (o.verify) out << "verified: equal to std::sort\n";
+  if (o.output.empty()) {
+    out << "output: none, the sorted numbers are not kept (--output FILE keeps them)\n";
   }
-  std::cout << report << "type: " << common::type_name(all.keys)
-            << "\nmilliseconds: " << milliseconds << '\n';
-  common::print_launch_costs(std::cout, report);
-  common::print_trace(std::cout, o.trace, trace);
-  if (o.verify) std::cout << "verified: equal to std::sort\n";
 }
 
 void run(const options& o) {
+  common::progress_bar progress("sorting", o.quiet);
   common::numbers all = read(o);
   const common::numbers before = o.verify ? all : common::numbers{};
 
@@ -163,13 +172,20 @@ void run(const options& o) {
     const std::string fault = compare_with_std_sort(before, all, o.sort.descending);
     if (!fault.empty()) throw std::runtime_error("verification failed: " + fault);
   }
+  progress.clear();
   if (!o.output.empty()) {
     const bool raw = !o.input.empty() && !o.type.empty();
     common::write_file(
         o.output, [&](std::ostream& out) { raw ? write_raw(out, all) : write_text(out, all); });
   }
   common::write_trace(o.trace, trace);
-  print(report, all, o, taken.count(), trace);
+  common::write_report(
+      o.report, common::report_stream(o.output),
+      [&] { return to_json(report, all, o, taken.count()); },
+      [&](std::ostream& out) {
+        print(out, report, all, o, taken.count());
+        common::print_trace(out, o.trace, trace);
+      });
 }
 
 void check(const options& o) {
@@ -177,8 +193,7 @@ void check(const options& o) {
     throw std::invalid_argument("give --input or --generate");
   if (!o.type.empty()) (void)common::keys_of_type(o.type);
   if (!o.distribution.empty()) (void)common::parse_distribution(o.distribution);
-  common::refuse_output_over_input(o.input, o.output);
-  common::refuse_output_over_input(o.input, o.trace, "--trace");
+  o.files.check();
 }
 
 }  // namespace

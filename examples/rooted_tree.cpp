@@ -5,21 +5,20 @@
 //   rooted_tree --input edges.txt --format edges --single-root
 //   rooted_tree --generate random --n 1000000 --route device --report json
 //
-// Exit status: 0 success; 1 failure; 2 a bad option; 3 the input cannot be read, is malformed or is
-// not a forest; 4 this machine or build cannot run the backend or the route; 5 the output cannot be
-// written.
+// Option --help prints the exit statuses.
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <iostream>
 #include <ramify/rooted_tree.hpp>
 #include <string>
 #include <vector>
 
 #include "common/cli.hpp"
+#include "common/file_options.hpp"
 #include "common/forest_file.hpp"
 #include "common/forests.hpp"
 #include "common/output_file.hpp"
+#include "common/progress_bar.hpp"
 #include "common/report_json.hpp"
 #include "common/text_file.hpp"
 #include "common/trace_option.hpp"
@@ -36,15 +35,18 @@ struct options {
   std::uint64_t seed = 1;
   bool shuffle = false;
   bool verify = false;
+  bool quiet = false;
+  common::file_options files;
   ramify::rooted_tree_options tree;
 };
 
 void declare(CLI::App& app, options& o) {
-  auto* input = app.add_option("--input", o.input, "File of a forest, one line per node or edge");
+  auto* input =
+      o.files.add_input(app, "--input", o.input, "File of a forest, one line per node or edge");
   auto* format =
-      app.add_option("--format", common::parsed_by(common::parse_forest_format, o.format),
-                     "Format of the input: parents (the parent of each node, -1 for a root) "
-                     "or edges (parent and child)");
+      common::add_choice(app, "--format", common::parse_forest_format, o.format,
+                         "Format of the input: parents (the parent of each node, -1 for a root) "
+                         "or edges (parent and child)");
   auto* generate = app.add_option(
       "--generate",
       [&o](const CLI::results_t& words) {
@@ -56,11 +58,10 @@ void declare(CLI::App& app, options& o) {
       "Kind of the generated forest: random, path, star, caterpillar, complete, forest");
   input->excludes(generate);
   format->needs(input);
-  auto* n =
-      app.add_option("--n", o.n, "Number of nodes to generate")->check(common::whole_number<0>);
-  auto* seed = app.add_option("--seed", o.seed, "Seed of the generator")
-                   ->check(common::whole_number<0>)
-                   ->capture_default_str();
+  generate->type_name("NAME");
+  auto* n = common::add_whole_number(app, "--n", o.n, "Number of nodes to generate");
+  n->default_str("");
+  auto* seed = common::add_whole_number(app, "--seed", o.seed, "Seed of the generator");
   auto* shuffle =
       app.add_flag("--shuffle", o.shuffle, "Permute the numbers of the generated nodes at random");
   n->needs(generate);
@@ -68,12 +69,13 @@ void declare(CLI::App& app, options& o) {
   shuffle->needs(generate);
   generate->needs(n);
   app.add_flag("--single-root", o.tree.single_root, "Reject a forest of several trees");
-  app.add_option("--output", o.output,
-                 "File for a table: node,parent,level,size,preorder,postorder");
+  o.files.add_output(app, "--output", o.output,
+                     "File for a table: node,parent,level,size,preorder,postorder");
   common::add_launch_options(app, o.tree);
-  common::add_trace_option(app, o.trace);
+  common::add_trace_option(app, o.files, o.trace);
   app.add_flag("--verify", o.verify, "Compare with a serial traversal");
-  app.add_option("--report", o.report, "text or json")->check(CLI::IsMember({"text", "json"}));
+  app.add_flag("--quiet", o.quiet, "No progress display");
+  o.files.add_report(app, o.report);
 }
 
 node_numbers read(const options& o) {
@@ -102,7 +104,7 @@ ramify::rooted_tree_report number(const node_numbers& parents, common::forest_nu
         {numbers.levels, numbers.subtree_sizes, numbers.preorder, numbers.postorder}, o.tree);
   } catch (const std::invalid_argument& e) {
     if (o.input.empty()) throw;  // the options, not a file, are at fault
-    throw common::bad_input(o.input + ": " + e.what());
+    throw common::bad_input(common::name_of_input(o.input) + ": " + e.what());
   }
 }
 
@@ -148,7 +150,7 @@ statistics statistics_of(const node_numbers& parents, const common::forest_numbe
   return s;
 }
 
-void print_histogram(const statistics& s) {
+void print_histogram(std::ostream& out, const statistics& s) {
   constexpr std::size_t lines = 10;
   constexpr std::size_t bar = 40;
   const std::size_t levels = s.width.size();
@@ -158,56 +160,57 @@ void print_histogram(const statistics& s) {
   const std::size_t most = *std::ranges::max_element(nodes);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const std::size_t last = std::min((i + 1) * each, levels) - 1;
-    std::cout << "  level " << i * each;
-    if (last > i * each) std::cout << " to " << last;
+    out << "  level " << i * each;
+    if (last > i * each) out << " to " << last;
     const auto share = static_cast<double>(nodes[i]) / static_cast<double>(most);
     const auto length = static_cast<std::size_t>(share * static_cast<double>(bar) + 0.5);
-    std::cout << ": " << nodes[i] << ' ' << std::string(length, '#') << '\n';
+    out << ": " << nodes[i] << ' ' << std::string(length, '#') << '\n';
   }
 }
 
-void print(const statistics& s, const ramify::rooted_tree_report& report, const options& o,
-           double milliseconds, const ramify::launch_trace& trace) {
-  if (o.report == "json") {
-    nlohmann::ordered_json json{
-        {"roots", s.roots},
-        {"leaves", s.leaves},
-        {"height", s.height()},
-        {"mean_level", s.mean_level},
-        {"widest_level", s.widest_level},
-        {"width", s.width.empty() ? 0 : s.width[s.widest_level]},
-        {"largest_degree", s.largest_degree},
-        {"largest_proper_subtree", s.largest_proper},
-        {"report", common::to_json(report)},
-        {"milliseconds", milliseconds},
-    };
-    if (o.verify) json["verified"] = true;
-    std::cout << json.dump(2) << '\n';
-    return;
-  }
-  std::cout << "roots: " << s.roots << "\nleaves: " << s.leaves << "\nheight: " << s.height()
-            << "\nmean level: " << s.mean_level << '\n';
+nlohmann::ordered_json to_json(const statistics& s, const ramify::rooted_tree_report& report,
+                               const options& o, double milliseconds) {
+  auto json = common::new_report("rooted_tree");
+  json.update(nlohmann::ordered_json{
+      {"roots", s.roots},
+      {"leaves", s.leaves},
+      {"height", s.height()},
+      {"mean_level", s.mean_level},
+      {"widest_level", s.widest_level},
+      {"width", s.width.empty() ? 0 : s.width[s.widest_level]},
+      {"largest_degree", s.largest_degree},
+      {"largest_proper_subtree", s.largest_proper},
+      {"report", common::to_json(report)},
+      {"milliseconds", milliseconds},
+  });
+  if (o.verify) json["verified"] = true;
+  return json;
+}
+
+void print(std::ostream& out, const statistics& s, const ramify::rooted_tree_report& report,
+           const options& o, double milliseconds) {
+  out << "roots: " << s.roots << "\nleaves: " << s.leaves << "\nheight: " << s.height()
+      << "\nmean level: " << s.mean_level << '\n';
   if (s.nodes > 0) {
-    std::cout << "widest level: " << s.widest_level << " (" << s.width[s.widest_level]
-              << " nodes)\nlargest degree: " << s.largest_degree << " (node " << s.most_children
-              << ")\nlargest proper subtree: " << s.largest_proper;
-    if (s.largest_proper > 0) std::cout << " (node " << s.heaviest << ')';
-    std::cout << "\nnodes by level:\n";
-    print_histogram(s);
+    out << "widest level: " << s.widest_level << " (" << s.width[s.widest_level]
+        << " nodes)\nlargest degree: " << s.largest_degree << " (node " << s.most_children
+        << ")\nlargest proper subtree: " << s.largest_proper;
+    if (s.largest_proper > 0) out << " (node " << s.heaviest << ')';
+    out << "\nnodes by level:\n";
+    print_histogram(out, s);
   }
-  std::cout << report << "milliseconds: " << milliseconds << '\n';
-  common::print_launch_costs(std::cout, report);
-  common::print_trace(std::cout, o.trace, trace);
-  if (o.verify) std::cout << "verified: equal to a serial traversal\n";
+  out << report << "milliseconds: " << milliseconds << '\n';
+  common::print_launch_costs(out, report);
+  if (o.verify) out << "verified: equal to a serial traversal\n";
 }
 
 void check(const options& o) {
   if (o.input.empty() && !o.kind) throw std::invalid_argument("give --input or --generate");
-  common::refuse_output_over_input(o.input, o.output);
-  common::refuse_output_over_input(o.input, o.trace, "--trace");
+  o.files.check();
 }
 
 void run(options o) {
+  common::progress_bar progress("numbering the nodes", o.quiet);
   const node_numbers parents = read(o);
   common::forest_numbers numbers;
   ramify::launch_trace trace;
@@ -220,12 +223,20 @@ void run(options o) {
     throw std::runtime_error(
         "verification failed: a serial traversal numbers the nodes differently");
   }
+  progress.clear();
   if (!o.output.empty()) {
     common::write_file(
         o.output, [&](std::ostream& out) { common::write_forest_table(out, parents, numbers); });
   }
   common::write_trace(o.trace, trace);
-  print(statistics_of(parents, numbers), report, o, taken.count(), trace);
+  const statistics s = statistics_of(parents, numbers);
+  common::write_report(
+      o.report, common::report_stream(o.output),
+      [&] { return to_json(s, report, o, taken.count()); },
+      [&](std::ostream& out) {
+        print(out, s, report, o, taken.count());
+        common::print_trace(out, o.trace, trace);
+      });
 }
 
 }  // namespace

@@ -59,11 +59,10 @@ void declare(CLI::App& app, amr_command_line& o) {
          "Root blocks along each axis: one number, or NxM, or NxMxK")
       ->group(mesh);
   app.add_option("--max-level", o.max_level, "Level of the finest blocks; the roots are level 0")
-      ->check(number_in(0, 18))
-      ->check(whole_number<0>)
+      ->transform(whole_number(0, 18))
       ->group(mesh);
   app.add_option("--max-blocks", o.max_blocks, "Limit for the number of blocks; 0: none")
-      ->check(whole_number<0>)
+      ->transform(whole_number(0))
       ->group(mesh);
   app.add_option("--balance", parsed_by(ramify::parse_balance, o.balance),
                  "Neighbors that differ by at most one level: face, edge or corner")
@@ -79,7 +78,7 @@ void declare(CLI::App& app, amr_command_line& o) {
       ->check(number_in(0, 1e30))
       ->group(mesh);
   app.add_option("--regrid-every", o.regrid_every, "Steps between two regrids; 0: none")
-      ->check(whole_number<0>)
+      ->transform(whole_number(0, UINT32_MAX))
       ->group(mesh);
 
   const char* const step = "Method";
@@ -105,25 +104,25 @@ void declare(CLI::App& app, amr_command_line& o) {
       ->group(output);
   app.add_option("--frames", o.frames,
                  "Meshes and pictures after the first one (10); 0: none at all")
-      ->check(whole_number<0>)
+      ->transform(whole_number(0, UINT32_MAX))
       ->group(output);
   app.add_option("--field", o.field, "Field in the pictures; default: density or concentration")
       ->group(output);
   app.add_option("--history-every", o.history_every, "Steps per row of history.csv (10)")
-      ->check(whole_number<1>)
+      ->transform(whole_number(1))
       ->group(output);
-  auto* checkpoint = app.add_option("--checkpoint", o.checkpoint,
-                                    "File from which the simulation can be continued")
-                         ->group(output);
+  app.option_defaults()->group(output);
+  auto* checkpoint =
+      o.files.add_output(app, "--checkpoint", o.checkpoint,
+                         "File from which the simulation can be continued", "--restart");
   app.add_option("--checkpoint-every", o.checkpoint_every, "Steps between checkpoints")
-      ->check(whole_number<1>)
+      ->transform(whole_number(1))
       ->capture_default_str()
       ->needs(checkpoint)
       ->group(output);
-  app.add_option("--restart", o.restart, "Checkpoint to continue")->group(output);
-  app.add_option("--report", o.report, "JSON file for the summary")->group(output);
-  app.option_defaults()->group(output);
-  add_trace_option(app, o.trace);
+  o.files.add_input(app, "--restart", o.restart, "Checkpoint to continue");
+  o.files.add_report(app, o.report);
+  add_trace_option(app, o.files, o.trace);
   app.add_flag("--quiet", o.quiet, "No table and no progress bar")->group(output);
 }
 

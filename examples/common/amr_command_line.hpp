@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "amr_checkpoint.hpp"
+#include "file_options.hpp"
 
 namespace common {
 
@@ -32,7 +33,8 @@ struct amr_command_line {
   std::optional<std::string> field;
   bool subcycle = false, no_reflux = false, quiet = false;
   ramify::run_options where;
-  std::string output_dir = "amr_output", checkpoint, restart, report, trace;
+  std::string output_dir = "amr_output", checkpoint, restart, report = "text", trace;
+  file_options files;
   std::uint64_t checkpoint_every = 100;
 };
 

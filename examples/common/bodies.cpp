@@ -38,8 +38,8 @@ std::string parse(std::string_view line, row& numbers) {
     const std::string_view f = fields[i];
     const auto [end, error] = std::from_chars(f.data(), f.data() + f.size(), numbers[i]);
     if (error != std::errc{} || end != f.data() + f.size() || !std::isfinite(numbers[i])) {
-      return "has a " + std::string(names[i]) + " of '" + std::string(f) +
-             "', which is not a finite number";
+      return "has a " + std::string(names[i]) + " of " + in_quotes(f) +
+             ", which is not a finite number";
     }
   }
   return {};

@@ -6,27 +6,24 @@
 /// one line on stderr, and all programs use the same exit statuses.
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cctype>
-#include <cmath>
-#include <filesystem>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <ramify/runtime/report.hpp>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 namespace common {
 
+/// A program that a signal ended has the usual status: 128 plus the number of the signal.
 enum class exit_status {
   done = 0,
   failed = 1,
   bad_option = 2,
   bad_input = 3,   ///< the input cannot be read or is malformed
   cannot_run = 4,  ///< this machine or build cannot run the backend or the route
-  bad_output = 5,  ///< the output cannot be written
+  bad_output = 5,  ///< the output, or standard output, cannot be written
 };
 
 /// Returns a CLI11 callback that parses an enumerator. The parse function's message names the
@@ -43,54 +40,45 @@ CLI::callback_t parsed_by(T (*parse)(std::string_view), T& target) {
   };
 }
 
-/// Returns an empty text if `word` is a whole number of at least `least`, else an error message.
-template <int least>
-std::string whole_number(const std::string& word) {
-  const bool digits =
-      !word.empty() && std::ranges::all_of(word, [](unsigned char c) { return std::isdigit(c); });
-  if (digits && (least == 0 || word.find_first_not_of('0') != std::string::npos)) return {};
-  return "'" + word + "' is not a whole number of at least " + std::to_string(least);
+/// Adds an option whose value is an enumerator. The help shows the default, the value of `target`.
+template <class T>
+CLI::Option* add_choice(CLI::App& app, const std::string& name, T (*parse)(std::string_view),
+                        T& target, const std::string& about) {
+  return app.add_option(name, parsed_by(parse, target), about)
+      ->type_name("NAME")
+      ->default_str(std::string(to_string(target)));
 }
 
-/// Returns a check for numbers in [least, most]. The check returns an empty text or an error
-/// message.
-inline auto number_in(double least, double most) {
-  return [=](const std::string& word) -> std::string {
-    std::size_t end = 0;
-    double value = NAN;
-    try {
-      value = std::stod(word, &end);
-    } catch (const std::exception&) {  // not a number, or out of range
-    }
-    if (end == word.size() && value >= least && value <= most) return {};
-    std::ostringstream text;
-    text << "'" << word << "' is not a number in [" << least << ", " << most << "]";
-    return text.str();
-  };
+/// Returns a transformation for the option of a whole number in [least, most]. The number is
+/// decimal, also with leading zeros. "1e6", "1M" (10^6) and "1Mi" (2^20) are accepted.
+[[nodiscard]] CLI::Validator whole_number(
+    std::uint64_t least, std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
+
+/// Adds an option for a whole number of at least `least` that the type of `target` can hold. The
+/// help shows the default, the value of `target`.
+template <class T>
+CLI::Option* add_whole_number(CLI::App& app, const std::string& name, T& target,
+                              const std::string& about, std::uint64_t least = 0) {
+  return app.add_option(name, target, about)
+      ->transform(whole_number(least, std::uint64_t{std::numeric_limits<T>::max()}))
+      ->capture_default_str();
 }
 
-/// Adds the options --backend, --route and --pending-launches. `Options` has the fields of
-/// run_options.
+/// Returns a check for decimal numbers in [least, most].
+[[nodiscard]] std::function<std::string(const std::string&)> number_in(double least, double most);
+
+/// Declares --backend, --route, --pending-launches, --threads and --device.
+void add_launch_options(CLI::App& app, ramify::backend& backend, ramify::route& route,
+                        std::size_t& pending_launches);
+
+/// Does the same for options that have the fields of run_options.
 template <class Options>
 void add_launch_options(CLI::App& app, Options& options) {
-  app.add_option("--backend", parsed_by(ramify::parse_backend, options.backend),
-                 "automatic, cuda or cpu");
-  app.add_option("--route", parsed_by(ramify::parse_route, options.route),
-                 "automatic, device or flat");
-  app.add_option("--pending-launches", options.pending_launches,
-                 "Pending-launch limit of the device runtime")
-      ->check(whole_number<1>);
+  add_launch_options(app, options.backend, options.route, options.pending_launches);
 }
 
-/// Checks that an output file is not the input file. \throws std::invalid_argument if it is
-inline void refuse_output_over_input(const std::filesystem::path& input,
-                                     const std::filesystem::path& output,
-                                     const std::string& option = "--output") {
-  std::error_code no_such_file;
-  if (!output.empty() && std::filesystem::equivalent(input, output, no_such_file)) {
-    throw std::invalid_argument(option + " is the input file, which is never changed");
-  }
-}
+/// Returns the version of Ramify, such as "1.2.3".
+[[nodiscard]] std::string program_version();
 
 /// The main function of a program: calls `declare` to declare the options, parses them, and calls
 /// `body`. Prints an exception as one line on stderr. Returns the exit status. (Most of CLI11 is

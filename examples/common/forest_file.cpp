@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "forest_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
@@ -26,23 +27,50 @@ std::vector<std::int32_t> read_parents(const std::filesystem::path& path) {
   return parents;
 }
 
+// Returns the largest number that a node of a file with so many edges may have. Without this limit a
+// short file could ask for gigabytes: memory is proportional to the largest number.
+std::size_t largest_of_edges(std::size_t edges) {
+  constexpr std::size_t nodes_per_edge = 64;
+  constexpr std::size_t always_allowed = std::size_t{1} << 20;
+  return std::min<std::size_t>(std::max(always_allowed, nodes_per_edge * edges), largest_node);
+}
+
 std::vector<std::int32_t> read_edges(const std::filesystem::path& path) {
-  std::vector<std::int32_t> parents;
+  struct edge {
+    std::int32_t parent, child;
+  };
+  std::vector<edge> edges;
+  std::string largest;  // the message about the line with the largest number
+  std::size_t nodes = 0;
   for_each_line(path, [&](const text_line& line) {
     const auto gap = std::min(line.text.find_first_of(" \t"), line.text.size());
     const auto parent = parse<std::int32_t>(line.text.substr(0, gap));
     const auto child = parse<std::int32_t>(trimmed(line.text.substr(gap)));
     const auto is_node = [](const auto& v) { return v && *v >= 0 && *v <= largest_node; };
     if (!is_node(parent) || !is_node(child)) line.reject("is not a parent and a child");
-    const auto nodes = static_cast<std::size_t>(std::max(*parent, *child)) + 1;
-    if (parents.size() < nodes) parents.resize(nodes, -1);
-    auto& known = parents[static_cast<std::size_t>(*child)];
-    if (known != -1) {
-      line.reject("gives node " + std::to_string(*child) + " a second parent; it has " +
-                  std::to_string(known));
-    }
-    known = *parent;
+    edges.push_back({*parent, *child});
+    const auto needed = static_cast<std::size_t>(std::max(*parent, *child)) + 1;
+    if (needed <= nodes) return;
+    nodes = needed;
+    if (nodes - 1 > largest_of_edges(0)) largest = line.message("names node ");
   });
+  if (nodes > 0 && nodes - 1 > largest_of_edges(edges.size())) {
+    throw bad_input(largest + std::to_string(nodes - 1) + ", but a file of " +
+                    std::to_string(edges.size()) + " edges must number its nodes up to " +
+                    std::to_string(largest_of_edges(edges.size())) + " at most");
+  }
+
+  std::vector<std::int32_t> parents(nodes, -1);
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    auto& known = parents[static_cast<std::size_t>(edges[i].child)];
+    if (known != -1) {
+      const std::string text =
+          std::to_string(edges[i].parent) + ' ' + std::to_string(edges[i].child);
+      text_line{path, i + 1, text}.reject("gives node " + std::to_string(edges[i].child) +
+                                          " a second parent; it has " + std::to_string(known));
+    }
+    known = edges[i].parent;
+  }
   return parents;
 }
 

@@ -112,7 +112,7 @@ numbers read_raw(const std::filesystem::path& path, std::string_view type, bool 
         using key = typename std::decay_t<decltype(keys)>::value_type;
         const std::size_t element = sizeof(key) + (pairs ? sizeof(std::uint64_t) : 0);
         if (content.size() % element != 0) {
-          throw bad_input(path.string() + " has " + std::to_string(content.size()) +
+          throw bad_input(name_of_input(path) + " has " + std::to_string(content.size()) +
                           " bytes, which is no multiple of " + std::to_string(element) + " (" +
                           std::string(type) + (pairs ? " key and u64 value)" : ")"));
         }

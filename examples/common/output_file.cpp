@@ -134,8 +134,12 @@ void write_whole(const fs::path& path, const std::function<void(std::ostream&)>&
   std::ofstream out(temporary.name(), std::ios::binary);
   if (!out) fail(path, last_error());
   errno = 0;
-  write(out);
-  out.close();
+  try {
+    write(out);
+    out.close();
+  } catch (const std::ios_base::failure&) {  // `write` may enable exceptions of the stream
+    fail(path, last_error());
+  }
   if (!out) fail(path, last_error());
   if (to.old) temporary.restore(path, *to.old);
   std::error_code error;

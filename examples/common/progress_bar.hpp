@@ -2,18 +2,24 @@
 #pragma once
 
 /// \file
-/// A progress bar on stderr.
+/// A progress display on stderr.
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <cstdio>
+#include <mutex>
 #include <string>
+#include <thread>
 
 namespace common {
 
-/// A progress bar. It prints nothing unless stderr is a terminal. The destructor removes it.
+/// One line on stderr that shows how far the program is. It appears after a second and is drawn
+/// again ten times a second, also during long calls, by a thread of its own. It prints nothing
+/// unless stderr is a terminal. The destructor removes it.
 class progress_bar {
   using clock = std::chrono::steady_clock;
 
@@ -21,38 +27,88 @@ class progress_bar {
   /// Creates a bar for `total` items. `unit` names the items in the rate; without it no rate is
   /// printed.
   progress_bar(std::uint64_t total, const char* unit, bool quiet)
-      : total_(total), unit_(unit), shown_(!quiet && total > 0 && ::isatty(STDERR_FILENO) == 1) {}
-  ~progress_bar() { clear(); }
+      : progress_bar(nullptr, total, unit, quiet) {}
+  /// Creates a display of the time that `work` takes: "sorting, 12 s".
+  progress_bar(const char* work, bool quiet) : progress_bar(work, 0, nullptr, quiet) {}
+
+  ~progress_bar() {
+    if (!thread_.joinable()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    wake_.notify_one();
+    thread_.join();
+    erase();
+  }
   progress_bar(const progress_bar&) = delete;
   progress_bar& operator=(const progress_bar&) = delete;
 
-  /// Draws the bar for `done` items, at most ten times a second.
+  /// Sets the number of items that are done.
   void show(std::uint64_t done) {
-    const auto now = clock::now();
-    if (!shown_ || now - drawn_ < std::chrono::milliseconds(100)) return;
-    drawn_ = now;
-    constexpr std::size_t width = 40;
-    const double share = double(done) / double(total_);
-    const double seconds = std::chrono::duration<double>(now - begin_).count();
-    const auto filled = static_cast<std::size_t>(share * double(width));
-    const std::string bar = std::string(filled, '#') + std::string(width - filled, '.');
-    std::fprintf(stderr, "\r[%s] %3.0f %%  ", bar.c_str(), 100 * share);
-    if (unit_ != nullptr) std::fprintf(stderr, "%.1f %s/s  ", double(done) / seconds, unit_);
-    std::fprintf(stderr, "%.0f s left \033[K", done == 0 ? 0 : seconds / share - seconds);
+    const std::lock_guard lock(mutex_);
+    done_ = done;
   }
 
-  /// Removes the bar, so that the caller can print a line.
+  /// Removes the bar for half a second, so that the caller can print a line.
   void clear() {
-    if (shown_ && drawn_ != clock::time_point{}) std::fputs("\r\033[K", stderr);
-    drawn_ = {};
+    const std::lock_guard lock(mutex_);
+    erase();
+    next_ = std::max(next_, clock::now() + std::chrono::milliseconds(500));
   }
 
  private:
+  progress_bar(const char* work, std::uint64_t total, const char* unit, bool quiet)
+      : work_(work), total_(total), unit_(unit) {
+    if (quiet || ::isatty(STDERR_FILENO) != 1) return;
+    thread_ = std::thread([this] {
+      std::unique_lock lock(mutex_);
+      while (!wake_.wait_until(lock, next_, [this] { return ended_; })) {
+        if (clock::now() < next_) continue;  // clear() has moved the time
+        draw();
+        next_ = clock::now() + std::chrono::milliseconds(100);
+      }
+    });
+  }
+
+  void draw() {
+    const double seconds = std::chrono::duration<double>(clock::now() - begin_).count();
+    if (work_ != nullptr) {
+      std::fprintf(stderr, "\r%s, %.0f s \033[K", work_, seconds);
+    } else {
+      constexpr std::size_t width = 40;
+      const double share = total_ == 0 ? 1 : std::min(double(done_) / double(total_), 1.0);
+      const auto filled = static_cast<std::size_t>(share * double(width));
+      const std::string bar = std::string(filled, '#') + std::string(width - filled, '.');
+      std::fprintf(stderr, "\r[%s] %3.0f %%  ", bar.c_str(), 100 * share);
+      if (unit_ != nullptr) std::fprintf(stderr, "%.1f %s/s  ", double(done_) / seconds, unit_);
+      if (done_ == 0) {
+        std::fprintf(stderr, "%.0f s \033[K", seconds);
+      } else {
+        std::fprintf(stderr, "%.0f s left \033[K", seconds / share - seconds);
+      }
+    }
+    drawn_ = true;
+  }
+
+  void erase() {
+    if (drawn_) std::fputs("\r\033[K", stderr);
+    drawn_ = false;
+  }
+
+  const char* work_;
   std::uint64_t total_;
   const char* unit_;
-  bool shown_;
   clock::time_point begin_ = clock::now();
-  clock::time_point drawn_{};
+
+  std::mutex mutex_;  // protects what follows
+  std::condition_variable wake_;
+  std::uint64_t done_ = 0;
+  clock::time_point next_ = begin_ + std::chrono::seconds(1);
+  bool drawn_ = false;
+  bool ended_ = false;
+
+  std::thread thread_;  // started last
 };
 
 }  // namespace common

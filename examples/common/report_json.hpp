@@ -14,7 +14,28 @@
 #include <ramify/runtime/error.hpp>
 #include <string>
 
+#include "cli.hpp"
+#include "output_file.hpp"
+
 namespace common {
+
+/// Returns the first fields of every report: the program and its version.
+[[nodiscard]] inline nlohmann::ordered_json new_report(const char* program) {
+  return {{"program", program}, {"version", program_version()}};
+}
+
+/// Prints a report as the option --report requests: "text", "json", or a file for the JSON.
+/// `json()` returns the report, `print(stream)` prints it as text. 	hrows bad_output
+template <class Json, class Print>
+void write_report(const std::string& requested, std::ostream& out, Json json, Print print) {
+  // Names of files need not be UTF-8.
+  const auto dump = [&](std::ostream& to) {
+    to << json().dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+  };
+  if (requested == "json") return dump(out);
+  if (requested != "text") write_file(requested, dump);
+  print(out);
+}
 
 [[nodiscard]] inline nlohmann::ordered_json to_json(const ramify::launch_costs& costs) {
   nlohmann::ordered_json json;

@@ -22,11 +22,21 @@ class bad_input : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Returns the content of a file. \throws bad_input
+/// Returns the content of a file, or of standard input if the path is "-".
+/// \throws bad_input if it cannot be read, is a folder, or is a device other than a terminal
 [[nodiscard]] std::string read_whole_file(const std::filesystem::path&);
+
+/// Returns the name of an input in messages: the path, or "standard input" for "-".
+[[nodiscard]] std::string name_of_input(const std::filesystem::path&);
 
 /// Removes blanks, tabs and carriage returns at both ends.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
+
+/// Writes control characters, which could damage a terminal or hide text, as \n, \t, \r or \x1b.
+[[nodiscard]] std::string escaped(std::string_view text);
+
+/// Returns a text from a file for a message: in quotes, escaped, its first 60 bytes at most.
+[[nodiscard]] std::string in_quotes(std::string_view text);
 
 /// Parses all of `text` as a number. Returns none if it is not one, or out of range.
 template <class Number>
@@ -45,18 +55,22 @@ struct text_line {
 
   /// Returns a message about this line: "file, line 3: 'text' what".
   [[nodiscard]] std::string message(const std::string& what) const {
-    return path.string() + ", line " + std::to_string(number) + ": '" +
-           std::string(text.substr(0, 60)) + "' " + what;
+    return name_of_input(path) + ", line " + std::to_string(number) + ": " + in_quotes(text) + ' ' +
+           escaped(what);
   }
   /// Throws a message about this line. \throws bad_input
   [[noreturn]] void reject(const std::string& what) const { throw bad_input(message(what)); }
 };
 
-/// Calls `visit` for each line of a file. \throws bad_input
+/// Removes the byte order mark of UTF-8 from the begin of a text. \throws bad_input for UTF-16
+[[nodiscard]] std::string_view without_byte_order_mark(const std::filesystem::path& path,
+                                                       std::string_view text);
+
+/// Calls `visit` for each line of a text file. \throws bad_input
 template <class Visit>
 void for_each_line(const std::filesystem::path& path, Visit visit) {
   const std::string content = read_whole_file(path);
-  std::string_view rest = content;
+  std::string_view rest = without_byte_order_mark(path, content);
   for (std::size_t number = 1; !rest.empty(); ++number) {
     const auto end = std::min(rest.find('\n'), rest.size());
     visit(text_line{path, number, trimmed(rest.substr(0, end))});

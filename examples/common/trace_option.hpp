@@ -5,20 +5,22 @@
 /// The option --trace of all programs that can record their launches.
 
 #include <CLI/CLI.hpp>
-#include <ios>
+#include <filesystem>
 #include <ostream>
 #include <ramify/runtime/launch_trace.hpp>
 #include <stdexcept>
 #include <string>
 
+#include "file_options.hpp"
 #include "output_file.hpp"
 
 namespace common {
 
-/// Adds the option --trace. It accepts the file extensions that write_trace_file() supports.
-inline void add_trace_option(CLI::App& app, std::string& file) {
-  app.add_option("--trace", file,
-                 "Record all grids: as a page (.html), for Perfetto (.json), for Graphviz (.dot)")
+/// Adds the option --trace. It accepts the file extensions that check_trace_file() accepts.
+inline void add_trace_option(CLI::App& app, file_options& files, std::string& file) {
+  files
+      .add_output(app, "--trace", file,
+                  "Record all grids: as a page (.html), for Perfetto (.json), for Graphviz (.dot)")
       ->check([](const std::string& name) -> std::string {
         try {
           ramify::check_trace_file(name);
@@ -32,11 +34,12 @@ inline void add_trace_option(CLI::App& app, std::string& file) {
 /// Writes the trace, unless `file` is empty. \throws bad_output
 inline void write_trace(const std::string& file, const ramify::launch_trace& trace) {
   if (file.empty()) return;
-  try {
-    ramify::write_trace_file(file, trace);
-  } catch (const std::ios_base::failure& e) {
-    throw bad_output(e.what());
-  }
+  write_file(file, [&](std::ostream& out) {
+    const std::filesystem::path path = file;
+    if (path.extension() == ".json") return ramify::write_chrome_trace(out, trace);
+    if (path.extension() == ".dot") return ramify::write_dot(out, trace);
+    ramify::write_html(out, trace, path.stem().string());
+  });
 }
 
 /// Prints the number of recorded grids, unless `file` is empty.

@@ -1,0 +1,400 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Hostile command lines, files and surroundings: hostile.sh <folder of the programs> <work folder>
+#
+# Each line of the table is a case: the exit status, a text that stderr must contain, and the
+# command. "-" means that stderr must be empty. An error is one line on stderr without control
+# characters. After each case the input files are unchanged, no temporary file exists, and after an
+# error the output files (o, o.csv, o.png, o.html, o.json) do not exist.
+set -uo pipefail
+bin=$(realpath "$1")
+work=$2
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work" || exit 1
+export LC_ALL=C
+
+for program in amr nbody quicksort rooted_tree tree_search; do
+  eval "$program() { \"$bin/$program\" \"\$@\"; }"
+done
+# Short runs.
+sort3() { quicksort --input n --backend cpu "$@"; }
+sort9() { quicksort --generate uniform --n 9 --backend cpu "$@"; }
+fly() { nbody --plummer 5 --steps 1 --backend cpu --quiet "$@"; }
+# Takes hours, so it must fail before its work begins.
+nbody_long() { timeout 5 "$bin/nbody" --plummer 100000 --steps 100000 --backend cpu --quiet "$@"; }
+tree() { rooted_tree --generate path --n 5 --backend cpu "$@"; }
+search() { tree_search --tree small --backend cpu "$@"; }
+flow() { amr --max-level 0 --frames 0 --t-end 1e-9 --backend cpu --quiet --output-dir d "$@"; }
+
+mkdir in d
+cd in || exit 1
+printf '3\n1\n2\n' >n
+printf '3 1\n1 2\n' >pairs
+printf '0 1\n0 2\n' >edges
+printf -- '-1\n0\n' >parents
+printf '1,2,3,4,5,6,7\n' >bodies
+cp bodies bodies.png
+: >empty
+printf '\xef\xbb\xbf3\n1\n' >bom
+printf '\xef\xbb\xbf-1\n0\n' >bom_parents
+printf '\xef\xbb\xbfx,y,z,vx,vy,vz,m\n1,2,3,4,5,6,7\n' >bom_bodies
+printf '\xff\xfe3\0\n\0' >utf16
+printf '1\n\0002\n' >nul
+printf '1\n\33[2Jx\n' >escape
+printf '%01000d\n' 7 | tr 0 x >long
+printf '1,2,3,%0200d,5,6,7\n' 0 | tr 0 y >long_field
+printf '1\r2\r' >old_mac
+printf '0 2000000000\n' >sparse
+printf '99999999999999999999999\n1.5\n' >huge
+cd ..
+ln -s in/n n
+ln -s ../in/n d/n
+ln in/bodies.png hard.png
+mkdir folder
+ln -s nothing dangling
+mkfifo pipe
+printf 'old\n' >readonly && chmod 444 readonly
+cp readonly readonly.html && cp readonly readonly.json
+name=$(printf '%0250d' 0)
+cksum in/* >before
+
+cases=0
+failures=0
+problem() { # what
+  echo "FAILED: $line"
+  echo "  $1"
+  failures=$((failures + 1))
+}
+try() { # status, text, command
+  local status=0
+  (eval "$3") >out 2>err </dev/null || status=$?
+  cases=$((cases + 1))
+  [ $status -eq "$1" ] || problem "status $status instead of $1: $(head -c 300 err)"
+  if [ "$2" = - ]; then
+    [ ! -s err ] || problem "wrote to stderr: $(head -c 300 err)"
+  else
+    [ "$(wc -l <err)" -eq 1 ] || problem "not one line on stderr: $(head -c 300 err)"
+    grep -qF -- "$2" err || problem "prints: $(head -c 400 err)"
+    [ "$(tr -d '\n' <err | tr -d -c '\000-\037\177' | wc -c)" -eq 0 ] || problem "control characters"
+    [ "$(ls -d o o.* 2>/dev/null)" = "" ] || problem "left output: $(ls -d o o.* 2>/dev/null)"
+  fi
+  # shellcheck disable=SC2012
+  [ -z "$(ls . in d folder | grep 'part[0-9]')" ] || problem "left a temporary file"
+  rm -rf o o.*
+}
+
+while IFS= read -r line; do
+  case $line in '' | '#'*) continue ;; esac
+  status=${line%% ~ *}
+  rest=${line#* ~ }
+  try "$status" "${rest%% ~ *}" "${rest#* ~ }"
+done <<'TABLE'
+# ---- options ----
+0 ~ - ~ quicksort --help
+0 ~ - ~ nbody --help
+0 ~ - ~ rooted_tree --help
+0 ~ - ~ tree_search --help
+0 ~ - ~ amr --help
+0 ~ - ~ quicksort --version && grep -Eq '^quicksort \(Ramify\) [0-9]+[.][0-9]+[.][0-9]+$' out
+0 ~ - ~ nbody --version && grep -Eq '^nbody \(Ramify\) [0-9]' out
+0 ~ - ~ rooted_tree --version && grep -Eq '^rooted_tree \(Ramify\) [0-9]' out
+0 ~ - ~ tree_search --version && grep -Eq '^tree_search \(Ramify\) [0-9]' out
+0 ~ - ~ amr --version && grep -Eq '^amr \(Ramify\) [0-9]' out
+0 ~ - ~ quicksort --help && grep -q 'Exit status: 0 success' out && grep -q RAMIFY_CPU_SCHEDULE out
+0 ~ - ~ quicksort --help && grep -q 'strategy.*automatic\|strategy.*sample_sort' out && grep -q 'seed.*=1' out
+0 ~ - ~ tree_search --help && grep -q 'backend.*=automatic' out && grep -q RAMIFY_CACHE_DIR out
+2 ~ did you mean --generate? ~ quicksort --generat uniform --n 5
+2 ~ did you mean --steps? ~ nbody --step 5
+2 ~ did you mean --output? ~ nbody --ouput=o.csv
+2 ~ did you mean --single-root? ~ rooted_tree --single_root
+2 ~ did you mean --probability? ~ tree_search --probablity 0.1
+2 ~ did you mean --max-level? ~ amr --maxlevel 3
+2 ~ unknown argument 'in/n'; --help lists the options ~ quicksort in/n
+2 ~ unknown argument '-x' ~ quicksort -x
+2 ~ unknown argument '--xyzzyxyzzy' ~ quicksort --xyzzyxyzzy
+2 ~ give --input or --generate ~ quicksort
+2 ~ give --input or --generate ~ rooted_tree
+2 ~ --input ~ quicksort --input
+2 ~ --n ~ quicksort --generate uniform --n
+2 ~ --n ~ quicksort --generate uniform --n 3 --n 4
+2 ~ excludes ~ quicksort --input n --generate uniform --n 5
+2 ~ excludes ~ nbody --input in/bodies --plummer 5
+2 ~ excludes ~ nbody --input in/bodies --seed 5
+2 ~ excludes ~ rooted_tree --input in/parents --generate path --n 5
+2 ~ excludes ~ tree_search --tree T1 --depth 3
+2 ~ --verify ~ tree_search --verify
+2 ~ none of uniform, sorted ~ quicksort --generate Uniform --n 3
+2 ~ none of random, path ~ rooted_tree --generate '' --n 3
+2 ~ strategy 'heap' is neither ~ sort3 --strategy heap
+2 ~ strategy '' is neither ~ sort3 --strategy ''
+2 ~ type 'u128' is none of ~ sort3 --type u128
+2 ~ type 'I32' is none of ~ sort9 --type I32
+2 ~ route 'flatt' is none of ~ search --route flatt
+2 ~ backend 'gpu' is none of ~ quicksort --input n --backend gpu
+2 ~ --flat-loop 'gpu' is none of ~ search --flat-loop gpu
+2 ~ granularity 'x' is none of ~ search --granularity x
+2 ~ --coarsening is 5000; it must be ~ search --coarsening 5000
+2 ~ --capacity is 5; on this device ~ search --capacity 5
+2 ~ the tree would not end ~ tree_search --type binomial --probability 0.9 --backend cpu
+2 ~ --max-blocks is 2; it must be 0 ~ flow --max-blocks 2
+2 ~ --coarsen-below is 2; it must be at most --refine-above ~ flow --refine-above 1 --coarsen-below 2
+2 ~ half ~ fly --precision half
+2 ~ method 'guess' is neither ~ fly --method guess
+2 ~ is neither text nor json nor the name of a file that ends in .json ~ sort3 --report xml
+2 ~ is neither text nor json nor the name of a file that ends in .json ~ fly --report ''
+2 ~ is neither text nor json nor the name of a file that ends in .json ~ flow --report o.txt
+2 ~ must end in .html ~ search --trace o.txt
+2 ~ must end in .html ~ search --trace ''
+2 ~ must end in .html ~ search --trace -
+2 ~ 'o.jpg' must end in .png ~ fly --image o.jpg
+2 ~ 'o' must end in .png ~ fly --image o
+2 ~ must end in .png ~ fly --image -
+2 ~ must end in .png ~ fly --image ''
+2 ~ --image ~ fly --image-size 50
+2 ~ \x1b[2J ~ quicksort --generate uniform --n $'\33[2J'
+2 ~ \x1b[2J\n ~ quicksort $'\33[2J\n'
+# ---- numbers ----
+0 ~ - ~ quicksort --generate sorted --n 010 --backend cpu --report json && grep -q '"keys": 10,' out
+0 ~ - ~ quicksort --generate sorted --n 1e1 --backend cpu --report json && grep -q '"keys": 10,' out
+0 ~ - ~ quicksort --generate sorted --n 1.5e3 --backend cpu --report json && grep -q '"keys": 1500,' out
+0 ~ - ~ quicksort --generate sorted --n 1k --backend cpu --report json && grep -q '"keys": 1000,' out
+0 ~ - ~ quicksort --generate sorted --n 2Ki --backend cpu --report json && grep -q '"keys": 2048,' out
+0 ~ - ~ quicksort --generate sorted --n 0.5Ki --backend cpu --report json && grep -q '"keys": 512,' out
+0 ~ - ~ quicksort --generate sorted --n 0 --backend cpu --report json && grep -q '"keys": 0,' out
+0 ~ - ~ sort9 --seed 18446744073709551615
+0 ~ - ~ sort9 --seed 0
+0 ~ - ~ fly --dt -1e-3 --theta +0.5
+0 ~ - ~ nbody --plummer 010 --steps 1 --backend cpu --quiet && grep -q '^bodies: 10$' out
+0 ~ - ~ fly --image o.png --image-size 010 && [ "$(od -An -tx1 -j16 -N4 o.png | tr -d ' \n')" = 0000000a ]
+2 ~ '18446744073709551616' is too large; the maximum is 18446744073709551615 ~ sort9 --seed 18446744073709551616
+2 ~ '99999999999999999999999' is too large ~ quicksort --generate uniform --n 99999999999999999999999
+2 ~ '1e20' is too large ~ quicksort --generate uniform --n 1e20
+2 ~ '1e9999' is too large ~ quicksort --generate uniform --n 1e9999
+2 ~ '17179869184Gi' is too large ~ quicksort --generate uniform --n 17179869184Gi
+2 ~ '0x10' is not a whole number ~ quicksort --generate uniform --n 0x10
+2 ~ '-5' is not a whole number ~ quicksort --generate uniform --n -5
+2 ~ '1.5' is not a whole number ~ quicksort --generate uniform --n 1.5
+2 ~ '1.2345e3' is not a whole number ~ quicksort --generate uniform --n 1.2345e3
+2 ~ '1e' is not a whole number ~ quicksort --generate uniform --n 1e
+2 ~ '1e-1' is not a whole number ~ quicksort --generate uniform --n 1e-1
+2 ~ '1X' is not a whole number ~ quicksort --generate uniform --n 1X
+2 ~ '1KB' is not a whole number ~ quicksort --generate uniform --n 1KB
+2 ~ '1,000' is not a whole number ~ quicksort --generate uniform --n 1,000
+2 ~ '1 000' is not a whole number ~ quicksort --generate uniform --n '1 000'
+2 ~ ' 1' is not a whole number ~ quicksort --generate uniform --n ' 1'
+2 ~ '' is not a whole number ~ quicksort --generate uniform --n ''
+2 ~ '.5' is not a whole number ~ quicksort --generate uniform --n .5
+2 ~ '5.' is not a whole number ~ quicksort --generate uniform --n 5.
+2 ~ 'nan' is not a whole number ~ quicksort --generate uniform --n nan
+2 ~ --seed: 'x' is not a whole number ~ sort9 --seed x
+2 ~ '0' is not a whole number of at least 1 ~ sort9 --pending-launches 0
+2 ~ '000' is not a whole number of at least 1 ~ sort9 --pending-launches 000
+2 ~ '0' is not a whole number of at least 1 and at most 1024 ~ sort9 --threads 0
+2 ~ '2000' is too large; the maximum is 1024 ~ sort9 --threads 2000
+2 ~ '1.5' is not a whole number ~ fly --steps 1.5
+2 ~ '0' is not a whole number of at least 1 and at most 16384 ~ fly --image o.png --image-size 0
+2 ~ '20000' is too large; the maximum is 16384 ~ fly --image o.png --image-size 20000
+2 ~ --plummer must be less than 2^31 ~ nbody --plummer 2147483648
+2 ~ '4294967296' is too large; the maximum is 4294967295 ~ tree_search --coarsening 4294967296
+2 ~ --depth: '0' is not a whole number ~ tree_search --depth 0
+2 ~ --shift: 'nan' is not a number in [0, 1] ~ tree_search --shift nan
+2 ~ --probability: '1.5' is not a number in [0, 1] ~ tree_search --probability 1.5
+2 ~ --probability: '-0.1' is not a number in [0, 1] ~ tree_search --probability -0.1
+2 ~ --root-branches: 'inf' is not a number ~ tree_search --root-branches inf
+2 ~ --root-branches: '-1' is not a number ~ tree_search --root-branches -1
+2 ~ 'nan' is not a number ~ fly --dt nan
+2 ~ '0x1p-3' is not a number ~ fly --dt 0x1p-3
+2 ~ '1e999' is not a number ~ fly --softening 1e999
+2 ~ '' is not a number ~ fly --theta ''
+2 ~ '3' is not a number in [0, 2] ~ fly --theta 3
+2 ~ '1,5' is not a number ~ fly --dt 1,5
+2 ~ '19' is too large; the maximum is 18 ~ flow --max-level 19
+2 ~ '4294967296' is too large ~ flow --frames 4294967296
+2 ~ '4294967296' is too large ~ flow --regrid-every 4294967296
+2 ~ '0' is not a whole number of at least 1 ~ flow --history-every 0
+2 ~ '0' is not a number in ~ flow --t-end 0
+2 ~ the maximum is 2147483646 ~ rooted_tree --generate path --n 3e9
+1 ~ not enough memory ~ quicksort --generate uniform --n 18446744073709551615
+1 ~ not enough memory ~ (ulimit -v 2000000; quicksort --generate uniform --n 1e9 --backend cpu)
+# ---- output paths: checked before the input is read ----
+5 ~ cannot write nofolder/x.csv: no such folder ~ nbody_long --output nofolder/x.csv
+5 ~ cannot write nofolder/o.png: no such folder ~ nbody_long --image nofolder/o.png
+5 ~ cannot write nofolder/o.html: no such folder ~ nbody_long --trace nofolder/o.html
+5 ~ cannot write nofolder/o.json: no such folder ~ nbody_long --report nofolder/o.json
+5 ~ cannot write nofolder/o: no such folder ~ sort3 --output nofolder/o
+5 ~ cannot write nofolder/o.dot: no such folder ~ sort3 --trace nofolder/o.dot
+5 ~ cannot write nofolder/o.json: no such folder ~ sort3 --report nofolder/o.json
+5 ~ cannot write nofolder/o: no such folder ~ tree --output nofolder/o
+5 ~ cannot write nofolder/o.json: no such folder ~ tree --report nofolder/o.json
+5 ~ cannot write nofolder/o.json: no such folder ~ tree_search --tree T3XXL --trace nofolder/o.json
+5 ~ cannot write nofolder/o.json: no such folder ~ tree_search --tree T3XXL --report nofolder/o.json
+5 ~ cannot write nofolder/c: no such folder ~ flow --checkpoint nofolder/c
+5 ~ cannot write nofolder/o.json: no such folder ~ flow --report nofolder/o.json
+5 ~ cannot write nofolder/o.html: no such folder ~ flow --trace nofolder/o.html
+5 ~ cannot write in/n/o: Not a directory ~ sort9 --output in/n/o
+5 ~ cannot write folder: it is not a regular file ~ sort9 --output folder
+5 ~ it is not a regular file ~ sort9 --output folder/
+5 ~ no such folder ~ sort9 --output o/
+5 ~ it is not a regular file ~ sort9 --output .
+5 ~ pipe: it is not a regular file ~ sort9 --output pipe
+5 ~ pipe: it is not a regular file ~ tree --output pipe
+5 ~ /dev/null: it is not a regular file ~ sort9 --output /dev/null
+5 ~ dangling: it is a link to nothing ~ sort9 --output dangling
+5 ~ cannot write /proc/o ~ nbody_long --output /proc/o
+5 ~ File name too long ~ nbody_long --output "$name"
+5 ~ readonly: it is a read-only file (--force replaces it) ~ sort9 --output readonly
+5 ~ readonly.html: it is a read-only file ~ search --trace readonly.html
+5 ~ readonly.json: it is a read-only file ~ fly --report readonly.json
+2 ~ --output is empty; it must name a file ~ sort3 --output ''
+2 ~ --output is empty; it must name a file ~ fly --output=
+2 ~ --output is empty; it must name a file ~ tree --output ''
+2 ~ --input is empty; it must name a file ~ quicksort --input '' --backend cpu
+2 ~ --input is empty; it must name a file ~ nbody --input ''
+2 ~ --checkpoint is empty; it must name a file ~ flow --checkpoint ''
+2 ~ --restart is empty; it must name a file ~ flow --restart ''
+2 ~ --output and --trace name the same file ~ sort9 --output o.html --trace o.html
+2 ~ --output and --trace name the same file ~ sort9 --output o.html --trace ./folder/../o.html
+2 ~ --output and --trace name the same file ~ sort9 --output o.html --trace "$PWD/o.html"
+2 ~ --output and --report name the same file ~ sort9 --output o.json --report o.json
+2 ~ --trace and --report name the same file ~ search --trace o.json --report o.json
+2 ~ --output and --image name the same file ~ fly --output o.png --image o.png
+2 ~ --output and --report name the same file ~ tree --output o.json --report o.json
+2 ~ --checkpoint and --report name the same file ~ flow --checkpoint o.json --report o.json
+2 ~ --checkpoint and --trace name the same file ~ flow --checkpoint o.json --trace o.json
+2 ~ name the same file ~ ln -s readonly.json o.json; sort9 --output o.json --trace readonly.json; s=$?; rm o.json; exit $s
+2 ~ --output is the input file of --input, which is never changed ~ sort3 --output n
+2 ~ --output is the input file of --input, which is never changed ~ sort3 --output ./in/n
+2 ~ --output is the input file of --input, which is never changed ~ sort3 --output d/n
+2 ~ --output is the input file of --input, which is never changed ~ quicksort --input - --output in/n <in/n
+2 ~ --output is the input file of --input, which is never changed ~ quicksort --input in/n --output - >>in/n
+2 ~ --image is the input file of --input, which is never changed ~ nbody --input in/bodies.png --image hard.png
+2 ~ --output is the input file ~ nbody --input in/bodies --output in/bodies
+2 ~ --output is the input file ~ rooted_tree --input in/parents --output in/parents
+2 ~ --report is the input file of --restart ~ cp in/n o.json; flow --restart o.json --report o.json; s=$?; rm o.json; exit $s
+2 ~ --trace is the input file of --restart ~ cp in/n o.json; flow --restart o.json --trace o.json; s=$?; rm o.json; exit $s
+# ---- replaced files ----
+0 ~ - ~ echo old >o; chmod 640 o; sort3 --output o && [ "$(stat -c %a o)" = 640 ] && [ "$(head -n 1 o)" = 1 ]
+0 ~ - ~ echo old >o; chmod 600 o; fly --output o && [ "$(stat -c %a o)" = 600 ]
+0 ~ - ~ echo old >o.html; chmod 604 o.html; search --trace o.html && [ "$(stat -c %a o.html)" = 604 ]
+0 ~ - ~ echo old >o; chmod 444 o; sort3 --output o --force && [ "$(stat -c %a o)" = 444 ] && [ "$(head -n 1 o)" = 1 ]
+0 ~ - ~ echo old >o; [ "$(id -u)" != 0 ] || chown 12345:54321 o; before=$(stat -c %u:%g o); sort3 --output o && [ "$(stat -c %u:%g o)" = $before ]
+0 ~ - ~ (umask 027; sort3 --output o) && [ "$(stat -c %a o)" = 640 ]
+0 ~ - ~ echo old >folder/real; ln -s folder/real o; sort3 --output o && [ -L o ] && [ "$(head -n 1 folder/real)" = 1 ]
+0 ~ - ~ : >"o.part$BASHPID"; sort3 --output o && rm -f o.part*
+# ---- standard input and output ----
+0 ~ - ~ quicksort --input - --backend cpu --output o <in/n && [ "$(head -n 1 o)" = 1 ]
+0 ~ - ~ quicksort --input - --type u32 --backend cpu --output o </dev/null && [ ! -s o ]
+0 ~ - ~ sort3 --output - 2>report && [ "$(cat out)" = "$(printf '1\n2\n3')" ] && grep -q '^keys: 3' report
+0 ~ - ~ sort3 --output - --report json 2>report && [ "$(wc -l <out)" = 3 ] && grep -q '"keys": 3' report
+0 ~ - ~ nbody --input - --steps 0 --backend cpu --output - <in/bodies 2>report && [ "$(cat out)" = "$(printf 'x,y,z,vx,vy,vz,m\n1,2,3,4,5,6,7')" ]
+0 ~ - ~ rooted_tree --input - --backend cpu --output - <in/parents 2>report && [ "$(sed -n 2p out)" = 0,-1,0,2,0,1 ]
+0 ~ - ~ rooted_tree --input - --format edges --backend cpu <in/edges
+3 ~ standard input, line 2: 'x' is not a number ~ printf '1\nx\n' | quicksort --input - --backend cpu
+3 ~ standard input has 4 bytes ~ printf abcd | quicksort --input - --type f64 --backend cpu
+3 ~ standard input, line 1: 'x' is not seven numbers ~ echo x | nbody --input -
+3 ~ standard input: rooted_tree: the parent of node 0 is 7 ~ echo 7 | rooted_tree --input - --backend cpu
+3 ~ standard input is a device, not a file ~ quicksort --input - </dev/zero
+3 ~ cannot read standard input ~ quicksort --input - <&-
+5 ~ cannot write standard output: No space left on device ~ sort9 >/dev/full
+5 ~ cannot write standard output: No space left on device ~ sort9 --report json >/dev/full
+5 ~ cannot write standard output: No space left on device ~ sort9 --output - >/dev/full 2>err.report; s=$?; tail -n 1 err.report >&2; exit $s
+5 ~ cannot write standard output: No space left on device ~ fly >/dev/full
+5 ~ cannot write standard output: No space left on device ~ nbody --plummer 5 --steps 1 --backend cpu >/dev/full
+5 ~ cannot write standard output: No space left on device ~ fly --report json >/dev/full
+5 ~ cannot write standard output: No space left on device ~ tree >/dev/full
+5 ~ cannot write standard output: No space left on device ~ tree --report json >/dev/full
+5 ~ cannot write standard output: No space left on device ~ search >/dev/full
+5 ~ cannot write standard output: No space left on device ~ search --report json >/dev/full
+5 ~ cannot write standard output: No space left on device ~ flow >/dev/full
+5 ~ cannot write standard output: No space left on device ~ quicksort --help >/dev/full
+5 ~ cannot write standard output: No space left on device ~ nbody --version >/dev/full
+5 ~ cannot write standard output ~ sort9 >&-
+5 ~ cannot write standard output ~ tree --report json >&-
+5 ~ File too large ~ (ulimit -f 1; quicksort --generate uniform --n 1e5 --backend cpu --output o)
+5 ~ File too large ~ (ulimit -f 1; rooted_tree --generate path --n 1e5 --backend cpu --output o)
+5 ~ File too large ~ (ulimit -f 1; nbody --plummer 1000 --steps 0 --backend cpu --quiet --output o)
+5 ~ File too large ~ (ulimit -f 1; search --trace o.html)
+# ---- input files ----
+0 ~ - ~ quicksort --input in/bom --backend cpu --output o && [ "$(cat o)" = "$(printf '1\n3')" ]
+0 ~ - ~ rooted_tree --input in/bom_parents --backend cpu
+0 ~ - ~ nbody --input in/bom_bodies --steps 0 --backend cpu --quiet
+0 ~ - ~ quicksort --input in/empty --backend cpu --output o
+0 ~ - ~ quicksort --input /dev/null --backend cpu --output o
+0 ~ - ~ rooted_tree --input in/empty --format edges --backend cpu
+0 ~ - ~ quicksort --input in/pairs --pairs --backend cpu
+3 ~ in/utf16 is text in UTF-16; convert it to UTF-8 ~ quicksort --input in/utf16
+3 ~ in/utf16 is text in UTF-16; convert it to UTF-8 ~ nbody --input in/utf16
+3 ~ in/nul, line 2: '\x002' is not a number ~ quicksort --input in/nul
+3 ~ in/nul, line 2: '\x002' is neither a node nor -1 ~ rooted_tree --input in/nul
+3 ~ in/escape, line 2: '\x1b[2Jx' is not a number ~ quicksort --input in/escape
+3 ~ xxx...' is not a number ~ quicksort --input in/long
+3 ~ xxx...' is not seven numbers ~ nbody --input in/long
+3 ~ yyy...', which is not a finite number ~ nbody --input in/long_field
+3 ~ in/old_mac, line 1: '1\r2' is not a number ~ quicksort --input in/old_mac
+3 ~ names node 2000000000, but a file of 1 edges ~ rooted_tree --input in/sparse --format edges
+3 ~ line 1: '99999999999999999999999' would be rounded ~ quicksort --input in/huge
+3 ~ is not a key and a value ~ quicksort --input n --pairs
+3 ~ does not begin with a number ~ quicksort --input in/bodies --pairs
+3 ~ line 1 ~ quicksort --input in/pairs
+3 ~ is no multiple of 8 ~ quicksort --input n --type u64
+3 ~ No such file ~ quicksort --input nowhere
+3 ~ No such file ~ nbody --input nowhere
+3 ~ No such file ~ rooted_tree --input nowhere
+3 ~ No such file ~ flow --restart nowhere
+3 ~ is a directory ~ quicksort --input folder
+3 ~ is a directory ~ quicksort --input folder --type i32
+3 ~ is a directory ~ rooted_tree --input folder/.
+3 ~ /dev/zero is a device, not a file ~ quicksort --input /dev/zero
+3 ~ /dev/zero is a device, not a file ~ nbody --input /dev/zero
+3 ~ /dev/urandom is a device, not a file ~ rooted_tree --input /dev/urandom
+3 ~ Not a directory ~ quicksort --input n/x
+3 ~ No such file ~ quicksort --input dangling
+3 ~ n\ne ~ quicksort --input $'n\ne'
+3 ~ is neither a node nor -1 ~ rooted_tree --input in/edges
+3 ~ is not a parent and a child ~ rooted_tree --input in/parents --format edges
+3 ~ --single-root is set ~ printf -- '-1\n-1\n' | rooted_tree --input - --single-root --backend cpu
+# ---- surroundings ----
+2 ~ environment variable RAMIFY_CPU_SCHEDULE: CPU schedule: 'lazy' must be ~ RAMIFY_CPU_SCHEDULE=lazy "$bin/quicksort" --input n
+2 ~ environment variable RAMIFY_CPU_SCHEDULE ~ RAMIFY_CPU_SCHEDULE=parallel:x "$bin/nbody" --output o
+2 ~ environment variable RAMIFY_CPU_SCHEDULE ~ RAMIFY_CPU_SCHEDULE= "$bin/tree_search" --tree small
+2 ~ environment variable RAMIFY_CPU_SCHEDULE ~ RAMIFY_CPU_SCHEDULE=late:3 "$bin/rooted_tree" --generate path --n 3
+2 ~ environment variable RAMIFY_CPU_SCHEDULE ~ RAMIFY_CPU_SCHEDULE=random:-1 "$bin/amr" --output-dir o
+2 ~ --threads: the schedule late of RAMIFY_CPU_SCHEDULE has one thread ~ RAMIFY_CPU_SCHEDULE=late "$bin/quicksort" --input n --threads 2
+0 ~ - ~ RAMIFY_CPU_SCHEDULE=lazy "$bin/quicksort" --help
+0 ~ - ~ RAMIFY_CPU_SCHEDULE=random:7 "$bin/quicksort" --input n --backend cpu
+0 ~ - ~ sort3 --threads 1
+0 ~ - ~ fly --threads 3
+2 ~ the cuda backend does not use CPU threads ~ quicksort --input n --backend cuda --threads 2
+2 ~ the cpu backend does not use a GPU ~ sort3 --device 0
+2 ~ --device: excludes --threads ~ quicksort --input n --device 0 --threads 2
+4 ~ --device 9: CUDA_VISIBLE_DEVICES names only 2 devices ~ CUDA_VISIBLE_DEVICES=0,1 "$bin/quicksort" --input n --device 9
+4 ~ the cuda backend cannot run ~ CUDA_VISIBLE_DEVICES= "$bin/quicksort" --input n --backend cuda
+4 ~ the cuda backend cannot run ~ quicksort --input n --device 4096 --output o
+4 ~ the cuda backend cannot run ~ nbody --plummer 5 --device 4096 --output o
+4 ~ the cuda backend cannot run ~ rooted_tree --generate path --n 5 --device 4096 --output o
+4 ~ the cuda backend cannot run ~ tree_search --tree small --device 4096 --trace o.html
+# ---- reports ----
+0 ~ - ~ sort3 && grep -q '^output: none, the sorted numbers are not kept (--output FILE keeps them)$' out
+0 ~ - ~ sort3 --output o && ! grep -q '^output' out
+0 ~ - ~ sort3 --report json && grep -q '"version": "[0-9]' out && grep -q '"program": "quicksort"' out && grep -q '"output": null' out
+0 ~ - ~ fly --report json && grep -q '"version": "[0-9]' out && ! grep -q '^bodies: ' out
+0 ~ - ~ tree --report json && grep -q '"version": "[0-9]' out
+0 ~ - ~ search --report json && grep -q '"version": "[0-9]' out
+0 ~ - ~ flow --report json && grep -q '"version": "[0-9]' out && [ "$(head -c 1 out)" = '{' ]
+0 ~ - ~ sort3 --report o.json && grep -q '"keys": 3' o.json && grep -q '^keys: 3' out
+0 ~ - ~ fly --report o.json && grep -q '"bodies": 5' o.json && grep -q '^bodies: 5' out
+0 ~ - ~ tree --report o.JSON && grep -q '"height": 4' o.JSON && grep -q '^height: 4' out
+0 ~ - ~ search --report o.json && grep -q '"nodes": 1732' o.json && grep -q '^nodes: 1732' out
+0 ~ - ~ flow --report o.json && grep -q '"problem": "kelvin-helmholtz"' o.json && grep -q '^problem: ' out
+0 ~ - ~ quicksort --input in/n --backend cpu --output $'o.\377' --report json && rm o.* && grep -q '"keys": 3' out
+0 ~ - ~ fly --image o.PNG && [ -s o.PNG ]
+0 ~ - ~ search --quiet
+0 ~ - ~ flow --checkpoint o && flow --restart o --checkpoint o --t-end 2e-9
+TABLE
+
+cksum in/* | cmp - before || { echo "FAILED: an input file was changed"; failures=$((failures + 1)); }
+[ -p pipe ] && [ "$(cat readonly)" = old ] || { echo "FAILED: a file was replaced"; failures=1; }
+[ $cases -ge 200 ] || { echo "FAILED: only $cases cases were tried"; failures=1; }
+[ $failures -eq 0 ] || { echo "$failures failures"; exit 1; }
+echo "all $cases cases as expected"
