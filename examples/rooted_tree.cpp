@@ -205,8 +205,8 @@ void print(std::ostream& out, const statistics& s, const ramify::rooted_tree_rep
 }
 
 void check(const options& o) {
-  if (o.input.empty() && !o.kind) throw std::invalid_argument("give --input or --generate");
   o.files.check();
+  if (o.input.empty() && !o.kind) throw std::invalid_argument("give --input or --generate");
 }
 
 void run(options o) {

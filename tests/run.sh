@@ -56,6 +56,7 @@ run() { # preset, cmake arguments...
 }
 
 [ $all = yes ] || tests=(-E '^style[.]tidy$') # it takes minutes
+[ $all = no ] || export RAMIFY_MUTATION_SECONDS=60 # for each reader of input files
 run ci "${cuda[@]}"
 tests=()
 if [ $all = yes ]; then

@@ -86,10 +86,7 @@ class temporary_file {
     }
     if (file < 0) {
       partial_file = nullptr;
-      const std::error_code why = last_error();
-      if (why == std::errc::no_such_file_or_directory) fail(path, "no such folder");
-      if (why == std::errc::permission_denied) fail(path, "its folder is not writable");
-      fail(path, why);
+      fail(path, last_error());
     }
     ::close(file);
   }
@@ -165,7 +162,10 @@ void write_file_to_disk(const fs::path& path, const std::function<void(std::ostr
 }
 
 void check_output_file(const fs::path& path) {
-  if (path != "-") const temporary_file removed_at_once(path, destination_of(path));
+  if (path == "-") return;
+  const destination to = destination_of(path);
+  if (!fs::is_directory(fs::absolute(to.file).parent_path())) fail(path, "no such folder");
+  const temporary_file removed_at_once(path, to);
 }
 
 void replace_read_only_files() { read_only_files_are_replaced = true; }
@@ -174,7 +174,9 @@ void flush_standard_output() {
   errno = 0;
   std::cout.flush();
   if (!std::cout || std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    throw bad_output("cannot write standard output: " + last_error().message());
+    // The reason is not known if an earlier flush failed.
+    throw bad_output("cannot write standard output" +
+                     (errno != 0 ? ": " + last_error().message() : ""));
   }
 }
 

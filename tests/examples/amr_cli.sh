@@ -138,10 +138,10 @@ expect 3 'text' --restart text --output-dir o
 expect 3 'No such file' --restart nowhere --output-dir o
 
 # A run that fails reports it, and keeps the last checkpoint.
-expect 1 'max_blocks' --backend cpu --quiet --max-blocks 30 --output-dir failed --t-end 0.01
+expect 1 '--max-blocks' --backend cpu --quiet --max-blocks 30 --output-dir failed --t-end 0.01
 expect 1 'c2 is of step 30' --backend cpu --quiet --problem advect-gaussian --max-level 2 \
   --frames 0 --max-blocks 40 --output-dir failed --checkpoint c2 --checkpoint-every 5 --t-end 0.2
-expect 1 'max_blocks' --backend cpu --quiet --restart c2 --output-dir failed
+expect 1 '--max-blocks' --backend cpu --quiet --restart c2 --output-dir failed
 [ "$(tail -n 1 failed/history.csv | cut -d, -f2)" = 30 ] || fail "$(cat failed/history.csv)"
 
 # Errors are reported in one line, and no files are left.
@@ -162,7 +162,7 @@ expect 5 'cannot write nowhere/t.html: no such folder' "${small[@]}" --trace now
   --output-dir o
 expect 2 "criterion 'guess' is neither" --criterion guess --output-dir o
 expect 2 'is not a number in' --refine-above -1 --output-dir o
-expect 2 'coarsen_below is 2; it must be at most refine_above' --refine-above 1 --coarsen-below 2 \
+expect 2 '--coarsen-below is 2; it must be at most --refine-above' --refine-above 1 --coarsen-below 2 \
   --output-dir o
 expect 2 'is not a whole number' --regrid-every -1 --output-dir o
 expect 2 "'1.1' is not a number in" --cfl 1.1 --output-dir o
@@ -176,11 +176,11 @@ expect 2 "--field 'color' is none of density, velocity_x, velocity_y, pressure" 
 expect 2 '--checkpoint' --checkpoint-every 5 --output-dir o
 expect 2 'is not a whole number' --checkpoint c --checkpoint-every 0 --output-dir o
 expect 2 'is not a whole number' --history-every 0 --output-dir o
-expect 2 'max_blocks is 2; it must be 0' --max-blocks 2 --output-dir o
+expect 2 '--max-blocks is 2; it must be 0' --max-blocks 2 --output-dir o
 expect 5 'cannot make text/o: Not a directory' "${small[@]}" --output-dir text/o
 expect 5 'cannot write nowhere/c: no such folder' "${small[@]}" --checkpoint nowhere/c \
   --output-dir o
-expect 5 'cannot write nowhere/r: no such folder' "${small[@]}" --report nowhere/r --output-dir o
+expect 5 'cannot write nowhere/r.json: no such folder' "${small[@]}" --report nowhere/r.json --output-dir o
 if ! "$program" "${flow[@]}" --backend cuda --output-dir cuda >out 2>err; then
   expect 4 'the cuda backend cannot run' --backend cuda --output-dir o
 fi

@@ -9,11 +9,10 @@ mkdir -p "$work"
 cd "$work"
 
 fail() { echo "FAILED: $*"; exit 1; }
-# Prints the exit status of a background process.
-status_of() {
-  local status=0
+# Sets `status` to the exit status of a background process.
+wait_status() {
+  status=0
   wait "$1" || status=$?
-  echo $status
 }
 # A shell ignores SIGINT in its background processes; the program must get the default.
 start() { env --default-signal=INT,HUP "$bin/$1" "${@:2}" >out 2>err & }
@@ -25,7 +24,7 @@ wait_for() {
   done
   fail "not in five seconds: $1"
 }
-nobody_left() { [ -z "$(ls | grep part || true)" ] || fail "a temporary file is left: $(ls)"; }
+no_temporary_file() { [ -z "$(ls | grep part || true)" ] || fail "a temporary file is left: $(ls)"; }
 
 # A simulation finishes its step and writes what was requested; the status is that of the signal.
 for signal in INT:130 TERM:143 HUP:129; do
@@ -35,7 +34,7 @@ for signal in INT:130 TERM:143 HUP:129; do
   pid=$!
   wait_for '[ -e out ] && [ "$(wc -l <out)" -gt 5 ]'
   kill -"${signal%:*}" $pid
-  status=$(status_of $pid)
+  wait_status $pid
   [ "$status" -eq "${signal#*:}" ] || fail "status $status after SIG${signal%:*}: $(cat err)"
   grep -Eq "^nbody: stopped by SIG${signal%:*}: the results are of step [0-9]+ of 100000000$" err ||
     fail "prints $(cat err)"
@@ -44,7 +43,7 @@ for signal in INT:130 TERM:143 HUP:129; do
   grep -q "\"steps\": $step," r.json || fail "another number of steps than $step in the report"
   grep -q "^steps: $step$" out || fail "another number of steps than $step is printed"
   [ -s o.png ] && [ -s o.json ] || fail "no picture or no trace"
-  nobody_left
+  no_temporary_file
   rm o.csv o.png o.json r.json
 done
 
@@ -56,7 +55,7 @@ kill -TERM $pid
 sleep 0.1
 kill -0 $pid || fail "the first signal ended the step"
 kill -TERM $pid
-status=$(status_of $pid)
+wait_status $pid
 [ "$status" -eq 143 ] && [ ! -e o.csv ] || fail "status $status after two signals"
 
 # A signal during a write removes the temporary file and leaves the old file.
@@ -69,10 +68,10 @@ for signal in INT:130 TERM:143 HUP:129; do
     sleep 0.005
   done
   kill -"${signal%:*}" $pid
-  status=$(status_of $pid)
+  wait_status $pid
   [ "$status" -eq "${signal#*:}" ] || fail "status $status after SIG${signal%:*} in a write"
   [ "$(cat o)" = old ] || fail "the old file was replaced"
-  nobody_left
+  no_temporary_file
 done
 # A killed process leaves no file that looks whole.
 start quicksort --generate uniform --n 8M --strategy binary --backend cpu --output o
@@ -82,7 +81,8 @@ for _ in $(seq 3000); do
   sleep 0.005
 done
 kill -KILL $pid
-[ "$(status_of $pid)" -eq 137 ] && [ "$(cat o)" = old ] || fail "the old file was replaced"
+wait_status $pid
+[ $status -eq 137 ] && [ "$(cat o)" = old ] || fail "the old file was replaced"
 rm -f o.part*
 
 # Other programs end by a signal, too. An ignored signal stays ignored.
@@ -92,7 +92,7 @@ for program in 'tree_search --tree T3L' 'rooted_tree --generate random --n 20M';
   pid=$!
   sleep 0.3
   kill -TERM $pid
-  status=$(status_of $pid)
+  wait_status $pid
   [ "$status" -eq 143 ] || fail "status $status of $program"
 done
 (trap '' HUP; exec "$bin/tree_search" --tree T3L --backend cpu >out 2>err) &
@@ -102,7 +102,8 @@ kill -HUP $pid
 sleep 0.1
 kill -0 $pid || fail "an ignored signal ended the program"
 kill -TERM $pid
-[ "$(status_of $pid)" -eq 143 ] || fail "no end after SIGTERM"
+wait_status $pid
+[ $status -eq 143 ] || fail "no end after SIGTERM"
 
 # On a terminal, a run of more than a second shows its progress.
 if command -v script >/dev/null; then
