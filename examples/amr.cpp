@@ -185,7 +185,6 @@ summary simulate(const common::amr_command_line& o) {
   const common::amr_checkpoint* const kept = from ? &*from : nullptr;
   common::amr_checkpoint now;
   now.settings = from ? settings_of(o, *from) : settings_of(o);
-  o.files.check();
   ramify::launch_trace trace;
   if (!o.trace.empty()) now.settings.flow.trace = &trace;
   ramify::amr_simulation flow = start(now.settings, o, kept);
@@ -319,6 +318,7 @@ void print(std::ostream& out, const summary& all) {
 }
 
 void run(const common::amr_command_line& o) {
+  o.files.check();
   const summary all = simulate(o);
   common::write_report(
       o.report, std::cout, [&] { return to_json(all); },

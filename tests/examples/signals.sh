@@ -18,11 +18,11 @@ wait_status() {
 start() { env --default-signal=INT,HUP "$bin/$1" "${@:2}" >out 2>err & }
 # Waits until a condition holds.
 wait_for() {
-  for _ in $(seq 500); do
+  for _ in $(seq 3000); do
     if eval "$1"; then return; fi
     sleep 0.01
   done
-  fail "not in five seconds: $1"
+  fail "not in thirty seconds: $1"
 }
 no_temporary_file() { [ -z "$(ls | grep part || true)" ] || fail "a temporary file is left: $(ls)"; }
 
@@ -47,12 +47,13 @@ for signal in INT:130 TERM:143 HUP:129; do
   rm o.csv o.png o.json r.json
 done
 
-# The second signal ends a simulation at once, here in a step that takes minutes.
-start nbody --plummer 300k --method direct --steps 2 --backend cpu --threads 1 --output o.csv
+# The second signal ends a simulation at once, here in a step that takes seconds.
+rm -f out
+start nbody --plummer 6k --method direct --steps 1000 --backend cpu --threads 1 --output o.csv
 pid=$!
-sleep 0.5
+wait_for '[ -e out ] && [ "$(wc -l <out)" -gt 1 ]'
 kill -TERM $pid
-sleep 0.1
+sleep 0.03
 kill -0 $pid || fail "the first signal ended the step"
 kill -TERM $pid
 wait_status $pid
@@ -61,7 +62,7 @@ wait_status $pid
 # A signal during a write removes the temporary file and leaves the old file.
 for signal in INT:130 TERM:143 HUP:129; do
   echo old >o
-  start quicksort --generate uniform --n 8M --strategy binary --backend cpu --output o
+  start quicksort --generate all-equal --n 4M --backend cpu --output o
   pid=$!
   for _ in $(seq 3000); do
     if [ -s o.part$pid ]; then break; fi
@@ -74,7 +75,7 @@ for signal in INT:130 TERM:143 HUP:129; do
   no_temporary_file
 done
 # A killed process leaves no file that looks whole.
-start quicksort --generate uniform --n 8M --strategy binary --backend cpu --output o
+start quicksort --generate all-equal --n 4M --backend cpu --output o
 pid=$!
 for _ in $(seq 3000); do
   if [ -s o.part$pid ]; then break; fi
@@ -108,14 +109,14 @@ wait_status $pid
 # On a terminal, a run of more than a second shows its progress.
 if command -v script >/dev/null; then
   shows() { # text, command...
-    script -qec "timeout 1.6 ${*:2}" /dev/null </dev/null >terminal || true
+    script -qec "timeout -s KILL $seconds ${*:2}" /dev/null </dev/null >terminal || true
     grep -q "$1" terminal || fail "no '$1' of ${*:2}"
   }
   shows 'searching, 1 s' "$bin/tree_search" --tree T3L --backend cpu
   shows 'numbering the nodes, 1 s' "$bin/rooted_tree" --generate random --n 20M --backend cpu
   shows 'sorting, 1 s' "$bin/quicksort" --generate uniform --n 20M --backend cpu
-  shows 'steps/s' "$bin/nbody" --plummer 300k --method direct --backend cpu
-  ! { script -qec "timeout 1.6 $bin/tree_search --tree T3L --backend cpu --quiet" /dev/null \
+  shows 'steps/s' "$bin/nbody" --plummer 20k --method direct --backend cpu
+  ! { script -qec "timeout -s KILL $seconds $bin/tree_search --tree T3L --backend cpu --quiet" /dev/null \
     </dev/null; } | grep -q searching || fail "progress in spite of --quiet"
 fi
 echo "all as expected"
