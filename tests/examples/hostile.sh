@@ -390,7 +390,7 @@ done <<'TABLE'
 0 ~ - ~ quicksort --input in/n --backend cpu --output $'o.\377' --report json && rm o.* && grep -q '"keys": 3' out
 0 ~ - ~ fly --image o.PNG && [ -s o.PNG ]
 0 ~ - ~ search --quiet
-0 ~ - ~ flow --checkpoint o && flow --restart o --checkpoint o --t-end 2e-9
+0 ~ - ~ flow --checkpoint o && amr --restart o --checkpoint o --t-end 2e-9 --backend cpu --quiet --output-dir d
 TABLE
 
 cksum in/* | cmp - before || { echo "FAILED: an input file was changed"; failures=$((failures + 1)); }
