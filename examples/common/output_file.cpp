@@ -86,7 +86,9 @@ class temporary_file {
     }
     if (file < 0) {
       partial_file = nullptr;
-      fail(path, last_error());
+      const std::error_code why = last_error();
+      if (why == std::errc::no_such_file_or_directory) fail(path, "no such folder");
+      fail(path, why);
     }
     ::close(file);
   }
@@ -162,10 +164,7 @@ void write_file_to_disk(const fs::path& path, const std::function<void(std::ostr
 }
 
 void check_output_file(const fs::path& path) {
-  if (path == "-") return;
-  const destination to = destination_of(path);
-  if (!fs::is_directory(fs::absolute(to.file).parent_path())) fail(path, "no such folder");
-  const temporary_file removed_at_once(path, to);
+  if (path != "-") const temporary_file removed_at_once(path, destination_of(path));
 }
 
 void replace_read_only_files() { read_only_files_are_replaced = true; }

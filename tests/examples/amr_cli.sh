@@ -138,10 +138,10 @@ expect 3 'text' --restart text --output-dir o
 expect 3 'No such file' --restart nowhere --output-dir o
 
 # A run that fails reports it, and keeps the last checkpoint.
-expect 1 '--max-blocks' --backend cpu --quiet --max-blocks 30 --output-dir failed --t-end 0.01
+expect 1 'more than --max-blocks, which is 30' --backend cpu --quiet --max-blocks 30 --output-dir failed --t-end 0.01
 expect 1 'c2 is of step 30' --backend cpu --quiet --problem advect-gaussian --max-level 2 \
   --frames 0 --max-blocks 40 --output-dir failed --checkpoint c2 --checkpoint-every 5 --t-end 0.2
-expect 1 '--max-blocks' --backend cpu --quiet --restart c2 --output-dir failed
+expect 1 'more than --max-blocks, which is 40' --backend cpu --quiet --restart c2 --output-dir failed
 [ "$(tail -n 1 failed/history.csv | cut -d, -f2)" = 30 ] || fail "$(cat failed/history.csv)"
 
 # Errors are reported in one line, and no files are left.

@@ -272,7 +272,7 @@ BOOST_AUTO_TEST_CASE(the_old_file_stays_when_writing_fails) {
 BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_written_to_is_named) {
   const tests::work_folder folder;
   BOOST_CHECK_EXCEPTION(write_checkpoint(folder / "no/c", small_state()), common::bad_output,
-                        says("no/c: No such file"));
+                        says("no/c: no such folder"));
   set_content(folder / "file", "text");
   BOOST_CHECK_EXCEPTION(write_checkpoint(folder / "file/c", small_state()), common::bad_output,
                         says("file/c: Not a directory"));

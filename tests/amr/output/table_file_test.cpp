@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(invalid_names_of_columns) {
 BOOST_AUTO_TEST_CASE(a_row_that_cannot_be_written_is_an_error) {
   const tests::work_folder folder;
   BOOST_CHECK_EXCEPTION(table_file(folder / "no/t.csv", {"t"}), common::bad_output,
-                        says("no/t.csv: No such file"));
+                        says("no/t.csv: no such folder"));
   table_file table(folder / "t.csv", {"t"});
   const auto fill = [&] {
     const tests::full_disk full(200);
