@@ -214,7 +214,6 @@ summary simulate(const common::amr_command_line& o, const common::stop_request& 
   const common::amr_checkpoint* const kept = from ? &*from : nullptr;
   common::amr_checkpoint now;
   now.settings = from ? settings_of(o, *from) : settings_of(o);
-  o.files.check();
   ramify::launch_trace trace;
   if (!o.trace.empty()) now.settings.flow.trace = &trace;
   std::vector<fs::path> replaced;
@@ -360,6 +359,7 @@ void print(std::ostream& out, const summary& all) {
 }
 
 void run(const common::amr_command_line& o) {
+  o.files.check();
   const common::stop_request stop;
   const summary all = simulate(o, stop);
   common::write_report(

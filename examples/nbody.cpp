@@ -151,8 +151,8 @@ template <class Real>
 outcome simulate(common::bodies bodies, const options& o, const common::stop_request& stop) {
   using clock = std::chrono::steady_clock;
   outcome all;
-  auto simulation = start<Real>(bodies, o);
   common::progress_bar bar(o.steps, "steps", o.quiet);
+  auto simulation = start<Real>(bodies, o);  // computes the first forces, which may take long
   const auto record = [&](std::uint64_t step) {
     all.history.push_back({static_cast<double>(step) * o.dt, simulation.conserved()});
     if (o.quiet || o.report == "json") return;

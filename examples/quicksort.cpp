@@ -189,11 +189,11 @@ void run(const options& o) {
 }
 
 void check(const options& o) {
+  o.files.check();
   if (o.input.empty() && o.distribution.empty())
     throw std::invalid_argument("give --input or --generate");
   if (!o.type.empty()) (void)common::keys_of_type(o.type);
   if (!o.distribution.empty()) (void)common::parse_distribution(o.distribution);
-  o.files.check();
 }
 
 }  // namespace

@@ -218,8 +218,8 @@ void check(const options& o) {
   if (o.nodes && o.format != common::forest_format::edges) {
     throw std::invalid_argument("--nodes is for --format edges");
   }
-  if (o.input.empty() && !o.kind) throw std::invalid_argument("give --input or --generate");
   o.files.check();
+  if (o.input.empty() && !o.kind) throw std::invalid_argument("give --input or --generate");
 }
 
 void run(options o) {

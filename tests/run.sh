@@ -56,6 +56,7 @@ run() { # preset, cmake arguments...
 }
 
 [ $all = yes ] || tests=(-E '^style[.]tidy$') # it takes minutes
+[ $all = no ] || export RAMIFY_MUTATION_SECONDS=60 # for each reader of input files
 run ci "${cuda[@]}"
 tests=()
 if [ $all = yes ]; then
@@ -64,7 +65,7 @@ else
   # UBSan almost doubles the compile time, so it is left out. Tests of plain functions and of output
   # files are left out, too.
   targets=(--target executor_test runtime_test quicksort_test traverse_test tree_search_test rooted_tree_test nbody_test
-    spatial_tree_test amr_test amr_facade_test amr_output_test trace_test level_sum_test launch_chain_test
+    spatial_tree_test amr_test amr_facade_test amr_output_test example_readers_test trace_test level_sum_test launch_chain_test
     recursion_test failing_calls_test planted_faults readme_front
     readme_device_runtime)
   tests=(-E '^(amr_physics|trace_writers|amr_output[.]vtk)$')

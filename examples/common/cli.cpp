@@ -19,6 +19,7 @@
 #include <ramify/version.hpp>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -280,7 +281,7 @@ void add_launch_options(CLI::App& app, ramify::backend& backend, ramify::route& 
                    "Pending-launch limit of the device runtime; without the option it is unchanged",
                    1)
       ->default_str("");
-  constexpr unsigned max_threads = 1024;
+  const unsigned max_threads = std::max(std::thread::hardware_concurrency(), 1u);
   auto* const threads =
       app.add_option("--threads", "Threads of the CPU executor; default: one per core")
           ->type_name("UINT")
@@ -330,10 +331,11 @@ int run_program(const char* name, const char* about, int argc, char** argv,
   try {
     run();
     return static_cast<int>(exit_status::done);
-  } catch (const CLI::ExtrasError&) {
-    return report_error(exit_status::bad_option, unknown_argument(app));
   } catch (const CLI::ParseError& e) {
-    return report_error(exit_status::bad_option, in_terms_of_options(app, e.what()));
+    // An unknown argument comes first, because it may be the option that another one requires.
+    return report_error(exit_status::bad_option, app.remaining().empty()
+                                                     ? in_terms_of_options(app, e.what())
+                                                     : unknown_argument(app));
   } catch (const std::invalid_argument& e) {
     return report_error(exit_status::bad_option, in_terms_of_options(app, e.what()));
   } catch (const bad_input& e) {

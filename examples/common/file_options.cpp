@@ -93,7 +93,7 @@ void file_options::check() const {
     for (const named_file& other : given) {
       if (&other == &output || other.same != output.same) continue;
       if (other.option->is_output) {
-        throw std::invalid_argument(other.name + " and " + output.name + " name the same file");
+        throw std::invalid_argument(output.name + " and " + other.name + " name the same file");
       }
       if (output.option->may_replace != other.name) {
         throw std::invalid_argument(output.name + " is the input file of " + other.name +

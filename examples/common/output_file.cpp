@@ -88,7 +88,6 @@ class temporary_file {
       partial_file = nullptr;
       const std::error_code why = last_error();
       if (why == std::errc::no_such_file_or_directory) fail(path, "no such folder");
-      if (why == std::errc::permission_denied) fail(path, "its folder is not writable");
       fail(path, why);
     }
     ::close(file);
@@ -174,7 +173,9 @@ void flush_standard_output() {
   errno = 0;
   std::cout.flush();
   if (!std::cout || std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    throw bad_output("cannot write standard output: " + last_error().message());
+    // The reason is not known if an earlier flush failed.
+    throw bad_output("cannot write standard output" +
+                     (errno != 0 ? ": " + last_error().message() : ""));
   }
 }
 

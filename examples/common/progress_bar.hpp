@@ -63,7 +63,9 @@ class progress_bar {
     if (quiet || ::isatty(STDERR_FILENO) != 1) return;
     thread_ = std::thread([this] {
       std::unique_lock lock(mutex_);
-      while (!wake_.wait_until(lock, next_, [this] { return ended_; })) {
+      for (;;) {
+        const clock::time_point at = next_;
+        if (wake_.wait_until(lock, at, [this] { return ended_; })) return;
         if (clock::now() < next_) continue;  // clear() has moved the time
         draw();
         next_ = clock::now() + std::chrono::milliseconds(100);

@@ -106,12 +106,13 @@ expect 2 "'1.5' is not a whole number" --steps 1.5
 expect 2 "'3' is not a number in [0, 2]" --theta 3
 expect 2 "'nan' is not a number in" --softening nan
 expect 2 "'x' is not a number in" --dt x
-expect 2 "'0' is not a number in" --image p.png --image-size 0
+expect 2 "'0' is not a whole number" --image p.png --image-size 0
 expect 2 '--image' --image-size 50
 expect 2 "method 'guess' is neither" --method guess
 expect 2 'half' --precision half
 expect 2 'which is never changed' --input i --output ./i
-expect 2 'which is never changed' --input i --image ./i
+cp i i.png
+expect 2 'which is never changed' --input i.png --image ./i.png
 expect 2 'name the same file' "${small[@]}" --output p.png --image p.png
 expect 3 'No such file' --input nowhere --output o
 expect 3 'is a directory' --input . --output o

@@ -33,13 +33,14 @@ std::size_t largest_allocation = 0;  // since it was last set to 0
 
 }  // namespace
 
-void* operator new(std::size_t bytes) {
+// Not inline: GCC 12 would warn that memory of the inlined malloc() is deleted.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
   largest_allocation = std::max(largest_allocation, bytes);
   if (void* const memory = std::malloc(std::max<std::size_t>(bytes, 1))) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
 

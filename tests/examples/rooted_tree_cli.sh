@@ -73,7 +73,7 @@ bad '-1\n99999999999\n' "line 2"
 bad '-1\n0\n3\n' "j: rooted_tree: the parent of node 2 is 3; it must be -1 or in [0, 3)"
 bad '-1\n-2\n' "the parent of node 1 is -2"
 bad '-1\n2\n1\n' "node 1 never reaches a root: its ancestors form a cycle"
-bad '-1\n0\n-1\n' "node 2 is a second root, and single_root is set" --single-root
+bad '-1\n0\n-1\n' "node 2 is a second root, and --single-root is set" --single-root
 bad '0 1\n0 2\n1 2\n' "line 3: '1 2' gives node 2 a second parent; it has 0" --format edges
 bad '0 1\n2\n' "line 2: '2' is not a parent and a child" --format edges
 bad '0 1\n-1 2\n' "line 2: '-1 2' is not a parent and a child" --format edges

@@ -43,7 +43,7 @@ expect 2 "shape 'round' is none of linear" --shape round
 expect 2 "'-5' is not a whole number" --seed -5
 expect 2 "'0' is not a whole number" --depth 0
 expect 2 "strategy 'walk' is neither work_sharing nor task_per_node" --strategy walk
-expect 2 "flat_loop 'gpu' is none of automatic" --flat-loop gpu
+expect 2 "--flat-loop 'gpu' is none of automatic" --flat-loop gpu
 expect 2 "granularity 'per_sm' is none of per_task" --granularity per_sm
 expect 2 "'0' is not a whole number" --coarsening 0
 expect 2 'coarsening is 5000; it must be' --tree small --backend cpu --coarsening 5000
