@@ -27,8 +27,8 @@ std::vector<std::int32_t> read_parents(const std::filesystem::path& path) {
   return parents;
 }
 
-// Returns the largest number that a node of a file with so many edges may have. Without this limit a
-// short file could ask for gigabytes: memory is proportional to the largest number.
+// Returns the largest number that a node of a file with so many edges may have. Memory is
+// proportional to the largest number, so without this limit a short file could ask for gigabytes.
 std::size_t largest_of_edges(std::size_t edges) {
   constexpr std::size_t nodes_per_edge = 64;
   constexpr std::size_t always_allowed = std::size_t{1} << 20;
