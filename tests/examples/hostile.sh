@@ -394,7 +394,7 @@ done <<'TABLE'
 TABLE
 
 cksum in/* | cmp - before || { echo "FAILED: an input file was changed"; failures=$((failures + 1)); }
-[ -p pipe ] && [ "$(cat readonly)" = old ] || { echo "FAILED: a file was replaced"; failures=1; }
-[ $cases -ge 200 ] || { echo "FAILED: only $cases cases were tried"; failures=1; }
+[ -p pipe ] && [ "$(cat readonly)" = old ] || { echo "FAILED: a file was replaced"; failures=$((failures + 1)); }
+[ $cases -ge 200 ] || { echo "FAILED: only $cases cases were tried"; failures=$((failures + 1)); }
 [ $failures -eq 0 ] || { echo "$failures failures"; exit 1; }
 echo "all $cases cases as expected"

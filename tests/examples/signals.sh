@@ -24,7 +24,9 @@ wait_for() {
   done
   fail "not in thirty seconds: $1"
 }
-no_temporary_file() { [ -z "$(ls | grep part || true)" ] || fail "a temporary file is left: $(ls)"; }
+no_temporary_file() {
+  [ -z "$(ls | grep part || true)" ] || fail "a temporary file is left: $(ls)"
+}
 
 # A simulation finishes its step and writes what was requested; the status is that of the signal.
 for signal in INT:130 TERM:143 HUP:129; do
@@ -116,7 +118,8 @@ if command -v script >/dev/null; then
   shows 'numbering the nodes, 1 s' "$bin/rooted_tree" --generate random --n 20M --backend cpu
   shows 'sorting, 1 s' "$bin/quicksort" --generate uniform --n 20M --backend cpu
   shows 'steps/s' "$bin/nbody" --plummer 20k --method direct --backend cpu
-  ! { script -qec "timeout -s KILL 2.5 $bin/tree_search --tree T3L --backend cpu --quiet" /dev/null \
-    </dev/null; } | grep -q searching || fail "progress in spite of --quiet"
+  quiet="$bin/tree_search --tree T3L --backend cpu --quiet"
+  script -qec "timeout -s KILL 2.5 $quiet" /dev/null </dev/null >terminal || true
+  ! grep -q searching terminal || fail "progress in spite of --quiet"
 fi
 echo "all as expected"
