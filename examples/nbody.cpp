@@ -65,6 +65,9 @@ void declare(CLI::App& app, options& o) {
       ->check(CLI::IsMember({"float", "double"}))
       ->capture_default_str();
   common::add_launch_options(app, o.gravity);
+  common::add_choice(
+      app, "--flat-loop", ramify::parse_flat_loop, o.gravity.flat_loop,
+      "What launches the levels of the tree on the flat route: automatic, host, graph");
   common::add_trace_option(app, o.files, o.trace);
   o.files.add_output(app, "--output", o.output, "CSV file for the final bodies");
   auto* image = o.files.add_output(app, "--image", o.image, "PNG file for the final density");

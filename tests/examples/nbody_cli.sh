@@ -66,7 +66,7 @@ rm p*.png
 larger=(--backend cpu --plummer 3000 --steps 5 --quiet --output o)
 expect 0 - "${larger[@]}"
 mv o first
-for way in '--route flat' '--route device' '--pending-launches 16'; do
+for way in '--route flat' '--route flat --flat-loop host' '--route device' '--pending-launches 16'; do
   # shellcheck disable=SC2086
   expect 0 - "${larger[@]}" $way
   cmp -s first o || fail "$way gives other bodies"

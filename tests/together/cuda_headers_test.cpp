@@ -69,7 +69,7 @@ vector<float> neighbor_distances(const cloud& all) {
   for (uint32_t i = 0; i < bodies; ++i) {
     for (uint32_t j = 0; j < bodies; ++j) {
       if (i == j) continue;
-      least[i] = std::min(least[i], distance2(all.positions[i], all.positions[j]));
+      least[i] = min(least[i], distance2(all.positions[i], all.positions[j]));
     }
   }
   return least;

@@ -12,14 +12,20 @@
 
 namespace ramify::cpu::builtins {
 
-template <class T>
-[[nodiscard]] constexpr T min(T a, T b) {
-  return b < a ? b : a;
-}
-template <class T>
-[[nodiscard]] constexpr T max(T a, T b) {
-  return a < b ? b : a;
-}
+// As in CUDA these are no templates, so that they are preferred to std::min() and std::max() after
+// `using namespace std`.
+#define RAMIFY_MIN_MAX(type)                                                 \
+  [[nodiscard]] constexpr type min(type a, type b) { return b < a ? b : a; } \
+  [[nodiscard]] constexpr type max(type a, type b) { return a < b ? b : a; }
+RAMIFY_MIN_MAX(int)
+RAMIFY_MIN_MAX(unsigned)
+RAMIFY_MIN_MAX(long)
+RAMIFY_MIN_MAX(unsigned long)
+RAMIFY_MIN_MAX(long long)
+RAMIFY_MIN_MAX(unsigned long long)
+RAMIFY_MIN_MAX(float)
+RAMIFY_MIN_MAX(double)
+#undef RAMIFY_MIN_MAX
 
 // ---- bits ----
 
