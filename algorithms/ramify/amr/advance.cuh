@@ -97,7 +97,7 @@ struct block_stage {
       const int depth = item / tuning::lines % cells::ghosts + 1;
       const line_type line(axis, item % tuning::lines);
       int at[dim];
-      cells::position(line.first + (side == 0 ? 0 : (n - 1) * cells::stride(axis)), at);
+      cells::coordinates(line.first + (side == 0 ? 0 : (n - 1) * cells::stride(axis)), at);
       put_primitive(storage::of_end(side, depth) + line.number,
                     ghosts.ghost(node, at, axis, side, depth));
     }
@@ -107,7 +107,7 @@ struct block_stage {
   /// sides, and adds their differences to the cells between them.
   __device__ void sweep(face_run& run) const {
     int at[dim];
-    cells::position(run.line.first, at);
+    cells::coordinates(run.line.first, at);
     real center[dim];
     view.center(place, at, center);
     values cell = get_primitive(run.line.place(run.begin - 1));

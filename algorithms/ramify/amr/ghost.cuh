@@ -40,7 +40,7 @@ struct ghost_reader {
     const int neighbor = tree.neighbor[node * tree.faces + face_of(axis, side)];
     if (neighbor >= 0) {
       const int opposite_end = side == 0 ? n - depth : depth - n;
-      return u.load(neighbor, cells::number(at) + opposite_end * cells::stride(axis));
+      return u.load(neighbor, cells::cell_number(at) + opposite_end * cells::stride(axis));
     }
     if (neighbor == no_neighbor) return boundary_value(u, node, at, axis, side, depth);
     // Two fine cells deep is one coarse cell deep.
@@ -64,7 +64,7 @@ struct ghost_reader {
     int there[dim];
     copy(at, there);
     there[axis] += side == 0 ? -1 : 1;
-    if (there[axis] >= 0 && there[axis] < n) return u.load(node, cells::number(there));
+    if (there[axis] >= 0 && there[axis] < n) return u.load(node, cells::cell_number(there));
     there[axis] = at[axis];
     return ghost(node, there, axis, side, 1);
   }
@@ -75,7 +75,7 @@ struct ghost_reader {
   [[nodiscard]] __device__ values interpolate(const block_values<Physics, n>& from, int node,
                                               const int (&at)[dim],
                                               const bool (&upper)[dim]) const {
-    const values here = from.load(node, cells::number(at));
+    const values here = from.load(node, cells::cell_number(at));
     values change{};
     for (int axis = 0; axis < dim; ++axis) {
       const values left = here - whole_neighbor(from, node, at, axis, 0);
@@ -111,7 +111,7 @@ struct ghost_reader {
     const bool mirror = (tree.reflecting >> face_of(axis, side) & 1) != 0;
     const int inward = mirror ? depth - 1 : 0;
     const int steps = (side == 0 ? inward : -inward) * cells::stride(axis);
-    const values value = from.load(node, cells::number(at) + steps);
+    const values value = from.load(node, cells::cell_number(at) + steps);
     return mirror ? physics.reflected(value, axis) : value;
   }
 
@@ -121,15 +121,15 @@ struct ghost_reader {
     int there[dim];
     copy(at, there);
     there[axis] += side == 0 ? -1 : 1;
-    if (there[axis] >= 0 && there[axis] < n) return from.load(node, cells::number(there));
+    if (there[axis] >= 0 && there[axis] < n) return from.load(node, cells::cell_number(there));
     const int neighbor = tree.neighbor[node * tree.faces + face_of(axis, side)];
     if (neighbor == no_neighbor) return boundary_value(from, node, at, axis, side, 1);
     there[axis] = side == 0 ? n - 1 : 0;
-    if (neighbor >= 0) return from.load(neighbor, cells::number(there));
+    if (neighbor >= 0) return from.load(neighbor, cells::cell_number(there));
     for (int a = 0; a < dim; ++a) {
       if (a != axis) there[a] = coarse_coordinate(node, at, a);
     }
-    return from.load(coarse_neighbor(node, axis, side), cells::number(there));
+    return from.load(coarse_neighbor(node, axis, side), cells::cell_number(there));
   }
 };
 

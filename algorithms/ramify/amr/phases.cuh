@@ -114,8 +114,7 @@ struct advance_level {
     // 2. Base case: there is no finer level.
     if (level == finest_level(*mesh, view.tree.max_level)) return;
     // 3. Recurse: the next finer level takes two steps. Join: tasks run one after another, each
-    //    after
-    //    everything that the previous one has launched.
+    //    after everything that the previous one has launched.
     const double half = 0.5 / double(1u << level);
     grids.then(view, advance_level{mesh, level + 1, begin, true});
     grids.then(view, advance_level{mesh, level + 1, begin + half, false});
@@ -132,7 +131,7 @@ struct end_steps {
   __host__ __device__ void operator()(const View& view, Grids& grids) const {
     grids(finish_step<View>, {1, 1}, view);
     if constexpr (in_loop) {
-      grids(next_step_in_loop<View>, {1, 1}, view);
+      grids(end_steps_in_loop<View>, {1, 1}, view);
     } else {
       grids(next_phase<View>, {1, 1}, view);
     }

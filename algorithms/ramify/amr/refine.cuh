@@ -102,7 +102,7 @@ __global__ void fill_roots(View view, Fill fill) {
   for (int cell = static_cast<int>(threadIdx.x); cell < View::cells::count;
        cell += regrid_threads) {
     int at[View::dim];
-    View::cells::position(cell, at);
+    View::cells::coordinates(cell, at);
     view.u_new.store(node, cell, fill.at(view, place, at));
   }
   if (threadIdx.x == 0) make_node(view, node, place, -1);
@@ -127,7 +127,7 @@ __device__ void make_child(const View& view, const Fill& fill, unsigned i, int c
   const int node = first_child_for(view, i) + child;
   for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += regrid_threads) {
     int at[View::dim];
-    cells::position(cell, at);
+    cells::coordinates(cell, at);
     view.u_new.store(node, cell, fill(view, parent, child, at));
   }
   if (threadIdx.x != 0) return;

@@ -41,7 +41,7 @@ __device__ typename View::real largest_indicator(const View& view, int node) {
   real largest = 0;
   for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += regrid_threads) {
     int at[dim];
-    cells::position(cell, at);
+    cells::coordinates(cell, at);
     cell_stencil<typename View::values, dim> stencil;
     stencil.here = view.physics.to_primitive(view.u_new.load(node, cell));
     for (int axis = 0; axis < dim; ++axis) {
@@ -135,7 +135,7 @@ __global__ void coarsen_families(View view) {
   const int node = view.lists.coarsened[blockIdx.x];
   for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += regrid_threads) {
     int at[View::dim];
-    cells::position(cell, at);
+    cells::coordinates(cell, at);
     view.u_new.store(node, cell, average_of_children(view, view.u_new, node, at));
   }
   __syncthreads();

@@ -132,7 +132,7 @@ std::string describe_invalid_cell(const Mesh& mesh, unsigned long long which) {
       mesh.gather(static_cast<unsigned>(which / cells::count), 1, &values).front().place;
   int at[Mesh::dim];
   const auto cell = static_cast<int>(which % cells::count);
-  cells::position(cell, at);
+  cells::coordinates(cell, at);
   std::string text = "the state at (";
   for (int axis = 0; axis < Mesh::dim; ++axis) {
     const double cells_before = double(place.index[axis]) * Mesh::cells_along + at[axis] + 0.5;

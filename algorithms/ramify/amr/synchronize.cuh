@@ -22,7 +22,7 @@ __device__ typename View::values average_of_children(
   const auto sum = sum_over_corners<1 << dim>([&](int part) {
     int cell[dim];
     for (int axis = 0; axis < dim; ++axis) cell[axis] = below[axis] + (part >> axis & 1);
-    return from.load(source, View::cells::number(cell));
+    return from.load(source, View::cells::cell_number(cell));
   });
   return sum * (typename View::real(1) / view.tree.siblings);
 }
@@ -38,7 +38,7 @@ __global__ void average_down(View view,
   for (int cell = static_cast<int>(threadIdx.x); cell < View::cells::count;
        cell += static_cast<int>(blockDim.x)) {
     int at[View::dim];
-    View::cells::position(cell, at);
+    View::cells::coordinates(cell, at);
     u.store(node, cell, average_of_children(view, u, node, at));
   }
 }
@@ -55,7 +55,7 @@ __global__ void average_down_to_interface(
   for (int cell = static_cast<int>(threadIdx.x); cell < View::cells::count;
        cell += static_cast<int>(blockDim.x)) {
     int at[View::dim];
-    View::cells::position(cell, at);
+    View::cells::coordinates(cell, at);
     const int child = view.tree.first_child[node] + View::cells::child_over(at);
     if (!view.tree.is_leaf(child)) continue;
     u.store(node, cell, average_of_children(view, u, node, at));
@@ -83,7 +83,7 @@ __device__ typename View::real fine_flux(const View& view, int neighbor, const i
     for (int a = 0, bit = 0; a < dim; ++a) {
       there[a] = a == axis ? 0 : first[a] + (part >> bit++ & 1);
     }
-    return fine[cells::line_of(axis, cells::number(there))];
+    return fine[cells::line_of(axis, cells::cell_number(there))];
   });
 }
 
@@ -111,7 +111,7 @@ __global__ void reflux(View view, const int* nodes) {
     const int v = item / cells::count;
     const int cell = item % cells::count;
     int at[dim];
-    cells::position(cell, at);
+    cells::coordinates(cell, at);
     real change = 0;  // of all faces: a cell in a corner has several
     for (int axis = 0; axis < dim; ++axis) {
       if (at[axis] != 0 && at[axis] != n - 1) continue;

@@ -40,7 +40,7 @@ __global__ void estimate_dt(View view) {
     }
     const auto primitive = view.physics.to_primitive(u);
     int at[dim];
-    cells::position(cell, at);
+    cells::coordinates(cell, at);
     real where[dim];
     view.center(place, at, where);
     double rate = 0;

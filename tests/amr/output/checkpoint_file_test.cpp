@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checkpoints are read bit for bit, or rejected.
+// A checkpoint that is read equals the one that was written, bit by bit. Every damaged file is
+// rejected.
 #include "checkpoint_file.hpp"
 
 #include <sys/stat.h>
