@@ -19,12 +19,13 @@ class bad_output : public std::runtime_error {
 
 /// Writes to a temporary file in the folder of `path` and renames it. After a failure `path` is
 /// unchanged, and the temporary file is removed. A replaced file keeps its permissions, and its
-/// owner if the process may give files to that owner. A read-only file is not replaced, unless
-/// replace_read_only_files() was called. The path "-" stands for standard output. \throws bad_output
+/// owner if the process may set that owner. A read-only file is not replaced, unless
+/// replace_read_only_files() was called. The path "-" stands for standard output.
+/// \throws bad_output
 void write_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& write);
 
-/// Does the same, and waits until the file is on the disk: if the machine stops at any moment,
-/// `path` has either the old or the new content. \throws bad_output
+/// Does the same as write_file(), and waits until the file is on the disk: if the machine stops at
+/// any moment, `path` has either the old or the new content. \throws bad_output
 void write_file_to_disk(const std::filesystem::path& path,
                         const std::function<void(std::ostream&)>& write);
 
@@ -38,7 +39,7 @@ void replace_read_only_files();
 /// Flushes standard output. \throws bad_output if anything that was printed is lost
 void flush_standard_output();
 
-/// Removes the temporary file of a write in progress, if there is one. A signal handler may call it.
+/// Removes the temporary file of a write in progress, if any. A signal handler may call it.
 void remove_partial_file() noexcept;
 
 }  // namespace common

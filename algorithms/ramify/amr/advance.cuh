@@ -86,7 +86,7 @@ struct block_stage {
   /// Step 1.
   __device__ void load_cells() const {
     for (int cell = rank; cell < cells::count; cell += tuning::threads) {
-      put_primitive(storage::of_cell(cell), ghosts.u.load(node, cell));
+      put_primitive(storage::cell_entry(cell), ghosts.u.load(node, cell));
     }
   }
 
@@ -98,7 +98,7 @@ struct block_stage {
       const line_type line(axis, item % tuning::lines);
       int at[dim];
       cells::coordinates(line.first + (side == 0 ? 0 : (n - 1) * cells::stride(axis)), at);
-      put_primitive(storage::of_end(side, depth) + line.number,
+      put_primitive(storage::ghost_entry(side, depth) + line.number,
                     ghosts.ghost(node, at, axis, side, depth));
     }
   }
@@ -156,7 +156,7 @@ struct block_stage {
   __device__ void store_new_values() const {
     for (int cell = rank; cell < cells::count; cell += tuning::threads) {
       values change;
-      for (int v = 0; v < variables; ++v) change[v] = shared.change[v][storage::of_cell(cell)];
+      for (int v = 0; v < variables; ++v) change[v] = shared.change[v][storage::cell_entry(cell)];
       const values u = view.u_new.load(node, cell);
       if (stage.index == 0) {
         view.u_stage.store(node, cell, u + change);

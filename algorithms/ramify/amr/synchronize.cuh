@@ -2,14 +2,14 @@
 #pragma once
 
 /// \file
-/// Makes levels agree: inner nodes get the averages of their children, and coarse leaves get the
+/// Synchronizes levels: inner nodes get the averages of their children, and coarse leaves get the
 /// fluxes of finer blocks.
 
 #include <ramify/amr/run_view.cuh>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// The average of the fine cells in a cell of an inner node.
+/// Returns the average of the fine cells in a cell of an inner node.
 template <class View>
 __device__ typename View::values average_of_children(
     const View& view, const block_values<typename View::physics_type, View::cells_along>& from,
@@ -44,8 +44,8 @@ __global__ void average_down(View view,
 }
 
 /// Averages down to the interface nodes of all levels, one block each. Leaves of a node's level
-/// read only its cells that are above leaves, so the others are left out. The grid reads leaves and
-/// writes inner nodes; therefore the nodes need no order.
+/// read only those of its cells whose children are leaves, so the other cells are left out. The
+/// grid reads leaves and writes inner nodes; therefore the nodes need no order.
 template <class View>
 __global__ void average_down_to_interface(
     View view, block_values<typename View::physics_type, View::cells_along> u) {
@@ -62,8 +62,8 @@ __global__ void average_down_to_interface(
   }
 }
 
-/// The fine flux through the part of a coarse-fine face that belongs to one coarse cell: the sum
-/// over the fine cells there, in a register of the neighbor's child.
+/// Returns the fine flux through the part of a coarse-fine face that belongs to one coarse cell:
+/// the sum over the fine cells there, from the flux register of the neighbor's child.
 template <class View>
 __device__ typename View::real fine_flux(const View& view, int neighbor, const int (&at)[View::dim],
                                          int axis, int side, int variable) {
@@ -112,7 +112,7 @@ __global__ void reflux(View view, const int* nodes) {
     const int cell = item % cells::count;
     int at[dim];
     cells::coordinates(cell, at);
-    real change = 0;  // of all faces: a cell in a corner has several
+    real change = 0;  // the sum over all faces: a cell in a corner has several
     for (int axis = 0; axis < dim; ++axis) {
       if (at[axis] != 0 && at[axis] != n - 1) continue;
       const int side = at[axis] == 0 ? 0 : 1;
