@@ -28,8 +28,8 @@ class table_file {
   /// an interrupted program left. The other rows are not changed. If there is no file the table is
   /// new.
   /// \throws std::invalid_argument as the constructor, and if `time` is NaN
-  /// \throws bad_input if the file cannot be read, has other columns (the message names the first), or a
-  ///   line that is not a row
+  /// \throws bad_input if the file cannot be read, has other columns (the message names the first),
+  ///   or a line that is not a row
   /// \throws bad_output naming the file, which is then unchanged
   [[nodiscard]] static table_file resume(std::filesystem::path path,
                                          std::vector<std::string> columns, double time);

@@ -126,8 +126,8 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch) {
   BOOST_TEST(interrupted > 0u);  // the second kick waited for the host
 }
 
-// As if a graph were launched several times before get(): the host must complete the forces of the
-// first step, so the others do nothing until then.
+// Several steps before get(), as if a graph were launched several times. The host must complete the
+// forces of the first step; until then the other steps do nothing.
 BOOST_AUTO_TEST_CASE(the_last_get_completes_all_steps) {
   system_type system = cluster(bodies_of_deep_tree, config_for(route::flat));
   for (int step = 0; step < 2; ++step) static_cast<void>(system.step_async(dt));

@@ -26,7 +26,7 @@ namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 /// of a step, the kick and the steps after it do nothing.
 struct step_progress {
   std::uint32_t waits;    ///< 1 if the second kick of a step waits for the host
-  std::uint32_t skipped;  ///< number of steps that did nothing, such as in later launches of a graph
+  std::uint32_t skipped;  ///< steps that did nothing, such as later launches of a graph
 };
 
 /// The first kick and the drift of a step. One thread for each body.
