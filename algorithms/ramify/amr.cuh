@@ -31,7 +31,7 @@
 /// Launches    Device route: one chain of tail launches for each call of advance(), with 10 launch
 ///             slots (6 a level and 4 with subcycling); without a slot the host launches. Flat
 ///             route: the host reads a few bytes back for each phase of a regrid, and once for at
-///             most 8 steps, or a graph's loop takes the steps between two regrids.
+///             most 8 steps; or the loop of a graph takes the steps between two regrids.
 /// Waits       advance() waits; advance_async() does not. A stream that is being captured records
 ///             the steps; see advance_async().
 /// Results     The same bits on both routes and for any order of blocks.
@@ -75,8 +75,9 @@ class amr_run;
 template <class Physics, class Criterion, int n>
 class [[nodiscard("call get(): it waits, checks and completes the steps")]] amr_advance {
  public:
-  /// Waits for the steps. Launches what kernels could not launch, and on the flat route all phases,
-  /// and gets more memory for the mesh. Returns the report of the run until now.
+  /// Waits for the steps and completes them. It launches the phases that kernels could not launch,
+  /// on the flat route all phases, and allocates memory if the mesh grows. Returns the report of
+  /// the run until now.
   ///
   /// Must be called once. For captured steps, call it after each launch of their graph, or after
   /// the last of several launches, before any other member of the amr_run and before another graph.
@@ -97,9 +98,9 @@ class [[nodiscard("call get(): it waits, checks and completes the steps")]] amr_
   using parts = detail::amr::run_parts<Physics, n, Criterion>;
   using run_type = detail::amr::phase_run<parts, detail::amr::fill_from_parent>;
 
-  amr_advance(const detail::amr::advance_request& wanted, parts& of)
-      : parts_(&of),
-        run_(std::make_unique<run_type>(of, detail::amr::fill_from_parent{}, wanted.steps)) {
+  amr_advance(const detail::amr::advance_request& wanted, parts& run_parts)
+      : parts_(&run_parts),
+        run_(std::make_unique<run_type>(run_parts, detail::amr::fill_from_parent{}, wanted.steps)) {
     run_->start(wanted);
   }
 
@@ -107,11 +108,11 @@ class [[nodiscard("call get(): it waits, checks and completes the steps")]] amr_
   std::unique_ptr<run_type> run_;
 };
 
-/// A flow on its mesh. Move-only; the stream must outlive it. After an exception other than
+/// A run: a flow and its mesh. Move-only; the stream must outlive it. After an exception other than
 /// std::invalid_argument and amr_error it may only be destroyed.
 ///
-/// `Physics` has the members of euler (euler.cuh), `Criterion` is described in criteria.cuh; `n` is
-/// the number of cells along a block's edge, even and at least 4.
+/// `Physics` has the members of euler (euler.cuh). criteria.cuh describes `Criterion`. `n` is the
+/// number of cells along a block's edge, even and at least 4.
 template <class Physics, class Criterion = gradient_criterion<Physics>,
           int n = default_block_cells<Physics>>
 class amr_run {
@@ -134,11 +135,12 @@ class amr_run {
     build(detail::amr::fill_from_initial_state<Initial>{initial});
   }
 
-  /// Continues a run from a state that save() returned. A state contains neither `physics` nor
-  /// `criterion` nor `config`: with the same ones the results have the same bits. Waits for
+  /// Continues a run from a state that save() returned. A state does not contain `physics`,
+  /// `criterion` and `config`; if they are the same, the results have the same bits. Waits for
   /// `stream`.
-  /// \throws std::invalid_argument also if `state` has other blocks or numbers, or its leaves are
-  ///         not a balanced mesh; the other exceptions of the first constructor
+  /// \throws std::invalid_argument also if `state` has another block size, number type or other
+  ///         root blocks, or its leaves are not a balanced mesh; the other exceptions of the first
+  ///         constructor
   amr_run(const Physics& physics, const Criterion& criterion, const amr_state& state,
           const amr_config& config, cudaStream_t stream = nullptr)
       : parts_(std::make_unique<parts>(physics, criterion, validated(config, &state), stream)) {
@@ -165,18 +167,19 @@ class amr_run {
     advance(std::numeric_limits<std::uint64_t>::max(), stop_time);
   }
 
-  /// Starts the steps of advance(). Its result's get() waits, and completes them.
+  /// Starts the steps of advance(). get() of the result waits for the steps and completes them.
   ///
   /// Returns without waiting on the device route, unless amr_config.pending_launches is set; the
   /// first call with the automatic route may measure launch costs (see choose_route()). On the flat
   /// route get() launches the phases. Until get() returns, no other member may be called.
   ///
-  /// A stream that is being captured records the steps: each launch of the graph takes as many. On
-  /// the device route it may contain regrids. On the flat route, which needs a GPU with loops in
-  /// graphs, it must not: mesh.max_level or regrid.every is 0, or `steps` is less than
-  /// regrid.every; if a regrid is due nevertheless, get() completes the steps. The graph contains
-  /// the addresses of the mesh, so the mesh cannot grow until the result is destroyed; reserve()
-  /// gives it memory before. The result must live as long as the graph is launched.
+  /// If the stream is being captured, the graph records the steps: each launch of the graph takes
+  /// `steps` steps. On the device route they may contain regrids. The flat route requires a GPU
+  /// with loops in graphs, and steps without regrids: mesh.max_level or regrid.every is 0, or
+  /// `steps` is less than regrid.every. If a regrid is due nevertheless, get() completes the steps.
+  /// The graph contains the addresses of the mesh, so the mesh cannot grow until the result is
+  /// destroyed. Call reserve() before the capture. The result must live as long as the graph is
+  /// launched.
   /// \throws std::invalid_argument if `stop_time` is NaN; unavailable if the steps cannot be
   ///         captured, with the reason; cuda_error; std::logic_error if other steps are under way
   [[nodiscard]] amr_advance<Physics, Criterion, n> advance_async(
@@ -185,8 +188,8 @@ class amr_run {
     return {{.steps = steps, .stop = stop_time}, complete()};
   }
 
-  /// Gives the mesh memory for `blocks` blocks, inner ones included, or for mesh.max_blocks. It
-  /// does nothing if the mesh has as much. Asynchronous.
+  /// Allocates memory of the mesh for `blocks` blocks, inner ones included, but at most for
+  /// mesh.max_blocks. It does nothing if the mesh has enough memory. Asynchronous.
   /// \throws std::logic_error if steps are under way or were captured; cuda_error
   void reserve(std::size_t blocks) {
     auto& mesh = complete().mesh;
@@ -237,7 +240,7 @@ class amr_run {
     return config;
   }
 
-  /// The parts of a run that has no steps under way. \throws std::logic_error if it has
+  /// Returns the parts of the run. \throws std::logic_error if steps are under way
   [[nodiscard]] parts& complete() const {
     if (parts_->under_way) {
       throw std::logic_error("amr_run: call get() of the steps under way first");
@@ -264,7 +267,7 @@ class amr_run {
     mesh.copy_in(std::vector<unsigned>(nodes, 0), mesh.view().lists.is_tagged);
     mesh.scatter(forest.nodes_of_leaves, saved.values.data());
 
-    run_state state = initial_run_state();  // lists and averages are made as for a first mesh
+    run_state state = initial_run_state();  // lists and averages are built as for a first mesh
     static_cast<amr_progress&>(state.clock) = saved;
     state.clock.next_regrid = saved.next_regrid;
     state.mesh.families = forest.families();

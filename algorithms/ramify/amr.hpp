@@ -33,7 +33,7 @@
 
 namespace ramify {
 
-/// The problems. The first four are of an ideal gas, the others of a concentration in a given flow.
+/// The problems. The first four simulate an ideal gas, the others a concentration in a given flow.
 enum class amr_problem {
   sod,               ///< a shock tube, along x
   sedov,             ///< a blast from the center of the domain
@@ -49,7 +49,7 @@ enum class amr_criterion { gradient, loehner };
 /// The type of the values; the time is always a double.
 enum class amr_precision { double_, float_ };
 
-/// Which values of a gas a snapshot contains; for a concentration they are the same.
+/// Which values of a gas a snapshot contains. For a concentration both are the same.
 enum class amr_fields {
   conserved,  ///< density, momentum along each axis, total energy, all per volume
   primitive   ///< density, velocity along each axis, pressure
@@ -82,7 +82,7 @@ struct amr_options : amr_config {
 
 /// Returns the customary domain, boundaries, gamma and end time of a problem, a mesh of moderate
 /// size, and thresholds for the criterion.
-/// \throws std::invalid_argument `dimensions` other than 2 and 3
+/// \throws std::invalid_argument if `dimensions` is neither 2 nor 3
 [[nodiscard]] amr_options recommended_options(amr_problem problem, int dimensions,
                                               amr_criterion criterion = amr_criterion::gradient);
 
@@ -92,8 +92,8 @@ void validate(const amr_options& options);
 /// Returns the names of the conserved or primitive fields, such as "density" and "momentum_x".
 [[nodiscard]] std::vector<std::string> field_names(const amr_options& options, amr_fields kind);
 
-/// Returns the period of the exact solution on the domain of recommended_options(): it equals the
-/// initial state at each whole multiple. Returns 0 if there is no period.
+/// Returns the period of the exact solution on the domain of recommended_options(). The solution
+/// equals the initial state at each whole multiple. Returns 0 if there is no period.
 [[nodiscard]] double return_time(const amr_options& options);
 
 namespace detail::facade {
@@ -109,8 +109,8 @@ class amr_simulation {
 
   /// Continues from state(), on any backend and route; with the same options on the same backend
   /// the results have the same bits.
-  /// \throws std::invalid_argument also if the state is of another mesh or another kind of values;
-  ///         the other exceptions of the first constructor
+  /// \throws std::invalid_argument also if the state belongs to another mesh or another kind of
+  ///         values; the other exceptions of the first constructor
   amr_simulation(const amr_options& options, const amr_state& state);
 
   ~amr_simulation();

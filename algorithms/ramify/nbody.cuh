@@ -37,12 +37,12 @@
 ///                potential only.
 /// Error          depends on theta: benchmarks/README.md, "N-body gravity on a GPU", lists it. It
 ///                is larger for bodies on a line (8 % at theta 0.5) and where forces cancel. At
-///                theta 0 it is rounding. A warp opens each node that one of its bodies must open,
-///                so errors are smaller than those of one traversal for each body.
+///                theta 0 only rounding errors remain. A warp opens each node that one of its
+///                bodies must open, so errors are smaller than if each body had its own traversal.
 /// Reproducible   the same input gives the same bits, by either route and in any order of grids.
 /// Step           nbody_system: leapfrog, kick-drift-kick, one force calculation a step. Second
-///                order in dt; time-reversible (with -dt) but for rounding. All bodies have one dt,
-///                so close encounters require softening or a small dt.
+///                order in dt; time-reversible (with -dt) except for rounding. All bodies have one
+///                dt, so close encounters require softening or a small dt.
 /// Scratch        barnes_hut, of floats: 16 bytes a body and 68 a node, for half a node a body, and
 ///                the tree's (<ramify/spatial_tree.cuh>), which each call builds anew. A system
 ///                keeps 44 bytes a body more. All from Ramify's stream-ordered pool, or, for
@@ -63,8 +63,8 @@
 /// Not for        barnes_hut: fewer than about 10,000 bodies, for which direct_gravity() is faster
 ///                (on an H200). Periodic boxes. Forces to more than three digits, for which
 ///                quadrupoles or a fast multipole method cost less than a small theta.
-///                nbody_system: orbits of a few planets over ages, which require higher orders;
-///                tight binaries, which require individual time steps.
+///                nbody_system: orbits of a few planets over very long times, which require higher
+///                orders; tight binaries, which require individual time steps.
 
 #include <cstddef>
 #include <cstdint>

@@ -27,10 +27,11 @@ struct amr_settings {
 /// \throws std::invalid_argument naming the option
 void validate(const amr_settings& settings);
 
-/// The settings by the names of the program's options, without backend, route and limits.
+/// Returns the settings by the names of the program's options, without backend, route and limits.
 [[nodiscard]] nlohmann::ordered_json to_json(const amr_settings& settings);
 
-/// The inverse of to_json. \throws std::invalid_argument naming a missing or bad setting
+/// Returns the settings that to_json() wrote. \throws std::invalid_argument naming a missing or bad
+/// setting
 [[nodiscard]] amr_settings settings_from_json(const nlohmann::json& json);
 
 /// A simulation between two steps.
@@ -38,7 +39,7 @@ struct amr_checkpoint {
   amr_settings settings;
   ramify::amr_state state;
   std::uint32_t frames_written = 0;
-  std::vector<double> first_totals;  ///< of the conserved fields at the start
+  std::vector<double> first_totals;  ///< totals of the conserved fields at the start
 };
 
 /// Writes a checkpoint.

@@ -25,7 +25,7 @@ struct bodies {
 
 /// Generates a star cluster in equilibrium: `n` equal masses with Plummer's density, by the method
 /// of Aarseth, Hénon and Wielen (1974). Units are standard: G = 1, mass 1, energy -1/4, so the
-/// crossing time of a star is about 2.8. The center of mass rests in the origin. Stars beyond ten
+/// crossing time of a star is about 2.8. The center of mass rests at the origin. Stars beyond ten
 /// times the scale radius of 3 pi / 16 are drawn again. The same seed gives the same cluster.
 [[nodiscard]] bodies make_plummer_sphere(std::size_t n, std::uint64_t seed);
 

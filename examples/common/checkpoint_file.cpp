@@ -57,7 +57,7 @@ std::uint32_t crc_of(const void* bytes, std::size_t count) {
 
 std::uint32_t crc_of(const preamble& p) { return crc_of(&p, offsetof(preamble, crc)); }
 
-/// Bytes of an element; 0 if there is no such type.
+/// Returns the bytes of an element; 0 if there is no such type.
 std::size_t element_bytes(std::string_view type) {
   constexpr std::array<std::pair<std::string_view, std::size_t>, 7> all{
       {{"u8", 1}, {"i32", 4}, {"u32", 4}, {"i64", 8}, {"u64", 8}, {"f32", 4}, {"f64", 8}}};
@@ -164,7 +164,7 @@ struct listed_array {
   std::uint32_t crc;
 };
 
-/// The program, the settings and the list of arrays. No array is larger than the file.
+/// Returns the program, the settings and the list of arrays. No array is larger than the file.
 std::vector<listed_array> read_directory(reader& file, const preamble& p, checkpoint& state) {
   std::string text(static_cast<std::size_t>(p.directory_bytes), '\0');
   file.read(text.data(), text.size(), p.file_bytes);

@@ -54,7 +54,7 @@ struct checkpoint_array {
 struct checkpoint {
   std::string program;      ///< the program that can continue, such as "ramify amr"
   nlohmann::json settings;  ///< integers and doubles are kept exactly, but NaN becomes null
-  std::vector<checkpoint_array> arrays;  ///< with different names
+  std::vector<checkpoint_array> arrays;  ///< no two arrays have the same name
 
   /// Returns the values of an array. \throws std::out_of_range if no array has this name and type
   template <checkpoint_element T>
@@ -79,7 +79,8 @@ void write_checkpoint(const std::filesystem::path& path, const checkpoint&);
 /// Reads a checkpoint that write_checkpoint() wrote for `program`. Every byte of the file is
 /// checked. No allocation is larger than the file.
 /// \throws bad_input naming the file: it cannot be read, is no checkpoint, is of another version or
-///   another program, was truncated (where), or is damaged (which array)
+///   another program, was truncated (the message names the offset), or is damaged (the message
+///   names the damaged part)
 [[nodiscard]] checkpoint read_checkpoint(const std::filesystem::path& path,
                                          std::string_view program);
 

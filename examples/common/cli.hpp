@@ -71,7 +71,7 @@ CLI::Option* add_whole_number(CLI::App& app, const std::string& name, T& target,
 void add_launch_options(CLI::App& app, ramify::backend& backend, ramify::route& route,
                         std::size_t& pending_launches);
 
-/// Does the same for options that have the fields of run_options.
+/// Declares the same options for an object that has the fields of run_options.
 template <class Options>
 void add_launch_options(CLI::App& app, Options& options) {
   add_launch_options(app, options.backend, options.route, options.pending_launches);

@@ -14,7 +14,7 @@
 
 namespace common {
 
-/// Returns `from` for a share of 0, and `to` for 1.
+/// Returns the linear interpolation of two colors: `from` at share 0, `to` at share 1.
 [[nodiscard]] inline rgb mixed(const rgb& from, const rgb& to, double share) {
   rgb color;
   for (std::size_t c = 0; c < 3; ++c) {
@@ -23,7 +23,7 @@ namespace common {
   return color;
 }
 
-/// Returns the color at a share of [0, 1] of a path through colors at equal distances.
+/// Returns the color at position `share`, in [0, 1], of a gradient through equidistant colors.
 [[nodiscard]] inline rgb color_along(std::span<const rgb> colors, double share) {
   const double place = share * double(colors.size() - 1);
   const auto below = std::min(std::size_t(place), colors.size() - 2);

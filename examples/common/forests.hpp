@@ -15,7 +15,7 @@ namespace common {
 
 enum class forest_kind {
   random,       ///< uniform recursive: the parent is any earlier node; the height is about e ln n
-  path,         ///< each node is the only child of the node before
+  path,         ///< each node is the only child of the previous node
   star,         ///< all nodes are children of the first node
   caterpillar,  ///< a path of every other node, with one leaf at each
   complete,     ///< a complete binary tree, level by level

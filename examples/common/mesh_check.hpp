@@ -15,7 +15,7 @@ namespace common {
 /// The indices of blocks of deeper levels would not fit into 32 bits.
 inline constexpr int deepest_mesh_level = 31;
 
-/// The number of blocks of a level along an axis.
+/// Returns the number of blocks of a level along an axis.
 [[nodiscard]] inline std::uint64_t blocks_along(const ramify::mesh_snapshot& mesh, int level,
                                                 std::size_t axis) {
   // In two dimensions there is one layer on all levels.

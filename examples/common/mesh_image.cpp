@@ -17,7 +17,7 @@ namespace {
 constexpr rgb not_finite{255, 0, 255};
 constexpr rgb no_block{96, 96, 96};
 
-/// The color of an outline on a color: halfway to white or to black, whichever is farther.
+/// Returns the color of an outline on a color: halfway to white or to black, whichever is farther.
 rgb contrasting(const rgb& color) {
   const double lightness = 0.299 * color[0] + 0.587 * color[1] + 0.114 * color[2];
   return lightness < 128 ? mixed(color, {255, 255, 255}, 0.5) : mixed(color, {0, 0, 0}, 0.5);
@@ -48,7 +48,7 @@ class scale {
   double greatest_;
 };
 
-/// The first pixel whose center is in the i-th of `count` equal parts of an edge.
+/// Returns the first pixel whose center is in the i-th of `count` equal parts of an edge.
 unsigned first_pixel(std::uint64_t i, std::uint64_t count, unsigned pixels) {
   // The center of pixel p is at (2 p + 1) / (2 pixels). Integers ensure that each pixel belongs to
   // exactly one of two neighboring blocks of any levels.
@@ -91,7 +91,7 @@ class picture {
   }
 
  private:
-  /// The layer of a leaf's cells that the plane cuts; `cells` if it does not.
+  /// Returns the layer of a leaf's cells that the plane cuts; `cells` if it does not.
   [[nodiscard]] std::size_t layer(std::size_t leaf) const {
     const auto cells = std::size_t(mesh_.cells);
     if (mesh_.dimensions == 2) return 0;
@@ -101,7 +101,7 @@ class picture {
     return at / cells == block.index[normal_] ? std::size_t(at % cells) : cells;
   }
 
-  /// The value of a cell in a layer of a leaf, `i` cells to the right and `j` up.
+  /// Returns the value of a cell in a layer of a leaf, `i` cells to the right and `j` up.
   [[nodiscard]] double value(std::size_t leaf, std::size_t layer, std::size_t i,
                              std::size_t j) const {
     const auto cells = std::size_t(mesh_.cells);

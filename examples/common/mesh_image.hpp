@@ -15,11 +15,11 @@ namespace common {
 struct mesh_image_options {
   unsigned longer_edge = 1024;     ///< pixels, 1 to 32768; the other edge is in proportion
   int normal = 2;                  ///< in 3D: the axis, 0 to 2, orthogonal to the cut
-  std::optional<double> position;  ///< in 3D: of the cut on that axis; default: the middle
+  std::optional<double> position;  ///< in 3D: position of the cut on that axis; default: the middle
   std::optional<double> least;  ///< the darkest value; default: the smallest value in the picture
   std::optional<double> greatest;  ///< the lightest value; default: the largest value
   bool logarithmic = false;  ///< a logarithmic scale; values that are not positive are darkest
-  bool outlines = true;      ///< of blocks that are large enough
+  bool outlines = true;      ///< draws outlines of blocks that are large enough
 };
 
 /// Draws a two-dimensional mesh, or a cut through a three-dimensional one along a plane of constant

@@ -28,7 +28,7 @@ using keys_of_any_type =
 /// The content of a file.
 struct numbers {
   keys_of_any_type keys;
-  std::vector<std::uint64_t> values;  ///< one a key, or none
+  std::vector<std::uint64_t> values;  ///< one for each key, or empty
 };
 
 /// Reads one number a line, or with `pairs` a number and, after a space or tab, an unsigned value.

@@ -80,7 +80,7 @@ class temporary_file {
       : name_(to.file.string() + ".part" + std::to_string(::getpid())) {
     partial_file = name_.c_str();
     int file = create(to);
-    if (file < 0 && errno == EEXIST) {  // left by a killed process that had the same number
+    if (file < 0 && errno == EEXIST) {  // left by a killed process that had the same ID
       ::unlink(name_.c_str());
       file = create(to);
     }
@@ -104,7 +104,7 @@ class temporary_file {
 
   /// Gives the file the owner and the permissions of the file that it replaces.
   void restore(const fs::path& path, const struct stat& old) const {
-    // Changing the owner requires a privilege, and is worth no error.
+    // Changing the owner requires a privilege. Without it the write still succeeds.
     const bool same_owner = ::chown(name_.c_str(), old.st_uid, old.st_gid) == 0;
     const mode_t kept = same_owner ? 07777 : 0777;  // no set-user-ID bit for another user
     if (::chmod(name_.c_str(), old.st_mode & kept) != 0) fail(path, last_error());

@@ -87,7 +87,7 @@ std::string rows_until(const std::filesystem::path& path, const std::vector<std:
     }
     rest.remove_prefix(end + 1);
   }
-  // The header is written as a whole, so a file without a complete line is not of this program.
+  // The header is written as a whole, so this program did not write a file without a complete line.
   if (rest.size() == content.size()) throw bad_input(path.string() + " has no line of columns");
   return rows;
 }

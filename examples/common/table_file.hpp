@@ -18,7 +18,7 @@ namespace common {
 /// and stays there if the program stops.
 class table_file {
  public:
-  /// A new table; it replaces an existing file.
+  /// Creates a new table, which replaces an existing file.
   /// \throws std::invalid_argument if there are no columns, or a name is empty, contains a comma, a
   ///   quote or a line end, or begins or ends with a blank
   /// \throws bad_output naming the file
@@ -28,8 +28,8 @@ class table_file {
   /// an interrupted program left. The other rows are not changed. If there is no file the table is
   /// new.
   /// \throws std::invalid_argument as the constructor, and if `time` is NaN
-  /// \throws bad_input if the file cannot be read, has other columns (which), or a line that is not
-  ///   a row
+  /// \throws bad_input if the file cannot be read, has other columns (the message names the first),
+  ///   or a line that is not a row
   /// \throws bad_output naming the file, which is then unchanged
   [[nodiscard]] static table_file resume(std::filesystem::path path,
                                          std::vector<std::string> columns, double time);

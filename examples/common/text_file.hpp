@@ -38,7 +38,7 @@ class bad_input : public std::runtime_error {
 /// Returns a text from a file for a message: in quotes, escaped, its first 60 bytes at most.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
-/// Parses all of `text` as a number. Returns none if it is not one, or out of range.
+/// Parses all of `text` as a number. Returns none if it is not a number or is out of range.
 template <class Number>
 [[nodiscard]] std::optional<Number> parse(std::string_view text) {
   Number value{};
@@ -62,7 +62,7 @@ struct text_line {
   [[noreturn]] void reject(const std::string& what) const { throw bad_input(message(what)); }
 };
 
-/// Removes the byte order mark of UTF-8 from the begin of a text. \throws bad_input for UTF-16
+/// Removes the byte order mark of UTF-8 from the beginning of a text. \throws bad_input for UTF-16
 [[nodiscard]] std::string_view without_byte_order_mark(const std::filesystem::path& path,
                                                        std::string_view text);
 

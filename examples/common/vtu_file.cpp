@@ -255,7 +255,7 @@ constexpr std::array<std::string_view, 2> pvd_foot{"</Collection>", "</VTKFile>"
 constexpr std::array<std::string_view, 3> pvd_entry{R"(<DataSet timestep=")",
                                                     R"(" group="" part="0" file=")", R"("/>)"};
 
-/// The shortest text that is parsed to the same number.
+/// Returns the shortest text that is parsed to the same number.
 std::string exact(double value) {
   std::array<char, 32> text;
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};

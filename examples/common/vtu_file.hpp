@@ -34,10 +34,10 @@ class pvd_series {
     bool operator==(const entry&) const = default;
   };
 
-  /// A new series. The first add() replaces an existing file.
+  /// Creates a new series. The first add() replaces an existing file.
   explicit pvd_series(std::filesystem::path path) : path_(std::move(path)) {}
 
-  /// Continues a series: with the entries of the file up to and at `time`, or without entries if
+  /// Continues a series with the entries of the file up to and at `time`, or without entries if
   /// there is no file. The first add() changes the file.
   /// \throws std::invalid_argument if `time` is NaN
   /// \throws bad_input if the file cannot be read, or pvd_series did not write it

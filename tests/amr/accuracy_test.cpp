@@ -16,7 +16,7 @@ using namespace tests;
 
 namespace {
 
-/// The order of convergence from two errors, the second with cells of half the size.
+/// Returns the order of convergence from two errors, the second with cells of half the size.
 double order(double coarse, double fine) { return std::log2(coarse / fine); }
 
 double error_against_exact(const any_run& run, const setting& s) {
@@ -211,7 +211,7 @@ BOOST_DATA_TEST_CASE(the_shock_tube_is_of_first_order, data::make({false, true})
 
 namespace {
 
-/// A quarter (an eighth) of a blast, between reflecting sides.
+/// Returns a setting: a quarter (in 3D an eighth) of a blast, between reflecting sides.
 setting blast(matter what, int levels) {
   setting s;
   s.matter = what;
@@ -221,20 +221,20 @@ setting blast(matter what, int levels) {
   s.config.regrid.refine_above = 0.2;
   s.config.regrid.coarsen_below = 0.1;
   s.initial = initial_kind::blast;
-  s.variable = what == matter::gas_2d ? 3 : 4;  // the density does not tell of the initial_kind
+  s.variable = what == matter::gas_2d ? 3 : 4;  // pressure: the initial density is uniform
   s.width = what == matter::gas_2d ? 0.06 : 0.12;
   for (double& c : s.center) c = 0;
   return s;
 }
 
-/// The exact solution for the energy that the cells contain.
+/// Returns the exact solution for the energy that the cells contain.
 sedov_blast exact_blast(const any_run& run, const setting& s) {
   const bool in_2d = s.matter == matter::gas_2d;
   const double cold = 1e-5 / 0.4 * (in_2d ? 1.44 : 1.728);
   return sedov_blast(in_2d ? 2 : 3, 1.4, (run.totals().back() - cold) * (in_2d ? 4 : 8));
 }
 
-/// The radius at which the pressure has half its maximum, from the volume inside.
+/// Returns the radius at which the pressure has half its maximum, from the volume inside.
 double shock_radius(const mesh_snapshot& mesh) {
   const bool in_2d = mesh.dimensions == 2;
   const auto pressure = [&](std::size_t leaf, std::size_t cell) {

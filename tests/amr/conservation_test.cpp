@@ -14,8 +14,8 @@ using namespace tests;
 
 namespace {
 
-/// A gas in a periodic box, with waves that soon become shocks. Dense regions are refined, so there
-/// are always coarse-fine faces.
+/// Returns a setting: a gas in a periodic box, with waves that soon become shocks. Dense regions
+/// are refined, so there are always coarse-fine faces.
 setting box_of_gas(matter what, bool subcycle) {
   setting s;
   s.matter = what;
@@ -39,8 +39,8 @@ struct drift {
   double mass, momentum, energy;
 };
 
-/// The relative changes of the totals after some steps; of momentum relative to mass times the
-/// speed of sound.
+/// Returns the relative changes of the totals after some steps. Changes of momentum are relative to
+/// mass times the speed of sound.
 drift drift_of(const setting& s, std::uint64_t steps) {
   const auto run = start_run(s);
   // There are several levels, at least until the gas is at rest.

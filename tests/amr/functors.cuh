@@ -35,15 +35,15 @@ struct velocity_of {
   }
 
   [[nodiscard]] __host__ __device__ double max_speed(const double (&where)[dim], int axis) const {
-    return std::fabs((*this)(where, 0, axis));  // all of them are fastest at time 0
+    return std::fabs((*this)(where, 0, axis));  // all flows are fastest at time 0
   }
 };
 
 template <int dim>
 using scalar_of = advection<double, dim, velocity_of<dim>>;
 
-// One type of run for each kind of matter, all with the same functors: each instantiation takes a
-// compiler seconds.
+// One type of run for each kind of matter, all with the same functors, because each instantiation
+// takes seconds to compile.
 template <int dim>
 [[nodiscard]] scalar_of<dim> physics_of(const setting& s, const scalar_of<dim>*) {
   scalar_of<dim> physics{{s.flow, s.rate, {}}};
@@ -59,7 +59,7 @@ template <int dim>
 
 // ---- the initial state --------------------------------------------------------------------------
 
-/// A hash of a place, in [0, 1).
+/// Returns a hash of a position, in [0, 1).
 [[nodiscard]] __host__ __device__ inline double noise_at(const double* where, int dim, int salt) {
   std::uint64_t bits = 0x9e3779b97f4a7c15ull * static_cast<std::uint64_t>(salt + 1);
   for (int axis = 0; axis < dim; ++axis) {
@@ -195,8 +195,8 @@ template <class Physics>
 struct criterion_of {
   static constexpr int dim = Physics::dimensions;
   setting s;
-  double lower[dim];      // of the domain
-  double root_edge[dim];  // of a root block
+  double lower[dim];      // lower corner of the domain
+  double root_edge[dim];  // edges of a root block
 
   explicit criterion_of(const setting& of) : s(of) {
     for (std::size_t axis = 0; axis < dim; ++axis) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a run's phases are launched: failed launches, steps in the background, a mesh that has no
-// memory left, loops of graphs, captured steps.
+// Launches of the phases of a run: failed launches, asynchronous steps, a mesh that has no memory
+// left, loops of graphs, captured steps.
 #include <atomic>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -54,7 +54,7 @@ mesh_snapshot after(const setting& s, std::uint64_t steps) {
   return run->snapshot();
 }
 
-/// A setting whose mesh needs 1344 blocks after 4 steps, and has memory for 1024 at first.
+/// Returns a setting whose mesh needs 1344 blocks after 4 steps, and initially has memory for 1024.
 setting growing(route taken) {
   setting s;
   s.matter = matter::scalar_2d;

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// Checks that each mesh must pass, by brute force on its leaves; comparisons of runs; settings.
+/// Checks that each mesh must pass, by brute force on its leaves; comparisons of runs; settings of
+/// runs.
 
 #include <algorithm>
 #include <array>
@@ -61,14 +62,15 @@ inline setting lively(matter what, bool subcycle) {
   return s;
 }
 
+/// Returns the number of steps of a run of lively(); fewer under sanitizers or in 3D.
 inline std::uint64_t lively_steps(const setting& s) {
   if (effort() < 1 || s.matter == matter::gas_3d) return 2;
   const bool is_gas = s.matter == matter::gas_2d;
   return s.config.step.subcycle ? (is_gas ? 4 : 6) : 16;
 }
 
-/// The Morton code of a leaf in its root block: the bits of its index on the finest level, x
-/// lowest.
+/// Returns the Morton code of a leaf in its root block: the bits of its index on the finest level,
+/// x lowest.
 inline std::uint64_t morton_code(const ramify::block_position& leaf, int dimensions) {
   constexpr int finest = 18;
   std::uint64_t code = 0;
@@ -84,7 +86,7 @@ inline std::uint64_t morton_code(const ramify::block_position& leaf, int dimensi
   return code;
 }
 
-/// The Morton code of a leaf's root block.
+/// Returns the Morton code of a leaf's root block.
 inline std::uint64_t root_code(const ramify::block_position& leaf, int dimensions) {
   std::uint64_t code = 0;
   for (int axis = 0; axis < dimensions; ++axis) {
@@ -147,7 +149,7 @@ inline std::string balance_fault(const ramify::mesh_snapshot& mesh, const settin
   for (std::size_t i = 0; i < cubes.size(); ++i) {
     for (std::size_t j = 0; j < cubes.size(); ++j) {
       if (cubes[j].level - cubes[i].level < 2) continue;
-      int beside = 0;
+      int shared_codimension = 0;
       bool touch = true;
       for (std::size_t axis = 0; axis < std::size_t(mesh.dimensions); ++axis) {
         const std::int64_t all = std::int64_t{mesh.roots[axis]} << finest;
@@ -163,9 +165,9 @@ inline std::string balance_fault(const ramify::mesh_snapshot& mesh, const settin
         }
         if (overlap) continue;
         touch = touch && adjacent;
-        ++beside;
+        ++shared_codimension;
       }
-      if (touch && beside <= codimension) {
+      if (touch && shared_codimension <= codimension) {
         return "leaf " + std::to_string(j) + " of level " + std::to_string(cubes[j].level) +
                " touches leaf " + std::to_string(i) + " of level " + std::to_string(cubes[i].level);
       }
@@ -174,6 +176,7 @@ inline std::string balance_fault(const ramify::mesh_snapshot& mesh, const settin
   return "";
 }
 
+/// Returns the codimension for balance_fault() that the setting configures.
 inline int codimension_of(const setting& s) {
   const int dimensions = dimensions_of(s.matter);
   switch (s.config.mesh.balance) {
@@ -192,7 +195,7 @@ inline void expect_valid_mesh(const ramify::mesh_snapshot& mesh, const setting& 
              mesh.leaves.size() * mesh.fields.size() * mesh.cells_of_a_block());
 }
 
-/// The number of leaves of each level.
+/// Returns the number of leaves of each level.
 inline std::vector<std::size_t> leaves_of_levels(const ramify::mesh_snapshot& mesh) {
   std::vector<std::size_t> count;
   for (const auto& leaf : mesh.leaves) {
@@ -202,14 +205,14 @@ inline std::vector<std::size_t> leaves_of_levels(const ramify::mesh_snapshot& me
   return count;
 }
 
-/// Whether time, leaves and values are equal bit by bit.
+/// Returns whether time, leaves and values are equal bit by bit.
 inline bool same_bits(const ramify::mesh_snapshot& a, const ramify::mesh_snapshot& b) {
   const auto bits = [](double x) { return std::bit_cast<std::uint64_t>(x); };
   return bits(a.time) == bits(b.time) && a.step == b.step && a.leaves == b.leaves &&
          std::ranges::equal(a.values, b.values, {}, bits, bits);
 }
 
-/// The volume of a cell of a leaf.
+/// Returns the volume of a cell of a leaf.
 inline double cell_volume(const ramify::mesh_snapshot& mesh, std::size_t leaf) {
   double volume = 1;
   for (int axis = 0; axis < mesh.dimensions; ++axis) {
@@ -218,7 +221,7 @@ inline double cell_volume(const ramify::mesh_snapshot& mesh, std::size_t leaf) {
   return volume;
 }
 
-/// The center of a cell.
+/// Returns the center of a cell.
 inline std::array<double, 3> cell_center(const ramify::mesh_snapshot& mesh, std::size_t leaf,
                                          std::size_t cell) {
   std::array<double, 3> where{};
@@ -232,19 +235,20 @@ inline std::array<double, 3> cell_center(const ramify::mesh_snapshot& mesh, std:
   return where;
 }
 
-/// The integral of `value(leaf, cell)` over the domain.
+/// Returns the integral of `value(leaf, cell)` over the domain.
 template <class Value>
 double integral(const ramify::mesh_snapshot& mesh, Value value) {
   double sum = 0;
   for (std::size_t leaf = 0; leaf < mesh.leaves.size(); ++leaf) {
-    double of_leaf = 0;
-    for (std::size_t cell = 0; cell < mesh.cells_of_a_block(); ++cell) of_leaf += value(leaf, cell);
-    sum += of_leaf * cell_volume(mesh, leaf);
+    double leaf_sum = 0;
+    for (std::size_t cell = 0; cell < mesh.cells_of_a_block(); ++cell)
+      leaf_sum += value(leaf, cell);
+    sum += leaf_sum * cell_volume(mesh, leaf);
   }
   return sum;
 }
 
-/// The mean absolute difference between a field and other values in its layout.
+/// Returns the mean absolute difference between a field and other values in its layout.
 inline double l1_distance(const ramify::mesh_snapshot& mesh, const std::vector<double>& other,
                           std::size_t field = 0) {
   const double error = integral(mesh, [&](std::size_t leaf, std::size_t cell) {

@@ -53,7 +53,7 @@ constexpr published of_p4est[] = {
     {matter::scalar_3d, criterion_kind::point, 8, 351, 778, 883},
 };
 
-/// Whether a mesh is small enough; under a sanitizer only small meshes are.
+/// Returns whether a mesh is small enough for a test. Under a sanitizer only small meshes are.
 bool affordable(std::size_t leaves) {
   return effort() == 1 || leaves < (effort() < 0.1 ? 50u : 150u);
 }

@@ -38,7 +38,7 @@ void expect_same(const any_run& a, const any_run& b) {
   BOOST_TEST(a.report().finest_level == b.report().finest_level);
 }
 
-/// A saved state of a mesh with three levels.
+/// Returns a saved state of a mesh with three levels.
 amr_state a_state(const setting& s) {
   const auto run = start_run(s);
   run->advance(1);

@@ -3,7 +3,7 @@
 
 /// \file
 /// Runs on adaptive meshes for the tests, described by a `setting`. Only runs.cpp instantiates
-/// amr_run: each instantiation takes a compiler many seconds.
+/// amr_run, because each instantiation takes many seconds to compile.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,21 +29,21 @@ enum class matter { scalar_2d, scalar_3d, gas_2d, gas_3d };
 /// The velocity of a scalar.
 enum class flow_kind {
   uniform,    ///< setting::velocity
-  vortex,     ///< with period `rate`
-  expanding,  ///< `rate` times the place: a uniform scalar q stays uniform, dq/dt = -dim rate q
+  vortex,     ///< reversing_vortex with the period `rate`
+  expanding,  ///< `rate` times the position: a uniform scalar q stays uniform, dq/dt = -dim rate q
 };
 
 /// The initial state.
 enum class initial_kind {
   uniform,
-  linear,    ///< of a scalar: level + slope * place
-  gaussian,  ///< of a scalar, at `center` with `width`
-  hump,      ///< of a scalar, at `center` with radius `width`
-  noise,     ///< a hash of the place; smooth on no mesh
-  sod,       ///< along `axis`
-  blast,     ///< Sedov's, at `center` with radius `width`
+  linear,    ///< scalar: level + slope * position
+  gaussian,  ///< scalar: gaussian at `center` with `width`
+  hump,      ///< scalar: cosine_hump at `center` with radius `width`
+  noise,     ///< a hash of the position; smooth on no mesh
+  sod,       ///< Sod's shock tube along `axis`
+  blast,     ///< Sedov's blast at `center` with radius `width`
   sound,     ///< a small wave with `crests` along each axis
-  entropy,   ///< the same for an entropy wave, which moves with `velocity`
+  entropy,   ///< an entropy wave with `crests` along each axis, which moves with `velocity`
   pulses,    ///< waves of a gas, periodic in the unit square
   poisoned,  ///< a gas with a NaN at `center`
   tearing,   ///< a gas that moves apart at `center` along x
@@ -56,7 +56,7 @@ enum class criterion_kind {
   value,     ///< (the primitive value of `variable` - `offset`) * `scale`
   window,    ///< 1 where `value` would be between -1 and 1, else 0
   box,       ///< 2 in blocks that overlap box[level], else 0
-  // ---- rules for places: 2 in blocks that obey the rule with all their ancestors, else 0 ----
+  // ---- rules for blocks: 2 in blocks that obey the rule with all their ancestors, else 0 ----
   everywhere,
   nowhere,
   fractal,  ///< all blocks below level `depth` - 4, then only children 0 and 3 (0, 3, 5, 6)
@@ -81,7 +81,7 @@ struct setting {
 
   // ---- the initial state ----
   initial_kind initial = initial_kind::uniform;
-  double level = 1;  ///< of uniform values
+  double level = 1;  ///< the uniform value
   double slope[3] = {};
   double center[3] = {0.5, 0.5, 0.5};
   double width = 0.1;
@@ -106,7 +106,7 @@ struct setting {
   bool own_stream = false;
 };
 
-/// Steps in a CUDA graph.
+/// Steps that a CUDA graph has captured.
 class captured_steps {
  public:
   captured_steps() = default;
@@ -115,7 +115,7 @@ class captured_steps {
   virtual ~captured_steps() = default;
   /// Launches the graph.
   virtual void launch() = 0;
-  /// amr_advance::get().
+  /// Calls amr_advance::get().
   virtual ramify::amr_report get() = 0;
 };
 
@@ -128,10 +128,10 @@ class any_run {
   virtual ~any_run() = default;
   virtual void advance(std::uint64_t steps) = 0;
   virtual void advance_to(double time) = 0;
-  /// advance_async(), `meanwhile()`, get().
+  /// Calls advance_async(), `meanwhile()` and get().
   virtual ramify::amr_report advance_async(std::uint64_t steps,
                                            const std::function<void()>& meanwhile) = 0;
-  /// Captures advance_async(). Only with setting::own_stream, and on a GPU.
+  /// Captures advance_async(). Requires setting::own_stream and a GPU.
   [[nodiscard]] virtual std::unique_ptr<captured_steps> capture(std::uint64_t steps) = 0;
   virtual void reserve(std::size_t blocks) = 0;
   [[nodiscard]] virtual double time() const = 0;
@@ -147,12 +147,12 @@ inline namespace RAMIFY_BUILD {
 [[nodiscard]] std::unique_ptr<any_run> start_run(const setting& s);
 [[nodiscard]] std::unique_ptr<any_run> resume_run(const setting& s, const ramify::amr_state& state);
 
-/// The averages of the exact solution at a time over the cells of a mesh: of a wave, or of a
-/// scalar.
+/// Returns the averages of the exact solution, of a wave or a scalar, at a time over the cells of a
+/// mesh.
 [[nodiscard]] std::vector<double> exact_averages(const setting& s,
                                                  const ramify::mesh_snapshot& mesh, double time);
 
-/// Launch slots in use. Waits for the NULL stream.
+/// Returns the number of launch slots in use. Waits for the NULL stream.
 [[nodiscard]] unsigned launch_slots_in_use();
 
 /// Calls `run()` while all launch slots are in use.

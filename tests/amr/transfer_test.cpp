@@ -15,8 +15,8 @@ using namespace tests;
 
 namespace {
 
-/// A scalar that is linear in space and transported: a method that is exact for linear fields keeps
-/// it linear, except where the boundary has an effect.
+/// Returns a setting: a scalar that is linear in space and transported. A method that is exact for
+/// linear fields keeps it linear, except where the boundary has an effect.
 setting linear(matter what, ramify::route taken, bool subcycle) {
   setting s;
   s.matter = what;
@@ -25,7 +25,7 @@ setting linear(matter what, ramify::route taken, bool subcycle) {
   s.config.mesh.max_level = 2;
   s.config.mesh.roots = {8, 8, 1};
   if (what == matter::scalar_3d) s.config.mesh.roots = {6, 6, 6};
-  // Where three levels meet at a corner slopes are not exact; this balance prevents it.
+  // If three levels met at a corner, slopes would not be exact; this balance prevents it.
   s.config.mesh.balance = balance::corner;
   set_boundaries(s, boundary::outflow);
   s.config.regrid.refine_above = 1;
@@ -43,7 +43,7 @@ setting linear(matter what, ramify::route taken, bool subcycle) {
   return s;
 }
 
-/// The largest error in cells at a distance of at least `margin` from the boundary.
+/// Returns the largest error in cells at a distance of at least `margin` from the boundary.
 double error_inside(const tests::any_run& run, const setting& s, double margin) {
   const mesh_snapshot mesh = run.snapshot();
   const std::vector<double> exact = exact_averages(s, mesh, mesh.time);

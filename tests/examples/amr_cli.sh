@@ -3,7 +3,7 @@
 # Tests the example program amr: amr_cli.sh <program> <work folder>
 . "$(dirname "$0")/cli_checks.sh"
 
-# The value of a name in the report.
+# value <name>: prints the value of a name in the report
 value() { sed -n "s|^$1: ||p" out; }
 # less <a> <b>: whether |a| < b
 less() { awk -v a="${1%% *}" -v b="$2" 'BEGIN { exit !((a < 0 ? -a : a) < b) }'; }

@@ -12,7 +12,8 @@ fail() { echo "FAILED: $*"; exit 1; }
 
 # expect <exit status> <text that stderr must contain, or - for an empty stderr> <arguments...>
 # Runs the program. Its output is then in the files out and err. An error message must be one line,
-# and the program must then leave no output file: neither o nor p.png, nor a temporary file.
+# and the program must then leave neither an output file nor a temporary file. The files o and p.png
+# are the output files of all tests.
 expect() {
   local status=0 wanted=$1 text=$2
   shift 2

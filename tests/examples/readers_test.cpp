@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The readers of the example programs get files that are almost valid: each ends with a result or
-// with an error message, soon, and with memory in proportion to the file.
+// The readers of the example programs read files that are almost valid. Each reader must soon
+// return a result or an error message, and use memory in proportion to the file.
 //
-// Each reader is tried for half a second, or for the number of seconds in the environment variable
+// Each reader is tested for half a second, or for the number of seconds in the environment variable
 // RAMIFY_MUTATION_SECONDS.
 #include <unistd.h>
 
@@ -116,7 +116,7 @@ void try_mutations(const std::string& valid,
       BOOST_TEST(largest_allocation <= (std::size_t{8} << 20) + 512 * text.size());
       BOOST_TEST(taken.count() < 5);
       BOOST_TEST(message.size() < 1000);
-      // In particular no NUL, which would hide the rest of the message.
+      // In particular, the message contains no NUL, which would hide the rest.
       BOOST_TEST(
           std::ranges::none_of(message, [](unsigned char c) { return std::iscntrl(c) != 0; }));
       if (!message.empty()) ++rejected;
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(launch_costs) {
   fs::remove(path);
 }
 
-// What a message quotes cannot change the terminal, and has a limited length.
+// The text that a message quotes cannot change the terminal, and has a limited length.
 BOOST_AUTO_TEST_CASE(quotations) {
   using namespace std::string_view_literals;
   BOOST_TEST(common::in_quotes("3\0x\x1b[2J\x7f\n"sv) == R"('3\x00x\x1b[2J\x7f\n')");

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The example program rooted_tree from outside: rooted_tree_cli.sh <program> <work folder>
+# Tests the command line of the example program rooted_tree: rooted_tree_cli.sh <program> <work folder>
 . "$(dirname "$0")/cli_checks.sh"
 
 # 0 - 1 - 3, 0 - 2, and 4 alone; Windows line ends, no newline at the end.

@@ -76,7 +76,7 @@ for signal in INT:130 TERM:143 HUP:129; do
   [ "$(cat o)" = old ] || fail "the old file was replaced"
   no_temporary_file
 done
-# A killed process leaves no file that looks whole.
+# A killed process leaves no file that looks complete.
 start quicksort --generate all-equal --n 4M --backend cpu --output o
 pid=$!
 for _ in $(seq 3000); do
@@ -88,7 +88,7 @@ wait_status $pid
 [ $status -eq 137 ] && [ "$(cat o)" = old ] || fail "the old file was replaced"
 rm -f o.part*
 
-# Other programs end by a signal, too. An ignored signal stays ignored.
+# A signal ends the other programs, too. An ignored signal stays ignored.
 for program in 'tree_search --tree T3L' 'rooted_tree --generate random --n 20M'; do
   # shellcheck disable=SC2086
   start $program --backend cpu

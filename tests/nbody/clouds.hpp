@@ -24,7 +24,7 @@ struct cloud {
   std::vector<Real> masses;
 };
 
-/// Accelerations and potentials of all bodies of a cloud, and the report of their calculation.
+/// The accelerations and potentials of all bodies of a cloud, and the report of their calculation.
 template <class Real>
 struct field {
   std::vector<std::array<Real, 3>> accelerations;
@@ -155,7 +155,8 @@ field_error error_of(const field<Real>& found, const field<double>& truth) {
   return e;
 }
 
-/// Returns the root mean square of the accelerations' errors over that of the accelerations.
+/// Returns the root mean square of the errors of the accelerations, divided by that of the
+/// accelerations.
 template <class Real>
 double total_error(const field<Real>& found, const field<double>& truth) {
   double error2 = 0;

@@ -20,8 +20,8 @@ using ramify::device_buffer;
 using ramify::nbody_config;
 using ramify::route;
 using ramify::scratch_memory;
+using tests::bodies_of_deep_tree;
 using tests::cloud;
-using tests::deep;
 using tests::device_cloud;
 using tests::field;
 using tests::names;
@@ -64,7 +64,7 @@ BOOST_DATA_TEST_CASE(every_limit_in_any_memory,
                      limit, taken, given) {
   static int piece = 0;  // counts all cases
   if (tests::left_out_by_tsan(piece, 5)) return;
-  const auto c = rounded<float>(tests::plummer_cloud(deep, 2));
+  const auto c = rounded<float>(tests::plummer_cloud(bodies_of_deep_tree, 2));
   static const auto expected = async_field(c, config_for(route::flat), false);
   const auto limits = tests::scoped_limit(std::size_t(limit));
   BOOST_TEST(same_bits(async_field(c, config_for(taken), given), expected));
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(bad_scratch_memory_is_named) {
 }
 
 BOOST_AUTO_TEST_CASE(a_graph_launches_the_levels_of_the_flat_route_where_it_can) {
-  const auto c = rounded<float>(tests::plummer_cloud(deep, 2));
+  const auto c = rounded<float>(tests::plummer_cloud(bodies_of_deep_tree, 2));
   auto config = config_for(route::flat);
   const auto expected = async_field(c, config, false);
   config.flat_loop = ramify::flat_loop::graph;
@@ -198,12 +198,12 @@ void expect_captured(std::size_t n, Start start, Calculate calculate) {
 
 BOOST_AUTO_TEST_CASE(a_captured_calculation_runs_in_each_launch_of_its_graph) {
   const auto config = config_for(route::device);
-  const given_memory memory(ramify::barnes_hut_scratch_bytes<float>(deep, config));
+  const given_memory memory(ramify::barnes_hut_scratch_bytes<float>(bodies_of_deep_tree, config));
   for (const route taken : routes) {
     if (taken == route::device && !ramify::device_launch_available) continue;
     ramify::barnes_hut<float> gravity(config_for(taken));
     expect_captured(
-        deep,
+        bodies_of_deep_tree,
         [&](const device_cloud<float>& c, cudaStream_t stream) {
           return gravity.accelerations_async(c.positions.data(), c.masses.data(), c.size(),
                                              c.accelerations.data(), c.potentials.data(), stream,

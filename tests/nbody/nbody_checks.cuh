@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What the tests of gravity share: clouds on the device, and force calculations by the facade and
-/// by the header templates, on the backend that this file is compiled for.
+/// Functions for the tests of gravity: they calculate forces by the facade and by the header
+/// templates, on the backend that this file is compiled for.
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -23,10 +23,10 @@ namespace tests::inline RAMIFY_BUILD {
 inline constexpr ramify::route routes[] = {ramify::route::device, ramify::route::flat};
 
 inline nbody_options options_for(double theta, double softening = 0,
-                                 ramify::route taken = ramify::route::automatic) {
+                                 ramify::route requested_route = ramify::route::automatic) {
   nbody_options options;
   options.backend = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;
-  options.route = taken;
+  options.route = requested_route;
   options.theta = theta;
   options.softening = softening;
   return options;
@@ -35,6 +35,7 @@ inline nbody_options options_for(double theta, double softening = 0,
 template <class Real>
 using vectors = std::vector<std::array<Real, 3>>;
 
+/// Returns the cloud with its positions and masses rounded to Real.
 template <class Real>
 cloud<Real> rounded(const cloud<double>& from) {
   cloud<Real> to;
@@ -43,8 +44,9 @@ cloud<Real> rounded(const cloud<double>& from) {
   return to;
 }
 
-/// Returns the launch slots in use. Holds a lease for the whole test program: without a lease the
-/// CPU executor resets the number of slots in use, so that a leak would not be noticed.
+/// Returns the number of launch slots that no run has released. The first call acquires a lease
+/// that lasts until the program ends: without a lease the CPU executor resets the number of slots
+/// in use, which would hide a leak.
 inline unsigned leaked_slots() {
   static const slot_lease lease(2048);
   return slots_in_use();
@@ -130,10 +132,11 @@ bool same_bits(const field<Real>& a, const field<Real>& b) {
   return a.accelerations == b.accelerations && a.potentials == b.potentials;
 }
 
-/// A number of bodies for which grids that launch grids build the tree.
-inline const auto deep = static_cast<std::size_t>(cut_down(6'000, 2'100));
+/// A number of bodies for which the device route builds the tree by nested grids; smaller under
+/// sanitizers.
+inline const auto bodies_of_deep_tree = static_cast<std::size_t>(cut_down(6'000, 2'100));
 
-/// Bound of the direct sum's error: rounding, which is larger where forces cancel.
+/// The bound of the rounding error of a direct sum; the error is larger where forces cancel.
 template <class Real>
 inline constexpr double rounding = 2e4 * double(std::numeric_limits<Real>::epsilon());
 

@@ -21,8 +21,8 @@ using ramify::nbody_method;
 using ramify::nbody_options;
 using ramify::point;
 using ramify::route;
+using tests::bodies_of_deep_tree;
 using tests::cloud;
-using tests::deep;
 using tests::device_cloud;
 using tests::field;
 using tests::gravity_of;
@@ -100,7 +100,7 @@ BOOST_DATA_TEST_CASE(every_limit_gives_the_same_bits,
                      data::make({1, 2, 16, 2048}) * data::make(routes), pending_launches, taken) {
   static int piece = 0;  // counts all limits and routes
   if (tests::left_out_by_tsan(piece, 5)) return;
-  const auto c = tests::plummer_cloud(deep, 2);
+  const auto c = tests::plummer_cloud(bodies_of_deep_tree, 2);
   static const auto expected = gravity_of<float>(c, options_for(2, 0.1));
   auto options = options_for(2, 0.1, taken);
   options.pending_launches = std::size_t(pending_launches);
@@ -108,7 +108,7 @@ BOOST_DATA_TEST_CASE(every_limit_gives_the_same_bits,
 }
 
 BOOST_AUTO_TEST_CASE(without_launch_slots_the_host_launches_all_grids) {
-  const auto c = tests::plummer_cloud(deep, 2);
+  const auto c = tests::plummer_cloud(bodies_of_deep_tree, 2);
   const auto options = options_for(2, 0.1, route::device);
   const auto found = [&] {
     const auto limit = *ramify::current_launch_limits().pending_launches;
@@ -206,12 +206,12 @@ BOOST_AUTO_TEST_CASE(a_moved_from_system_is_empty) {
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::not_under_thread_sanitizer))
 BOOST_AUTO_TEST_CASE(the_report_states_the_route) {
-  const auto c = tests::plummer_cloud(deep, 2);
+  const auto c = tests::plummer_cloud(bodies_of_deep_tree, 2);
   const auto on_device = gravity_of<float>(c, options_for(1, 0.1, route::device)).report;
   BOOST_TEST((on_device.taken == route::device));
   BOOST_TEST(on_device.child_grids > 0u);
-  BOOST_TEST(on_device.nodes > deep / 16);
-  BOOST_TEST(on_device.scratch_bytes > deep * 16);
+  BOOST_TEST(on_device.nodes > bodies_of_deep_tree / 16);
+  BOOST_TEST(on_device.scratch_bytes > bodies_of_deep_tree * 16);
   BOOST_TEST((on_device.ran_on == options_for(1).backend));
   const auto chosen = gravity_of<float>(c, options_for(1, 0.1)).report;
   BOOST_TEST(!chosen.route_reason.empty());

@@ -22,7 +22,7 @@ using ramify::nbody_method;
 using ramify::point;
 using ramify::route;
 using ramify::scratch_memory;
-using tests::deep;
+using tests::bodies_of_deep_tree;
 using tests::names;
 using tests::routes;
 using system_type = ramify::nbody_system<float>;
@@ -79,16 +79,16 @@ BOOST_DATA_TEST_CASE(every_limit_in_any_memory,
                      limit, taken, given) {
   static int piece = 0;  // counts all cases
   if (tests::left_out_by_tsan(piece, 5)) return;
-  static const bodies expected = after(deep, 2);
+  static const bodies expected = after(bodies_of_deep_tree, 2);
   const auto limits = tests::scoped_limit(std::size_t(limit));
-  system_type system = cluster(deep, config_for(taken));
+  system_type system = cluster(bodies_of_deep_tree, config_for(taken));
   const device_buffer<std::byte> memory(given ? system.step_scratch_bytes() : 0, nullptr);
   const std::uint64_t grids_before = ramify::cpu::grids_begun();
   std::uint64_t reported = 0;
   for (int step = 0; step < 2; ++step) {
     auto run = system.step_async(dt, {memory.data(), memory.size()});
     const auto report = run.get();
-    BOOST_TEST(report.bodies == deep);
+    BOOST_TEST(report.bodies == bodies_of_deep_tree);
     reported += report.host_grids + report.child_grids;
   }
   if (!RAMIFY_ON_CUDA) BOOST_TEST(reported == ramify::cpu::grids_begun() - grids_before);
@@ -109,11 +109,11 @@ BOOST_AUTO_TEST_CASE(steps_by_the_direct_sum) {
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
 BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch) {
-  static const bodies expected = after(deep, 1);
+  static const bodies expected = after(bodies_of_deep_tree, 1);
   unsigned interrupted = 0;
   for (std::uint64_t failing = 1; failing <= 4; ++failing) {
     BOOST_TEST_CONTEXT("launch " << failing) {
-      system_type system = cluster(deep, config_for(route::device));
+      system_type system = cluster(bodies_of_deep_tree, config_for(route::device));
       auto config = ramify::cpu::current_executor_config();
       config.failing_launch = failing;
       const ramify::cpu::scoped_executor_config scope(config);
@@ -126,13 +126,13 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch) {
   BOOST_TEST(interrupted > 0u);  // the second kick waited for the host
 }
 
-// As if a graph were launched several times before get(): the host must complete the forces of the
-// first step, so the others do nothing until then.
+// Several steps before get(), as if a graph were launched several times. The host must complete the
+// forces of the first step; until then the other steps do nothing.
 BOOST_AUTO_TEST_CASE(the_last_get_completes_all_steps) {
-  system_type system = cluster(deep, config_for(route::flat));
+  system_type system = cluster(bodies_of_deep_tree, config_for(route::flat));
   for (int step = 0; step < 2; ++step) static_cast<void>(system.step_async(dt));
   system.step_async(dt).get();
-  BOOST_TEST((bodies(system) == after(deep, 3)));
+  BOOST_TEST((bodies(system) == after(bodies_of_deep_tree, 3)));
 }
 
 BOOST_AUTO_TEST_CASE(a_body_that_leaves_the_range_is_named_by_get) {
@@ -174,7 +174,7 @@ BOOST_DATA_TEST_CASE(a_captured_step_runs_in_each_launch_of_its_graph,
                      taken, method, get_each, without_slots) {
   if (taken == route::device && !ramify::device_launch_available) return;
   const ramify::host_stream stream;
-  system_type system = cluster(deep, config_for(taken, method), stream.get());
+  system_type system = cluster(bodies_of_deep_tree, config_for(taken, method), stream.get());
   const device_buffer<std::byte> memory(system.step_scratch_bytes(), nullptr);
   ramify::check(cudaDeviceSynchronize(), "waiting");
   std::optional<ramify::nbody_step_run<float>> run;
@@ -191,7 +191,7 @@ BOOST_DATA_TEST_CASE(a_captured_step_runs_in_each_launch_of_its_graph,
     graph.launch(stream.get());
     if (get_each || launched == 2) (void)run->get();
   }
-  BOOST_TEST((bodies(system) == after(deep, 3, method)));
+  BOOST_TEST((bodies(system) == after(bodies_of_deep_tree, 3, method)));
 }
 
 BOOST_AUTO_TEST_CASE(a_captured_step_requires_memory) {

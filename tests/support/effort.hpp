@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// How much work tests do under sanitizers, and decorators that skip tests. Tests whose sources are
-/// compiled for each backend include this header; RAMIFY_ON_CUDA is their backend.
+/// The amount of work that tests do under sanitizers, and decorators that skip tests. Tests whose
+/// sources are compiled for each backend include this header; RAMIFY_ON_CUDA is their backend.
 
 #include <boost/test/unit_test.hpp>
 #include <ramify/cpu/sanitizers.hpp>
@@ -14,7 +14,7 @@ namespace tests {
 /// Returns the backend that tests run on: RAMIFY_TEST_BACKEND of the environment, or the CPU.
 [[nodiscard]] ramify::backend backend_under_test();
 
-/// Precondition of tests that need behavior that only the CPU executor can be configured for.
+/// Precondition of tests of behavior that only the CPU executor can be configured for.
 [[nodiscard]] boost::test_tools::assertion_result on_the_executor(boost::unit_test::test_unit_id);
 
 /// Precondition of tests of features that the CPU executor does not have.
@@ -54,8 +54,8 @@ namespace tests {
   return effort() < 1 && piece++ % of != 0;
 }
 
-/// The same as left_out(), but under ThreadSanitizer only: for pieces that differ in sizes and
-/// limits, which matter to other sanitizers. Races occur in all of them.
+/// Like left_out(), but only under ThreadSanitizer. Use it for pieces that differ in sizes and
+/// limits: these matter to other sanitizers, but races occur in all pieces.
 [[nodiscard]] inline bool left_out_by_tsan(int& piece, int of) {
   return RAMIFY_THREAD_SANITIZER && piece++ % of != 0;
 }

@@ -17,9 +17,9 @@ class exact_riemann {
  public:
   exact_riemann(const gas& left, const gas& right, double gamma);
 
-  /// The pressure between the outer waves; 0 if a vacuum opens.
+  /// Returns the pressure between the outer waves; 0 if a vacuum opens.
   [[nodiscard]] double star_pressure() const { return star_pressure_; }
-  /// The speed of the contact; NaN if a vacuum opens.
+  /// Returns the speed of the contact; NaN if a vacuum opens.
   [[nodiscard]] double star_velocity() const { return star_velocity_; }
   [[nodiscard]] bool opens_vacuum() const { return opens_vacuum_; }
 

@@ -10,8 +10,8 @@
 
 namespace tests {
 
-/// Returns a predicate for BOOST_CHECK_EXCEPTION: whether the message contains `what`. If it does
-/// not, the predicate prints the message.
+/// Returns a predicate for BOOST_CHECK_EXCEPTION that checks whether the message contains `what`.
+/// If it does not, the predicate prints the message.
 [[nodiscard]] inline auto names(const std::string& what) {
   return [what](const std::exception& e) {
     const bool named = std::string(e.what()).find(what) != std::string::npos;

@@ -54,7 +54,8 @@ struct by_key_bytes {
   }
 };
 
-/// The largest element allowed. A leaf holds few of them, so that a small input has many levels.
+/// A key of the largest size allowed. A leaf holds few of them, so that a small input has many
+/// levels.
 struct alignas(16) page {
   std::uint32_t key;
   std::uint32_t payload[255];
@@ -65,7 +66,7 @@ struct by_page_key {
   TESTS_HOST_DEVICE bool operator()(const page& a, const page& b) const { return a.key < b.key; }
 };
 
-/// Ascending order on the host, independent of the library's code: NaN after all numbers.
+/// Ascending order on the host, independent of the library's code. NaN follows all numbers.
 struct host_ascending {
   template <class T>
   bool operator()(const T& a, const T& b) const {

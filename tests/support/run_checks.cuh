@@ -17,7 +17,7 @@ namespace tests::inline RAMIFY_BUILD {
 inline constexpr ramify::route routes[] = {ramify::route::device, ramify::route::flat};
 
 /// Holds a lease of the launch slots for the whole test program. Without a lease the CPU executor
-/// resets the number of slots in use, so that a leak would not be noticed.
+/// resets the number of slots in use, which would hide a leak.
 struct slot_leaks_are_noticed {
   ramify::slot_lease lease{2048};
 };

@@ -13,8 +13,8 @@ namespace tests {
 class sedov_blast {
  public:
   /// `dimensions`: 3 for a point, 2 for a line (`energy` per length), 1 for a plane (per area).
-  /// `density`: of the gas before the blast, whose pressure is 0. `gamma` must be in (1, 2); at 2
-  /// the formulas divide by 0.
+  /// `density`: that of the gas before the blast; its pressure is 0. `gamma` must be in (1, 2); at
+  /// 2 the formulas divide by 0.
   sedov_blast(int dimensions, double gamma, double energy, double density = 1);
 
   /// Energy = alpha * density * radius^(dimensions + 2) / time^2.
@@ -27,8 +27,8 @@ class sedov_blast {
   [[nodiscard]] gas at(double distance, double time) const;
 
  private:
-  /// At a distance of `lambda` radii: velocity, density and pressure relative to their values
-  /// directly behind the shock, and the variable v of Kamm and Timmes.
+  /// The state at a distance of `lambda` radii: velocity, density and pressure relative to their
+  /// values directly behind the shock, and the variable v of Kamm and Timmes.
   struct profile {
     double velocity, density, pressure, v;
   };

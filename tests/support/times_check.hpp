@@ -9,7 +9,7 @@
 
 namespace tests {
 
-/// Whether a call had to copy input arrays, and output arrays.
+/// Whether a call had to copy input arrays, and whether it had to copy output arrays.
 struct copied {
   bool in, out;
 };

@@ -51,8 +51,8 @@ inline void set_content(const std::filesystem::path& path, std::string_view text
   std::ofstream(path, std::ios::binary) << text;
 }
 
-/// Returns a predicate for BOOST_CHECK_EXCEPTION: whether the message contains `text` and is one
-/// line.
+/// Returns a predicate for BOOST_CHECK_EXCEPTION that checks whether the message contains `text`
+/// and is one line.
 inline auto says(const std::string& text) {
   return [text](const std::exception& e) {
     const std::string_view what = e.what();

@@ -30,11 +30,11 @@ namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
 /// A stage of the Runge-Kutta method on one level.
 struct rk_stage {
-  int index;       ///< 0 or 1
+  int index;       ///< 0: first stage, 1: second stage
   double begin;    ///< when this level's step begins, counted in steps of level 0
-  double length;   ///< of this level's step, counted in steps of level 0
-  double elapsed;  ///< since the next coarser level's step began, as a share of that step
-  bool first;      ///< whether it is the first stage since then
+  double length;   ///< length of this level's step, counted in steps of level 0
+  double elapsed;  ///< share of the next coarser level's step that has elapsed
+  bool first;      ///< whether it is the first stage within the next coarser level's step
 };
 
 /// One thread's part of a stage of one block.
@@ -54,7 +54,7 @@ struct block_stage {
   const View& view;
   const rk_stage& stage;
   storage& shared;
-  int rank;  ///< of the thread in its team
+  int rank;  ///< rank of the thread in its team
   int node;
   block_place<dim> place;
   real dt;
@@ -65,13 +65,13 @@ struct block_stage {
   /// The faces [begin, end) of a line; face i is between the cells i - 1 and i.
   struct face_run {
     int axis;
-    int number;  ///< of the run on its line; tuning::runs or more: the thread has no run
+    int number;  ///< number of the run on its line; tuning::runs or more: the thread has no run
     line_type line;
     int begin;
     int end;
     real spacing;
     real ratio;   ///< dt / spacing
-    values flux;  ///< through the last face
+    values flux;  ///< flux through the last face so far
   };
 
   [[nodiscard]] __device__ face_run run_of_this_thread(int axis) const {
@@ -83,22 +83,22 @@ struct block_stage {
     return {axis, number, line, begin, end, spacing, times(dt, reciprocal(spacing)), {}};
   }
 
-  /// Step 1.
+  /// Step 1. Loads the block's cells as primitive values.
   __device__ void load_cells() const {
     for (int cell = rank; cell < cells::count; cell += tuning::threads) {
-      put_primitive(storage::of_cell(cell), ghosts.u.load(node, cell));
+      put_primitive(storage::cell_entry(cell), ghosts.u.load(node, cell));
     }
   }
 
-  /// Step 2.
+  /// Step 2. Loads the ghost cells of all lines along `axis`.
   __device__ void load_ghosts(int axis) const {
     for (int item = rank; item < 2 * cells::ghosts * tuning::lines; item += tuning::threads) {
       const int side = item / (cells::ghosts * tuning::lines);
       const int depth = item / tuning::lines % cells::ghosts + 1;
       const line_type line(axis, item % tuning::lines);
       int at[dim];
-      cells::position(line.first + (side == 0 ? 0 : (n - 1) * cells::stride(axis)), at);
-      put_primitive(storage::of_end(side, depth) + line.number,
+      cells::coordinates(line.first + (side == 0 ? 0 : (n - 1) * cells::stride(axis)), at);
+      put_primitive(storage::ghost_entry(side, depth) + line.number,
                     ghosts.ghost(node, at, axis, side, depth));
     }
   }
@@ -107,7 +107,7 @@ struct block_stage {
   /// sides, and adds their differences to the cells between them.
   __device__ void sweep(face_run& run) const {
     int at[dim];
-    cells::position(run.line.first, at);
+    cells::coordinates(run.line.first, at);
     real center[dim];
     view.center(place, at, center);
     values cell = get_primitive(run.line.place(run.begin - 1));
@@ -152,11 +152,11 @@ struct block_stage {
     }
   }
 
-  /// Step 5.
+  /// Step 5. Stores the new values.
   __device__ void store_new_values() const {
     for (int cell = rank; cell < cells::count; cell += tuning::threads) {
       values change;
-      for (int v = 0; v < variables; ++v) change[v] = shared.change[v][storage::of_cell(cell)];
+      for (int v = 0; v < variables; ++v) change[v] = shared.change[v][storage::cell_entry(cell)];
       const values u = view.u_new.load(node, cell);
       if (stage.index == 0) {
         view.u_stage.store(node, cell, u + change);

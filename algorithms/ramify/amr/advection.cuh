@@ -13,13 +13,13 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// The transport of an amount per volume q: d/dt q + div(velocity q) = 0. Primitive and conserved
-/// values are the same.
+/// The transport of a concentration q, an amount per volume: d/dt q + div(velocity q) = 0.
+/// Primitive and conserved values are the same.
 ///
 /// `Velocity` is a functor `Real operator()(const Real (&where)[dim], Real time, int axis) const`,
 /// callable on host and device. It returns the velocity along `axis`, at the centers of faces that
-/// are orthogonal to that axis and (for max_wave_speed) at the centers of cells. Where the
-/// velocities at the faces of a cell have no net outflow, constants stay constant.
+/// are orthogonal to that axis and (for max_wave_speed) at the centers of cells. If the
+/// velocities at the faces of each cell have no net outflow, a constant stays constant.
 template <class Real, int dim, class Velocity>
 struct advection {
   static_assert(1 <= dim && dim <= 3);
@@ -30,7 +30,7 @@ struct advection {
 
   Velocity velocity;
 
-  /// The name of a conserved value.
+  /// Returns the name of the conserved value.
   static constexpr const char* field_name(int /*which*/) { return "concentration"; }
 
   /// Returns its argument.
@@ -42,7 +42,7 @@ struct advection {
     return primitive;
   }
 
-  /// Whether the value is finite.
+  /// Returns whether the value is finite.
   [[nodiscard]] __host__ __device__ bool is_valid(const values& conserved) const {
     return std::isfinite(conserved[0]);
   }
@@ -52,10 +52,10 @@ struct advection {
     return true;
   }
 
-  /// The speed of the flow along `axis`: the current one, or, if the flow has a member `Real
-  /// max_speed(const Real (&where)[dim], int axis) const`, its largest speed at any time. A flow
-  /// that can be at rest for a moment should have it: the time step that such a moment allows would
-  /// be far too long.
+  /// Returns the speed of the flow along `axis`: the current one, or, if the flow has a member
+  /// `Real max_speed(const Real (&where)[dim], int axis) const`, its largest speed at any time. A
+  /// flow that can be at rest for a moment should have this member: a time step computed at such a
+  /// moment would be far too long.
   [[nodiscard]] __host__ __device__ Real max_wave_speed(const values& /*primitive*/, int axis,
                                                         const Real (&where)[dim], Real time) const {
     if constexpr (requires { velocity.max_speed(where, axis); }) {
@@ -65,15 +65,15 @@ struct advection {
     }
   }
 
-  /// The upwind flux through a face orthogonal to `axis` and centered at `where`, per area and
-  /// time.
+  /// Returns the upwind flux through a face orthogonal to `axis` and centered at `where`, per area
+  /// and time.
   [[nodiscard]] __host__ __device__ values flux(const values& left, const values& right, int axis,
                                                 const Real (&where)[dim], Real time) const {
     const Real speed = velocity(where, time, axis);
     return speed * (speed > 0 ? left : right);
   }
 
-  /// The mirror image of a cell at a wall.
+  /// Returns the mirror image of a cell at a wall: the same value.
   [[nodiscard]] __host__ __device__ values reflected(const values& conserved, int /*axis*/) const {
     return conserved;
   }

@@ -12,38 +12,43 @@ namespace ramify::detail::amr::inline RAMIFY_BUILD {
 /// The cells of a block with n cells along each edge, x fastest.
 template <int dim, int n>
 struct block_cells {
-  static_assert(n % 2 == 0 && n >= 4, "two ghost cells, and pairs that make a coarser cell");
+  static_assert(
+      n % 2 == 0 && n >= 4,
+      "n must be even and at least 4: blocks have two ghost cells, and pairs of cells are "
+      "coarsened");
   static constexpr int count = dim == 2 ? n * n : n * n * n;
   static constexpr int per_face = count / n;
   static constexpr int ghosts = 2;  ///< ghost cells beyond each face
 
-  /// The distance in memory between two cells that are neighbors along `axis`.
+  /// Returns the distance in memory between two cells that are neighbors along `axis`.
   __host__ __device__ static constexpr int stride(int axis) {
     return axis == 0 ? 1 : axis == 1 ? n : n * n;
   }
-  __host__ __device__ static int number(const int (&at)[dim]) {
+  /// Returns the number of the cell with the coordinates `at`.
+  __host__ __device__ static int cell_number(const int (&at)[dim]) {
     int cell = 0;
     for (int axis = dim - 1; axis >= 0; --axis) cell = cell * n + at[axis];
     return cell;
   }
-  __host__ __device__ static void position(int cell, int (&at)[dim]) {
+  /// Writes the coordinates of a cell to `at`.
+  __host__ __device__ static void coordinates(int cell, int (&at)[dim]) {
     for (int axis = 0; axis < dim; ++axis) {
       at[axis] = cell % n;
       cell /= n;
     }
   }
-  /// The `i`-th cell of a line of cells along `axis`. Lines have the numbers of the cells of a
-  /// face.
+  /// Returns the `i`-th cell of a line of cells along `axis`. A line has the number of the cell of
+  /// the lower face in which it begins.
   __host__ __device__ static constexpr int on_line(int axis, int line, int i) {
     const int s = stride(axis);
     return line % s + s * (i + n * (line / s));
   }
-  /// The line along `axis` that a cell is on.
+  /// Returns the number of the line along `axis` that contains the cell.
   __host__ __device__ static constexpr int line_of(int axis, int cell) {
     const int s = stride(axis);
     return cell % s + s * (cell / (s * n));
   }
-  /// The child of a node that covers a cell of the node.
+  /// Returns the number of the child that covers the cell `at` of its parent.
   __host__ __device__ static int child_over(const int (&at)[dim]) {
     int child = 0;
     // A conditional expression here makes GCC's sanitizer of shifts compute a wrong index.

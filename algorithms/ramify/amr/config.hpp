@@ -20,14 +20,17 @@ namespace ramify {
 
 /// The boundary condition at a side of the domain.
 enum class boundary {
-  periodic,   ///< the opposite side; both sides of an axis are periodic, or neither
+  periodic,   ///< ghost cells have the values of the opposite side; must hold for both sides
   outflow,    ///< ghost cells have the values of the last cell
   reflecting  ///< ghost cells are the mirror image: a wall without friction
 };
 
-/// Which neighboring blocks may differ by at most one level: blocks that share a face; those that
-/// share an edge, too; those that share a corner, too. In two dimensions an edge is a corner.
-enum class balance { face, edge, corner };
+/// Which neighboring blocks may differ by at most one level. In two dimensions an edge is a corner.
+enum class balance {
+  face,   ///< blocks that share a face
+  edge,   ///< blocks that share a face or an edge
+  corner  ///< all neighboring blocks
+};
 
 /// The slope limiters of the reconstruction, from the most diffusive one.
 enum class limiter { minmod, van_leer, monotonized_central };
@@ -77,12 +80,13 @@ struct amr_mesh_config {
   /// [axis][0: the lower side, 1: the upper side]
   std::array<std::array<boundary, 2>, 3> sides{};
   ramify::balance balance = ramify::balance::face;
-  int max_level = 3;           ///< of the finest blocks, in [0, 18]; the roots are level 0
+  int max_level = 3;           ///< level of the finest blocks, in [0, 18]; the roots are level 0
   std::size_t max_blocks = 0;  ///< limit for all blocks, inner ones included; 0: no limit
 };
 
 /// When a block is refined, and when eight (in two dimensions four) blocks are coarsened into one.
-/// The criterion gives an indicator for each cell; the largest indicator of a block counts.
+/// The criterion computes an indicator for each cell. The largest indicator of a block is compared
+/// with the limits below.
 struct amr_regrid_config {
   double refine_above = 0.1;     ///< a block with a larger indicator is refined; >= 0
   double coarsen_below = 0.025;  ///< a block with a smaller indicator may be coarsened ...
@@ -103,8 +107,8 @@ struct amr_step_config {
 /// The configuration of amr_run, and the part of amr_options that does not depend on the problem.
 ///
 /// `pending_launches` is in force while a constructor or advance() runs, and from advance_async()
-/// to get(). amr_run runs on the backend that its compiler made code for; `backend` must be
-/// automatic or that one.
+/// to get(). amr_run runs on the backend that it was compiled for; `backend` must be automatic or
+/// that one.
 struct amr_config : run_options {
   amr_mesh_config mesh;
   amr_regrid_config regrid;
@@ -116,7 +120,7 @@ struct amr_config : run_options {
 /// What a run has done since it began.
 struct amr_progress {
   double time = 0;
-  std::uint64_t steps = 0;         ///< of level 0
+  std::uint64_t steps = 0;         ///< steps of level 0
   std::uint64_t cell_updates = 0;  ///< one cell advanced by one full step is one update
   std::uint64_t regrids = 0;
   std::uint64_t refined = 0;    ///< blocks that were refined
@@ -125,11 +129,11 @@ struct amr_progress {
 
 /// The report of a run, and the current state of its mesh.
 struct amr_report : run_report, amr_progress {
-  std::size_t leaves = 0;  ///< current number
-  std::size_t blocks = 0;  ///< current number, inner blocks included
+  std::size_t leaves = 0;  ///< current number of leaves
+  std::size_t blocks = 0;  ///< current number of blocks, inner blocks included
   std::size_t peak_blocks = 0;
   std::size_t max_blocks = 0;  ///< as configured
-  int finest_level = 0;        ///< current one
+  int finest_level = 0;        ///< finest level that has blocks
 };
 
 /// A run cannot continue: a cell is invalid, the mesh needs more blocks than are allowed, or the

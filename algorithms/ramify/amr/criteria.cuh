@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Refinement criteria: indicators, computed for each cell from its neighbors.
+/// Refinement criteria. They compute an indicator for each cell from its neighbors.
 ///
 /// A criterion is a functor
 ///
@@ -52,7 +52,8 @@ struct gradient_criterion {
 
 /// Loehner's estimator (R. Loehner, An adaptive finite element scheme for transient problems in
 /// CFD, Comput. Methods Appl. Mech. Eng. 61 (1987) 323): the second difference of one variable
-/// relative to its first differences, so that waves of any strength count alike. In [0, 1].
+/// relative to its first differences, so that waves of any strength have similar indicators. The
+/// result is in [0, 1].
 ///
 ///     |right - 2 here + left| / (|right - here| + |here - left|
 ///                                + filter (|right| + 2 |here| + |left|))

@@ -48,27 +48,27 @@ class device_mesh {
     choose_teams();
   }
 
-  /// The argument of the run's kernels.
+  /// Returns the argument of the run's kernels.
   [[nodiscard]] view_type& view() { return view_; }
   [[nodiscard]] const view_type& view() const { return view_; }
   [[nodiscard]] const amr_mesh_config& config() const { return config_.mesh; }
   [[nodiscard]] std::size_t bytes() const { return memory_.size() + sizeof(run_state); }
 
-  /// The edge of a cell.
+  /// Returns the length of a cell along `axis`.
   [[nodiscard]] double cell_edge(int level, int axis) const {
     const amr_mesh_config& mesh = config_.mesh;
     const double blocks = double(mesh.roots[axis]) * double(1u << level);
     return (mesh.upper[axis] - mesh.lower[axis]) / (blocks * n);
   }
 
-  /// The largest number of nodes that is allowed.
+  /// Returns the largest number of nodes that is allowed.
   [[nodiscard]] std::size_t max_nodes() const {
     return config_.mesh.max_blocks == 0 ? std::size_t{std::numeric_limits<int>::max()}
                                         : config_.mesh.max_blocks;
   }
 
   /// Allocates memory for `nodes` nodes, and moves the mesh into it.
-  /// \throws amr_error if so many are not allowed; cuda_error, and then the mesh is unchanged
+  /// \throws amr_error if `nodes` exceeds max_nodes(); cuda_error, and then the mesh is unchanged
   void grow_to(std::size_t nodes) {
     if (nodes > max_nodes()) {
       throw amr_error("the mesh needs more than amr_mesh_config.max_blocks, which is " +
@@ -82,7 +82,7 @@ class device_mesh {
     };
     device_buffer<std::byte> memory(place_arrays(memory_layout(nullptr)), stream_);
     place_arrays(memory_layout(memory.data()));
-    // for_each_array keeps the order of the arrays.
+    // Both calls of for_each_array() visit the arrays in the same order.
     std::vector<const void*> old;
     for_each_array(view_, 0, [&](auto*& array, std::size_t) { old.push_back(array); });
     auto from = old.begin();
@@ -98,8 +98,8 @@ class device_mesh {
     memory_ = std::move(memory);
   }
 
-  /// Gives a full mesh more memory. Until the mesh has been moved, the old and the new memory are
-  /// allocated; if there is not enough for twice the blocks, it tries smaller numbers.
+  /// Allocates more memory for a full mesh. Until the mesh has been moved, both the old and the new
+  /// memory are allocated. If there is not enough for twice the blocks, it tries smaller numbers.
   /// \throws amr_error if no more blocks are allowed, or there is no memory; then the mesh is
   ///         unchanged; cuda_error
   void grow() {
@@ -119,7 +119,7 @@ class device_mesh {
                     " bytes, and moving it needs 2.2 times as many");
   }
 
-  /// Puts the root blocks into the list of nodes in Morton order.
+  /// Writes the root blocks to the list of nodes in Morton order.
   void order_roots() {
     std::vector<int> order(view_.tree.root_count());
     std::iota(order.begin(), order.end(), 0);
@@ -127,22 +127,22 @@ class device_mesh {
     copy_in(order, view_.lists.nodes);
   }
 
-  /// Waits for the stream.
+  /// Returns the state of the run. Waits for the stream.
   [[nodiscard]] run_state read_state() const {
     run_state state;
     copy_out(state_.data(), &state, 1);
     return state;
   }
-  /// Waits for the stream.
+  /// Writes the state of the run to the device. Waits for the stream.
   void write_state(const run_state& state) {
     copy(state_.data(), &state, sizeof state, cudaMemcpyHostToDevice);
   }
-  /// Copies from the device. Waits for the stream.
+  /// Copies an array from the device. Waits for the stream.
   template <class T>
   void copy_out(const T* from, T* to, std::size_t count) const {
     copy(to, from, count * sizeof(T), cudaMemcpyDeviceToHost);
   }
-  /// Copies to the device. Waits for the stream.
+  /// Copies an array to the device. Waits for the stream.
   template <class T>
   void copy_in(const std::vector<T>& from, T* to) {
     copy(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice);
@@ -169,7 +169,8 @@ class device_mesh {
     return all;
   }
 
-  /// The sums over the cells of the first `leaves` leaves, [leaf][variable]. Waits for the stream.
+  /// Returns the sums over the cells of the first `leaves` leaves, [leaf][variable]. Waits for the
+  /// stream.
   [[nodiscard]] std::vector<double> sum_leaves(std::size_t leaves) const {
     const device_buffer<double> sums(leaves * variables, stream_);
     launch_per_leaf(amr::sum_leaves<view_type>, leaves, sums.data());
@@ -196,7 +197,7 @@ class device_mesh {
     check(cudaStreamSynchronize(stream_), "copying from or to a run");
   }
 
-  /// Launches a kernel with a block per leaf.
+  /// Launches a kernel with one block per leaf.
   template <class... Parameters, class... Arguments>
   void launch_per_leaf(void (*kernel)(view_type, Parameters...), std::size_t leaves,
                        const Arguments&... arguments) const {
@@ -265,7 +266,7 @@ class device_mesh {
     use(view.lists.leaf_counts, nodes);
   }
 
-  /// The interleaved bits of a root block's coordinates, x lowest.
+  /// Returns the Morton code of a root block: the interleaved bits of its coordinates, x lowest.
   [[nodiscard]] std::uint64_t morton_code(int root) const {
     std::uint64_t code = 0;
     const block_place<dim> place = view_.tree.place_of_root(static_cast<unsigned>(root));

@@ -6,8 +6,7 @@
 ///
 /// Toro: E. F. Toro, Riemann Solvers and Numerical Methods for Fluid Dynamics, 3rd ed., Springer
 /// 2009. Batten: P. Batten, N. Clarke, C. Lambert, D. M. Causon, On the choice of wavespeeds for
-/// the HLLC Riemann solver, SIAM J. Sci. Comput. 18 (1997) 1553. The caller chooses the units; they
-/// must be consistent.
+/// the HLLC Riemann solver, SIAM J. Sci. Comput. 18 (1997) 1553.
 
 #include <cmath>
 #include <ramify/amr/state.cuh>
@@ -18,9 +17,10 @@ namespace ramify::inline RAMIFY_BUILD {
 ///
 /// The conserved values of a cell are density, momentum along each axis, and total energy (internal
 /// and kinetic), all per volume. The primitive values, in the same order, are density, velocity
-/// along each axis, and pressure.
+/// along each axis, and pressure. The caller chooses the units; they must be consistent.
 ///
-/// Reversing an axis reverses the results bit by bit; exchanging x and y exchanges them bit by bit.
+/// Mirrored input gives mirrored results, bit by bit. In two dimensions, input with x and y
+/// exchanged gives results with x and y exchanged, bit by bit.
 template <class Real, int dim>
 struct euler {
   static_assert(1 <= dim && dim <= 3);
@@ -37,7 +37,7 @@ struct euler {
   Real density_floor = Real(1e-12);   ///< > 0; replaces smaller densities
   Real pressure_floor = Real(1e-12);  ///< > 0; replaces smaller pressures
 
-  /// The name of a conserved value.
+  /// Returns the name of a conserved value.
   static constexpr const char* field_name(int which) {
     constexpr const char* momentum[] = {"momentum_x", "momentum_y", "momentum_z"};
     if (which == density) return "density";
@@ -45,8 +45,8 @@ struct euler {
     return momentum[which - first_momentum];
   }
 
-  /// Density, velocity and pressure, with the floors applied. The velocity is the momentum over the
-  /// density after its floor. NaN stays NaN: floors do not hide it.
+  /// Returns density, velocity and pressure. Floors replace smaller densities and pressures; the
+  /// velocity is the momentum divided by the density after the floor. NaN stays NaN.
   [[nodiscard]] __host__ __device__ values to_primitive(const values& conserved) const {
     using detail::amr::reciprocal, detail::amr::times;
     values primitive;
@@ -60,7 +60,7 @@ struct euler {
     return primitive;
   }
 
-  /// The conserved values of a cell with these primitive values.
+  /// Returns the conserved values of a cell with these primitive values.
   [[nodiscard]] __host__ __device__ values to_conserved(const values& primitive) const {
     values conserved;
     conserved[density] = primitive[density];
@@ -71,7 +71,8 @@ struct euler {
     return conserved;
   }
 
-  /// Whether a cell holds a gas, before any floor: finite values, density > 0 and pressure > 0.
+  /// Returns whether the values, without floors, are those of a gas: finite, density > 0 and
+  /// pressure > 0.
   [[nodiscard]] __host__ __device__ bool is_valid(const values& conserved) const {
     using detail::amr::reciprocal, detail::amr::times;
     for (int i = 0; i < variables; ++i) {
@@ -86,13 +87,13 @@ struct euler {
     return conserved[energy] - times(Real(0.5), squares) > 0;
   }
 
-  /// Whether primitive values can be those of a gas: density > 0 and pressure > 0.
+  /// Returns whether primitive values can be those of a gas: density > 0 and pressure > 0.
   [[nodiscard]] __host__ __device__ bool is_positive(const values& primitive) const {
     return primitive[density] > 0 && primitive[pressure] > 0;
   }
 
-  /// The largest wave speed along `axis`, |velocity| + speed of sound. The place and the time are
-  /// parameters for physics that depend on them.
+  /// Returns the largest wave speed along `axis`, |velocity| + speed of sound. The position and the
+  /// time are parameters for physics that depend on them.
   [[nodiscard]] __host__ __device__ Real max_wave_speed(const values& primitive, int axis,
                                                         const Real (&/*where*/)[dim],
                                                         Real /*time*/) const {
@@ -100,8 +101,8 @@ struct euler {
            detail::amr::square_root(sound_speed2(primitive));
   }
 
-  /// The flux through a face orthogonal to `axis`, per area and time, between the primitive states
-  /// on its two sides; their densities and pressures must be positive.
+  /// Returns the flux through a face orthogonal to `axis`, per area and time. `left` and `right`
+  /// are the primitive states on its two sides; their densities and pressures must be positive.
   ///
   /// The solver is HLLC (Toro 10.4) with Batten's wave speeds: it resolves isolated shocks and
   /// contacts exactly. It keeps density and pressure positive for cells with constant values and
@@ -112,7 +113,7 @@ struct euler {
     return rotated(flux_along_x(rotated(left, axis), rotated(right, axis)), axis);
   }
 
-  /// The mirror image of a cell at a wall orthogonal to `axis`.
+  /// Returns the mirror image of a cell at a wall orthogonal to `axis`.
   [[nodiscard]] __host__ __device__ values reflected(values conserved, int axis) const {
     for (int a = 0; a < dim; ++a) {
       Real& momentum = conserved[first_momentum + a];
@@ -127,7 +128,7 @@ struct euler {
 
   static constexpr int normal = first_momentum;  ///< the velocity through the face
 
-  /// The values with the x axis and `axis` exchanged.
+  /// Returns the values with the x axis and `axis` exchanged.
   [[nodiscard]] __host__ __device__ static values rotated(const values& u, int axis) {
     values other = u;
     RAMIFY_UNROLL
@@ -141,7 +142,7 @@ struct euler {
   [[nodiscard]] __host__ __device__ values flux_along_x(const values& left,
                                                         const values& right) const {
     using detail::amr::reciprocal, detail::amr::times;
-    const fan waves = wave_speeds(left, right);
+    const outer_waves waves = wave_speeds(left, right);
     // The mass that each outer wave runs into, per area and time: < 0 left, > 0 right.
     const Real into_left = times(left[density], waves.left - left[normal]);
     const Real into_right = times(right[density], waves.right - right[normal]);
@@ -162,17 +163,17 @@ struct euler {
     // If all waves run to one side, the flux is that of the state on the other side.
     const bool all_right = waves.left >= 0;
     const bool all_left = waves.right <= 0;
-    const bool of_left = all_right || (!all_left && !(contact < 0));
+    const bool outside_is_left = all_right || (!all_left && !(contact < 0));
     values outside;
-    for (int i = 0; i < variables; ++i) outside[i] = of_left ? left[i] : right[i];
-    const Real wave = of_left ? waves.left : waves.right;
+    for (int i = 0; i < variables; ++i) outside[i] = outside_is_left ? left[i] : right[i];
+    const Real wave = outside_is_left ? waves.left : waves.right;
     const bool no_wave = all_right || all_left;
     return star_flux(outside, wave, no_wave ? outside[normal] : contact,
                      no_wave ? outside[pressure] : between, no_wave);
   }
 
   /// The speeds of the two outer waves.
-  struct fan {
+  struct outer_waves {
     Real left, right;
   };
 
@@ -184,7 +185,8 @@ struct euler {
     return ceiling < value ? ceiling : value;
   }
 
-  /// The sum has the same bits, whichever axis was rotated to be the first.
+  /// Returns the kinetic energy. In two dimensions the sum has the same bits before and after
+  /// rotated().
   [[nodiscard]] __host__ __device__ static Real kinetic_energy(const values& primitive) {
     using detail::amr::times;
     Real squares = 0;
@@ -203,8 +205,10 @@ struct euler {
     return times(gamma * primitive[pressure], reciprocal(primitive[density]));
   }
 
-  /// Batten's choice: the outermost of the waves of the state on that side and of Roe's average.
-  [[nodiscard]] __host__ __device__ fan wave_speeds(const values& left, const values& right) const {
+  /// Returns Batten's wave speeds: on each side, that of the outermost of the waves of the state on
+  /// that side and of Roe's average.
+  [[nodiscard]] __host__ __device__ outer_waves wave_speeds(const values& left,
+                                                            const values& right) const {
     using detail::amr::reciprocal, detail::amr::square_root, detail::amr::times;
     const Real left_sound2 = sound_speed2(left);
     const Real right_sound2 = sound_speed2(right);
@@ -221,16 +225,16 @@ struct euler {
         times(times(Real(0.5) * (gamma - 1), times(left_share, right_share)), times(jump, jump));
     const Real sound = square_root(sound2);
 
-    const Real of_left = left[normal] - square_root(left_sound2);
-    const Real of_right = right[normal] + square_root(right_sound2);
-    return {at_most(velocity - sound, of_left), at_least(velocity + sound, of_right)};
+    const Real leftmost_speed = left[normal] - square_root(left_sound2);
+    const Real rightmost_speed = right[normal] + square_root(right_sound2);
+    return {at_most(velocity - sound, leftmost_speed), at_least(velocity + sound, rightmost_speed)};
   }
 
-  /// The flux of the star state: between the contact and the outer wave, which runs at `wave` into
-  /// the state `outside`. The jump conditions across that wave give density and energy (Toro
-  /// 10.39); the flux is that of the resulting state, so it is only the pressure where the contact
-  /// is at rest. With `no_wave` it is the flux of `outside`, and `contact` and `between` must be
-  /// its velocity and pressure.
+  /// Returns the flux of the star state, which lies between the contact and the outer wave. This
+  /// wave runs at the speed `wave` into the state `outside`. The jump conditions across it give
+  /// density and energy (Toro 10.39). If the contact is at rest, the flux is only the pressure.
+  /// With `no_wave` it is the flux of `outside`; `contact` and `between` must be its velocity and
+  /// pressure.
   [[nodiscard]] __host__ __device__ values star_flux(const values& outside, Real wave, Real contact,
                                                      Real between, bool no_wave) const {
     using detail::amr::reciprocal, detail::amr::times;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Kernels that pack leaves for copies to the host, and sum over them.
+/// Kernels that pack leaves for copies to the host, and that sum over their cells.
 
 #include <ramify/amr/run_view.cuh>
 #include <ramify/runtime/collectives.cuh>
@@ -11,14 +11,14 @@ namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
 inline constexpr int gather_threads = 128;
 
-/// A leaf's place, and after how many regrids in a row it may be coarsened.
+/// A leaf's place, and the number of regrids in a row in which the criterion allowed coarsening it.
 template <int dim>
 struct leaf_record {
   block_place<dim> place;
   unsigned idle;
 };
 
-/// Copies the leaves [first, first + grid) in Morton order, one block each. `values` has the layout
+/// Copies the leaves from `first` on, in Morton order. One block per leaf. `values` has the layout
 /// [leaf][variable][cell], or is null.
 template <class View>
 __global__ void gather_leaves(View view, unsigned first, leaf_record<View::dim>* records,
@@ -34,7 +34,7 @@ __global__ void gather_leaves(View view, unsigned first, leaf_record<View::dim>*
   }
 }
 
-/// Sums over the cells of each leaf, not weighted by volume, one block each. `sums` has the layout
+/// Sums over the cells of each leaf, without weights. One block per leaf. `sums` has the layout
 /// [leaf][variable].
 template <class View>
 __global__ void sum_leaves(View view, double* sums) {

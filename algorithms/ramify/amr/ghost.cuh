@@ -6,9 +6,9 @@
 /// the boundary condition. No other file treats coarse-fine faces of the mesh or boundaries when it
 /// reads values. Ghost cells are computed when they are read, and not stored in global memory.
 ///
-/// Each node has values; those of an inner node are the averages of its children. A leaf that
-/// borders on finer blocks therefore finds a node of its own level there. So there are only three
-/// kinds of neighbors: a node of the same level, a coarser leaf, the end of the domain.
+/// Each node has values; those of an inner node are the averages of its children. Therefore a leaf
+/// next to finer blocks has a neighbor of its own level, their parent. So a face has one of three
+/// neighbors: a node of the same level, a coarser leaf, or the boundary of the domain.
 
 #include <ramify/amr/block_cells.cuh>
 #include <ramify/amr/mesh.cuh>
@@ -28,22 +28,23 @@ struct ghost_reader {
 
   mesh_tree<dim> tree;
   Physics physics;
-  block_values<Physics, n> u;  ///< of the node's level; without subcycling of all levels
+  block_values<Physics, n> u;  ///< values of the node's level; without subcycling of all levels
   block_values<Physics, n> coarse_old;
   block_values<Physics, n> coarse_new;
   real elapsed = 0;  ///< share of the coarser level's step; 0: coarse_old, 1: coarse_new
   limiter limited;
 
-  /// The ghost cell `depth` cells (1 or 2) beyond a face. `at` is the last cell before the face.
+  /// Returns the ghost cell `depth` cells (1 or 2) beyond a face. `at` is the last cell before the
+  /// face.
   [[nodiscard]] __device__ values ghost(int node, const int (&at)[dim], int axis, int side,
                                         int depth) const {
     const int neighbor = tree.neighbor[node * tree.faces + face_of(axis, side)];
     if (neighbor >= 0) {
       const int opposite_end = side == 0 ? n - depth : depth - n;
-      return u.load(neighbor, cells::number(at) + opposite_end * cells::stride(axis));
+      return u.load(neighbor, cells::cell_number(at) + opposite_end * cells::stride(axis));
     }
     if (neighbor == no_neighbor) return boundary_value(u, node, at, axis, side, depth);
-    // Two fine cells deep is one coarse cell deep.
+    // Both ghost cells are in the first coarse cell beyond the face.
     const int coarse = coarse_neighbor(node, axis, side);
     const bool far = depth == 2;
     int there[dim];
@@ -58,24 +59,25 @@ struct ghost_reader {
     return before * (real(1) - elapsed) + after * elapsed;
   }
 
-  /// The neighbor of a cell along `axis`, in the node or beyond its face.
+  /// Returns the neighbor of a cell along `axis`, in the node or beyond its face.
   [[nodiscard]] __device__ values neighbor_cell(int node, const int (&at)[dim], int axis,
                                                 int side) const {
     int there[dim];
     copy(at, there);
     there[axis] += side == 0 ? -1 : 1;
-    if (there[axis] >= 0 && there[axis] < n) return u.load(node, cells::number(there));
+    if (there[axis] >= 0 && there[axis] < n) return u.load(node, cells::cell_number(there));
     there[axis] = at[axis];
     return ghost(node, there, axis, side, 1);
   }
 
-  /// The average over one of the 2^dim parts of a cell, with limited slopes; `upper` says in which
-  /// half the part is along each axis. The parts of a cell average to its value, so interpolation
-  /// is conservative. If a part or its opposite would be invalid, both get the value of the cell.
+  /// Returns the average over one of the 2^dim parts of a cell, with limited slopes. `upper` gives
+  /// the half in which the part is along each axis. The parts of a cell average to its value, so
+  /// interpolation is conservative. If a part or its opposite would be invalid, both get the value
+  /// of the cell.
   [[nodiscard]] __device__ values interpolate(const block_values<Physics, n>& from, int node,
                                               const int (&at)[dim],
                                               const bool (&upper)[dim]) const {
-    const values here = from.load(node, cells::number(at));
+    const values here = from.load(node, cells::cell_number(at));
     values change{};
     for (int axis = 0; axis < dim; ++axis) {
       const values left = here - whole_neighbor(from, node, at, axis, 0);
@@ -95,12 +97,13 @@ struct ghost_reader {
     for (int axis = 0; axis < dim; ++axis) to[axis] = from[axis];
   }
 
-  /// The coarser leaf across a face. It is a neighbor of the parent, because the mesh is balanced.
+  /// Returns the coarser leaf across a face. It is a neighbor of the parent, because the mesh is
+  /// balanced.
   [[nodiscard]] __device__ int coarse_neighbor(int node, int axis, int side) const {
     return tree.neighbor[tree.parent[node] * tree.faces + face_of(axis, side)];
   }
 
-  /// The coordinate, in a block of the next coarser level, of the cell that contains `at`.
+  /// Returns the coordinate, in a block of the next coarser level, of the cell that contains `at`.
   [[nodiscard]] __device__ int coarse_coordinate(int node, const int (&at)[dim], int axis) const {
     return static_cast<int>(tree.place[node].index[axis] & 1) * (n / 2) + at[axis] / 2;
   }
@@ -111,25 +114,25 @@ struct ghost_reader {
     const bool mirror = (tree.reflecting >> face_of(axis, side) & 1) != 0;
     const int inward = mirror ? depth - 1 : 0;
     const int steps = (side == 0 ? inward : -inward) * cells::stride(axis);
-    const values value = from.load(node, cells::number(at) + steps);
+    const values value = from.load(node, cells::cell_number(at) + steps);
     return mirror ? physics.reflected(value, axis) : value;
   }
 
-  /// The neighbor of a cell along `axis`, for slopes: a coarser cell is not interpolated.
+  /// Returns the neighbor of a cell along `axis`, for slopes: a coarser cell is not interpolated.
   [[nodiscard]] __device__ values whole_neighbor(const block_values<Physics, n>& from, int node,
                                                  const int (&at)[dim], int axis, int side) const {
     int there[dim];
     copy(at, there);
     there[axis] += side == 0 ? -1 : 1;
-    if (there[axis] >= 0 && there[axis] < n) return from.load(node, cells::number(there));
+    if (there[axis] >= 0 && there[axis] < n) return from.load(node, cells::cell_number(there));
     const int neighbor = tree.neighbor[node * tree.faces + face_of(axis, side)];
     if (neighbor == no_neighbor) return boundary_value(from, node, at, axis, side, 1);
     there[axis] = side == 0 ? n - 1 : 0;
-    if (neighbor >= 0) return from.load(neighbor, cells::number(there));
+    if (neighbor >= 0) return from.load(neighbor, cells::cell_number(there));
     for (int a = 0; a < dim; ++a) {
       if (a != axis) there[a] = coarse_coordinate(node, at, a);
     }
-    return from.load(coarse_neighbor(node, axis, side), cells::number(there));
+    return from.load(coarse_neighbor(node, axis, side), cells::cell_number(there));
   }
 };
 

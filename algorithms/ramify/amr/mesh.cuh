@@ -6,8 +6,8 @@
 /// blocks.
 ///
 /// A node is a block of cells; a leaf is a node without children. Nodes are numbered: first the
-/// root blocks, x fastest, then families of 2^dim siblings in the order in which they were made.
-/// The number of a node does not say where the node lies; its place does.
+/// root blocks, x fastest, then families of 2^dim siblings in the order in which they were created.
+/// The number of a node does not give its position; its place does.
 ///
 /// The forest is balanced: for each node with children, every neighbor across a face (edge, corner:
 /// as configured) is a node of the same level, or outside of the domain.
@@ -37,7 +37,8 @@ inline constexpr int no_neighbor = -2;       ///< the domain ends there
 
 inline constexpr int no_children = -1;
 
-/// A face of a block: 2 * axis for the lower side, 2 * axis + 1 for the upper one.
+/// Returns the number of a face of a block: 2 * axis for the lower side, 2 * axis + 1 for the
+/// upper one.
 __host__ __device__ constexpr int face_of(int axis, int side) { return 2 * axis + side; }
 __host__ __device__ constexpr int opposite(int face) { return face ^ 1; }
 
@@ -47,6 +48,7 @@ struct coarse_fine_faces {
   unsigned to_fine = 0;    ///< the block is a leaf, and the neighbor has children
 };
 
+/// The arrays of the forest, and functions that read them.
 template <int dim>
 struct mesh_tree {
   static_assert(dim == 2 || dim == 3);
@@ -56,7 +58,7 @@ struct mesh_tree {
 
   unsigned roots[dim];
   boundary sides[dim][2];
-  unsigned reflecting;  ///< a bit for each face of the domain that reflects
+  unsigned reflecting;  ///< one bit per face of the domain: 1 if it reflects
   int max_level;
   /// Blocks are balanced across faces (1), edges (2) and corners (dim): the largest codimension.
   int balance_codimension;
@@ -88,7 +90,7 @@ struct mesh_tree {
     return found;
   }
 
-  /// The number of the first node of a family.
+  /// Returns the number of the first node of a family.
   [[nodiscard]] __host__ __device__ int first_of_family(unsigned family) const {
     return static_cast<int>(root_count() + family * siblings);
   }
@@ -96,7 +98,7 @@ struct mesh_tree {
     return (static_cast<unsigned>(node) - root_count()) / siblings;
   }
 
-  /// The finest node that contains the place: the node of its level, or a leaf of a coarser level.
+  /// Returns the finest node that contains the place: the node of its level, or a coarser leaf.
   [[nodiscard]] __host__ __device__ int find(const block_place<dim>& wanted) const {
     unsigned root = 0;
     for (int axis = dim - 1; axis >= 0; --axis) {
@@ -113,14 +115,14 @@ struct mesh_tree {
     return node;
   }
 
-  /// Moves a place by at most one block along each axis, around the domain where it is periodic.
+  /// Moves a place by at most one block along each axis, with periodic wraparound.
   /// Returns false if the new place would be outside of the domain.
   [[nodiscard]] __host__ __device__ bool move(block_place<dim>& at, const int (&step)[dim]) const {
     for (int axis = 0; axis < dim; ++axis) {
       const unsigned blocks = roots[axis] << at.level;
-      const bool leaves =
+      const bool leaves_domain =
           step[axis] < 0 ? at.index[axis] == 0 : step[axis] > 0 && at.index[axis] == blocks - 1;
-      if (!leaves) {
+      if (!leaves_domain) {
         at.index[axis] += static_cast<unsigned>(step[axis]);
       } else if (sides[axis][step[axis] > 0 ? 1 : 0] == boundary::periodic) {
         at.index[axis] = step[axis] < 0 ? blocks - 1 : 0;
@@ -132,7 +134,8 @@ struct mesh_tree {
   }
 
   /// Sets `step` to direction `number` of [0, directions): -1, 0 or 1 for each axis. Returns the
-  /// number of axes with a step, the codimension of what the block shares with its neighbor there.
+  /// number of axes with a step: the codimension of the face, edge or corner that the block shares
+  /// with its neighbor.
   [[nodiscard]] __host__ __device__ static int direction(int number, int (&step)[dim]) {
     int axes = 0;
     for (int axis = 0; axis < dim; ++axis) {
@@ -144,7 +147,7 @@ struct mesh_tree {
   }
 
   /// Returns the finest node that contains the neighbor of a node in direction `number`. Returns -1
-  /// if balance does not concern this direction, or the domain ends there.
+  /// if the mesh is not balanced in this direction, or if the domain ends there.
   [[nodiscard]] __host__ __device__ int balanced_neighbor(int node, int number) const {
     int step[dim];
     const int axes = direction(number, step);
@@ -153,7 +156,7 @@ struct mesh_tree {
     return move(there, step) ? find(there) : -1;
   }
 
-  /// The place of a root block.
+  /// Returns the place of a root block.
   [[nodiscard]] __host__ __device__ block_place<dim> place_of_root(unsigned root) const {
     block_place<dim> place{0, {}};
     for (int axis = 0; axis < dim; ++axis) {
@@ -163,7 +166,7 @@ struct mesh_tree {
     return place;
   }
 
-  /// The place of a child. `child` has a bit for each axis, x in the lowest one.
+  /// Returns the place of a child. `child` has a bit for each axis, x in the lowest one.
   [[nodiscard]] __host__ __device__ static block_place<dim> place_of_child(
       const block_place<dim>& at, int child) {
     block_place<dim> below{at.level + 1, {}};

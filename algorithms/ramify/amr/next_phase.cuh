@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// next_phase: the last grid of each phase. It decides which phase comes next. begin_advance: the
-/// first grid of a call of advance().
+/// next_phase(), the last grid of each phase, which decides which phase comes next, and
+/// begin_advance(), the first grid of a call of advance().
 
 #include <ramify/amr/refine.cuh>
 #include <ramify/amr/run_view.cuh>
@@ -34,21 +34,22 @@ __device__ void begin_steps(const View& view, run_state& state) {
   const auto limit_batch = [&](unsigned long long steps) {
     if (clock.batch > steps) clock.batch = static_cast<unsigned>(steps);
   };
-  // One step more than is left: it only checks the cells.
+  // A batch may have one step more than the call has left. This step has length zero and only
+  // validates the cells.
   clock.batch = view.step.subcycle ? 1 : max_batch;
   limit_batch(clock.stop_step - clock.steps + 1);
   if (view.regrid.every > 0) limit_batch(clock.next_regrid - clock.steps);
 }
 
-/// Returns the next phase of a regrid while there are tagged blocks to balance or refine, and then
-/// `otherwise`.
-__device__ inline phase refine_or(regrid_state& regrid, phase otherwise) {
+/// Returns `balance` or `refine` while tagged blocks are left for them, and `otherwise` if none is
+/// left. Sets the ranges of the list of tagged blocks that this phase processes.
+__device__ inline phase advance_refinement(regrid_state& regrid, phase otherwise) {
   regrid.balance_count = regrid.tagged - regrid.balance_begin;
   if (regrid.balance_count > 0) return phase::balance;
-  const unsigned waiting = regrid.tagged - (regrid.refine_begin + regrid.refine_count);
-  if (waiting == 0) return otherwise;
+  const unsigned unrefined = regrid.tagged - (regrid.refine_begin + regrid.refine_count);
+  if (unrefined == 0) return otherwise;
   regrid.refine_begin += regrid.refine_count;
-  regrid.refine_count = waiting;
+  regrid.refine_count = unrefined;
   return phase::refine;
 }
 
@@ -70,9 +71,9 @@ __device__ void decide_next_phase(const View& view) {
   run_state& state = *view.state;
   regrid_state& regrid = state.regrid;
   state.launched_of_phase = 0;
-  if (state.fault.code == fault::mesh_full) return;  // the phase did nothing, and is due again
+  if (state.fault.code == fault::mesh_full) return;  // the phase did nothing, and is repeated
   const phase after_refinement = regrid.building ? phase::rebuild_lists : phase::tag_for_coarsening;
-  bool is_complete = false;  // the steps or the regrid: begin the next ones
+  bool is_complete = false;  // all phases of the steps or of the regrid
   switch (state.next) {
     case phase::idle: break;
     case phase::begin: is_complete = true; break;
@@ -83,14 +84,15 @@ __device__ void decide_next_phase(const View& view) {
     case phase::average_down:
       is_complete = !regrid.building;
       if (!regrid.building) break;
-      regrid.building = false;  // a batch that takes no step: it only checks the cells
+      regrid.building = false;
+      // One step of length zero, which only validates the cells.
       state.clock.batch = 1;
       state.next = phase::step;
       break;
-    case phase::tag: state.next = refine_or(regrid, after_refinement); break;
+    case phase::tag: state.next = advance_refinement(regrid, after_refinement); break;
     case phase::balance:
       regrid.balance_begin += regrid.balance_count;
-      state.next = refine_or(regrid, after_refinement);
+      state.next = advance_refinement(regrid, after_refinement);
       break;
     case phase::refine:
       finish_refinement(state);
@@ -122,30 +124,31 @@ __global__ void next_phase(View view) {
   runtime::end_step(view, __func__);
 }
 
-/// Completes a step in a graph's loop. One thread.
+/// Completes a batch of steps in the loop of a captured graph. One thread.
 template <class View>
-__global__ void next_step_in_loop(View view) {
+__global__ void end_steps_in_loop(View view) {
   const traced here(view.trace, __func__);
-  // A captured loop has one iteration even if no step is due.
+  // A captured loop always runs once. Without a due step this kernel changes no state.
   if (view.state->next == phase::step) decide_next_phase(view);
   runtime::end_iteration(view);
 }
 
-/// What a call of advance() asks for.
+/// The arguments of advance().
 struct advance_request {
   static constexpr unsigned long long any_mesh = ~0ull;
 
   unsigned long long steps;
   double stop;
-  /// The mesh_state::version for which a captured loop has grids of the right size, or any_mesh.
+  /// The mesh_state::version for which the grids of a captured loop have the right size, or
+  /// any_mesh.
   unsigned long long mesh_version = any_mesh;
 };
 
 /// Begins a call of advance(). One thread.
 ///
-/// If an earlier call left a phase undone, because the mesh was full or because get() did not
-/// complete a launch of a captured graph, it continues with that phase, and the steps of both calls
-/// are taken.
+/// If an earlier call left a phase unfinished, this call continues with it and takes the steps of
+/// both calls. A phase stays unfinished if the mesh was full, or if get() did not complete a launch
+/// of a captured graph.
 template <class View>
 __global__ void begin_advance(View view, advance_request wanted) {
   const traced here(view.trace, __func__);
@@ -172,8 +175,8 @@ __global__ void begin_advance(View view, advance_request wanted) {
   }
 }
 
-/// The last grid of a captured graph: keeps, for the next launch of the graph, the phase that is
-/// not complete. One thread.
+/// The last grid of a captured graph. For the next launch of the graph, it stores how many grids of
+/// an unfinished phase were launched. One thread.
 template <class View>
 __global__ void end_captured_advance(View view) {
   const traced here(view.trace, __func__);

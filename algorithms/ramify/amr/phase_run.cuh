@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The host's side of a chain of phases: its route, its memory, a mesh that grows, captured graphs.
+/// The host side of a chain of phases. It chooses the route, grows the mesh, and checks captures.
 
 #include <cmath>
 #include <cstddef>
@@ -20,7 +20,7 @@
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// What an amr_run keeps between its calls. It has a fixed address.
+/// The data that an amr_run keeps between its calls, at a fixed address.
 template <class Physics, int n, class Criterion>
 struct run_parts {
   using mesh_type = device_mesh<Physics, n, Criterion>;
@@ -39,14 +39,14 @@ struct run_parts {
   cudaStream_t stream;
   trace_recorder recorder;
   mesh_type mesh;
-  device_buffer<std::byte> scratch;  ///< of all run_controls, one after another
+  device_buffer<std::byte> scratch;  ///< used by the run_controls, one after another
   amr_report report;
   run_state state{};       ///< after the last complete chain
   unsigned graphs = 0;     ///< captured chains, which contain the addresses of the mesh
   bool under_way = false;  ///< advance_async() was called, and get() was not
 };
 
-/// One chain of phases on a mesh: of a constructor, or of a call of advance(). Not movable.
+/// One chain of phases on a mesh, for a constructor or for a call of advance(). Not movable.
 template <class Parts, class Fill>
 class phase_run {
   using view_type = typename Parts::mesh_type::view_type;
@@ -54,11 +54,11 @@ class phase_run {
   using program = run_program<view_type, Fill>;
 
  public:
-  /// Chooses the route, and prepares the chain. `steps` is their number if the stream is being
-  /// captured. `parts` must outlive the run.
+  /// Chooses the route, and prepares the chain. If the stream is being captured, `steps` is the
+  /// number of steps. `parts` must outlive the run.
   /// \throws unavailable if the route is not available or the stream cannot be captured; cuda_error
   phase_run(Parts& parts, const Fill& fill, std::uint64_t steps = 0) : parts_(&parts), fill_(fill) {
-    const relaxed_capture_scope relaxed;  // the queries below concern no captured stream
+    const relaxed_capture_scope relaxed;  // the queries below do not affect a captured stream
     const amr_config& config = parts.config;
     captured_ = is_being_captured(parts.stream);
     if (captured_) check_capture();
@@ -93,7 +93,7 @@ class phase_run {
                        "launching a run on a mesh");
   }
 
-  /// Puts the phases that are due into the stream. Asynchronous. \throws cuda_error
+  /// Launches the phases that are due. Asynchronous. \throws cuda_error
   void start() {
     chain_->start(parts_->state);
     if (captured_ && control_->on_device_route()) {
@@ -101,10 +101,10 @@ class phase_run {
     }
   }
 
-  /// Puts the steps of a call of advance() into the stream. Asynchronous. \throws cuda_error
+  /// Launches the steps of a call of advance(). Asynchronous. \throws cuda_error
   void start(advance_request wanted) {
     const phase_range range("amr: start steps");
-    // A captured loop has grids for one mesh.
+    // The grids of a captured loop fit only one version of the mesh.
     if (captured_ && !control_->on_device_route()) {
       wanted.mesh_version = parts_->state.mesh.version;
     }
@@ -112,8 +112,8 @@ class phase_run {
     start();
   }
 
-  /// Waits until no phase is left. Launches the phases that kernels did not launch, and gets more
-  /// memory for the mesh. Brings the report of the run up to date.
+  /// Waits until no phase is left. Launches the phases that kernels did not launch, and allocates
+  /// more memory if the mesh is full. Updates the report of the run.
   /// \throws amr_error if the run cannot continue; cuda_error, device_launch_error;
   ///         std::logic_error while the stream is being captured
   void finish() {
@@ -140,7 +140,7 @@ class phase_run {
     }
   }
 
-  /// The route. In a captured stream the flat route is available only for a graph's loop.
+  /// Returns the route. In a captured stream the flat route requires the loop of a graph.
   [[nodiscard]] route_choice choose(std::size_t limit, const runtime::loop_choice& loop,
                                     std::uint64_t steps) const {
     const amr_config& config = parts_->config;
@@ -157,7 +157,7 @@ class phase_run {
     return choice;
   }
 
-  /// Why a graph's loop cannot take all of the steps; empty if it can.
+  /// Returns the reason why the loop of a graph cannot take all of the steps; empty if it can.
   [[nodiscard]] std::string obstacle_of_loop(const runtime::loop_choice& loop,
                                              std::uint64_t steps) const {
     const amr_config& config = parts_->config;
@@ -169,7 +169,7 @@ class phase_run {
     return "the host would launch regrids, one every " + std::to_string(every) + " steps";
   }
 
-  /// The launches of the steps between two round trips of the host.
+  /// Returns the numbers of launches for the steps between two round trips of the host.
   [[nodiscard]] route_plans plans(const runtime::loop_choice& loop) const {
     const amr_config& config = parts_->config;
     double grids = max_grids_of_step * max_batch;
@@ -219,7 +219,7 @@ class phase_run {
     chain_->restart(program{parts_->mesh.view(), fill_});
   }
 
-  /// Brings the trace and the report up to date.
+  /// Updates the trace and the report.
   void conclude() {
     control_->read_trace();
     update_report(parts_->report, control_->report(), parts_->state, parts_->mesh);

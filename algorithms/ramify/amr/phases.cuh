@@ -8,8 +8,8 @@
 /// A phase is a sequence of grids, one after another in a stream, whose sizes are known when it
 /// begins. Its last grid, next_phase(), writes the next phase to the run's state. On the flat route
 /// the host waits, reads the state, and launches the next phase; the steps between two regrids may
-/// be the body of a graph's loop. On the device route the chain's driver kernel launches a phase
-/// and then itself as a tail launch, the only join that a kernel has.
+/// be the body of the loop of a graph. On the device route the chain's driver kernel launches a
+/// phase and then itself as a tail launch, the only join that a kernel has.
 ///
 /// With subcycling a step is a recursion over the levels: a level takes its step, the next finer
 /// level takes two, and then the fluxes between them are corrected. The recursion is written once,
@@ -28,7 +28,7 @@
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-inline constexpr unsigned list_threads = 128;  ///< per block, of kernels with a thread per entry
+inline constexpr unsigned list_threads = 128;  ///< per block, for kernels with one thread per entry
 
 __host__ __device__ inline unsigned blocks_for(unsigned long long threads) {
   return static_cast<unsigned>((threads + list_threads - 1) / list_threads);
@@ -36,7 +36,7 @@ __host__ __device__ inline unsigned blocks_for(unsigned long long threads) {
 
 // ---- steps -------------------------------------------------------------------------------------
 
-/// Launches a stage of the nodes of a list.
+/// Launches a stage of a step for the nodes of a list.
 template <class View, class Grids>
 __host__ __device__ void launch_stage(const View& view, Grids& grids, const int* nodes,
                                       unsigned count, const rk_stage& stage) {
@@ -45,7 +45,7 @@ __host__ __device__ void launch_stage(const View& view, Grids& grids, const int*
   if (count == 0) return;
   unsigned teams = 1;
   if (grids.from_kernel()) {
-    // No more teams than all blocks need to be resident at once.
+    // The fewest teams with which all blocks are resident at once, or the maximum.
     const unsigned wanted = (count + view.resident_blocks - 1) / view.resident_blocks;
     teams = wanted < view.max_teams ? wanted : view.max_teams;
   }
@@ -54,7 +54,7 @@ __host__ __device__ void launch_stage(const View& view, Grids& grids, const int*
         nodes, count, stage);
 }
 
-/// Launches both stages of a step of the nodes of a list.
+/// Launches both stages of a step for the nodes of a list.
 template <class View, class Grids>
 __host__ __device__ void launch_stages(const View& view, Grids& grids, const int* nodes,
                                        unsigned count, unsigned interface_nodes, rk_stage stage) {
@@ -67,7 +67,7 @@ __host__ __device__ void launch_stages(const View& view, Grids& grids, const int
   launch_stage(view, grids, nodes, count, stage);
 }
 
-/// Launches a step of all levels at once, without its beginning and its end.
+/// Launches a step of all levels at once, without the kernels that begin and end it.
 template <class View, class Grids>
 __host__ __device__ void launch_all_levels(const View& view, const mesh_state& mesh, Grids& grids) {
   launch_stages(view, grids, view.lists.leaves, mesh.leaves, mesh.interface_nodes,
@@ -78,7 +78,7 @@ __host__ __device__ void launch_all_levels(const View& view, const mesh_state& m
   grids(average_down_to_interface<View>, {mesh.interface_nodes, step_threads}, view, view.u_new);
 }
 
-/// Task: synchronizes a level with the finer ones after their steps.
+/// Task: synchronizes a level with the next finer level after their steps.
 struct synchronize_level {
   const mesh_state* mesh;  ///< in device memory for a kernel, else the host's copy
   int level;
@@ -95,12 +95,12 @@ struct synchronize_level {
   }
 };
 
-/// Task: takes a step of a level and the steps of all finer levels in this time.
+/// Task: takes a step of a level, and the steps of all finer levels in the same time.
 struct advance_level {
   const mesh_state* mesh;  ///< in device memory for a kernel, else the host's copy
   int level;
   double begin;  ///< counted in steps of level 0
-  bool first;    ///< of the two steps in one step of the next coarser level
+  bool first;    ///< whether it is the first of the two steps in one of the next coarser level
 
   __device__ static const char* name() { return "advance_level"; }
 
@@ -114,8 +114,7 @@ struct advance_level {
     // 2. Base case: there is no finer level.
     if (level == finest_level(*mesh, view.tree.max_level)) return;
     // 3. Recurse: the next finer level takes two steps. Join: tasks run one after another, each
-    //    after
-    //    everything that the previous one has launched.
+    //    after everything that the previous one has launched.
     const double half = 0.5 / double(1u << level);
     grids.then(view, advance_level{mesh, level + 1, begin, true});
     grids.then(view, advance_level{mesh, level + 1, begin + half, false});
@@ -123,7 +122,7 @@ struct advance_level {
   }
 };
 
-/// Task: ends the last step of a phase, and the phase.
+/// Task: ends the last step of a phase, and then the phase.
 template <bool in_loop>
 struct end_steps {
   __device__ static const char* name() { return "end_steps"; }
@@ -132,14 +131,14 @@ struct end_steps {
   __host__ __device__ void operator()(const View& view, Grids& grids) const {
     grids(finish_step<View>, {1, 1}, view);
     if constexpr (in_loop) {
-      grids(next_step_in_loop<View>, {1, 1}, view);
+      grids(end_steps_in_loop<View>, {1, 1}, view);
     } else {
       grids(next_phase<View>, {1, 1}, view);
     }
   }
 };
 
-/// Launches `steps` steps and the end of their phase. With subcycling it must be one step.
+/// Launches `steps` steps and the end of their phase. With subcycling, `steps` must be 1.
 template <bool in_loop, class View, class Grids>
 __host__ __device__ void launch_steps(const View& view, const mesh_state& mesh, unsigned steps,
                                       Grids& grids) {
@@ -169,7 +168,7 @@ __host__ __device__ void launch_link_neighbors(const View& view, unsigned famili
         nodes);
 }
 
-/// Launches a phase that is no step.
+/// Launches a phase other than phase::step.
 template <class View, class Fill, class Grids>
 __host__ __device__ void launch_regrid_phase(const View& view, const run_state& state,
                                              const Fill& fill, Grids& grids) {

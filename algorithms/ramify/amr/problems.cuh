@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Standard problems: their initial states.
+/// The initial states of standard problems.
 ///
 /// Each is a functor that returns the primitive values at a point: density, velocity along each
 /// axis and pressure for euler.cuh, the concentration for advection.cuh. amr_run averages the
@@ -15,7 +15,7 @@
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// The square of the distance between two points.
+/// Returns the square of the distance between two points.
 template <class Real, int dim>
 __host__ __device__ Real distance2_between(const Real (&a)[dim], const Real (&b)[dim]) {
   Real sum = 0;
@@ -38,7 +38,7 @@ struct sod {
   using values = state<Real, dim + 2>;
 
   int axis = 0;               ///< orthogonal to the plane between the two gases
-  Real position = Real(0.5);  ///< of that plane
+  Real position = Real(0.5);  ///< position of that plane
   Real left_density = 1;
   Real left_velocity = 0;  ///< along `axis`
   Real left_pressure = 1;
@@ -62,19 +62,19 @@ struct sod {
 /// Domain: -1.2 to 1.2 along each axis, outflow; or one quadrant, 0 to 1.2, with reflecting sides
 /// in the planes through the center.
 ///
-/// Cells that do not resolve the ball hold another energy than `energy`: scale it, or choose a
-/// radius of several cells.
+/// If cells do not resolve the ball, the energy in the mesh differs from `energy`. In this case,
+/// scale `energy` or choose a radius of several cells.
 template <class Real, int dim>
 struct sedov {
   using values = state<Real, dim + 2>;
 
-  /// Of the whole ball, also where the domain has only a quadrant; in 2D per length, in 1D per
-  /// area.
+  /// The energy of the whole ball, also if the domain is only a quadrant; in 2D per length, in 1D
+  /// per area.
   Real energy = dim == 1 ? Real(0.134637) : dim == 2 ? Real(0.311357) : Real(0.851072);
-  Real radius = Real(0.05);  ///< of the ball, > 0
+  Real radius = Real(0.05);  ///< radius of the ball, > 0
   Real center[dim] = {};
   Real density = 1;
-  Real cold_pressure = Real(1e-5);  ///< outside; far below the pressure of the shock, about 0.1
+  Real cold_pressure = Real(1e-5);  ///< outside of the ball; far below that of the shock, about 0.1
   Real gamma = Real(1.4);
 
   [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
@@ -85,7 +85,7 @@ struct sedov {
     return gas;
   }
 
-  /// The volume of the ball.
+  /// Returns the volume of the ball.
   [[nodiscard]] __host__ __device__ Real volume() const {
     constexpr Real pi = std::numbers::pi_v<Real>;
     if constexpr (dim == 1) return 2 * radius;
@@ -94,10 +94,11 @@ struct sedov {
   }
 };
 
-/// Two streams that slide past one another, and a ripple in y that grows into rolls. The initial
-/// state is smooth, so that resolutions can be compared: C. P. McNally, W. Lyra, J.-C. Passy, A
-/// well-posed Kelvin-Helmholtz instability test and comparison, Astrophys. J. Suppl. 201 (2012) 18.
-/// Domain: the unit square (or cube), periodic; gamma 5/3; end 1.5. In 3D nothing depends on z.
+/// A shear layer: two streams that slide past one another, and a ripple in y that grows into rolls.
+/// The initial state is smooth, so that resolutions can be compared: C. P. McNally, W. Lyra, J.-C.
+/// Passy, A well-posed Kelvin-Helmholtz instability test and comparison, Astrophys. J. Suppl. 201
+/// (2012) 18. Domain: the unit square (or cube), periodic; gamma 5/3; end 1.5. In 3D nothing
+/// depends on z.
 template <class Real, int dim>
 struct kelvin_helmholtz {
   static_assert(dim == 2 || dim == 3);
@@ -108,7 +109,7 @@ struct kelvin_helmholtz {
   Real outer_velocity = Real(0.5);  ///< along x
   Real inner_velocity = Real(-0.5);
   Real pressure = Real(2.5);
-  Real width = Real(0.025);  ///< over which the streams blend; > 0
+  Real width = Real(0.025);  ///< width over which the streams blend; > 0
   Real ripple = Real(0.01);  ///< largest velocity along y
 
   [[nodiscard]] __host__ __device__ values operator()(const Real (&where)[dim]) const {
@@ -119,10 +120,10 @@ struct kelvin_helmholtz {
     // The share of the other stream: 1/2 on the two lines between them.
     const Real other = Real(0.5) * std::exp(-nearest / width);
     const bool inner = y >= Real(0.25) && y < Real(0.75);
-    const Real of_inner = inner ? 1 - other : other;
+    const Real inner_share = inner ? 1 - other : other;
     values gas{};
-    gas[0] = outer_density + detail::amr::times(of_inner, inner_density - outer_density);
-    gas[1] = outer_velocity + detail::amr::times(of_inner, inner_velocity - outer_velocity);
+    gas[0] = outer_density + detail::amr::times(inner_share, inner_density - outer_density);
+    gas[1] = outer_velocity + detail::amr::times(inner_share, inner_velocity - outer_velocity);
     gas[2] = ripple * std::sin(4 * std::numbers::pi_v<Real> * where[0]);
     gas[dim + 1] = pressure;
     return gas;
@@ -131,9 +132,9 @@ struct kelvin_helmholtz {
 
 /// The waves of linear_wave.
 enum class wave_family {
-  sound,    ///< runs along the direction at the speed of sound
+  sound,    ///< runs at the speed of sound
   entropy,  ///< changes the density only; moves with the gas
-  shear     ///< changes the velocity across the direction; moves with the gas. Not in 1D
+  shear     ///< changes the velocity across the wave's direction; moves with the gas. Not in 1D
 };
 
 /// A plane sine wave so small that it keeps its shape. J. M. Stone et al., Athena, Astrophys. J.
@@ -158,7 +159,7 @@ struct linear_wave {
     return at(where, 0);
   }
 
-  /// The exact solution up to terms of order amplitude^2.
+  /// Returns the exact solution up to terms of order amplitude^2.
   [[nodiscard]] __host__ __device__ values at(const Real (&where)[dim], Real time) const {
     Real cycles = 0;
     for (int i = 0; i < dim; ++i) cycles += detail::amr::times(crests[i], where[i]);
@@ -179,29 +180,31 @@ struct linear_wave {
     if constexpr (dim > 1) {
       if (family == wave_family::shear) {
         // (-y, x, 0) is orthogonal to (x, y, z); a wave along z needs another direction.
-        const Real flat = std::sqrt(detail::amr::times(crests[0], crests[0]) +
-                                    detail::amr::times(crests[1], crests[1]));
-        gas[1] += detail::amr::times(sound * wave, flat > 0 ? -crests[1] / flat : Real(1));
-        gas[2] += detail::amr::times(sound * wave, flat > 0 ? crests[0] / flat : Real(0));
+        const Real length_in_xy = std::sqrt(detail::amr::times(crests[0], crests[0]) +
+                                            detail::amr::times(crests[1], crests[1]));
+        gas[1] += detail::amr::times(sound * wave,
+                                     length_in_xy > 0 ? -crests[1] / length_in_xy : Real(1));
+        gas[2] +=
+            detail::amr::times(sound * wave, length_in_xy > 0 ? crests[0] / length_in_xy : Real(0));
       }
     }
     return gas;
   }
 
-  /// Wavelengths that pass a point per time; the wave returns to its initial state after 1 /
-  /// frequency.
+  /// Returns the number of wavelengths that pass a point per time; the wave returns to its initial
+  /// state after 1 / frequency.
   [[nodiscard]] __host__ __device__ Real frequency() const {
-    Real carried = 0;
-    for (int i = 0; i < dim; ++i) carried += detail::amr::times(crests[i], velocity[i]);
-    if (family != wave_family::sound) return carried;
-    return carried + detail::amr::times(crests_along(), sound_speed());
+    Real advected = 0;
+    for (int i = 0; i < dim; ++i) advected += detail::amr::times(crests[i], velocity[i]);
+    if (family != wave_family::sound) return advected;
+    return advected + detail::amr::times(crests_along(), sound_speed());
   }
 
  private:
   [[nodiscard]] __host__ __device__ Real sound_speed() const {
     return std::sqrt(gamma * pressure / density);
   }
-  /// Wavelengths per unit length along the direction.
+  /// Returns the number of wavelengths per unit length along the wave's direction.
   [[nodiscard]] __host__ __device__ Real crests_along() const {
     Real squares = 0;
     for (int i = 0; i < dim; ++i) squares += detail::amr::times(crests[i], crests[i]);
@@ -211,9 +214,10 @@ struct linear_wave {
 
 // ---- passive scalars ----
 
-/// exp(-r^2 / (2 width^2)), smooth everywhere. Domain: the unit square (cube), periodic. With the
-/// default width and the center of the domain as its center, the values at the boundary are
-/// negligible. With a uniform_velocity of whole numbers it returns to its initial state at time 1.
+/// The value is exp(-r^2 / (2 width^2)), smooth everywhere. Domain: the unit square (cube),
+/// periodic. With the default width and the center of the domain as its center, the values at the
+/// boundary are negligible. With a uniform_velocity of whole numbers it returns to its initial
+/// state at time 1.
 template <class Real, int dim>
 struct gaussian {
   using values = state<Real, 1>;
@@ -229,7 +233,7 @@ struct gaussian {
   }
 };
 
-/// (1 + cos(pi r / radius)) / 2 around the center, and 0 outside of the radius. Its slope is
+/// The value is (1 + cos(pi r / radius)) / 2 inside the radius, and 0 outside. Its slope is
 /// continuous. R. J. LeVeque, SIAM J. Numer. Anal. 33 (1996) 627, uses half the height. With
 /// reversing_vortex the customary center is (0.5, 0.75), in 3D (0.35, 0.35, 0.35), and the radius
 /// 0.15.
@@ -247,9 +251,9 @@ struct cosine_hump {
   }
 };
 
-/// 1 in a ball, 0 outside. With reversing_vortex it has the center and radius of cosine_hump; in 2D
-/// the vortex stretches it to a filament (W. J. Rider, D. B. Kothe, J. Comput. Phys. 141 (1998)
-/// 112), in 3D to a sheet (Enright et al., advection.cuh).
+/// The value is 1 in a ball and 0 outside. With reversing_vortex it has the center and radius of
+/// cosine_hump; in 2D the vortex stretches it to a filament (W. J. Rider, D. B. Kothe, J. Comput.
+/// Phys. 141 (1998) 112), in 3D to a sheet (Enright et al., advection.cuh).
 template <class Real, int dim>
 struct solid_ball {
   using values = state<Real, 1>;
@@ -262,9 +266,9 @@ struct solid_ball {
   }
 };
 
-/// 1 in a disc with a slot from below, 0 outside. S. T. Zalesak, J. Comput. Phys. 31 (1979) 335,
-/// scaled to the unit square: radius 0.15 around (0.5, 0.75), a slot 0.05 wide that ends 0.1 above
-/// the center. In 3D it is a cylinder along z.
+/// The value is 1 in a disc with a slot from below, and 0 outside. S. T. Zalesak, J. Comput. Phys.
+/// 31 (1979) 335, scaled to the unit square: radius 0.15 around (0.5, 0.75), a slot 0.05 wide that
+/// ends 0.1 above the center. In 3D it is a cylinder along z.
 template <class Real, int dim>
 struct slotted_disc {
   static_assert(dim == 2 || dim == 3);

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// After the mesh has changed: finds neighbors, and puts the lists of blocks in Morton order.
+/// The kernels that run after the mesh has changed: they find neighbors, and put the lists of
+/// blocks in Morton order.
 
 #include <ramify/amr/run_view.cuh>
 #include <ramify/runtime/collectives.cuh>
@@ -32,7 +33,8 @@ __global__ void link_neighbors(View view, unsigned nodes) {
   view.tree.neighbor[item] = found;
 }
 
-/// Returns how many threads before this one have `flag`; sets `total` to the number in the block.
+/// Returns the number of threads before this one whose `flag` is set; sets `total` to the number in
+/// the block.
 /// All threads must call it.
 __device__ inline unsigned count_before(bool flag, unsigned& total) {
   using scan = block_scan<unsigned, order_threads>;
@@ -43,8 +45,8 @@ __device__ inline unsigned count_before(bool flag, unsigned& total) {
   return before;
 }
 
-/// Makes the lists of a tree whose neighbors are linked. All threads of the block must call its
-/// functions, in their order here.
+/// Builds the lists of a tree whose neighbors are linked. All threads of the block must call its
+/// functions, in the order of their declaration.
 template <class View>
 struct list_builder {
   const View& view;
@@ -159,8 +161,8 @@ struct list_builder {
   }
 };
 
-/// Makes the lists of nodes, leaves and interface nodes. A grid of one block: there are about a
-/// thousand cells to a node, so this is little work, and it needs many barriers.
+/// Builds the lists of nodes, leaves and interface nodes, in a grid of one block: this needs many
+/// barriers, and is little work because a node has about a thousand cells.
 template <class View>
 __global__ void order_blocks(View view) {
   const traced here(view.trace, __func__);

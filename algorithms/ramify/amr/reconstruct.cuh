@@ -2,13 +2,13 @@
 #pragma once
 
 /// \file
-/// From cell averages to values at the edges of cells: limited slopes (MUSCL).
+/// Reconstruction of values at the edges of cells from cell averages, by limited slopes (MUSCL).
 ///
 /// A limiter takes the differences between a cell and its two neighbors along an axis, and returns
 /// half the slope, the difference between the cell and its edge. For differences of opposite signs
 /// it returns 0, so that no new extremum appears. All limiters here keep a mirrored flow mirrored
-/// bit by bit: exchanging the two differences changes nothing; reversing both signs reverses the
-/// slope's sign. (sum == sum is false if one of the two differences is NaN.)
+/// bit by bit: exchanging the two differences changes nothing, and reversing both signs reverses
+/// the sign of the slope. (In the code, sum == sum is false if one of the two differences is NaN.)
 ///
 /// Source: R. J. LeVeque, Finite Volume Methods for Hyperbolic Problems, Cambridge 2002, ch. 6.
 
@@ -18,11 +18,11 @@
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// Whether two numbers have the same sign bit. Zeros and NaN count by their sign bit, too.
+/// Returns whether two numbers have the same sign bit, also for zeros and NaN.
 template <class Real>
 [[nodiscard]] __host__ __device__ bool same_sign(Real left, Real right) {
 #if defined(__CUDA_ARCH__)
-  // By integers: a GPU executes more of them per cycle than comparisons of doubles.
+  // Integer operations, because a GPU executes more of them per cycle than comparisons of doubles.
   if constexpr (sizeof(Real) == 4) {
     return (__float_as_int(left) ^ __float_as_int(right)) >= 0;
   } else {
@@ -71,7 +71,7 @@ struct van_leer {
   }
 };
 
-/// Half the slopes of several variables, from their differences.
+/// Returns half the slopes of several variables, from their differences.
 template <class Limiter, class Values>
 [[nodiscard]] __host__ __device__ Values half_slopes(const Limiter& limited, const Values& left,
                                                      const Values& right) {
@@ -80,8 +80,8 @@ template <class Limiter, class Values>
   return half;
 }
 
-/// Half the slopes of several variables, by the configured limiter. There is one branch for all
-/// variables, and all threads take the same side of it.
+/// Returns half the slopes of several variables, by the configured limiter. There is one branch for
+/// all variables, and all threads take the same side of it.
 template <class Values>
 [[nodiscard]] __host__ __device__ Values half_slopes(limiter selected, const Values& left,
                                                      const Values& right) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Refinement: makes the children of tagged blocks and fills them with values.
+/// Refinement: creates the children of tagged blocks and fills them with values.
 
 #include <ramify/amr/regrid.cuh>
 #include <ramify/amr/run_view.cuh>
@@ -11,14 +11,14 @@
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// The number of families that a refinement needs beyond the free ones.
+/// Returns the number of families that a refinement needs beyond the free ones.
 [[nodiscard]] __host__ __device__ inline unsigned new_families(const run_state& state) {
   return state.regrid.refine_count > state.mesh.free_families
              ? state.regrid.refine_count - state.mesh.free_families
              : 0;
 }
 
-/// The first child of the i-th block that is refined: in a free family, or in a new one.
+/// Returns the first child of the i-th block that is refined: in a free family, or in a new one.
 template <class View>
 __device__ int first_child_for(const View& view, unsigned i) {
   const mesh_state& mesh = view.state->mesh;
@@ -82,9 +82,9 @@ struct fill_from_initial_state {
   }
 };
 
-/// Makes a node without children. One thread.
+/// Initializes a node without children. One thread.
 template <class View>
-__device__ void make_node(const View& view, int node, const block_place<View::dim>& place,
+__device__ void init_node(const View& view, int node, const block_place<View::dim>& place,
                           int parent) {
   view.tree.place[node] = place;
   view.tree.parent[node] = parent;
@@ -93,7 +93,7 @@ __device__ void make_node(const View& view, int node, const block_place<View::di
   view.lists.idle[node] = 0;
 }
 
-/// Makes the root blocks and fills them, one block each. `fill` is a fill_from_initial_state.
+/// Creates the root blocks and fills them, one block each. `fill` is a fill_from_initial_state.
 template <class View, class Fill>
 __global__ void fill_roots(View view, Fill fill) {
   const traced here(view.trace, __func__);
@@ -102,10 +102,10 @@ __global__ void fill_roots(View view, Fill fill) {
   for (int cell = static_cast<int>(threadIdx.x); cell < View::cells::count;
        cell += regrid_threads) {
     int at[View::dim];
-    View::cells::position(cell, at);
+    View::cells::coordinates(cell, at);
     view.u_new.store(node, cell, fill.at(view, place, at));
   }
-  if (threadIdx.x == 0) make_node(view, node, place, -1);
+  if (threadIdx.x == 0) init_node(view, node, place, -1);
 }
 
 /// Reports a fault if there is no memory for the children. One thread.
@@ -118,8 +118,8 @@ __global__ void check_capacity(View view) {
   if (nodes > view.tree.capacity) state.fault.code = fault::mesh_full;
 }
 
-/// Makes one child of the i-th block that is refined. attach_children puts it into the tree. All
-/// threads of the block must call it.
+/// Creates one child of the i-th block that is refined. attach_children() puts it into the tree.
+/// All threads of the block must call it.
 template <class View, class Fill>
 __device__ void make_child(const View& view, const Fill& fill, unsigned i, int child) {
   using cells = typename View::cells;
@@ -127,15 +127,16 @@ __device__ void make_child(const View& view, const Fill& fill, unsigned i, int c
   const int node = first_child_for(view, i) + child;
   for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += regrid_threads) {
     int at[View::dim];
-    cells::position(cell, at);
+    cells::coordinates(cell, at);
     view.u_new.store(node, cell, fill(view, parent, child, at));
   }
   if (threadIdx.x != 0) return;
-  make_node(view, node, view.tree.place_of_child(view.tree.place[parent], child), parent);
+  init_node(view, node, view.tree.place_of_child(view.tree.place[parent], child), parent);
 }
 
-/// Makes the children of `count` of the blocks that are refined, from the `first`-th on. Each block
-/// of the grid makes the same number of consecutive children.
+/// Creates the children of `count` of the blocks that are refined, from the `first`-th on. Each
+/// block of the grid creates the same number of consecutive children; the last ones may create
+/// fewer.
 template <class View, class Fill>
 __global__ void refine_blocks(View view, Fill fill, unsigned first, unsigned count) {
   const traced here(view.trace, __func__);
@@ -150,17 +151,17 @@ __global__ void refine_blocks(View view, Fill fill, unsigned first, unsigned cou
   }
 }
 
-/// The size of a grid of refine_blocks for `count` tagged blocks.
+/// Returns the number of blocks of a grid of refine_blocks() for `count` tagged blocks.
 template <class View>
 [[nodiscard]] __host__ __device__ unsigned refine_grid_size(const View& view, unsigned count) {
   const unsigned coarsening = view.regrid.launches.coarsening;
   return (count * view.tree.siblings + coarsening - 1) / coarsening;
 }
 
-/// Makes the children by child grids: one for each tagged block, or one for all tagged blocks of a
-/// block of this grid, which has a thread for each. If there is no launch slot, this grid makes the
-/// children itself. Join: none is needed; the next grid in the stream waits for this grid's
-/// children.
+/// Creates the children by child grids. Each block of this grid processes regrid_threads tagged
+/// blocks. It launches one child grid for each tagged block, or one for all of them. If there is no
+/// launch slot, it creates the children itself. Join: none is needed; the next grid in the stream
+/// waits for the child grids of this grid.
 template <class View, class Fill>
 __global__ void launch_refine_blocks(View view, Fill fill) {
   const traced here(view.trace, __func__);
@@ -169,21 +170,21 @@ __global__ void launch_refine_blocks(View view, Fill fill) {
   if (state.fault.code != fault::none) return;
   const unsigned first = blockIdx.x * regrid_threads;
   const unsigned count = min(state.regrid.refine_count - first, unsigned{regrid_threads});
-  const bool alone = view.regrid.launches.grain == granularity::per_task;
+  const bool grid_per_task = view.regrid.launches.grain == granularity::per_task;
   const unsigned me = threadIdx.x;
   // 1. One thread per child grid launches it.
   bool mine = false;
-  if (me < (alone ? count : 1)) {
-    const unsigned together = alone ? 1 : count;
+  if (me < (grid_per_task ? count : 1)) {
+    const unsigned tagged_of_grid = grid_per_task ? 1 : count;
     mine = runtime::launch_child(__func__, refine_blocks<View, Fill>,
-                                 {refine_grid_size(view, together), regrid_threads}, view, fill,
-                                 first + me, together);
+                                 {refine_grid_size(view, tagged_of_grid), regrid_threads}, view,
+                                 fill, first + me, tagged_of_grid);
   }
-  if (alone || me == 0) launched[me] = mine;
+  if (grid_per_task || me == 0) launched[me] = mine;
   __syncthreads();
   // 2. This block refines the others.
   for (unsigned i = 0; i < count; ++i) {
-    if (launched[alone ? i : 0]) continue;
+    if (launched[grid_per_task ? i : 0]) continue;
     for (int child = 0; child < view.tree.siblings; ++child) {
       make_child(view, fill, first + i, child);
     }

@@ -5,9 +5,9 @@
 /// Regridding: the kernels that tag blocks, balance the tags, and coarsen families.
 ///
 /// A regrid tags blocks, balances the tags until the refined mesh will be balanced, and only then
-/// makes the children (refine.cuh). While tags spread nothing but tags changes; while children are
-/// filled no kernel reads them. So neither the mesh nor the bits of the values depend on an order
-/// of blocks. The tags are the smallest set that balance allows.
+/// creates the children (refine.cuh). While tags are balanced, only tags change. While children are
+/// filled, no kernel reads them. So neither the mesh nor the bits of the values depend on the order
+/// of blocks. The tags are the smallest set that keeps the mesh balanced.
 
 #include <ramify/amr/criteria.cuh>
 #include <ramify/amr/run_view.cuh>
@@ -16,10 +16,10 @@
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-inline constexpr int regrid_threads = 128;  ///< per block, of the kernels with a block per node
+inline constexpr int regrid_threads = 128;  ///< per block, for kernels with one block per node
 
-/// Adds a leaf to the list of tagged blocks, unless it is tagged or of the finest level. Any thread
-/// may call it.
+/// Adds a leaf to the list of tagged blocks, unless it is already tagged or is of the finest level.
+/// Any thread may call it.
 template <class View>
 __device__ void tag(const View& view, int node) {
   if (view.tree.place[node].level >= view.tree.max_level) return;
@@ -41,7 +41,7 @@ __device__ typename View::real largest_indicator(const View& view, int node) {
   real largest = 0;
   for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += regrid_threads) {
     int at[dim];
-    cells::position(cell, at);
+    cells::coordinates(cell, at);
     cell_stencil<typename View::values, dim> stencil;
     stencil.here = view.physics.to_primitive(view.u_new.load(node, cell));
     for (int axis = 0; axis < dim; ++axis) {
@@ -56,8 +56,8 @@ __device__ typename View::real largest_indicator(const View& view, int node) {
   return reduce(storage).Reduce(largest, maximum{});
 }
 
-/// Evaluates the criterion in leaves, one block each, and tags those to be refined: all leaves, or
-/// the children that were made last.
+/// Evaluates the criterion in leaves and tags those to be refined. The leaves are all leaves, or
+/// the children that the previous round of this regrid created. One block per leaf.
 template <class View>
 __global__ void tag_blocks(View view) {
   const traced here(view.trace, __func__);
@@ -76,8 +76,8 @@ __global__ void tag_blocks(View view) {
   idle = indicator < view.regrid.coarsen_below ? idle + 1 : 0;
 }
 
-/// Balances tags: a block that will have children needs neighbors of its own level, so its coarser
-/// neighbors are tagged, too, and balanced next. One thread per tagged block and direction.
+/// Balances tags. A block that will have children requires neighbors of its own level, so its
+/// coarser neighbors are tagged, too, and balanced next. One thread per tagged block and direction.
 ///
 /// The mesh is balanced, so a neighbor is at most one level coarser, and tags spread only toward
 /// coarser levels.
@@ -94,14 +94,14 @@ __global__ void balance_tags(View view) {
   if (view.tree.place[neighbor].level < view.tree.place[node].level) tag(view, neighbor);
 }
 
-/// Whether balance allows a node's children to be removed: no child has a neighbor with children
-/// that is not its sibling.
+/// Returns whether the mesh stays balanced without a node's children: no child has a neighbor with
+/// children that is not its sibling.
 template <class View>
 __device__ bool may_lose_children(const View& view, int node) {
   for (int child = 0; child < view.tree.siblings; ++child) {
     const int below = view.tree.first_child[node] + child;
-    for (int number = 0; number < view.tree.directions; ++number) {
-      const int neighbor = view.tree.balanced_neighbor(below, number);
+    for (int direction = 0; direction < view.tree.directions; ++direction) {
+      const int neighbor = view.tree.balanced_neighbor(below, direction);
       if (neighbor < 0 || view.tree.place[neighbor].level < view.tree.place[below].level) continue;
       if (!view.tree.is_leaf(neighbor)) return false;
     }
@@ -135,7 +135,7 @@ __global__ void coarsen_families(View view) {
   const int node = view.lists.coarsened[blockIdx.x];
   for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += regrid_threads) {
     int at[View::dim];
-    cells::position(cell, at);
+    cells::coordinates(cell, at);
     view.u_new.store(node, cell, average_of_children(view, view.u_new, node, at));
   }
   __syncthreads();

@@ -28,7 +28,7 @@ template <int dim>
   return place;
 }
 
-/// Checks that a state is of a run with these blocks and numbers.
+/// Checks that a state belongs to a run with this physics, block size and mesh.
 /// \throws std::invalid_argument naming the member
 template <class Physics, int n>
 void check_kind(const amr_state& state, const amr_mesh_config& mesh) {
@@ -60,7 +60,7 @@ template <int dim>
 struct host_forest {
   /// \param shape  roots, sides, balance and max_level of the tree
   /// \throws std::invalid_argument naming the first leaf that is out of range or overlaps another
-  ///         one, a block without a leaf, or two neighbors that are not balanced
+  ///         one, a block that no leaf covers, or two neighbors that are not balanced
   host_forest(const mesh_tree<dim>& shape, const std::vector<block_position>& leaves)
       : tree(shape) {
     for (unsigned root = 0; root < tree.root_count(); ++root) {
@@ -120,10 +120,10 @@ struct host_forest {
     int node = tree.find(wanted);
     while (places[node].level < leaf.level) {
       if (is_listed[node]) fail(which + " is inside another leaf");
-      const block_place<dim> above = places[node];
+      const block_place<dim> parent_place = places[node];
       first_children[node] = int(places.size());
       for (int child = 0; child < tree.siblings; ++child) {
-        add_node(tree.place_of_child(above, child), node);
+        add_node(tree.place_of_child(parent_place, child), node);
       }
       node = tree.find(wanted);
     }
@@ -136,8 +136,8 @@ struct host_forest {
   void check_balance() const {
     for (std::size_t node = 0; node < places.size(); ++node) {
       if (first_children[node] == no_children) continue;
-      for (int number = 0; number < tree.directions; ++number) {
-        const int neighbor = tree.balanced_neighbor(int(node), number);
+      for (int direction = 0; direction < tree.directions; ++direction) {
+        const int neighbor = tree.balanced_neighbor(int(node), direction);
         if (neighbor < 0 || places[neighbor].level == places[node].level) continue;
         fail("leaf " + name(places[neighbor]) + " is too coarse for the children of its neighbor " +
              name(places[node]) + ": the mesh is not balanced as configured");

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// What a run returns to the host: totals, snapshots, saved states, reports and fault messages. The
-/// functions that read from the device wait for the run's stream.
+/// The results that a run returns to the host: totals, snapshots, saved states, reports and fault
+/// messages. The functions that read from the device wait for the run's stream.
 
 #include <cmath>
 #include <cstring>
@@ -22,17 +22,17 @@ class compensated_sum {
  public:
   void add(double term) {
     const double sum = sum_ + term;
-    lost_ += std::abs(sum_) >= std::abs(term) ? (sum_ - sum) + term : (term - sum) + sum_;
+    compensation_ += std::abs(sum_) >= std::abs(term) ? (sum_ - sum) + term : (term - sum) + sum_;
     sum_ = sum;
   }
-  [[nodiscard]] double value() const { return sum_ + lost_; }
+  [[nodiscard]] double value() const { return sum_ + compensation_; }
 
  private:
   double sum_ = 0;
-  double lost_ = 0;
+  double compensation_ = 0;
 };
 
-/// The integrals of the conserved values over the domain. They are summed in Morton order.
+/// Returns the integrals of the conserved values over the domain, summed in Morton order.
 template <class Mesh>
 std::vector<double> totals_of(const Mesh& mesh, std::size_t leaves) {
   constexpr std::size_t variables = Mesh::variables;
@@ -53,7 +53,7 @@ std::vector<double> totals_of(const Mesh& mesh, std::size_t leaves) {
   return values;
 }
 
-/// The leaves with their conserved values.
+/// Returns the leaves with their conserved values.
 template <class Mesh>
 mesh_snapshot snapshot_of(const Mesh& mesh, const amr_report& report) {
   mesh_snapshot snapshot;
@@ -77,8 +77,8 @@ mesh_snapshot snapshot_of(const Mesh& mesh, const amr_report& report) {
   return snapshot;
 }
 
-/// Everything that a run needs to continue. A regrid for which there was no memory is not a part of
-/// it: the continued run begins it again.
+/// Returns the state that a run needs to continue. If a regrid lacked memory, the state is that
+/// before the regrid: the continued run begins it again.
 template <class Mesh>
 amr_state saved_state_of(const Mesh& mesh) {
   const run_state state = mesh.read_state();
@@ -105,7 +105,8 @@ amr_state saved_state_of(const Mesh& mesh) {
   return saved;
 }
 
-/// Adds the report of one call to the report of the run, and brings it up to date.
+/// Adds the report of one call to the report of the run, and updates the numbers that describe the
+/// current mesh.
 template <class Mesh>
 void update_report(amr_report& report, run_report part, const run_state& state, const Mesh& mesh) {
   add_part(part, report);
@@ -123,7 +124,7 @@ void update_report(amr_report& report, run_report part, const run_state& state, 
   report.finest_level = finest_level(state.mesh, mesh.config().max_level);
 }
 
-/// Names the place of an invalid cell and its values.
+/// Returns a text with the position and the values of an invalid cell.
 template <class Mesh>
 std::string describe_invalid_cell(const Mesh& mesh, unsigned long long which) {
   using cells = typename Mesh::cells;
@@ -132,13 +133,13 @@ std::string describe_invalid_cell(const Mesh& mesh, unsigned long long which) {
       mesh.gather(static_cast<unsigned>(which / cells::count), 1, &values).front().place;
   int at[Mesh::dim];
   const auto cell = static_cast<int>(which % cells::count);
-  cells::position(cell, at);
+  cells::coordinates(cell, at);
   std::string text = "the state at (";
   for (int axis = 0; axis < Mesh::dim; ++axis) {
-    const double cells_before = double(place.index[axis]) * Mesh::cells_along + at[axis] + 0.5;
-    text +=
-        (axis == 0 ? "" : ", ") + std::to_string(mesh.config().lower[axis] +
-                                                 cells_before * mesh.cell_edge(place.level, axis));
+    const double cells_to_center = double(place.index[axis]) * Mesh::cells_along + at[axis] + 0.5;
+    text += (axis == 0 ? "" : ", ") +
+            std::to_string(mesh.config().lower[axis] +
+                           cells_to_center * mesh.cell_edge(place.level, axis));
   }
   text += "), level " + std::to_string(place.level) + ", is invalid:";
   for (int v = 0; v < Mesh::variables; ++v) {
@@ -148,7 +149,8 @@ std::string describe_invalid_cell(const Mesh& mesh, unsigned long long which) {
   return text;
 }
 
-/// \throws amr_error if the run cannot continue
+/// Throws for a fault that ends the run; a full mesh is not such a fault.
+/// \throws amr_error for an invalid cell, or if there is no time step
 template <class Mesh>
 void throw_fault(const Mesh& mesh, const run_state& state) {
   const std::string when =

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// Products that are rounded before they are added; quotients and square roots without branches.
+/// Products that are rounded before they are added, and quotients and square roots without
+/// branches.
 ///
 /// nvcc fuses a product and a sum into one instruction that rounds once. In a * b + c * d it must
 /// choose which product is rounded. If the two sides of a face are exchanged, the last bit then
@@ -16,7 +17,8 @@
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// a * b, rounded. For products that are terms of a sum, or results that a caller may add.
+/// Returns a * b, rounded. Use it for products that are terms of a sum, or results that a caller
+/// may add.
 template <class Real>
 __host__ __device__ Real times(Real a, Real b) {
 #if defined(__CUDA_ARCH__)
@@ -30,16 +32,16 @@ __host__ __device__ Real times(Real a, Real b) {
 #endif
 }
 
-// nvcc's own divisions and square roots end in a branch, for operands near the ends of the range of
-// exponents. Because of the branch no two of them overlap; a flux has ten, and most are
-// independent. The functions below are their usual paths: a first guess by hardware, Newton's
-// iteration, and the remainder last (P. Markstein, IBM J. Res. Dev. 34 (1990) 111). The results are
-// those of IEEE 754, and therefore those of a CPU, unless the operands, their reciprocals, the
-// result or the remainder are near the smallest normal number. For a divisor or radicand of 0 or
-// infinity they are NaN.
+// The divisions and square roots of nvcc end in a branch, for operands near the ends of the range
+// of exponents. The branch prevents them from overlapping; a flux has ten, and most are
+// independent. The functions below have no branch: they start from an approximation by the
+// hardware, apply Newton's iteration, and correct by the remainder (P. Markstein, IBM J. Res. Dev.
+// 34 (1990) 111). The results are those of IEEE 754, and therefore those of a CPU, unless the
+// operands, their reciprocals, the result or the remainder are near the smallest normal number. For
+// a divisor or radicand of 0 or infinity they are NaN.
 
 #if defined(__CUDA_ARCH__)
-/// Defines a function for an approximation that the hardware computes, for double to 20 bits.
+/// Defines a function for an approximation by the hardware, which has 20 bits for double.
 #define RAMIFY_APPROXIMATION(name, instruction, Real, constraint)    \
   __device__ inline Real name(Real x) {                              \
     Real y;                                                          \
@@ -52,7 +54,7 @@ RAMIFY_APPROXIMATION(guess_inverse_root, "rsqrt.approx.ftz.f32", float, "f")
 RAMIFY_APPROXIMATION(guess_inverse_root, "rsqrt.approx.ftz.f64", double, "d")
 #undef RAMIFY_APPROXIMATION
 
-/// 1 / x, with an error of one or two units in the last place.
+/// Returns 1 / x, with an error of one or two units in the last place.
 template <class Real>
 __device__ Real approximate_reciprocal(Real x) {
   const Real y = guess_reciprocal(x);
@@ -64,7 +66,7 @@ __device__ Real approximate_reciprocal(Real x) {
   }
 }
 
-/// 1 / sqrt(x), with an error in the last bits.
+/// Returns 1 / sqrt(x), with an error in the last bits.
 template <class Real>
 __device__ Real approximate_inverse_root(Real x) {
   const Real y = guess_inverse_root(x);
@@ -77,7 +79,7 @@ __device__ Real approximate_inverse_root(Real x) {
 }
 #endif
 
-/// 1 / x.
+/// Returns 1 / x.
 template <class Real>
 __host__ __device__ Real reciprocal(Real x) {
 #if defined(__CUDA_ARCH__)
@@ -88,7 +90,7 @@ __host__ __device__ Real reciprocal(Real x) {
 #endif
 }
 
-/// a / b.
+/// Returns a / b.
 template <class Real>
 __host__ __device__ Real quotient(Real a, Real b) {
 #if defined(__CUDA_ARCH__)
@@ -100,7 +102,7 @@ __host__ __device__ Real quotient(Real a, Real b) {
 #endif
 }
 
-/// The square root of x > 0.
+/// Returns the square root of x > 0.
 template <class Real>
 __host__ __device__ Real square_root(Real x) {
 #if defined(__CUDA_ARCH__)

@@ -22,12 +22,12 @@ struct block_lists {
   unsigned* free_families;
   // ---- by node ----
   unsigned* is_tagged;
-  unsigned* idle;         ///< regrids in a row after which a leaf may be coarsened
+  unsigned* idle;         ///< number of regrids in a row in which the criterion allows coarsening
   unsigned* first_leaf;   ///< where a node's leaves begin in `leaves`
-  unsigned* leaf_counts;  ///< how many leaves are below a node
+  unsigned* leaf_counts;  ///< number of leaves below a node
 };
 
-/// Outside of a run of phases the members of chain_link are empty.
+/// The argument of the kernels. Outside of a run of phases, the members of chain_link are empty.
 template <class Physics, int n, class Criterion>
 struct run_view : runtime::chain_link {
   using state_type = run_state;
@@ -50,19 +50,20 @@ struct run_view : runtime::chain_link {
   /// [node][face][variable][cell of the face], an amount per area.
   real* flux_register;
   real lower[dim];
-  real root_spacing[dim];  ///< the edges of a cell of level 0
+  real root_spacing[dim];  ///< lengths of the edges of a cell of level 0
   amr_regrid_config regrid;
   amr_step_config step;
   unsigned max_teams;        ///< teams of a block of advance_blocks that a kernel launches
-  unsigned resident_blocks;  ///< how many such blocks are resident on the device
+  unsigned resident_blocks;  ///< number of such blocks that are resident on the device
   run_state* state;
 
-  /// Whether the chain of phases ends. If the mesh is full, the host gets more memory and starts it
-  /// again.
+  /// Returns whether the chain of phases ends. If the mesh is full, the host allocates more memory
+  /// and starts the chain again.
   [[nodiscard]] __host__ __device__ bool finished(const run_state& now) const {
     return now.next == phase::idle || now.fault.code == fault::mesh_full;
   }
-  /// Whether a graph's loop can launch the next phase: the mesh does not change between steps.
+  /// Returns whether the loop of a graph can launch the next phase: the mesh does not change
+  /// between steps.
   [[nodiscard]] __host__ __device__ bool repeats(const run_state& now) const {
     return now.next == phase::step;
   }
@@ -78,7 +79,7 @@ struct run_view : runtime::chain_link {
       where[axis] = lower[axis] + times(cell, spacing(block.level, axis));
     }
   }
-  /// Reads ghost cells from `u`, in which all levels have the same time.
+  /// Returns a reader of ghost cells from `u`, in which all levels have the same time.
   [[nodiscard]] __device__ ghost_reader<Physics, n> ghosts(
       const block_values<Physics, n>& u) const {
     return {tree, physics, u, u, u, real(0), step.limiter};

@@ -2,8 +2,7 @@
 #pragma once
 
 /// \file
-/// state: the variables of a cell, or a flux. Sums of them over corners, and the operators of
-/// reductions.
+/// state: the variables of a cell, or a flux. sum_over_corners(), and the operators of reductions.
 
 #include <ramify/amr/rounding.cuh>
 #include <type_traits>
@@ -41,9 +40,9 @@ struct state {
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// The sum of `part(corner)` over the corners of an interval, a square or a cube. Bit a of a
-/// corner's number is its side along axis a. Opposite corners are added first: so a mirror image
-/// has the same sum bit by bit, and so has a square with x and y exchanged.
+/// Returns the sum of `part(corner)` over the corners of an interval, a square or a cube. Bit a of
+/// a corner's number is its side along axis a. Opposite corners are added first, so that a mirror
+/// image has the same sum bit by bit, and also a square with x and y exchanged.
 template <int corners, class Part>
 [[nodiscard]] __host__ __device__ auto sum_over_corners(Part part) {
   static_assert(corners == 2 || corners == 4 || corners == 8);

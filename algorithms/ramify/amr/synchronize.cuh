@@ -2,14 +2,14 @@
 #pragma once
 
 /// \file
-/// Makes levels agree: inner nodes get the averages of their children, and coarse leaves get the
+/// Synchronizes levels: inner nodes get the averages of their children, and coarse leaves get the
 /// fluxes of finer blocks.
 
 #include <ramify/amr/run_view.cuh>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// The average of the fine cells in a cell of an inner node.
+/// Returns the average of the fine cells in a cell of an inner node.
 template <class View>
 __device__ typename View::values average_of_children(
     const View& view, const block_values<typename View::physics_type, View::cells_along>& from,
@@ -22,7 +22,7 @@ __device__ typename View::values average_of_children(
   const auto sum = sum_over_corners<1 << dim>([&](int part) {
     int cell[dim];
     for (int axis = 0; axis < dim; ++axis) cell[axis] = below[axis] + (part >> axis & 1);
-    return from.load(source, View::cells::number(cell));
+    return from.load(source, View::cells::cell_number(cell));
   });
   return sum * (typename View::real(1) / view.tree.siblings);
 }
@@ -38,14 +38,14 @@ __global__ void average_down(View view,
   for (int cell = static_cast<int>(threadIdx.x); cell < View::cells::count;
        cell += static_cast<int>(blockDim.x)) {
     int at[View::dim];
-    View::cells::position(cell, at);
+    View::cells::coordinates(cell, at);
     u.store(node, cell, average_of_children(view, u, node, at));
   }
 }
 
 /// Averages down to the interface nodes of all levels, one block each. Leaves of a node's level
-/// read only its cells that are above leaves, so the others are left out. The grid reads leaves and
-/// writes inner nodes; therefore the nodes need no order.
+/// read only those of its cells whose children are leaves, so the other cells are left out. The
+/// grid reads leaves and writes inner nodes; therefore the nodes need no order.
 template <class View>
 __global__ void average_down_to_interface(
     View view, block_values<typename View::physics_type, View::cells_along> u) {
@@ -55,15 +55,15 @@ __global__ void average_down_to_interface(
   for (int cell = static_cast<int>(threadIdx.x); cell < View::cells::count;
        cell += static_cast<int>(blockDim.x)) {
     int at[View::dim];
-    View::cells::position(cell, at);
+    View::cells::coordinates(cell, at);
     const int child = view.tree.first_child[node] + View::cells::child_over(at);
     if (!view.tree.is_leaf(child)) continue;
     u.store(node, cell, average_of_children(view, u, node, at));
   }
 }
 
-/// The fine flux through the part of a coarse-fine face that belongs to one coarse cell: the sum
-/// over the fine cells there, in a register of the neighbor's child.
+/// Returns the fine flux through the part of a coarse-fine face that belongs to one coarse cell:
+/// the sum over the fine cells there, from the flux register of the neighbor's child.
 template <class View>
 __device__ typename View::real fine_flux(const View& view, int neighbor, const int (&at)[View::dim],
                                          int axis, int side, int variable) {
@@ -83,7 +83,7 @@ __device__ typename View::real fine_flux(const View& view, int neighbor, const i
     for (int a = 0, bit = 0; a < dim; ++a) {
       there[a] = a == axis ? 0 : first[a] + (part >> bit++ & 1);
     }
-    return fine[cells::line_of(axis, cells::number(there))];
+    return fine[cells::line_of(axis, cells::cell_number(there))];
   });
 }
 
@@ -111,8 +111,8 @@ __global__ void reflux(View view, const int* nodes) {
     const int v = item / cells::count;
     const int cell = item % cells::count;
     int at[dim];
-    cells::position(cell, at);
-    real change = 0;  // of all faces: a cell in a corner has several
+    cells::coordinates(cell, at);
+    real change = 0;  // the sum over all faces: a cell in a corner has several
     for (int axis = 0; axis < dim; ++axis) {
       if (at[axis] != 0 && at[axis] != n - 1) continue;
       const int side = at[axis] == 0 ? 0 : 1;

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// The length of the next step: the CFL condition over all cells, the stop time; the end of a step.
+/// The kernels that compute the length of the next step, from the CFL condition over all cells and
+/// the stop time, and that end a step.
 
 #include <cmath>
 #include <cstring>
@@ -11,7 +12,7 @@
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// Per block, of the kernels of a step with a block per node.
+/// Threads of a block, for the kernels of a step that have one block per node.
 inline constexpr int step_threads = 128;
 
 /// Checks the cells of all leaves, and finds the largest rate at which waves cross the cells of
@@ -28,7 +29,7 @@ __global__ void estimate_dt(View view) {
   // Both are loaded before the branch, so that the second load does not wait for the first.
   const phase due = state.next;
   const int node = view.lists.leaves[blockIdx.x];
-  if (due != phase::step) return;  // in the one iteration that each captured loop has
+  if (due != phase::step) return;  // a captured loop always runs once
   const auto place = view.tree.place[node];
   double largest = 0;
   for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += step_threads) {
@@ -40,7 +41,7 @@ __global__ void estimate_dt(View view) {
     }
     const auto primitive = view.physics.to_primitive(u);
     int at[dim];
-    cells::position(cell, at);
+    cells::coordinates(cell, at);
     real where[dim];
     view.center(place, at, where);
     double rate = 0;
@@ -66,11 +67,11 @@ __device__ double take_max_rate(const View& view) {
   time_state& clock = view.state->clock;
   double rate = 0;
   for (int level = 0; level <= view.tree.max_level; ++level) {
-    double of_level = 0;
-    std::memcpy(&of_level, &clock.max_rate[level], sizeof of_level);
+    double level_rate = 0;
+    std::memcpy(&level_rate, &clock.max_rate[level], sizeof level_rate);
     // With subcycling a level's step is half of that of the next coarser level.
-    if (view.step.subcycle) of_level /= double(1u << level);
-    rate = of_level > rate ? of_level : rate;
+    if (view.step.subcycle) level_rate /= double(1u << level);
+    rate = level_rate > rate ? level_rate : rate;
     clock.max_rate[level] = 0;
   }
   return rate;
@@ -90,15 +91,15 @@ __global__ void compute_dt(View view) {
     return;
   }
   // The last two steps before the stop time have the same length, so that neither is very short.
-  const double left = clock.stop - clock.time;
-  double length = rate > 0 ? view.step.cfl / rate : left;
-  clock.is_last_step = length >= left;
+  const double remaining = clock.stop - clock.time;
+  double length = rate > 0 ? view.step.cfl / rate : remaining;
+  clock.is_last_step = length >= remaining;
   if (clock.is_last_step) {
-    length = left;
-  } else if (2 * length > left) {
-    length = left / 2;
+    length = remaining;
+  } else if (2 * length > remaining) {
+    length = remaining / 2;
   }
-  // Where nothing moves and there is no stop time, the step would be infinite.
+  // If nothing moves and there is no stop time, the step would be infinite.
   if (!(clock.time + length > clock.time) || !std::isfinite(length)) {
     state.fault.code = fault::no_time_step;
     return;

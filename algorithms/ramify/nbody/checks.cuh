@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Checks of the arguments of a force calculation: first of the arrays, on the host, then of each
-/// body, by a kernel. The kernels that follow write no result if a body is invalid.
+/// Checks of the arguments of a force calculation. The host checks the arrays, then a kernel checks
+/// each body. The kernels that follow write no result if a body is invalid.
 
 #include <cmath>
 #include <cstddef>
@@ -50,12 +50,12 @@ Real largest_coordinate() {
   return std::sqrt(std::numeric_limits<Real>::max()) / 4;
 }
 
-/// The number of the first invalid body if there is none.
+/// The value of gravity_progress::first_invalid if no body is invalid.
 inline constexpr std::uint32_t no_invalid_body = 0xffffffffu;
 
-/// What the kernels of a force calculation leave to one another and to the host.
+/// The progress of a force calculation. Its kernels write it; later kernels and the host read it.
 struct gravity_progress {
-  unsigned long long interactions;  ///< of the tree code
+  unsigned long long interactions;  ///< tree code only
   std::uint32_t complete;           ///< 1 once a kernel has begun to write the results
   std::uint32_t first_invalid;      ///< the first invalid body, or no_invalid_body
 };
@@ -78,7 +78,7 @@ struct force_arguments {
         trace(trace) {}
 };
 
-/// Writes the progress before the first grid: no body is known to be invalid. Asynchronous.
+/// Initializes the progress before the first grid. Asynchronous.
 /// \throws cuda_error
 inline void clear_progress(gravity_progress* progress, cudaStream_t stream) {
   check(cudaMemsetAsync(progress, 0, sizeof *progress, stream),

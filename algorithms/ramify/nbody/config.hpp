@@ -49,18 +49,18 @@ struct nbody_config {
   /// Softening length, in the units of the positions, at least 0. The potential of a mass m at the
   /// distance r is -G m / sqrt(r^2 + softening^2) (Plummer, 1911).
   double softening = 0;
-  /// G, in the units of the input.
+  /// The gravitational constant G, in the units of the input.
   double gravitational_constant = 1;
-  /// The class barnes_hut and the function direct_gravity() do not read it.
+  /// The method. The class barnes_hut and the function direct_gravity() ignore this field.
   nbody_method method = nbody_method::tree;
-  /// Route of the tree's build; no other kernel launches grids.
+  /// Route of the build of the tree; no other phase launches grids from kernels.
   ramify::route route = ramify::route::automatic;
-  /// What launches the levels of the build on the flat route, as in spatial_tree_config.
+  /// How the flat route launches the levels of the build, as in spatial_tree_config.
   ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
   /// Maximum number of bodies in a leaf of the tree, in [1, 1024]. Small leaves make a deep tree;
   /// the bodies of large leaves are summed one by one.
   unsigned leaf_size = 16;
-  /// Number of nodes that memory is reserved for, as in spatial_tree_config; 0: a usual number.
+  /// Number of nodes for which memory is reserved, as in spatial_tree_config; 0: a usual number.
   std::size_t max_nodes = 0;
   /// All grids are added to this trace; null: no trace. It must outlive the call, or the object
   /// that the configuration is passed to.
@@ -115,7 +115,7 @@ struct nbody_report : run_report {
   nbody_method method = nbody_method::tree;
   std::uint64_t bodies = 0;
   std::uint64_t nodes = 0;         ///< nodes of the tree; 0 for the direct sum
-  std::uint64_t interactions = 0;  ///< of a body with a body or with a node
+  std::uint64_t interactions = 0;  ///< pairs of a body and a body, or of a body and a node
 };
 
 /// Writes one "name: value" line for each field.

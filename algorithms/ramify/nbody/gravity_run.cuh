@@ -9,8 +9,8 @@
 ///     2 compute_centers_of_mass  bottom-up: mass and center of mass of each node
 ///     3 traverse                 top-down: each warp sums the interactions of its 32 bodies
 ///
-/// All grids are put into the stream at once. If the build of the tree needs the host, the phases
-/// after it do nothing, and get() runs them again.
+/// All grids are launched into the stream at once. If the build of the tree needs the host, the
+/// phases after it do nothing, and get() launches them again.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +25,7 @@
 
 namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 
-/// The configuration of the tree of a force calculation.
+/// Returns the configuration of the tree of a force calculation.
 [[nodiscard]] inline spatial_tree_config tree_config(const nbody_config& config) {
   return {.route = config.route,
           .leaf_size = config.leaf_size,
@@ -36,25 +36,25 @@ namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 
 /// The parts of the scratch memory of a force calculation.
 struct gravity_memory {
-  scratch_memory build{};       ///< of the tree code
-  scratch_memory tree{};        ///< of the tree code
-  std::byte* phases = nullptr;  ///< a gravity_scratch, or of the direct sum a gravity_progress
-  std::size_t bytes = 0;        ///< of all parts
+  scratch_memory build{};       ///< tree code: scratch memory of the build
+  scratch_memory tree{};        ///< tree code: the tree
+  std::byte* phases = nullptr;  ///< a gravity_scratch; direct sum: a gravity_progress
+  std::size_t bytes = 0;        ///< size of all parts
 
   template <class Real>
   static gravity_memory of(void* base, std::size_t n, const nbody_config& config) {
     gravity_memory all;
     memory_layout memory(base);
-    std::size_t of_phases = sizeof(gravity_progress);
+    std::size_t phase_bytes = sizeof(gravity_progress);
     if (config.method == nbody_method::tree) {
-      const spatial_tree_config of_tree = tree_config(config);
-      all.build.bytes = spatial_tree_scratch_bytes<Real, 3>(n, of_tree);
-      all.tree.bytes = spatial_tree_bytes<Real, 3>(n, of_tree);
+      const spatial_tree_config tree_options = tree_config(config);
+      all.build.bytes = spatial_tree_scratch_bytes<Real, 3>(n, tree_options);
+      all.tree.bytes = spatial_tree_bytes<Real, 3>(n, tree_options);
       all.build.data = memory.take<std::byte>(all.build.bytes);
       all.tree.data = memory.take<std::byte>(all.tree.bytes);
-      of_phases = gravity_scratch<Real>().take(nullptr, n, reserved_nodes(n, of_tree));
+      phase_bytes = gravity_scratch<Real>().take(nullptr, n, reserved_nodes(n, tree_options));
     }
-    all.phases = memory.take<std::byte>(of_phases);
+    all.phases = memory.take<std::byte>(phase_bytes);
     all.bytes = memory.size();
     return all;
   }
@@ -72,8 +72,9 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
   using arrays = detail::nbody::device_arrays<Real>;
 
  public:
-  /// Starts a calculation by config.method of bodies.results bodies from body `first` on, which is
-  /// 0 for the tree code. `scratch` is memory of scratch_bytes(), or empty.
+  /// Starts a calculation, by config.method, of the forces on bodies.results bodies, beginning with
+  /// body `first`, which must be 0 for the tree code. `scratch` is memory of scratch_bytes(), or
+  /// empty.
   /// \throws std::invalid_argument; cuda_error; unavailable
   gravity_run(const arrays& bodies, std::uint32_t first, const nbody_config& config,
               cudaStream_t stream, const scratch_memory& scratch)
@@ -82,7 +83,7 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
     const phase_range phase("nbody: start forces");
     validate(config);
     validate_range<Real>(config);
-    const relaxed_capture_scope relaxed;  // queries of the driver concern no captured stream
+    const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
     check_arguments(bodies, name());
     gravity_memory memory;
     if (bodies.n > 0) {
@@ -100,7 +101,7 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
                                       "checking the bodies", bodies, largest_coordinate<Real>(),
                                       scratch_.progress, recorder_.ticket());
     if (by_tree()) {
-      put_phases(tree_->view());
+      launch_phases(tree_->view());
       return;
     }
     const auto blocks = static_cast<unsigned>((bodies.results - 1) / direct_sum_threads + 1);
@@ -116,8 +117,8 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
     return detail::nbody::gravity_memory::of<Real>(nullptr, n, config).bytes;
   }
 
-  /// Waits for the calculation, completes it if necessary, and returns its report. Call it once;
-  /// or, if a graph captured the calculation, after each of its launches.
+  /// Waits for the calculation, completes it if necessary, and returns its report. Call it once for
+  /// a calculation. If a graph has captured it, call it once after each launch of the graph.
   /// \throws std::invalid_argument naming the first invalid body; std::length_error if the tree has
   ///         more nodes than fit in the caller's scratch memory; std::logic_error while the stream
   ///         is being captured; cuda_error, device_launch_error
@@ -148,7 +149,7 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
       // The host completed the tree, which may have more nodes than there was memory for.
       if (tree.view().node_count > nodes_) take_scratch(nullptr, tree.view().node_count);
       clear_progress(scratch_.progress, stream_);
-      put_phases(tree.view());
+      launch_phases(tree.view());
       report.host_grids += grids_of_phases;
       now = read_progress();
       recorder_.read();
@@ -159,7 +160,8 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
     return report;
   }
 
-  /// Returns where kernels that are launched before get() read whether the results are complete.
+  /// Returns the device memory from which kernels that are launched before get() read whether the
+  /// results are complete.
   [[nodiscard]] const detail::nbody::gravity_progress* progress() const {
     return scratch_.progress;
   }
@@ -189,13 +191,14 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
   }
 
   /// Launches the phases after the build.
-  void put_phases(const spatial_tree_view<Real, 3>& tree) const {
+  void launch_phases(const spatial_tree_view<Real, 3>& tree) const {
     detail::nbody::compute_centers_of_mass(tree, bodies_.masses, config_, scratch_, stream_,
                                            recorder_.ticket());
     detail::nbody::traverse(tree, scratch_, arguments(), stream_);
   }
 
-  /// A NaN is an error of a body, not of a point of the tree.
+  /// Returns the tree. If a coordinate is invalid, the exception names the body, not the point of
+  /// the tree.
   spatial_tree<Real, 3> finish_tree() {
     try {
       return tree_->get();
@@ -208,12 +211,12 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
   arrays bodies_;
   nbody_config config_;
   cudaStream_t stream_;
-  detail::runtime::trace_recorder recorder_;       // of all grids but the tree's
-  std::optional<spatial_tree_run<Real, 3>> tree_;  // of the tree code
-  std::size_t nodes_ = 0;                          // that scratch_ has space for
+  detail::runtime::trace_recorder recorder_;       // records all grids except those of the tree
+  std::optional<spatial_tree_run<Real, 3>> tree_;  // tree code only
+  std::size_t nodes_ = 0;                          // the number that scratch_ has space for
   detail::nbody::gravity_scratch<Real> scratch_;
   std::size_t scratch_bytes_ = 0;
-  device_buffer<std::byte> own_;  // scratch_, unless the caller passed memory
+  device_buffer<std::byte> own_;  // the memory of scratch_, unless the caller passed it
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -22,11 +22,11 @@
 
 namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 
-/// What the steps of a simulation leave to one another and to the host; zeros at first. If the host
-/// must complete the forces of a step, the kick and the steps after it do nothing.
+/// The progress of the steps of a simulation; initially zero. If the host must complete the forces
+/// of a step, the kick and the steps after it do nothing.
 struct step_progress {
   std::uint32_t waits;    ///< 1 if the second kick of a step waits for the host
-  std::uint32_t skipped;  ///< steps that found this, for instance of later launches of a graph
+  std::uint32_t skipped;  ///< steps that did nothing, such as later launches of a graph
 };
 
 /// The first kick and the drift of a step. One thread for each body.
@@ -83,8 +83,8 @@ struct add_conserved {
 
 inline constexpr int conserved_threads = RAMIFY_ON_CUDA ? 256 : 32;
 
-/// Writes one sum for each block. Each block sums the same bodies in the same order every time, and
-/// in double for any Real. Each thread sums bodies in a grid-stride loop.
+/// Writes one sum for each block. Each thread sums bodies in a grid-stride loop, in double for any
+/// Real. Each block sums the same bodies in the same order every time.
 template <class Real>
 __global__ void sum_conserved(const point<Real, 3>* positions, const point<Real, 3>* velocities,
                               const Real* masses, const Real* potentials, std::uint32_t n,

@@ -3,8 +3,8 @@
 
 /// \file
 /// The nodes that the traversal reads: for each node of the spatial tree its mass, its center of
-/// mass, and the distance from which they may stand for its bodies. compute_centers_of_mass()
-/// launches the grids that make them.
+/// mass, and the distance beyond which it may act as one mass. compute_centers_of_mass() launches
+/// the grids that write them.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,14 +21,14 @@ struct alignas(4 * sizeof(Real)) gravity_node {
   point_mass<Real> center;  ///< center of mass, with the mass of all bodies of the node
   /// A body interacts with the node as one mass if its squared distance from the center is larger.
   Real opening_radius2;
-  std::uint32_t first;        ///< first child; of a leaf: first body
-  std::uint32_t body_count;   ///< of a leaf; 0 in an inner node
+  std::uint32_t first;        ///< first child; in a leaf: first body
+  std::uint32_t body_count;   ///< bodies of a leaf; 0 in an inner node
   std::uint32_t child_count;  ///< 0 in a leaf
 };
 
-/// Mass and center of mass of some bodies. The center weighs bodies by the magnitudes of their
-/// masses: with masses of both signs, the usual center may lie anywhere. For masses of one sign
-/// both are equal.
+/// The mass and the center of mass of a set of bodies. The bodies are weighted by the magnitudes of
+/// their masses, because the usual center may lie anywhere if masses have both signs. For masses of
+/// one sign the two centers are equal.
 template <class Real>
 struct mass_sum {
   point_mass<Real> center;
@@ -45,7 +45,8 @@ struct mass_reduction {
     const point_mass<Real> body = bodies[i];
     return {body, body.mass < 0 ? -body.mass : body.mass};
   }
-  /// Interpolates from a's center to b's: sums of mass times position would overflow earlier.
+  /// Interpolates between the centers of a and b: sums of mass times position would overflow
+  /// earlier.
   __device__ mass_sum<Real> combine(const mass_sum<Real>& a, const mass_sum<Real>& b) const {
     const Real weight = a.weight + b.weight;
     const Real part = weight > 0 ? b.weight / weight : Real{0};
@@ -100,14 +101,14 @@ __global__ void make_nodes(spatial_tree_view<Real, 3> tree, const mass_sum<Real>
               node.children};
 }
 
-/// Memory of the phases after the build.
+/// The memory of the phases after the build.
 template <class Real>
 struct gravity_scratch {
   gravity_progress* progress = nullptr;
   point_mass<Real>* bodies = nullptr;
   mass_sum<Real>* sums = nullptr;
   gravity_node<Real>* nodes = nullptr;
-  unsigned* counters = nullptr;  ///< of reduce_bottom_up()
+  unsigned* counters = nullptr;  ///< used by reduce_bottom_up()
 
   /// Lays out memory for n bodies and `node_count` nodes. Returns its size in bytes.
   std::size_t take(void* base, std::size_t n, std::size_t node_count) {

@@ -74,8 +74,8 @@ class nbody_system {
   }
 
   /// Starts one step of dt. Asynchronous, as spatial_tree_async() is. Until get() of the returned
-  /// run has returned, this system must exist, must not be moved, and no other member may be called
-  /// but those that return arrays. Kernels that follow in the stream find the new state in these
+  /// run has returned, this system must exist and must not be moved, and only the members that
+  /// return arrays may be called. Kernels that follow in the stream read the new state from these
   /// arrays, unless the build of the tree needs the host.
   ///
   /// A graph may capture a step, with scratch memory; each launch of the graph is then one step.
@@ -130,18 +130,18 @@ class nbody_system {
   [[nodiscard]] std::size_t size() const { return s_.positions.size(); }
   [[nodiscard]] cudaStream_t stream() const { return s_.stream; }
 
-  /// Returns the sums over all work so far. Nodes and route are those of the last force
+  /// Returns the report: sums over all work so far, but nodes and route of the last force
   /// calculation.
   [[nodiscard]] const nbody_report& report() const { return s_.report; }
 
  private:
   friend class nbody_step_run<Real>;
 
-  /// All members, so that a move is written once.
+  /// All data members, so that one exchange moves them.
   struct state {
     nbody_config config;
     cudaStream_t stream = nullptr;
-    detail::runtime::trace_recorder recorder{nullptr, nullptr};  // not of force calculations
+    detail::runtime::trace_recorder recorder{nullptr, nullptr};  // all grids except those of forces
     device_buffer<vector> positions, velocities, accelerations;
     device_buffer<Real> masses, potentials;
     device_buffer<detail::nbody::step_progress> progress;
@@ -174,13 +174,13 @@ class nbody_system {
             scratch};
   }
 
-  void put_drift(Real dt) {
+  void launch_drift(Real dt) {
     detail::spatial_tree::launch_each(
         detail::nbody::kick_and_drift<Real>, size(), s_.stream, "kicking and drifting",
         s_.positions.data(), s_.velocities.data(), accelerations(),
         static_cast<std::uint32_t>(size()), dt, s_.progress.data(), s_.recorder.ticket());
   }
-  void put_kick(Real dt, const gravity_run<Real>& forces) {
+  void launch_kick(Real dt, const gravity_run<Real>& forces) {
     detail::spatial_tree::launch_each(detail::nbody::kick<Real>, size(), s_.stream, "kicking",
                                       s_.velocities.data(), accelerations(),
                                       static_cast<std::uint32_t>(size()), dt, forces.progress(),
@@ -209,13 +209,14 @@ class [[nodiscard(
       : system_(&system), dt_(dt) {
     if (system.size() == 0) return;
     const phase_range range("nbody: start step");
-    system.put_drift(dt);
+    system.launch_drift(dt);
     forces_ = system.start_forces(scratch);
-    system.put_kick(dt, *forces_);
+    system.launch_kick(dt, *forces_);
   }
 
-  /// Waits for the step, completes it if necessary, and returns its report. Call it once; or, if a
-  /// graph captured the step, after each launch of the graph, or once after several.
+  /// Waits for the step, completes it if necessary, and returns its report. Call it once for a
+  /// step. If a graph has captured the step, call it after each launch of the graph, or once after
+  /// several.
   /// \throws std::invalid_argument if a body leaves the range of coordinates; std::length_error if
   ///         the tree has more nodes than fit in the caller's scratch memory; std::logic_error
   ///         while the stream is being captured; cuda_error, device_launch_error
@@ -230,14 +231,14 @@ class [[nodiscard(
     nbody_report report = forces_->get();
     report.host_grids += 2;
     if (found.waits != 0) {
-      // 1. The forces are complete now.
-      system_->put_kick(dt_, *forces_);
+      // 1. The forces are complete now: complete the step.
+      system_->launch_kick(dt_, *forces_);
       ++report.host_grids;
       check(cudaStreamSynchronize(s.stream), "waiting for a step");
     }
     s.recorder.read();
     system_->add(report);
-    // 2. Later launches of a graph did nothing.
+    // 2. Take the steps of later launches of the graph, which did nothing.
     if (found.skipped > 0) system_->step(dt_, found.skipped);
     return report;
   }
@@ -245,7 +246,7 @@ class [[nodiscard(
  private:
   nbody_system<Real>* system_;
   Real dt_;
-  std::optional<gravity_run<Real>> forces_;  // none without bodies
+  std::optional<gravity_run<Real>> forces_;  // empty if there are no bodies
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

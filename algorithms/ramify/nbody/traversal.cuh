@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The group traversal: the 32 bodies of a warp traverse the tree together, one body a lane.
+/// The group traversal: the 32 bodies of a warp traverse the tree together, one body for each lane.
 ///
 ///     root --> some lane must open it: the warp visits its children
 ///              child 0 --> far from all lanes: each lane adds the node as one mass
@@ -10,9 +10,9 @@
 ///              child 2 --> some lane must open it, an inner node: pushed onto the warp's stack
 ///
 /// Lanes hold bodies in the tree's order, so the bodies of a warp are close together and open
-/// nearly the same nodes. The warp opens a node if any of its bodies must (Burtscher and Pingali,
-/// 2011). So all lanes run the same code and load the same memory. The error of a body is at most
-/// that of a traversal of its own, because the warp opens at least the same nodes.
+/// nearly the same nodes. The warp opens a node if one of its bodies must open it (Burtscher and
+/// Pingali, 2011). So all lanes run the same code and load the same memory. The error of a body is
+/// at most that of a traversal of its own, because the warp opens at least the same nodes.
 
 #include <cstdint>
 #include <ramify/nbody/checks.cuh>
@@ -32,7 +32,8 @@ __device__ inline unsigned warp_reduce_or(unsigned value) {
 #endif
 }
 
-/// The opening criterion: returns true if the node may not act as one mass on a body at `position`.
+/// The opening criterion: returns true if the node must not act as one mass on a body at
+/// `position`.
 template <class Real>
 __device__ bool must_open(const gravity_node<Real>& node, const point<Real, 3>& position) {
   const Real dx = node.center.x - position.x[0];
@@ -76,7 +77,7 @@ __global__ void __launch_bounds__(traversal_threads)
 
   const std::uint32_t i = blockIdx.x * traversal_threads + threadIdx.x;
   const bool has_body =
-      i < tree.point_count;  // lanes without a body take part in the warp's functions
+      i < tree.point_count;  // lanes without a body take part in warp-wide functions
   const point_mass<Real> body = scratch.bodies[has_body ? i : tree.point_count - 1];
   const point<Real, 3> position{{body.x, body.y, body.z}};
   force_accumulator<Real> sum;
@@ -117,7 +118,7 @@ __global__ void __launch_bounds__(traversal_threads)
   if (!has_body) return;
   write_result(sum, t.gravitational_constant, tree.ids[i], t.bodies.accelerations,
                t.bodies.potentials);
-  // Each lane counted its own body in its leaf, which is no interaction.
+  // Each lane counted its own body in its leaf. This is no interaction.
   const std::uint32_t bodies_of_warp = tree.point_count - i < 32 ? tree.point_count - i : 32;
   if (is_first_lane) {
     atomicAdd(&t.progress->interactions,

@@ -17,7 +17,7 @@ namespace {
 
 using detail::amr::require, detail::amr::require_enumerator;
 
-/// What recommended_options() sets for each problem.
+/// The options that recommended_options() sets for each problem.
 struct customary_options {
   boundary sides;
   double end_time;  ///< 0: return_time()
@@ -27,8 +27,8 @@ struct customary_options {
   double gradient_floor;  ///< of the gradient criterion
 };
 
-/// In the order of amr_problem. The threshold of kelvin_helmholtz is above the initial jumps, so
-/// that only the rolls get the finest blocks.
+/// The entries have the order of amr_problem. The threshold of kelvin_helmholtz is above the
+/// initial jumps, so that only the rolls get the finest blocks.
 constexpr customary_options customary[] = {
     {boundary::outflow, 0.2, 1.4, 0.4, 0.02, 1e-10},
     {boundary::outflow, 1, 1.4, 0.4, 0.1, 1e-10},
@@ -98,7 +98,7 @@ void make_primitive(const amr_options& options, mesh_snapshot& mesh) {
       });
 }
 
-/// amr_simulation::change_since_start().
+/// Implements amr_simulation::change_since_start().
 template <int dim>
 std::vector<double> change_of(const amr_options& options, const mesh_snapshot& mesh) {
   return detail::amr::with_problem<double, dim>(
@@ -139,7 +139,7 @@ std::unique_ptr<detail::facade::amr_on_backend> make_on(const amr_options& optio
   });
 }
 
-/// Makes the run, and returns the reason for its backend.
+/// Creates the run, and returns the reason for its backend.
 std::string make_run(const amr_options& options, const amr_state* state,
                      std::unique_ptr<detail::facade::amr_on_backend>& run) {
   validate(options);

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The facade's flow on an adaptive mesh, on the backend that this file is compiled for.
+/// Defines the facade's runs on an adaptive mesh for the backend that this file is compiled for.
 
 #include <ramify/amr.cuh>
 

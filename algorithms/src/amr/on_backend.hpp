@@ -24,8 +24,8 @@ class amr_on_backend {
   [[nodiscard]] virtual amr_report report() const = 0;
 };
 
-/// Begins with the problem's initial state, or with `state` unless it is null. The definitions are
-/// compiled once by nvcc and once by the C++ compiler.
+/// Creates a run that begins with the problem's initial state, or with `state` unless it is null.
+/// The definitions are compiled once by nvcc and once by the C++ compiler.
 template <build where, class Real, int dim>
 std::unique_ptr<amr_on_backend> make_amr_on(const amr_options& options, const amr_state* state);
 

@@ -13,11 +13,12 @@
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// The sound wave: one diagonal crest in the unit square or cube.
-inline constexpr double wave_amplitude = 1e-4;  // above the rounding of float
-inline constexpr double wave_crests = 1;        // along each axis
+/// The relative amplitude of the linear sound wave; it is above the rounding of float.
+inline constexpr double wave_amplitude = 1e-4;
+/// The number of crests of the linear sound wave along each axis: the wave runs diagonally.
+inline constexpr double wave_crests = 1;
 
-/// The period of the vortex; in 2D LeVeque's short one.
+/// Returns the period of reversing_vortex; in 2D the shorter of the two customary ones.
 [[nodiscard]] inline double vortex_period(int dimensions) { return dimensions == 2 ? 2 : 3; }
 
 /// The initial state of a gas.
@@ -26,7 +27,7 @@ struct initial_gas {
   amr_problem problem;
   sod<Real, dim> tube;
   sedov<Real, dim> blast;
-  kelvin_helmholtz<Real, dim> streams;
+  kelvin_helmholtz<Real, dim> shear_layer;
   linear_wave<Real, dim> wave;
 
   explicit initial_gas(const amr_options& options) : problem(options.problem) {
@@ -47,7 +48,7 @@ struct initial_gas {
       case amr_problem::sod: return tube(where);
       case amr_problem::sedov: return blast(where);
       case amr_problem::linear_wave: return wave(where);
-      default: return streams(where);
+      default: return shear_layer(where);
     }
   }
 };
@@ -109,12 +110,13 @@ struct selected_criterion {
   }
 };
 
-/// Whether the problem is one of a gas.
+/// Returns whether the problem is solved with euler; the others are solved with advection.
 [[nodiscard]] inline bool is_gas(amr_problem problem) {
   return problem != amr_problem::advect_gaussian && problem != amr_problem::vortex_in_box;
 }
 
-/// Calls `use(physics, initial state)` for the problem of the options. `dim` must be its dimension.
+/// Returns `use(physics, initial_state)` for the problem of the options, which must have `dim`
+/// dimensions.
 template <class Real, int dim, class Use>
 auto with_problem(const amr_options& options, Use use) {
   if (is_gas(options.problem)) {
@@ -124,7 +126,7 @@ auto with_problem(const amr_options& options, Use use) {
   }
   scalar_flow<Real, dim> flow;
   flow.is_vortex = options.problem == amr_problem::vortex_in_box;
-  for (Real& along : flow.wind.velocity) along = Real(1);
+  for (Real& component : flow.wind.velocity) component = Real(1);
   flow.vortex.period = static_cast<Real>(vortex_period(dim));
   return use(advection<Real, dim, scalar_flow<Real, dim>>{flow},
              initial_scalar<Real, dim>(options));

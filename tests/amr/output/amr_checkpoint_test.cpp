@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checkpoints of the program amr whose checksums are right and whose contents are not.
+// Checkpoints of the program amr with correct checksums and wrong contents.
 #include "amr_checkpoint.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -49,7 +49,7 @@ void advance(common::amr_checkpoint& from) {
   ramify::amr_simulation(flow, from.state).advance(2, flow.end_time);
 }
 
-/// A value that may be of another type or out of range.
+/// Returns a value that may have another type or be out of range.
 json hostile_value(std::mt19937& random) {
   static const std::vector<json> values{
       -1, 0,       1,    2,  3,      1.5,    1e308, -1e-320,    4294967295u,       4294967296u,

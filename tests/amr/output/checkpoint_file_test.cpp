@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checkpoints are read bit for bit, or rejected.
+// A checkpoint that is read equals the one that was written, bit by bit. Every damaged file is
+// rejected.
 #include "checkpoint_file.hpp"
 
 #include <sys/stat.h>
@@ -102,7 +103,7 @@ BOOST_AUTO_TEST_CASE(everything_is_read_bit_for_bit) {
                         says("array 'numbers' is of type f64, not f32"));
   BOOST_CHECK_EXCEPTION((void)back.values<float>("number"), std::out_of_range,
                         says("no array 'number'"));
-  // The same state makes the same file.
+  // Equal states give equal files.
   write_checkpoint(folder / "d", back);
   BOOST_TEST((content(folder / "c") == content(folder / "d")));
 

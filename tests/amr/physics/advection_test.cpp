@@ -12,7 +12,7 @@ using ramify::uniform_velocity;
 
 namespace {
 
-/// The largest net outflow of a cell of a mesh of cells^dim, whose edges have length 1.
+/// Returns the largest net outflow of a cell of a mesh of cells^dim, whose edges have length 1.
 template <int dim>
 double greatest_outflow(const reversing_vortex<double, dim>& vortex, int cells, double time) {
   const double h = 1.0 / cells;

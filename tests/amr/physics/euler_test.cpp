@@ -31,7 +31,7 @@ typename Physics::values flux(const Physics& physics, const typename Physics::va
   return physics.flux(left, right, axis, nowhere, 0);
 }
 
-/// The flux of a constant state, as in textbooks.
+/// Returns the flux of a constant state, by the textbook formulas.
 template <class Physics>
 typename Physics::values textbook_flux(const Physics& physics,
                                        const typename Physics::values& primitive, int axis) {
@@ -43,7 +43,7 @@ typename Physics::values textbook_flux(const Physics& physics,
   return flow;
 }
 
-/// The largest difference, relative to the largest flux that the gas could have.
+/// Returns the largest difference, relative to the largest flux that the gas could have.
 template <class Physics>
 double difference(const Physics& physics, const typename Physics::values& a,
                   const typename Physics::values& b, const typename Physics::values& gas) {
@@ -243,7 +243,7 @@ BOOST_AUTO_TEST_CASE(exchanging_x_and_y_exchanges_the_fluxes_bit_by_bit) {
   }
 }
 
-/// One cell after a step at half the Courant limit.
+/// Checks one cell after a step at half the Courant limit.
 BOOST_AUTO_TEST_CASE_TEMPLATE(density_and_pressure_stay_positive, Physics, every_euler) {
   using Real = typename Physics::real;
   const Physics physics;

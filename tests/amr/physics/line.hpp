@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// A uniform line of cells: the smallest solver that uses the physics in the same way as a mesh.
+/// A one-dimensional solver on uniform cells. It is the smallest one that uses the physics in the
+/// same way as a mesh.
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +16,7 @@ namespace tests {
 /// The boundary conditions of the line.
 enum class ends { open, periodic };
 
-/// No slope: a first-order method, for comparisons.
+/// A limiter that returns no slope: a first-order method, for comparisons.
 struct piecewise_constant {
   template <class Real>
   [[nodiscard]] Real operator()(Real /*left*/, Real /*right*/) const {
@@ -41,7 +42,7 @@ class line {
         const real where[1] = {(real(i) + real(0.5) + from_center) * spacing_};
         return physics_.to_conserved(primitive(where));
       };
-      // In an order that gives a mirrored problem mirrored bits.
+      // This order of the sum gives a mirrored problem mirrored bits.
       cells_.push_back(real(5) / 18 * (at(-offset) + at(offset)) + real(8) / 18 * at(0));
     }
   }
@@ -56,8 +57,8 @@ class line {
     }
     const real step = std::min(courant * spacing_ / fastest, end - time_);
     const std::vector<values> before = cells_;
-    add_flows(step, time_);
-    add_flows(step, time_ + step);
+    add_fluxes(step, time_);
+    add_fluxes(step, time_ + step);
     for (std::size_t i = 0; i < cells_.size(); ++i) cells_[i] = real(0.5) * (before[i] + cells_[i]);
     time_ += step;
   }
@@ -75,7 +76,7 @@ class line {
   [[nodiscard]] real time() const { return time_; }
 
  private:
-  void add_flows(real step, real time) {
+  void add_fluxes(real step, real time) {
     const int count = int(cells_.size());
     std::vector<values> gas;  // two cells beyond each end
     for (int i = -2; i < count + 2; ++i) {
@@ -83,18 +84,18 @@ class line {
       gas.push_back(physics_.to_primitive(cells_[std::size_t(from)]));
     }
     std::vector<ramify::detail::amr::edge_values<values>>
-        edges;  // of the cells, and one beyond each end
+        edges;  // of the cells, and of one cell beyond each end
     for (std::size_t i = 1; i + 1 < gas.size(); ++i) {
       edges.push_back(
           ramify::detail::amr::edges_of_cell(physics_, gas[i - 1], gas[i], gas[i + 1], Limiter{}));
     }
-    std::vector<values> flows;  // through a cell's lower face; one more at the end
+    std::vector<values> fluxes;  // through a cell's lower face; one more at the end
     for (std::size_t face = 0; face + 1 < edges.size(); ++face) {
       const real where[1] = {real(face) * spacing_};
-      flows.push_back(physics_.flux(edges[face].upper, edges[face + 1].lower, 0, where, time));
+      fluxes.push_back(physics_.flux(edges[face].upper, edges[face + 1].lower, 0, where, time));
     }
     for (std::size_t i = 0; i < cells_.size(); ++i) {
-      cells_[i] += step / spacing_ * (flows[i] - flows[i + 1]);
+      cells_[i] += step / spacing_ * (fluxes[i] - fluxes[i + 1]);
       valid_ = valid_ && physics_.is_valid(cells_[i]);
     }
   }

@@ -31,7 +31,7 @@ sod<double, 1> riemann_problem(const tests::gas& left, const tests::gas& right, 
           .right_pressure = right.pressure};
 }
 
-/// The mean error of the density of Sod's problem at time 0.2.
+/// Returns the mean error of the density of Sod's problem at time 0.2.
 template <class Limiter>
 double sod_error(int cells) {
   const sod<double, 1> problem;
@@ -51,7 +51,7 @@ double sod_error(int cells) {
   return error;
 }
 
-/// The mean error of a sound wave after a period.
+/// Returns the mean error of a sound wave after a period.
 template <class Limiter>
 double wave_error(int cells) {
   const ramify::linear_wave<double, 1> wave{.amplitude = 1e-5};

@@ -28,8 +28,8 @@ class random_gas {
     return gas;
   }
 
-  /// Two states for the sides of a face: their densities and their pressures differ at most by a
-  /// factor of a hundred.
+  /// Returns two states for the sides of a face. Their densities differ by at most a factor of a
+  /// hundred, and so do their pressures.
   std::pair<values, values> neighbors() {
     std::pair<values, values> both{(*this)(), {}};
     both.second = both.first;
@@ -41,7 +41,8 @@ class random_gas {
   }
 
  private:
-  /// Between -1 and 1. Not std::uniform_real_distribution, which differs between libraries.
+  /// Returns a number between -1 and 1. std::uniform_real_distribution is not used, because it
+  /// differs between libraries.
   double symmetric() { return std::ldexp(double(numbers_()), -31) - 1; }
 
   std::mt19937 numbers_;

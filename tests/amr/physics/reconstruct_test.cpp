@@ -25,7 +25,8 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 using every_limiter = boost::mpl::list<minmod, monotonized_central, van_leer, piecewise_constant>;
 using every_slope = boost::mpl::list<minmod, monotonized_central, van_leer>;
 
-/// The largest error of an edge value of exp(x) between 0 and 1, from the averages of cells.
+/// Returns the largest error of an edge value of exp(x) between 0 and 1, from the averages of
+/// cells.
 template <class Limiter>
 double greatest_error(int cells) {
   const double h = 1.0 / cells;

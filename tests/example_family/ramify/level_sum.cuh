@@ -11,7 +11,8 @@
 /// Scratch      n / 512 numbers and a few hundred bytes, from the stream-ordered pool or passed in.
 /// Stream       level_sum_async() returns before the sum is known; get() waits for the stream. A
 ///              graph can capture it if scratch memory is passed in.
-/// Launches     one grid a level, log(n) levels of base 1024. The last block of each grid launches
+/// Launches     one grid for each level, log(n) levels of base 1024. The last block of each grid
+/// launches
 ///              the next one.
 /// Complexity   n additions, n numbers read.
 
@@ -65,7 +66,7 @@ struct add {
   }
 };
 
-/// Sums each tile of a level. `launches` is false in the body of a graph's loop, where kernels must
+/// Sums each tile of a level. `launches` is false in the loop body of a graph, where kernels must
 /// not contain device launches.
 template <bool launches, class Program>
 __global__ void __launch_bounds__(threads) sum_level(Program program) {
@@ -78,7 +79,7 @@ __global__ void __launch_bounds__(threads) sum_level(Program program) {
   unsigned long long* to = program.buffers[(due.level + 1) % 2];
   const unsigned long long begin = static_cast<unsigned long long>(blockIdx.x) * tile;
   const unsigned long long end = begin + tile < due.count ? begin + tile : due.count;
-  // 2. Its sum.
+  // 2. Sum the tile.
   unsigned long long sum = 0;
   for (auto i = begin + threadIdx.x; i < end; i += threads) sum += from[i];
   sum = reduce(storage).Reduce(sum, add{});
@@ -107,7 +108,7 @@ void level_program::launch_repeated(const level_state&, Grids& grids) const {
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// A sum that is being computed. Movable; moved-from it may only be destroyed.
+/// A sum that is being computed. Movable; a moved-from object may only be destroyed.
 class [[nodiscard("call get(): it waits, checks and returns the sum")]] level_sum_run {
   using program = detail::level_sum::level_program;
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Declares what the facade's level_sum() calls on a backend.
+/// Declares level_sum_on(), which the facade's level_sum() calls on a backend.
 
 #include <ramify/level_sum.hpp>
 
@@ -10,7 +10,8 @@
 
 namespace ramify::detail::facade {
 
-/// Sums numbers on one backend. It is compiled once by nvcc and once by the C++ compiler.
+/// Sums `numbers` on the backend `where`, stores the result in `sum`, and returns the report. It is
+/// compiled once by nvcc and once by the C++ compiler.
 template <build where>
 run_report level_sum_on(std::span<const std::uint64_t> numbers, const level_sum_options& options,
                         std::uint64_t& sum);
