@@ -22,8 +22,8 @@ using namespace ramify;
 
 struct flood_request {
   unsigned tasks = 1000;  ///< total number of tasks
-  unsigned children =
-      10;  ///< tasks that the root spawns; each of them spawns its share of the rest
+  /// Tasks that the root spawns; each of them spawns its share of the rest.
+  unsigned children = 10;
   ramify::route route = ramify::route::device;
   unsigned threads = 32;     ///< per block
   unsigned blocks = 1;       ///< per task
@@ -35,7 +35,7 @@ struct flood_request {
   bool slots_taken = false;   ///< another user holds all slots
   launch_granularity launches{};
   bool by_block = false;      ///< all threads spawn; only for tasks of one block
-  bool omits_an_end = false;  ///< task 1 never calls task_ends()
+  bool omits_an_end = false;  ///< task 1 does not call task_ends()
   flat_loop loop = flat_loop::host;
 };
 
