@@ -202,7 +202,7 @@ std::size_t address_space() {
   return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// The process may map only a few more megabytes.
+/// Runs trees of grids in processes that may map only a few more megabytes.
 bool test_address_space() {
   bool good = true;
   int reported = 0;
@@ -229,7 +229,7 @@ bool test_address_space() {
   return good && reported > 0;
 }
 
-/// The message of a full stack names the kernel, the thread and the size.
+/// Checks that the message of a stack overflow names the kernel, the thread and the size.
 bool test_stack() {
   int ends[2];
   if (pipe(ends) != 0) return false;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// \file A recursion that floods the device with tasks, and a grid that processes a list of tasks.
-/// Its kernels are defined here, so one source of a program may include it.
+/// \file
+/// A recursion that floods the device with tasks, and a grid that processes a list of tasks. Some
+/// kernels are not templates, so only one source of a program may include this file.
 
 #include <cstddef>
 #include <optional>

@@ -28,7 +28,7 @@ using enum numbered_tree::shape;
 
 namespace {
 
-/// All strategies and granularities by a route.
+/// Returns a configuration for each strategy and granularity on a route.
 std::vector<traverse_config> all_configs(route taken) {
   std::vector<traverse_config> all{{.route = taken}};
   for (const auto grain : {granularity::per_task, granularity::per_block, granularity::per_grid}) {

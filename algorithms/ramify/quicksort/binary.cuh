@@ -249,8 +249,8 @@ struct binary_block {
   }
 };
 
-/// Processes the segments of `source`, several blocks a segment. Without launches it is the flat
-/// kernel, which a graph's loop launches.
+/// Processes the segments of `source`; several blocks share a segment. If it cannot launch, it is
+/// the flat kernel, which the loop of a graph launches.
 template <bool can_launch, class Context>
 __global__ void __launch_bounds__(Context::tuning::threads)
     quicksort_binary(task_source<segment> source, spawner<segment, can_launch> spawn,

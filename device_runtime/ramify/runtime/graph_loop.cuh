@@ -44,7 +44,7 @@ class loop_condition {
 #endif
   }
 
-  /// Whether a graph's loop launched the kernel.
+  /// Returns whether a graph's loop launched the kernel.
   [[nodiscard]] __device__ bool in_graph() const {
 #if RAMIFY_ON_CUDA
     return in_graph_;

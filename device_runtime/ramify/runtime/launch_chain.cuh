@@ -84,7 +84,7 @@ inline void require_capturable(const loop_choice& loop, bool has_loop) {
                     (has_loop ? loop.reason : "the program has no loop for graphs"));
 }
 
-/// Writes the state of a chain. One thread.
+/// Writes the state of a chain. Launched with one thread.
 template <class State>
 __global__ void write_chain_state(State* to, State state, trace_ticket trace) {
   const traced here(trace, __func__);
@@ -110,7 +110,7 @@ class launch_chain {
     static_cast<chain_link&>(program_) = control.link();
   }
 
-  /// The program with its chain_link.
+  /// Returns the program with its chain_link.
   [[nodiscard]] const Program& program() const { return program_; }
 
   /// Writes the state in the order of the stream. Asynchronous; a graph may capture it.
@@ -211,7 +211,7 @@ class launch_chain {
   /// Whether the host may launch steps before a graph's loop. Otherwise a loop launches all steps.
   static constexpr bool loop_follows = requires(const Program& p) { p.is_complete_ahead(); };
 
-  /// Whether a graph must have a loop for the chain to be complete.
+  /// Returns whether a graph must have a loop for the chain to be complete.
   [[nodiscard]] bool needs_loop() const {
     if constexpr (loop_follows) {
       return !program_.is_complete_ahead();
@@ -242,7 +242,7 @@ class launch_chain {
     iterations_seen_ = progress_.iterations;
   }
 
-  /// Whether a graph's loop that begins at the due step costs less than launches by the host.
+  /// Returns whether a graph's loop from the due step on costs less than launches by the host.
   [[nodiscard]] bool loop_pays() const {
     if constexpr (requires { program_.loop_pays(state_); }) {
       return loop_.wanted == flat_loop::graph || program_.loop_pays(state_);
@@ -251,7 +251,7 @@ class launch_chain {
     }
   }
 
-  /// The program of grids that the host launches, which need no slots.
+  /// Returns the program for grids that the host launches, which need no slots.
   [[nodiscard]] Program without_slots() const {
     Program flat = program_;
     flat.slots = {};

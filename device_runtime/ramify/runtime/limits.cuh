@@ -91,12 +91,12 @@ class [[nodiscard]] launch_limits {
   launch_limits(const launch_limits&) = delete;
   launch_limits& operator=(const launch_limits&) = delete;
 
-  /// The limits in force, which the driver may have clamped.
+  /// Returns the limits in force, which the driver may have clamped.
   [[nodiscard]] const launch_limit_values& granted() const { return granted_; }
 
-  /// The bytes of device memory that the change reserved; negative if it released memory. The
-  /// driver creates the pool with the first kernel that can launch, so a change before that
-  /// reserves nothing. Always 0 on the CPU executor.
+  /// Returns the bytes of device memory that the change reserved, or a negative number if it
+  /// released memory. The driver creates the pool with the first kernel that can launch, so an
+  /// earlier change reserves nothing. Always 0 on the CPU executor.
   [[nodiscard]] std::ptrdiff_t reserved_bytes() const { return reserved_bytes_; }
 
  private:
