@@ -2,14 +2,14 @@
 #pragma once
 
 /// \file
-/// The kernels' side of a launch chain: how the last thread of a step launches the next step.
+/// The device side of a launch chain: how the last thread of a step launches the next step.
 ///
-/// A chain is a sequence of dependent steps. A step is a few grids, whose sizes are known once the
-/// step before it is complete. A *program* describes a chain; it is the argument that all its
+/// A chain is a sequence of dependent steps. A step is a few grids, whose sizes are known when the
+/// previous step is complete. A *program* describes a chain; it is the argument that all its
 /// kernels share:
 ///
 ///     struct halving : detail::chain_link {        // slots, status, trace
-///       using state_type = unsigned;                        // what a step leaves to the next one
+///       using state_type = unsigned;                        // what a step passes to the next one
 ///       static constexpr auto join = chain_join::last_block;
 ///       state_type* state;                                  // in device memory
 ///       bool finished(const unsigned& left) const { return left == 0; }
@@ -28,8 +28,8 @@
 ///       end_step(program, __func__);                        // launches the next step
 ///     }
 ///
-/// All members are __host__ __device__. The host's side, launch_chain.cuh, lists the
-/// optional members.
+/// All members are __host__ __device__. The host side, launch_chain.cuh, lists the optional
+/// members.
 ///
 /// Join         How the chain waits for a step. `last_block`: one thread of the last block of the
 ///              step's last grid calls end_step(), which launches the next step. `tail_launch`: the

@@ -7,12 +7,12 @@
 ///
 /// | route  | the steps are launched by |
 /// |--------|--------------------------|
-/// | device | the last block of the step before, or the driver kernel |
+/// | device | the last block of the previous step, or the driver kernel |
 /// | flat   | the host, some ahead (launch_ahead()), the others one by one: it reads the state   |
 /// |        | after each; or a graph with a WHILE node, for steps that repeat                    |
 ///
-/// What kernels could not launch, because they found no launch slots or because a launch failed,
-/// the host launches in finish().
+/// If kernels cannot launch a step, because they find no launch slots or because a launch fails,
+/// the host launches it in finish().
 ///
 /// Before start(), the caller writes the state, or launches grids that write it. These grids take
 /// program() as an argument.
@@ -25,7 +25,7 @@
 ///                                                      It may return the level of the last
 ///                                                      step, for the report
 ///     template <class Grids> void launch_before_graph(Grids&) const
-///                                                      flat route: steps, as of launch_ahead(),
+///                                                      flat route: like launch_ahead(), for steps
 ///                                                      that run while the host makes a graph
 ///     template <class Grids> void launch_repeated(const state_type&, Grids&) const
 ///                                                      one iteration of a graph loop, in
@@ -64,7 +64,7 @@ struct loop_choice {
   std::string reason;
 };
 
-/// Returns the loop for the requested one, `wanted`. `option` is the option's name in the message.
+/// Returns the loop to use if `wanted` is requested. `option` is the option's name in the message.
 /// \throws unavailable if a graph is requested and the driver has no loops in graphs; cuda_error
 [[nodiscard]] inline loop_choice choose_loop(flat_loop wanted, const char* option) {
   if (wanted == flat_loop::host) return {wanted, "requested"};
