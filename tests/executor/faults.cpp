@@ -180,7 +180,7 @@ bool test_allocations() {
     good &= expect_good("an allocation fails, " + schedule, [&] {
       const cpu::scoped_executor_config config(cpu::parse_executor_config(schedule));
       int reported = 0;
-      // All early allocations, then every 97th one.
+      // Each of the first 200 allocations fails once, then every 97th one.
       for (long failing = 0; failing < 20'000; failing += failing < 200 ? 1 : 97) {
         allocations_left = failing;
         const outcome result = run_tree();

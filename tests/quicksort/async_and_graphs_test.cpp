@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(a_graph_launches_the_levels_that_are_not_launched_ahead) {
   const auto in_order = make_input<key>(distribution::sorted, input.input().size(), 1);
   auto options = options_for(quicksort_strategy::sample_sort, route::flat);
   options.flat_loop = flat_loop::graph;
-  // Five grids an iteration. One iteration finds that nothing is due.
+  // An iteration has five grids. One iteration finds that nothing is due.
   const auto expected = sort_and_check(in_order, options);
   BOOST_TEST(expected.looped_by == flat_loop::graph);
   BOOST_TEST(expected.host_grids == 5u);
