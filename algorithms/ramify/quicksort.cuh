@@ -15,11 +15,11 @@
 /// Keys, values   n elements each, sorted in place, of trivially copyable and default-constructible
 ///                types. Device, managed or pinned memory. Keys and values must not overlap.
 /// Order          Any strict weak order, as a device functor that is copied bit by bit. The default
-///                orders NaN after all numbers. The sort is not stable. With a comparator that is
-///                no strict weak order, the result is some permutation of the input.
-/// Scratch        Memory for n elements. sample_sort also needs one byte an element and a few per
-///                cent, more with a large depth_limit; for 0.8 to 4.3 million u32 keys it needs one
-///                more byte an element and 1 MB. The memory comes from Ramify's stream-ordered
+///                orders NaN after all numbers. The sort is not stable. If the comparator is not a
+///                strict weak order, the result is some permutation of the input.
+/// Scratch        Memory for n elements. sample_sort also needs one byte per element and a few
+///                percent, more with a large depth_limit; for 0.8 to 4.3 million u32 keys it needs
+///                one more byte per element and 1 MB. The memory comes from Ramify's stream-ordered
 ///                pool or from the caller. quicksort_scratch_bytes() returns its size.
 /// Stream         The sort is ordered with all other work in the stream. quicksort_async() returns
 ///                without waiting, except that the first automatic route on a GPU measures launches
@@ -29,9 +29,10 @@
 ///                binary below the root, unless config.flat_loop requests a graph for them. The
 ///                sort is complete only after get().
 /// Capture        A graph can capture quicksort_async() on both routes if scratch memory is passed
-///                in. On the flat route a loop in the graph launches those levels. The run must
-///                exist as long as the graph is launched. get() may be called after each launch.
-/// Launches       sample_sort: at most 5 grids a level, log(n) levels of base 256 and a few.
+///                in. On the flat route a loop in the graph launches the levels that get() would
+///                launch. The run must exist as long as the graph may be launched. get() may be
+///                called after each launch.
+/// Launches       sample_sort: at most 5 grids per level, and log256(n) levels plus a few.
 ///                binary: one grid for each segment of two leaves or more, or as config.launches
 ///                sets. Segments without a launch slot run in flat grids.
 /// Errors         std::invalid_argument for a bad argument, before any memory is written;
@@ -82,9 +83,8 @@ class [[nodiscard(
  public:
   /// Waits for the sort, completes it if necessary, and returns its report.
   ///
-  /// Must be called once only. For a captured sort, call it after a launch of the graph; it may be
-  /// called again after another launch. The graph must have been launched into the same stream, or
-  /// be complete.
+  /// Must be called only once. For a captured sort, it may be called once after each launch of the
+  /// graph. The graph must have been launched into the same stream, or be complete.
   /// \throws cuda_error, device_launch_error; std::logic_error while the stream is being captured
   quicksort_report get() {
     const phase_range range("quicksort: get");
@@ -135,7 +135,7 @@ class [[nodiscard(
   }
 
  private:
-  // The pieces of the scratch memory, laid out by constructing them.
+  // The pieces of the scratch memory. The constructor lays them out.
   struct pieces {
     using run_type = std::variant<sample_sort_run, binary_run>;
 
@@ -175,8 +175,8 @@ class [[nodiscard(
                                       binary_run::plans(n, config.streams), stream);
   }
 
-  /// Returns what launches the levels that the flat route does not launch ahead: for binary, all
-  /// below the root.
+  /// Returns what launches the levels that the flat route does not launch in advance: with binary,
+  /// all levels below the root.
   [[nodiscard]] detail::runtime::loop_choice choose_loop(const quicksort_config& config) const {
     const auto chosen =
         detail::runtime::choose_loop(config.flat_loop, "quicksort_config.flat_loop");

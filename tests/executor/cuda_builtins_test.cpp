@@ -96,7 +96,8 @@ __global__ void scan_warps(unsigned* data, unsigned* totals) {
   totals[threadIdx.x] = sum;
 }
 
-// Joins digits in thread order: the operator is not commutative.
+// Appends the digits to a decimal number. The operator is not commutative, so the result shows the
+// order of the threads.
 __global__ void reduce_block(const unsigned* digits, unsigned long long* number, int valid) {
   using reduce = block_reduce<unsigned long long, 32>;
   __shared__ reduce::TempStorage storage;
@@ -164,7 +165,7 @@ BOOST_DATA_TEST_CASE(each_block_has_its_shared_memory, data::make(schedules), s)
   }
 }
 
-// The negative control of the barrier: under some schedule, its absence changes the result.
+// Without the barrier the result is wrong under at least one schedule.
 BOOST_AUTO_TEST_CASE(a_missing_barrier_is_visible) {
   bool wrong = false;
   for (int seed = 0; seed < 10 && !wrong; ++seed) {

@@ -180,7 +180,7 @@ bool test_allocations() {
     good &= expect_good("an allocation fails, " + schedule, [&] {
       const cpu::scoped_executor_config config(cpu::parse_executor_config(schedule));
       int reported = 0;
-      // All early allocations, then every 97th one.
+      // Each of the first 200 allocations fails once, then every 97th one.
       for (long failing = 0; failing < 20'000; failing += failing < 200 ? 1 : 97) {
         allocations_left = failing;
         const outcome result = run_tree();
@@ -202,7 +202,7 @@ std::size_t address_space() {
   return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// The process may map only a few more megabytes.
+/// Runs trees of grids in processes that may map only a few more megabytes.
 bool test_address_space() {
   bool good = true;
   int reported = 0;
@@ -229,7 +229,7 @@ bool test_address_space() {
   return good && reported > 0;
 }
 
-/// The message of a full stack names the kernel, the thread and the size.
+/// Checks that the message of a stack overflow names the kernel, the thread and the size.
 bool test_stack() {
   int ends[2];
   if (pipe(ends) != 0) return false;

@@ -226,8 +226,8 @@ BOOST_DATA_TEST_CASE(nesting_has_no_limit, data::make(chain_schedules), s) {
   BOOST_TEST(run_chain(order_kernels::link::fire_and_forget, 20'000).deepest == 20'000u);
 }
 
-// On an H200, 2,048 of 10,000 grids ran, and then error 69 followed: a grid keeps its place in the
-// pool until its children are complete. A chain of 10,000 tail launches ran.
+// On an H200, 2,048 of 10,000 grids ran, and the next launch returned error 69, because a grid
+// keeps its slot of the pool until its children are complete. A chain of 10,000 tail launches ran.
 BOOST_DATA_TEST_CASE(a_chain_of_children_ends_at_the_launch_limit, data::make(chain_schedules), s) {
   const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
   for (const auto kind :
@@ -239,7 +239,7 @@ BOOST_DATA_TEST_CASE(a_chain_of_children_ends_at_the_launch_limit, data::make(ch
   const chain_end tails = run_chain(order_kernels::link::tail, 10'000);
   BOOST_TEST(tails.error == cudaSuccess);
   BOOST_TEST(tails.deepest == 10'000u);
-  // All places are free again.
+  // All slots are free again.
   BOOST_TEST(run_chain(order_kernels::link::fire_and_forget, 2'048).deepest == 2'048u);
 }
 

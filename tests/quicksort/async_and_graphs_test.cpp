@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sorts that return before they are complete, launches that fail, loops of graphs, and sorts that a
+// Sorts that return before they are complete, failing launches, loops of graphs, and sorts that a
 // graph has captured.
 #include <bit>
 #include <boost/test/data/monomorphic.hpp>
@@ -38,11 +38,11 @@ namespace {
 
 using key = std::uint32_t;
 
-// Sample sort has so few buckets of pages that it takes several levels.
+// Pages are large, so sample sort has few buckets and this number of pages takes several levels.
 constexpr std::size_t pages = 4'000;
 
-/// Returns keys for which one level is expected, and which need more: the sampled ones come first
-/// in the order, so that nearly all others are in one bucket.
+/// Returns keys for which the host expects one level, but which need more. The sampled keys are the
+/// smallest, so nearly all others are in one bucket.
 tests::oracle<key> hidden_from_the_sample(std::uint64_t seed) {
   using tuning = ramify::detail::quicksort::sample_sort_tuning<key, ramify::no_value>;
   constexpr unsigned n = 100'000;
@@ -92,7 +92,7 @@ BOOST_DATA_TEST_CASE(the_host_continues_after_any_failed_launch,
                      data::make(strategies) *
                          data::make({distribution::uniform, distribution::zipf}),
                      strategy, d) {
-  std::uint64_t least_grids = 0;
+  std::uint64_t grids_without_failure = 0;
   int interrupted = 0;
   const int launches = tests::cut_down(16, 5);
   for (int failing = 0; failing <= launches; ++failing) {
@@ -103,12 +103,12 @@ BOOST_DATA_TEST_CASE(the_host_continues_after_any_failed_launch,
       const auto report =
           sort_and_check(make_input<page>(d, pages, 1), options_for(strategy, route::device));
       BOOST_TEST(report.taken == route::device);
-      if (failing == 0) least_grids = report.host_grids;
-      if (report.host_grids > least_grids) ++interrupted;
+      if (failing == 0) grids_without_failure = report.host_grids;
+      if (report.host_grids > grids_without_failure) ++interrupted;
     }
   }
-  // Negative control: the failures did end the launches of kernels. Those of `binary` leave the
-  // segment to the driver, which is a kernel too.
+  // Negative control: after a failed launch, the host launched more grids. This does not hold for
+  // `binary`, where the driver, a kernel, processes the segments whose launch failed.
   if (strategy == quicksort_strategy::sample_sort) BOOST_TEST(interrupted >= 5);
 }
 #endif
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(a_graph_launches_the_levels_that_are_not_launched_ahead) {
   const auto in_order = make_input<key>(distribution::sorted, input.input().size(), 1);
   auto options = options_for(quicksort_strategy::sample_sort, route::flat);
   options.flat_loop = flat_loop::graph;
-  // Five grids an iteration. One iteration finds that nothing is due.
+  // An iteration has five grids. One iteration finds that nothing is due.
   const auto expected = sort_and_check(in_order, options);
   BOOST_TEST(expected.looped_by == flat_loop::graph);
   BOOST_TEST(expected.host_grids == 5u);

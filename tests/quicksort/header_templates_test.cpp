@@ -54,7 +54,7 @@ using key = std::uint32_t;
 using tests::invalid_comparator;
 using tests::invalid_order;
 
-// On a GPU, enough for ordinary memory to be staged.
+// The number of keys. On a GPU, copies of so many keys from pageable memory are staged.
 constexpr int memory_keys = RAMIFY_ON_CUDA ? 3'000'000 : 20'000;
 
 void fill(std::span<key> keys) {

@@ -59,7 +59,7 @@ ramify::quicksort_report sort_pairs_by_header(std::vector<Key>& keys,
                                               const ramify::quicksort_options& options);
 /// Sorts n pairs in device memory.
 ramify::quicksort_report sort_device_pairs(particle* keys, std::uint32_t* values, std::size_t n);
-/// A sort that start_sort() started.
+/// A sort that start_sort() has started.
 struct started_sort {
   virtual ~started_sort() = default;
   virtual ramify::quicksort_report get() = 0;
@@ -115,8 +115,8 @@ std::vector<std::size_t> interesting_sizes() {
   return sizes;
 }
 
-/// Returns the launch slots in use. While its lease is held, only the runs themselves release
-/// slots.
+/// Returns the number of launch slots in use. The lease exists until the program ends; without a
+/// lease the executor would clear this number.
 inline unsigned slots_left_in_use() {
   static const ramify::slot_lease lease(2048);
   return slots_in_use();

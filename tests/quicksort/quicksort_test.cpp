@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(every_size_and_input, Key, all_types) {
   // The executor runs the same code for these types as for unsigned integers.
   constexpr bool sorted_as_bits = std::is_same_v<Key, std::int32_t> ||
                                   std::is_same_v<Key, std::int64_t> || std::is_same_v<Key, float>;
-  // It runs some of the cases for all types but one, and other sizes for each distribution.
+  // For all types but one, it runs only some of the cases, with other sizes for each distribution.
   const int every = sorted_as_bits ? 5 : std::is_same_v<Key, std::uint32_t> ? 1 : 3;
   int number = 0;
   for (const auto d : common::all_distributions()) {
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(every_size_and_input, Key, all_types) {
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(large_inputs, Key, types_of_large_sorts) {
-  // The executor has as many levels with fewer keys, and with still fewer of larger types.
+  // On the executor, fewer keys suffice for as many levels, and still fewer of larger types.
   const int most = !runs_on_cpu() ? 1'000'000 : sizeof(Key) > 4 ? 150'000 : 300'000;
   const auto n = static_cast<std::size_t>(tests::cut_down(most));
   for (const auto d : inputs()) {
@@ -86,8 +86,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(large_inputs, Key, types_of_large_sorts) {
   }
 }
 
-// Sample sort's first count detects the order, and no kernel launches another. It also detects a
-// single pair of neighbors that is out of order, at any position.
+// The first count of sample sort detects the order, and no kernel launches a grid. The count also
+// detects a single pair of neighbors that is out of order, at any position.
 BOOST_DATA_TEST_CASE(keys_in_order_stay_or_are_reversed, data::make({false, true}), falling) {
   const std::size_t n = RAMIFY_THREAD_SANITIZER ? 20'000 : several_leaves;
   const auto sort = [&](std::vector<double> keys) {
@@ -104,8 +104,8 @@ BOOST_DATA_TEST_CASE(keys_in_order_stay_or_are_reversed, data::make({false, true
     keys[falling ? n - 1 - i : i] = double(i / 2);  // each twice
   }
   BOOST_TEST(sort(keys) == 0u);
-  // Odd positions, because n is even and equal keys are neighbors; also next to boundaries of tiles
-  // of 128 keys (on the executor) and of 8192.
+  // Keys 2i and 2i + 1 are equal, so the positions are odd. Some are at the boundaries of tiles of
+  // 128 keys (on the executor) and of 8192.
   for (const std::size_t at : {std::size_t{1}, std::size_t{127}, std::size_t{8191}, n / 4 * 2 + 1,
                                n / 8192 * 8192 - 1, n - 3}) {
     std::swap(keys[at], keys[at + 1]);
@@ -121,7 +121,7 @@ BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::random_schedules
   const auto d =
       common::all_distributions()[std::size_t(seed) % common::all_distributions().size()];
   BOOST_TEST_CONTEXT(common::to_string(d)) {
-    // Up to three levels, about ten leaves of pairs, and about three.
+    // The inputs have up to three levels, about ten leaves of pairs, and about three leaves.
     expect_sorted_every_way(make_input<tests::page>(d, 300, std::uint64_t(seed)));
     expect_sorted_every_way(make_input<tests::record>(d, 1'500, std::uint64_t(seed)));
     expect_sorted_every_way(make_input<std::uint32_t>(d, 10'000, std::uint64_t(seed)));

@@ -82,7 +82,7 @@ BOOST_DATA_TEST_CASE(scratch_is_little_larger_than_the_keys, data::make(strategi
   const std::size_t n = std::size_t{1} << 28;
   const std::size_t bytes = tests::scratch_bytes(n, options_for(strategy, route::device));
   BOOST_TEST(bytes >= n * 4);
-  // In addition to a second copy, sample_sort needs one byte a key.
+  // In addition to a second copy, sample_sort needs one byte per key.
   const double copies = strategy == quicksort_strategy::sample_sort ? 1.25 : 1.0;
   BOOST_TEST(double(bytes) <= (copies + 0.15) * double(n) * 4);
 }

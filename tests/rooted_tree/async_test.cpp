@@ -22,7 +22,7 @@ using ramify::tree_shape;
 
 namespace {
 
-/// A random forest whose parents may come after their children.
+/// Returns a random forest whose parents may come after their children.
 oracle random_tree(std::size_t n, std::uint64_t seed) {
   return oracle(common::relabeled(common::make_parents(forest_kind::random, n, seed), seed));
 }
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(get_launches_what_found_no_slots) {
   ramify::check(cudaStreamSynchronize(nullptr), "waiting");
   taken.reset();
   const auto report = run.get();
-  // The folding did not begin before the numbering was complete. Then it found launch slots.
+  // The folding began only after the numbering was complete, and then found launch slots.
   BOOST_TEST(report.child_grids > 0u);
   BOOST_TEST(report.host_grids > 10u);
   expect_right(call, tree, unchanged);
@@ -185,7 +185,7 @@ BOOST_DATA_TEST_CASE(a_captured_run_is_right_in_each_launch_of_its_graph,
                      taken, by_children, slots_are_taken) {
   constexpr std::size_t n = 50'000;
   std::vector<oracle> trees{random_tree(n, 1)};
-  // A path needs more rounds of rootfix than the graph has kernels for them.
+  // A path needs more rounds of rootfix than the graph has kernels outside its loop.
   for (const forest_kind kind : {forest_kind::path, forest_kind::random}) {
     auto parents = common::make_parents(kind, n, 2);
     if (common::child_lists_of(parents).children.size() == trees[0].lists.children.size()) {

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Helpers of the tests of rooted trees: values that form a noncommutative monoid, an oracle that
+/// Helpers of the tests of rooted trees: values with a noncommutative operator, an oracle that
 /// traverses a forest serially, and one call of the header template on the backend of this build.
 
 #include <cstdint>
@@ -88,7 +88,7 @@ struct oracle {
         leaffix(common::serial_leaffix(lists, parents, values, compose{})),
         rootfix(common::serial_rootfix(lists, parents, values, compose{})) {}
 
-  /// Returns an empty string if all results that are not empty are correct, else the first faults.
+  /// Checks the results that are not empty. Returns the first fault of each, or an empty string.
   [[nodiscard]] std::string check(const tree_results& results) const {
     const auto wrong = [](const auto& result, const auto& expected, const char* name) {
       if (result.empty()) return std::string();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// \file A launch chain whose steps count their grids and blocks, in all kinds of programs. Its
-/// kernels are templates, so several sources of a program may include it.
+/// \file
+/// A launch chain whose steps count their grids and blocks, in all kinds of programs. Its kernels
+/// are templates, so several sources of a program may include it.
 
 #include <boost/test/unit_test.hpp>
 #include <cstddef>
@@ -23,14 +24,15 @@ using namespace ramify::detail::runtime;
 constexpr unsigned steps = 12;
 constexpr unsigned width = 5;
 
-/// What a step leaves to the next one.
+/// The state that a step passes to the next one.
 struct counts {
   unsigned done;   ///< steps that are complete
   unsigned lanes;  ///< of the due step: width + done % 3 blocks
 };
 
-/// Each step has a grid that visits its blocks, one in no order with the others, and one that
-/// checks the first and ends the step.
+/// Each step has the grids `visit`, which counts its blocks, and `check_and_end`, which checks the
+/// counts and ends the step. A step that launch_step() launches also has the grid `visit_aside`,
+/// which runs in no order with the others.
 template <chain_join how, bool bounded>
 struct program : chain_link {
   using state_type = counts;
@@ -134,7 +136,7 @@ struct fixture {
     chain.start();
   }
 
-  /// Whether each step ran `times` times, with all its blocks.
+  /// Returns whether each step ran `times` times, with all its blocks.
   [[nodiscard]] bool ran(unsigned times, bool has_aside, unsigned last = steps) const {
     const auto seen = download(visits);
     const auto beside = download(aside);
@@ -162,7 +164,7 @@ using by_last_block = program<chain_join::last_block, false>;
 using by_bounded_chain = program<chain_join::last_block, true>;
 using by_tail_launch = program<chain_join::tail_launch, false>;
 
-/// The reproducible schedules of the executor.
+/// Returns the reproducible schedules of the executor.
 [[nodiscard]] inline std::vector<ramify::cpu::executor_config> reproducible_schedules() {
   std::vector<ramify::cpu::executor_config> configs{{.order = ramify::cpu::schedule::eager},
                                                     {.order = ramify::cpu::schedule::late}};

@@ -26,7 +26,7 @@ namespace data = boost::unit_test::data;
 
 namespace {
 
-/// A run. Returns whether its result is right.
+/// A function that does a run and returns whether its result is right.
 using run = std::function<bool()>;
 
 struct outcome {
@@ -66,7 +66,7 @@ outcome expect_safe(const run& once, bool lasting) {
       if (!lasting) BOOST_TEST(slots_in_use() == 0u);
     }
     if (lasting) {
-      // The memory of a failed device is lost, and with it the count of slots.
+      // A failed device loses its memory, which includes the count of used slots. Reset it.
       const unsigned none = 0;
       check(cudaMemcpyAsync(other_run.slots().in_use, &none, sizeof none, cudaMemcpyHostToDevice,
                             nullptr),
@@ -153,7 +153,7 @@ BOOST_DATA_TEST_CASE(a_chain_of_grids_is_safe,
                      lasting) {
   const auto expect = [&]<class Program>(Program*) {
     const outcome seen = expect_safe([&] { return run_chain<Program>(taken); }, lasting);
-    // Negative control: the failures did end runs.
+    // Negative control: some failures ended a run.
     BOOST_TEST(seen.exceptions >= seen.calls - 2);
     BOOST_TEST(seen.calls >= 10u);
   };

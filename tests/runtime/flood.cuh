@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// \file A recursion that floods the device with tasks, and a grid that processes a list of tasks.
-/// Its kernels are defined here, so one source of a program may include it.
+/// \file
+/// A recursion that floods the device with tasks, and a grid that processes a list of tasks. Some
+/// kernels are not templates, so only one source of a program may include this file.
 
 #include <cstddef>
 #include <optional>
@@ -22,8 +23,8 @@ using namespace ramify;
 
 struct flood_request {
   unsigned tasks = 1000;  ///< total number of tasks
-  unsigned children =
-      10;  ///< tasks that the root spawns; each of them spawns its share of the rest
+  /// Tasks that the root spawns; each of them spawns its share of the rest.
+  unsigned children = 10;
   ramify::route route = ramify::route::device;
   unsigned threads = 32;     ///< per block
   unsigned blocks = 1;       ///< per task
@@ -35,7 +36,7 @@ struct flood_request {
   bool slots_taken = false;   ///< another user holds all slots
   launch_granularity launches{};
   bool by_block = false;      ///< all threads spawn; only for tasks of one block
-  bool omits_an_end = false;  ///< task 1 never calls task_ends()
+  bool omits_an_end = false;  ///< task 1 does not call task_ends()
   flat_loop loop = flat_loop::host;
 };
 

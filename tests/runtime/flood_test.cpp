@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Recursions that flood the device with tasks: no task is lost, whatever fails.
+// Recursions that flood the device with tasks. Every task runs exactly once, even if launches fail
+// or no launch slot is free.
 #include <algorithm>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -92,7 +93,7 @@ BOOST_AUTO_TEST_CASE(no_task_is_lost_without_a_single_slot) {
   const flood_result result = run_flood(request, 2048);
   BOOST_TEST(std::ranges::count(result.runs, 1u) == std::ssize(result.runs));
   BOOST_TEST(result.report.child_grids == 0u);
-  // The children of the root, and the grid of the driver. The host launches the others.
+  // Spilled: the 20 children of the root, and one grid of the driver. The host launches the others.
   BOOST_TEST(result.report.spilled_tasks == 20u + 1);
   BOOST_TEST(result.report.host_grids == 4u);  // the root, the driver, and two levels
   BOOST_TEST(result.report.deepest_level == 2u);
@@ -156,7 +157,7 @@ BOOST_DATA_TEST_CASE(no_task_is_lost_at_any_granularity_under_any_schedule,
 }
 
 BOOST_AUTO_TEST_CASE(tasks_share_grids) {
-  // The root spawns 20, which spawn 14 each.
+  // The root spawns 20 tasks, each of which spawns 14.
   flood_request request{.tasks = 301, .children = 20};
   const auto grids = [&](granularity grain, unsigned coarsening) {
     request.launches = {grain, 0, coarsening};
@@ -174,7 +175,7 @@ BOOST_AUTO_TEST_CASE(tasks_share_grids) {
   BOOST_TEST(grids(granularity::per_grid, 4) == 2u);
 }
 
-// A kernel that violates the contract of task_ends() is detected.
+// A kernel that does not call task_ends() for each task is detected.
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(on_the_executor))
 BOOST_AUTO_TEST_CASE(a_task_that_never_ends_is_detected) {
   flood_request request{.tasks = 300, .children = 20, .omits_an_end = true};

@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(costs_of_another_device_or_version_are_ignored) {
     BOOST_TEST(!load_launch_costs(folder, other).has_value());
     BOOST_TEST(!parse_launch_costs(text, other).has_value());
   }
-  // Names that differ only in characters that a file name omits.
+  // Device names that differ only in characters that a file name omits have the same file.
   const launch_costs_origin similar{"GPU 1 3", origin.driver, origin.runtime};
   BOOST_REQUIRE((launch_costs_path(folder, similar) == launch_costs_path(folder, origin)));
   BOOST_TEST(!load_launch_costs(folder, similar).has_value());
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(an_unwritable_folder_is_ignored) {
     BOOST_TEST(!load_launch_costs(folder, origin).has_value());
   }
   BOOST_TEST(tests::content(work / "file") == "text");
-  // A folder has the name of the file: it stays, and no temporary file is left.
+  // If a folder has the name of the file, the folder stays, and no temporary file is left.
   const auto taken = launch_costs_path(work / "cache", origin);
   std::filesystem::create_directories(taken / "in use");
   save_launch_costs(work / "cache", origin, synthetic);

@@ -57,7 +57,7 @@ BOOST_DATA_TEST_CASE(under_every_schedule,
     const std::uint64_t before = ramify::cpu::grids_begun();
     const auto report = sort_traced(&trace, n, route::device, strategy);
     BOOST_TEST(trace.count() == grids_of(report));
-    // The executor has its own count; one grid reads the names.
+    // The executor also counts the grid that reads the kernel names.
     BOOST_TEST(ramify::cpu::grids_begun() - before >= trace.count());
     BOOST_TEST(report.child_grids > 0u);
     BOOST_TEST(trace.counts_steps == (std::string_view(schedule) != "parallel"));
@@ -115,7 +115,7 @@ BOOST_DATA_TEST_CASE(every_grid_of_a_rooted_tree_is_recorded, data::make(routes)
   options.backend = tests::backend_under_test();
   options.route = taken;
   options.trace = &trace;
-  // 1. A numbering, which contains a sort, a separate run.
+  // 1. A numbering, which contains a sort as a separate run.
   std::vector<std::int32_t> levels(n);
   std::vector<std::int32_t> preorder(n);
   auto all =

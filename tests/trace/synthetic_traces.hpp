@@ -51,9 +51,10 @@ inline launch_trace finished(launch_trace trace) {
 }
 
 /// A quicksort of `keys` keys: each grid partitions a segment and launches two grids, until a
-/// segment has at most `leaf` keys. The two parts differ in size. At most `places` grids run at a
-/// time.
-inline launch_trace sort_like(std::uint64_t keys, std::uint64_t leaf, std::size_t places = 24) {
+/// segment has at most `leaf` keys. The two parts differ in size. At most `max_running` grids run
+/// at a time.
+inline launch_trace sort_like(std::uint64_t keys, std::uint64_t leaf,
+                              std::size_t max_running = 24) {
   struct task {
     std::uint64_t ready;
     std::uint64_t keys;
@@ -68,7 +69,7 @@ inline launch_trace sort_like(std::uint64_t keys, std::uint64_t leaf, std::size_
   std::mt19937 random(7);
   std::priority_queue<task, std::vector<task>, std::greater<>> waiting;
   std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>> free;
-  for (std::size_t i = 0; i < places; ++i) free.push(0);
+  for (std::size_t i = 0; i < max_running; ++i) free.push(0);
   waiting.push({0, keys, traced_grid::no_grid, 0, true});
   while (!waiting.empty()) {
     const task t = waiting.top();

@@ -28,7 +28,7 @@ using enum numbered_tree::shape;
 
 namespace {
 
-/// All strategies and granularities by a route.
+/// Returns a configuration for each strategy and granularity on a route.
 std::vector<traverse_config> all_configs(route taken) {
   std::vector<traverse_config> all{{.route = taken}};
   for (const auto grain : {granularity::per_task, granularity::per_block, granularity::per_grid}) {
@@ -87,7 +87,7 @@ BOOST_DATA_TEST_CASE(several_traversals_are_started_before_the_first_result, dat
 }
 
 BOOST_AUTO_TEST_CASE(host_and_graph_run_the_same_rounds) {
-  // Two trees of one round or none, one of a few, one of many.
+  // Two trees take at most one round, one takes a few rounds, and one takes many.
   for (const auto& tree : {numbered_tree{path, 1}, numbered_tree{path, 50},
                            numbered_tree{complete, unsigned(cut_down(200'000, 5'000)), 3},
                            numbered_tree{combs, 100, unsigned(cut_down(200, 4))}}) {

@@ -147,8 +147,7 @@ BOOST_DATA_TEST_CASE(nodes_may_be_large, data::make(routes), taken) {
 
 // ---- memory ------------------------------------------------------------------------------------
 
-// With the shortest valid lists, steps visit fewer children, and every node is visited all the
-// same.
+// With the shortest valid lists, steps visit fewer children, but still visit every node.
 BOOST_DATA_TEST_CASE(short_lists_make_narrow_steps, data::make(routes), taken) {
   const traverse_setting setting{.config = {.route = taken, .capacity = least_capacity()}};
   const auto wide = unsigned(cut_down(100'000, 10'000));
@@ -162,7 +161,7 @@ BOOST_DATA_TEST_CASE(short_lists_make_narrow_steps, data::make(routes), taken) {
   }
 }
 
-// If the frontier is too large even for that, the traversal throws.
+// If the frontier is too large for the shortest valid lists, the traversal throws.
 BOOST_AUTO_TEST_CASE(too_many_frontier_nodes_are_an_error,
                      *boost::unit_test::precondition(on_the_executor) *
                          boost::unit_test::precondition(not_under_thread_sanitizer)) {

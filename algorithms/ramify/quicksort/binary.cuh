@@ -7,7 +7,7 @@
 ///     [5 2 8 | 1 9 3]   two tiles, pivot 4           reserve output from both ends, scatter
 ///     [2 1 3 | 9 8 5]   left part < 4 <= right part  the last block launches a grid for each part
 ///
-/// A segment is a task. Several blocks partition it from one buffer into the other, one tile a
+/// A segment is a task. Several blocks partition it from one buffer into the other, one tile per
 /// block. Elements equal to the pivot go right, so a segment whose keys are all equal would never
 /// shrink. The remedy is that of pattern-defeating quicksort (Peters, 2021): no element of a
 /// segment is smaller than the pivot that cut the segment off on the left (its fence). If the new
@@ -166,7 +166,7 @@ struct binary_block {
     if (thread == 0) shared.pivot = 0;  // stays 0 only if the comparator is inconsistent
     __syncthreads();
     if (thread < count) {
-      // The median has half of the others before it. Equal keys are ordered by their index.
+      // Half of the other keys precede the median. Equal keys are ordered by their index.
       const code mine = shared.sample[thread];
       unsigned rank = 0;
       for (unsigned i = 0; i < count; ++i) {
@@ -249,8 +249,8 @@ struct binary_block {
   }
 };
 
-/// Processes the segments of `source`, several blocks a segment. Without launches it is the flat
-/// kernel, which a graph's loop launches.
+/// Processes the segments of `source`; several blocks share a segment. If it cannot launch, it is
+/// the flat kernel, which the loop of a graph launches.
 template <bool can_launch, class Context>
 __global__ void __launch_bounds__(Context::tuning::threads)
     quicksort_binary(task_source<segment> source, spawner<segment, can_launch> spawn,

@@ -4,6 +4,7 @@
 /// \file
 /// Configuration and report of quicksort; plain C++.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -18,7 +19,7 @@ namespace ramify {
 
 struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
 
-/// How a segment is partitioned, and what is launched.
+/// How a segment is partitioned, and which grids are launched.
 enum class quicksort_strategy {
   sample_sort,  ///< k-way partition at sampled splitters; a few large grids a level
   binary,       ///< two-way partition at a pivot; a grid a segment, children in named streams
@@ -38,23 +39,24 @@ enum class quicksort_strategy {
                       std::array{quicksort_strategy::sample_sort, quicksort_strategy::binary});
 }
 
-/// The configuration of a sort.
+/// Configuration of a sort.
 struct quicksort_config {
   quicksort_strategy strategy = quicksort_strategy::sample_sort;
   ramify::route route = ramify::route::automatic;
   /// The streams in which `binary` launches children on the device route.
   child_streams streams = child_streams::named;
-  /// On the flat route: what launches the levels beyond the expected ones, of `binary` all levels
-  /// below the root. Automatic: the host, in get(). Graph: a CUDA graph with a loop, before get();
-  /// its grids have one size, whatever the size of the level. A captured sort always has a loop.
+  /// What launches further levels on the flat route: with `sample_sort` those that the host did not
+  /// expect, with `binary` all below the root. Automatic: the host, in get(). Graph: a CUDA graph
+  /// with a loop, before get(); its grids have the same size in all levels. A captured sort always
+  /// uses the graph.
   ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
   /// The number of levels of partitioning after which one block merge-sorts a segment, in [1, 255].
   /// 0 chooses a limit from n that random inputs do not reach.
   unsigned depth_limit = 0;
-  /// For `binary`: which segments share a child grid, and the minimum size of a segment with a
-  /// grid. One block merge-sorts smaller segments. The threshold 0 stands for two leaves, which are
-  /// 16,384 u32 keys on a GPU; with 1, each segment longer than a leaf has a grid. `sample_sort`
-  /// ignores it: all segments of a level share grids.
+  /// For `binary`: which segments share a child grid, and the minimum size of a segment that gets
+  /// one. One block merge-sorts a smaller segment. The threshold 0 selects the size of two leaves:
+  /// 15,360 u32 keys on a GPU. 1: every segment longer than a leaf gets a grid. `sample_sort`
+  /// ignores this field, because all segments of a level share grids.
   launch_granularity launches{};
   /// If not null, the grids of the run are appended to this trace when the run is complete. The
   /// trace must exist until then.

@@ -20,10 +20,10 @@ __device__ void copy_to_output(const double_buffer<Key, Value>& buffers, positio
     buffers.output.copy_element(at, buffers.scratch, at);
 }
 
-/// One pass of a bottom-up merge sort. Each thread writes `items` elements at a time, and finds
-/// their begin in the two runs on its diagonal of the merge path. Unless the order is known to be
-/// strict weak, the thread also finds where the next elements begin, and returns false if its own
-/// do not end there.
+/// Runs one pass of a bottom-up merge sort. Each thread writes `items` elements at a time, and
+/// finds their begin in the two runs on its diagonal of the merge path. Unless the order is known
+/// to be strict weak, the thread also finds where the next elements begin, and returns false if its
+/// own do not end there.
 template <class Sorter, class Key, class Value, class Compare>
 __device__ bool merge_runs(const typename Sorter::team& self, key_value_arrays<Key, Value> from,
                            key_value_arrays<Key, Value> to, const segment& s, position run,

@@ -7,10 +7,10 @@
 ///
 /// Three grids, one after another, partition all segments of a level:
 ///
-///     sample    a block a segment    sorts a sample and takes candidates for splitters from it
+///     sample    a block per segment  sorts a sample and selects candidates for splitters from it
 ///               (the root: several)
-///     count     a block a piece      counts the keys of each bucket
-///     scatter   a block a piece      moves the keys there
+///     count     a block per piece    counts the keys of each bucket
+///     scatter   a block per piece    moves the keys there
 ///
 ///     splitters        [4 | 7]
 ///     bucket numbers   0: key < 4   1: key = 4   2: 4 < key < 7   3: key = 7   4: 7 < key

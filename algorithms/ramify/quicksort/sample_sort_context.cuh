@@ -83,7 +83,7 @@ struct sample_sort_sizes {
   stream_serialization serialization;  ///< of grids that follow another grid of the run
   unsigned levels_ahead;  ///< levels that the host launches on the flat route without waiting
 
-  /// Whether bucket numbers of this run have two bytes.
+  /// Returns whether bucket numbers of this run have two bytes.
   [[nodiscard]] __host__ __device__ bool wide_ids() const { return root_buckets > byte_ids; }
   /// Returns the shape of a grid that follows another grid of the run.
   [[nodiscard]] __host__ __device__ launch_shape shape(unsigned blocks, unsigned threads,
@@ -235,7 +235,7 @@ __host__ __device__ inline unsigned piece_count(const segment& s, const sample_s
   return static_cast<unsigned>((s.size() + max - 1) / max);
 }
 
-/// Returns the number of blocks that process a segment: one a piece. The first block also emits the
+/// Returns the number of blocks that process a segment: one per piece. The first also emits the
 /// children while the others move keys. The first block of the root has no piece, because all other
 /// work waits for the root.
 __host__ __device__ inline unsigned block_count(const segment& s, const sample_sort_sizes& sizes) {

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// The grid that counts the keys of each bucket of a level's segments, one block a piece.
+/// The grid that counts the keys of each bucket of a level's segments. A block counts one piece of
+/// a segment at a time.
 
 #include <ramify/quicksort/splitter_tree.cuh>
 #include <type_traits>

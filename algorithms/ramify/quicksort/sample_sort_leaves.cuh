@@ -9,11 +9,11 @@
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
-/// Where a leaf grid or a copy grid finds how much work it has.
+/// The source of the range of work of a leaf grid or copy grid.
 enum class work_source {
-  argument,
-  all_found,  ///< in the state: all that the levels have found, on the flat route
-  all_due,    ///< in the state: what is due and not launched, in a graph's loop
+  argument,   ///< the fields `first` and `end` of sample_sort_work
+  all_found,  ///< the state: all work that the levels have found, on the flat route
+  all_due,    ///< the state: the work that is due and not launched, in a graph's loop
 };
 
 /// The work of a leaf grid or of a copy grid.
@@ -53,7 +53,7 @@ struct leaf_range {
         long_count(static_cast<unsigned>(work.end.long_leaves - work.first.long_leaves)) {}
 };
 
-/// Sorts long leaves, one block a leaf. All threads of the block must call it.
+/// Sorts long leaves; each block sorts one leaf at a time. All threads of the block must call it.
 template <class Context>
 __device__ void sort_long_leaves(const Context& context, const leaf_range& range, void* shared) {
   using sorter = typename Context::long_leaf_sorter;
@@ -68,24 +68,24 @@ __device__ void sort_long_leaves(const Context& context, const leaf_range& range
   }
 }
 
-/// Sorts leaves, one team a leaf. A team of a block without long leaves has a first leaf that its
-/// number determines. All further leaves are fetched dynamically, because leaves differ in length.
-/// All threads of the team must call it.
+/// Sorts leaves; each team sorts one leaf at a time. In a block without long leaves, the first leaf
+/// of each team follows from the team's number. Each further leaf is fetched dynamically, because
+/// leaves differ in length; `next_leaf` is in shared memory. All threads of the team must call it.
 template <class Context>
 __device__ void sort_leaves_by_team(const Context& context, const leaf_range& range, unsigned level,
                                     const typename Context::leaf_sorter::team& self,
-                                    unsigned& upcoming,
+                                    unsigned& next_leaf,
                                     const typename Context::leaf_sorter::arrays& shared) {
   const unsigned with_long_leaf = min(range.long_count, gridDim.x);
   const unsigned without_long_leaf = gridDim.x - with_long_leaf;
   const unsigned first_dynamic = without_long_leaf * context.sizes.teams;
   const auto request_next = [&] {
-    if (self.rank == 0) upcoming = first_dynamic + atomicAdd(&context.leaves_taken[level], 1u);
+    if (self.rank == 0) next_leaf = first_dynamic + atomicAdd(&context.leaves_taken[level], 1u);
   };
   const auto fetch_next = [&] {
     self.sync();
-    const unsigned leaf = upcoming;
-    self.sync();  // all threads have read it before it is overwritten
+    const unsigned leaf = next_leaf;
+    self.sync();  // all threads have read next_leaf before it is overwritten
     return leaf;
   };
   unsigned i = self.index * without_long_leaf + blockIdx.x - with_long_leaf;
@@ -108,21 +108,22 @@ __global__ void __launch_bounds__(Context::tuning::leaf_threads)
     sample_sort_leaves(Context context, sample_sort_work work, unsigned level) {
   const traced here(context.trace, __func__);
   using sorter = typename Context::leaf_sorter;
-  __shared__ unsigned upcoming[Context::tuning::max_teams];
+  __shared__ unsigned next_leaves[Context::tuning::max_teams];
   grid_dependency_synchronize();
   context.release_slot();
   level = context.level_of_grid(level);
   const leaf_range range(work.resolve(context));
   work.record_end(context);
 
-  // 1. Long leaves, by all threads of a block. They are few, and in few blocks.
+  // 1. All threads of a block sort a long leaf. Few blocks have one.
   auto* const shared = &dynamic_shared<typename sorter::storage>();
   sort_long_leaves(context, range, shared);
 
-  // 2. Leaves, by teams.
+  // 2. Teams of threads sort the other leaves.
   const typename sorter::team self;
   if (self.index >= context.sizes.teams) return;
-  sort_leaves_by_team(context, range, level, self, upcoming[self.index], shared[self.index].view());
+  sort_leaves_by_team(context, range, level, self, next_leaves[self.index],
+                      shared[self.index].view());
 }
 
 /// Copies sorted segments to the output. Later levels may append to the list at the same time.
@@ -133,6 +134,7 @@ __global__ void sample_sort_copies(Context context, sample_sort_work work) {
   context.release_slot();
   const sample_sort_work mine = work.resolve(context);
   work.record_end(context);
+  // `copies` packs the number of segments (upper half) and of blocks (lower half).
   const auto segments = static_cast<unsigned>(mine.end.copies >> 32);
   const auto first = static_cast<unsigned>(mine.first.copies);
   const unsigned blocks = static_cast<unsigned>(mine.end.copies) - first;

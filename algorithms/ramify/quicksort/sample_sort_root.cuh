@@ -173,7 +173,7 @@ struct root_sampler {
   }
 
   /// Adds to the rank of each of `size` keys the number of keys before it. Equal keys are ordered
-  /// by their index. If there are several threads a key, they share the comparisons. The ranks are
+  /// by their index. If a key has several threads, they share its comparisons. The ranks are
   /// complete after the next barrier.
   __device__ void add_ranks(unsigned* ranks, const code* keys, unsigned size) const {
     const auto compare = context.compare;

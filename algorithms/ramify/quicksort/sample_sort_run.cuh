@@ -38,7 +38,7 @@ class sample_sort_run {
   [[nodiscard]] static route_plans plans(std::size_t n) {
     const double levels = expected_levels(n);
     if (levels == 0) return {{.host_launches = 2}, {.host_launches = 2}, route::flat};
-    // Flat: three grids a level, then copies and leaves, all launched ahead. Device: each level
+    // Flat: three grids per level, then copies and leaves, all launched ahead. Device: each level
     // launches the next one, and the last level launches only leaves.
     return {{.host_launches = 3.0 * levels_ahead(n) + 2},
             {.host_launches = 3,
@@ -85,7 +85,7 @@ class sample_sort_run {
   }
 
   /// Enqueues the run in the control's stream. Asynchronous. The scratch memory must be allocated.
-  /// `loop` is the loop of the levels that the flat route does not launch ahead.
+  /// `loop` launches the levels that the flat route does not launch ahead.
   /// \throws unavailable, cuda_error
   void start(run_control& control, const double_buffer<Key, Value>& buffers, Compare compare,
              const quicksort_config&, const loop_choice& loop) {
@@ -107,9 +107,9 @@ class sample_sort_run {
     chain_->start();
   }
 
-  /// Waits for the run. Launches, from the host, what kernels could not launch and the levels
-  /// beyond those that were launched ahead. Returns the number of segments that reached the depth
-  /// limit.
+  /// Waits for the run. Launches from the host the grids that kernels could not launch, and the
+  /// levels beyond those that were launched ahead. Returns the number of segments that reached the
+  /// depth limit.
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
   ///         is being captured
   std::uint64_t finish(run_control&) {
@@ -152,7 +152,7 @@ class sample_sort_run {
                      : std::size_t{tuning::bucket_limit});
   }
 
-  /// Returns the sizes that depend on the current device only. They are computed once a device,
+  /// Returns the sizes that depend only on the current device. They are computed once per device,
   /// because a few dozen such driver calls take as long as sorting a million keys.
   static const sample_sort_sizes& device_sizes() {
     static std::mutex mutex;
@@ -234,7 +234,7 @@ class sample_sort_run {
     sizes.root_part = part_capacity(sizes.root_sample);
     sizes.root_sample_bytes =
         static_cast<unsigned>(root_part_memory<context>::bytes(sizes.root_part));
-    // The root has one piece a co-resident block or, if these would be large, several.
+    // The root has one piece per co-resident block or, if these would be large, several.
     constexpr std::size_t large = 32 * std::size_t{tuning::min_piece};
     const std::size_t rounds = n / (sizes.blocks * large) + 1;
     // Waiting blocks occupy resources of running ones: with several rounds, it cost f64 2 %.

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The first grid of a level: it takes candidates for splitters from a sorted sample of each
-/// segment.
+/// The first grid of a level: it selects the splitter candidates of each segment from a sorted
+/// sample.
 
 #include <ramify/quicksort/sample_sort_context.cuh>
 
@@ -14,22 +14,24 @@ template <class Context, int items = Context::tuning::sample_items>
 using sample_merge_sort =
     team_merge_sort<typename Context::code, no_value, Context::tuning::sample_threads, items>;
 
-/// Sorts the codes read(0) to read(count - 1) into `sorted`, in shared memory. All threads of the
-/// block must call it. It ends with a barrier.
+/// Sorts the codes read(0) to read(count - 1) into `sorted`, in shared memory. A small sample is
+/// sorted with fewer keys per thread, which takes less time. All threads of the block must call
+/// this function. It ends with a barrier.
 template <class Context, class Read, class Compare>
 __device__ void sort_sample(typename Context::code* sorted, Read read, unsigned count,
                             Compare compare) {
   using small_merge_sort = sample_merge_sort<Context, Context::tuning::small_sample_items>;
-  const block_team<Context::tuning::sample_threads, 1> all;
+  const block_team<Context::tuning::sample_threads, 1> block;
   if (count <= small_merge_sort::capacity) {
-    small_merge_sort::sort_keys(all, {sorted, nullptr}, read, count, compare);
+    small_merge_sort::sort_keys(block, {sorted, nullptr}, read, count, compare);
   } else {
-    sample_merge_sort<Context>::sort_keys(all, {sorted, nullptr}, read, count, compare);
+    sample_merge_sort<Context>::sort_keys(block, {sorted, nullptr}, read, count, compare);
   }
 }
 
-/// Clears the counts of a segment with a target of `target` buckets, and at most `max` buckets with
-/// equality buckets. Each of `threads` threads must call it with its own `rank`.
+/// Clears the bucket counts of a segment: those of the smallest splitter tree with at least
+/// `target` leaves, equality buckets included, and at most `max`. Each of `threads` threads must
+/// call it with its own `rank`.
 __device__ inline void clear_counts(position* counts, unsigned target, unsigned max, unsigned rank,
                                     unsigned threads) {
   const unsigned possible = 2u << tree_levels(target);
@@ -47,7 +49,8 @@ __device__ __forceinline__ void clear_state(const Context& context) {
   if (threadIdx.x == 0) *context.state = {};
 }
 
-/// Takes the candidates of each segment below the root, one block a segment at a time.
+/// Selects the splitter candidates of each segment below the root. One block processes one segment
+/// at a time.
 template <class Context>
 __global__ void __launch_bounds__(Context::tuning::sample_threads)
     sample_sort_sample(Context context, unsigned level) {
@@ -58,7 +61,8 @@ __global__ void __launch_bounds__(Context::tuning::sample_threads)
   context.release_slot();
   level = context.level_of_grid(level);
   const task_list<segment> list = context.list(level);
-  // The list of the previous level becomes that of the next one. No kernel reads it any more.
+  // Two lists alternate: the list of the previous level is cleared and reused for the next level.
+  // No kernel reads it any more.
   if (blockIdx.x == 0 && threadIdx.x == 0) *context.list(level + 1).count_and_blocks = 0;
 
   for (unsigned i = blockIdx.x; i < list.size(); i += gridDim.x) {

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// The grid that moves the elements of a level's segments to their buckets, one block a piece.
+/// The grid that moves the elements of a level's segments to their buckets. A block moves one piece
+/// of a segment at a time.
 
 #include <ramify/quicksort/sample_sort_buckets.cuh>
 #include <ramify/quicksort/sample_sort_count.cuh>
@@ -15,12 +16,12 @@ namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 template <class Context>
 struct alignas(128) scatter_shared {
   using tuning = typename Context::tuning;
-  /// The keys of each bucket in the tile, then where they begin in the tile. Before the tiles, in a
-  /// block that emits children: the first bucket of each child.
+  /// The number of keys of each bucket in the tile, then the index in the tile where the bucket
+  /// begins. Before the tiles, in a block that emits children: the first bucket of each child.
   unsigned counts[max_ids];
   /// The output index of each bucket's next key.
   position next[max_ids];
-  /// The output index less the index in the tile. Before the tiles: where each bucket begins.
+  /// The output index minus the index in the tile. Before the tiles: where each bucket begins.
   position shift[max_ids];
   typename block_scan<unsigned, tuning::tile_threads>::TempStorage scan_storage;
   typename block_scan<position, tuning::tile_threads>::TempStorage segment_scan_storage;
@@ -39,8 +40,8 @@ struct alignas(128) scatter_shared {
 
 /// One thread's part in moving a tile of `count` elements to their buckets. The elements are
 /// grouped by bucket in shared memory, so that the writes to global memory are coalesced. A `plain`
-/// tile has an element for each item of each thread, and no keys that are known to be repeated. All
-/// threads of the block must make the same calls.
+/// tile is full, and its segment has no equality buckets. All threads of the block must make the
+/// same calls.
 template <bool plain, class Id, class Context>
 struct tile_scatter {
   using key = typename Context::key;
@@ -152,8 +153,9 @@ __device__ void scatter_tile(scatter_shared<Context>& shared, const Context& con
   tile.load(keys, from.keys + begin, static_cast<const Id*>(context.ids) + begin);
   // 2. Find where each bucket begins in the tile and in the output.
   tile.scan_counts(buckets);
-  // 3. Group the keys by bucket, and write them. 4. The same with the values.
+  // 3. Group the keys by bucket, and write them.
   tile.move_keys(to.keys, keys);
+  // 4. Group and write the values in the same way.
   if constexpr (tuning::has_values) tile.move_values(to.values, from.values + begin);
 
   __syncthreads();
@@ -177,8 +179,8 @@ __device__ void scatter_piece(scatter_shared<Context>& shared, const Context& co
   }
 }
 
-/// Reverses an array in place, as far as the elements in [first, end) with stride `threads` are
-/// concerned: swaps each with its mirror image in `of`. `end` is not beyond the middle of `of`.
+/// Swaps the elements first, first + threads, ... before `end` with their mirror images in `of`.
+/// `end` must not be beyond the middle of `of`. This is one thread's part in reversing `of`.
 template <unsigned threads, class Element>
 __device__ void swap_with_mirror_images(Element* elements, const segment& of, position first,
                                         position end) {
@@ -206,8 +208,8 @@ __device__ void swap_with_mirror_images(Element* elements, const segment& of, po
   }
 }
 
-/// Reverses the root, as far as a piece is concerned: the part of the piece in the root's first
-/// half is swapped with its mirror image. All threads of the block must call it.
+/// Reverses a piece's share of the root: swaps the part of the piece in the root's first half with
+/// its mirror image. All threads of the block must call it.
 template <class Context>
 __device__ void reverse_piece(const Context& context, const sample_sort_piece& piece) {
   constexpr unsigned threads = Context::tuning::tile_threads;
@@ -247,12 +249,13 @@ __device__ void partition_piece(scatter_shared<Context>& shared, const Context& 
   }
 }
 
-/// Ends a level: what its scatter grid found becomes due, and what was due has been launched. On
-/// the device route it launches the next step; in a graph's loop it ends the iteration. One thread
-/// calls it, after all blocks of the grid. `name` is the calling kernel's __func__.
+/// Ends a level: the work that was due counts as launched, and the work that the level has found
+/// becomes due. On the device route it launches the next step; in a graph's loop it ends the
+/// iteration. One thread calls it, after all blocks of the grid. `name` is the calling kernel's
+/// __func__.
 template <bool launches, class Context>
 __device__ void end_level(const Context& context, const char* name) {
-  // One copy: all blocks of the next step wait for this thread.
+  // The state is read once, because all blocks of the next step wait for this thread.
   sample_sort_state now = *context.state;
   now.launched = now.due;
   now.due = now.found;

@@ -28,7 +28,7 @@ struct segment {
   [[nodiscard]] __host__ __device__ position size() const { return end - begin; }
 };
 
-/// Number of tiles of `tile_size` elements that cover a segment.
+/// Returns the number of tiles of `tile_size` elements that cover a segment.
 __host__ __device__ inline unsigned tile_count(const segment& s, int tile_size) {
   return static_cast<unsigned>((s.size() + tile_size - 1) / tile_size);
 }
@@ -116,7 +116,7 @@ __device__ Sum scan_in_order(typename block_scan<Sum, threads>::TempStorage& sto
   return total;
 }
 
-/// The finalizer of splitmix64 (Steele, Lea and Flood, OOPSLA 2014): a hash of 64 bits.
+/// Returns a 64-bit hash: the finalizer of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
 __host__ __device__ inline unsigned long long splitmix64_finalize(unsigned long long x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;

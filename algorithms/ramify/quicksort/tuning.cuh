@@ -58,7 +58,7 @@ struct quicksort_tuning {
   static constexpr int leaf_size = threads * leaf_items;
   /// Elements that one block partitions at a time.
   static constexpr int tile_size = threads * tile_items;
-  /// Keys in the sample whose median is the pivot of `binary`: odd, and at most one a thread.
+  /// Keys in the sample whose median is the pivot of `binary`: odd, and at most one per thread.
   static constexpr int pivot_sample = std::min(threads, 128) - 1;
 };
 
@@ -137,7 +137,7 @@ struct sample_sort_tuning {
   /// Sampled keys for each bucket of a large root, because the next level waits for the longest
   /// segment. With 60, the sort of 2^26 u32 keys takes 1 to 2 % longer.
   static constexpr int root_oversampling = 240;
-  /// Keys of a thread in a small sample, which takes less time with fewer.
+  /// Keys per thread while a small sample is sorted, which takes less time with fewer.
   static constexpr int small_sample_items = round_down_to_odd((sample_items + 2) / 3);
   /// Keys of the root's sample that a thread holds at a time.
   static constexpr int root_items = std::min(sample_items, 8);

@@ -98,7 +98,7 @@ struct fold_program : tree_program<fold_state> {
   }
 };
 
-/// Makes the first step of a folding due, if the numbers are written. One thread.
+/// Makes the first step of a folding due, if the numbers are written. Launched with one thread.
 template <class State>
 __global__ void begin_folding(State* state, tree_step first, const tree_state* numbering,
                               bool single_root, trace_ticket trace) {
@@ -143,8 +143,8 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
   end_block(program, step, __func__);
 }
 
-/// Computes the leaffix: composes the fold of each subtree from both ends of its range to the
-/// middle.
+/// Computes the leaffix: combines the folds that compose each subtree, from both ends of its range
+/// to the middle.
 template <class T, class Combine>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     fold_subtrees(fold_program<T, Combine> program, tree_step step) {

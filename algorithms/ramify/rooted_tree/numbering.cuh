@@ -21,11 +21,12 @@ class tree_numbering {
     program_.numbers = requested;
     program_.nodes = static_cast<unsigned>(shape.nodes);
     program_.parents = shape.parents.data();
-    // Child lists are in order of the parents already.
+    // Only edges from this index on are sorted: child lists are in order of the parents already.
     program_.sorted_from = static_cast<unsigned>(shape.children.size());
   }
 
-  /// Takes the scratch memory that the numbering keeps until finish().
+  /// Takes the scratch memory that the numbering uses until finish(). If the base of `memory` is
+  /// null, the function only measures the bytes.
   void take_persistent(memory_layout& memory) {
     control_memory_ = memory.take<std::byte>(run_control::scratch_bytes);
     program_.state = memory.take<tree_state>(1);
@@ -35,12 +36,12 @@ class tree_numbering {
       if (needs_ranges_ && *range == nullptr) *range = memory.take<std::int32_t>(shape_.nodes);
     }
     if (!needs_edges()) return;
-    // finish() reads the sort's state, so nothing else may use its memory.
+    // finish() reads the state of the sort from this memory, so no other array may share it.
     sort_scratch_.bytes = quicksort_scratch_bytes<tree_edge>(shape_.nodes);
     sort_scratch_.data = memory.take<std::byte>(sort_scratch_.bytes);
   }
 
-  /// Takes scratch memory that the work after the numbering in the stream may overwrite.
+  /// Takes scratch memory that later work in the stream may overwrite.
   void take_temporary(memory_layout& memory) {
     if (needs_edges()) program_.edges = memory.take<tree_edge>(shape_.nodes);
     unsigned count = 2 * program_.nodes;
@@ -64,9 +65,9 @@ class tree_numbering {
     stage_->start({});
   }
 
-  /// Waits until the forest is numbered, and returns the report with that of the sort. If the
-  /// forest is faulty, no number is written. Call it once; of a run that a graph has captured,
-  /// after each launch of the graph.
+  /// Waits until the forest is numbered. Returns the report, which includes the sort. If the forest
+  /// is faulty, no number is written. Call it once for a run. If a graph has captured the run, call
+  /// it once after each launch of the graph.
   /// \throws std::invalid_argument naming the node; cuda_error, device_launch_error
   run_report finish(const run_setup& setup) {
     run_report sort_report;
@@ -75,14 +76,14 @@ class tree_numbering {
     add_part(report, sort_report, "the sort");
     tree_state found = stage_->chain.state();
     if (found.unsorted != 0) {
-      // The tour could not be linked, because kernels had not completed the sort. The host
-      // completes a sort first.
-      stage<tour_program> again(control_memory_, setup, program_);
-      again.chain.write_state({});
-      add_part(report, start_sort(setup, again).get());
-      again.start({});
-      add_part(report, again.finish());
-      found = again.chain.state();
+      // Kernels had not completed the sort, so they did not link the tour. The host sorts again,
+      // completes this sort, and links the tour.
+      stage<tour_program> second_stage(control_memory_, setup, program_);
+      second_stage.chain.write_state({});
+      add_part(report, start_sort(setup, second_stage).get());
+      second_stage.start({});
+      add_part(report, second_stage.finish());
+      found = second_stage.chain.state();
     }
     throw_fault(found.faults, setup.stream);
     return report;
@@ -101,7 +102,7 @@ class tree_numbering {
            program_.numbers.postorder != nullptr;
   }
 
-  /// Makes the edges, and starts to sort those that are not in order yet.
+  /// Launches the kernels that make the edges, and starts to sort those that are not in order.
   sort_run start_sort(const run_setup& setup, stage<tour_program>& tour) {
     make_edges(tour);
     const std::size_t sorted = program_.sorted_from;
@@ -130,7 +131,7 @@ class tree_numbering {
                           "finding the roots");
   }
 
-  /// \throws std::invalid_argument for the first fault, if there is one
+  /// Throws std::invalid_argument for the first fault, if there is one.
   void throw_fault(const input_faults& found, cudaStream_t stream) const {
     const auto fail = [](const std::string& what) {
       throw std::invalid_argument("rooted_tree: " + what);

@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
   __syncthreads();
   jump_pointers(list, level.count);
 
-  // The counts before an element are those of the whole list less those from the element on. An
+  // The counts before an element are those of the whole list minus those from the element on. An
   // element on a ring still has a next element, so it is not marked as reached.
   const unsigned head = head_of(program, program.top);
   const unsigned all_enters = head == nil ? 0 : list.enters[head];
@@ -152,7 +152,7 @@ __device__ inline list_element ranked_element(const tour_program& program, unsig
   return element;
 }
 
-/// 3. The way down: ranks a level after the level above it.
+/// 3. Recurse, on the way down: ranks a level after the level above it.
 template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     add_splitter_ranks(Program program, tree_step step) {

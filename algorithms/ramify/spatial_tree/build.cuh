@@ -29,7 +29,7 @@ struct siblings {
   std::uint32_t count = 0;
 };
 
-/// What the grids of a build leave to one another and to the host; zeros at first.
+/// The state that the grids of a build share with each other and the host, initially zero.
 struct build_progress {
   unsigned long long node_count;  ///< greater than the capacity if there were too few nodes
   unsigned unsorted;              ///< not 0 if the sort of the codes was not complete
@@ -113,7 +113,8 @@ struct node_split {
 };
 
 /// Creates the children of `count` nodes. If `next` is not null, appends the children that must be
-/// split to it. One thread per possible child. All threads of the block must call this function.
+/// split to it. Each thread creates at most one child at a time. All threads of the block must call
+/// this function.
 template <class Real, int dim>
 __device__ void split_nodes(const build_context<Real, dim>& context, const std::uint32_t* nodes,
                             unsigned count, std::uint32_t* next, unsigned* next_count) {
@@ -121,7 +122,7 @@ __device__ void split_nodes(const build_context<Real, dim>& context, const std::
   const unsigned digit = threadIdx.x % arity;
   const unsigned group = threadIdx.x % 32 / arity * arity;  // the lane of the node's first thread
 
-  // All threads run every iteration, also those without a child: the shuffles need full warps.
+  // All threads run every iteration, even without a child, because the shuffles need full warps.
   for (unsigned base = 0; base < count; base += context.threads / arity) {
     // 1. Find the range of this thread's child.
     const unsigned at = base + threadIdx.x / arity;
@@ -175,7 +176,7 @@ __device__ void build_descendants(std::uint32_t node, Spawner& spawn,
   // 1. Base case: a leaf is complete.
   const std::uint32_t size = context.nodes[node].size();
   if (size <= context.leaf_size) return;
-  // The host will complete the sort and run the build again.
+  // If the codes are not sorted, the host will complete the sort and run the build again.
   if (node == 0 && context.progress->unsorted != 0) return;
   if (threadIdx.x == 0) {
     queue[0][0] = node;
@@ -205,14 +206,14 @@ __device__ void build_descendants(std::uint32_t node, Spawner& spawn,
   }
 }
 
-/// One block per sibling.
+/// Builds the subtrees of the siblings of each task. One block works on one sibling.
 template <class Real, int dim, class Spawner>
 __global__ void __launch_bounds__(build_context<Real, dim>::threads)
     build_subtrees(task_source<siblings> source, Spawner spawn, build_context<Real, dim> context) {
   const traced here(spawn.trace, __func__);
   for (const auto [mine, rank] : source.members()) {
     build_descendants(mine.first + rank, spawn, context);
-    // The last block of the task ends the task. The counter is 0 again for reduce_bottom_up().
+    // The last block of the task ends the task, and resets the counter for reduce_bottom_up().
     if (threadIdx.x == 0 && atomicAdd(&context.arrived[mine.first], 1u) == mine.count - 1) {
       context.arrived[mine.first] = 0;
       spawn.task_ends();
@@ -223,7 +224,7 @@ __global__ void __launch_bounds__(build_context<Real, dim>::threads)
   }
 }
 
-/// Writes the root over all points. One thread, after the codes are sorted.
+/// Writes the root, which covers all points. Launched with one thread, after the sort of the codes.
 template <class Real, int dim>
 __global__ void write_root(build_context<Real, dim> context, std::uint32_t n, trace_ticket trace) {
   const traced here(trace, __func__);
@@ -237,8 +238,8 @@ __global__ void write_root(build_context<Real, dim> context, std::uint32_t n, tr
   context.progress->node_count = 1;
 }
 
-/// Writes the number of nodes for the kernels that follow, which work on the complete tree or on
-/// nothing. One thread.
+/// Writes the number of nodes for later kernels, or 0 if the tree is incomplete: then they do
+/// nothing. Launched with one thread.
 template <class Real, int dim>
 __global__ void publish_nodes(build_context<Real, dim> context, recursion_state recursion,
                               const point_bounds<Real, dim>* found, trace_ticket trace) {

@@ -123,12 +123,12 @@ class build_run {
     stages_->start();
   }
 
-  /// Runs the stages that found no complete work of earlier stages. Returns the progress of the
-  /// complete build.
+  /// Runs the stages that did nothing because an earlier stage was incomplete. Returns the progress
+  /// of the complete build.
   build_progress continue_build(build_progress progress, spatial_tree_report& report) {
     (void)read_checked_bounds(sorted_.found, "spatial_tree: points", input_.stream);
     if (progress.unsorted != 0) {
-      // The sort is complete now. The same memory serves the stages after it.
+      // The sort is complete now. The later stages use the same memory.
       memory_layout memory(scratch_.data());
       static_cast<void>(sort_scratch<Real, dim>(memory, input_.n, sort_config(input_.config)));
       progress = build_again(memory, report);
@@ -187,7 +187,7 @@ class build_run {
   }
 
   build_input<Real, dim> input_;
-  std::size_t nodes_;  // that the memory has space for
+  std::size_t nodes_;  // capacity of the memory, in nodes
   std::byte* given_;   // memory for the tree, or null
   scratch_space scratch_;
   memory_layout layout_;

@@ -33,7 +33,7 @@ struct box_fold {
   __device__ box<Real, dim>& at(std::uint32_t node) const { return nodes[node].bounds; }
 };
 
-/// The launches and waits of a build of `n` points on each route. Both exclude the root's grid,
+/// Returns the launches and waits of a build of `n` points on each route, without the root's grid,
 /// which the host launches on either route.
 inline route_plans plans_of_build(std::size_t n, int dim, const spatial_tree_config& config) {
   // Device: one grid per large node, 0.27 us each, although many launches overlap: 10^7 points took

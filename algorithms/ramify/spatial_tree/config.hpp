@@ -15,7 +15,7 @@ namespace ramify {
 
 struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
 
-/// The id in a row of neighbors after the last neighbor, if the tree has fewer than k points.
+/// The id that fills a row of k neighbors after the last one, if the tree has fewer than k points.
 inline constexpr std::uint32_t no_neighbor = 0xffffffffu;
 
 /// Configuration of a build. The facade adds the backend: spatial_tree_options.
@@ -29,13 +29,13 @@ struct spatial_tree_config {
   unsigned block_points = 2048;
   /// The streams of child grids on the device route.
   child_streams streams = child_streams::fire_and_forget;
-  /// Number of nodes that memory is reserved for; 0: 8 n / leaf_size + 1024, which suffices for
-  /// most points; 2 n suffices for any. A tree with more nodes is built again in more memory, or,
-  /// in memory that the caller passed, is an error.
+  /// Number of nodes for which memory is reserved. 0 selects 8 n / leaf_size + 1024, which suffices
+  /// for most inputs; 2 n suffices for any. A tree with more nodes is built again in more memory.
+  /// If the caller passed the memory, get() throws std::length_error instead.
   std::size_t max_nodes = 0;
-  /// What launches the levels of the flat route: the host, which reads the size of each level; or a
-  /// CUDA graph with a WHILE node, in grids of a fixed size, so that no stage waits for the host.
-  /// Automatic: the host, or the graph in a stream that is being captured.
+  /// What launches the levels of the flat route. Host: the host reads the size of each level.
+  /// Graph: a CUDA graph with a WHILE node launches grids of a fixed size, so that no stage waits
+  /// for the host. Automatic: the host, or the graph if the stream is being captured.
   ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
   /// The grids of the build are added to this trace when the build is complete; null: no trace. It
   /// must outlive the build. Queries are not traced.

@@ -41,7 +41,7 @@ struct neighbor_row {
 };
 
 /// The k best candidates in sorted order, for k <= capacity. All indices are compile-time
-/// constants, so the array lives in registers. If k < capacity, the first elements hold values that
+/// constants, so the array is in registers. If k < capacity, the first elements hold values that
 /// no candidate precedes.
 template <class Real, unsigned capacity>
 class candidate_list {
@@ -54,7 +54,7 @@ class candidate_list {
   }
   [[nodiscard]] __device__ const neighbor<Real>& worst() const { return best_[capacity - 1]; }
 
-  /// Replaces the worst candidate, and moves the new one up to its place.
+  /// Replaces the worst candidate, and moves the new one to its sorted position.
   __device__ void replace_worst(const neighbor<Real>& better) {
     best_[capacity - 1] = better;
     RAMIFY_UNROLL
@@ -186,9 +186,9 @@ struct nearest_queries {
   bool exclude_self;  ///< only for the tree's own points
 };
 
-/// Writes rows of k ids and k squared distances. One thread per query. The tree's own points are
-/// processed in the tree's order, so threads of a warp visit nearly the same nodes; their rows are
-/// in the caller's order.
+/// Writes rows of k ids and k squared distances. Each thread processes one query. The tree's own
+/// points are processed in the tree's order, so threads of a warp visit nearly the same nodes.
+/// Their rows are in the caller's order.
 template <class Real, int dim, class Candidates>
 __global__ void nearest_neighbors(spatial_tree_view<Real, dim> tree,
                                   nearest_queries<Real, dim> batch, std::uint32_t* ids,

@@ -19,8 +19,9 @@
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// One thread per leaf, which also computes the ancestors at which it arrives last. `arrived`
-/// counts the complete children of each node. It must be 0, and is 0 again afterwards.
+/// Computes the fold of each node. One thread starts at each leaf, and also computes the ancestors
+/// at which it arrives last. `arrived` counts the complete children of each node. It must be 0, and
+/// is 0 again afterwards.
 template <class Real, int dim, class Fold>
 __global__ void reduce_nodes(spatial_tree_view<Real, dim> tree, Fold fold, unsigned* arrived,
                              trace_ticket trace) {

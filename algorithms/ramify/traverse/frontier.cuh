@@ -30,11 +30,11 @@ struct work_sharing_tuning {
   /// minimum. A small stack donates its lower half more often.
   static constexpr unsigned preferred_stack = 192;
   static constexpr unsigned min_stack = 2 * lanes;
-  /// Bytes of shared memory a block that every GPU and the CPU executor provide.
+  /// Bytes of shared memory per block that every GPU and the CPU executor provide.
   static constexpr unsigned guaranteed_shared_bytes = 48 * 1024;
-  /// Warps a block. On an H200 a grid that was launched by a kernel gets one block an SM, however
-  /// many would fit, so large blocks are faster: T1L ran at 11.3, 13.0 and 17.5 Gnodes/s on the
-  /// device route with 4, 8 and 16 warps.
+  /// Warps per block. On an H200 a grid that a kernel launched gets one block per SM, even if more
+  /// would fit, so large blocks are faster: T1L ran at 11.3, 13.0 and 17.5 Gnodes/s on the device
+  /// route with 4, 8 and 16 warps.
   static constexpr unsigned warps = [] {
     unsigned w = 16;
     while (w > 1 && w * min_stack * sizeof(frontier_node<Node>) > guaranteed_shared_bytes) w /= 2;
@@ -56,8 +56,8 @@ struct work_sharing_tuning {
   static constexpr unsigned max_pieces = 1024;
 };
 
-/// Adds `n` to `counter` if the sum is at most `limit`. Returns whether it did; `first` is the
-/// value before. Called by one thread.
+/// Adds `n` to `counter` if the sum is at most `limit`. Returns whether it did, and the old value
+/// in `first`. One thread calls it.
 __device__ inline bool try_reserve(unsigned* counter, unsigned n, unsigned limit, unsigned& first) {
   first = load_relaxed(*counter);
   while (first + n <= limit) {

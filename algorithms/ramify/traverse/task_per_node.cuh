@@ -26,7 +26,7 @@ struct total_cells {
   static constexpr unsigned count = 4096;
 
   Value* values;
-  unsigned* locked;  ///< one flag for each cell; zeros at first
+  unsigned* locked;  ///< one flag for each cell, initially 0
   unsigned* blocks;  ///< number of blocks that have begun to add, which assigns them to cells
 
   /// Adds `value` to a cell. Called by one thread of a block.
@@ -105,8 +105,8 @@ __device__ void visit_range(const task_of<Context>& range, typename Context::val
   }
 }
 
-/// Runs the tasks of a grid, one block of 32 threads for each. Without launches it is the flat
-/// kernel, which a graph's loop launches.
+/// Runs the tasks of a grid, each in one block of 32 threads. If it cannot launch, it is the flat
+/// kernel, which the loop of a graph launches.
 template <bool can_launch, class Context>
 __global__ void __launch_bounds__(Context::threads)
     visit_children(task_source<task_of<Context>> source,

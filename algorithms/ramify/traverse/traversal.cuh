@@ -32,7 +32,7 @@ struct traversal {
 /// The block size of the kernels below.
 inline constexpr unsigned total_threads = 512;
 
-/// Sets each total to the identity, one a thread.
+/// Sets each total to the identity. Each thread sets one.
 template <class Value>
 __global__ void clear_totals(Value* totals, unsigned count, Value identity, trace_ticket trace) {
   const traced here(trace, __func__);

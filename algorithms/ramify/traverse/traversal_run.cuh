@@ -35,7 +35,7 @@ struct traversal_setup {
   std::size_t limit = *current_launch_limits().pending_launches;
   runtime::loop_choice loop = runtime::choose_loop(config.flat_loop, "traverse_config.flat_loop");
 
-  /// Whether the host launches the rounds or levels of the flat route one by one.
+  /// Returns whether the host launches the rounds or levels of the flat route one by one.
   [[nodiscard]] bool by_host() const { return loop.wanted == flat_loop::host; }
 
   /// Chooses the route by `preferred...`, the last arguments of choose_route().

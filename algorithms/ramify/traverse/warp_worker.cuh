@@ -11,14 +11,14 @@
 
 namespace ramify::detail::traverse::inline RAMIFY_BUILD {
 
-/// The sizes of a run.
+/// Sizes that all rounds of a run share.
 struct work_sharing_sizes {
   unsigned stack;     ///< entries of a warp's stack
   unsigned blocks;    ///< of the largest round
   unsigned capacity;  ///< of each list, in frontier nodes
 };
 
-/// The input of a round, divided into shares.
+/// The input of a round, and its division into shares.
 struct work_round {
   unsigned filled;  ///< index of the list that the round reads
   unsigned count;   ///< frontier nodes in that list
@@ -40,8 +40,8 @@ struct warp_worker {
   bool is_first_share = true;
   unsigned size = 0;  ///< entries of the stack; the same in all lanes
 
-  /// The number of frontier nodes in the list of the next round. It is greater than the capacity if
-  /// the list overflowed.
+  /// Returns the number of frontier nodes in the list of the next round. It is greater than the
+  /// capacity if the list overflowed.
   [[nodiscard]] __device__ unsigned& next_count() const {
     return context.state->count[1 - round.filled];
   }
@@ -166,7 +166,7 @@ struct warp_worker {
     return __shfl_sync(full_warp_mask, static_cast<int>(donates), 0) != 0;
   }
 
-  /// Visits up to `width` children of the topmost entries, one a lane. Returns whether these
+  /// Visits up to `width` children of the topmost entries, one per lane. Returns whether these
   /// entries had more children than a warp has lanes.
   __device__ bool step(unsigned width, Value& total) {
     __shared__ typename warp_scan<unsigned>::TempStorage scan_storage[tuning::warps];

@@ -28,7 +28,7 @@
 
 namespace ramify::detail::traverse::inline RAMIFY_BUILD {
 
-/// The state that one round passes to the next. All fields are zero at first.
+/// The state that one round passes to the next, initially zero.
 struct round_state {
   unsigned count[2];  ///< frontier nodes in each list
   unsigned filled;    ///< index of the list that the next round reads
@@ -80,7 +80,7 @@ struct work_sharing_context : runtime::chain_link {
   /// Swaps the lists after a round, and returns the new state. Called by one thread of the last
   /// block.
   __device__ round_state end_round(const work_round& round) const {
-    const round_state old = *state;  // one read of the whole
+    const round_state old = *state;  // read once
     round_state next{};
     next.filled = 1 - round.filled;
     next.count[0] = next.filled == 0 ? old.count[0] : 0;
@@ -100,7 +100,7 @@ struct work_sharing_context : runtime::chain_link {
   [[nodiscard]] __host__ __device__ bool repeats(const round_state&) const { return true; }
   [[nodiscard]] __host__ __device__ unsigned slots_of(const round_state&) const { return 1; }
 
-  /// A kernel launches a grid of the round's size. The host launches a flat round.
+  /// Launches a grid of the round's size from a kernel, or a flat round from the host.
   template <class Grids>
   __host__ __device__ void launch_step(const round_state& now, Grids& grids) const {
     if constexpr (device_launch_available) {
@@ -139,7 +139,7 @@ struct work_sharing_context : runtime::chain_link {
   }
 };
 
-/// Visits the root and launches the first round. One thread.
+/// Visits the root and launches the first round. Launched with one thread.
 template <class Context>
 __global__ void visit_root(typename Context::node_type root, Context context) {
   const traced here(context.trace, __func__);
@@ -179,7 +179,7 @@ __device__ void run_workers(const work_round& round, const Context& context) {
   if (worker.lane == 0) atomicAdd(&context.state->idle, 1u);
 }
 
-/// A round of the device route.
+/// Runs a round of the device route.
 template <class Context>
 __global__ void __launch_bounds__(Context::tuning::threads)
     traverse_round(work_round round, Context context) {
@@ -191,8 +191,8 @@ __global__ void __launch_bounds__(Context::tuning::threads)
   if (threadIdx.x == 0) end_step(context, context.end_round(round), __func__);
 }
 
-/// A round of the flat route: runs the due round, if there is one. The grid always has the
-/// blocks of the largest round, because it is enqueued before the size of the round is known.
+/// Runs the due round of the flat route, if there is one. The grid always has the blocks of the
+/// largest round, because it is enqueued before the size of the round is known.
 template <class Context>
 __global__ void __launch_bounds__(Context::tuning::threads) traverse_round_flat(Context context) {
   const traced here(context.trace, __func__);
@@ -203,8 +203,8 @@ __global__ void __launch_bounds__(Context::tuning::threads) traverse_round_flat(
   }
   const work_round round = context.due_round(state);
   if (blockIdx.x < round.blocks) run_workers(round, context);  // 1. and 2.
-  // All blocks must arrive, also those without work: the state may change only after all have read
-  // it.
+  // All blocks must arrive, even those without work, because the state may change only after all
+  // blocks have read it.
   if (!context.is_last_block(gridDim.x)) return;
   // 3. Recurse: the graph loop or the host begins the next round. Join: a grid of a stream, and an
   //    iteration of a loop, begins when the one before is complete.

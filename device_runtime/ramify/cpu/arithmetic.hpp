@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// CUDA's integer, bit and fast floating-point intrinsics. All but the approximations of the last
-/// group return the same bits as a GPU.
+/// CUDA's integer, bit and fast floating-point intrinsics. They return the same bits as a GPU,
+/// except the last group, which a GPU approximates.
 
 #include <bit>
 #include <cmath>
@@ -104,7 +104,7 @@ RAMIFY_MIN_MAX(double)
   return std::bit_cast<double>(v);
 }
 
-/// A load through the read-only cache of a GPU.
+/// Loads a value. A GPU uses its read-only cache.
 template <class T>
 [[nodiscard]] T __ldg(const T* address) {
   return *address;

@@ -35,7 +35,9 @@ class block_scan {
 
   explicit block_scan(TempStorage& storage) : storage_(storage) {}
 
-  /// data  <-- [1, 3, 0, 2]  by thread;  output --> [0, 1, 4, 4];  total --> 6
+  /// Computes the exclusive prefix sum over the threads, and the sum of all.
+  ///
+  ///     input <-- [1, 3, 0, 2]     output --> [0, 1, 4, 4]     total --> 6
   void ExclusiveSum(T input, T& output, T& total) {
     storage_.values[linear_thread()] = input;
     builtins::__syncthreads();
@@ -91,7 +93,7 @@ class warp_scan {
 
   explicit warp_scan(TempStorage& /*storage*/) {}
 
-  /// The exclusive prefix sum over the lanes of the warp, and the sum of all lanes.
+  /// Computes the exclusive prefix sum over the lanes of the warp, and the sum of all.
   void ExclusiveSum(T input, T& output, T& total, builtins::site s = builtins::site::current()) {
     static_assert(sizeof(T) <= 8);
     const warp_values& all =

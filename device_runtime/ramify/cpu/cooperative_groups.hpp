@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Cooperative groups for kernels that both compilers read: the toolkit's header under nvcc, else
-/// blocks and tiles of a warp on the CPU executor.
+/// Cooperative groups for kernels that nvcc and a C++ compiler compile. With nvcc they are those of
+/// the CUDA toolkit; on the CPU executor they are blocks, grids and tiles of a warp.
 ///
 ///     namespace cg = cooperative_groups;
 ///     const auto tile = cg::tiled_partition<8>(cg::this_thread_block());
@@ -70,7 +70,7 @@ class thread_block_tile {
   [[nodiscard]] unsigned thread_rank() const { return ramify::cpu::lane_index() % threads; }
   [[nodiscard]] static constexpr unsigned num_threads() { return threads; }
   [[nodiscard]] static constexpr unsigned size() { return threads; }
-  /// The rank of this tile among the tiles of the block.
+  /// Returns the rank of this tile among the tiles of the block.
   [[nodiscard]] unsigned meta_group_rank() const { return ramify::cpu::linear_thread() / threads; }
   [[nodiscard]] unsigned meta_group_size() const {
     return (this_thread_block().size() + threads - 1) / threads;
@@ -98,7 +98,7 @@ class thread_block_tile {
   [[nodiscard]] int all(int predicate, site s = site::current()) const {
     return __all_sync(mask(), predicate, s);
   }
-  /// The result of a tile begins at bit 0.
+  /// Returns the votes of the lanes of the tile, beginning with bit 0.
   [[nodiscard]] unsigned ballot(int predicate, site s = site::current()) const {
     return __ballot_sync(mask(), predicate, s) >> first_lane();
   }
@@ -132,7 +132,7 @@ struct greater {  ///< the maximum, as in CUDA
   T operator()(T a, T b) const { return a < b ? b : a; }
 };
 
-/// Returns to all threads of the tile the combination of their values. `combine` must be
+/// Returns the reduction of the values of the tile to all its threads. `combine` must be
 /// associative and commutative.
 template <unsigned threads, class T, class Combine>
 T reduce(const thread_block_tile<threads>& tile, T value, Combine combine,

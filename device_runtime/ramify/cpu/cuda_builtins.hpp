@@ -4,10 +4,10 @@
 /// \file
 /// The CUDA built-ins and runtime calls, for a C++ compiler. device_runtime/README.md lists them.
 ///
-/// Each one does what the CUDA C++ Programming Guide says. The CPU executor (executor.hpp) takes
-/// the place of the device. The threads of a block are fibers on one operating-system thread.
-/// Therefore `__shared__` variables are thread-local, and an operating-system thread holds at most
-/// one live block.
+/// Each one behaves as the CUDA C++ Programming Guide specifies. The CPU executor (executor.hpp)
+/// replaces the device. The threads of a block are fibers on one operating-system thread.
+/// Therefore `__shared__` variables are thread-local, and an operating-system thread completes a
+/// block before it begins another.
 
 #include <cstddef>
 #include <cstdint>
@@ -54,23 +54,26 @@ void __syncwarp(unsigned mask = 0xffffffffu, site = site::current());
 [[nodiscard]] int __any_sync(unsigned mask, int predicate, site = site::current());
 [[nodiscard]] int __all_sync(unsigned mask, int predicate, site = site::current());
 
-/// The number of threads with a predicate that is not 0; whether it is so for all; for any. As
-/// __syncthreads().
+/// These three wait as __syncthreads() does. This one returns the number of threads whose predicate
+/// is not 0.
 [[nodiscard]] int __syncthreads_count(int predicate, site = site::current());
+/// Returns whether the predicate of every thread is not 0.
 [[nodiscard]] int __syncthreads_and(int predicate, site = site::current());
+/// Returns whether the predicate of any thread is not 0.
 [[nodiscard]] int __syncthreads_or(int predicate, site = site::current());
 
 void __threadfence();
 inline void __threadfence_block() { __threadfence(); }
 inline void __threadfence_system() { __threadfence(); }
 
-/// The calling lane only: on the executor, the lanes of a warp run one after another between two
-/// warp functions. A GPU may return any set of lanes that contains the calling one.
+/// Returns a mask of the calling lane only, because on the executor the lanes of a warp run one
+/// after another between two warp functions. A GPU may return any set of lanes that contains the
+/// calling one.
 [[nodiscard]] unsigned __activemask();
 
-/// The device clock: nanoseconds, where a GPU counts cycles.
+/// Returns device_time(). A GPU counts clock cycles instead.
 [[nodiscard]] long long clock64();
-/// Lets another thread of the operating system run.
+/// Yields to another thread of the operating system. The argument is ignored.
 void __nanosleep(unsigned nanoseconds);
 
 }  // namespace ramify::cpu::builtins
@@ -99,13 +102,13 @@ builtins::cudaError_t submit(launch_request, builtins::cudaStream_t,
 /// cudaFuncSetAttribute does on a GPU.
 void allow_shared(const void* kernel, std::size_t bytes);
 
-/// The device clock in nanoseconds. Under a reproducible schedule, a counter of the calls.
+/// Returns the device clock in nanoseconds; under a reproducible schedule, the number of calls.
 std::uint64_t device_time();
 
-/// The running block's dynamic shared memory.
+/// Returns the dynamic shared memory of the running block.
 std::byte* dynamic_shared_memory();
 
-/// Waits for all threads of the calling thread's team of `threads` consecutive threads.
+/// Waits for all threads of the calling thread's team, which has `threads` consecutive threads.
 void wait_for_team(unsigned threads, builtins::site);
 
 /// The values that the lanes of a warp contribute to an exchange.
@@ -122,8 +125,8 @@ struct warp_values {
 const warp_values& warp_exchange(unsigned mask, std::uint64_t value, const char* builtin,
                                  builtins::site);
 
-/// Allocates from the device heap of cudaLimitMallocHeapSize bytes. Returns null when it is used
-/// up.
+/// Allocates from the device heap of cudaLimitMallocHeapSize bytes. Returns null if the heap has no
+/// such memory left.
 void* heap_allocate(std::size_t bytes);
 void heap_free(void*);
 

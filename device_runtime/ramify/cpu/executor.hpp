@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The CPU executor: runs the same kernel sources on a CPU, by the rules of the device runtime.
+/// The CPU executor runs the same kernel sources on a CPU, by the rules of the device runtime.
 ///
 /// Each thread is a fiber. The fibers of a block share one operating-system thread. A launch from a
 /// kernel makes a child grid with CUDA's ordering: per-block NULL stream, named non-blocking
@@ -37,15 +37,15 @@ struct executor_config {
   std::uint64_t seed = 0;    ///< of schedule::random
   unsigned workers = 0;      ///< operating-system threads of schedule::parallel; 0: one per core
   unsigned live_blocks = 8;  ///< maximum number of suspended and running blocks of eager and random
-  /// If not 0: this launch from a kernel, counted from 1 since the configuration is in force, fails
-  /// with cudaErrorLaunchPendingCountExceeded. Tests use it.
+  /// If not 0: the number of the launch from a kernel, counted from 1 since the configuration was
+  /// set, that fails with cudaErrorLaunchPendingCountExceeded. For tests.
   std::uint64_t failing_launch = 0;
-  /// If not 0: this CUDA call of the host, counted from 1 since the configuration is in force, fails
-  /// with cudaErrorUnknown. Launches are calls; calls that free or destroy are not counted. Tests
-  /// use it.
+  /// If not 0: the number of the CUDA call of the host, counted from 1 since the configuration was
+  /// set, that fails with cudaErrorUnknown. Launches are calls; calls that free or destroy are not
+  /// counted. For tests.
   std::uint64_t failing_call = 0;
   /// Whether all calls after failing_call fail too, as they do on a GPU after a fault in a kernel.
-  /// Their error is cudaErrorLaunchFailure. A call that frees or destroys does so nevertheless.
+  /// Their error is cudaErrorLaunchFailure. A call that frees or destroys still does so.
   bool device_stays_failed = false;
   /// A launch deeper in the launch tree breaks rule::endless_recursion; 0: no limit. A grid that
   /// the host launched has depth 0. The environment variable RAMIFY_CPU_MAX_DEPTH sets the initial
@@ -76,15 +76,15 @@ class [[nodiscard]] scoped_executor_config {
   executor_config former_;
 };
 
-/// The number of grids that have begun since the process started, launched by the host or by
-/// kernels.
+/// Returns the number of grids that have begun since the process started, launched by the host or
+/// by kernels.
 [[nodiscard]] std::uint64_t grids_begun();
 
-/// The number of CUDA calls of the host since the configuration is in force, without calls that
+/// Returns the number of CUDA calls of the host since the configuration was set, without calls that
 /// free or destroy.
 [[nodiscard]] std::uint64_t host_calls();
 
-/// The number of streams and events, and of allocations of device and pinned memory, that exist.
+/// Returns the number of existing streams, events, and allocations of device and pinned memory.
 [[nodiscard]] std::uint64_t live_objects();
 
 /// The rules of dynamic parallelism that the executor checks.
@@ -107,9 +107,10 @@ class rule_violation : public std::logic_error {
   rule_violation(rule broken, std::string kernel, std::string where, const std::string& what);
 
   [[nodiscard]] rule broken() const { return broken_; }
-  /// The kernel's name, or its address if the program exports no names (link with -rdynamic).
+  /// Returns the kernel's name, or its address if the program exports no names (link with
+  /// -rdynamic).
   [[nodiscard]] const std::string& kernel() const { return kernel_; }
-  /// The place of the violation: "block (1,0,0), thread (7,0,0)", or "host".
+  /// Returns the place of the violation: "block (1,0,0), thread (7,0,0)", or "host".
   [[nodiscard]] const std::string& where() const { return where_; }
 
  private:

@@ -43,7 +43,7 @@ cudaError_t cudaGetLastError();
 using cudaStream_t = struct stream_handle*;
 using cudaEvent_t = struct event_handle*;
 
-/// The handles that the device runtime reserves; the NULL stream is the block's own.
+/// The handles that the device runtime reserves. In a kernel, each block has its own NULL stream.
 inline const cudaStream_t cudaStreamTailLaunch = reinterpret_cast<cudaStream_t>(0x3);
 inline const cudaStream_t cudaStreamFireAndForget = reinterpret_cast<cudaStream_t>(0x4);
 
@@ -104,7 +104,7 @@ inline constexpr unsigned cudaHostAllocDefault = 0;
 [[nodiscard]] cudaError_t cudaMemsetAsync(void*, int value, std::size_t bytes,
                                           cudaStream_t = nullptr, site = site::current());
 
-/// Calls `allocate` with a void* in the place of the pointer to T.
+/// Calls `allocate` with a void**, and stores the memory in `memory` if the call succeeds.
 template <class T, class Allocate>
 cudaError_t allocate_typed(T** memory, Allocate allocate) {
   void* untyped = nullptr;

@@ -10,7 +10,7 @@
 
 namespace ramify::cpu {
 
-/// The calling thread's lane in its warp.
+/// Returns the calling thread's lane in its warp.
 [[nodiscard]] unsigned lane_index();
 
 template <class T>
@@ -57,7 +57,7 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
   return shuffle(mask, value, inside ? source : lane, "__shfl_xor_sync", s);
 }
 
-/// The mask of those lanes in `mask` whose value has the same bits as the calling lane's value.
+/// Returns the mask of the lanes in `mask` whose value has the same bits as the calling lane's.
 template <class T>
 unsigned __match_any_sync(unsigned mask, T value, site s = site::current()) {
   std::uint64_t bits = 0;
@@ -84,7 +84,7 @@ unsigned __match_all_sync(unsigned mask, T value, int* predicate, site s = site:
   return *predicate != 0 ? mask : 0;
 }
 
-/// The bitwise OR of the values of the lanes in `mask`.
+/// Returns the bitwise OR of the values of the lanes in `mask`.
 inline unsigned __reduce_or_sync(unsigned mask, unsigned value, site s = site::current()) {
   const warp_values& all = warp_exchange(mask, value, "__reduce_or_sync", s);
   unsigned any = 0;
@@ -94,7 +94,7 @@ inline unsigned __reduce_or_sync(unsigned mask, unsigned value, site s = site::c
   return any;
 }
 
-/// Combines the values of the lanes in `mask`. T is int or unsigned, as on a GPU.
+/// Returns the reduction of the values of the lanes in `mask`. T is int or unsigned, as on a GPU.
 template <class T, class Combine>
 requires(sizeof(T) == 4 && std::is_integral_v<T>) T
     reduce_lanes(unsigned mask, T value, Combine combine, const char* builtin, site s) {

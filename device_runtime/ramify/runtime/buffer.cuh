@@ -232,7 +232,7 @@ class scratch_space {
       : given_(given.data), bytes_(bytes), own_(given.data == nullptr ? bytes : 0, stream) {}
 
   [[nodiscard]] void* data() const { return given_ == nullptr ? own_.data() : given_; }
-  /// The number of bytes that the run needs.
+  /// Returns the number of bytes that the run needs.
   [[nodiscard]] std::size_t size() const { return bytes_; }
 
  private:

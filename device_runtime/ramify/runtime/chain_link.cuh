@@ -2,14 +2,14 @@
 #pragma once
 
 /// \file
-/// The kernels' side of a launch chain: how the last thread of a step launches the next step.
+/// The device side of a launch chain: how the last thread of a step launches the next step.
 ///
-/// A chain is a sequence of dependent steps. A step is a few grids, whose sizes are known once the
-/// step before it is complete. A *program* describes a chain; it is the argument that all its
+/// A chain is a sequence of dependent steps. A step is a few grids, whose sizes are known when the
+/// previous step is complete. A *program* describes a chain; it is the argument that all its
 /// kernels share:
 ///
 ///     struct halving : detail::chain_link {        // slots, status, trace
-///       using state_type = unsigned;                        // what a step leaves to the next one
+///       using state_type = unsigned;                        // what a step passes to the next one
 ///       static constexpr auto join = chain_join::last_block;
 ///       state_type* state;                                  // in device memory
 ///       bool finished(const unsigned& left) const { return left == 0; }
@@ -28,8 +28,8 @@
 ///       end_step(program, __func__);                        // launches the next step
 ///     }
 ///
-/// All members are __host__ __device__. The host's side, launch_chain.cuh, lists the
-/// optional members.
+/// All members are __host__ __device__. The host side, launch_chain.cuh, lists the optional
+/// members.
 ///
 /// Join         How the chain waits for a step. `last_block`: one thread of the last block of the
 ///              step's last grid calls end_step(), which launches the next step. `tail_launch`: the
@@ -50,7 +50,8 @@
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
 /// Launches a child of a step's grid into the fire-and-forget stream, with a launch slot of its
-/// own. Returns false and launches nothing if there is no slot or the launch fails. One thread.
+/// own; one thread calls it. Returns false and launches nothing if there is no slot or the launch
+/// fails.
 ///
 /// The child's kernel calls release_slot() first. `name` is the calling kernel's __func__.
 template <class Program, class... Parameters, class... Arguments>
@@ -72,7 +73,7 @@ template <class Program, class... Parameters, class... Arguments>
 }
 
 /// Launches the due step. The chain has taken `slots` slots for it. `before` is the progress before
-/// the step. One thread.
+/// the step. One thread calls it.
 template <class Program>
 __device__ void launch_on_slots(const Program& program, const typename Program::state_type& state,
                                 const chain_progress& before, unsigned slots, const char* kernel) {
@@ -142,7 +143,7 @@ __device__ void end_step(const Program& program, const char* kernel) {
 }
 
 /// Drives a chain: releases the slots of the steps that are complete, and launches the due step
-/// and, after it, itself. Without slots the host continues. One thread.
+/// and, after it, itself. Without slots the host continues. Launched with one thread.
 template <class Program>
 __global__ void drive_chain(Program program) {
   const traced here(program.trace, __func__);
@@ -185,7 +186,7 @@ __global__ void drive_chain(Program program) {
   }
 }
 
-/// Launches a chain and, when it is complete, a continuation kernel. One thread.
+/// Launches a chain and, when it is complete, a continuation kernel. Launched with one thread.
 template <class Program, class Continuation>
 __global__ void run_chain_then(Program program, Continuation continuation) {
   const traced here(program.trace, __func__);
@@ -198,8 +199,8 @@ __global__ void run_chain_then(Program program, Continuation continuation) {
   program.status->record_failure(driver ? after.code() : driver.code(), __func__, 0);
 }
 
-/// Starts a chain from a kernel. One thread. Returns false and launches nothing if there are not
-/// enough launch slots or if the launch fails.
+/// Starts a chain from a kernel; one thread calls it. Returns false and launches nothing if there
+/// are not enough launch slots or if the launch fails.
 ///
 /// The chain begins at the step that is due in the program's state. When it is complete, the kernel
 /// Continuation::kernel() runs once with `continuation` as its argument, in one thread. If the
@@ -223,7 +224,7 @@ template <class Program, class Continuation>
   return false;
 }
 
-/// Releases the slots of a chain that stopped. One thread.
+/// Releases the slots of a chain that stopped. Launched with one thread.
 template <class Link>
 __global__ void release_slots(Link link) {
   const traced here(link.trace, __func__);

@@ -27,9 +27,10 @@ class device_launch_error : public cuda_error {
   device_launch_error(int code, std::string kernel, unsigned depth, const std::string& what)
       : cuda_error(code, what), kernel_(std::move(kernel)), depth_(depth) {}
 
-  /// The kernel that launched.
+  /// Returns the name of the launching kernel.
   [[nodiscard]] const std::string& kernel() const { return kernel_; }
-  /// The depth of the launching grid in the launch tree; a grid that the host launched has depth 0.
+  /// Returns the depth of the launching grid in the launch tree. A grid that the host launched has
+  /// depth 0.
   [[nodiscard]] unsigned depth() const { return depth_; }
 
  private:

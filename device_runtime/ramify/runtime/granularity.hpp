@@ -36,7 +36,7 @@ struct launch_granularity {
   return choice_name(g, {"per_task", "per_block", "per_grid"});
 }
 
-/// The inverse of to_string. \throws std::invalid_argument naming the choices
+/// Returns the enumerator of that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline granularity parse_granularity(std::string_view text) {
   return parse_choice(
       "granularity", text,

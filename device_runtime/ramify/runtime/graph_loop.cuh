@@ -36,15 +36,15 @@ class loop_condition {
  public:
   loop_condition() = default;
 
-  /// Runs another iteration if `go_on`. One thread of one kernel of the body. The last call in an
-  /// iteration counts; a loop whose body never calls again() does not end.
+  /// Runs another iteration if `go_on`. One thread of one kernel of the body must call it. The last
+  /// call in an iteration counts. A loop whose body never calls again() does not end.
   __device__ void again([[maybe_unused]] bool go_on) const {
 #if RAMIFY_ON_CUDA
     if (in_graph_) cudaGraphSetConditional(handle_, go_on ? 1 : 0);
 #endif
   }
 
-  /// Whether a graph's loop launched the kernel.
+  /// Returns whether a graph's loop launched the kernel.
   [[nodiscard]] __device__ bool in_graph() const {
 #if RAMIFY_ON_CUDA
     return in_graph_;

@@ -130,9 +130,9 @@ namespace ramify::inline RAMIFY_BUILD {
 /// Identifies the record that a grid writes. A kernel gets it as an argument or in an argument.
 class trace_ticket {
  public:
-  /// The ticket of a trace that is switched off.
+  /// Makes the ticket of a trace that is switched off.
   trace_ticket() = default;
-  /// The ticket for launches by the host.
+  /// Makes the ticket for launches by the host.
   trace_ticket(detail::trace_memory* memory, detail::host_launches* by_host)
       : memory_(memory), own_(by_host), depth_(the_host) {}
 

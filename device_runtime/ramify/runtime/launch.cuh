@@ -67,7 +67,7 @@ class [[nodiscard("a launch can fail; check its status")]] launch_status {
     inspect();
     return code_ == cudaSuccess;
   }
-  /// The error of the launch; cudaSuccess if the grid was launched.
+  /// Returns the error of the launch, or cudaSuccess if the grid was launched.
   __host__ __device__ cudaError_t code() const {
     inspect();
     return code_;

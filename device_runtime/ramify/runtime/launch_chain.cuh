@@ -7,12 +7,12 @@
 ///
 /// | route  | the steps are launched by |
 /// |--------|--------------------------|
-/// | device | the last block of the step before, or the driver kernel |
+/// | device | the last block of the previous step, or the driver kernel |
 /// | flat   | the host, some ahead (launch_ahead()), the others one by one: it reads the state   |
 /// |        | after each; or a graph with a WHILE node, for steps that repeat                    |
 ///
-/// What kernels could not launch, because they found no launch slots or because a launch failed,
-/// the host launches in finish().
+/// If kernels cannot launch a step, because they find no launch slots or because a launch fails,
+/// the host launches it in finish().
 ///
 /// Before start(), the caller writes the state, or launches grids that write it. These grids take
 /// program() as an argument.
@@ -25,7 +25,7 @@
 ///                                                      It may return the level of the last
 ///                                                      step, for the report
 ///     template <class Grids> void launch_before_graph(Grids&) const
-///                                                      flat route: steps, as of launch_ahead(),
+///                                                      flat route: like launch_ahead(), for steps
 ///                                                      that run while the host makes a graph
 ///     template <class Grids> void launch_repeated(const state_type&, Grids&) const
 ///                                                      one iteration of a graph loop, in
@@ -64,7 +64,7 @@ struct loop_choice {
   std::string reason;
 };
 
-/// Returns the loop for the requested one, `wanted`. `option` is the option's name in the message.
+/// Returns the loop to use if `wanted` is requested. `option` is the option's name in the message.
 /// \throws unavailable if a graph is requested and the driver has no loops in graphs; cuda_error
 [[nodiscard]] inline loop_choice choose_loop(flat_loop wanted, const char* option) {
   if (wanted == flat_loop::host) return {wanted, "requested"};
@@ -84,7 +84,7 @@ inline void require_capturable(const loop_choice& loop, bool has_loop) {
                     (has_loop ? loop.reason : "the program has no loop for graphs"));
 }
 
-/// Writes the state of a chain. One thread.
+/// Writes the state of a chain. Launched with one thread.
 template <class State>
 __global__ void write_chain_state(State* to, State state, trace_ticket trace) {
   const traced here(trace, __func__);
@@ -110,7 +110,7 @@ class launch_chain {
     static_cast<chain_link&>(program_) = control.link();
   }
 
-  /// The program with its chain_link.
+  /// Returns the program with its chain_link.
   [[nodiscard]] const Program& program() const { return program_; }
 
   /// Writes the state in the order of the stream. Asynchronous; a graph may capture it.
@@ -211,7 +211,7 @@ class launch_chain {
   /// Whether the host may launch steps before a graph's loop. Otherwise a loop launches all steps.
   static constexpr bool loop_follows = requires(const Program& p) { p.is_complete_ahead(); };
 
-  /// Whether a graph must have a loop for the chain to be complete.
+  /// Returns whether a graph must have a loop for the chain to be complete.
   [[nodiscard]] bool needs_loop() const {
     if constexpr (loop_follows) {
       return !program_.is_complete_ahead();
@@ -242,7 +242,7 @@ class launch_chain {
     iterations_seen_ = progress_.iterations;
   }
 
-  /// Whether a graph's loop that begins at the due step costs less than launches by the host.
+  /// Returns whether a graph's loop from the due step on costs less than launches by the host.
   [[nodiscard]] bool loop_pays() const {
     if constexpr (requires { program_.loop_pays(state_); }) {
       return loop_.wanted == flat_loop::graph || program_.loop_pays(state_);
@@ -251,7 +251,7 @@ class launch_chain {
     }
   }
 
-  /// The program of grids that the host launches, which need no slots.
+  /// Returns the program for grids that the host launches, which need no slots.
   [[nodiscard]] Program without_slots() const {
     Program flat = program_;
     flat.slots = {};

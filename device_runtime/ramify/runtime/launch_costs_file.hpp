@@ -69,7 +69,8 @@ struct launch_costs_origin {
          "\nruntime: " + std::to_string(origin.runtime) + '\n';
 }
 
-/// Whether every cost is positive and less than a second; a cost that can be missing may be 0.
+/// Returns whether every cost is positive and less than a second. A cost that can be missing may be
+/// 0.
 [[nodiscard]] inline bool are_plausible(const launch_costs& costs) {
   constexpr double most = 1e6;
   for (const launch_cost_field& field : launch_cost_fields) {

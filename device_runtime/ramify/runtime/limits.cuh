@@ -59,14 +59,14 @@ class [[nodiscard]] launch_limits {
     if (wanted.sync_depth) {
       throw std::invalid_argument(
           "launch_limits.sync_depth (cudaLimitDevRuntimeSyncDepth) is not a limit of CDP2, the "
-          "device "
-          "runtime since CUDA 12: a kernel cannot wait for its children; use a tail launch to "
-          "join");
+          "device runtime since CUDA 12: a kernel cannot wait for its children; use a tail launch "
+          "to join");
     }
     if (wanted.pending_launches == std::size_t{0}) {
       throw std::invalid_argument("launch_limits.pending_launches must be at least 1");
     }
-    // Only limits that are set here are restored: some limits cannot be set at any time.
+    // Only limits that this object sets are restored, because the driver rejects a new malloc heap
+    // size after a kernel has used the heap.
     const launch_limit_values now = current_launch_limits();
     if (wanted.pending_launches) former_.pending_launches = now.pending_launches;
     if (wanted.malloc_heap_bytes) former_.malloc_heap_bytes = now.malloc_heap_bytes;
@@ -91,12 +91,12 @@ class [[nodiscard]] launch_limits {
   launch_limits(const launch_limits&) = delete;
   launch_limits& operator=(const launch_limits&) = delete;
 
-  /// The limits in force, which the driver may have clamped.
+  /// Returns the limits in force, which the driver may have clamped.
   [[nodiscard]] const launch_limit_values& granted() const { return granted_; }
 
-  /// The bytes of device memory that the change reserved; negative if it released memory. The
-  /// driver creates the pool with the first kernel that can launch, so a change before that
-  /// reserves nothing. Always 0 on the CPU executor.
+  /// Returns the bytes of device memory that the change reserved, or a negative number if it
+  /// released memory. The driver creates the pool with the first kernel that can launch, so an
+  /// earlier change reserves nothing. Always 0 on the CPU executor.
   [[nodiscard]] std::ptrdiff_t reserved_bytes() const { return reserved_bytes_; }
 
  private:
@@ -104,8 +104,7 @@ class [[nodiscard]] launch_limits {
     if (value) check(cudaDeviceSetLimit(which, *value), doing);
   }
 
-  /// Restores each limit separately, so that a rejected one does not prevent the next. The driver
-  /// rejects a new malloc heap size once a kernel has used the heap.
+  /// Restores each limit separately: if the driver rejects one, the next is still restored.
   void restore_quietly() noexcept {
     const auto restore = [](cudaLimit which, std::optional<std::size_t> value) {
       try {

@@ -63,8 +63,8 @@ __global__ void trial_sequence(Trial* trial, unsigned count) {
   }
 }
 
-/// Launches itself `left` times, each grid the next one. Join: none; the host waits for the last
-/// grid.
+/// Launches a chain of `left` more grids, each of which launches the next one. Join: none; the host
+/// waits for the last grid.
 template <class Trial>
 __global__ void trial_chain(Trial* trial, unsigned left, trial_stream into) {
   if (left == 0) return;
@@ -124,7 +124,7 @@ class launch_cost_trials {
   launch_cost_trials(const launch_cost_trials&) = delete;
   launch_cost_trials& operator=(const launch_cost_trials&) = delete;
 
-  /// 1. Launches by the host.
+  /// 1. Measures launches by the host.
   void measure_host(launch_costs& costs) {
     costs.host_launch = cost_in([&](unsigned steps) {
       for (unsigned i = 0; i < steps; ++i) launch_nothing();
@@ -137,7 +137,7 @@ class launch_cost_trials {
     });
   }
 
-  /// 2. Launches by kernels. It acquires the slots of the longest sequence once, for all of them.
+  /// 2. Measures launches by kernels. It acquires the slots of the longest sequence once.
   /// \throws unavailable if they are not free; device_launch_error if a launch failed
   void measure_device(launch_costs& costs) {
     const std::size_t limit = *current_launch_limits().pending_launches;
@@ -158,7 +158,7 @@ class launch_cost_trials {
     read_trial().status.check_launches();
   }
 
-  /// 3. Grids in a captured graph.
+  /// 3. Measures grids in a captured graph.
   void measure_graph(launch_costs& costs) {
     const auto graph_of = [&](unsigned grids) {
       const auto put = [&] {
@@ -172,7 +172,7 @@ class launch_cost_trials {
         cost_in([&](unsigned steps) { (steps == short_sequence ? few : many).launch(stream_); });
   }
 
-  /// 4. Graph loops. If the driver does not support them, their costs stay 0.
+  /// 4. Measures graph loops. If the driver does not support them, their costs stay 0.
   void measure_graph_loop(launch_costs& costs) {
     if (!graph_loop_obstacle().empty()) return;
     const auto make_loop = [&] {

@@ -9,8 +9,8 @@
 ///          grid and its descendants, the driver of a launch chain launches grids over that list
 ///          until it is empty.
 /// flat     The tasks of a level wait in a list. The host reads the size of the list and launches a
-///          grid over it. Or a graph's loop launches grids of a fixed size over the two lists in
-///          turn, without the host.
+///          grid over it. Alternatively, the loop of a graph launches grids of a fixed size over
+///          the two lists, without the host.
 
 #include <algorithm>
 #include <cstddef>
@@ -24,7 +24,7 @@
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
-/// The counts of both lists of a recursion; zeros at first. Between two grids, at most one list has
+/// The counts of both lists of a recursion, initially zero. Between two grids, at most one list has
 /// tasks.
 struct list_heads {
   list_head list[2];
@@ -42,15 +42,15 @@ inline constexpr bool has_flat_kernel = requires {
   Context::flat_kernel();
 };
 
-/// Ends an iteration of the loop over the lists. One thread.
+/// Ends an iteration of the loop over the lists. Launched with one thread.
 template <class Program>
 __global__ void end_lists(Program program) {
   const traced here(program.trace, __func__);
   end_iteration(program);
 }
 
-/// The program that empties the lists: a step is a grid over the list that has tasks, with all that
-/// it spawns. While a grid works on one list, its tasks spill into the other.
+/// The program that empties the lists. A step is a grid over the list that has tasks, with all its
+/// descendants. While a grid works on one list, its tasks spill into the other.
 template <class Task, class Context>
 struct list_program : chain_link {
   using state_type = list_heads;
@@ -90,7 +90,8 @@ struct list_program : chain_link {
     }
   }
 
-  /// Launches a grid for which there are no slots. A kernel that contains no launches is faster.
+  /// Launches a grid that has no launch slots. It uses the flat kernel if there is one, because a
+  /// kernel that contains no launches is faster.
   template <class Grids>
   __host__ __device__ void launch_by_host(const launch_shape& shape,
                                           const task_source<Task>& source,
@@ -139,7 +140,7 @@ struct list_program : chain_link {
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// The state of a recursion, for kernels that follow it in its stream.
+/// The state of a recursion, for later kernels in its stream.
 struct recursion_state {
   const detail::list_heads* heads = nullptr;
 
@@ -175,11 +176,11 @@ class recursion {
   using program = detail::list_program<Task, Context>;
 
  public:
-  /// Returns the device memory of a run, in bytes. `capacity` is the largest number of waiting
-  /// tasks. On the flat route, and with granularity::per_grid, that is the largest level. On the
-  /// device route tasks of several levels wait together: it is the largest number of tasks of which
-  /// none descends from another. granularity::per_block takes memory for four times as many tasks
-  /// in addition.
+  /// Returns the device memory of a run, in bytes. `capacity` is the maximum number of tasks that
+  /// wait at the same time. On the flat route, and with granularity::per_grid, it is the number of
+  /// tasks of the largest level. On the device route tasks of several levels can wait at the same
+  /// time: it is the maximum number of tasks of which none descends from another.
+  /// granularity::per_block needs additional memory for four times as many tasks.
   [[nodiscard]] static std::size_t scratch_bytes(std::size_t capacity,
                                                  const launch_granularity& launches = {}) {
     memory_layout sizing(nullptr);
@@ -193,7 +194,7 @@ class recursion {
   /// Prepares a run. `scratch` is device memory of scratch_bytes(capacity, launches) bytes, aligned
   /// to 256 bytes. `scratch` and `control` must outlive the run. `loop` states what launches the
   /// levels of the flat route; without a flat kernel it is the host.
-  /// \throws std::invalid_argument if `capacity` is not in [1, 2^31 - 1], or for bad `launches`;
+  /// \throws std::invalid_argument if `capacity` is not in [1, 2^31 - 1] or `launches` is invalid;
   ///         unavailable if `loop` requests a graph and the Context has no flat kernel
   recursion(void* scratch, std::size_t capacity, run_control& control, unsigned threads,
             unsigned dynamic_shared, child_streams streams, const Context& context,
@@ -208,8 +209,8 @@ class recursion {
 
   /// Puts the run into the control's stream. Asynchronous. A graph may capture it; each launch of
   /// the graph is then a run.
-  /// \throws cuda_error; unavailable if the stream is being captured and a loop is needed and
-  ///         cannot be had
+  /// \throws cuda_error; unavailable if the stream is being captured and the run needs a loop that
+  ///         is not available
   void start(const Task& root, unsigned blocks) {
     const program& p = chain_.program();
     check(cudaMemsetAsync(p.state, 0, sizeof *p.state, control_->stream()),
@@ -231,8 +232,8 @@ class recursion {
     chain_.start();
   }
 
-  /// Waits for the run. Launches grids over the tasks that wait in the lists. Of a run that was
-  /// captured: once after the launches of the graph, or after each.
+  /// Waits for the run. Launches grids over the tasks that wait in the lists. For a captured run,
+  /// call it after the last launch of the graph, or after each launch.
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error if a kernel did
   ///         not call task_ends() for a task, or while the stream is being captured
   void finish() { chain_.finish(); }
@@ -262,13 +263,13 @@ class recursion {
     if (launches.grain != granularity::per_block) return all;
     all.pool.chunk_size = Context::max_children * launches.coarsening;
     // A block takes a whole chunk and seldom fills it.
-    constexpr std::size_t tasks_a_place = 4;
+    constexpr std::size_t entries_per_task = 4;
     const std::size_t most = std::numeric_limits<unsigned>::max() - 1;
-    all.pool.chunks =
-        static_cast<unsigned>(std::min(tasks_a_place * capacity / all.pool.chunk_size + 1, most));
-    const std::size_t places = std::size_t{all.pool.chunks} * all.pool.chunk_size;
-    all.pool.tasks = memory.take<Task>(places);
-    all.pool.first_block = memory.take<unsigned>(places);
+    all.pool.chunks = static_cast<unsigned>(
+        std::min(entries_per_task * capacity / all.pool.chunk_size + 1, most));
+    const std::size_t entries = std::size_t{all.pool.chunks} * all.pool.chunk_size;
+    all.pool.tasks = memory.take<Task>(entries);
+    all.pool.first_block = memory.take<unsigned>(entries);
     all.pool.heads = memory.take<list_head>(all.pool.chunks);
     if (all.heads != nullptr) all.pool.taken = &all.heads->chunks_taken;
     return all;
@@ -296,7 +297,7 @@ class recursion {
     spawner<Task> spawn{};
     spawn.threads = threads;
     spawn.dynamic_shared = dynamic_shared;
-    // Without device launches no stream is made.
+    // The flat route launches nothing from kernels, so it creates no streams.
     spawn.streams = flat ? child_streams::fire_and_forget : streams;
     spawn.launches = launches;
     spawn.pool = all.pool;

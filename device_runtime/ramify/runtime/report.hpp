@@ -87,17 +87,17 @@ void check_enumerator(Enum value, const char* field) {
   throw std::invalid_argument(std::string(field) + " is none of the enumerators");
 }
 
-/// The inverse of to_string. \throws std::invalid_argument naming the choices
+/// Returns the enumerator of that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline backend parse_backend(std::string_view text) {
   return parse_choice("backend", text, std::array{backend::automatic, backend::cuda, backend::cpu});
 }
 
-/// The inverse of to_string. \throws std::invalid_argument naming the choices
+/// Returns the enumerator of that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline route parse_route(std::string_view text) {
   return parse_choice("route", text, std::array{route::automatic, route::device, route::flat});
 }
 
-/// The inverse of to_string. \throws std::invalid_argument naming the choices
+/// Returns the enumerator of that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline flat_loop parse_flat_loop(std::string_view text) {
   return parse_choice("flat_loop", text,
                       std::array{flat_loop::automatic, flat_loop::graph, flat_loop::host});

@@ -40,9 +40,9 @@ unsigned resident_blocks([[maybe_unused]] void (*kernel)(Parameters...),
 #endif
 }
 
-/// Whether `kernel` may be launched with stream_serialization::programmatic: it must be compiled
-/// for compute capability 9.0 or later, where grid_dependency_synchronize() waits. \throws
-/// cuda_error
+/// Returns whether `kernel` may be launched with stream_serialization::programmatic: it must be
+/// compiled for compute capability 9.0 or later, where grid_dependency_synchronize() waits.
+/// \throws cuda_error
 template <class... Parameters>
 bool supports_programmatic_launch([[maybe_unused]] void (*kernel)(Parameters...)) {
 #if RAMIFY_ON_CUDA
@@ -57,8 +57,9 @@ bool supports_programmatic_launch([[maybe_unused]] void (*kernel)(Parameters...)
 /// Allows launches of `kernel` on the current device with up to `wanted` bytes of dynamic shared
 /// memory.
 ///
-/// Returns the allowed bytes, which are fewer if a block of the device has less. Without this call
-/// the limit is 48 KiB. It applies to launches from the host and from kernels. \throws cuda_error
+/// Returns the allowed bytes: `wanted`, or the maximum of the kernel on the device if that is
+/// smaller. Without this call the limit is 48 KiB. The limit applies to launches from the host and
+/// from kernels. \throws cuda_error
 template <class... Parameters>
 std::size_t set_max_dynamic_shared(void (*kernel)(Parameters...), std::size_t wanted) {
 #if RAMIFY_ON_CUDA
@@ -85,7 +86,7 @@ std::size_t set_max_dynamic_shared(void (*kernel)(Parameters...), std::size_t wa
 #endif
 }
 
-/// Relaxed atomic load of a value that other blocks change by atomic functions.
+/// Returns a value that other blocks change by atomic functions: a relaxed atomic load.
 __device__ inline unsigned load_relaxed(unsigned& value) {
 #if RAMIFY_ON_CUDA
   return *static_cast<volatile unsigned*>(&value);

@@ -5,7 +5,7 @@
 /// The launch quota, which keeps the pending-launch pool from running out.
 ///
 /// When the pool is empty, a launch by a kernel fails, and a flood of such launches hangs the GPU.
-/// Therefore a kernel takes a launch slot before each launch. There are fewer slots than places in
+/// Therefore a kernel takes a launch slot before each launch. There are fewer slots than entries of
 /// the pool. The child, or a later kernel, releases the slot. Each device has one count of used
 /// slots for the whole process, which concurrent runs share. If a kernel gets no slot, the host
 /// launches the grid, or the task waits in a list.

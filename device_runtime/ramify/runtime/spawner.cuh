@@ -43,7 +43,7 @@ struct chunk_pool {
 
   static constexpr unsigned none = ~0u;
 
-  /// Returns the number of an empty chunk, or none. One thread.
+  /// Returns the index of an empty chunk, or none. One thread calls it.
   [[nodiscard]] __device__ unsigned take() const {
     if (chunks == 0) return none;
     const unsigned i = atomicAdd(taken, 1u);
@@ -85,22 +85,22 @@ struct spawner : detail::chain_link {
   unsigned gathered = chunk_pool<Task>::none;  ///< this block's chunk; thread 0 alone reads it
   unsigned ended_here = 0;  ///< tasks that ended in this block; thread 0 alone reads it
 
-  /// The spawner of a kernel without launches.
+  /// Returns the spawner for a kernel without launches.
   [[nodiscard]] __host__ __device__ spawner<Task, false> without_launches() const {
     return {*this, next, threads, dynamic_shared, streams, launches, pool};
   }
 
-  /// Whether a task of that size runs in the block that created it.
+  /// Returns whether a task of that size runs in the block that created it.
   [[nodiscard]] __host__ __device__ bool too_small(unsigned long long size) const {
     return size < launches.threshold;
   }
 
-  /// The number of blocks of a grid over `members`.
+  /// Returns the number of blocks of a grid over `members` members.
   [[nodiscard]] __host__ __device__ unsigned blocks_for(unsigned members) const {
     return members / launches.coarsening + (members % launches.coarsening != 0 ? 1 : 0);
   }
 
-  /// Spawns `kernel` over `task`, which gets `blocks` members. Thread 0.
+  /// Spawns `kernel` over `task`, which gets `blocks` members. Thread 0 calls it.
   template <class Context>
   __device__ void operator()(task_kernel<Context> kernel, const Task& task, unsigned blocks,
                              const Context& context, const char* name) {
@@ -120,8 +120,9 @@ struct spawner : detail::chain_link {
     count_dropped(next.push(task, blocks));
   }
 
-  /// Spawns a task of one block for each thread that has one. All threads of a block of full warps.
-  /// A chunk must hold a task for each thread: Context::max_children.
+  /// Spawns a task of one block for each thread that has one. The block must have full warps, and
+  /// all its threads must call it. A chunk must hold a task for each thread:
+  /// Context::max_children.
   template <class Context>
   __device__ void by_block(task_kernel<Context> kernel, bool has, const Task& task,
                            const Context& context, const char* name) {

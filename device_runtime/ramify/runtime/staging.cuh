@@ -223,7 +223,7 @@ inline staging& staging_of_device() {
   return of_device.try_emplace(device, shape).first->second;
 }
 
-/// Whether a copy from or to `pointer` is staged: the memory is pageable and large enough.
+/// Returns whether a copy from or to `pointer` is staged: the memory is pageable and large enough.
 inline bool needs_staging(const void* pointer, std::size_t bytes) {
   if (bytes < min_staged_bytes) return false;
   cudaPointerAttributes attributes{};

@@ -60,14 +60,14 @@ inline constexpr bool releases_slots = requires {
 /// fails it launches nothing more. A grid without blocks is not launched and not counted.
 class step_launcher {
  public:
-  /// A launcher of the host, into `stream`. It skips the first `skipped` grids, because a kernel
-  /// has launched them.
+  /// Launches from the host into `stream`. It skips the first `skipped` grids, because a kernel has
+  /// launched them.
   explicit step_launcher(cudaStream_t stream, unsigned skipped = 0)
       : in_order_(stream), unordered_(stream), skipped_(skipped) {}
 
-  /// A launcher of a kernel. `counted` is the present value of progress.launched. Grids that follow
-  /// one another go into the NULL stream of the block. If `own_stream`, they go into a named
-  /// stream, which is created before the first of them.
+  /// Launches from a kernel. `counted` is the present value of progress.launched. Ordered grids are
+  /// launched into the NULL stream of the block or, if `own_stream`, into a named stream, which is
+  /// created before the first of them.
   __device__ step_launcher(chain_progress& progress, unsigned counted, bool own_stream)
       : unordered_(fire_and_forget()),
         progress_(&progress),
@@ -157,7 +157,7 @@ class step_launcher {
   bool made_stream_ = false;
 };
 
-/// Counts what a kernel launched, and stops the chain after a launch that failed. One thread.
+/// Counts the launches of a kernel, and stops the chain if one has failed. One thread calls it.
 __device__ inline void record_launches(const chain_link& link, const step_launcher& grids,
                                        unsigned depth, const char* kernel) {
   link.status->count_children(grids.launched(), depth);
@@ -166,8 +166,8 @@ __device__ inline void record_launches(const chain_link& link, const step_launch
   link.status->record_failure(grids.error(), kernel, depth - 1);
 }
 
-/// The name of a task's grid in traces and in errors. A task may have one: `static const char*
-/// name()`, __device__.
+/// Returns the name of a task's grid in traces and in errors. A task may define it: `static const
+/// char* name()`, __device__.
 template <class Task>
 __device__ const char* name_of_task() {
   if constexpr (requires { Task::name(); }) {
@@ -177,7 +177,7 @@ __device__ const char* name_of_task() {
   }
 }
 
-/// Runs a task of step_launcher::then(). One thread.
+/// Runs a task of step_launcher::then(). Launched with one thread.
 template <class Program, class Task>
 __global__ void run_task(Program program, Task task) {
   const traced here(program.trace, name_of_task<Task>());

@@ -20,11 +20,11 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// The NULL stream: in a kernel the block's own, on the host the default stream.
+/// Returns the NULL stream: the block's own in a kernel, the default stream on the host.
 __host__ __device__ inline cudaStream_t null_stream() { return nullptr; }
-/// The fire-and-forget stream of the running grid.
+/// Returns the fire-and-forget stream of the running grid.
 __device__ inline cudaStream_t fire_and_forget() { return cudaStreamFireAndForget; }
-/// The tail-launch stream of the running grid.
+/// Returns the tail-launch stream of the running grid.
 __device__ inline cudaStream_t tail_launch() { return cudaStreamTailLaunch; }
 
 /// A named non-blocking stream that a kernel creates; or, as selected, the fire-and-forget stream.
@@ -107,7 +107,7 @@ class host_stream {
   detail::unique_handle<cudaStream_t, cudaStreamDestroy> stream_;
 };
 
-/// Whether `stream` is being captured into a graph. \throws cuda_error
+/// Returns whether `stream` is being captured into a graph. \throws cuda_error
 [[nodiscard]] inline bool is_being_captured([[maybe_unused]] cudaStream_t stream) {
 #if RAMIFY_ON_CUDA
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Tasks: what a recursive kernel works on, and the lists that hold them.
+/// Tasks, which are the units of work of a recursive kernel, and the lists that hold them.
 
 #include <ramify/runtime/launch.cuh>
 
@@ -25,7 +25,7 @@ struct task_list {
 
   static constexpr unsigned begun = 1u << 31;
 
-  /// Appends a task and returns true, or returns false if the list is full. Any thread.
+  /// Appends a task and returns true, or returns false if the list is full. Any thread may call it.
   __device__ bool push(const Task& task, unsigned blocks) const {
     // One atomic operation changes both counts, so first_block rises along the list.
     const unsigned long long before = atomicAdd(count_and_blocks, 1ull << 32 | blocks);
@@ -33,7 +33,7 @@ struct task_list {
   }
 
   /// Appends a task with one member for each lane that has a task. Returns false in lanes whose
-  /// task did not fit. Every thread of a full warp.
+  /// task did not fit. Every thread of a full warp must call it.
   __device__ bool push_by_warp(bool has, const Task& task) const {
     const unsigned lane = threadIdx.x % 32;
     const unsigned lanes_with_task = __ballot_sync(full_warp_mask, has);
@@ -96,7 +96,7 @@ struct task_member {
 
 /// Returns true, to all threads of the block, in the last of `blocks` blocks to call it. The writes
 /// of the other blocks before their calls are then visible. `counter`, in device memory, is 0
-/// before the first call and 0 again after the last. Every thread of the block.
+/// before the first call and 0 again after the last. Every thread of the block must call it.
 __device__ inline bool last_to_arrive(unsigned& counter, unsigned blocks) {
   __shared__ bool last;
   __threadfence();
@@ -133,7 +133,7 @@ struct task_source {
     __device__ explicit iterator(const task_source& source)
         : list_(source.list), member_{source.single, blockIdx.x} {
       if (!source.from_list) return;
-      unsigned long long counts = *list_.count_and_blocks;  // one read of both
+      unsigned long long counts = *list_.count_and_blocks;  // reads both at once
       // A list that overflowed has no members: its tasks were dropped, and the host throws.
       if (counts >> 32 > list_.capacity) counts = 0;
       const auto members = static_cast<unsigned>(counts);

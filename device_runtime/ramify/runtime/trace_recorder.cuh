@@ -52,7 +52,7 @@ __global__ void copy_kernel_names(const char* const* names, unsigned count, Name
   copies[i].text[c] = '\0';
 }
 
-/// Records the grids of one stream; without a trace to write to, it does nothing.
+/// Records the grids of one stream. If the trace is null, it does nothing.
 ///
 /// Movable; a moved-from recorder may only be destroyed. Its device memory is freed in stream
 /// order. After its destruction the host must not launch with its ticket.
@@ -88,8 +88,8 @@ class trace_recorder {
     return state_ == nullptr ? trace_ticket() : trace_ticket(state_->memory, &state_->by_host);
   }
 
-  /// Waits for the stream, and appends the recorded grids to the trace. The grids must not run
-  /// again, as those of a graph could. \throws cuda_error
+  /// Waits for the stream, and appends the recorded grids to the trace. These grids must not run
+  /// again, as the grids of a graph could. \throws cuda_error
   void read() {
     if (state_ != nullptr) state_->read();
   }
@@ -117,7 +117,8 @@ class trace_recorder {
       return layout.size();
     }
 
-    /// Clears the first records of grids that kernels and that the host launched.
+    /// Clears the first `by_kernels` records of grids that kernels launched, and the first
+    /// `of_host` records of grids that the host launched.
     void clear(std::size_t by_kernels, std::size_t of_host) {
       const auto zero = [&](running_grid* grids, std::size_t count) {
         check(cudaMemsetAsync(grids, 0, count * sizeof(running_grid), stream), "clearing a trace");
@@ -180,7 +181,7 @@ class trace_recorder {
     }
 
     /// Appends the grids that ran to the trace. Kernels launched the first `by_kernels` of
-    /// `launched` and `ran`, the host the others.
+    /// `launched` and `ran`; the host launched the others.
     void append(const std::vector<launched_grid>& launched, const std::vector<running_grid>& ran,
                 std::size_t by_kernels) {
       // 1. Sort by begin; at the same clock tick, parents come before children.
@@ -218,7 +219,7 @@ class trace_recorder {
       }
     }
 
-    /// Converts the two parts of a record, without the parent.
+    /// Returns the record of a grid from its two parts. The parent is not set.
     traced_grid to_traced_grid(const launched_grid& launched, const running_grid& ran) {
       const auto array = [](const uint3& v) { return std::array<std::uint32_t, 3>{v.x, v.y, v.z}; };
       traced_grid grid;
@@ -240,9 +241,9 @@ class trace_recorder {
 
     /// Makes all times relative to `origin`.
     void move_origin(std::uint64_t origin) {
-      const std::uint64_t later = trace.origin - origin;
+      const std::uint64_t shift = trace.origin - origin;
       for (traced_grid& g : trace.grids) {
-        for (std::uint64_t* time : {&g.launched, &g.begin, &g.end, &g.complete}) *time += later;
+        for (std::uint64_t* time : {&g.launched, &g.begin, &g.end, &g.complete}) *time += shift;
       }
       trace.origin = origin;
     }

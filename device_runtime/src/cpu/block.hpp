@@ -29,7 +29,7 @@ class block {
   // The threads of the block call the following members.
   /// Waits for all threads of the block. Returns how many of them passed a predicate other than 0.
   int barrier(builtins::site, int predicate = 0);
-  /// Waits for all threads of the calling thread's team of `threads` consecutive threads.
+  /// Waits for all threads of the calling thread's team, which has `threads` consecutive threads.
   void team_barrier(unsigned threads, builtins::site);
   const warp_values& exchange(unsigned mask, std::uint64_t value, const char* builtin,
                               builtins::site);
@@ -44,11 +44,12 @@ class block {
   /// Throws if the bytes of an argument contain a pointer that a child must not get.
   void check_arguments(std::span<const std::span<const std::byte>> arguments) const;
 
-  /// Whether `address` lies below the stack of the running thread. A signal handler calls it.
+  /// Returns whether `address` lies in the guard region below the stack of the running thread. A
+  /// signal handler calls it.
   [[nodiscard]] bool is_stack_overflow(const void* address) const {
     return running_ != nullptr && running_->on != nullptr && running_->on->guards(address);
   }
-  /// The size of the running thread's stack.
+  /// Returns the size of the running thread's stack.
   [[nodiscard]] std::size_t stack_bytes() const { return running_->on->stack_bytes(); }
 
   /// Throws the rule_violation of the running thread.
@@ -93,7 +94,7 @@ class block {
   std::vector<std::vector<thread*>> at_team_barrier_;                 // of each team
   std::vector<std::vector<std::unique_ptr<rendezvous>>> rendezvous_;  // of each warp
   int votes_ = 0;           // of the threads at the barrier
-  int released_votes_ = 0;  // of the barrier before
+  int released_votes_ = 0;  // of the previous barrier
   std::size_t ended_ = 0;
   thread* running_ = nullptr;
   std::unique_ptr<std::byte[], void (*)(std::byte*)> dynamic_shared_;

@@ -220,9 +220,9 @@ void device::block_ended(const grid_ptr& g) {
   if (!ready.empty()) the_run.ready(ready);
 }
 
-/// All blocks and children of `g` are complete. Releases the pool slot of `g`: on an H200, too, a
-/// chain of tail launches may be longer than the pool. Then starts the next tail launch of `g`. If
-/// there is none, `g` is complete, which may complete its parent and further ancestors.
+/// Called when all blocks and children of `g` are complete. Releases the pool slot of `g`, because
+/// a chain of tail launches may be longer than the pool, as on an H200. Then starts the next tail
+/// launch of `g`. If there is none, `g` is complete, which may complete its ancestors.
 void device::completed(grid_ptr g, std::vector<grid_ptr>& ready) {
   while (g != nullptr) {
     release_slot(*g);

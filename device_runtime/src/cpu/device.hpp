@@ -58,7 +58,7 @@ class device {
   /// `owner` is null for the host. The streams and events of a grid end when the grid is complete.
   [[nodiscard]] builtins::cudaStream_t make_stream(grid* owner);
   [[nodiscard]] builtins::cudaEvent_t make_event(grid* owner, bool has_time);
-  /// Looks a handle up for the grid `user`; 0 is the host.
+  /// Returns the state of a handle, if the grid `user` (0: the host) may use it.
   [[nodiscard]] lookup_result<stream_state> find(builtins::cudaStream_t, std::uint64_t user);
   [[nodiscard]] lookup_result<event_state> find(builtins::cudaEvent_t, std::uint64_t user);
   /// Invalidates the handle; its pending work goes on. Returns false if `user` must not use it.
@@ -95,7 +95,7 @@ class device {
   void release_slot(grid&);
   void forget_handles(const grid&);
   grid_ptr make_grid(launch_request);
-  /// Whether the kernel is allowed the requested dynamic shared memory.
+  /// Returns whether the kernel may use the requested dynamic shared memory.
   [[nodiscard]] bool has_shared(const launch_request&);
 
   mutable std::mutex mutex_;
@@ -110,8 +110,8 @@ class device {
   std::uintptr_t next_handle_ = 16;  // after the reserved handles
   std::uint64_t next_grid_ = 1;
   std::uint64_t grids_begun_ = 0;
-  std::uint64_t launches_from_kernels_ = 0;  // since config_ is in force
-  std::uint64_t host_calls_ = 0;             // since config_ is in force
+  std::uint64_t launches_from_kernels_ = 0;  // since config_ was set
+  std::uint64_t host_calls_ = 0;             // since config_ was set
   std::atomic<std::int64_t> allocations_ = 0;
   std::size_t pending_limit_ = 2048;
   std::size_t pending_ = 0;

@@ -52,10 +52,10 @@ class fiber {
 
   [[nodiscard]] bool idle() const { return job_ == nullptr; }
 
-  /// Whether `address` lies on this fiber's stack.
+  /// Returns whether `address` lies on this fiber's stack.
   [[nodiscard]] bool holds(const void* address) const;
 
-  /// Whether `address` lies in the guard region below this fiber's stack.
+  /// Returns whether `address` lies in the guard region below this fiber's stack.
   [[nodiscard]] bool guards(const void* address) const;
 
   [[nodiscard]] std::size_t stack_bytes() const { return stack_.size; }

@@ -52,7 +52,7 @@ void run_ready_grids(crew& c, std::unique_lock<std::mutex>& lock) {
   }
 }
 
-/// The work of a worker thread, which gets the address of its own crew_ptr.
+/// Runs in a worker thread, and gets the address of the thread's own crew_ptr.
 void help(void* argument) {
   acquire_order(argument);
   const std::unique_ptr<crew_ptr> own(static_cast<crew_ptr*>(argument));

@@ -102,7 +102,7 @@ cudaError_t submit_memory_operation(std::function<void()> operation, cudaStream_
   return submit({std::move(operation), name, dim3(1), dim3(1), 0, written_at}, stream, arguments);
 }
 
-/// Whether the host may use `stream`: the NULL stream, or a stream that the host created.
+/// Returns whether the host may use `stream`: the NULL stream, or a stream that the host created.
 bool is_stream_of_host(cudaStream_t stream) {
   return stream == nullptr || device::instance().find(stream, 0).state != nullptr;
 }

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// Reports to ThreadSanitizer an order that an uninstrumented library makes. Empty in other builds.
+/// Reports to ThreadSanitizer the order of accesses that an uninstrumented library establishes. In
+/// other builds the functions do nothing.
 
 #include <ramify/cpu/sanitizers.hpp>
 
@@ -12,13 +13,15 @@
 
 namespace ramify::cpu {
 
-/// Orders this thread's accesses so far before those after acquire_order() of the same address.
+/// This thread's accesses before the call happen before the accesses of another thread after its
+/// acquire_order() of the same address.
 inline void release_order([[maybe_unused]] void* address) {
 #if RAMIFY_THREAD_SANITIZER
   __tsan_release(address);
 #endif
 }
 
+/// Ends the order that release_order() of the same address begins.
 inline void acquire_order([[maybe_unused]] void* address) {
 #if RAMIFY_THREAD_SANITIZER
   __tsan_acquire(address);

@@ -51,8 +51,8 @@ class block_worker {
 
 thread_local block_worker* this_worker = nullptr;
 
-/// The workers that no run uses. They live as long as the process, which keeps their fibers. One
-/// run at a time uses them.
+/// Returns the workers that no run uses. They live as long as the process, so that their fibers are
+/// reused. Only one run at a time uses this list.
 std::vector<std::unique_ptr<block_worker>>& idle_workers() {
   static std::vector<std::unique_ptr<block_worker>> all;
   return all;

@@ -2,16 +2,16 @@
 #pragma once
 
 /// \file
-/// The message for a kernel whose thread uses more stack than it has.
+/// Reports a stack overflow in a kernel.
 
 namespace ramify::cpu {
 
-/// The stack on which an operating-system thread handles signals, because its own one is full when
-/// a kernel touches the guard region below it. The program then prints the kernel, the thread and
-/// the stack size before it ends.
+/// The signal stack of an operating-system thread. When a kernel touches the guard region below its
+/// stack, that stack is full, so the handler of SIGSEGV runs on this one. The handler prints the
+/// kernel, the thread and the stack size before the program ends.
 ///
-/// The first object of the process installs a handler of SIGSEGV, which passes all other faults to
-/// the handler that was installed before. Must be destroyed by the thread that created it.
+/// The first object of the process installs the handler. The handler passes all faults on to the
+/// handler that was installed before. The thread that creates an object must destroy it.
 class signal_stack {
  public:
   signal_stack();

@@ -140,8 +140,8 @@ cudaError_t device::elapsed(cudaEvent_t begin, cudaEvent_t end, float& ms) {
   return cudaSuccess;
 }
 
-/// Starts the grids that no earlier entry of the stream holds back, also in the streams that waited
-/// for its records.
+/// Moves the grids that may begin to `ready`: those for which no earlier entry of their stream is
+/// pending, in this stream and in the streams that waited for its records.
 void device::advance(stream_state& first, std::vector<grid_ptr>& ready) {
   std::vector<stream_state*> streams{&first};
   while (!streams.empty()) {
