@@ -50,9 +50,9 @@
 #define RAMIFY_BUILD on_cpu
 #endif
 
-// In device code for a GPU, RAMIFY_UNROLL unrolls the next loop fully, and RAMIFY_UNROLL_TWO by a factor of
-// two. A loop over an array needs full unrolling so that the array can be kept in registers, which
-// cannot be indexed at run time.
+// In device code for a GPU, RAMIFY_UNROLL unrolls the next loop fully, and RAMIFY_UNROLL_TWO by a
+// factor of two. A loop over an array needs full unrolling so that the array can be kept in
+// registers, which cannot be indexed at run time.
 #if RAMIFY_ON_CUDA && defined(__CUDA_ARCH__)  // a host compiler warns of the pragma
 #define RAMIFY_UNROLL _Pragma("unroll")
 #define RAMIFY_UNROLL_TWO _Pragma("unroll 2")
