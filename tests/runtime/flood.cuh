@@ -148,8 +148,8 @@ __global__ void visit_members(task_source<unsigned> source, unsigned* visits) {
   }
 }
 
-/// Returns how often a grid of `blocks` blocks visits each member of a list of tasks with 2, 1, 3, 1
-/// and 5 members.
+/// Returns how often a grid of `blocks` blocks visits each member of a list of tasks with 2, 1, 3,
+/// 1 and 5 members.
 inline std::vector<unsigned> visits_of_members(unsigned blocks) {
   const auto tasks = zeros<unsigned>(5);
   const auto first_block = zeros<unsigned>(5);

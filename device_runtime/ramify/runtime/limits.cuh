@@ -14,8 +14,8 @@ namespace ramify::inline RAMIFY_BUILD {
 /// Limits of the current device. A field without a value leaves its limit unchanged.
 struct launch_limit_values {
   /// The maximum number of launches from the device that are not complete
-  /// (cudaLimitDevRuntimePendingLaunchCount); the default is 2048. A slot takes about 9 KB of device
-  /// memory on an H200.
+  /// (cudaLimitDevRuntimePendingLaunchCount); the default is 2048. A slot takes about 9 KB of
+  /// device memory on an H200.
   std::optional<std::size_t> pending_launches = std::nullopt;
   /// Bytes for malloc() in kernels (cudaLimitMallocHeapSize). Set it before the first launch of a
   /// kernel that uses malloc().
