@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <numbers>
 #include <ramify/amr.cuh>
+#include <thread>
 
 #include "runs.hpp"
 
@@ -212,7 +213,10 @@ struct criterion_of {
                                              const double (&where)[dim]) const {
 #if !RAMIFY_ON_CUDA
     if (const std::size_t pool = shrunk_pool.exchange(0); pool != 0) {
-      static_cast<void>(cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, pool));
+      // Only a thread of the host may set a limit.
+      std::thread([pool] {
+        static_cast<void>(cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, pool));
+      }).join();
     }
 #endif
     switch (s.criterion) {

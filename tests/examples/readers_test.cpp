@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(sparse_edges) {
       [](const common::bad_input& e) {
         return std::string_view(e.what()).ends_with(
             "line 2: '0 2000000000' names node 2000000000, but a file of 2 edges must number its "
-            "nodes up to 1048576 at most");
+            "nodes up to 1048576 at most, unless --nodes states their number");
       });
   BOOST_TEST(largest_allocation < 100'000u);
 }

@@ -12,6 +12,7 @@
 #include <ramify/cpu/executor.hpp>
 #include <ramify/runtime/staging.cuh>
 #include <ramify/runtime/trace_recorder.cuh>
+#include <utility>
 #include <vector>
 
 #include "backend_under_test.hpp"
@@ -130,8 +131,10 @@ bool record_trace() {
 
 BOOST_AUTO_TEST_SUITE(failing_calls, *boost::unit_test::precondition(on_the_executor))
 
-// The first lease of a process creates the count of slots, so this test must be the first one.
+// The first lease of a process creates the count of slots. The test hides the present count.
 BOOST_AUTO_TEST_CASE(the_first_lease_of_slots_is_safe) {
+  auto& counters = ramify::detail::runtime::all_slot_counters<RAMIFY_ON_CUDA != 0>().of_device;
+  auto present = std::exchange(counters, {});
   const std::uint64_t before = cpu::live_objects();
   auto config = cpu::current_executor_config();
   for (config.failing_call = 1;; ++config.failing_call) {
@@ -146,6 +149,7 @@ BOOST_AUTO_TEST_CASE(the_first_lease_of_slots_is_safe) {
   }
   BOOST_TEST(config.failing_call >= 6u);
   BOOST_TEST(slots_in_use() == 0u);
+  if (!present.empty()) counters = std::move(present);  // the new count stays allocated, as all counts do
 }
 
 BOOST_DATA_TEST_CASE(a_chain_of_grids_is_safe,

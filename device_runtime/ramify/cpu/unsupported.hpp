@@ -10,6 +10,7 @@
 
 namespace ramify::cpu::builtins {
 
+/// \cond (Doxygen reads the calls of the macro as documentation.)
 #define RAMIFY_NOT_ON_THE_EXECUTOR(name, Result, instead)                     \
   template <class... Arguments>                                               \
   Result name(const Arguments&...) {                                          \
@@ -68,6 +69,7 @@ RAMIFY_NOT_ON_THE_EXECUTOR(__all, int, "use __all_sync()")
 RAMIFY_NOT_ON_THE_EXECUTOR(__trap, int, "record the error in memory and return")
 RAMIFY_NOT_ON_THE_EXECUTOR(__ldcg, int, "use __ldg() or an atomic function")
 
+/// \endcond
 #undef RAMIFY_NOT_ON_THE_EXECUTOR
 
 }  // namespace ramify::cpu::builtins
