@@ -149,7 +149,8 @@ BOOST_AUTO_TEST_CASE(the_first_lease_of_slots_is_safe) {
   }
   BOOST_TEST(config.failing_call >= 6u);
   BOOST_TEST(slots_in_use() == 0u);
-  if (!present.empty()) counters = std::move(present);  // the new count stays allocated, as all counts do
+  // The new count stays allocated, as all counts do.
+  if (!present.empty()) counters = std::move(present);
 }
 
 BOOST_DATA_TEST_CASE(a_chain_of_grids_is_safe,

@@ -10,7 +10,8 @@
 
 namespace ramify::cpu::builtins {
 
-/// \cond (Doxygen reads the calls of the macro as documentation.)
+// Doxygen reads the calls of the macro as documentation.
+/// \cond
 #define RAMIFY_NOT_ON_THE_EXECUTOR(name, Result, instead)                     \
   template <class... Arguments>                                               \
   Result name(const Arguments&...) {                                          \
