@@ -13,8 +13,8 @@
 #include <ramify/nbody/config.hpp>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/grid_trace.cuh>
+#include <ramify/runtime/launch_each.cuh>
 #include <ramify/runtime/stream.cuh>
-#include <ramify/spatial_tree/launch_each.cuh>
 #include <ramify/spatial_tree/node.cuh>
 #include <sstream>
 #include <stdexcept>
@@ -109,10 +109,8 @@ template <class Real>
 void throw_if_invalid(std::uint32_t i, const device_arrays<Real>& arrays, const char* algorithm,
                       cudaStream_t stream) {
   if (i == no_invalid_body) return;
-  const auto position =
-      spatial_tree::read_from_device(arrays.positions + i, stream, "reading an invalid body");
-  const Real mass =
-      spatial_tree::read_from_device(arrays.masses + i, stream, "reading an invalid body");
+  const auto position = read_back(arrays.positions + i, stream, "reading an invalid body");
+  const Real mass = read_back(arrays.masses + i, stream, "reading an invalid body");
   std::ostringstream text;
   text << algorithm << ": ";
   if (!std::isfinite(mass)) {

@@ -97,9 +97,8 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
     if (bodies.results == 0) return;
     take_scratch(memory.phases, by_tree() ? tree_->view().node_count : 0);
     clear_progress(scratch_.progress, stream);
-    detail::spatial_tree::launch_each(find_invalid_body<Real>, bodies.n, stream,
-                                      "checking the bodies", bodies, largest_coordinate<Real>(),
-                                      scratch_.progress, recorder_.ticket());
+    detail::launch_each(find_invalid_body<Real>, bodies.n, stream, "checking the bodies", bodies,
+                        largest_coordinate<Real>(), scratch_.progress, recorder_.ticket());
     if (by_tree()) {
       launch_phases(tree_->view());
       return;
@@ -173,8 +172,7 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
   [[nodiscard]] const char* name() const { return by_tree() ? "barnes_hut" : "direct_gravity"; }
 
   [[nodiscard]] detail::nbody::gravity_progress read_progress() const {
-    return detail::spatial_tree::read_from_device(scratch_.progress, stream_,
-                                                  "reading the progress of a force calculation");
+    return read_back(scratch_.progress, stream_, "reading the progress of a force calculation");
   }
 
   [[nodiscard]] detail::nbody::force_arguments<Real> arguments() const {

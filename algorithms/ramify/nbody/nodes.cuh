@@ -130,12 +130,12 @@ void compute_centers_of_mass(const spatial_tree_view<Real, 3>& tree, const Real*
   const phase_range range("nbody: centers of mass");
   check(cudaMemsetAsync(scratch.counters, 0, tree.node_count * sizeof(unsigned), stream),
         "clearing the nodes' counters");
-  spatial_tree::launch_each(gather_bodies<Real>, tree.point_count, stream, "gathering the bodies",
-                            tree, masses, scratch.bodies, trace);
+  runtime::launch_each(gather_bodies<Real>, tree.point_count, stream, "gathering the bodies", tree,
+                       masses, scratch.bodies, trace);
   reduce_bottom_up(tree, mass_reduction<Real>{scratch.bodies, scratch.sums}, stream, trace,
                    scratch.counters);
-  spatial_tree::launch_each(make_nodes<Real>, tree.node_count, stream, "making the nodes", tree,
-                            scratch.sums, static_cast<Real>(config.theta), scratch.nodes, trace);
+  runtime::launch_each(make_nodes<Real>, tree.node_count, stream, "making the nodes", tree,
+                       scratch.sums, static_cast<Real>(config.theta), scratch.nodes, trace);
 }
 
 }  // namespace ramify::detail::nbody::inline RAMIFY_BUILD

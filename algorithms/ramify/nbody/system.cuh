@@ -175,16 +175,15 @@ class nbody_system {
   }
 
   void launch_drift(Real dt) {
-    detail::spatial_tree::launch_each(
-        detail::nbody::kick_and_drift<Real>, size(), s_.stream, "kicking and drifting",
-        s_.positions.data(), s_.velocities.data(), accelerations(),
-        static_cast<std::uint32_t>(size()), dt, s_.progress.data(), s_.recorder.ticket());
+    detail::launch_each(detail::nbody::kick_and_drift<Real>, size(), s_.stream,
+                        "kicking and drifting", s_.positions.data(), s_.velocities.data(),
+                        accelerations(), static_cast<std::uint32_t>(size()), dt, s_.progress.data(),
+                        s_.recorder.ticket());
   }
   void launch_kick(Real dt, const gravity_run<Real>& forces) {
-    detail::spatial_tree::launch_each(detail::nbody::kick<Real>, size(), s_.stream, "kicking",
-                                      s_.velocities.data(), accelerations(),
-                                      static_cast<std::uint32_t>(size()), dt, forces.progress(),
-                                      s_.progress.data(), s_.recorder.ticket());
+    detail::launch_each(detail::nbody::kick<Real>, size(), s_.stream, "kicking",
+                        s_.velocities.data(), accelerations(), static_cast<std::uint32_t>(size()),
+                        dt, forces.progress(), s_.progress.data(), s_.recorder.ticket());
   }
 
   /// Adds the report of a part of the work.
@@ -225,8 +224,7 @@ class [[nodiscard(
     const phase_range range("nbody: finish step");
     detail::nbody::require_no_capture(system_->stream(), "nbody_system");
     auto& s = system_->s_;
-    const auto found = detail::spatial_tree::read_from_device(s.progress.data(), s.stream,
-                                                              "reading the progress of a step");
+    const auto found = read_back(s.progress.data(), s.stream, "reading the progress of a step");
     if (found.waits != 0) system_->clear_progress();
     nbody_report report = forces_->get();
     report.host_grids += 2;

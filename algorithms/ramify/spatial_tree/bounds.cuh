@@ -11,9 +11,9 @@
 #include <ramify/runtime/collectives.cuh>
 #include <ramify/runtime/grid_trace.cuh>
 #include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/launch_each.cuh>
 #include <ramify/runtime/tasks.cuh>
 #include <ramify/spatial_tree/geometry.cuh>
-#include <ramify/spatial_tree/launch_each.cuh>
 #include <stdexcept>
 #include <string>
 
@@ -101,7 +101,7 @@ void launch_find_bounds(const point<Real, dim>* points, std::size_t n,
 template <class Real, int dim>
 box<Real, dim> read_checked_bounds(const point_bounds<Real, dim>* partial, const char* name,
                                    cudaStream_t stream) {
-  const auto found = read_from_device(partial, stream, "reading the bounds of the points");
+  const auto found = read_back(partial, stream, "reading the bounds of the points");
   if (found.first_nonfinite == found.none) return found.bounds;
   throw std::invalid_argument(std::string(name) + "[" + std::to_string(found.first_nonfinite) +
                               "] has a coordinate that is NaN or infinite");

@@ -199,7 +199,7 @@ class node_stages {
 
   /// Waits, and returns the progress of the build. \throws cuda_error
   [[nodiscard]] build_progress read_progress() const {
-    return read_from_device(context_.progress, input_.stream, "reading the progress of a build");
+    return read_back(context_.progress, input_.stream, "reading the progress of a build");
   }
 
   [[nodiscard]] run_control& control() { return control_; }

@@ -37,10 +37,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <ramify/runtime/launch_each.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <ramify/spatial_tree/bounds.cuh>
-#include <ramify/spatial_tree/launch_each.cuh>
 #include <ramify/spatial_tree/nearest.cuh>
 #include <ramify/spatial_tree/radius.cuh>
 #include <ramify/spatial_tree/scan.cuh>
@@ -185,9 +185,7 @@ device_neighbor_lists radius_list(const spatial_tree_view<Real, dim>& tree,
   lists.offsets = device_buffer<std::uint64_t>(n + 1, stream);
   detail::spatial_tree::scan_counts(counts.data(), n + 1, lists.offsets.data(), stream);
   lists.ids = device_buffer<std::uint32_t>(
-      detail::spatial_tree::read_from_device(lists.offsets.data() + n, stream,
-                                             "reading the length of the lists"),
-      stream);
+      read_back(lists.offsets.data() + n, stream, "reading the length of the lists"), stream);
   // 3. Write the lists.
   if (lists.ids.size() > 0) {
     call.run(detail::spatial_tree::list_within<Real, dim>, tree, queries, n, radius * radius,

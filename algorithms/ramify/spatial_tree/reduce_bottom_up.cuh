@@ -14,7 +14,7 @@
 
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/grid_trace.cuh>
-#include <ramify/spatial_tree/launch_each.cuh>
+#include <ramify/runtime/launch_each.cuh>
 #include <ramify/spatial_tree/node.cuh>
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
@@ -85,9 +85,8 @@ unsigned reduce_bottom_up(const spatial_tree_view<Real, dim>& tree, const Fold& 
           "clearing the nodes' counters");
   }
   constexpr unsigned threads = RAMIFY_ON_CUDA ? 256 : 1024;
-  detail::spatial_tree::launch_each<threads>(detail::spatial_tree::reduce_nodes<Real, dim, Fold>,
-                                             tree.node_count, stream, "reducing a tree bottom-up",
-                                             tree, fold, counters, trace);
+  detail::launch_each<threads>(detail::spatial_tree::reduce_nodes<Real, dim, Fold>, tree.node_count,
+                               stream, "reducing a tree bottom-up", tree, fold, counters, trace);
   return 1;
 }
 

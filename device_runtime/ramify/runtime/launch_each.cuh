@@ -2,15 +2,14 @@
 #pragma once
 
 /// \file
-/// launch_each() and read_from_device(): what the host does most in this family. Public: other
-/// families may include this header.
+/// launch_each(): a launch by the host with one thread for each of many items.
 
 #include <algorithm>
 #include <cstddef>
 #include <ramify/runtime/check.cuh>
 #include <ramify/runtime/launch.cuh>
 
-namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
+namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
 /// Launches `kernel` with one thread for each of n > 0 items, in blocks of `max_threads` threads or
 /// of one smaller block. `doing` begins the message of an error. Asynchronous. \throws cuda_error
@@ -22,14 +21,4 @@ void launch_each(void (*kernel)(Parameters...), std::size_t n, cudaStream_t stre
   check(launch(kernel, {blocks, threads}, stream, arguments...).code(), doing);
 }
 
-/// Returns a copy of an object in device memory. Waits for `stream`. `doing` begins the message of
-/// an error. \throws cuda_error
-template <class T>
-[[nodiscard]] T read_from_device(const T* from, cudaStream_t stream, const char* doing) {
-  T to{};
-  check(cudaMemcpyAsync(&to, from, sizeof to, cudaMemcpyDeviceToHost, stream), doing);
-  check(cudaStreamSynchronize(stream), doing);
-  return to;
-}
-
-}  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
+}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD
