@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Compiles headers, for their syntax alone. Prints the compiler's messages for those that fail.
-#   check.sh alone CXX JOBS ROOT           each header, twice in one file
-#   check.sh pairs CXX JOBS ROOT           every ordered pair of public headers, and all in both
-#                                          orders
-#   check.sh together NVCC JOBS ROOT       all public headers in both orders, by nvcc
+#   check.sh alone CXX JOBS ROOT            each header, twice in one file
+#   check.sh together CXX JOBS ROOT         all public headers in both orders
+#   check.sh pairs CXX JOBS ROOT            every ordered pair of public headers
+#   check.sh together_cuda NVCC JOBS ROOT   all public headers in both orders, by nvcc
 # The files of pairs and of all headers end with `using namespace ramify; using namespace std;`.
 set -euo pipefail
 form=$1 compiler=$2 jobs=$3 root=$4
@@ -22,9 +22,10 @@ case $form in
     for header in $(headers_under device_runtime) $(headers_under algorithms); do
       printf '#include <%s>\n#include <%s>\n' "$header" "$header" >"$work/${header//\//_}.cpp"
     done ;;
-  pairs)
+  together)
     include_all "$public" >"$work/all.cpp"
-    include_all "$(tac <<<"$public")" >"$work/all_reversed.cpp"
+    include_all "$(tac <<<"$public")" >"$work/all_reversed.cpp" ;;
+  pairs)
     for first in $public; do
       begin=$work/${first//\//_}.begin.hpp # precompiled, because it begins 13 files
       echo "#include <$first>" >"$begin"
@@ -33,7 +34,7 @@ case $form in
         { echo "#include \"$begin\""; include_all "$second"; } >"$work/${first//\//_}__${second//\//_}.cpp"
       done
     done ;;
-  together)
+  together_cuda)
     include_all "$(grep -v '/cpu/' <<<"$public")" >"$work/all.cu"
     include_all "$(tac <<<"$public")" >"$work/all_reversed.cu" ;;
   *) echo "check.sh: unknown form '$form'" >&2; exit 2 ;;
