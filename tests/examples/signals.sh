@@ -110,9 +110,13 @@ wait_status $pid
 
 # On a terminal, a run of more than a second shows its progress.
 if command -v script >/dev/null; then
-  shows() { # text, command...
-    script -qec "timeout -s KILL 2.5 ${*:2}" /dev/null </dev/null >terminal || true
-    grep -q "$1" terminal || fail "no '$1' of ${*:2}"
+  shows() { # text, command...: ends the command when the text is there
+    rm -f terminal pid
+    shown=$1
+    script -qefc "echo \$\$ >pid; exec ${*:2}" terminal </dev/null >/dev/null 2>&1 &
+    wait_for '[ -s pid ] && grep -q "$shown" terminal'
+    kill -KILL "$(cat pid)"
+    wait || true
   }
   shows 'searching, 1 s' "$bin/tree_search" --tree T3L --backend cpu
   shows 'numbering the nodes, 1 s' "$bin/rooted_tree" --generate random --n 20M --backend cpu
