@@ -60,6 +60,11 @@ struct tree_number_spans {
 /// The operators of leaffix() and rootfix().
 enum class tree_operator { sum, minimum, maximum };
 
+/// Returns the name of the enumerator, or "?" if `o` is none.
+[[nodiscard]] constexpr std::string_view to_string(tree_operator o) {
+  return choice_name(o, {"sum", "minimum", "maximum"});
+}
+
 /// The value types of leaffix() and rootfix().
 template <class T>
 concept tree_facade_value = std::same_as<T, double> || std::same_as<T, std::int64_t>;

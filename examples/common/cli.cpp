@@ -350,8 +350,6 @@ int run_program(const char* name, const char* about, int argc, char** argv,
     end_by_signal(e.signal());
   } catch (const std::bad_alloc&) {
     return report_error(exit_status::failed, "not enough memory");
-  } catch (const std::length_error&) {  // more elements than a vector can have
-    return report_error(exit_status::failed, "not enough memory");
   } catch (const std::exception& e) {
     return report_error(exit_status::failed, in_terms_of_options(app, e.what()));
   }

@@ -2,7 +2,6 @@
 #include "distributions.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <ramify/runtime/report.hpp>
 #include <random>
@@ -11,30 +10,13 @@
 namespace common {
 
 std::string_view to_string(distribution d) {
-  switch (d) {
-    case distribution::uniform: return "uniform";
-    case distribution::sorted: return "sorted";
-    case distribution::reversed: return "reversed";
-    case distribution::organ_pipe: return "organ-pipe";
-    case distribution::all_equal: return "all-equal";
-    case distribution::few_distinct: return "few-distinct";
-    case distribution::zipf: return "zipf";
-    case distribution::almost_sorted: return "almost-sorted";
-    case distribution::median_of_three_killer: return "median-of-three-killer";
-  }
-  return "?";
+  return ramify::choice_name(
+      d, {"uniform", "sorted", "reversed", "organ-pipe", "all-equal", "few-distinct", "zipf",
+          "almost-sorted", "median-of-three-killer"});
 }
 
 distribution parse_distribution(std::string_view text) {
-  return ramify::parse_choice("distribution", text, all_distributions());
-}
-
-std::span<const distribution> all_distributions() {
-  static constexpr std::array all{
-      distribution::uniform,    distribution::sorted,        distribution::reversed,
-      distribution::organ_pipe, distribution::all_equal,     distribution::few_distinct,
-      distribution::zipf,       distribution::almost_sorted, distribution::median_of_three_killer};
-  return all;
+  return ramify::parse_choice<distribution>("distribution", text);
 }
 
 std::vector<std::uint32_t> make_ranks(distribution d, std::size_t n, std::uint64_t seed) {

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -28,7 +27,6 @@ enum class distribution {
 [[nodiscard]] std::string_view to_string(distribution);
 /// Returns the distribution of that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] distribution parse_distribution(std::string_view);
-[[nodiscard]] std::span<const distribution> all_distributions();
 
 /// Returns `n` ranks. The same seed gives the same ranks on every machine.
 [[nodiscard]] std::vector<std::uint32_t> make_ranks(distribution, std::size_t n,

@@ -6,7 +6,6 @@
 #include <charconv>
 #include <limits>
 #include <ramify/runtime/report.hpp>
-#include <stdexcept>
 #include <string>
 
 #include "text_file.hpp"
@@ -84,12 +83,11 @@ std::vector<std::int32_t> read_edges(const std::filesystem::path& path,
 }  // namespace
 
 std::string_view to_string(forest_format format) {
-  return format == forest_format::parents ? "parents" : "edges";
+  return ramify::choice_name(format, {"parents", "edges"});
 }
 
 forest_format parse_forest_format(std::string_view text) {
-  return ramify::parse_choice("format", text,
-                              std::array{forest_format::parents, forest_format::edges});
+  return ramify::parse_choice<forest_format>("format", text);
 }
 
 std::vector<std::int32_t> read_forest(const std::filesystem::path& path, forest_format format,

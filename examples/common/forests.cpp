@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "forests.hpp"
 
-#include <array>
 #include <numeric>
 #include <ramify/runtime/report.hpp>
 #include <random>
@@ -10,26 +9,11 @@
 namespace common {
 
 std::string_view to_string(forest_kind kind) {
-  switch (kind) {
-    case forest_kind::random: return "random";
-    case forest_kind::path: return "path";
-    case forest_kind::star: return "star";
-    case forest_kind::caterpillar: return "caterpillar";
-    case forest_kind::complete: return "complete";
-    case forest_kind::forest: return "forest";
-  }
-  return "?";
+  return ramify::choice_name(kind, {"random", "path", "star", "caterpillar", "complete", "forest"});
 }
 
 forest_kind parse_forest_kind(std::string_view text) {
-  return ramify::parse_choice("tree", text, all_forest_kinds());
-}
-
-std::span<const forest_kind> all_forest_kinds() {
-  static constexpr std::array all{forest_kind::random,   forest_kind::path,
-                                  forest_kind::star,     forest_kind::caterpillar,
-                                  forest_kind::complete, forest_kind::forest};
-  return all;
+  return ramify::parse_choice<forest_kind>("tree", text);
 }
 
 std::vector<std::int32_t> make_parents(forest_kind kind, std::size_t n, std::uint64_t seed) {

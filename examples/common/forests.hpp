@@ -25,7 +25,6 @@ enum class forest_kind {
 [[nodiscard]] std::string_view to_string(forest_kind);
 /// Returns the kind with that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] forest_kind parse_forest_kind(std::string_view);
-[[nodiscard]] std::span<const forest_kind> all_forest_kinds();
 
 /// Returns the parents of `n` nodes, -1 for a root. The result depends only on the arguments, not
 /// on the machine.

@@ -5,7 +5,6 @@
 /// The option --trace of all programs that can record their launches.
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <ostream>
 #include <ramify/runtime/launch_trace.hpp>
 #include <stdexcept>
@@ -34,12 +33,7 @@ inline void add_trace_option(CLI::App& app, file_options& files, std::string& fi
 /// Writes the trace, unless `file` is empty. \throws bad_output
 inline void write_trace(const std::string& file, const ramify::launch_trace& trace) {
   if (file.empty()) return;
-  write_file(file, [&](std::ostream& out) {
-    const std::filesystem::path path = file;
-    if (path.extension() == ".json") return ramify::write_chrome_trace(out, trace);
-    if (path.extension() == ".dot") return ramify::write_dot(out, trace);
-    ramify::write_html(out, trace, path.stem().string());
-  });
+  write_file(file, [&](std::ostream& out) { ramify::write_trace(out, trace, file); });
 }
 
 /// Prints the number of recorded grids, unless `file` is empty.

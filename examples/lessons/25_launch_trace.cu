@@ -46,7 +46,7 @@ int main() {
     check(launch(root, {1, 1}, nullptr, recorder.ticket(), failures.data()).code(), "launching");
     recorder.read();
 
-    // 4. Who launched what, and into which kind of stream.
+    // 4. For each grid: the grid that launched it, and the kind of stream.
     for (std::size_t i = 0; i < trace.grids.size(); ++i) {
       const traced_grid& g = trace.grids[i];
       const bool by_host = g.parent == traced_grid::no_grid;

@@ -27,6 +27,12 @@ wait_for() {
 no_temporary_file() {
   [ -z "$(ls | grep part || true)" ] || fail "a temporary file is left: $(ls)"
 }
+# Starts a sort, and waits until it writes its temporary file. Sets `pid`.
+start_write() {
+  start quicksort --generate all-equal --n 4M --backend cpu --output o
+  pid=$!
+  wait_for '[ -s o.part$pid ]'
+}
 
 # A simulation finishes its step and writes what was requested; the status is that of the signal.
 for signal in INT:130 TERM:143 HUP:129; do
@@ -64,12 +70,7 @@ wait_status $pid
 # A signal during a write removes the temporary file and leaves the old file.
 for signal in INT:130 TERM:143 HUP:129; do
   echo old >o
-  start quicksort --generate all-equal --n 4M --backend cpu --output o
-  pid=$!
-  for _ in $(seq 3000); do
-    if [ -s o.part$pid ]; then break; fi
-    sleep 0.005
-  done
+  start_write
   kill -"${signal%:*}" $pid
   wait_status $pid
   [ "$status" -eq "${signal#*:}" ] || fail "status $status after SIG${signal%:*} in a write"
@@ -77,12 +78,7 @@ for signal in INT:130 TERM:143 HUP:129; do
   no_temporary_file
 done
 # A killed process leaves no file that looks complete.
-start quicksort --generate all-equal --n 4M --backend cpu --output o
-pid=$!
-for _ in $(seq 3000); do
-  if [ -s o.part$pid ]; then break; fi
-  sleep 0.005
-done
+start_write
 kill -KILL $pid
 wait_status $pid
 [ $status -eq 137 ] && [ "$(cat o)" = old ] || fail "the old file was replaced"

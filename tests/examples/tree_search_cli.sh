@@ -49,6 +49,7 @@ expect 2 "'0' is not a whole number" --coarsening 0
 expect 2 'coarsening is 5000; it must be' --tree small --backend cpu --coarsening 5000
 expect 2 'the tree would not end' --type binomial --probability 0.9
 expect 2 'capacity is 5; on this device' --tree small --backend cpu --capacity 5
+expect 1 '; raise --capacity, which is 2' --tree small --backend cpu --strategy task_per_node --capacity 2
 if ! "$program" --tree small --backend cuda >out 2>err; then
   expect 4 'the cuda backend cannot run' --tree small --backend cuda
 fi

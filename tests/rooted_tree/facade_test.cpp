@@ -52,7 +52,7 @@ void expect_folds(const oracle& tree, const std::vector<T>& values, double toler
 BOOST_AUTO_TEST_SUITE(rooted_tree_facade)
 
 BOOST_AUTO_TEST_CASE(it_numbers_a_forest) {
-  for (const forest_kind kind : common::all_forest_kinds()) {
+  for (const forest_kind kind : ramify::all_choices<common::forest_kind>()) {
     const oracle tree(common::make_parents(kind, 30'000, 9));
     for (const route taken : routes) {
       common::forest_numbers numbers = common::forest_numbers{
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(it_numbers_a_forest) {
 }
 
 BOOST_AUTO_TEST_CASE(it_folds_a_forest) {
-  for (const forest_kind kind : common::all_forest_kinds()) {
+  for (const forest_kind kind : ramify::all_choices<common::forest_kind>()) {
     const oracle tree(
         common::relabeled(common::make_parents(kind, std::size_t(cut_down(20'000, 2'000)), 9), 9));
     std::mt19937_64 random(3);

@@ -65,7 +65,7 @@ parent_array complete(std::size_t n, std::size_t degree) {
 /// children.
 std::vector<parent_array> forests_of(std::size_t n, std::uint64_t seed) {
   std::vector<parent_array> all{reversed_path(n), complete(n, 7), parent_array(n, -1)};
-  for (const forest_kind kind : common::all_forest_kinds()) {
+  for (const forest_kind kind : ramify::all_choices<common::forest_kind>()) {
     all.push_back(common::make_parents(kind, n, seed));
     all.push_back(common::relabeled(all.back(), seed));
   }
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(every_shape_and_size) {
 
 BOOST_AUTO_TEST_CASE(a_large_forest) {
   const std::size_t n = many_nodes();
-  for (const forest_kind kind : common::all_forest_kinds()) {
+  for (const forest_kind kind : ramify::all_choices<common::forest_kind>()) {
     const oracle tree(common::make_parents(kind, n, 1));
     const auto shape = tree_shape::of_parents(tree.parents);
     BOOST_TEST_CONTEXT(common::to_string(kind)) {

@@ -35,41 +35,20 @@ enum class balance {
 /// The slope limiters of the reconstruction, from the most diffusive one.
 enum class limiter { minmod, van_leer, monotonized_central };
 
-namespace detail::amr {
-
-/// Returns the name of an enumerator, or "?". `names` has the order of the enumerators.
-template <class Enum, std::size_t count>
-[[nodiscard]] constexpr std::string_view name_of(Enum value,
-                                                 const std::string_view (&names)[count]) {
-  const auto index = static_cast<std::size_t>(value);
-  return index < count ? names[index] : "?";
-}
-
-/// Returns the enumerator, of `count`, with the name `text`.
-/// \throws std::invalid_argument naming the choices
-template <class Enum, std::size_t count>
-[[nodiscard]] Enum parse_name(std::string_view what, std::string_view text) {
-  std::array<Enum, count> choices;
-  for (std::size_t i = 0; i < count; ++i) choices[i] = static_cast<Enum>(i);
-  return parse_choice(what, text, choices);
-}
-
-}  // namespace detail::amr
-
 [[nodiscard]] constexpr std::string_view to_string(balance b) {
-  return detail::amr::name_of(b, {"face", "edge", "corner"});
+  return choice_name(b, {"face", "edge", "corner"});
 }
 [[nodiscard]] constexpr std::string_view to_string(limiter l) {
-  return detail::amr::name_of(l, {"minmod", "van-leer", "monotonized-central"});
+  return choice_name(l, {"minmod", "van-leer", "monotonized-central"});
 }
 
 /// The inverse of to_string. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline balance parse_balance(std::string_view text) {
-  return detail::amr::parse_name<balance, 3>("balance", text);
+  return parse_choice<balance>("balance", text);
 }
 /// The inverse of to_string. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline limiter parse_limiter(std::string_view text) {
-  return detail::amr::parse_name<limiter, 3>("limiter", text);
+  return parse_choice<limiter>("limiter", text);
 }
 
 /// The domain and its blocks. In two dimensions the third entry of each triple is not read.
@@ -156,12 +135,6 @@ void require(bool valid, const std::string& field, const Value& value, const std
   throw std::invalid_argument(text.str());
 }
 
-/// \throws std::invalid_argument naming `field` if `value` is none of the enumerators
-template <class Enum>
-void require_enumerator(const std::string& field, Enum value) {
-  require(to_string(value) != "?", field, int(value), "one of the enumerators");
-}
-
 /// Checks the domain along one axis. \throws std::invalid_argument naming the field
 inline void validate_axis(const amr_mesh_config& mesh, std::size_t axis) {
   const std::string field = "amr_mesh_config.";
@@ -192,7 +165,7 @@ inline void validate(const amr_mesh_config& mesh, int dimensions) {
   require(blocks <= 1e7, "amr_mesh_config.roots", blocks, "at most 10^7 blocks in all");
   require(mesh.max_level >= 0 && mesh.max_level < max_levels, "amr_mesh_config.max_level",
           mesh.max_level, "in [0, 18]");
-  require_enumerator("amr_mesh_config.balance", mesh.balance);
+  check_enumerator(mesh.balance, "amr_mesh_config.balance");
   const std::size_t most = mesh.max_blocks;
   require(most == 0 || (double(most) >= blocks && most <= 1u << 30), "amr_mesh_config.max_blocks",
           most, "0 (no limit), or at least the number of root blocks and at most 2^30");
@@ -213,7 +186,7 @@ inline void validate(const amr_regrid_config& regrid) {
 /// \throws std::invalid_argument naming the field and its range
 inline void validate(const amr_step_config& step) {
   require(step.cfl > 0 && step.cfl <= 1, "amr_step_config.cfl", step.cfl, "in (0, 1]");
-  require_enumerator("amr_step_config.limiter", step.limiter);
+  check_enumerator(step.limiter, "amr_step_config.limiter");
 }
 
 }  // namespace detail::amr
@@ -225,7 +198,7 @@ inline void validate(const amr_config& config, int dimensions) {
   detail::amr::validate(config.mesh, dimensions);
   detail::amr::validate(config.regrid);
   detail::amr::validate(config.step);
-  detail::amr::require_enumerator("amr_config.flat_loop", config.flat_loop);
+  check_enumerator(config.flat_loop, "amr_config.flat_loop");
 }
 
 }  // namespace ramify

@@ -123,12 +123,4 @@ void throw_if_invalid(std::uint32_t i, const device_arrays<Real>& arrays, const 
   throw std::invalid_argument(text.str());
 }
 
-/// Checks that `stream` is not being captured. \throws std::logic_error naming `algorithm`
-inline void require_no_capture(cudaStream_t stream, const char* algorithm) {
-  if (!is_being_captured(stream)) return;
-  throw std::logic_error(std::string(algorithm) +
-                         ": the stream is being captured: end the capture and launch the graph "
-                         "before get()");
-}
-
 }  // namespace ramify::detail::nbody::inline RAMIFY_BUILD

@@ -4,7 +4,6 @@
 /// \file
 /// Options and report of a force calculation and of a simulation; plain C++.
 
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -27,16 +26,12 @@ enum class nbody_method {
 
 /// Returns the enumerator's name, or "?" for any other value.
 [[nodiscard]] constexpr std::string_view to_string(nbody_method m) {
-  switch (m) {
-    case nbody_method::tree: return "tree";
-    case nbody_method::direct: return "direct";
-  }
-  return "?";
+  return choice_name(m, {"tree", "direct"});
 }
 
 /// Returns the method whose to_string is `text`. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline nbody_method parse_nbody_method(std::string_view text) {
-  return parse_choice("method", text, std::array{nbody_method::tree, nbody_method::direct});
+  return parse_choice<nbody_method>("method", text);
 }
 
 /// Configuration of a force calculation or of a simulation. The facade adds the backend:
@@ -96,14 +91,9 @@ inline void validate(const nbody_config& config) {
           "finite and at least 0");
   require(std::isfinite(config.gravitational_constant), "gravitational_constant",
           config.gravitational_constant, "finite");
-  const auto require_enumerator = [](const char* field, std::string_view name) {
-    if (name != "?") return;
-    throw std::invalid_argument(std::string("nbody_config.") + field +
-                                " is none of the enumerators");
-  };
-  require_enumerator("method", to_string(config.method));
-  require_enumerator("route", to_string(config.route));
-  require_enumerator("flat_loop", to_string(config.flat_loop));
+  check_enumerator(config.method, "nbody_config.method");
+  check_enumerator(config.route, "nbody_config.route");
+  check_enumerator(config.flat_loop, "nbody_config.flat_loop");
   if (config.leaf_size < 1 || config.leaf_size > 1024) {
     throw std::invalid_argument("nbody_config.leaf_size is " + std::to_string(config.leaf_size) +
                                 "; it must be in [1, 1024]");

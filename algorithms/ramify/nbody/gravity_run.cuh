@@ -124,7 +124,7 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
   nbody_report get() {
     using namespace detail::nbody;
     const phase_range phase("nbody: finish forces");
-    require_no_capture(stream_, name());
+    detail::runtime::require_not_captured(stream_, std::string(name()) + ": ");
     nbody_report report;
     report.method = config_.method;
     report.bodies = bodies_.n;

@@ -80,12 +80,7 @@ class binary_run {
   ///         is being captured
   std::uint64_t finish(run_control& control) {
     tree_->finish();
-    unsigned long long merge_sorted = 0;
-    check(cudaMemcpyAsync(&merge_sorted, merge_sorted_, sizeof merge_sorted, cudaMemcpyDeviceToHost,
-                          control.stream()),
-          "reading the count of merge-sorted segments");
-    check(cudaStreamSynchronize(control.stream()), "waiting for the run");
-    return merge_sorted;
+    return read_back(merge_sorted_, control.stream(), "reading the count of merge-sorted segments");
   }
 
  private:

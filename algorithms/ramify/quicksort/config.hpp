@@ -4,7 +4,6 @@
 /// \file
 /// Configuration and report of quicksort; plain C++.
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -26,17 +25,12 @@ enum class quicksort_strategy {
 };
 
 [[nodiscard]] constexpr std::string_view to_string(quicksort_strategy s) {
-  switch (s) {
-    case quicksort_strategy::sample_sort: return "sample_sort";
-    case quicksort_strategy::binary: return "binary";
-  }
-  return "?";
+  return choice_name(s, {"sample_sort", "binary"});
 }
 
 /// Returns the strategy of that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline quicksort_strategy parse_quicksort_strategy(std::string_view text) {
-  return parse_choice("strategy", text,
-                      std::array{quicksort_strategy::sample_sort, quicksort_strategy::binary});
+  return parse_choice<quicksort_strategy>("strategy", text);
 }
 
 /// Configuration of a sort.
@@ -65,17 +59,10 @@ struct quicksort_config {
 
 /// Checks a configuration. \throws std::invalid_argument naming the field and its range
 inline void validate(const quicksort_config& config) {
-  const auto require_enumerator = [](bool is_one, const char* field) {
-    if (is_one) return;
-    throw std::invalid_argument(std::string("quicksort_config.") + field +
-                                " is none of the enumerators");
-  };
-  require_enumerator(to_string(config.strategy) != "?", "strategy");
-  require_enumerator(to_string(config.route) != "?", "route");
-  require_enumerator(
-      config.streams == child_streams::named || config.streams == child_streams::fire_and_forget,
-      "streams");
-  require_enumerator(to_string(config.flat_loop) != "?", "flat_loop");
+  check_enumerator(config.strategy, "quicksort_config.strategy");
+  check_enumerator(config.route, "quicksort_config.route");
+  check_enumerator(config.streams, "quicksort_config.streams");
+  check_enumerator(config.flat_loop, "quicksort_config.flat_loop");
   validate(config.launches, "quicksort_config.launches");
   if (config.depth_limit > 255) {
     throw std::invalid_argument("quicksort_config.depth_limit is " +

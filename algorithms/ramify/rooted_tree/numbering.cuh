@@ -137,11 +137,7 @@ class tree_numbering {
       throw std::invalid_argument("rooted_tree: " + what);
     };
     const auto entry = [&](std::span<const std::int32_t> array, unsigned index) {
-      std::int32_t value = 0;
-      check(cudaMemcpyAsync(&value, &array[index], sizeof value, cudaMemcpyDeviceToHost, stream),
-            "reading a faulty element");
-      check(cudaStreamSynchronize(stream), "reading a faulty element");
-      return std::to_string(value);
+      return std::to_string(read_back(&array[index], stream, "reading a faulty element"));
     };
     const auto name = [](unsigned number) { return std::to_string(number); };
     if (found.parent != nil) {

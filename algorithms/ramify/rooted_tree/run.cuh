@@ -199,11 +199,7 @@ class [[nodiscard(
     }
     if (run_ == nullptr) throw std::logic_error("rooted_tree: get() was called before");
     auto& [setup, space, parts, nodes, captured] = *run_;
-    if (is_being_captured(setup.stream)) {
-      throw std::logic_error(
-          "rooted_tree: the stream is being captured: end the capture and launch the graph before "
-          "get()");
-    }
+    detail::runtime::require_not_captured(setup.stream, "rooted_tree: ");
     static_cast<run_report&>(report) = parts.numbering.finish(setup);
     report.rootfix_rounds = parts.folding.finish(setup, report);
     report.nodes = nodes;

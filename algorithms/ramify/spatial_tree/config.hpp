@@ -50,15 +50,9 @@ inline void validate(const spatial_tree_config& config) {
                                 std::to_string(value) + "; it must be in [1, " +
                                 std::to_string(max) + "]");
   };
-  const auto require_enumerator = [](const char* field, bool known) {
-    if (known) return;
-    throw std::invalid_argument(std::string("spatial_tree_config.") + field +
-                                " is none of the enumerators");
-  };
-  require_enumerator("route", to_string(config.route) != "?");
-  require_enumerator("flat_loop", to_string(config.flat_loop) != "?");
-  require_enumerator("streams", config.streams == child_streams::named ||
-                                    config.streams == child_streams::fire_and_forget);
+  check_enumerator(config.route, "spatial_tree_config.route");
+  check_enumerator(config.flat_loop, "spatial_tree_config.flat_loop");
+  check_enumerator(config.streams, "spatial_tree_config.streams");
   in_range("leaf_size", config.leaf_size, 1024);
   in_range("block_points", config.block_points, 65536);
 }

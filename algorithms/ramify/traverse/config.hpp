@@ -4,7 +4,6 @@
 /// \file
 /// Configuration and report of traverse(); plain C++.
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
@@ -26,18 +25,12 @@ enum class traverse_strategy {
 
 /// Returns the name of the enumerator, or "?" if `s` is none.
 [[nodiscard]] constexpr std::string_view to_string(traverse_strategy s) {
-  switch (s) {
-    case traverse_strategy::work_sharing: return "work_sharing";
-    case traverse_strategy::task_per_node: return "task_per_node";
-  }
-  return "?";
+  return choice_name(s, {"work_sharing", "task_per_node"});
 }
 
 /// Returns the enumerator of that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline traverse_strategy parse_traverse_strategy(std::string_view text) {
-  return parse_choice(
-      "strategy", text,
-      std::array{traverse_strategy::work_sharing, traverse_strategy::task_per_node});
+  return parse_choice<traverse_strategy>("strategy", text);
 }
 
 /// Configuration of a traversal. A frontier node is a visited node with unvisited children.

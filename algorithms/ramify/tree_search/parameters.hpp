@@ -46,35 +46,22 @@ struct uts_parameters {
 
 /// Returns the name of the enumerator, or "?" if `t` is none.
 [[nodiscard]] constexpr std::string_view to_string(uts_type t) {
-  switch (t) {
-    case uts_type::binomial: return "binomial";
-    case uts_type::geometric: return "geometric";
-    case uts_type::hybrid: return "hybrid";
-  }
-  return "?";
+  return choice_name(t, {"binomial", "geometric", "hybrid"});
 }
 
 /// Returns the name of the enumerator, or "?" if `s` is none.
 [[nodiscard]] constexpr std::string_view to_string(uts_shape s) {
-  switch (s) {
-    case uts_shape::linear: return "linear";
-    case uts_shape::exponential: return "exponential";
-    case uts_shape::cyclic: return "cyclic";
-    case uts_shape::fixed: return "fixed";
-  }
-  return "?";
+  return choice_name(s, {"linear", "exponential", "cyclic", "fixed"});
 }
 
 /// Returns the enumerator of that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline uts_type parse_uts_type(std::string_view text) {
-  using enum uts_type;
-  return parse_choice("type", text, std::array{binomial, geometric, hybrid});
+  return parse_choice<uts_type>("type", text);
 }
 
 /// Returns the enumerator of that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline uts_shape parse_uts_shape(std::string_view text) {
-  using enum uts_shape;
-  return parse_choice("shape", text, std::array{linear, exponential, cyclic, fixed});
+  return parse_choice<uts_shape>("shape", text);
 }
 
 /// Checks parameters. Refuses binomial trees that are infinite with a high probability.
@@ -130,13 +117,13 @@ struct uts_named_tree {
 
 /// Returns the published trees, of about 4, 100 and 1,600 to 4,200 million nodes, and a small one.
 [[nodiscard]] inline std::span<const uts_named_tree> uts_trees() {
-  using enum uts_shape;
   constexpr auto geometric = [](uts_shape shape, unsigned depth, double b, std::uint32_t seed) {
     return uts_parameters{uts_type::geometric, shape, depth, b, {}, {}, {}, seed};
   };
   constexpr auto binomial = [](double b, double q, unsigned m, std::uint32_t seed) {
     return uts_parameters{uts_type::binomial, {}, {}, b, q, m, {}, seed};
   };
+  using enum uts_shape;
   constexpr uts_parameters hybrid{uts_type::hybrid, linear, 16, 6, 0.234375, 4, 0.5, 1};
   static constexpr std::array trees{
       uts_named_tree{"small", geometric(linear, 6, 4, 0), {1'732, 1'050, 6}},

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <ramify/amr/refine.cuh>
 #include <ramify/amr/restore.cuh>
-#include <stdexcept>
 #include <utility>
 
 #include "amr/on_backend.hpp"
@@ -15,7 +14,7 @@
 namespace ramify {
 namespace {
 
-using detail::amr::require, detail::amr::require_enumerator;
+using detail::amr::require;
 
 /// The options that recommended_options() sets for each problem.
 struct customary_options {
@@ -154,28 +153,28 @@ std::string make_run(const amr_options& options, const amr_state* state,
 }  // namespace
 
 std::string_view to_string(amr_problem problem) {
-  return detail::amr::name_of(problem, {"sod", "sedov", "kelvin-helmholtz", "linear-wave",
-                                        "advect-gaussian", "vortex-in-box"});
+  return choice_name(problem, {"sod", "sedov", "kelvin-helmholtz", "linear-wave", "advect-gaussian",
+                               "vortex-in-box"});
 }
 std::string_view to_string(amr_criterion criterion) {
-  return detail::amr::name_of(criterion, {"gradient", "loehner"});
+  return choice_name(criterion, {"gradient", "loehner"});
 }
 std::string_view to_string(amr_precision precision) {
-  return detail::amr::name_of(precision, {"double", "float"});
+  return choice_name(precision, {"double", "float"});
 }
 
 amr_problem parse_amr_problem(std::string_view text) {
-  return detail::amr::parse_name<amr_problem, 6>("problem", text);
+  return parse_choice<amr_problem>("problem", text);
 }
 amr_criterion parse_amr_criterion(std::string_view text) {
-  return detail::amr::parse_name<amr_criterion, 2>("criterion", text);
+  return parse_choice<amr_criterion>("criterion", text);
 }
 amr_precision parse_amr_precision(std::string_view text) {
-  return detail::amr::parse_name<amr_precision, 2>("precision", text);
+  return parse_choice<amr_precision>("precision", text);
 }
 
 amr_options recommended_options(amr_problem problem, int dimensions, amr_criterion criterion) {
-  require_enumerator("amr_options.problem", problem);
+  check_enumerator(problem, "amr_options.problem");
   check_dimensions(dimensions);
   const customary_options& custom = customary[static_cast<std::size_t>(problem)];
   amr_options options;
@@ -202,10 +201,10 @@ amr_options recommended_options(amr_problem problem, int dimensions, amr_criteri
 }
 
 void validate(const amr_options& options) {
-  require_enumerator("amr_options.problem", options.problem);
+  check_enumerator(options.problem, "amr_options.problem");
   check_dimensions(options.dimensions);
-  require_enumerator("amr_options.precision", options.precision);
-  require_enumerator("amr_options.criterion", options.criterion);
+  check_enumerator(options.precision, "amr_options.precision");
+  check_enumerator(options.criterion, "amr_options.criterion");
   const int variables = detail::amr::is_gas(options.problem) ? options.dimensions + 2 : 1;
   require(options.criterion_variable >= 0 && options.criterion_variable < variables,
           "amr_options.criterion_variable", options.criterion_variable,

@@ -19,9 +19,7 @@ void check_size(const char* algorithm, const char* name, std::size_t size, std::
 }  // namespace
 
 void validate(const nbody_options& options) {
-  if (to_string(options.backend) == "?") {
-    throw std::invalid_argument("nbody_options.backend is none of the enumerators");
-  }
+  check_enumerator(options.backend, "nbody_options.backend");
   validate(static_cast<const nbody_config&>(options));
 }
 

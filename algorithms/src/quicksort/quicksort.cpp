@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <ramify/quicksort.hpp>
 
-#include <stdexcept>
-
 #include "facade/backend_choice.hpp"
 #include "quicksort/on_backend.hpp"
 
@@ -11,9 +9,7 @@ namespace ramify::detail::quicksort {
 quicksort_report sort_numbers(const number_array& keys, const number_array& values, std::size_t n,
                               const quicksort_options& options) {
   validate(options);
-  if (to_string(options.backend) == "?") {
-    throw std::invalid_argument("quicksort_options.backend is none of the enumerators");
-  }
+  check_enumerator(options.backend, "quicksort_options.backend");
   return facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
     const auto sort = [&](auto* held, auto* moved) {
       return facade::quicksort_on<where>(held, keys.kind, moved, n, options);

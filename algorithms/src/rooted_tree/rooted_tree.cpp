@@ -32,10 +32,7 @@ rooted_tree_report run(const tree_shape& shape, const tree_number_arrays& number
 template <class T>
 void check_fold(const tree_shape& shape, std::span<const T> values, std::span<T> folds,
                 tree_operator combine) {
-  if (combine != tree_operator::sum && combine != tree_operator::minimum &&
-      combine != tree_operator::maximum) {
-    throw std::invalid_argument("rooted_tree: combine is none of the enumerators");
-  }
+  check_enumerator(combine, "rooted_tree: combine");
   check_size(shape, values.size(), "values");
   check_size(shape, folds.size(), "folds");
 }

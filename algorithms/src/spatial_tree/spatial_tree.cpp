@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <ramify/spatial_tree.hpp>
 
-#include <stdexcept>
-
 #include "facade/backend_choice.hpp"
 #include "spatial_tree/on_backend.hpp"
 
@@ -12,9 +10,7 @@ template <class Real, int dim>
 spatial_index<Real, dim>::spatial_index(std::span<const point> points,
                                         const spatial_tree_options& options) {
   validate(options);
-  if (to_string(options.backend) == "?") {
-    throw std::invalid_argument("spatial_tree_options.backend is none of the enumerators");
-  }
+  check_enumerator(options.backend, "spatial_tree_options.backend");
   const run_report built = detail::facade::on_backend(
       options.backend, options.trace != nullptr, [&](auto where) -> run_report {
         backend_ = detail::facade::make_spatial_on<where, Real, dim>(points, options);

@@ -4,7 +4,6 @@
 /// \file
 /// How many spawned tasks share a child grid. Plain C++.
 
-#include <array>
 #include <ramify/runtime/report.hpp>
 #include <stdexcept>
 #include <string>
@@ -38,17 +37,13 @@ struct launch_granularity {
 
 /// Returns the enumerator of that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline granularity parse_granularity(std::string_view text) {
-  return parse_choice(
-      "granularity", text,
-      std::array{granularity::per_task, granularity::per_block, granularity::per_grid});
+  return parse_choice<granularity>("granularity", text);
 }
 
 /// Checks the ranges. `field` is the prefix in messages.
 /// \throws std::invalid_argument naming the field and its range
 inline void validate(const launch_granularity& launches, const std::string& field) {
-  if (to_string(launches.grain) == "?") {
-    throw std::invalid_argument(field + ".grain is none of the enumerators");
-  }
+  check_enumerator(launches.grain, field + ".grain");
   if (launches.coarsening < 1 || launches.coarsening > 4096) {
     throw std::invalid_argument(field + ".coarsening is " + std::to_string(launches.coarsening) +
                                 "; it must be in [1, 4096]");

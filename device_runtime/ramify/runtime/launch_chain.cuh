@@ -164,10 +164,7 @@ class launch_chain {
   ///         is being captured; what Program::check() throws
   void finish() {
     const phase_range range("launch chain: finish");
-    if (is_being_captured(control_->stream())) {
-      throw std::logic_error(
-          "the stream is being captured: end the capture and launch the graph before get()");
-    }
+    require_not_captured(control_->stream());
     if (captured_) {
       control_->report() = started_;
       iterations_seen_ = 0;

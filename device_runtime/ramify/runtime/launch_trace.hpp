@@ -114,6 +114,11 @@ void write_dot(std::ostream& out, const launch_trace& trace, std::size_t max_chi
 /// \throws std::ios_base::failure
 void write_html(std::ostream& out, const launch_trace& trace, std::string_view title);
 
+/// Writes the trace in the format that the extension of `path` names: .json, .dot, or .html (the
+/// title is the file's stem). Does not access the file `path`. \throws std::ios_base::failure;
+/// std::invalid_argument for another extension
+void write_trace(std::ostream& out, const launch_trace& trace, const std::filesystem::path& path);
+
 /// Writes the file in the format of its extension: .json, .dot, or .html (whose title is the file's
 /// stem). It writes a temporary file and renames it, so an incomplete file never appears.
 /// \throws std::invalid_argument naming the extensions

@@ -26,12 +26,8 @@ struct run_options {
 
 /// Checks the enumerators. \throws std::invalid_argument naming the field
 inline void validate(const run_options& options) {
-  if (to_string(options.backend) == "?") {
-    throw std::invalid_argument("run_options.backend is none of the enumerators");
-  }
-  if (to_string(options.route) == "?") {
-    throw std::invalid_argument("run_options.route is none of the enumerators");
-  }
+  check_enumerator(options.backend, "run_options.backend");
+  check_enumerator(options.route, "run_options.route");
 }
 
 }  // namespace ramify

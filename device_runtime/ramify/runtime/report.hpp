@@ -5,7 +5,6 @@
 /// The choices of a run (backend, route, flat loop, child streams) and its report. Plain C++.
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -14,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ramify {
 
@@ -62,45 +62,54 @@ template <class Choice>
 [[nodiscard]] constexpr std::string_view to_string(flat_loop l) {
   return choice_name(l, {"automatic", "graph", "host"});
 }
+[[nodiscard]] constexpr std::string_view to_string(child_streams s) {
+  return choice_name(s, {"fire_and_forget", "named"});
+}
 
-/// Returns the enumerator in `choices` whose to_string is `text`. `what` is used in the message.
+/// Returns all enumerators of a type whose values are 0, 1, and so on, each with a name.
+template <class Enum>
+[[nodiscard]] std::vector<Enum> all_choices() {
+  std::vector<Enum> all;
+  for (int i = 0; to_string(static_cast<Enum>(i)) != "?"; ++i) all.push_back(static_cast<Enum>(i));
+  return all;
+}
+
+/// Returns the enumerator whose name is `text`. `what` is used in the message.
 /// \throws std::invalid_argument naming the choices
-template <class Choices>
-[[nodiscard]] auto parse_choice(std::string_view what, std::string_view text,
-                                const Choices& choices) {
-  const std::size_t count = std::size(choices);
+template <class Enum>
+[[nodiscard]] Enum parse_choice(std::string_view what, std::string_view text) {
+  const std::vector<Enum> choices = all_choices<Enum>();
   std::string names;
-  for (const auto& choice : choices) {
+  for (const Enum choice : choices) {
     if (text == to_string(choice)) return choice;
-    if (!names.empty()) names += count == 2 ? " nor " : ", ";
+    if (!names.empty()) names += choices.size() == 2 ? " nor " : ", ";
     names += to_string(choice);
   }
   throw std::invalid_argument(std::string(what) + " '" + std::string(text) + "' is " +
-                              (count == 2 ? "neither " : "none of ") + names);
+                              (choices.size() == 2 ? "neither " : "none of ") + names);
 }
 
 /// Checks that `value` is an enumerator, and so has a name. \throws std::invalid_argument naming
 /// `field`
 template <class Enum>
-void check_enumerator(Enum value, const char* field) {
+void check_enumerator(Enum value, std::string_view field) {
   if (to_string(value) != "?") return;
   throw std::invalid_argument(std::string(field) + " is none of the enumerators");
 }
 
 /// Returns the enumerator of that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline backend parse_backend(std::string_view text) {
-  return parse_choice("backend", text, std::array{backend::automatic, backend::cuda, backend::cpu});
+  return parse_choice<backend>("backend", text);
 }
 
 /// Returns the enumerator of that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline route parse_route(std::string_view text) {
-  return parse_choice("route", text, std::array{route::automatic, route::device, route::flat});
+  return parse_choice<route>("route", text);
 }
 
 /// Returns the enumerator of that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline flat_loop parse_flat_loop(std::string_view text) {
-  return parse_choice("flat_loop", text,
-                      std::array{flat_loop::automatic, flat_loop::graph, flat_loop::host});
+  return parse_choice<flat_loop>("flat_loop", text);
 }
 
 /// The times of a call of a facade in milliseconds. For a simulation, they are the sums of its

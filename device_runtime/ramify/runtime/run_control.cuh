@@ -171,7 +171,7 @@ class run_control {
     status.check_launches();
     if (status.dropped != 0) {
       throw std::length_error("the task list is full: " + std::to_string(status.dropped) +
-                              " tasks did not fit; give it more capacity");
+                              " tasks did not fit");
     }
     report_.child_grids = status.child_grids;
     report_.spilled_tasks = status.spilled;

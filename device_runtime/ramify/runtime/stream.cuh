@@ -17,6 +17,8 @@
 
 #include <ramify/runtime/check.cuh>
 #include <ramify/runtime/report.hpp>
+#include <stdexcept>
+#include <string>
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -174,3 +176,16 @@ class host_event {
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD
+
+namespace ramify::detail::runtime::inline RAMIFY_BUILD {
+
+/// Checks that `stream` is not being captured. `prefix` begins the message.
+/// \throws std::logic_error if it is; cuda_error
+inline void require_not_captured(cudaStream_t stream, const std::string& prefix = {}) {
+  if (!is_being_captured(stream)) return;
+  throw std::logic_error(prefix +
+                         "the stream is being captured: end the capture and launch the "
+                         "graph before get()");
+}
+
+}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD

@@ -40,6 +40,10 @@ const trace_format& format_of(const std::filesystem::path& path) {
 
 void check_trace_file(const std::filesystem::path& path) { (void)format_of(path); }
 
+void write_trace(std::ostream& out, const launch_trace& trace, const std::filesystem::path& path) {
+  format_of(path).write(out, trace, path);
+}
+
 void write_trace_file(const std::filesystem::path& path, const launch_trace& trace) {
   const trace_format& format = format_of(path);
   const auto fail = [&](std::error_code why) {

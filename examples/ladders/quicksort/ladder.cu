@@ -164,7 +164,7 @@ void check_rungs() {
         grids += report.child_grids;
         spilled += report.spilled_tasks;
       };
-      for (const distribution kind : common::all_distributions()) {
+      for (const distribution kind : ramify::all_choices<common::distribution>()) {
         for (const std::size_t n : {1, 2, 3, 33, 700}) sort(kind, n);
         if (limit == limits[0] || kind == distribution::uniform) sort(kind, large);
       }
