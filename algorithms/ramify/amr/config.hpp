@@ -147,12 +147,13 @@ inline void validate_axis(const amr_mesh_config& mesh, std::size_t axis) {
   require(std::isfinite(lower), field + "lower" + which, lower, "finite");
   require(upper > lower && std::isfinite(upper), field + "upper" + which, upper,
           "finite and above lower");
+  const std::string name = field + "sides" + which;
   for (const boundary side : sides) {
-    require(side >= boundary::periodic && side <= boundary::reflecting, field + "sides" + which,
-            int(side), "one of the enumerators");
+    require(side >= boundary::periodic && side <= boundary::reflecting, name, int(side),
+            "one of the enumerators");
   }
-  require((sides[0] == boundary::periodic) == (sides[1] == boundary::periodic),
-          field + "sides" + which, "periodic on one side", "periodic on both sides or on neither");
+  require((sides[0] == boundary::periodic) == (sides[1] == boundary::periodic), name,
+          "periodic on one side", "periodic on both sides or on neither");
 }
 
 /// \throws std::invalid_argument naming the field and its range
