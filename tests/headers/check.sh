@@ -8,7 +8,8 @@
 #   check.sh together_cuda NVCC JOBS ROOT   all public headers in both orders, by nvcc
 #   check.sh requirements CXX JOBS ROOT     unsuitable compilers: the first message names what is needed
 # C++ compilers must find no sign conversion, narrowing or shadowed name.
-# The files of pairs and of all headers end with `using namespace ramify; using namespace std;`.
+# The files of pairs and of all headers end with `using namespace ramify; using namespace std;` and
+# call std::max and std::min.
 set -euo pipefail
 form=$1 compiler=$2 jobs=$3 root=$4
 work=$(mktemp -d)
@@ -17,7 +18,8 @@ cd "$root"
 
 headers_under() { (cd "$1" && find ramify -name '*.hpp' -o -name '*.cuh' | sort); }
 public=$(cd algorithms && ls ramify/*.hpp ramify/*.cuh)
-directives='using namespace ramify;\nusing namespace std;\n'
+# The calls fail if a function of Ramify makes them ambiguous.
+directives='using namespace ramify;\nusing namespace std;\nconst int sum = max(1, 2) + min(1, 2);\n'
 include_all() { printf '#include <%s>\n' $1; printf "$directives"; } # $1: headers, in order
 
 # Checks that the first error of a public header is the sentence $1. $2...: arguments for the compiler,
