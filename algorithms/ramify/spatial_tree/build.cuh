@@ -154,8 +154,8 @@ __device__ void split_nodes(const build_context<Real, dim>& context, const std::
     // 3. Write this thread's child. If the array is full, the node stays a leaf, and the host
     //    detects this from the count.
     if (!mine || begin >= end || first + children > context.capacity) continue;
-    const auto earlier = static_cast<unsigned>(__popc(present & ((1u << digit) - 1)));
-    const std::uint32_t child = static_cast<std::uint32_t>(first) + earlier;
+    const auto child = static_cast<std::uint32_t>(first) +
+                       static_cast<std::uint32_t>(__popc(present & ((1u << digit) - 1)));
     auto& made = context.nodes[child];
     made.begin = begin;
     made.end = end;
