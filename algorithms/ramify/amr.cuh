@@ -41,6 +41,8 @@
 /// Not for     Flows that need the finest level in the whole domain: a uniform grid needs no tree.
 ///             Viscosity, magnetic fields, gravity.
 
+#include <ramify/runtime/requirements.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -258,7 +260,7 @@ class amr_run {
     mesh.order_roots();
     std::vector<unsigned> idle(nodes, 0);
     for (std::size_t leaf = 0; leaf < saved.leaves.size(); ++leaf) {
-      idle[forest.nodes_of_leaves[leaf]] = saved.idle[leaf];
+      idle[std::size_t(forest.nodes_of_leaves[leaf])] = saved.idle[leaf];
     }
     mesh.copy_in(forest.places, mesh.view().tree.place);
     mesh.copy_in(forest.parents, mesh.view().tree.parent);

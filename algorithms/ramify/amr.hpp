@@ -20,6 +20,8 @@
 /// Method, memory, launches   See <ramify/amr.cuh>, which also takes a user's own physics, criteria
 ///           and initial states.
 
+#include <ramify/runtime/requirements.hpp>
+
 #include <cstdint>
 #include <limits>
 #include <memory>

@@ -6,6 +6,8 @@
 ///
 ///     std::cout << ramify::launch_costs_of_device();  // one line for each kind of launch
 
+#include <ramify/runtime/requirements.hpp>
+
 #include <ramify/runtime/launch_costs.hpp>
 
 namespace ramify {

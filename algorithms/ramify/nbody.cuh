@@ -66,6 +66,8 @@
 ///                nbody_system: orbits of a few planets over very long times, which require higher
 ///                orders; tight binaries, which require individual time steps.
 
+#include <ramify/runtime/requirements.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <ramify/nbody/gravity_run.cuh>

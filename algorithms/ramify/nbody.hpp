@@ -26,6 +26,8 @@
 ///           cuda_error, device_launch_error.
 /// Cost, method, error   see <ramify/nbody.cuh>.
 
+#include <ramify/runtime/requirements.hpp>
+
 #include <array>
 #include <concepts>
 #include <cstddef>

@@ -46,6 +46,8 @@
 /// Not for        Integer or floating-point keys in their natural order on a GPU, for which
 ///                cub::DeviceRadixSort is faster; stable sorting; inputs of a few thousand keys.
 
+#include <ramify/runtime/requirements.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

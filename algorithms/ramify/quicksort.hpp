@@ -24,6 +24,8 @@
 ///           whose times the report states separately. <ramify/runtime/staging.cuh> states how
 ///           pageable memory is copied.
 
+#include <ramify/runtime/requirements.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <ramify/quicksort/config.hpp>

@@ -26,6 +26,8 @@
 ///           outputs are undefined.
 /// Cost      as <ramify/rooted_tree.cuh>; on the CUDA backend host memory adds the copies.
 
+#include <ramify/runtime/requirements.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>

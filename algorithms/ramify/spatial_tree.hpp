@@ -26,6 +26,8 @@
 /// Cost      as stated in <ramify/spatial_tree.cuh> and <ramify/spatial_tree/queries.cuh>, which
 ///           also describe the tree. On the CUDA backend host memory adds the copies.
 
+#include <ramify/runtime/requirements.hpp>
+
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -60,7 +62,7 @@ namespace detail::facade {
 template <class Real, int dim>
 class spatial_backend {
  public:
-  using point = std::array<Real, dim>;
+  using point = std::array<Real, std::size_t{dim}>;
   virtual ~spatial_backend() = default;
   virtual run_report radius_count(std::span<const point> queries, Real radius,
                                   std::span<std::uint32_t> counts) const = 0;
@@ -84,7 +86,7 @@ class spatial_index {
                 "compiled for float and double in 2D and 3D; else use <ramify/spatial_tree.cuh>");
 
  public:
-  using point = std::array<Real, dim>;
+  using point = std::array<Real, std::size_t{dim}>;
 
   /// Builds the tree over `points`.
   /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error

@@ -45,6 +45,8 @@
 ///            and Kumar, 1994). The benchmark is Unbalanced Tree Search (Olivier et al., LCPC 2006;
 ///            ramify/tree_search.cuh).
 
+#include <ramify/runtime/requirements.hpp>
+
 #include <cstddef>
 #include <memory>
 #include <ramify/runtime/buffer.cuh>

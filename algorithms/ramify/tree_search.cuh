@@ -10,6 +10,8 @@
 /// The tree, its published counts and the cost of a node are described in ramify/tree_search.hpp.
 /// Scratch, stream, graphs, launches and errors are those of ramify/traverse.cuh.
 
+#include <ramify/runtime/requirements.hpp>
+
 #include <ramify/traverse.cuh>
 #include <ramify/tree_search/parameters.hpp>
 #include <ramify/tree_search/uts.cuh>

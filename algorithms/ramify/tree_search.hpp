@@ -21,6 +21,8 @@
 /// Complexity for each node a SHA-1 and, in geometric trees, a logarithm. The memory depends on
 ///            options.capacity and on the device, and not on the size of the tree.
 
+#include <ramify/runtime/requirements.hpp>
+
 #include <cstddef>
 #include <ramify/runtime/error.hpp>
 #include <ramify/traverse/config.hpp>

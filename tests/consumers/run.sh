@@ -34,6 +34,7 @@ build() { # cmake arguments...
 case $form in
   install)
     cmake --install "$6" --prefix "$work/installed" >/dev/null
+    "$source/tests/consumers/check_install_tree.sh" "$work/installed" "$source" "$6" "$work"
     build "-DCMAKE_PREFIX_PATH=$work/installed"
     if [ "$nvcc" != none ]; then
       echo "-- linking wrong_mix, which must fail"

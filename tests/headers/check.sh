@@ -4,8 +4,12 @@
 #   check.sh alone CXX JOBS ROOT            each header, twice in one file
 #   check.sh together CXX JOBS ROOT         all public headers in both orders
 #   check.sh pairs CXX JOBS ROOT            every ordered pair of public headers
+#   check.sh instantiated CXX JOBS ROOT     templates of all families, with one number type for each
 #   check.sh together_cuda NVCC JOBS ROOT   all public headers in both orders, by nvcc
-# The files of pairs and of all headers end with `using namespace ramify; using namespace std;`.
+#   check.sh requirements CXX JOBS ROOT     unsuitable compilers: the first message names what is needed
+# C++ compilers must find no sign conversion, narrowing or shadowed name.
+# The files of pairs and of all headers end with `using namespace ramify; using namespace std;` and
+# call std::max and std::min.
 set -euo pipefail
 form=$1 compiler=$2 jobs=$3 root=$4
 work=$(mktemp -d)
@@ -14,10 +18,53 @@ cd "$root"
 
 headers_under() { (cd "$1" && find ramify -name '*.hpp' -o -name '*.cuh' | sort); }
 public=$(cd algorithms && ls ramify/*.hpp ramify/*.cuh)
-directives='using namespace ramify;\nusing namespace std;\n'
+# The calls fail if a function of Ramify makes them ambiguous.
+directives='using namespace ramify;\nusing namespace std;\nconst int sum = max(1, 2) + min(1, 2);\n'
 include_all() { printf '#include <%s>\n' $1; printf "$directives"; } # $1: headers, in order
 
+# Checks that the first error of a public header is the sentence $1. $2...: arguments for the compiler,
+# which select or fake the unsuitable one.
+expect_message() {
+  local wanted=$1
+  shift
+  # The preprocessor is enough. Standard headers may fail, too, with a faked compiler.
+  "$compiler" -E -I device_runtime -I algorithms "$@" -o /dev/null 2>"$work/messages" &&
+    { echo "$*: no error"; return 1; }
+  grep -m1 'error:' "$work/messages" | grep -qF "\"$wanted\"" ||
+    { echo "$*: the first error is not '$wanted'"; head -n 5 "$work/messages"; return 1; }
+}
+check_requirements() {
+  local header
+  for header in $public; do
+    [ "$(grep -m1 '#include' "algorithms/$header")" = '#include <ramify/runtime/requirements.hpp>' ] ||
+      { echo "$header does not include ramify/runtime/requirements.hpp first"; return 1; }
+  done
+  for header in $public; do echo "#include <$header>"; done >"$work/public.cpp"
+  expect_message 'Ramify needs C++20: compile with -std=c++20' -std=c++17 "$work/public.cpp" || return 1
+  local undefined=(-U__GNUC__ -U__clang__ -U__clang_major__)
+  expect_message 'Ramify needs GCC 11 or later' -std=c++20 "${undefined[@]}" -D__GNUC__=10 \
+    "$work/public.cpp" || return 1
+  expect_message 'Ramify needs Clang 14 or later' -std=c++20 "${undefined[@]}" -D__clang__ \
+    -D__clang_major__=13 "$work/public.cpp" || return 1
+  expect_message "Ramify's kernels for the CPU executor need Clang 16 or later, or GCC 11 or later" \
+    -std=c++20 "${undefined[@]}" -D__clang__ -D__clang_major__=15 "$work/public.cpp" || return 1
+  expect_message 'Ramify needs nvcc of CUDA 12.4 or later' -std=c++20 -D__CUDACC__ \
+    -D__CUDACC_VER_MAJOR__=12 -D__CUDACC_VER_MINOR__=3 "$work/public.cpp" || return 1
+  echo "5 unsuitable compilers are named"
+}
+
 case $form in
+  requirements)
+    check_requirements
+    exit ;;
+  instantiated)
+    # The sources of the facade. Their own code is not checked here, only the headers'.
+    { echo '#include "rooted_tree/on_backend.cuh"'
+      echo '#include "tree_search/on_backend.cuh"'
+      for family in quicksort:std::uint32_t spatial_tree:'float, 3' nbody:float amr:'float, 3'; do
+        printf '#include "%s/on_backend.cuh"\nRAMIFY_INSTANTIATE(%s)\n#undef RAMIFY_INSTANTIATE\n' \
+          "${family%%:*}" "${family#*:}"
+      done; } >"$work/facade.cpp" ;;
   alone)
     for header in $(headers_under device_runtime) $(headers_under algorithms); do
       printf '#include <%s>\n#include <%s>\n' "$header" "$header" >"$work/${header//\//_}.cpp"
@@ -41,14 +88,16 @@ case $form in
 esac
 
 compile() { # file
-  local flags=(-std=c++20 -I device_runtime -I algorithms)
+  local flags=(-std=c++20 -I device_runtime -I algorithms -isystem algorithms/src
+    -DRAMIFY_FACADE_HAS_CUDA=0)
+  local warnings=(-Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Winvalid-pch -Werror)
   if [[ $1 == *.begin.hpp ]]; then
-    flags+=(-Wall -Wextra -Werror -x c++-header -o "$1.gch")
+    flags+=("${warnings[@]}" -x c++-header -o "$1.gch")
   elif [[ $1 == *.cu ]]; then
     # Device code is compiled for one architecture and thrown away.
     flags+=(-arch=sm_90 -rdc=true -Werror all-warnings -Xcicc -O0 -Xptxas -O0 -c -o "$1.o")
   else
-    flags+=(-fsyntax-only -Wall -Wextra -Winvalid-pch -Werror)
+    flags+=(-fsyntax-only "${warnings[@]}")
   fi
   "$compiler" "${flags[@]}" "$1" >"$1.log" 2>&1 && return 0
   echo "== $(basename "$1"): $(tr '\n' ' ' <"$1")"

@@ -26,6 +26,7 @@
 #include <ramify/runtime/shared.cuh>
 #include <ramify/runtime/team.cuh>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
 /// A stage of the Runge-Kutta method on one level.
@@ -267,3 +268,4 @@ __global__ void __launch_bounds__(
 }
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <ramify/amr/block_cells.cuh>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
 /// The division of a block of cells among a team of threads.
@@ -94,10 +95,10 @@ struct line_of_cells {
   int first = 0;  ///< number of its first cell
   int step = 0;   ///< distance between two of its cells in the storage
 
-  __device__ line_of_cells(int axis, int number) : number(number) {
+  __device__ line_of_cells(int axis, int line) : number(line) {
     // A loop over all axes, so that all divisors are constants.
     for (int a = 0; a < Physics::dimensions; ++a) {
-      first = a == axis ? cells::on_line(a, number, 0) : first;
+      first = a == axis ? cells::on_line(a, line, 0) : first;
       step = a == axis ? storage::cell_entry(cells::stride(a)) : step;
     }
   }
@@ -114,3 +115,4 @@ struct line_of_cells {
 };
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

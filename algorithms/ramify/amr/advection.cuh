@@ -11,6 +11,7 @@
 #include <numbers>
 #include <ramify/amr/state.cuh>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::inline RAMIFY_BUILD {
 
 /// The transport of a concentration q, an amount per volume: d/dt q + div(velocity q) = 0.
@@ -134,3 +135,4 @@ struct reversing_vortex {
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

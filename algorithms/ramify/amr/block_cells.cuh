@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <ramify/runtime/cuda.hpp>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
 /// The cells of a block with n cells along each edge, x fastest.
@@ -67,7 +68,8 @@ struct block_values {
   real* data = nullptr;
 
   __host__ __device__ static std::size_t offset(int node, int variable, int cell) {
-    return (static_cast<std::size_t>(node) * Physics::variables + variable) * cells::count + cell;
+    const auto row = static_cast<std::size_t>(node) * Physics::variables + std::size_t(variable);
+    return row * cells::count + std::size_t(cell);
   }
   [[nodiscard]] __device__ values load(int node, int cell) const {
     values u;
@@ -80,3 +82,4 @@ struct block_values {
 };
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

@@ -15,6 +15,7 @@
 #include <ramify/amr/mesh.cuh>
 #include <ramify/amr/rounding.cuh>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::inline RAMIFY_BUILD {
 
 /// The values of a cell and of its neighbors along each axis.
@@ -87,3 +88,4 @@ struct loehner_criterion {
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

@@ -57,8 +57,9 @@ class device_mesh {
   /// Returns the length of a cell along `axis`.
   [[nodiscard]] double cell_edge(int level, int axis) const {
     const amr_mesh_config& mesh = config_.mesh;
-    const double blocks = double(mesh.roots[axis]) * double(1u << level);
-    return (mesh.upper[axis] - mesh.lower[axis]) / (blocks * n);
+    const auto a = static_cast<std::size_t>(axis);
+    const double blocks = double(mesh.roots[a]) * double(1u << level);
+    return (mesh.upper[a] - mesh.lower[a]) / (blocks * n);
   }
 
   /// Returns the largest number of nodes that is allowed.
@@ -209,14 +210,15 @@ class device_mesh {
   void describe_domain() {
     mesh_tree<dim>& tree = view_.tree;
     for (int axis = 0; axis < dim; ++axis) {
-      tree.roots[axis] = config_.mesh.roots[axis];
+      const auto a = static_cast<std::size_t>(axis);
+      tree.roots[axis] = config_.mesh.roots[a];
       for (int side = 0; side < 2; ++side) {
-        tree.sides[axis][side] = config_.mesh.sides[axis][side];
+        tree.sides[axis][side] = config_.mesh.sides[a][static_cast<std::size_t>(side)];
         if (tree.sides[axis][side] == boundary::reflecting) {
           tree.reflecting |= 1u << face_of(axis, side);
         }
       }
-      view_.lower[axis] = static_cast<real>(config_.mesh.lower[axis]);
+      view_.lower[axis] = static_cast<real>(config_.mesh.lower[a]);
       view_.root_spacing[axis] = static_cast<real>(cell_edge(0, axis));
     }
     tree.max_level = config_.mesh.max_level;

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <ramify/amr/state.cuh>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::inline RAMIFY_BUILD {
 
 /// The Euler equations of gas dynamics in `dim` dimensions, p = (gamma - 1) * internal energy.
@@ -254,3 +255,4 @@ struct euler {
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

@@ -50,7 +50,7 @@ __global__ void sum_leaves(View view, double* sums) {
       sum += static_cast<double>(view.u_new.data[view.u_new.offset(node, v, cell)]);
     }
     sum = reduce(storage).Reduce(sum, plus{});
-    if (threadIdx.x == 0) sums[static_cast<std::size_t>(blockIdx.x) * variables + v] = sum;
+    if (threadIdx.x == 0) sums[std::size_t{blockIdx.x} * variables + std::size_t(v)] = sum;
     __syncthreads();  // the storage is used again
   }
 }

@@ -15,6 +15,7 @@
 #include <ramify/amr/reconstruct.cuh>
 #include <ramify/amr/state.cuh>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
 /// Reads ghost cells. Values of the next coarser level are interpolated in space, and with
@@ -137,3 +138,4 @@ struct ghost_reader {
 };
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

@@ -18,6 +18,7 @@
 #include <ramify/amr/config.hpp>
 #include <ramify/runtime/cuda.hpp>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::inline RAMIFY_BUILD {
 
 /// The place of a block: the index counts blocks of its level, 2^level for each root block.
@@ -158,12 +159,12 @@ struct mesh_tree {
 
   /// Returns the place of a root block.
   [[nodiscard]] __host__ __device__ block_place<dim> place_of_root(unsigned root) const {
-    block_place<dim> place{0, {}};
+    block_place<dim> result{0, {}};
     for (int axis = 0; axis < dim; ++axis) {
-      place.index[axis] = root % roots[axis];
+      result.index[axis] = root % roots[axis];
       root /= roots[axis];
     }
-    return place;
+    return result;
   }
 
   /// Returns the place of a child. `child` has a bit for each axis, x in the lowest one.
@@ -178,3 +179,4 @@ struct mesh_tree {
 };
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

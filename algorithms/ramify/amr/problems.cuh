@@ -13,6 +13,7 @@
 #include <numbers>
 #include <ramify/amr/state.cuh>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
 /// Returns the square of the distance between two points.
@@ -289,3 +290,4 @@ struct slotted_disc {
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

@@ -8,6 +8,7 @@
 #include <ramify/amr/run_view.cuh>
 #include <ramify/runtime/collectives.cuh>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
 inline constexpr int order_threads = 512;
@@ -72,7 +73,7 @@ struct list_builder {
         unsigned families = 0;
         const unsigned before = count_before(inner, families);
         for (int child = 0; inner && child < tree.siblings; ++child) {
-          lists.nodes[next + before * tree.siblings + child] =
+          lists.nodes[next + before * tree.siblings + unsigned(child)] =
               tree.first_child[lists.nodes[i]] + child;
         }
         next += families * tree.siblings;
@@ -174,3 +175,4 @@ __global__ void order_blocks(View view) {
 }
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

@@ -9,6 +9,7 @@
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/stream.cuh>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
 /// Returns the number of families that a refinement needs beyond the free ones.
@@ -204,3 +205,4 @@ __global__ void attach_children(View view) {
 }
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

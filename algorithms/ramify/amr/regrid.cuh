@@ -14,6 +14,7 @@
 #include <ramify/amr/synchronize.cuh>
 #include <ramify/runtime/collectives.cuh>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
 inline constexpr int regrid_threads = 128;  ///< per block, for kernels with one block per node
@@ -151,3 +152,4 @@ __global__ void coarsen_families(View view) {
 }
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

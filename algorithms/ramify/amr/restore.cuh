@@ -17,14 +17,14 @@ namespace ramify::detail::amr::inline RAMIFY_BUILD {
 template <int dim>
 [[nodiscard]] block_position position_of(const block_place<dim>& place) {
   block_position position{place.level, {}};
-  for (int axis = 0; axis < dim; ++axis) position.index[axis] = place.index[axis];
+  for (int axis = 0; axis < dim; ++axis) position.index[std::size_t(axis)] = place.index[axis];
   return position;
 }
 
 template <int dim>
 [[nodiscard]] block_place<dim> place_of(const block_position& position) {
   block_place<dim> place{position.level, {}};
-  for (int axis = 0; axis < dim; ++axis) place.index[axis] = position.index[axis];
+  for (int axis = 0; axis < dim; ++axis) place.index[axis] = position.index[std::size_t(axis)];
   return place;
 }
 
@@ -41,7 +41,7 @@ void check_kind(const amr_state& state, const amr_mesh_config& mesh) {
   same("cells", state.cells, n);
   same("variables", state.variables, Physics::variables);
   same("real_bytes", state.real_bytes, static_cast<int>(sizeof(real)));
-  for (int axis = 0; axis < dim; ++axis) {
+  for (std::size_t axis = 0; axis < dim; ++axis) {
     same("roots", state.roots[axis], mesh.roots[axis]);
   }
   same("idle.size()", state.idle.size(), state.leaves.size());
@@ -50,7 +50,7 @@ void check_kind(const amr_state& state, const amr_mesh_config& mesh) {
   require(std::isfinite(state.time), "amr_state.time", state.time, "finite");
   require(state.steps >> 63 == 0, "amr_state.steps", state.steps, "below 2^63");
   std::size_t roots = 1;
-  for (int axis = 0; axis < dim; ++axis) roots *= mesh.roots[axis];
+  for (std::size_t axis = 0; axis < dim; ++axis) roots *= mesh.roots[axis];
   require(state.leaves.size() >= roots, "amr_state.leaves.size()", state.leaves.size(),
           "at least the number of root blocks");
 }
@@ -117,20 +117,20 @@ struct host_forest {
         fail(which + " is outside of the domain: " + name(wanted));
       }
     }
-    int node = tree.find(wanted);
+    auto node = static_cast<std::size_t>(tree.find(wanted));
     while (places[node].level < leaf.level) {
       if (is_listed[node]) fail(which + " is inside another leaf");
       const block_place<dim> parent_place = places[node];
       first_children[node] = int(places.size());
       for (int child = 0; child < tree.siblings; ++child) {
-        add_node(tree.place_of_child(parent_place, child), node);
+        add_node(tree.place_of_child(parent_place, child), int(node));
       }
-      node = tree.find(wanted);
+      node = static_cast<std::size_t>(tree.find(wanted));
     }
     if (is_listed[node]) fail(which + " occurs twice: " + name(wanted));
-    if (!tree.is_leaf(node)) fail(which + " covers finer leaves: " + name(wanted));
+    if (!tree.is_leaf(int(node))) fail(which + " covers finer leaves: " + name(wanted));
     is_listed[node] = true;
-    nodes_of_leaves.push_back(node);
+    nodes_of_leaves.push_back(int(node));
   }
 
   void check_balance() const {
@@ -138,8 +138,10 @@ struct host_forest {
       if (first_children[node] == no_children) continue;
       for (int direction = 0; direction < tree.directions; ++direction) {
         const int neighbor = tree.balanced_neighbor(int(node), direction);
-        if (neighbor < 0 || places[neighbor].level == places[node].level) continue;
-        fail("leaf " + name(places[neighbor]) + " is too coarse for the children of its neighbor " +
+        if (neighbor < 0) continue;
+        const auto& there = places[std::size_t(neighbor)];
+        if (there.level == places[node].level) continue;
+        fail("leaf " + name(there) + " is too coarse for the children of its neighbor " +
              name(places[node]) + ": the mesh is not balanced as configured");
       }
     }

@@ -59,7 +59,7 @@ mesh_snapshot snapshot_of(const Mesh& mesh, const amr_report& report) {
   mesh_snapshot snapshot;
   snapshot.dimensions = Mesh::dim;
   snapshot.cells = Mesh::cells_along;
-  for (int axis = 0; axis < Mesh::dim; ++axis) {
+  for (std::size_t axis = 0; axis < Mesh::dim; ++axis) {
     snapshot.roots[axis] = mesh.config().roots[axis];
     snapshot.lower[axis] = mesh.config().lower[axis];
     snapshot.upper[axis] = mesh.config().upper[axis];
@@ -87,7 +87,8 @@ amr_state saved_state_of(const Mesh& mesh) {
   saved.cells = Mesh::cells_along;
   saved.variables = Mesh::variables;
   saved.real_bytes = sizeof(typename Mesh::real);
-  for (int axis = 0; axis < Mesh::dim; ++axis) saved.roots[axis] = mesh.config().roots[axis];
+  for (std::size_t axis = 0; axis < Mesh::dim; ++axis)
+    saved.roots[axis] = mesh.config().roots[axis];
   static_cast<amr_progress&>(saved) = state.clock;
   saved.next_regrid = state.clock.next_regrid;
   const bool repeats_regrid = state.fault.code == fault::mesh_full;
@@ -138,13 +139,13 @@ std::string describe_invalid_cell(const Mesh& mesh, unsigned long long which) {
   for (int axis = 0; axis < Mesh::dim; ++axis) {
     const double cells_to_center = double(place.index[axis]) * Mesh::cells_along + at[axis] + 0.5;
     text += (axis == 0 ? "" : ", ") +
-            std::to_string(mesh.config().lower[axis] +
+            std::to_string(mesh.config().lower[std::size_t(axis)] +
                            cells_to_center * mesh.cell_edge(place.level, axis));
   }
   text += "), level " + std::to_string(place.level) + ", is invalid:";
   for (int v = 0; v < Mesh::variables; ++v) {
     text += std::string(v == 0 ? " " : ", ") + Mesh::physics_type::field_name(v) + " " +
-            std::to_string(values[v * cells::count + cell]);
+            std::to_string(values[std::size_t(v * cells::count + cell)]);
   }
   return text;
 }

@@ -8,6 +8,7 @@
 #include <ramify/amr/run_state.cuh>
 #include <ramify/runtime/chain_link.cuh>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
 /// Lists of node numbers, and arrays by node; each has one entry per node of the capacity.
@@ -85,10 +86,10 @@ struct run_view : runtime::chain_link {
     return {tree, physics, u, u, u, real(0), step.limiter};
   }
   [[nodiscard]] __device__ real* flux_register_of(int node, int face, int variable) const {
-    return flux_register +
-           ((static_cast<std::size_t>(node) * tree.faces + face) * Physics::variables + variable) *
-               cells::per_face;
+    const auto row = static_cast<std::size_t>(node) * tree.faces + std::size_t(face);
+    return flux_register + (row * Physics::variables + std::size_t(variable)) * cells::per_face;
   }
 };
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

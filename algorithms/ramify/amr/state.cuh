@@ -7,6 +7,7 @@
 #include <ramify/amr/rounding.cuh>
 #include <type_traits>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::inline RAMIFY_BUILD {
 
 /// A vector of `count` variables. Products are rounded before they are added (rounding.cuh).
@@ -73,3 +74,4 @@ struct plus {
 };
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

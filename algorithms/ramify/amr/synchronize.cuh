@@ -7,6 +7,7 @@
 
 #include <ramify/amr/run_view.cuh>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
 /// Returns the average of the fine cells in a cell of an inner node.
@@ -129,3 +130,4 @@ __global__ void reflux(View view, const int* nodes) {
 }
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

@@ -10,6 +10,7 @@
 #include <ramify/amr/run_view.cuh>
 #include <ramify/runtime/collectives.cuh>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
 /// Threads of a block, for the kernels of a step that have one block per node.
@@ -122,3 +123,4 @@ __global__ void finish_step(View view) {
 }
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

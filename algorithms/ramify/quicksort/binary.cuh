@@ -17,6 +17,7 @@
 #include <ramify/quicksort/leaf_sort.cuh>
 #include <ramify/runtime/spawner.cuh>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 /// State that the blocks of a segment share. A segment of more than leaf_size elements has the
@@ -264,3 +265,4 @@ __global__ void __launch_bounds__(Context::tuning::threads)
 }
 
 }  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

@@ -45,9 +45,9 @@ __device__ bool merge_runs(const typename Sorter::team& self, key_value_arrays<K
     const position low = count_left(diagonal);
     position left = pair + low;
     position right = middle + diagonal - low;
-    for (int i = 0; i < items && out + i < end; ++i) {
+    for (int i = 0; i < items && out + position(i) < end; ++i) {
       const bool take_right = left == middle || (right < end && before(right, left));
-      to.copy_element(out + i, from, take_right ? right++ : left++);
+      to.copy_element(out + position(i), from, take_right ? right++ : left++);
     }
     if constexpr (!Compare::known_strict_weak) {
       const bool is_last = out + items >= end;

@@ -97,7 +97,7 @@ struct sort_order {
   Compare compare;
 
   [[nodiscard]] __device__ const Key& encode(const Key& key) const { return key; }
-  [[nodiscard]] __device__ const Key& decode(const Key& code) const { return code; }
+  [[nodiscard]] __device__ const Key& decode(const Key& key) const { return key; }
   [[nodiscard]] __device__ bool operator()(const Key& a, const Key& b) const {
     return compare(a, b);
   }
@@ -111,7 +111,7 @@ struct sort_order<Word, number_codes<Word>> {
   number_codes<Word> codes;
 
   [[nodiscard]] __device__ Word encode(Word bits) const { return codes.encode(bits); }
-  [[nodiscard]] __device__ Word decode(Word code) const { return codes.decode(code); }
+  [[nodiscard]] __device__ Word decode(Word bits) const { return codes.decode(bits); }
   [[nodiscard]] __device__ bool operator()(Word a, Word b) const { return a < b; }
 };
 

@@ -90,13 +90,13 @@ template <class Key, class Value, class Compare>
 template <class Grids>
 __host__ __device__ void sample_sort_context<Key, Value, Compare>::launch_step(
     const sample_sort_state& now, Grids& grids) const {
-  const auto leaves = static_cast<unsigned>(now.due.leaves - now.launched.leaves +
-                                            now.due.long_leaves - now.launched.long_leaves);
+  const auto due_leaves = static_cast<unsigned>(now.due.leaves - now.launched.leaves +
+                                                now.due.long_leaves - now.launched.long_leaves);
   const unsigned long long segments = now.segments_due();
   const step_blocks blocks{
       now.level == 0 ? tuning::root_parts : static_cast<unsigned>(segments >> 32),
       static_cast<unsigned>(segments), static_cast<unsigned>(now.due.copies - now.launched.copies),
-      leaves < this->sizes.blocks ? leaves : this->sizes.blocks};
+      due_leaves < this->sizes.blocks ? due_leaves : this->sizes.blocks};
   launch_finishing(*this, grids, now.level, blocks,
                    {work_source::argument, now.launched, now.due, segments == 0});
   if (segments != 0) launch_level<true>(*this, grids, now.level, blocks);

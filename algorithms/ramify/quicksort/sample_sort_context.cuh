@@ -86,9 +86,9 @@ struct sample_sort_sizes {
   /// Returns whether bucket numbers of this run have two bytes.
   [[nodiscard]] __host__ __device__ bool wide_ids() const { return root_buckets > byte_ids; }
   /// Returns the shape of a grid that follows another grid of the run.
-  [[nodiscard]] __host__ __device__ launch_shape shape(unsigned blocks, unsigned threads,
+  [[nodiscard]] __host__ __device__ launch_shape shape(unsigned grid, unsigned block,
                                                        unsigned shared_bytes) const {
-    launch_shape shape(blocks, threads, shared_bytes);
+    launch_shape shape(grid, block, shared_bytes);
     shape.serialization = serialization;
     return shape;
   }

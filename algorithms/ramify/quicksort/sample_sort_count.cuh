@@ -8,6 +8,7 @@
 #include <ramify/quicksort/splitter_tree.cuh>
 #include <type_traits>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 /// The shared memory of a block: this struct, the counts, and the tree. Below the root the latter
@@ -99,7 +100,7 @@ struct piece_counter {
     // Missing keys are replaced by the tile's first key, which is not counted again.
     code mine[items];
     unsigned ids[items];
-    const auto at = [](int i) { return i * threads + threadIdx.x; };
+    const auto at = [](int i) { return unsigned(i) * threads + threadIdx.x; };
     RAMIFY_UNROLL
     for (int i = 0; i < items; ++i) {
       mine[i] = context.compare.encode(keys[plain || at(i) < count ? at(i) : 0]);
@@ -141,7 +142,7 @@ struct piece_counter {
     unsigned found = order_of_warp();
     if (found != unordered) {
       RAMIFY_UNROLL
-      for (int i = 1; i < items; ++i) check_pair(i * threads + threadIdx.x);
+      for (int i = 1; i < items; ++i) check_pair(unsigned(i) * threads + threadIdx.x);
       found = order_of_warp();
     }
     if (threadIdx.x % 32 == 0) atomicAnd(&shared.order, found);
@@ -194,8 +195,8 @@ __global__ void __launch_bounds__(Context::tuning::count_threads)
     //    this piece's keys begin.
     position* all_counts = context.counts_of(piece.of);
     for (unsigned b = threadIdx.x; b < buckets; b += threads) {
-      const position here = counts[b];
-      const position before = here == 0 ? 0 : atomicAdd(&all_counts[b], here);
+      const position count = counts[b];
+      const position before = count == 0 ? 0 : atomicAdd(&all_counts[b], count);
       if (piece.pieces > 1) context.offsets[piece.offsets + b] = before;
     }
     __syncthreads();
@@ -203,3 +204,4 @@ __global__ void __launch_bounds__(Context::tuning::count_threads)
 }
 
 }  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

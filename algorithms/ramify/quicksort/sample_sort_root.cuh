@@ -16,6 +16,7 @@
 
 #include <ramify/quicksort/sample_sort_sample.cuh>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 /// A block's part of the root's sample in dynamic shared memory, up to `max` keys.
@@ -76,7 +77,7 @@ struct root_sampler {
   __device__ void load(code (&mine)[items], unsigned first) const {
     RAMIFY_UNROLL
     for (int i = 0; i < items; ++i) {
-      const unsigned k = first + i * threads + threadIdx.x;
+      const unsigned k = first + unsigned(i) * threads + threadIdx.x;
       if (k < count) mine[i] = read(k);
     }
   }
@@ -112,7 +113,7 @@ struct root_sampler {
       if (first > 0) load(mine, first);
       RAMIFY_UNROLL
       for (int i = 0; i < items; ++i) {
-        const unsigned k = first + i * threads + threadIdx.x;
+        const unsigned k = first + unsigned(i) * threads + threadIdx.x;
         unsigned where = shared.parts;  // a missing key is in no part
         if (k < count) where = part_of(k, mine[i]);
         if (where == blockIdx.x) {
@@ -121,7 +122,7 @@ struct root_sampler {
         }
         const unsigned earlier = __ballot_sync(full_warp_mask, where < blockIdx.x);
         if (threadIdx.x % 32 == 0 && earlier != 0) {
-          atomicAdd(&shared.keys_before, static_cast<unsigned>(__popc(static_cast<int>(earlier))));
+          atomicAdd(&shared.keys_before, static_cast<unsigned>(__popc(earlier)));
         }
       }
     }
@@ -185,9 +186,9 @@ struct root_sampler {
       const code key = keys[mine];
       unsigned other = share * size / shares;
       unsigned before = 0;
-      for (; other < min(mine, end); ++other) before += compare(key, keys[other]) ? 0 : 1;
+      for (; other < min(mine, end); ++other) before += compare(key, keys[other]) ? 0u : 1u;
       if (other == mine) ++other;  // a key is never before itself, whatever the comparator returns
-      for (; other < end; ++other) before += compare(keys[other], key) ? 1 : 0;
+      for (; other < end; ++other) before += compare(keys[other], key) ? 1u : 0u;
       atomicAdd(&ranks[mine], before);
     }
   }
@@ -250,3 +251,4 @@ __global__ void __launch_bounds__(Context::tuning::sample_threads)
 }
 
 }  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

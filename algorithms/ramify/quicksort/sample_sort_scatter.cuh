@@ -9,6 +9,7 @@
 #include <ramify/quicksort/sample_sort_count.cuh>
 #include <type_traits>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 /// The shared memory of a block: this struct, then the elements of a tile, then their bucket
@@ -56,11 +57,11 @@ struct tile_scatter {
   unsigned count;
   unsigned id_and_rank[items];  ///< of this thread's elements: bucket | rank in it << id_bits
 
-  __device__ tile_scatter(scatter_shared<Context>& shared, unsigned tile, unsigned count)
-      : shared(shared), ids(shared.template ids<Id>(tile)), count(count) {}
+  __device__ tile_scatter(scatter_shared<Context>& memory, unsigned tile, unsigned elements)
+      : shared(memory), ids(memory.template ids<Id>(tile)), count(elements) {}
 
   [[nodiscard]] __device__ bool exists(unsigned at) const { return plain || at < count; }
-  [[nodiscard]] __device__ static unsigned at(int i) { return i * threads + threadIdx.x; }
+  [[nodiscard]] __device__ static unsigned at(int i) { return unsigned(i) * threads + threadIdx.x; }
   /// Returns the index of an element in grouped order.
   [[nodiscard]] __device__ unsigned index(int i) const {
     return shared.counts[id_and_rank[i] % max_ids] + (id_and_rank[i] >> id_bits);
@@ -191,7 +192,7 @@ __device__ void swap_with_mirror_images(Element* elements, const segment& of, po
     Element back[items];
     RAMIFY_UNROLL
     for (int i = 0; i < items; ++i) {
-      const position at = first + i * threads;
+      const position at = first + unsigned(i) * threads;
       if (at < end) {
         front[i] = elements[at];
         back[i] = elements[mirrored(at)];
@@ -199,7 +200,7 @@ __device__ void swap_with_mirror_images(Element* elements, const segment& of, po
     }
     RAMIFY_UNROLL
     for (int i = 0; i < items; ++i) {
-      const position at = first + i * threads;
+      const position at = first + unsigned(i) * threads;
       if (at < end) {
         elements[at] = back[i];
         elements[mirrored(at)] = front[i];
@@ -307,3 +308,4 @@ __global__ void __launch_bounds__(Context::tuning::tile_threads)
 }
 
 }  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

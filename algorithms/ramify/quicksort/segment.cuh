@@ -29,7 +29,7 @@ struct segment {
 };
 
 /// Returns the number of tiles of `tile_size` elements that cover a segment.
-__host__ __device__ inline unsigned tile_count(const segment& s, int tile_size) {
+__host__ __device__ inline unsigned tile_count(const segment& s, unsigned tile_size) {
   return static_cast<unsigned>((s.size() + tile_size - 1) / tile_size);
 }
 
@@ -83,7 +83,7 @@ struct thread_share {
     stride_ = rank < full ? full : 1;
   }
   /// Returns the index in the tile of this thread's element `item`.
-  [[nodiscard]] __device__ unsigned at(int item) const { return first_ + item * stride_; }
+  [[nodiscard]] __device__ unsigned at(int item) const { return first_ + unsigned(item) * stride_; }
 
  private:
   unsigned first_;

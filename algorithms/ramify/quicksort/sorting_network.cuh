@@ -10,6 +10,7 @@
 #include <ramify/runtime/collectives.cuh>
 #include <type_traits>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 /// The elements of one thread: keys and, if values are to follow them, the indices they came from.
@@ -69,3 +70,4 @@ __device__ void sort_in_registers(thread_items<Key, items, with_indices>& mine, 
 }
 
 }  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

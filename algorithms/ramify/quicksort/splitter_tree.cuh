@@ -10,11 +10,12 @@
 
 #include <ramify/quicksort/sample_sort_context.cuh>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 /// Returns the index of a node in the in-order traversal of a tree.
 __device__ inline unsigned inorder_index(unsigned node, unsigned levels) {
-  const unsigned depth = 31 - __clz(static_cast<int>(node));
+  const auto depth = static_cast<unsigned>(31 - __clz(static_cast<int>(node)));
   const unsigned left_of_it = 2 * (node - (1u << depth)) + 1;
   return (left_of_it << (levels - 1 - depth)) - 1;
 }
@@ -86,3 +87,4 @@ __device__ void find_buckets(unsigned (&ids)[items], const Code (&keys)[items], 
 }
 
 }  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

@@ -21,6 +21,7 @@
 #include <ramify/runtime/shared.cuh>
 #include <ramify/runtime/team.cuh>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
 /// Returns how many of the first `diagonal` elements of the merge of two runs come from the left
@@ -89,13 +90,13 @@ struct team_merge_sort {
       Value values[items];
       RAMIFY_UNROLL
       for (int i = 0; i < items; ++i) {
-        const unsigned at = i * threads + team.rank;
+        const unsigned at = unsigned(i) * threads + team.rank;
         if (at < count) values[i] = from.values[begin + shared.indices[at]];
       }
       team.sync();
       RAMIFY_UNROLL
       for (int i = 0; i < items; ++i) {
-        const unsigned at = i * threads + team.rank;
+        const unsigned at = unsigned(i) * threads + team.rank;
         if (at < count) to.values[begin + at] = values[i];
       }
     }
@@ -119,7 +120,7 @@ struct team_merge_sort {
     const int left_over = team.rank == full ? static_cast<int>(count - first) : 0;
     const int valid = team.rank < full ? items : left_over;
     for_valid_items(valid, [&](int i, bool all) {
-      const unsigned index = all ? i * full + team.rank : first + i;
+      const unsigned index = all ? unsigned(i) * full + team.rank : first + unsigned(i);
       mine.keys[i] = read(index);
       if constexpr (has_values) mine.indices[i] = index;
     });
@@ -177,9 +178,10 @@ struct team_merge_sort {
   __device__ static void store(const arrays& shared, const elements& mine, unsigned first,
                                int valid) {
     for_valid_items(valid, [&](int i, bool) {
-      shared.keys[first + i] = mine.keys[i];
+      const unsigned at = first + unsigned(i);
+      shared.keys[at] = mine.keys[i];
       if constexpr (has_values) {
-        shared.indices[first + i] = static_cast<std::uint16_t>(mine.indices[i]);
+        shared.indices[at] = static_cast<std::uint16_t>(mine.indices[i]);
       }
     });
   }
@@ -238,3 +240,4 @@ struct team_merge_sort {
 };
 
 }  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

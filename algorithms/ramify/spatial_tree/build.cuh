@@ -81,9 +81,9 @@ struct node_split {
   unsigned shift = 0;  ///< of the digit that selects the child
   unsigned parts = 0;  ///< number of equal parts if all codes are equal, else 0
 
-  __device__ node_split(const morton_code* codes, std::uint32_t begin, std::uint32_t end,
+  __device__ node_split(const morton_code* all_codes, std::uint32_t first, std::uint32_t last,
                         unsigned leaf_size)
-      : codes(codes), begin(begin), end(end) {
+      : codes(all_codes), begin(first), end(last) {
     const std::uint64_t differ = codes[begin].code ^ codes[end - 1].code;
     if (differ != 0) {
       shift = static_cast<unsigned>(63 - __clzll(static_cast<long long>(differ))) / dim * dim;
@@ -140,7 +140,7 @@ __device__ void split_nodes(const build_context<Real, dim>& context, const std::
     // 2. Reserve consecutive nodes for the children that have points.
     const unsigned present =
         __ballot_sync(full_warp_mask, mine && begin < end) >> group & ((1u << arity) - 1);
-    const auto children = static_cast<unsigned>(__popc(static_cast<int>(present)));
+    const auto children = static_cast<unsigned>(__popc(present));
     unsigned long long first = 0;
     if (mine && digit == 0) {
       first = atomicAdd(&context.progress->node_count, static_cast<unsigned long long>(children));
@@ -154,8 +154,8 @@ __device__ void split_nodes(const build_context<Real, dim>& context, const std::
     // 3. Write this thread's child. If the array is full, the node stays a leaf, and the host
     //    detects this from the count.
     if (!mine || begin >= end || first + children > context.capacity) continue;
-    const auto child =
-        static_cast<std::uint32_t>(first) + __popc(static_cast<int>(present & ((1u << digit) - 1)));
+    const auto child = static_cast<std::uint32_t>(first) +
+                       static_cast<std::uint32_t>(__popc(present & ((1u << digit) - 1)));
     auto& made = context.nodes[child];
     made.begin = begin;
     made.end = end;

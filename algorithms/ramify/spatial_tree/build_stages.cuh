@@ -121,15 +121,15 @@ struct node_scratch {
   std::byte* lists;
   std::byte* control;
 
-  node_scratch(memory_layout& memory, std::size_t n, std::size_t nodes,
+  node_scratch(memory_layout& memory, std::size_t n, std::size_t max_nodes,
                const spatial_tree_config& config)
-      : nodes(nodes),
+      : nodes(max_nodes),
         block_points(std::min(config.block_points, context::queue_size * (config.leaf_size + 1))),
         // Tasks that wait at the same time have different parents, of which none is an ancestor of
         // another. Each parent has more than block_points points.
         max_tasks(n / block_points + 1),
         progress(memory.take<build_progress>(1)),
-        arrived(memory.take<unsigned>(nodes)),
+        arrived(memory.take<unsigned>(max_nodes)),
         lists(memory.take<std::byte>(recursion<siblings, context>::scratch_bytes(max_tasks))),
         control(memory.take<std::byte>(run_control::scratch_bytes)) {}
 };

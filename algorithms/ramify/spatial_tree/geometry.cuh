@@ -17,6 +17,7 @@
 #include <ramify/runtime/cuda.hpp>
 #include <type_traits>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
 /// Returns sum + d * d, rounded twice.
@@ -106,3 +107,4 @@ struct box {
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

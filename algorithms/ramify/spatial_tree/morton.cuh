@@ -14,6 +14,7 @@
 #include <ramify/spatial_tree/bounds.cuh>
 #include <ramify/spatial_tree/node.cuh>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
 /// A point's Morton code and its index. Points of the same cell are ordered by index, so the order,
@@ -109,3 +110,4 @@ __global__ void gather_points(const point<Real, dim>* points, std::uint32_t n,
 }
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(Context::threads)
   // 4. Reduce the totals of the block, and add the sum to a cell. Many blocks that a graph's loop
   //    launches have no tasks.
   if (has_tasks) {
-    using block_reduction = block_reduce<Value, threads>;
+    using block_reduction = block_reduce<Value, int{threads}>;
     __shared__ typename block_reduction::TempStorage storage;
     total = block_reduction(storage).Reduce(total, context.tree.reduce);
     if (lane == 0) context.totals.add(total, context.tree.reduce);

@@ -201,7 +201,7 @@ struct warp_worker {
 
     // 3. Pop the entries without unvisited children. At most one entry is used in part.
     const bool used_up = has_entry && first + remaining <= width;
-    const unsigned popped = __popc(__ballot_sync(full_warp_mask, used_up));
+    const auto popped = static_cast<unsigned>(__popc(__ballot_sync(full_warp_mask, used_up)));
     if (has_entry && !used_up && first < width) {
       stack[size - 1 - lane].next += width - first;
     }
@@ -209,8 +209,9 @@ struct warp_worker {
 
     // 4. Push the children that have children.
     const unsigned pushes = __ballot_sync(full_warp_mask, degree > 0);
-    if (degree > 0) stack[size + __popc(pushes & ((1u << lane) - 1))] = {child, 0, degree};
-    size += __popc(pushes);
+    const auto lower_pushes = static_cast<unsigned>(__popc(pushes & ((1u << lane) - 1)));
+    if (degree > 0) stack[size + lower_pushes] = {child, 0, degree};
+    size += static_cast<unsigned>(__popc(pushes));
     __syncwarp();
     return children > tuning::lanes;
   }

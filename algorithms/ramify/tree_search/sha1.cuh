@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <ramify/runtime/cuda.hpp>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::tree_search::inline RAMIFY_BUILD {
 
 /// A SHA-1 digest as five big-endian words.
@@ -60,3 +61,4 @@ __host__ __device__ inline sha1_digest sha1_of_words(const std::uint32_t (&messa
 }
 
 }  // namespace ramify::detail::tree_search::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

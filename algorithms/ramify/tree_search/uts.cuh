@@ -29,8 +29,8 @@ struct uts_expand {
   uts_parameters tree;
   double fixed_scale;  ///< 1 / log(1 - p) of a tree whose average does not depend on the depth
 
-  explicit uts_expand(const uts_parameters& tree)
-      : tree(tree), fixed_scale(1 / std::log(1 - 1 / (1 + tree.root_branches))) {}
+  explicit uts_expand(const uts_parameters& parameters)
+      : tree(parameters), fixed_scale(1 / std::log(1 - 1 / (1 + parameters.root_branches))) {}
 
   [[nodiscard]] __host__ __device__ uts_node child(const uts_node& parent, unsigned i) const {
     const auto& w = parent.state.word;

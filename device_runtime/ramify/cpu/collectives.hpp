@@ -11,9 +11,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <ramify/cpu/cuda_builtins.hpp>
+#include <ramify/runtime/build.hpp>
 #include <type_traits>
 #include <vector>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::cpu {
 
 /// The value type of a sort that has keys only.
@@ -174,3 +176,4 @@ class block_merge_sort {
 };
 
 }  // namespace ramify::cpu
+RAMIFY_INT_ARRAY_BOUNDS_END

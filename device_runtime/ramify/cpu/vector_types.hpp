@@ -47,7 +47,8 @@ RAMIFY_VECTOR_TYPES(double, double)
 
 struct dim3 {
   unsigned x, y, z;
-  constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+  constexpr dim3(unsigned along_x = 1, unsigned along_y = 1, unsigned along_z = 1)
+      : x(along_x), y(along_y), z(along_z) {}
   constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
   constexpr operator uint3() const { return {x, y, z}; }
   [[nodiscard]] constexpr std::uint64_t volume() const { return std::uint64_t{x} * y * z; }

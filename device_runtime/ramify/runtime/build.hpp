@@ -18,8 +18,11 @@
 ///
 /// Declarations that all builds share (configurations, reports, errors) are in `ramify` itself.
 
-#if __cplusplus < 202002L
-#error "Ramify needs C++20: compile with -std=c++20"
+#include <ramify/runtime/requirements.hpp>
+
+#if !defined(__CUDACC__) && defined(__clang__) && !defined(__apple_build_version__) && \
+    __clang_major__ < 16
+#error "Ramify's kernels for the CPU executor need Clang 16 or later, or GCC 11 or later"
 #endif
 
 #if defined(__CUDACC__)
@@ -59,6 +62,17 @@
 #else
 #define RAMIFY_UNROLL
 #define RAMIFY_UNROLL_TWO
+#endif
+
+// Between these two lines, GCC's -Wsign-conversion is off. GCC 12 warns of each array bound and each
+// template argument that is an int template parameter. Clang checks the same code.
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#define RAMIFY_INT_ARRAY_BOUNDS_BEGIN \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wsign-conversion\"")
+#define RAMIFY_INT_ARRAY_BOUNDS_END _Pragma("GCC diagnostic pop")
+#else
+#define RAMIFY_INT_ARRAY_BOUNDS_BEGIN
+#define RAMIFY_INT_ARRAY_BOUNDS_END
 #endif
 
 #if !RAMIFY_ON_CUDA && defined(__CUDA_RUNTIME_API_H__)

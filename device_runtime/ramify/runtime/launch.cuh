@@ -48,13 +48,12 @@ struct launch_shape {
   stream_serialization serialization = stream_serialization::
       full;  ///< for launches from the host; a launch from a kernel ignores it
 #if RAMIFY_ON_CUDA
-  __host__ __device__ launch_shape(dim3 grid, dim3 block, std::size_t dynamic_shared = 0)
-      : grid(grid), block(block), dynamic_shared(dynamic_shared) {}
+  __host__ __device__ launch_shape(dim3 blocks, dim3 threads, std::size_t shared_bytes = 0)
+      : grid(blocks), block(threads), dynamic_shared(shared_bytes) {}
 #else
   site written_at;  // for the rule checker's messages
-  launch_shape(dim3 grid, dim3 block, std::size_t dynamic_shared = 0,
-               site written_at = site::current())
-      : grid(grid), block(block), dynamic_shared(dynamic_shared), written_at(written_at) {}
+  launch_shape(dim3 blocks, dim3 threads, std::size_t shared_bytes = 0, site here = site::current())
+      : grid(blocks), block(threads), dynamic_shared(shared_bytes), written_at(here) {}
 #endif
 };
 

@@ -37,14 +37,14 @@ struct task_list {
   __device__ bool push_by_warp(bool has, const Task& task) const {
     const unsigned lane = threadIdx.x % 32;
     const unsigned lanes_with_task = __ballot_sync(full_warp_mask, has);
-    const auto count = static_cast<unsigned>(__popc(static_cast<int>(lanes_with_task)));
+    const auto count = static_cast<unsigned>(__popc(lanes_with_task));
     unsigned long long before = 0;
     if (lane == 0 && count > 0) {
       before = atomicAdd(count_and_blocks, 1ull * count << 32 | count);
     }
     before = __shfl_sync(full_warp_mask, before, 0);
     const unsigned lower_lanes = lanes_with_task & ((1u << lane) - 1);
-    const auto rank = static_cast<unsigned>(__popc(static_cast<int>(lower_lanes)));
+    const auto rank = static_cast<unsigned>(__popc(lower_lanes));
     return !has || put(task, static_cast<unsigned>(before >> 32) + rank,
                        static_cast<unsigned>(before) + rank);
   }

@@ -11,6 +11,7 @@
 
 #include <ramify/runtime/cuda.hpp>
 
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::inline RAMIFY_BUILD {
 
 /// A team of `threads` consecutive threads. The block must consist of at most `max_teams` such
@@ -66,3 +67,4 @@ __device__ bool any_of_team(const block_team<threads, max_teams>& team, Test tes
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

@@ -98,8 +98,8 @@ class trace_recorder {
   static constexpr std::size_t max_capacity = std::size_t{1} << 24;
 
   struct state {
-    state(launch_trace& into, cudaStream_t stream)
-        : trace(into), stream(stream), capacity(static_cast<unsigned>(into.capacity)) {
+    state(launch_trace& into, cudaStream_t of)
+        : trace(into), stream(of), capacity(static_cast<unsigned>(into.capacity)) {
       buffer = device_buffer<std::byte>(lay_out(nullptr), stream);
       lay_out(buffer.data());
       by_host.capacity = capacity;

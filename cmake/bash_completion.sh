@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Writes the bash completion of a program, from the options that its --help lists.
+#   bash_completion.sh PROGRAM OUTPUT
+set -euo pipefail
+program=$1 output=$2
+name=$(basename "$program")
+help=$("$program" --help)
+
+# One line an option: its names, "|" between them; a tab; then "file" for a file or folder, "none" for
+# another value, "flag" without a value, or the words of a list of choices.
+options=$(awk '
+  function finish() { if (names != "") print names "\t" kind(); names = "" }
+  # Returns the words of a list such as "cuda, cpu or automatic", or "".
+  function choices(text,   n, i, words, all) {
+    gsub(/ \([^)]*\)/, "", text)  # such as "(the default)"
+    gsub(/,? or /, ", ", text)
+    n = split(text, words, ", ")
+    if (n < 2) return ""
+    for (i = 1; i <= n; ++i) {
+      if (words[i] !~ /^[a-z0-9_][A-Za-z0-9_.-]*$/) return ""
+      all = all (i > 1 ? " " : "") words[i]
+    }
+    return all
+  }
+  function kind(   n, i, parts, found) {
+    if (value ~ /FILE/ || names ~ /-dir$/) return "file"
+    if (value ~ /:\{.*\}/) {
+      gsub(/.*\{|\}.*/, "", value)
+      gsub(/,/, " ", value)
+      return value
+    }
+    if (value ~ /^NAME/ || value == "") {
+      n = split(about, parts, ": ")  # the list may stand before or after a colon
+      for (i = 1; i <= n; ++i) if ((found = choices(parts[i])) != "") return found
+    }
+    return value == "" ? "flag" : "none"
+  }
+  /^  -/ {
+    finish()
+    names = $1
+    gsub(/,/, "|", names)
+    rest = substr($0, index($0, $1) + length($1))
+    value = about = ""
+    if (rest ~ /^ [A-Za-z]/) {  # one space: the type of the value
+      value = rest
+      sub(/^ /, "", value)
+      sub(/ .*/, "", value)
+      rest = substr(rest, 2 + length(value))
+    }
+    sub(/^ *((Needs|Excludes): [^ ]+ *)*/, "", rest)
+    about = rest
+    next
+  }
+  names != "" && /^    +/ { sub(/^ +/, ""); about = about (about == "" ? "" : " ") $0; next }
+  { finish() }
+  END { finish() }' <<<"$help")
+[ -n "$options" ] || { echo "bash_completion.sh: $name --help lists no options" >&2; exit 1; }
+
+{
+  echo "# SPDX-License-Identifier: BSD-3-Clause"
+  echo "# Completion of $name in bash. Made from its --help."
+  echo "_ramify_$name() {"
+  echo "  local word=\$2"
+  echo "  COMPREPLY=()"
+  echo "  case \$3 in"
+  while IFS=$'\t' read -r names kind; do
+    case $kind in
+      flag) ;;
+      file) printf '    %s)\n      compopt -o filenames\n' "$names"
+            printf '      mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;\n' ;;
+      none) printf '    %s) ;;\n' "$names" ;;
+      *) printf '    %s)\n      mapfile -t COMPREPLY < <(compgen -W "%s" -- "$word") ;;\n' \
+           "$names" "$kind" ;;
+    esac
+  done <<<"$options"
+  all=$(cut -f1 <<<"$options" | tr '|\n' '  ')
+  printf '    *) mapfile -t COMPREPLY < <(compgen -W "%s" -- "$word") ;;\n' "${all% }"
+  echo "  esac"
+  echo "}"
+  echo "complete -F _ramify_$name $name"
+} >"$output"
