@@ -27,7 +27,11 @@ namespace {
 
 using ramify::detail::runtime::current_context;
 
-void reset_device() { check(cudaDeviceReset(), "resetting the device"); }
+/// The first call may return the error of a fault.
+void reset_device() {
+  static_cast<void>(cudaDeviceReset());
+  check(cudaDeviceReset(), "resetting the device");
+}
 
 /// Runs a chain on a route. Returns whether all its steps ran once.
 template <class Program>
