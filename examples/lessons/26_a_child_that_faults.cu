@@ -8,11 +8,11 @@
 //                fault. No kernel gets the error of a fault. The host gets it from a later call,
 //                and then from all calls: the fault ends all work of the process on the device, and
 //                its memory is lost. cudaDeviceReset() makes the device usable again.
-// The pitfall    The host's error names neither the kernel nor the thread, and the call that returns
-//                it may be far from the launch. compute-sanitizer runs the program and reports each
-//                invalid access with its kernel, block and thread: "Invalid __global__ write of
-//                size 4 bytes". On the CPU executor, AddressSanitizer reports the line, and also an
-//                access shortly beyond an array, which may be no fault.
+// The pitfall    The host's error names neither the kernel nor the thread, and the call that
+//                returns it may be far from the launch. By its documentation, compute-sanitizer
+//                reports each invalid access with its kernel, block and thread ("Invalid __global__
+//                write of size 4 bytes"). On the CPU executor, AddressSanitizer reports the line,
+//                and also an access just beyond an array, which may cause no fault.
 // Try            In step 3, write `memory.data()` instead of `wrong`. Nothing faults.
 #include "lesson.hpp"
 

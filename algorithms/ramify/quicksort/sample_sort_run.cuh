@@ -152,9 +152,9 @@ class sample_sort_run {
                      : std::size_t{tuning::bucket_limit});
   }
 
-  /// Returns the sizes that depend only on the current device. They are computed once per context of
-  /// a device, because a few dozen such driver calls take as long as sorting a million keys. (The
-  /// limits of kernels, which they set, end with the context.)
+  /// Returns the sizes that depend only on the current device. They are computed once per context,
+  /// because a few dozen such driver calls take as long as sorting a million keys, and because the
+  /// kernels' limits of shared memory, which these calls raise, end with the context.
   static const sample_sort_sizes& device_sizes() {
     static std::mutex mutex;
     static std::map<runtime::context_id, sample_sort_sizes> cache;

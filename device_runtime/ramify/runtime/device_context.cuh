@@ -42,8 +42,8 @@ struct context_markers {
   context_id last = 0;
 };
 
-/// Returns the markers of the CUDA devices, which all CUDA builds of a program share. They are never
-/// destroyed, because objects that live until the program ends use them.
+/// Returns the markers of the CUDA devices, which all CUDA builds of a program share. They are
+/// never destroyed, because objects that live until the program ends use them.
 template <bool on_cuda>
 context_markers& all_context_markers() {
   static auto& all = *new context_markers;
@@ -117,8 +117,8 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
   }
 }
 
-/// Returns the id of the current device's context; another one after cudaDeviceReset(). Thread-safe.
-/// \throws cuda_error
+/// Returns the id of the current device's context; another one after cudaDeviceReset().
+/// Thread-safe. \throws cuda_error
 [[nodiscard]] inline context_id current_context() {
   const int device = current_device();
   context_markers& all = all_context_markers<true>();

@@ -13,8 +13,8 @@
 /// | device_stream       | the grid    | run one after another, independent of all other streams  |
 ///
 /// A device stream or event is valid only in the grid that created it and must not be passed to a
-/// child. With -DRAMIFY_CHECK=1, device_stream and device_event check on a GPU that the running grid
-/// created them. The CPU executor checks each use of a stream or event.
+/// child. With -DRAMIFY_CHECK=1, device_stream and device_event check on a GPU that the running
+/// grid created them. The CPU executor checks each use of a stream or event.
 
 #include <ramify/runtime/check.cuh>
 #include <ramify/runtime/device_context.cuh>
