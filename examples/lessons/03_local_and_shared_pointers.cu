@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 3: a child grid must not receive pointers to local or shared memory.
 //
-// You will see   two numbers passed to a child correctly, and the CPU executor's report of two
-//                wrong ways.
+// You will see   two numbers passed to a child correctly, and the report of two wrong ways by the
+//                CPU executor, or by a GPU if the lesson is compiled with -DRAMIFY_CHECK=1.
 // The rule       Pass a child values, and pointers to global memory.
 // The pitfall    Local memory belongs to one thread and shared memory to one block. In the child
 //                the same address refers to other memory, or to none. The parent may have ended.
@@ -37,9 +37,9 @@ __global__ void right(int* global, int* received, int* failures) {
   }
 }
 
-#if !RAMIFY_ON_CUDA
-// Only the CPU executor may run the wrong ways. It checks every argument of a launch, also inside
-// structs, before the child runs.
+#if !RAMIFY_ON_CUDA || RAMIFY_CHECK
+// Only the CPU executor and kernels with checks may run the wrong ways. launch() then checks every
+// argument before the child runs, also inside structs.
 
 __global__ void passes_shared(int* global, int* received) {
   __shared__ int mine;
@@ -73,15 +73,19 @@ int main() {
     std::cout << "the local number, by value:               " << got[0] << " (10 + 5)\n"
               << "the shared number, through global memory: " << got[1] << " (10 + 11 + ... + 41)\n"
               << "launches that failed:                     " << failures.read()[0] << '\n';
-#if RAMIFY_ON_CUDA
+#if RAMIFY_ON_CUDA && !RAMIFY_CHECK
     std::cout << "the wrong ways are undefined behavior; the CPU executor reports them\n";
 #else
-    // A rule violation makes the host's launch throw. The message names rule, kernel, block and
-    // thread.
+    // The message names rule, kernel, block and thread. On the CPU executor, the host's launch
+    // throws it. On a GPU, the kernel prints it and stops the device until cudaDeviceReset(), which
+    // frees all memory.
     for (const auto kernel : {passes_shared, passes_local}) {
-      std::cout << "the CPU executor reports: " << lesson::violation([&] {
-        check(launch(kernel, {1, 32}, nullptr, global.data(), received.data()).code(), "launching");
-      }) << '\n';
+      lesson::show_violation([&] {
+        const lesson::device_array<int> one(1);
+        const lesson::device_array<int> two(2);
+        check(launch(kernel, {1, 32}, nullptr, one.data(), two.data()).code(), "launching");
+        check(cudaDeviceSynchronize(), "waiting for the kernel");
+      });
     }
 #endif
   });

@@ -111,6 +111,7 @@ __global__ void times(long long* times) {
 }
 
 __global__ void calls_the_host_function() { static_cast<void>(cudaDeviceSynchronize()); }
+__global__ void resets_the_device() { static_cast<void>(cudaDeviceReset()); }
 __global__ void copies_as_the_host(int* to, const int* from) {
   static_cast<void>(cudaMemcpy(to, from, sizeof *to, cudaMemcpyDefault));
 }
@@ -252,6 +253,9 @@ BOOST_AUTO_TEST_CASE(a_kernel_must_not_make_calls_of_the_host) {
   BOOST_CHECK_EXCEPTION(
       static_cast<void>(launch(supported_kernels::calls_the_host_function, {1, 1}, nullptr)),
       cpu::rule_violation, names("cudaDeviceSynchronize()"));
+  BOOST_CHECK_EXCEPTION(
+      static_cast<void>(launch(supported_kernels::resets_the_device, {1, 1}, nullptr)),
+      cpu::rule_violation, names("cudaDeviceReset()"));
   int to = 1;
   const int from = 2;
   BOOST_CHECK_EXCEPTION(

@@ -3,18 +3,24 @@
 # Runs a lesson and compares its output with the expected output, line by line. An expected line is a
 # shell pattern: * stands for text that differs between machines.
 #
-#   check.sh <program> <expected> [<environment>...]
+#   check.sh <program> <expected> [<environment>...] [-- <argument>...]
 set -euo pipefail
 shopt -s extglob
 program=$1 expected=$2
 shift 2
+environment=()
+while [ $# -gt 0 ] && [ "$1" != -- ]; do
+  environment+=("$1")
+  shift
+done
+[ $# = 0 ] || shift
 
 if [ ! -x "$program" ]; then
   echo "not built: $program; build all targets, or only $(basename "$program"), before the test"
   exit 1
 fi
 status=0
-output=$(env "$@" timeout 120 "$program" 2>&1) || status=$?
+output=$(env "${environment[@]}" timeout 120 "$program" "$@" 2>&1) || status=$?
 if [ $status = 77 ]; then
   printf '%s\n' "$output"
   exit 77

@@ -40,3 +40,7 @@ expect 77 'skipped: no device' ./lesson expected.txt
 expect 1 'not built: ./missing; build all targets' ./missing expected.txt
 lesson 0 'one'
 expect 1 'there is no expected output: write it to nothing.txt' ./lesson nothing.txt
+printf '#!/bin/sh\necho "$A $*"\n' >lesson
+echo 'x one two' >expected.txt
+expect 0 '' ./lesson expected.txt A=x -- one two
+expect 1 "it is 'x one'" ./lesson expected.txt A=x -- one

@@ -2,6 +2,7 @@
 // Recursions that flood the device with tasks. Every task runs exactly once, even if launches fail
 // or no launch slot is free.
 #include <algorithm>
+#include <atomic>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -9,11 +10,13 @@
 #include <ramify/runtime/error.hpp>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "effort.hpp"
 #include "exceptions.hpp"
 #include "flood.cuh"
+#include "foreign_grids.cuh"
 #include "printing.hpp"
 
 namespace tests::inline RAMIFY_BUILD {
@@ -87,6 +90,57 @@ BOOST_DATA_TEST_CASE(no_task_is_lost_when_launches_fail,
   const flood_request request{.tasks = many, .children = 20, .assumed_limit = 2048};
   expect_every_task_once(request, std::size_t(pending_launches));
 }
+
+#if !RAMIFY_ON_CUDA
+// Grids of the user, which take no slots, hold places of the pool during the whole run.
+BOOST_DATA_TEST_CASE(no_task_is_lost_beside_foreign_grids,
+                     data::make({64u, 63u, 61u, 40u}) * data::make(grains), places, grain) {
+  const cpu::scoped_executor_config config(cpu::parse_executor_config("parallel:1"));
+  const launch_limits limits({.pending_launches = 64});
+  for (const route taken : {route::device, route::flat}) {
+    held_places others(places);
+    flood_request request{.tasks = 400, .children = 20, .route = taken};
+    request.launches = {grain, 0, 1};
+    expect_every_task_once(request, 64);
+    const foreign_counts& counts = others.release();
+    BOOST_TEST(counts.launched == places);
+    BOOST_TEST(counts.ran == places);
+  }
+}
+
+// Two threads of the host run recursions, and the kernels of a third launch grids without slots.
+BOOST_AUTO_TEST_CASE(no_task_is_lost_in_concurrent_host_threads) {
+  const launch_limits limits({.pending_launches = 64});
+  const slot_lease all_the_time(64);  // without a lease, the executor clears the count of slots
+  std::atomic<unsigned> runs_left = 2;
+  std::string wrong[2];
+  const auto recurse = [&](unsigned which) {
+    try {
+      for (int i = 0; i < cut_down(20, 6) && wrong[which].empty(); ++i) {
+        flood_request request{.tasks = 400, .children = 20};
+        request.launches = {grains[i % 3], 0, 1};
+        const flood_result result = run_flood(request, 64);
+        if (std::ranges::count(result.runs, 1u) != 400) wrong[which] = "a task was lost";
+      }
+    } catch (const std::exception& e) {
+      wrong[which] = e.what();
+    }
+    --runs_left;
+  };
+  std::thread first(recurse, 0);
+  std::thread second(recurse, 1);
+  foreign_counts counts;
+  counts.released = 1;
+  while (runs_left > 0) run_foreign_grids(counts, 200);
+  first.join();
+  second.join();
+  BOOST_TEST(wrong[0] == "");
+  BOOST_TEST(wrong[1] == "");
+  BOOST_TEST(counts.ran == counts.launched);
+  BOOST_TEST(counts.failed > 0u);  // the pool was full
+  BOOST_TEST(slots_in_use() == 0u);
+}
+#endif
 
 BOOST_AUTO_TEST_CASE(no_task_is_lost_without_a_single_slot) {
   const flood_request request{.tasks = 3000, .children = 20, .slots_taken = true};

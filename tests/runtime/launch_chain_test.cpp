@@ -11,6 +11,7 @@
 
 #include "backend_under_test.hpp"
 #include "chain_fixture.cuh"
+#include "foreign_grids.cuh"
 #include "printing.hpp"
 #include "slot_checks.cuh"
 
@@ -88,6 +89,23 @@ BOOST_AUTO_TEST_CASE(every_schedule_gives_the_same_steps,
     for_each_program([&]<class Program>(Program*) { run_once<Program>({}); });
   }
 }
+
+#if !RAMIFY_ON_CUDA
+// Grids of the user, which take no slots, hold places of the pool during the whole run.
+BOOST_DATA_TEST_CASE(every_step_runs_beside_foreign_grids,
+                     data::make({64u, 63u, 62u, 61u, 60u, 55u, 40u}), places) {
+  const ramify::cpu::scoped_executor_config config(
+      ramify::cpu::parse_executor_config("parallel:1"));
+  const launch_limits limits({.pending_launches = 64});
+  held_places others(places);
+  for_each_program([&]<class Program>(Program*) {
+    const auto report = run_once<Program>({.limit = 64});
+    BOOST_TEST(report.taken == ramify::route::device);
+    if (places == 64) BOOST_TEST(report.child_grids == 0u);
+  });
+  BOOST_TEST(others.release().ran == places);
+}
+#endif
 
 BOOST_AUTO_TEST_CASE(slots_that_are_taken_leave_the_steps_to_the_host) {
   for_each_program([&]<class Program>(Program*) {

@@ -152,15 +152,15 @@ class sample_sort_run {
                      : std::size_t{tuning::bucket_limit});
   }
 
-  /// Returns the sizes that depend only on the current device. They are computed once per device,
-  /// because a few dozen such driver calls take as long as sorting a million keys.
+  /// Returns the sizes that depend only on the current device. They are computed once per context,
+  /// because a few dozen such driver calls take as long as sorting a million keys, and because the
+  /// kernels' limits of shared memory, which these calls raise, end with the context.
   static const sample_sort_sizes& device_sizes() {
     static std::mutex mutex;
-    static std::map<int, sample_sort_sizes> cache;
-    int device = 0;
-    check(cudaGetDevice(&device), "querying the current device");
+    static std::map<runtime::context_id, sample_sort_sizes> cache;
+    const runtime::context_id context_now = runtime::current_context();
     const std::lock_guard lock(mutex);
-    if (const auto cached = cache.find(device); cached != cache.end()) return cached->second;
+    if (const auto cached = cache.find(context_now); cached != cache.end()) return cached->second;
 
     sample_sort_sizes sizes{};
     set_sample_sizes(sizes);
@@ -171,7 +171,7 @@ class sample_sort_run {
     }
     sizes.blocks =
         resident_blocks(sample_sort_scatter<true, context>, tuning::tile_threads, sizes.tile_bytes);
-    return cache[device] = sizes;
+    return cache[context_now] = sizes;
   }
 
   static void set_sample_sizes(sample_sort_sizes& sizes) {

@@ -46,6 +46,7 @@ struct executor_config {
   std::uint64_t failing_call = 0;
   /// Whether all calls after failing_call fail too, as they do on a GPU after a fault in a kernel.
   /// Their error is cudaErrorLaunchFailure. A call that frees or destroys still does so.
+  /// cudaDeviceReset() ends the failure.
   bool device_stays_failed = false;
   /// A launch deeper in the launch tree breaks rule::endless_recursion; 0: no limit. A grid that
   /// the host launched has depth 0. The environment variable RAMIFY_CPU_MAX_DEPTH sets the initial
@@ -86,6 +87,9 @@ class [[nodiscard]] scoped_executor_config {
 
 /// Returns the number of existing streams, events, and allocations of device and pinned memory.
 [[nodiscard]] std::uint64_t live_objects();
+
+/// Returns the number of calls of cudaDeviceReset() since the process started.
+[[nodiscard]] std::uint64_t resets();
 
 /// The rules of dynamic parallelism that the executor checks.
 enum class rule {

@@ -183,6 +183,9 @@ enum cudaLimit {
 [[nodiscard]] cudaError_t cudaSetDevice(int);
 [[nodiscard]] cudaError_t cudaGetDeviceProperties(cudaDeviceProp*, int device);
 [[nodiscard]] cudaError_t cudaDeviceSynchronize();
+/// Frees all memory, destroys all streams and events, and sets all limits to their defaults. No
+/// other thread may use the device meanwhile. Variables keep their values.
+[[nodiscard]] cudaError_t cudaDeviceReset();
 [[nodiscard]] cudaError_t cudaDeviceSetLimit(cudaLimit, std::size_t);
 
 }  // namespace ramify::cpu::builtins

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <ramify/runtime/check.cuh>
+#include <ramify/runtime/device_context.cuh>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -29,21 +30,21 @@ namespace ramify::inline RAMIFY_BUILD {
 /// \throws cuda_error
 inline cudaMemPool_t scratch_pool() {
   static std::mutex mutex;
-  static std::map<int, cudaMemPool_t> pools;
-  const int device = current_device();
+  static std::map<detail::context_id, cudaMemPool_t> pools;
+  const detail::context_id context = detail::current_context();
   const std::lock_guard lock(mutex);
-  if (const auto known = pools.find(device); known != pools.end()) return known->second;
+  if (const auto known = pools.find(context); known != pools.end()) return known->second;
 
   cudaMemPoolProps properties{};
   properties.allocType = cudaMemAllocationTypePinned;
   properties.location.type = cudaMemLocationTypeDevice;
-  properties.location.id = device;
+  properties.location.id = current_device();
   cudaMemPool_t pool = nullptr;
   check(cudaMemPoolCreate(&pool, &properties), "creating the scratch memory pool");
   std::uint64_t keep_all = ~std::uint64_t{0};
   check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep_all),
         "configuring the scratch memory pool");
-  return pools[device] = pool;
+  return pools[context] = pool;
 }
 
 /// Returns unused scratch memory of the current device to the driver. Waits for the device.
@@ -78,7 +79,8 @@ inline void release_scratch() {}
 /// An owning, move-only array of `size()` uninitialized objects in device memory.
 ///
 /// The memory may be used by later work in `stream`. The destructor frees it in stream order, after
-/// the work that the stream holds then. A moved-from buffer is empty.
+/// the work that the stream holds then. After cudaDeviceReset(), which frees all memory, it frees
+/// nothing. A moved-from buffer is empty.
 template <class T>
 class device_buffer {
   static_assert(std::is_trivially_copyable_v<T>, "device memory holds plain bits");
@@ -89,6 +91,7 @@ class device_buffer {
   device_buffer(std::size_t count, cudaStream_t stream)
       : data_(nullptr, free_in_stream{stream}), size_(count) {
     if (count == 0) return;
+    data_.get_deleter().made_in = detail::current_context();
     void* memory = nullptr;
 #if RAMIFY_ON_CUDA
     check(cudaMallocFromPoolAsync(&memory, count * sizeof(T), scratch_pool(), stream),
@@ -105,8 +108,10 @@ class device_buffer {
  private:
   struct free_in_stream {
     cudaStream_t stream = nullptr;
+    detail::context_id made_in = 0;
     // An error is ignored for the reason that destroyed_by gives.
     void operator()(T* memory) const {
+      if (!detail::context_exists(made_in)) return;
 #if RAMIFY_ON_CUDA
       static_cast<void>(cudaFreeAsync(memory, stream));
 #else
@@ -131,6 +136,7 @@ class pinned_buffer {
   /// \throws cuda_error (out of memory)
   explicit pinned_buffer(std::size_t count) : size_(count) {
     if (count == 0) return;
+    data_.get_deleter() = {detail::current_context()};
     void* memory = nullptr;
     check(cudaMallocHost(&memory, count * sizeof(T)), "allocating pinned memory");
     data_.reset(static_cast<T*>(memory));

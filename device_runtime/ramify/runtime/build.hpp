@@ -16,6 +16,10 @@
 /// which can record when they run (grid_trace.cuh). The kernels of the CPU executor can always
 /// record.
 ///
+/// With -DRAMIFY_CHECK=1, nvcc -rdc=true builds on_cuda_checked and on_cuda_traced_checked: kernels
+/// that check the rules of dynamic parallelism at each launch (rule_checks.cuh). The CPU executor
+/// always checks them. Without -rdc=true no kernel launches, and the definition has no effect.
+///
 /// Declarations that all builds share (configurations, reports, errors) are in `ramify` itself.
 
 #include <ramify/runtime/requirements.hpp>
@@ -30,15 +34,24 @@
 #if !defined(RAMIFY_TRACE)
 #define RAMIFY_TRACE 0
 #endif
+#if !defined(RAMIFY_CHECK)
+#define RAMIFY_CHECK 0
+#endif
 #if defined(__CUDACC_RDC__)
 #define RAMIFY_DEVICE_LAUNCH 1
-#if RAMIFY_TRACE
+#if RAMIFY_TRACE && RAMIFY_CHECK
+#define RAMIFY_BUILD on_cuda_traced_checked
+#elif RAMIFY_TRACE
 #define RAMIFY_BUILD on_cuda_traced
+#elif RAMIFY_CHECK
+#define RAMIFY_BUILD on_cuda_checked
 #else
 #define RAMIFY_BUILD on_cuda
 #endif
 #else
 #define RAMIFY_DEVICE_LAUNCH 0
+#undef RAMIFY_CHECK
+#define RAMIFY_CHECK 0
 #if RAMIFY_TRACE
 #define RAMIFY_BUILD on_cuda_flat_traced
 #else
@@ -50,6 +63,8 @@
 #define RAMIFY_DEVICE_LAUNCH 1
 #undef RAMIFY_TRACE
 #define RAMIFY_TRACE 1
+#undef RAMIFY_CHECK
+#define RAMIFY_CHECK 0
 #define RAMIFY_BUILD on_cpu
 #endif
 
@@ -87,6 +102,9 @@ inline constexpr bool device_launch_available = RAMIFY_DEVICE_LAUNCH != 0;
 
 /// Whether kernels of this build can record when they run.
 inline constexpr bool trace_available = RAMIFY_TRACE != 0;
+
+/// Whether kernels of this build check the rules of dynamic parallelism.
+inline constexpr bool rules_are_checked = RAMIFY_CHECK != 0 || !RAMIFY_ON_CUDA;
 
 }  // namespace ramify::inline RAMIFY_BUILD
 

@@ -19,6 +19,7 @@
 #if RAMIFY_ON_CUDA
 
 #include <ramify/runtime/check.cuh>
+#include <ramify/runtime/device_context.cuh>
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
@@ -37,6 +38,7 @@ class executable_graph {
  protected:
   executable_graph() = default;
   [[nodiscard]] cudaError_t instantiate(const unique_graph& graph) {
+    executable_.get_deleter() = {current_context()};
     cudaGraphExec_t executable = nullptr;
     const cudaError_t error = cudaGraphInstantiate(&executable, graph.get(), 0);
     executable_.reset(executable);

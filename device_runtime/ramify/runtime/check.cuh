@@ -2,14 +2,11 @@
 #pragma once
 
 /// \file
-/// check(): turns the error code of a CUDA call on the host into an exception. unique_handle: owns
-/// what a CUDA call has created.
+/// check(): turns the error code of a CUDA call on the host into an exception.
 
-#include <memory>
 #include <ramify/runtime/cuda.hpp>
 #include <ramify/runtime/error.hpp>
 #include <string>
-#include <type_traits>
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -30,21 +27,3 @@ inline void check(cudaError_t code, const char* doing) {
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD
-
-namespace ramify::detail::runtime::inline RAMIFY_BUILD {
-
-/// Destroys a handle with the CUDA function `destroy`. A destructor must not throw, so it ignores
-/// the error: the call fails only if the device has failed, and then the next call reports it.
-template <auto destroy>
-struct destroyed_by {
-  template <class T>
-  void operator()(T* handle) const {
-    static_cast<void>(destroy(handle));
-  }
-};
-
-/// An owning, move-only handle, or memory, that `destroy` destroys. A moved-from handle is null.
-template <class Handle, auto destroy>
-using unique_handle = std::unique_ptr<std::remove_pointer_t<Handle>, destroyed_by<destroy>>;
-
-}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD

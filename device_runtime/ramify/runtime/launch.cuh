@@ -18,14 +18,17 @@
 #include <cstddef>
 #include <ramify/runtime/cuda.hpp>
 #include <ramify/runtime/grid_trace.cuh>
+#include <ramify/runtime/rule_checks.cuh>
 #include <type_traits>
 #include <utility>
 
 #if !RAMIFY_ON_CUDA
 #include <array>
-#include <exception>
 #include <memory>
 #include <tuple>
+#endif
+#if !RAMIFY_ON_CUDA || RAMIFY_CHECK
+#include <exception>
 #endif
 
 namespace ramify::inline RAMIFY_BUILD {
@@ -47,7 +50,16 @@ struct launch_shape {
   std::size_t dynamic_shared;
   stream_serialization serialization = stream_serialization::
       full;  ///< for launches from the host; a launch from a kernel ignores it
-#if RAMIFY_ON_CUDA
+#if RAMIFY_CHECK
+  detail::launch_site written_at;  // for messages
+  __host__ __device__ launch_shape(dim3 blocks, dim3 threads, std::size_t shared_bytes = 0,
+                                   const char* function = __builtin_FUNCTION(),
+                                   unsigned line_number = __builtin_LINE())
+      : grid(blocks),
+        block(threads),
+        dynamic_shared(shared_bytes),
+        written_at{function, line_number} {}
+#elif RAMIFY_ON_CUDA
   __host__ __device__ launch_shape(dim3 blocks, dim3 threads, std::size_t shared_bytes = 0)
       : grid(blocks), block(threads), dynamic_shared(shared_bytes) {}
 #else
@@ -57,8 +69,10 @@ struct launch_shape {
 #endif
 };
 
-/// The result of a launch. The program must read it: the compiler warns if it is discarded, and on
-/// the CPU executor an unread failure ends the run with a rule_violation.
+/// The result of a launch. The program must read it: the compiler warns if it is discarded. On the
+/// CPU executor an unread failure ends the run with a rule_violation. On a GPU, in a build with
+/// -DRAMIFY_CHECK=1, it is counted (check_ignored_launches()), and on the host it throws
+/// std::logic_error.
 class [[nodiscard("a launch can fail; check its status")]] launch_status {
  public:
   /// True if the grid was launched.
@@ -72,8 +86,28 @@ class [[nodiscard("a launch can fail; check its status")]] launch_status {
     return code_;
   }
 
-#if RAMIFY_ON_CUDA
-  __host__ __device__ explicit launch_status(cudaError_t code) : code_(code) {}
+#if RAMIFY_CHECK
+  __host__ __device__ launch_status(cudaError_t code, const launch_shape& shape)
+      : written_at_(shape.written_at), code_(code) {}
+  launch_status(const launch_status&) = delete;
+  launch_status& operator=(const launch_status&) = delete;
+  __host__ __device__ ~launch_status() noexcept(false) {
+    if (code_ == cudaSuccess || inspected_) return;
+#if defined(__CUDA_ARCH__)
+    detail::count_ignored_launch(code_, written_at_);
+#else
+    if (std::uncaught_exceptions() != 0) return;
+    throw std::logic_error(
+        detail::ignored_launch_message(written_at_.function, "host", written_at_.line, code_));
+#endif
+  }
+
+ private:
+  __host__ __device__ void inspect() const { inspected_ = true; }
+  detail::launch_site written_at_;
+  mutable bool inspected_ = false;
+#elif RAMIFY_ON_CUDA
+  __host__ __device__ launch_status(cudaError_t code, const launch_shape&) : code_(code) {}
 
  private:
   __host__ __device__ void inspect() const {}
@@ -160,14 +194,18 @@ __host__ __device__ launch_status launch_untraced(void (*kernel)(Parameters...),
   const cudaError_t error =
       cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...);
   if (error != cudaSuccess) static_cast<void>(cudaGetLastError());  // clears the error
-  return launch_status(error);
+  return {error, shape};
 #elif RAMIFY_DEVICE_LAUNCH
+#if RAMIFY_CHECK
+  unsigned argument = 0;
+  (check_argument<Parameters>(arguments, shape.written_at.function, ++argument), ...);
+#endif
   static_cast<void>(cudaGetLastError());  // clears the error of an earlier call
   kernel<<<shape.grid, shape.block, shape.dynamic_shared, stream>>>(
       std::forward<Arguments>(arguments)...);
-  return launch_status(cudaGetLastError());
+  return {cudaGetLastError(), shape};
 #else
-  return launch_status(cudaErrorNotSupported);
+  return {cudaErrorNotSupported, shape};
 #endif
 }
 

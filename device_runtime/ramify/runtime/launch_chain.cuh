@@ -161,9 +161,10 @@ class launch_chain {
   /// Waits until the chain is complete. Launches the steps that kernels or graphs did not launch.
   /// After a capture, call it once after the last launch of the graph, or after each launch.
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
-  ///         is being captured; what Program::check() throws
+  ///         is being captured, and after cudaDeviceReset(); what Program::check() throws
   void finish() {
     const phase_range range("launch chain: finish");
+    control_->require_context();
     require_not_captured(control_->stream());
     if (captured_) {
       control_->report() = started_;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <optional>
 #include <ramify/runtime/check.cuh>
+#include <ramify/runtime/device_context.cuh>
 #include <stdexcept>
 
 namespace ramify::inline RAMIFY_BUILD {
@@ -44,7 +45,8 @@ inline launch_limit_values current_launch_limits() {
   return values;
 }
 
-/// Sets limits for a scope, and restores the former ones at its end.
+/// Sets limits for a scope, and restores the former ones at its end, unless cudaDeviceReset() has
+/// replaced them by the default ones.
 ///
 ///     const launch_limits limits({.pending_launches = 16'384});
 ///     limits.granted().pending_launches;  // the limit in force: the driver clamps silently
@@ -106,6 +108,7 @@ class [[nodiscard]] launch_limits {
 
   /// Restores each limit separately: if the driver rejects one, the next is still restored.
   void restore_quietly() noexcept {
+    if (!detail::context_exists(context_)) return;
     const auto restore = [](cudaLimit which, std::optional<std::size_t> value) {
       try {
         set(which, value, "restoring a limit");
@@ -129,6 +132,7 @@ class [[nodiscard]] launch_limits {
 #endif
   }
 
+  const detail::context_id context_ = detail::current_context();
   launch_limit_values former_;  // the old values of the limits that were set
   launch_limit_values granted_;
   std::ptrdiff_t reserved_bytes_ = 0;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/chain_link.cuh>
+#include <ramify/runtime/device_context.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/launch_costs.cuh>
 #include <ramify/runtime/limits.cuh>
@@ -139,7 +140,7 @@ class run_control {
   void may_hold_slots() {
     static_cast<void>(held_.release());
     if (!on_device_route()) return;
-    held_.get_deleter() = {stream_, link()};
+    held_.get_deleter() = {stream_, link(), context_};
     held_.reset(&memory_->progress);
   }
   /// States that all slots are free, or that a grid in the stream releases them. wait() calls it if
@@ -162,8 +163,9 @@ class run_control {
   /// Waits for the stream, and copies the counts of the kernels to the report. Returns the progress
   /// of the launch chain.
   /// \throws device_launch_error for the first launch in a kernel that failed; std::length_error if
-  ///         a task list was too short; cuda_error
+  ///         a task list was too short; std::logic_error after cudaDeviceReset(); cuda_error
   detail::chain_progress wait() {
+    require_context();
     const auto seen = read_back(memory_, stream_, "waiting for the run and reading its status");
     const run_status& status = seen.status;
     if (seen.progress.held == 0) holds_no_slots();
@@ -179,6 +181,9 @@ class run_control {
     report_.deepest_level = std::max(report_.deepest_level, status.deepest);
     return seen.progress;
   }
+
+  /// Checks that no cudaDeviceReset() has destroyed the memory of the run. \throws std::logic_error
+  void require_context() const { detail::require_context(context_, "a run"); }
 
   /// Appends the run's grids to the trace, if there is one. Call it at the end of the run. \throws
   /// cuda_error
@@ -197,7 +202,9 @@ class run_control {
   struct slot_release {
     cudaStream_t stream;
     detail::chain_link link;
+    detail::context_id made_in;
     void operator()(detail::chain_progress*) const {
+      if (!detail::context_exists(made_in)) return;
       try {
         if (is_being_captured(stream)) return;  // the graph releases the slots
         detail::chain_link untraced = link;
@@ -211,6 +218,7 @@ class run_control {
 
   device_memory* memory_;
   cudaStream_t stream_;
+  detail::context_id context_ = detail::current_context();
   slot_lease lease_;
   launch_trace* trace_;
   detail::trace_recorder recorder_;

@@ -15,21 +15,22 @@
 #include <memory>
 #include <mutex>
 #include <ramify/runtime/check.cuh>
+#include <ramify/runtime/device_context.cuh>
 #include <ramify/runtime/status.cuh>
 #include <ramify/runtime/stream.cuh>
 
 namespace ramify::detail::runtime {
 
-/// The launch slots of a device.
+/// The launch slots of a device, in one context.
 struct slot_counter {
   /// The number of slots in use, in device memory. It is never freed, because kernels may use it
-  /// until the process ends.
+  /// until the context ends.
   unsigned* in_use = nullptr;
   unsigned leases = 0;  ///< number of slot_lease objects
 };
 struct slot_counters {
   std::mutex mutex;
-  std::map<int, slot_counter> of_device;
+  std::map<context_id, slot_counter> of_context;
 };
 
 /// Returns the counters of the CUDA devices, which all CUDA builds of a program share, or those of
@@ -82,9 +83,9 @@ class slot_lease {
   slot_lease() = default;
   /// \throws cuda_error
   explicit slot_lease(std::size_t pending_launch_limit) {
-    const int device = current_device();
+    const detail::context_id context = detail::current_context();
     const std::lock_guard lock(all().mutex);
-    detail::slot_counter& counter = all().of_device[device];
+    detail::slot_counter& counter = all().of_context[context];
     if (counter.in_use == nullptr) {
       const relaxed_capture_scope here;  // the run may be captured; the counter outlives it
       const host_stream stream;
@@ -97,7 +98,7 @@ class slot_lease {
       counter.in_use = static_cast<unsigned*>(cleared.release());
     }
     ++counter.leases;
-    counter_.reset(&counter);
+    counter_ = {&counter, {context}};
     slots_ = {counter.in_use, launch_quota(pending_launch_limit)};
   }
 
@@ -108,7 +109,9 @@ class slot_lease {
   static detail::slot_counters& all() { return detail::all_slot_counters<RAMIFY_ON_CUDA != 0>(); }
 
   struct end_lease {
+    detail::context_id made_in;
     void operator()(detail::slot_counter* counter) const {
+      if (!detail::context_exists(made_in)) return;
       const std::lock_guard lock(all().mutex);
       --counter->leases;
 #if !RAMIFY_ON_CUDA

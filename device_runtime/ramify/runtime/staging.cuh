@@ -63,6 +63,7 @@ class staging {
     if (shape.threads == 0) throw std::invalid_argument("staging_shape.threads is 0");
   }
   ~staging() {
+    if (!detail::context_exists(context_)) return;
     for (const chunk_pair& pair : chunks_) {
       for (const chunk& c : pair) {
         try {
@@ -164,6 +165,7 @@ class staging {
   void for_all_pieces(std::size_t bytes, const Work& work) {
     if (bytes == 0) return;
     const std::lock_guard lock(mutex_);
+    detail::require_context(context_, "staging");
     const std::size_t pieces = (bytes - 1) / shape_.chunk_bytes + 1;
     const std::size_t workers = std::min<std::size_t>(pieces, shape_.threads);
     while (chunks_.size() < workers) {
@@ -199,6 +201,7 @@ class staging {
   }
 
   const staging_shape shape_;
+  const detail::context_id context_ = detail::current_context();
   std::mutex mutex_;  // guards chunks_
   std::vector<chunk_pair> chunks_;
 };
@@ -212,15 +215,15 @@ inline constexpr std::size_t min_staged_bytes = std::size_t{8} << 20;
 
 /// Returns the chunks of the current device, for at most one thread per core: at most 32 MiB of
 /// pinned memory. They are not freed, because at the end of the program the driver may be unloaded
-/// already.
+/// already, and cudaDeviceReset() frees them.
 inline staging& staging_of_device() {
   static std::mutex mutex;
-  static auto& of_device = *new std::map<int, staging>;
+  static auto& of_context = *new std::map<detail::context_id, staging>;
   staging_shape shape;
   shape.threads = std::clamp(std::thread::hardware_concurrency(), 1u, shape.threads);
-  const int device = current_device();
+  const detail::context_id context = detail::current_context();
   const std::lock_guard lock(mutex);
-  return of_device.try_emplace(device, shape).first->second;
+  return of_context.try_emplace(context, shape).first->second;
 }
 
 /// Returns whether a copy from or to `pointer` is staged: the memory is pageable and large enough.

@@ -13,10 +13,13 @@
 /// | device_stream       | the grid    | run one after another, independent of all other streams  |
 ///
 /// A device stream or event is valid only in the grid that created it and must not be passed to a
-/// child.
+/// child. With -DRAMIFY_CHECK=1, device_stream and device_event check on a GPU that the running
+/// grid created them. The CPU executor checks each use of a stream or event.
 
 #include <ramify/runtime/check.cuh>
+#include <ramify/runtime/device_context.cuh>
 #include <ramify/runtime/report.hpp>
+#include <ramify/runtime/rule_checks.cuh>
 #include <stdexcept>
 #include <string>
 
@@ -56,13 +59,27 @@ class device_stream {
   device_stream(const device_stream&) = delete;
   device_stream& operator=(const device_stream&) = delete;
 
+#if RAMIFY_CHECK
+  __device__ cudaStream_t get(const char* function = __builtin_FUNCTION()) const {
+    if (made_) detail::check_creator(grid_, "uses a stream that another grid created", function);
+    return stream_;
+  }
+  [[nodiscard]] __device__ cudaError_t wait(cudaEvent_t event,
+                                            const char* function = __builtin_FUNCTION()) const {
+    return cudaStreamWaitEvent(get(function), event, 0);
+  }
+#else
   __device__ cudaStream_t get() const { return stream_; }
   /// Makes later work in this stream wait for the work before the last record of `event`.
   [[nodiscard]] __device__ cudaError_t wait(cudaEvent_t event) const {
     return cudaStreamWaitEvent(stream_, event, 0);
   }
+#endif
 
  private:
+#if RAMIFY_CHECK
+  unsigned long long grid_ = detail::grid_number();
+#endif
   cudaStream_t stream_ = nullptr;
   bool made_ = false;
 };
@@ -80,13 +97,27 @@ class device_event {
   device_event& operator=(const device_event&) = delete;
 
   __device__ explicit operator bool() const { return event_ != nullptr; }
+#if RAMIFY_CHECK
+  __device__ cudaEvent_t get(const char* function = __builtin_FUNCTION()) const {
+    detail::check_creator(grid_, "uses an event that another grid created", function);
+    return event_;
+  }
+  [[nodiscard]] __device__ cudaError_t record(const device_stream& stream,
+                                              const char* function = __builtin_FUNCTION()) const {
+    return cudaEventRecord(get(function), stream.get(function));
+  }
+#else
   __device__ cudaEvent_t get() const { return event_; }
   /// Records the event after the current work in `stream`.
   [[nodiscard]] __device__ cudaError_t record(const device_stream& stream) const {
     return cudaEventRecord(event_, stream.get());
   }
+#endif
 
  private:
+#if RAMIFY_CHECK
+  unsigned long long grid_ = detail::grid_number();
+#endif
   cudaEvent_t event_ = nullptr;
 };
 
@@ -96,6 +127,7 @@ class host_stream {
  public:
   /// \throws cuda_error
   host_stream() {
+    stream_.get_deleter() = {detail::current_context()};
     cudaStream_t stream = nullptr;
     check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
     stream_.reset(stream);
@@ -119,24 +151,6 @@ class host_stream {
   return false;
 #endif
 }
-
-/// Sets the capture mode of the calling thread to relaxed for the scope. The thread may then make
-/// calls that a capture forbids, if they concern no captured stream: for example, allocate memory.
-class [[nodiscard]] relaxed_capture_scope {
- public:
-#if RAMIFY_ON_CUDA
-  relaxed_capture_scope() { exchange(); }
-  ~relaxed_capture_scope() { exchange(); }
-  relaxed_capture_scope(const relaxed_capture_scope&) = delete;
-  relaxed_capture_scope& operator=(const relaxed_capture_scope&) = delete;
-
- private:
-  void exchange() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
-#else
-  relaxed_capture_scope() {}
-#endif
-};
 
 /// An owning, move-only event of the host, with a time. A moved-from event is empty and may only be
 /// assigned or destroyed.
@@ -167,6 +181,7 @@ class host_event {
 
  private:
   explicit host_event(unsigned flags) {
+    event_.get_deleter() = {detail::current_context()};
     cudaEvent_t event = nullptr;
     check(cudaEventCreateWithFlags(&event, flags), "creating an event");
     event_.reset(event);

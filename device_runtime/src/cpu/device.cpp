@@ -202,7 +202,7 @@ std::uint64_t device::host_calls() const {
 
 std::uint64_t device::live_objects() const {
   const std::lock_guard lock(mutex_);
-  return streams_.size() + events_.size() + static_cast<std::uint64_t>(allocations_.load());
+  return streams_.size() + events_.size() + allocations_.size();
 }
 
 void device::block_ended(const grid_ptr& g) {
@@ -278,7 +278,48 @@ std::size_t device::fiber_stack_bytes() const {
   return std::max(min_fiber_stack, stack_limit_.load(std::memory_order_relaxed));
 }
 
-// A header before each allocation stores its size.
+constexpr std::align_val_t device_alignment{256};
+
+void* device::allocate(std::size_t bytes) {
+  void* const allocated = ::operator new(bytes, device_alignment, std::nothrow);
+  if (allocated == nullptr) return nullptr;
+  const std::lock_guard lock(mutex_);
+  try {
+    allocations_.insert(allocated);
+  } catch (const std::bad_alloc&) {
+    ::operator delete(allocated, device_alignment);
+    return nullptr;
+  }
+  return allocated;
+}
+
+bool device::release(void* memory) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (allocations_.erase(memory) == 0) return false;
+  }
+  ::operator delete(memory, device_alignment);
+  return true;
+}
+
+void device::reset() {
+  const std::lock_guard lock(mutex_);
+  for (void* memory : allocations_) ::operator delete(memory, device_alignment);
+  for (void* piece : heap_pieces_) ::operator delete(piece);
+  allocations_.clear();
+  heap_pieces_.clear();
+  streams_.clear();
+  events_.clear();
+  shared_of_.clear();
+  heap_used_ = 0;
+  pending_limit_ = default_pending_limit;
+  heap_limit_ = default_heap_limit;
+  stack_limit_ = default_stack_limit;
+  if (config_.device_stays_failed && host_calls_ >= config_.failing_call) config_.failing_call = 0;
+  ++resets_;
+}
+
+// A header before each piece of the heap stores its size.
 constexpr std::size_t heap_header = alignof(std::max_align_t);
 
 void* device::heap_allocate(std::size_t bytes) {
@@ -289,8 +330,13 @@ void* device::heap_allocate(std::size_t bytes) {
     heap_used_ += bytes + heap_header;
   }
   auto* piece = static_cast<std::byte*>(::operator new(bytes + heap_header, std::nothrow));
+  const std::lock_guard lock(mutex_);
+  try {
+    if (piece != nullptr) heap_pieces_.insert(piece);
+  } catch (const std::bad_alloc&) {
+    ::operator delete(std::exchange(piece, nullptr));
+  }
   if (piece == nullptr) {
-    const std::lock_guard lock(mutex_);
     heap_used_ -= bytes + heap_header;
     return nullptr;
   }
@@ -303,6 +349,7 @@ void device::heap_free(void* memory) {
   std::byte* piece = static_cast<std::byte*>(memory) - heap_header;
   {
     const std::lock_guard lock(mutex_);
+    heap_pieces_.erase(piece);
     heap_used_ -= *std::launder(reinterpret_cast<std::size_t*>(piece)) + heap_header;
   }
   ::operator delete(piece);

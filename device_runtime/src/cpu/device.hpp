@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "grid.hpp"
@@ -52,7 +53,6 @@ class device {
   [[nodiscard]] builtins::cudaError_t lasting_failure() const;
   [[nodiscard]] std::uint64_t host_calls() const;
   [[nodiscard]] std::uint64_t live_objects() const;
-  void count_allocations(std::int64_t more) { allocations_ += more; }
 
   // ---- streams and events; a handle is a number that is never used twice ----
   /// `owner` is null for the host. The streams and events of a grid end when the grid is complete.
@@ -77,8 +77,15 @@ class device {
   [[nodiscard]] builtins::cudaError_t set_limit(builtins::cudaLimit, std::size_t value);
   void allow_shared(const void* kernel, std::size_t bytes);
   [[nodiscard]] std::size_t fiber_stack_bytes() const;
+  /// Allocates device or pinned memory. Returns null if there is none.
+  [[nodiscard]] void* allocate(std::size_t bytes);
+  /// Frees memory from allocate(). Returns false if there is no such allocation.
+  [[nodiscard]] bool release(void*);
   [[nodiscard]] void* heap_allocate(std::size_t bytes);
   void heap_free(void*);
+  /// Frees all memory, destroys all streams and events, and sets all limits to their defaults.
+  void reset();
+  [[nodiscard]] std::uint64_t resets() const { return resets_; }
 
   // ---- configuration ----
   [[nodiscard]] executor_config config() const;
@@ -88,6 +95,10 @@ class device {
 
  private:
   device();
+
+  static constexpr std::size_t default_pending_limit = 2048;
+  static constexpr std::size_t default_heap_limit = std::size_t{8} << 20;
+  static constexpr std::size_t default_stack_limit = 1024;
 
   // The caller must hold the mutex. Both append the grids that may begin now to `ready`.
   void advance(stream_state&, std::vector<grid_ptr>& ready);
@@ -112,12 +123,14 @@ class device {
   std::uint64_t grids_begun_ = 0;
   std::uint64_t launches_from_kernels_ = 0;  // since config_ was set
   std::uint64_t host_calls_ = 0;             // since config_ was set
-  std::atomic<std::int64_t> allocations_ = 0;
-  std::size_t pending_limit_ = 2048;
+  std::unordered_set<void*> allocations_;
+  std::unordered_set<void*> heap_pieces_;
+  std::atomic<std::uint64_t> resets_ = 0;
+  std::size_t pending_limit_ = default_pending_limit;
   std::size_t pending_ = 0;
-  std::size_t heap_limit_ = std::size_t{8} << 20;
+  std::size_t heap_limit_ = default_heap_limit;
   std::size_t heap_used_ = 0;
-  std::atomic<std::size_t> stack_limit_ = 1024;
+  std::atomic<std::size_t> stack_limit_ = default_stack_limit;
 };
 
 /// Parses the value of the environment variable RAMIFY_CPU_MAX_DEPTH. \throws std::invalid_argument

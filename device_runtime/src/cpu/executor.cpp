@@ -70,6 +70,7 @@ scoped_executor_config::~scoped_executor_config() { device::instance().set_confi
 
 std::uint64_t grids_begun() { return device::instance().grids_begun(); }
 std::uint64_t host_calls() { return device::instance().host_calls(); }
+std::uint64_t resets() { return device::instance().resets(); }
 std::uint64_t live_objects() { return device::instance().live_objects(); }
 
 std::string_view to_string(rule r) {

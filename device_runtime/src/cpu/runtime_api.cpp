@@ -64,25 +64,22 @@ cudaError_t destroy(Handle handle) {
   return here == nullptr ? device::instance().lasting_failure() : cudaSuccess;
 }
 
-constexpr std::align_val_t device_alignment{256};
-
 // More than any device has. A sanitizer would end the program on a larger request.
 constexpr std::size_t max_allocation = std::size_t{1} << 39;
 
 cudaError_t allocate(void** memory, std::size_t bytes) {
   if (const cudaError_t failure = begin_call()) return failure;
   if (bytes > max_allocation) return keep(cudaErrorMemoryAllocation);
-  void* const allocated =
-      bytes == 0 ? nullptr : ::operator new(bytes, device_alignment, std::nothrow);
+  void* const allocated = bytes == 0 ? nullptr : device::instance().allocate(bytes);
   if (allocated == nullptr && bytes != 0) return keep(cudaErrorMemoryAllocation);
   *memory = allocated;
-  if (allocated != nullptr) device::instance().count_allocations(1);
   return cudaSuccess;
 }
 
 cudaError_t release(void* memory) {
-  if (memory != nullptr) device::instance().count_allocations(-1);
-  ::operator delete(memory, device_alignment);
+  if (memory != nullptr && !device::instance().release(memory)) {
+    return keep(cudaErrorInvalidValue);
+  }
   return keep(device::instance().lasting_failure());
 }
 
@@ -356,6 +353,13 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 cudaError_t cudaDeviceSynchronize() {
   require_host("cudaDeviceSynchronize");
   if (const cudaError_t failure = begin_call()) return failure;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceReset() {
+  require_host("cudaDeviceReset");
+  device::instance().reset();
+  last_error() = cudaSuccess;
   return cudaSuccess;
 }
 

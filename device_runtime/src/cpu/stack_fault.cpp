@@ -38,6 +38,14 @@ class fixed_text {
     append(index.z);
     append(")");
   }
+  /// Appends the kernel, the block and the thread that run.
+  void append_place(const block& here) {
+    append(*here.owner()->kernel_name);
+    append(", block ");
+    append(builtins::blockIdx);
+    append(", thread ");
+    append(builtins::threadIdx);
+  }
   void print() const {
     // A failure cannot be reported.
     [[maybe_unused]] const auto written = write(STDERR_FILENO, buffer_.data(), size_);
@@ -55,16 +63,18 @@ void on_fault(int signal, siginfo_t* info, void* /*context*/) {
   if (here != nullptr && here->is_stack_overflow(info->si_addr)) {
     fixed_text text;
     text.append("\nramify, CPU executor: stack overflow in kernel ");
-    text.append(*here->owner()->kernel_name);
-    text.append(", block ");
-    text.append(builtins::blockIdx);
-    text.append(", thread ");
-    text.append(builtins::threadIdx);
+    text.append_place(*here);
     text.append(": the stack of a thread has ");
     text.append(here->stack_bytes());
     text.append(
         " bytes. Use smaller local arrays or less recursion, or raise the limit with "
         "launch_limits.stack_bytes (cudaLimitStackSize).\n");
+    text.print();
+  } else if (here != nullptr && info->si_code > 0) {
+    fixed_text text;
+    text.append("\nramify, CPU executor: access to an invalid address in kernel ");
+    text.append_place(*here);
+    text.append("\n");
     text.print();
   }
   // The instruction faults again after the return and reaches the former handler.

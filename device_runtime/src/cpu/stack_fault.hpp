@@ -2,13 +2,14 @@
 #pragma once
 
 /// \file
-/// Reports a stack overflow in a kernel.
+/// Reports a stack overflow, or an access to an invalid address, in a kernel.
 
 namespace ramify::cpu {
 
 /// The signal stack of an operating-system thread. When a kernel touches the guard region below its
 /// stack, that stack is full, so the handler of SIGSEGV runs on this one. The handler prints the
-/// kernel, the thread and the stack size before the program ends.
+/// kernel, the thread and the stack size before the program ends. For a fault at another address it
+/// prints the kernel and the thread.
 ///
 /// The first object of the process installs the handler. The handler passes all faults on to the
 /// handler that was installed before. The thread that creates an object must destroy it.

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The CUDA context that memory, streams and events belong to. cudaDeviceReset() destroys them with
+/// the context of the current device. After a fault in a kernel, it is the only call that makes the
+/// device usable again in the same process.
+///
+/// What Ramify keeps for a device (memory pool, count of launch slots, pinned chunks) is kept by
+/// context_id, so it is made again in a new context. A run of a former context throws
+/// std::logic_error, and the owning objects of a former context destroy nothing.
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <ramify/runtime/check.cuh>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+#if RAMIFY_ON_CUDA
+#include <cuda.h>
+#else
+#include <ramify/cpu/executor.hpp>
+#endif
+
+namespace ramify::detail::runtime {
+
+/// The number of a context of this process: no two contexts have the same, of all devices. 0: none.
+using context_id = unsigned long long;
+
+/// A small allocation in a context, by which the context is recognized. A reset frees it, and the
+/// driver may give its address to another allocation, but never its buffer id.
+struct context_marker {
+  context_id id = 0;
+  void* memory = nullptr;
+  unsigned long long buffer_id = 0;
+};
+struct context_markers {
+  std::mutex mutex;
+  std::map<int, context_marker> of_device;
+  context_id last = 0;
+};
+
+/// Returns the markers of the CUDA devices, which all CUDA builds of a program share. They are
+/// never destroyed, because objects that live until the program ends use them.
+template <bool on_cuda>
+context_markers& all_context_markers() {
+  static auto& all = *new context_markers;
+  return all;
+}
+
+}  // namespace ramify::detail::runtime
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// Sets the capture mode of the calling thread to relaxed for the scope. The thread may then make
+/// calls that a capture forbids, if they concern no captured stream: for example, allocate memory.
+class [[nodiscard]] relaxed_capture_scope {
+ public:
+#if RAMIFY_ON_CUDA
+  relaxed_capture_scope() { exchange(); }
+  ~relaxed_capture_scope() { exchange(); }
+  relaxed_capture_scope(const relaxed_capture_scope&) = delete;
+  relaxed_capture_scope& operator=(const relaxed_capture_scope&) = delete;
+
+ private:
+  void exchange() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+#else
+  relaxed_capture_scope() {}
+#endif
+};
+
+}  // namespace ramify::inline RAMIFY_BUILD
+
+namespace ramify::detail::runtime::inline RAMIFY_BUILD {
+
+#if RAMIFY_ON_CUDA
+
+/// Returns a function of the driver, which the program does not link. \throws cuda_error
+[[nodiscard]] inline void* driver_function(const char* name) {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+#if CUDART_VERSION >= 12050
+  check(cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &found),
+        "looking up a function of the driver");
+#else
+  check(cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &found),
+        "looking up a function of the driver");
+#endif
+  if (function == nullptr || found != cudaDriverEntryPointSuccess) {
+    throw cuda_error(cudaErrorUnknown, std::string("the driver has no function ") + name);
+  }
+  return function;
+}
+
+/// Reads the buffer id of a marker's memory, which is unique in the process.
+[[nodiscard]] inline CUresult read_buffer_id(const context_marker& marker, unsigned long long& id) {
+  using function = CUresult (*)(void*, CUpointer_attribute, CUdeviceptr);
+  static const auto get = reinterpret_cast<function>(driver_function("cuPointerGetAttribute"));
+  return get(&id, CU_POINTER_ATTRIBUTE_BUFFER_ID, reinterpret_cast<CUdeviceptr>(marker.memory));
+}
+
+/// Returns whether the context of a marker exists. It exists also after a fault in a kernel.
+[[nodiscard]] inline bool exists(const context_marker& marker) {
+  if (marker.memory == nullptr) return false;
+  unsigned long long now = 0;
+  switch (read_buffer_id(marker, now)) {
+    case CUDA_SUCCESS: return now == marker.buffer_id;
+    case CUDA_ERROR_INVALID_VALUE:  // there is no allocation at the address
+    case CUDA_ERROR_NOT_INITIALIZED:
+    case CUDA_ERROR_DEINITIALIZED:
+    case CUDA_ERROR_INVALID_CONTEXT:
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED: return false;
+    default: return true;  // the device has failed, and the next call of the caller reports it
+  }
+}
+
+/// Returns the id of the current device's context; another one after cudaDeviceReset().
+/// Thread-safe. \throws cuda_error
+[[nodiscard]] inline context_id current_context() {
+  const int device = current_device();
+  context_markers& all = all_context_markers<true>();
+  const std::lock_guard lock(all.mutex);
+  context_marker& marker = all.of_device[device];
+  if (exists(marker)) return marker.id;
+  marker = {};
+  const relaxed_capture_scope here;  // the marker belongs to no capture
+  context_marker made;
+  check(cudaMalloc(&made.memory, 1), "allocating the marker of a context");
+  if (const CUresult failed = read_buffer_id(made, made.buffer_id); failed != CUDA_SUCCESS) {
+    static_cast<void>(cudaFree(made.memory));
+    throw cuda_error(static_cast<int>(failed), "reading the id of the marker of a context: error " +
+                                                   std::to_string(static_cast<int>(failed)));
+  }
+  made.id = ++all.last;
+  marker = made;
+  return marker.id;
+}
+
+/// Returns whether the context with this id still exists. Thread-safe.
+[[nodiscard]] inline bool context_exists(context_id id) {
+  context_markers& all = all_context_markers<true>();
+  const std::lock_guard lock(all.mutex);
+  for (const auto& [device, marker] : all.of_device) {
+    if (marker.id == id) return exists(marker);
+  }
+  return false;
+}
+
+#else
+
+/// Returns the id of the executor's context; another one after cudaDeviceReset(). Thread-safe.
+[[nodiscard]] inline context_id current_context() { return cpu::resets() + 1; }
+[[nodiscard]] inline bool context_exists(context_id id) { return id == current_context(); }
+
+#endif
+
+/// Checks that the context still exists in which an object was made. `object` names it in the
+/// message. \throws std::logic_error
+inline void require_context(context_id made_in, const char* object) {
+  if (context_exists(made_in)) return;
+  throw std::logic_error(std::string(object) +
+                         " began before a cudaDeviceReset(), which has destroyed its memory; start "
+                         "it again");
+}
+
+/// Destroys a handle with the CUDA function `destroy`, unless its context was destroyed before. A
+/// destructor must not throw, so it ignores the error: the call fails only if the device has
+/// failed, and then the next call reports it.
+template <auto destroy>
+struct destroyed_by {
+  context_id made_in = 0;  ///< 0: the handle belongs to no context
+  template <class T>
+  void operator()(T* handle) const {
+    if (made_in == 0 || context_exists(made_in)) static_cast<void>(destroy(handle));
+  }
+};
+
+/// An owning, move-only handle, or memory, that `destroy` destroys. A moved-from handle is null.
+template <class Handle, auto destroy>
+using unique_handle = std::unique_ptr<std::remove_pointer_t<Handle>, destroyed_by<destroy>>;
+
+}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD

@@ -1,0 +1,1 @@
+s/show(wrong);/show(memory.data());/
