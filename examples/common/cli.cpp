@@ -87,8 +87,9 @@ number_fault parse_whole_number(std::string_view word, std::uint64_t& value) {
   if (word.starts_with('e') || word.starts_with('E')) {
     word.remove_prefix(word.substr(1).starts_with('+') ? 2 : 1);
     const std::string exponent = take_digits();
-    if (exponent.empty() || exponent.size() > 4) return number_fault::malformed;
-    power_of_10 += std::stoi(exponent);
+    if (exponent.empty()) return number_fault::malformed;
+    // An exponent beyond the range of int is as good as the largest one that is used here.
+    power_of_10 += std::min(parse<int>(exponent).value_or(10'000), 10'000);
   } else if (!word.empty()) {
     const auto* const found = std::ranges::find(units, word, &unit::name);
     if (found == units.end()) return number_fault::malformed;
@@ -265,8 +266,12 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
 
 std::function<std::string(const std::string&)> number_in(double least, double most) {
   return [=](const std::string& word) -> std::string {
-    const auto value = parse<double>(std::string_view(word).substr(word.starts_with('+') ? 1 : 0));
-    if (value && *value >= least && *value <= most) return {};
+    // from_chars() accepts no plus sign, and CLI11 no "+-1".
+    const std::string_view digits = std::string_view(word).substr(word.starts_with('+') ? 1 : 0);
+    const auto value = parse<double>(digits);
+    if (value && !(word.starts_with('+') && digits.starts_with('-')) && *value >= least &&
+        *value <= most)
+      return {};
     std::ostringstream text;
     text << in_quotes(word) << " is not a number in [" << least << ", " << most << "]";
     return text.str();
