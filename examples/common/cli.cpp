@@ -131,23 +131,38 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// Returns the message about an argument that is no option: with the option that is most alike.
-std::string unknown_argument(const CLI::App& app) {
-  const std::string given = app.remaining().front();
-  const std::string word = given.substr(0, given.find('='));
+/// Returns the option that an unknown argument may mean: one that it begins, or the one that is most
+/// alike. Returns an empty string if there is none.
+std::string option_like(const CLI::App& app, const std::string& argument) {
+  const std::string word = argument.substr(0, argument.find('='));
+  const std::string letters = word.substr(std::min(word.find_first_not_of('-'), word.size()));
+  if (letters.empty()) return {};
   std::string closest;
   std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) {
-      const std::size_t distance = edit_distance(word, "--" + name);
+      std::size_t distance = edit_distance(word, "--" + name);
+      if (letters.size() > 1 && name.starts_with(letters)) distance = 0;
+      if (!word.starts_with('-') && name != letters) continue;  // rather a value without its option
       if (distance < least) {
         least = distance;
         closest = name;
       }
     }
   }
+  return closest.empty() ? "" : "--" + closest;
+}
+
+/// Returns the message about an argument that is no option, with a suggestion.
+std::string unknown_argument(const CLI::App& app) {
+  const std::string given = app.remaining().front();
+  std::string meant = option_like(app, given);
+  if (meant.empty() && app.get_option_no_throw("--input") != nullptr &&
+      ::access(given.c_str(), F_OK) == 0) {
+    meant = "--input " + in_quotes(given);
+  }
   return "unknown argument " + in_quotes(given) +
-         (closest.empty() ? "; --help lists the options" : "; did you mean --" + closest + "?");
+         (meant.empty() ? "; --help lists the options" : "; did you mean " + meant + "?");
 }
 
 /// Replaces the names of C++ fields in a message of the library by the names of the options:

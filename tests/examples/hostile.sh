@@ -118,7 +118,14 @@ done <<'TABLE'
 2 ~ did you mean --single-root? ~ rooted_tree --single_root
 2 ~ did you mean --probability? ~ tree_search --probablity 0.1
 2 ~ did you mean --max-level? ~ amr --maxlevel 3
-2 ~ unknown argument 'in/n'; --help lists the options ~ quicksort in/n
+2 ~ did you mean --input? ~ quicksort --in n
+2 ~ did you mean --output-dir? ~ flow --output=o
+2 ~ did you mean --generate? ~ rooted_tree --gen path
+2 ~ did you mean --help? ~ quicksort help
+2 ~ unknown argument 'in/n'; did you mean --input 'in/n'? ~ quicksort in/n
+2 ~ unknown argument 'in/x'; --help lists the options ~ quicksort in/x
+2 ~ unknown argument 'T1'; --help lists the options ~ tree_search T1
+2 ~ unknown argument '--'; --help lists the options ~ quicksort -- --input n
 2 ~ unknown argument '-x' ~ quicksort -x
 2 ~ unknown argument '--xyzzyxyzzy' ~ quicksort --xyzzyxyzzy
 2 ~ give --input or --generate ~ quicksort
@@ -396,6 +403,7 @@ done <<'TABLE'
 2 ~ --threads: the schedule late of RAMIFY_CPU_SCHEDULE has one thread ~ RAMIFY_CPU_SCHEDULE=late "$bin/quicksort" --input n --threads 1
 0 ~ - ~ RAMIFY_CPU_SCHEDULE=lazy "$bin/quicksort" --help
 0 ~ - ~ RAMIFY_CPU_SCHEDULE=random:7 "$bin/quicksort" --input n --backend cpu
+0 ~ - ~ RAMIFY_CPU_SCHEDULE=parallel:300 nbody --plummer 300 --steps 1 --quiet
 0 ~ - ~ RAMIFY_CPU_SCHEDULE=parallel sort3 --threads 1
 0 ~ - ~ RAMIFY_CPU_SCHEDULE=parallel fly --threads 1
 2 ~ the cuda backend does not use CPU threads ~ quicksort --input n --backend cuda --threads 1
