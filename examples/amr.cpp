@@ -58,17 +58,58 @@ double next_frame_time(const common::amr_settings& s, double now) {
   return next > now ? std::min(next, s.flow.end_time) : s.flow.end_time;
 }
 
-void make_folder(const fs::path& folder) {
-  std::error_code why;
-  fs::create_directories(folder, why);
-  if (why) throw common::bad_output("cannot make " + folder.string() + ": " + why.message());
+/// The folder of a run, which is made before the work begins. The destructor removes what is still
+/// empty, so that a run that could not start leaves no folder.
+class run_folder {
+ public:
+  explicit run_folder(const fs::path& folder) {
+    std::error_code why;
+    for (fs::path part = fs::absolute(folder / ".").parent_path(); !fs::exists(part, why);
+         part = part.parent_path()) {
+      made_.push_back(part);
+    }
+    fs::create_directories(folder, why);
+    if (!why) return;
+    remove_empty();
+    throw common::bad_output("cannot make " + folder.string() + ": " + why.message());
+  }
+  ~run_folder() { remove_empty(); }
+  run_folder(const run_folder&) = delete;
+  run_folder& operator=(const run_folder&) = delete;
+
+ private:
+  void remove_empty() const {
+    std::error_code why;
+    for (const fs::path& part : made_) fs::remove(part, why);  // fails unless it is empty
+  }
+
+  std::vector<fs::path> made_;  ///< the folder, the folder that contains it, ...
+};
+
+/// The names of the frames, and of their list.
+std::regex names_of_frames(const common::amr_settings& s) {
+  return std::regex(std::string(to_string(s.flow.problem)) + "(_[0-9]{4,}\\.(vtu|png)|\\.pvd)");
+}
+
+/// Checks that no option names a file that the program writes itself.
+/// \throws std::invalid_argument naming the option
+void check_own_names(const common::amr_settings& s, const common::file_options& files) {
+  const fs::path folder = fs::canonical(s.output_dir);
+  for (const auto& [option, file] : files.given()) {
+    const fs::path path = fs::weakly_canonical(fs::absolute(file));
+    const std::string name = path.filename().string();
+    if (path.parent_path() != folder) continue;
+    if (name == "history.csv" || std::regex_match(name, names_of_frames(s))) {
+      throw std::invalid_argument(option + " is " + file +
+                                  ", a file that the program writes itself in --output-dir");
+    }
+  }
 }
 
 /// Returns the frames of earlier runs in the folder of a new run, and the list of these frames.
 /// \throws std::invalid_argument naming one of them unless `force`
 std::vector<fs::path> old_frames(const common::amr_settings& s, bool force) {
-  const std::regex frame(std::string(to_string(s.flow.problem)) +
-                         "(_[0-9]{4,}\\.(vtu|png)|\\.pvd)");
+  const std::regex frame = names_of_frames(s);
   std::vector<fs::path> found;
   std::error_code no_folder;
   for (const auto& entry : fs::directory_iterator(s.output_dir, no_folder)) {
@@ -218,8 +259,10 @@ summary simulate(const common::amr_command_line& o, const common::stop_request& 
   if (!o.trace.empty()) now.settings.flow.trace = &trace;
   std::vector<fs::path> replaced;
   if (!from) replaced = old_frames(now.settings, o.files.force);
+  const run_folder folder(now.settings.output_dir);
+  check_own_names(now.settings, o.files);
+  common::check_output_file(fs::path(now.settings.output_dir) / "history.csv");
   ramify::amr_simulation flow = start(now.settings, o, kept);
-  make_folder(now.settings.output_dir);
   remove_files(replaced);
   recorder files(now.settings, kept);
   now.first_totals = from ? from->first_totals : flow.totals();
@@ -359,6 +402,8 @@ void print(std::ostream& out, const summary& all) {
 }
 
 void run(const common::amr_command_line& o) {
+  std::optional<run_folder> folder;  // made first, because it may contain the checkpoint
+  if (o.output_dir && !o.output_dir->empty()) folder.emplace(*o.output_dir);
   o.files.check();
   const common::stop_request stop;
   const summary all = simulate(o, stop);
@@ -367,7 +412,7 @@ void run(const common::amr_command_line& o) {
       [&](std::ostream& out) { print(out, all); });
   if (stop.made()) {
     stop.finish("step " + std::to_string(all.report.steps) + ", time " +
-                std::to_string(all.report.time) +
+                nlohmann::json(all.report.time).dump() +
                 (o.checkpoint.empty() ? ": no checkpoint was requested"
                                       : ": " + o.checkpoint + " has the checkpoint"));
   }

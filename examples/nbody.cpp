@@ -124,18 +124,26 @@ double drift(const std::vector<energy_sample>& history, const energy_sample& now
   return first == 0 ? 0 : (now.sums.energy() - first) / std::abs(first);
 }
 
+/// Prints a number with a blank before it: with decimals, or with an exponent if it is too large or
+/// too small for that.
+void print_cell(std::ostream& out, int width, int decimals, double number) {
+  const double magnitude = std::abs(number);
+  const bool plain = number == 0 || (magnitude >= 1e-3 && magnitude < 1e3);
+  out << (plain ? std::fixed : std::scientific) << std::setprecision(plain ? decimals : 4)
+      << std::setw(width) << number;
+}
+
 void print_table_row(std::ostream& out, const std::vector<energy_sample>& history, bool header) {
   if (header) {
     out << "       time      kinetic    potential       energy   rel. drift  -2 kin/pot\n";
   }
   const energy_sample& now = history.back();
   const ramify::nbody_conserved& e = now.sums;
-  out << std::setw(11) << now.time << std::fixed << std::setprecision(7) << std::setw(13)
-      << e.kinetic << std::setw(13) << e.potential << std::setw(13) << e.energy() << std::scientific
-      << std::setprecision(2) << std::setw(13) << drift(history, now) << std::fixed
-      << std::setprecision(4) << std::setw(12)
-      << (e.potential == 0 ? 0 : -2 * e.kinetic / e.potential) << std::defaultfloat
-      << std::setprecision(6) << std::endl;
+  out << std::setw(11) << now.time;
+  for (const double energy : {e.kinetic, e.potential, e.energy()}) print_cell(out, 13, 7, energy);
+  out << std::scientific << std::setprecision(2) << std::setw(13) << drift(history, now);
+  print_cell(out, 12, 4, e.potential == 0 ? 0 : -2 * e.kinetic / e.potential);
+  out << std::defaultfloat << std::setprecision(6) << std::endl;
 }
 
 template <class Real>

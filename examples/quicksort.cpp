@@ -134,20 +134,19 @@ std::string compare_with_std_sort(const common::numbers& before, const common::n
 }
 
 nlohmann::ordered_json to_json(const ramify::quicksort_report& report, const common::numbers& all,
-                               const options& o, double milliseconds) {
+                               const options& o, double seconds) {
   auto json = common::new_report("quicksort");
   json.update(common::to_json(report));
   json["type"] = common::type_name(all.keys);
-  json["milliseconds"] = milliseconds;
+  json["seconds"] = seconds;
   json["output"] = o.output.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(o.output);
   if (o.verify) json["verified"] = true;
   return json;
 }
 
 void print(std::ostream& out, const ramify::quicksort_report& report, const common::numbers& all,
-           const options& o, double milliseconds) {
-  out << report << "type: " << common::type_name(all.keys) << "\nmilliseconds: " << milliseconds
-      << '\n';
+           const options& o, double seconds) {
+  out << report << "type: " << common::type_name(all.keys) << "\nseconds: " << seconds << '\n';
   common::print_launch_costs(out, report);
   if (o.verify) out << "verified: equal to std::sort\n";
   if (o.output.empty()) {
@@ -166,7 +165,7 @@ void run(const options& o) {
 
   const auto begin = std::chrono::steady_clock::now();
   const ramify::quicksort_report report = sort(all, how);
-  const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
 
   if (o.verify) {
     const std::string fault = compare_with_std_sort(before, all, o.sort.descending);

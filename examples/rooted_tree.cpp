@@ -171,8 +171,9 @@ void print_histogram(std::ostream& out, const statistics& s) {
 }
 
 nlohmann::ordered_json to_json(const statistics& s, const ramify::rooted_tree_report& report,
-                               const options& o, double milliseconds) {
+                               const options& o, double seconds) {
   auto json = common::new_report("rooted_tree");
+  json.update(common::to_json(report));
   json.update(nlohmann::ordered_json{
       {"roots", s.roots},
       {"leaves", s.leaves},
@@ -182,15 +183,14 @@ nlohmann::ordered_json to_json(const statistics& s, const ramify::rooted_tree_re
       {"width", s.width.empty() ? 0 : s.width[s.widest_level]},
       {"largest_degree", s.largest_degree},
       {"largest_proper_subtree", s.largest_proper},
-      {"report", common::to_json(report)},
-      {"milliseconds", milliseconds},
+      {"seconds", seconds},
   });
   if (o.verify) json["verified"] = true;
   return json;
 }
 
 void print(std::ostream& out, const statistics& s, const ramify::rooted_tree_report& report,
-           const options& o, double milliseconds) {
+           const options& o, double seconds) {
   out << "roots: " << s.roots << "\nleaves: " << s.leaves << "\nheight: " << s.height()
       << "\nmean level: " << s.mean_level << '\n';
   if (s.nodes > 0) {
@@ -201,7 +201,7 @@ void print(std::ostream& out, const statistics& s, const ramify::rooted_tree_rep
     out << "\nnodes by level:\n";
     print_histogram(out, s);
   }
-  out << report << "milliseconds: " << milliseconds << '\n';
+  out << report << "seconds: " << seconds << '\n';
   common::print_launch_costs(out, report);
   if (o.verify) out << "verified: equal to a serial traversal\n";
 }
@@ -230,7 +230,7 @@ void run(options o) {
   if (!o.trace.empty()) o.tree.trace = &trace;
   const auto begin = std::chrono::steady_clock::now();
   const ramify::rooted_tree_report report = number(parents, numbers, o);
-  const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
 
   if (o.verify && numbers != common::serial_numbers(common::child_lists_of(parents), parents)) {
     throw std::runtime_error(

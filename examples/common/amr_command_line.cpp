@@ -41,7 +41,7 @@ void declare(CLI::App& app, amr_command_line& o) {
                  "vortex-in-box")
       ->group(flow);
   app.add_option("--dim", o.dim, "Dimensions: 2 (the default) or 3")
-      ->check(CLI::IsMember({"2", "3"}))
+      ->transform(whole_number(2, 3))
       ->group(flow);
   app.add_option("--t-end", o.t_end, "End time; default: the customary one of the problem")
       ->check(number_in(1e-30, 1e30))
@@ -116,15 +116,19 @@ void declare(CLI::App& app, amr_command_line& o) {
       ->transform(whole_number(1))
       ->group(output);
   app.option_defaults()->group(output);
+  const auto file = [](const std::string& name) -> std::string {
+    return name == "-" ? "a checkpoint must be a file; - is not supported" : "";
+  };
   auto* checkpoint =
       o.files.add_output(app, "--checkpoint", o.checkpoint,
                          "File from which the simulation can be continued", "--restart");
+  checkpoint->check(file);
   app.add_option("--checkpoint-every", o.checkpoint_every, "Steps between checkpoints")
       ->transform(whole_number(1))
       ->capture_default_str()
       ->needs(checkpoint)
       ->group(output);
-  o.files.add_input(app, "--restart", o.restart, "Checkpoint to continue");
+  o.files.add_input(app, "--restart", o.restart, "Checkpoint to continue")->check(file);
   o.files.add_report(app, o.report);
   add_trace_option(app, o.files, o.trace);
   app.get_option("--force")->description("Replace read-only files, and frames of another run");
@@ -148,9 +152,12 @@ void apply(const amr_command_line& o, amr_settings& s) {
                                   " numbers for " + std::to_string(flow.dimensions) +
                                   " dimensions");
     }
+    double all = 1;
     for (std::size_t axis = 0; axis < std::size_t(flow.dimensions); ++axis) {
       flow.mesh.roots[axis] = blocks[blocks.size() == 1 ? 0 : axis];
+      all *= flow.mesh.roots[axis];
     }
+    if (all > 1e7) throw std::invalid_argument("--blocks has more than 10^7 blocks in all");
   }
   apply(o.max_level, flow.mesh.max_level);
   apply(o.max_blocks, flow.mesh.max_blocks);

@@ -87,8 +87,9 @@ number_fault parse_whole_number(std::string_view word, std::uint64_t& value) {
   if (word.starts_with('e') || word.starts_with('E')) {
     word.remove_prefix(word.substr(1).starts_with('+') ? 2 : 1);
     const std::string exponent = take_digits();
-    if (exponent.empty() || exponent.size() > 4) return number_fault::malformed;
-    power_of_10 += std::stoi(exponent);
+    if (exponent.empty()) return number_fault::malformed;
+    // An exponent beyond the range of int is as good as the largest one that is used here.
+    power_of_10 += std::min(parse<int>(exponent).value_or(10'000), 10'000);
   } else if (!word.empty()) {
     const auto* const found = std::ranges::find(units, word, &unit::name);
     if (found == units.end()) return number_fault::malformed;
@@ -130,23 +131,38 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// Returns the message about an argument that is no option: with the option that is most alike.
-std::string unknown_argument(const CLI::App& app) {
-  const std::string given = app.remaining().front();
-  const std::string word = given.substr(0, given.find('='));
+/// Returns the option that an unknown argument may mean: one that it begins, or the one that is most
+/// alike. Returns an empty string if there is none.
+std::string option_like(const CLI::App& app, const std::string& argument) {
+  const std::string word = argument.substr(0, argument.find('='));
+  const std::string letters = word.substr(std::min(word.find_first_not_of('-'), word.size()));
+  if (letters.empty()) return {};
   std::string closest;
   std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) {
-      const std::size_t distance = edit_distance(word, "--" + name);
+      std::size_t distance = edit_distance(word, "--" + name);
+      if (letters.size() > 1 && name.starts_with(letters)) distance = 0;
+      if (!word.starts_with('-') && name != letters) continue;  // rather a value without its option
       if (distance < least) {
         least = distance;
         closest = name;
       }
     }
   }
+  return closest.empty() ? "" : "--" + closest;
+}
+
+/// Returns the message about an argument that is no option, with a suggestion.
+std::string unknown_argument(const CLI::App& app) {
+  const std::string given = app.remaining().front();
+  std::string meant = option_like(app, given);
+  if (meant.empty() && app.get_option_no_throw("--input") != nullptr &&
+      ::access(given.c_str(), F_OK) == 0) {
+    meant = "--input " + in_quotes(given);
+  }
   return "unknown argument " + in_quotes(given) +
-         (closest.empty() ? "; --help lists the options" : "; did you mean --" + closest + "?");
+         (meant.empty() ? "; --help lists the options" : "; did you mean " + meant + "?");
 }
 
 /// Replaces the names of C++ fields in a message of the library by the names of the options:
@@ -265,8 +281,12 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
 
 std::function<std::string(const std::string&)> number_in(double least, double most) {
   return [=](const std::string& word) -> std::string {
-    const auto value = parse<double>(std::string_view(word).substr(word.starts_with('+') ? 1 : 0));
-    if (value && *value >= least && *value <= most) return {};
+    // from_chars() accepts no plus sign, and CLI11 no "+-1".
+    const std::string_view digits = std::string_view(word).substr(word.starts_with('+') ? 1 : 0);
+    const auto value = parse<double>(digits);
+    if (value && !(word.starts_with('+') && digits.starts_with('-')) && *value >= least &&
+        *value <= most)
+      return {};
     std::ostringstream text;
     text << in_quotes(word) << " is not a number in [" << least << ", " << most << "]";
     return text.str();

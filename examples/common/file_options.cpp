@@ -73,24 +73,38 @@ void file_options::add_report(CLI::App& app, std::string& report) {
       });
 }
 
+std::optional<std::string> file_options::file_option::file() const {
+  if (option->count() == 0) return std::nullopt;
+  const std::string& value = option->results().front();
+  if (option->get_name() == "--report" && (value == "text" || value == "json")) return std::nullopt;
+  return value;
+}
+
+std::vector<file_options::named_file> file_options::given() const {
+  std::vector<named_file> files;
+  for (const file_option& one : all_) {
+    if (const auto file = one.file()) files.push_back({one.option->get_name(), *file});
+  }
+  return files;
+}
+
 void file_options::check() const {
-  struct named_file {
+  struct checked_file {
     const file_option* option;
     std::string name, file;
     identity same;
   };
-  std::vector<named_file> given;
+  std::vector<checked_file> given;
   for (const file_option& one : all_) {
-    if (one.option->count() == 0) continue;
+    const auto file = one.file();
+    if (!file) continue;
     const std::string name = one.option->get_name();
-    const std::string file = one.option->results().front();
-    if (name == "--report" && (file == "text" || file == "json")) continue;
-    if (file.empty()) throw std::invalid_argument(name + " is empty; it must name a file");
-    given.push_back({&one, name, file, identity_of(file, one.is_output)});
+    if (file->empty()) throw std::invalid_argument(name + " is empty; it must name a file");
+    given.push_back({&one, name, *file, identity_of(*file, one.is_output)});
   }
-  for (const named_file& output : given) {
+  for (const checked_file& output : given) {
     if (!output.option->is_output) continue;
-    for (const named_file& other : given) {
+    for (const checked_file& other : given) {
       if (&other == &output || other.same != output.same) continue;
       if (other.option->is_output) {
         throw std::invalid_argument(output.name + " and " + other.name + " name the same file");
@@ -101,8 +115,14 @@ void file_options::check() const {
       }
     }
   }
+  // Otherwise the report would change an input, or would be lost with the file that is replaced.
+  const identity printed = identity_of("-", true);
+  for (const checked_file& one : given) {
+    if (one.same != printed || (one.option->is_output && one.file == "-")) continue;
+    throw std::invalid_argument(one.name + " is the file that standard output goes to");
+  }
   if (force) replace_read_only_files();
-  for (const named_file& output : given) {
+  for (const checked_file& output : given) {
     if (output.option->is_output) check_output_file(output.file);
   }
 }

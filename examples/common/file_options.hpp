@@ -5,6 +5,7 @@
 /// The options that name files, and the check of all these files before the work begins.
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -29,8 +30,16 @@ class file_options {
   /// Adds the option --report: "text", "json", or the name of a file for the JSON.
   void add_report(CLI::App& app, std::string& report);
 
-  /// Checks the files of the options that are given: no name is empty, no output is an input or
-  /// another output, also through links, and every output can be written.
+  /// A file that an option names.
+  struct named_file {
+    std::string option, file;
+  };
+  /// Returns the files of the options that are given.
+  [[nodiscard]] std::vector<named_file> given() const;
+
+  /// Checks the files of the options that are given: no name is empty; no output is an input or
+  /// another output, also through links; standard output goes to none of them; and every output
+  /// can be written.
   /// \throws std::invalid_argument naming the options; bad_output naming the file
   void check() const;
 
@@ -41,6 +50,9 @@ class file_options {
     const CLI::Option* option;
     bool is_output;
     std::string may_replace;
+
+    /// Returns the file, or none: without the option, and for `--report text`.
+    [[nodiscard]] std::optional<std::string> file() const;
   };
   std::vector<file_option> all_;
 };

@@ -4,6 +4,7 @@
 /// \file
 /// Reports as JSON, and the launch costs that example programs print with their reports.
 
+#include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
@@ -25,16 +26,21 @@ namespace common {
 }
 
 /// Prints a report as the option --report requests: "text", "json", or a file for the JSON.
-/// `json()` returns the report, `print(stream)` prints it as text. 	hrows bad_output
+/// `json()` returns the report, `print(stream)` prints it as text. \throws bad_output
 template <class Json, class Print>
 void write_report(const std::string& requested, std::ostream& out, Json json, Print print) {
   // Names of files need not be UTF-8.
   const auto dump = [&](std::ostream& to) {
     to << json().dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
   };
-  if (requested == "json") return dump(out);
-  if (requested != "text") write_file(requested, dump);
-  print(out);
+  if (requested == "json") {
+    dump(out);
+  } else {
+    if (requested != "text") write_file(requested, dump);
+    print(out);
+  }
+  // run_program() checks standard output.
+  if (&out == &std::cerr && !out.flush()) throw bad_output("cannot write standard error");
 }
 
 [[nodiscard]] inline nlohmann::ordered_json to_json(const ramify::launch_costs& costs) {

@@ -67,7 +67,9 @@ double check_row(const text_line& line, const std::vector<std::string>& columns)
                   "', which is no number");
     }
   }
-  return *parse<double>(fields[0]);
+  const double time = *parse<double>(fields[0]);
+  if (!std::isfinite(time)) line.reject("has a time that is not finite");
+  return time;
 }
 
 /// Returns the rows of a table up to a time.

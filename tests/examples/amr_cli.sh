@@ -144,6 +144,12 @@ done
 expect 2 "--field 'color' is none of" --restart k --field color --output-dir o
 expect 2 '--output-dir is empty' --output-dir ''
 
+cp kept/history.csv good.csv
+sed -i '2s/^[^,]*/nan/' kept/history.csv
+expect 3 "kept/history.csv, line 2: 'nan,0," --restart k --backend cpu --t-end 0.09
+grep -qF 'has a time that is not finite' err || fail "prints $(cat err)"
+mv good.csv kept/history.csv
+
 # The frames of another run are replaced only with --force.
 cp -r kept before
 expect 2 '--output-dir kept has frames of another run, such as sod.pvd' "${small[@]}" \
@@ -191,7 +197,7 @@ status=0
 wait $pid || status=$?
 [ $status -eq 143 ] || fail "status $status after SIGTERM: $(cat err)"
 step=$(value steps)
-grep -qF "stopped by SIGTERM: step $step, " err && grep -qF 'c3 has the checkpoint' err ||
+grep -qF "stopped by SIGTERM: step $step, time 0.0" err && grep -qF 'c3 has the checkpoint' err ||
   fail "$(cat err)"
 expect 0 - --restart c3 --backend cpu --quiet
 expect 0 - "${slow[@]}" --t-end 0.1 --output-dir uninterrupted

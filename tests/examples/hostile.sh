@@ -26,6 +26,14 @@ nbody_long() { nbody --plummer 100000 --steps 100000 --backend cpu --quiet "$@";
 tree() { rooted_tree --generate path --n 5 --backend cpu "$@"; }
 search() { tree_search --tree small --backend cpu "$@"; }
 flow() { amr --max-level 0 --frames 0 --t-end 1e-9 --backend cpu --quiet --output-dir d "$@"; }
+# Limits the memory to 2 GB. AddressSanitizer needs more, so it ends the case as expected.
+limit_memory() {
+  if ldd "$bin/quicksort" | grep -q libasan; then
+    echo "not enough memory" >&2
+    exit 1
+  fi
+  ulimit -v 2000000
+}
 
 mkdir in d
 cd in || exit 1
@@ -110,7 +118,14 @@ done <<'TABLE'
 2 ~ did you mean --single-root? ~ rooted_tree --single_root
 2 ~ did you mean --probability? ~ tree_search --probablity 0.1
 2 ~ did you mean --max-level? ~ amr --maxlevel 3
-2 ~ unknown argument 'in/n'; --help lists the options ~ quicksort in/n
+2 ~ did you mean --input? ~ quicksort --in n
+2 ~ did you mean --output-dir? ~ flow --output=o
+2 ~ did you mean --generate? ~ rooted_tree --gen path
+2 ~ did you mean --help? ~ quicksort help
+2 ~ unknown argument 'in/n'; did you mean --input 'in/n'? ~ quicksort in/n
+2 ~ unknown argument 'in/x'; --help lists the options ~ quicksort in/x
+2 ~ unknown argument 'T1'; --help lists the options ~ tree_search T1
+2 ~ unknown argument '--'; --help lists the options ~ quicksort -- --input n
 2 ~ unknown argument '-x' ~ quicksort -x
 2 ~ unknown argument '--xyzzyxyzzy' ~ quicksort --xyzzyxyzzy
 2 ~ give --input or --generate ~ quicksort
@@ -171,6 +186,8 @@ done <<'TABLE'
 2 ~ '99999999999999999999999' is too large ~ quicksort --generate uniform --n 99999999999999999999999
 2 ~ '1e20' is too large ~ quicksort --generate uniform --n 1e20
 2 ~ '1e9999' is too large ~ quicksort --generate uniform --n 1e9999
+2 ~ '1e99999999999' is too large ~ quicksort --generate uniform --n 1e99999999999
+0 ~ - ~ quicksort --generate sorted --n 1e00000001 --backend cpu --report json && grep -q '"keys": 10,' out
 2 ~ '17179869184Gi' is too large ~ quicksort --generate uniform --n 17179869184Gi
 2 ~ '0x10' is not a whole number ~ quicksort --generate uniform --n 0x10
 2 ~ '-5' is not a whole number ~ quicksort --generate uniform --n -5
@@ -209,6 +226,11 @@ done <<'TABLE'
 2 ~ '' is not a number ~ fly --theta ''
 2 ~ '3' is not a number in [0, 2] ~ fly --theta 3
 2 ~ '1,5' is not a number ~ fly --dt 1,5
+2 ~ '+-5' is not a number ~ fly --dt +-5
+0 ~ - ~ flow --dim 02
+2 ~ '4' is too large; the maximum is 3 ~ flow --dim 4
+2 ~ '' is not a whole number of at least 2 and at most 3 ~ flow --dim ''
+2 ~ --blocks has more than 10^7 blocks in all ~ flow --blocks 4096x4096
 2 ~ '19' is too large; the maximum is 18 ~ flow --max-level 19
 2 ~ '4294967296' is too large ~ flow --frames 4294967296
 2 ~ '4294967296' is too large ~ flow --regrid-every 4294967296
@@ -216,7 +238,7 @@ done <<'TABLE'
 2 ~ '0' is not a number in ~ flow --t-end 0
 2 ~ the maximum is 2147483646 ~ rooted_tree --generate path --n 3e9
 1 ~ not enough memory ~ quicksort --generate uniform --n 18446744073709551615
-1 ~ not enough memory ~ (ulimit -v 2000000; quicksort --generate uniform --n 1e9 --backend cpu)
+1 ~ not enough memory ~ (limit_memory; quicksort --generate uniform --n 1e9 --backend cpu)
 # ---- output paths: checked before the input is read ----
 5 ~ cannot write nofolder/x.csv: no such folder ~ nbody_long --output nofolder/x.csv
 5 ~ cannot write nofolder/o.png: no such folder ~ nbody_long --image nofolder/o.png
@@ -273,6 +295,22 @@ done <<'TABLE'
 2 ~ --output is the input file ~ rooted_tree --input in/parents --output in/parents
 2 ~ --report is the input file of --restart ~ cp in/n o.json; flow --restart o.json --report o.json; s=$?; rm o.json; exit $s
 2 ~ --trace is the input file of --restart ~ cp in/n o.json; flow --restart o.json --trace o.json; s=$?; rm o.json; exit $s
+2 ~ --output is the file that standard output goes to ~ sort3 --output o >o; s=$?; rm o; exit $s
+2 ~ --output is the file that standard output goes to ~ sort3 --output /dev/stdout >o; s=$?; rm o; exit $s
+2 ~ --input is the file that standard output goes to ~ sort3 >>in/n
+2 ~ --input is the file that standard output goes to ~ quicksort --input - <in/n >>in/n
+2 ~ --report is the file that standard output goes to ~ fly --report o.json >o.json; s=$?; rm o.json; exit $s
+2 ~ a checkpoint must be a file ~ flow --checkpoint -
+2 ~ a checkpoint must be a file ~ flow --restart - <in/n
+2 ~ --checkpoint is d/history.csv, a file that the program writes itself ~ flow --checkpoint d/history.csv
+2 ~ --checkpoint is ./d/../d/kelvin-helmholtz_0003.vtu, a file ~ flow --checkpoint ./d/../d/kelvin-helmholtz_0003.vtu
+2 ~ --checkpoint is d/kelvin-helmholtz.pvd, a file ~ flow --checkpoint d/kelvin-helmholtz.pvd
+2 ~ --restart is d/history.csv, a file ~ flow --checkpoint o && cp o d/history.csv && mv o c; amr --restart d/history.csv --t-end 2e-9 --backend cpu; s=$?; cmp c d/history.csv && rm c d/history.csv; exit $s
+2 ~ --report is o.json, a file ~ ln -s d/history.csv o.json; : >d/history.csv; flow --report o.json; s=$?; rm o.json; exit $s
+0 ~ - ~ amr --max-level 0 --frames 0 --t-end 1e-9 --backend cpu --quiet --output-dir folder/new --checkpoint folder/new/c && [ -s folder/new/c ]; s=$?; rm -r folder/new; exit $s
+5 ~ cannot write folder/new/n/c: no such folder ~ amr --output-dir folder/new --checkpoint folder/new/n/c; s=$?; [ ! -e folder/new ] || s=9; exit $s
+5 ~ cannot make folder/new/00 ~ amr --output-dir "folder/new/$name$name"; s=$?; [ ! -e folder/new ] || s=9; exit $s
+5 ~ history.csv: it is not a regular file ~ mkdir -p folder/new/history.csv; timeout 5 "$bin/amr" --max-level 9 --output-dir folder/new; s=$?; rmdir -p folder/new/history.csv; mkdir -p folder; exit $s
 # ---- replaced files ----
 0 ~ - ~ echo old >o; chmod 640 o; sort3 --output o && [ "$(stat -c %a o)" = 640 ] && [ "$(head -n 1 o)" = 1 ]
 0 ~ - ~ echo old >o; chmod 600 o; fly --output o && [ "$(stat -c %a o)" = 600 ]
@@ -299,6 +337,8 @@ done <<'TABLE'
 5 ~ cannot write standard output: No space left on device ~ sort9 >/dev/full
 5 ~ cannot write standard output: No space left on device ~ sort9 --report json >/dev/full
 5 ~ cannot write standard output: No space left on device ~ sort9 --output - >/dev/full 2>err.report; s=$?; tail -n 1 err.report >&2; exit $s
+5 ~ - ~ sort3 --output - 2>/dev/full
+5 ~ - ~ fly --output - --report json 2>/dev/full
 5 ~ cannot write standard output: No space left on device ~ fly >/dev/full
 5 ~ cannot write standard output ~ nbody --plummer 5 --steps 1 --backend cpu >/dev/full
 5 ~ cannot write standard output: No space left on device ~ fly --report json >/dev/full
@@ -363,8 +403,9 @@ done <<'TABLE'
 2 ~ --threads: the schedule late of RAMIFY_CPU_SCHEDULE has one thread ~ RAMIFY_CPU_SCHEDULE=late "$bin/quicksort" --input n --threads 1
 0 ~ - ~ RAMIFY_CPU_SCHEDULE=lazy "$bin/quicksort" --help
 0 ~ - ~ RAMIFY_CPU_SCHEDULE=random:7 "$bin/quicksort" --input n --backend cpu
-0 ~ - ~ sort3 --threads 1
-0 ~ - ~ fly --threads 1
+0 ~ - ~ RAMIFY_CPU_SCHEDULE=parallel:300 nbody --plummer 300 --steps 1 --quiet
+0 ~ - ~ RAMIFY_CPU_SCHEDULE=parallel sort3 --threads 1
+0 ~ - ~ RAMIFY_CPU_SCHEDULE=parallel fly --threads 1
 2 ~ the cuda backend does not use CPU threads ~ quicksort --input n --backend cuda --threads 1
 2 ~ the cpu backend does not use a GPU ~ sort3 --device 0
 2 ~ --device: excludes --threads ~ quicksort --input n --device 0 --threads 1
@@ -389,6 +430,8 @@ done <<'TABLE'
 0 ~ - ~ flow --report o.json && grep -q '"problem": "kelvin-helmholtz"' o.json && grep -q '^problem: ' out
 0 ~ - ~ quicksort --input in/n --backend cpu --output $'o.\377' --report json && rm o.* && grep -q '"keys": 3' out
 0 ~ - ~ fly --image o.PNG && [ -s o.PNG ]
+0 ~ - ~ for run in sort9 tree search fly flow; do $run --report json >o && grep -q '^  "work_ms": ' o && grep -q '^  "seconds": ' o || exit 1; done
+0 ~ - ~ printf '0,0,0,1e20,0,0,-2e30\n' | nbody --input - --steps 0 --backend cpu && grep -Eq '^ +0 +-1\.0000e\+70 +0\.0000000 +-1\.0000e\+70 +0\.00e\+00 +0\.0000$' out
 0 ~ - ~ search --quiet
 0 ~ - ~ flow --checkpoint o && amr --restart o --checkpoint o --t-end 2e-9 --backend cpu --quiet --output-dir d
 TABLE

@@ -118,6 +118,7 @@ class parallel_run final : public run {
       // `requested` stays as it is: this run requests no worker in its place.
       auto* const own = new (std::nothrow) crew_ptr(crew_);
       if (own == nullptr) return;
+      ignore_leak(own);  // main may end before the worker starts
       release_order(own);
       if (!call_in_worker(workers_, help, own)) return;
     }

@@ -2,11 +2,15 @@
 #pragma once
 
 /// \file
-/// Reports to ThreadSanitizer the order of accesses that an uninstrumented library establishes. In
-/// other builds the functions do nothing.
+/// Reports to ThreadSanitizer the order of accesses that an uninstrumented library establishes, and
+/// to LeakSanitizer the objects that only such a library holds. In other builds the functions do
+/// nothing.
 
 #include <ramify/cpu/sanitizers.hpp>
 
+#if RAMIFY_ADDRESS_SANITIZER
+#include <sanitizer/lsan_interface.h>
+#endif
 #if RAMIFY_THREAD_SANITIZER
 #include <sanitizer/tsan_interface.h>
 #endif
@@ -25,6 +29,13 @@ inline void release_order([[maybe_unused]] void* address) {
 inline void acquire_order([[maybe_unused]] void* address) {
 #if RAMIFY_THREAD_SANITIZER
   __tsan_acquire(address);
+#endif
+}
+
+/// The object, and what it refers to, is no leak if the program ends before it is deleted.
+inline void ignore_leak([[maybe_unused]] const void* object) {
+#if RAMIFY_ADDRESS_SANITIZER
+  __lsan_ignore_object(object);
 #endif
 }
 
