@@ -27,10 +27,10 @@
 /// combine    combine(node, results, degree) -> Value: the result of a node from those of its
 ///            subproblems, which lie side by side in the order of their numbers. One thread calls
 ///            it, once for each node with children, when all of them are finished.
-/// Join       by the last child to arrive: it combines and continues with the parent. No grid waits
-///            and none is launched for a join. combine sees all that the calls below it wrote.
-/// Order      combine always gets the results in the order of the children, so the value is the same
-///            bits in each run, for all routes, strategies and limits.
+/// Join       by the last child to arrive: it combines and continues with the parent. No grid
+///            waits, and none is launched for a join. combine sees all that the calls below it wrote.
+/// Order      combine always gets the results in the order of the children, so the value is the
+///            same bits in each run, for all routes, strategies and limits.
 /// Scratch    sizeof(Node) + sizeof(Value) + 16 bytes for each of config.max_nodes nodes, and that
 ///            of a traversal (ramify/traverse.cuh). It comes from Ramify's stream-ordered pool, or
 ///            from the caller.
@@ -158,7 +158,8 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_
 
 /// Starts the recursion with this root, in `stream`. The functor is copied.
 ///
-/// Returns without waiting, with the exceptions of traverse_async(); the returned run's get() waits.
+/// Returns without waiting, with the exceptions of traverse_async(). The returned run's get()
+/// waits.
 ///
 /// \param scratch  fork_join_scratch_bytes() bytes of device memory, aligned to 256 bytes, which
 ///                 must stay allocated until get() has returned. The default allocates it in stream

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The functors with which fork_join() calls traverse(). The visit of a node forks its children; the
-/// visit of a leaf joins.
+/// The functors with which fork_join() calls traverse(). The visit of a node forks its children;
+/// the visit of a leaf joins.
 ///
 ///     1. fork    A node with children reserves one result for each of them, side by side, and
 ///                writes a frame. The frame is what a function's stack frame is on a CPU: the state
@@ -68,8 +68,8 @@ struct expand_node {
   [[nodiscard]] __device__ unsigned degree(const indexed_node<Node>& n) const {
     return n.index == no_index ? 0 : problem.degree(n.node);
   }
-  /// Runs after the visit of `n`, which wrote its frame: traverse() makes what a visit wrote visible
-  /// to the threads that visit the children, as it does with the node itself.
+  /// Runs after the visit of `n`, which wrote its frame: traverse() makes what a visit wrote
+  /// visible to the threads that visit the children, as it does with the node itself.
   [[nodiscard]] __device__ indexed_node<Node> child(const indexed_node<Node>& n, unsigned i) const {
     const unsigned first = frames[n.index].first_child;
     if (first == no_index) return {Node{}, no_index, n.index};
