@@ -28,7 +28,8 @@
 ///            subproblems, which lie side by side in the order of their numbers. One thread calls
 ///            it, once for each node with children, when all of them are finished.
 /// Join       by the last child to arrive: it combines and continues with the parent. No grid
-///            waits, and none is launched for a join. combine sees all that the calls below it wrote.
+///            waits, and none is launched for a join. combine sees all that the calls below it
+///            wrote.
 /// Order      combine always gets the results in the order of the children, so the value is the
 ///            same bits in each run, for all routes, strategies and limits.
 /// Scratch    sizeof(Node) + sizeof(Value) + 16 bytes for each of config.max_nodes nodes, and that
