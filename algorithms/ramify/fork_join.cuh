@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// fork_join(): a recursion that returns a value. Each call splits its problem into subproblems,
+/// and combines their results.
+///
+///     struct maximum_below {  // a node is a range of numbers
+///       const float* numbers;
+///       __device__ unsigned degree(range r) const { return r.size() <= 32 ? 0 : 2; }
+///       __device__ range child(range r, unsigned i) const { return i == 0 ? r.low() : r.high(); }
+///       __device__ float leaf(range r) const { ... }            // the base case
+///       __device__ float combine(range, const float* halves, unsigned) const {
+///         return fmaxf(halves[0], halves[1]);
+///       }
+///     };
+///     ramify::fork_join(range{0, n}, maximum_below{numbers}).value
+///
+/// Compiled by nvcc, it runs on the GPU: with grids that launch grids if -rdc=true is given, else
+/// on the flat route. Compiled by a C++ compiler, it runs on the CPU executor.
+///
+/// Node       trivially copyable, default-constructible, at most 752 bytes.
+/// Value      what leaf() returns: trivially copyable, default-constructible.
+/// degree     degree(node): the number of subproblems, fewer than 2^31; 0 for a base case.
+/// child      child(node, i): subproblem number i, 0 <= i < degree. Like degree, a pure function.
+/// leaf       leaf(node) -> Value: solves a base case. One thread calls it, once for each leaf.
+/// combine    combine(node, results, degree) -> Value: the result of a node from those of its
+///            subproblems, which lie side by side in the order of their numbers. One thread calls
+///            it, once for each node with children, when all of them are finished.
+/// Join       by the last child to arrive: it combines and continues with the parent. No grid
+///            waits, and none is launched for a join. combine sees all that the calls below it
+///            wrote.
+/// Order      combine always gets the results in the order of the children, so the value is the
+///            same bits in each run, for all routes, strategies and limits.
+/// Scratch    sizeof(Node) + sizeof(Value) + 16 bytes for each of config.max_nodes nodes, and that
+///            of a traversal (ramify/traverse.cuh). It comes from Ramify's stream-ordered pool, or
+///            from the caller.
+/// Stream     the run is ordered after earlier work in the stream; see fork_join_async().
+/// Graphs     a stream that is being captured can record a run; see traverse_async().
+/// Launches   as traverse() with the same configuration.
+/// Errors     std::invalid_argument for a bad argument, before anything is launched;
+///            std::length_error if the tree has more nodes than config.max_nodes, or the frontier
+///            exceeded config.capacity; unavailable, cuda_error, device_launch_error.
+/// Complexity each node is visited once. At least O(depth) sequential steps down, and as many up:
+///            the thread of the last leaf may combine along the whole path to the root.
+/// Not for    results that are associative and commutative and need no intermediate results: there
+///            traverse() needs no memory for nodes. Nodes with very many children, whose combine is
+///            one thread's loop: split them into a tree.
+/// Source     the join counter is that of Cilk's closures (Blumofe et al., PPoPP 1995), and of the
+///            device-side reductions in CUDA's sample threadFenceReduction.
+
+#include <cstddef>
+#include <ramify/fork_join/config.hpp>
+#include <ramify/fork_join/join_tree.cuh>
+#include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/stream.cuh>
+#include <ramify/traverse.cuh>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+template <class Value>
+struct fork_join_result {
+  Value value;  ///< the result of the root
+  fork_join_report report;
+};
+
+/// A run that fork_join_async() has started. Movable; a moved-from run may only be destroyed.
+/// Destroying a run before get() checks nothing.
+template <class Node, class Problem>
+class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_join_run {
+  using Value = detail::fork_join::value_of<Node, Problem>;
+  using memory = detail::fork_join::join_memory<Node, Value>;
+  using visit = detail::fork_join::visit_node<Node, Problem>;
+  using traversal = traverse_run<detail::fork_join::indexed_node<Node>,
+                                 detail::fork_join::expand_node<Node, Problem>, visit,
+                                 detail::fork_join::add_leaves, unsigned long long>;
+  static_assert(std::is_trivially_copyable_v<Value>, "device memory holds plain bits");
+
+ public:
+  /// Starts a run; see fork_join_async().
+  fork_join_run(const Node& root, const Problem& problem, cudaStream_t stream,
+                const fork_join_config& config, scratch_memory scratch)
+      : stream_(stream),
+        max_nodes_(config.max_nodes),
+        scratch_(take_scratch(stream, config, scratch)),
+        pieces_(scratch_.data(), config),
+        traversal_({root, 0, 0}, {problem, pieces_.join.frames}, {problem, pieces_.join}, {}, 0,
+                   stream, config, clear(pieces_, stream)) {}
+
+  /// Waits for the run and returns the value of the root.
+  ///
+  /// Must be called once only, except for a captured run; see traverse_run::get().
+  /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
+  ///         is being captured
+  fork_join_result<Value> get() {
+    const auto leaves = traversal_.get();
+    fork_join_result<Value> result{};
+    static_cast<traverse_report&>(result.report) = leaves.report;
+    result.report.nodes = 1 + read_back(pieces_.join.forked, stream_, "reading the count of nodes");
+    result.report.leaves = leaves.value;
+    result.report.scratch_bytes = scratch_.size();
+    if (result.report.nodes > max_nodes_) {
+      throw std::length_error(
+          "fork_join: the tree has at least " + std::to_string(result.report.nodes) +
+          " nodes; raise fork_join_config.max_nodes, which is " + std::to_string(max_nodes_));
+    }
+    result.value = read_back(pieces_.join.results, stream_, "reading the value of the root");
+    return result;
+  }
+
+  /// Returns the device memory that a run needs, in bytes. Requires a valid configuration.
+  [[nodiscard]] static std::size_t scratch_bytes(const fork_join_config& config) {
+    return pieces(nullptr, config).bytes;
+  }
+
+ private:
+  /// The parts of the scratch memory.
+  struct pieces {
+    pieces(void* base, const fork_join_config& config) {
+      memory_layout layout(base);
+      join.forked = layout.take<unsigned long long>(1);
+      join.frames = layout.take<detail::fork_join::frame<Node>>(config.max_nodes);
+      join.results = layout.take<Value>(config.max_nodes);
+      join.max_nodes = static_cast<unsigned>(config.max_nodes);
+      of_traversal.bytes = traversal::scratch_bytes(config);
+      of_traversal.data = layout.take<std::byte>(of_traversal.bytes);
+      bytes = layout.size();
+    }
+    memory join;
+    scratch_memory of_traversal;
+    std::size_t bytes;
+  };
+
+  static scratch_space take_scratch(cudaStream_t stream, const fork_join_config& config,
+                                    const scratch_memory& given) {
+    validate(config);
+    const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
+    const std::size_t bytes = scratch_bytes(config);
+    check_scratch(given, bytes, is_being_captured(stream), "fork_join");
+    return {given, bytes, stream};
+  }
+
+  /// Clears the count of nodes, in the order of the stream. Returns the memory of the traversal.
+  static scratch_memory clear(const pieces& all, cudaStream_t stream) {
+    check(cudaMemsetAsync(all.join.forked, 0, sizeof *all.join.forked, stream),
+          "clearing the count of nodes");
+    return all.of_traversal;
+  }
+
+  cudaStream_t stream_;
+  std::size_t max_nodes_;
+  scratch_space scratch_;
+  pieces pieces_;
+  traversal traversal_;  // destroyed before its memory
+};
+
+/// Starts the recursion with this root, in `stream`. The functor is copied.
+///
+/// Returns without waiting, with the exceptions of traverse_async(). The returned run's get()
+/// waits.
+///
+/// \param scratch  fork_join_scratch_bytes() bytes of device memory, aligned to 256 bytes, which
+///                 must stay allocated until get() has returned. The default allocates it in stream
+///                 order. A stream that is being captured requires it.
+/// \throws std::invalid_argument, unavailable, cuda_error
+template <class Node, class Problem>
+fork_join_run<Node, Problem> fork_join_async(const Node& root, const Problem& problem,
+                                             cudaStream_t stream = nullptr,
+                                             const fork_join_config& config = {},
+                                             scratch_memory scratch = {}) {
+  return {root, problem, stream, config, scratch};
+}
+
+/// Runs the recursion with this root, waits for `stream`, and returns the value of the root.
+/// Parameters as of fork_join_async(). O(nodes) work, O(depth) sequential steps at least.
+/// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
+template <class Node, class Problem>
+fork_join_result<detail::fork_join::value_of<Node, Problem>> fork_join(
+    const Node& root, const Problem& problem, cudaStream_t stream = nullptr,
+    const fork_join_config& config = {}, scratch_memory scratch = {}) {
+  return fork_join_async(root, problem, stream, config, scratch).get();
+}
+
+/// Returns the device memory that a run with these types needs, in bytes.
+/// \throws std::invalid_argument, unavailable, cuda_error
+template <class Node, class Problem>
+[[nodiscard]] std::size_t fork_join_scratch_bytes(const fork_join_config& config = {}) {
+  validate(config);
+  return fork_join_run<Node, Problem>::scratch_bytes(config);
+}
+
+}  // namespace ramify::inline RAMIFY_BUILD

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The functors with which fork_join() calls traverse(). The visit of a node forks its children;
+/// the visit of a leaf joins.
+///
+///     1. fork    A node with children reserves one result for each of them, side by side, and
+///                writes a frame. The frame is what a function's stack frame is on a CPU: the state
+///                of a call that waits for the calls that it made.
+///     2. leaf    A node without children writes its result.
+///     3. join    Each finished node counts itself in its parent's frame. The last child to arrive
+///                combines the results of all children, in their order. With that the parent is
+///                finished, and the same thread continues with the parent's parent.
+///
+/// No thread waits: a thread that is not the last to arrive is done. The thread that finishes the
+/// root ends the run. Which child is the last differs from run to run, but it combines the same
+/// results in the same order, so the value does not.
+
+#include <ramify/runtime/cuda.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace ramify::detail::fork_join::inline RAMIFY_BUILD {
+
+/// The index of a node for which no memory was left.
+inline constexpr unsigned no_index = ~0u;
+
+/// A node of the tree, as traverse() visits it.
+template <class Node>
+struct indexed_node {
+  Node node;
+  unsigned index;   ///< of its result, and of its frame; 0 for the root
+  unsigned parent;  ///< index of its parent; the root's is not used
+};
+
+/// A node that waits for its children.
+template <class Node>
+struct frame {
+  Node node;
+  unsigned parent;
+  unsigned first_child;  ///< index of child 0; child i has first_child + i
+  unsigned degree;
+  unsigned arrived;  ///< children that are finished
+};
+
+/// The type of the results: what leaf() returns.
+template <class Node, class Problem>
+using value_of =
+    std::remove_cvref_t<decltype(std::declval<const Problem&>().leaf(std::declval<const Node&>()))>;
+
+/// The memory of a run.
+template <class Node, class Value>
+struct join_memory {
+  frame<Node>* frames;
+  Value* results;
+  unsigned long long* forked;  ///< nodes that were forked, with those that found no memory
+  unsigned max_nodes;
+};
+
+/// The children of a node. A node that found no memory has none, so the visits end soon after the
+/// memory is exhausted, whatever the size of the tree.
+template <class Node, class Problem>
+struct expand_node {
+  Problem problem;
+  const frame<Node>* frames;
+
+  [[nodiscard]] __device__ unsigned degree(const indexed_node<Node>& n) const {
+    return n.index == no_index ? 0 : problem.degree(n.node);
+  }
+  /// Runs after the visit of `n`, which wrote its frame: traverse() makes what a visit wrote
+  /// visible to the threads that visit the children, as it does with the node itself.
+  [[nodiscard]] __device__ indexed_node<Node> child(const indexed_node<Node>& n, unsigned i) const {
+    const unsigned first = frames[n.index].first_child;
+    if (first == no_index) return {Node{}, no_index, n.index};
+    return {problem.child(n.node, i), first + i, n.index};
+  }
+};
+
+/// The visit of a node. It returns the number of leaves it is: 1 or 0.
+template <class Node, class Problem>
+struct visit_node {
+  using value_type = value_of<Node, Problem>;
+
+  Problem problem;
+  join_memory<Node, value_type> memory;
+
+  __device__ unsigned long long operator()(const indexed_node<Node>& n, unsigned degree) const {
+    if (n.index == no_index) return 0;
+    if (degree > 0) {
+      fork(n, degree);
+      return 0;
+    }
+    // 2. Base case: a leaf.
+    memory.results[n.index] = problem.leaf(n.node);
+    join(n.index, n.parent);
+    return 1;
+  }
+
+ private:
+  /// 1. Split: reserves the results of the children and writes the frame.
+  __device__ void fork(const indexed_node<Node>& n, unsigned degree) const {
+    const unsigned long long before =
+        atomicAdd(memory.forked, static_cast<unsigned long long>(degree));
+    const bool fits = 1 + before + degree <= memory.max_nodes;  // the root has index 0
+    memory.frames[n.index] = {n.node, n.parent, fits ? static_cast<unsigned>(1 + before) : no_index,
+                              degree, 0};
+  }
+
+  /// 3. Join: by the last child to arrive, on all routes.
+  __device__ void join(unsigned index, unsigned parent) const {
+    while (index != 0) {
+      frame<Node>& waiting = memory.frames[parent];
+      // The result must be visible before this thread counts itself. The last thread to arrive must
+      // not read results before it has counted the others.
+      __threadfence();
+      if (atomicAdd(&waiting.arrived, 1u) + 1 != waiting.degree) return;
+      __threadfence();
+      memory.results[parent] =
+          problem.combine(waiting.node, memory.results + waiting.first_child, waiting.degree);
+      index = parent;
+      parent = waiting.parent;
+    }
+  }
+};
+
+/// Adds the leaves.
+struct add_leaves {
+  __device__ unsigned long long operator()(unsigned long long a, unsigned long long b) const {
+    return a + b;
+  }
+};
+
+}  // namespace ramify::detail::fork_join::inline RAMIFY_BUILD

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// quadrature() for CUDA code: the integral of a function over a box, by adaptive subdivision, in
+/// one to eight dimensions.
+///
+///     struct bell {
+///       __device__ double operator()(const ramify::quadrature_point<3>& p) const {
+///         return exp(-p[0] * p[0] - p[1] * p[1] - p[2] * p[2]);
+///       }
+///     };
+///     const ramify::quadrature_box<3> cube{{0, 0, 0}, {1, 1, 1}};
+///     const auto found = ramify::quadrature(cube, bell{});
+///     found.value      // --> 0.416538..., found.error is a bound of the error
+///     found.converged()
+///
+/// Integrand  f(point) -> double, a pure function, called by one thread for each point. It is never
+///            called on the boundary of the box. A point at which it is NaN or infinite ends the
+///            quadrature; the result states the point.
+/// Rules      Gauss-Kronrod (21 points) in one dimension, Genz-Malik in d: 2^d + 2 d^2 + 2 d + 1
+///            points a region (ramify/quadrature/rules.cuh).
+/// Result     always the best estimate, with the reason for the end: converged, max_evaluations,
+///            round_off, not_finite. The error is the sum of the errors of all regions, each the
+///            difference of two rules, raised where a region's halves disagree with it. It is a
+///            reliable bound for functions that the first regions resolve, and no proof: points can
+///            miss a narrow peak (config.min_evaluations).
+/// Order      sums have a fixed order, so the result has the same bits in each run, on both routes.
+/// Scratch    for each region that config.max_evaluations allows 16 d + 33 bytes; from the
+///            stream-ordered pool, or from the caller: quadrature_scratch_bytes().
+/// Stream     quadrature_async() returns before the result is known; get() waits for the stream. A
+///            graph can capture it if scratch memory is passed in.
+/// Launches   four grids a round: select, list, evaluate, sum (ramify/quadrature/rounds.cuh). The
+///            last block of each launches the next one. A round splits all regions over their share
+///            of the tolerance, so there are as many rounds as levels of subdivision.
+/// Errors     std::invalid_argument for a bad argument, before anything is launched; unavailable,
+///            cuda_error, device_launch_error.
+/// Complexity O(evaluations).
+/// Not for    more than eight dimensions, where Monte Carlo methods need fewer points; improper
+///            integrals (substitute first).
+/// Source     PAGANI (Sakiotis et al., SC 2021) splits breadth first, too; it filters regions out
+///            for ever, where this one keeps them.
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <ramify/quadrature/config.hpp>
+#include <ramify/quadrature/rounds.cuh>
+#include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/launch_chain.cuh>
+#include <ramify/runtime/limits.cuh>
+#include <ramify/runtime/phase_range.cuh>
+#include <ramify/runtime/run_control.cuh>
+#include <ramify/runtime/stream.cuh>
+#include <stdexcept>
+#include <string>
+
+namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
+
+/// Returns the launches of 15 rounds on each route, as smooth functions need them.
+[[nodiscard]] inline route_plans round_plans(bool by_host) {
+  constexpr double rounds = 15;
+  constexpr double grids = 4;
+  const route_plan device{.host_launches = 1, .nested_levels = grids * rounds};
+  if (by_host) return {{.host_round_trips = 2 * rounds}, device, route::flat};
+  return {{.graph_iterations = grids * rounds, .graph_loops = 1}, device, route::flat};
+}
+
+/// Returns the number of regions that `max_evaluations` allow. \throws std::invalid_argument
+template <unsigned d>
+[[nodiscard]] std::size_t max_regions(const quadrature_config& config) {
+  constexpr std::size_t points = quadrature_points(d);
+  const auto refuse = [&](const std::string& range) {
+    throw std::invalid_argument("quadrature_config.max_evaluations is " +
+                                std::to_string(config.max_evaluations) + "; in " +
+                                std::to_string(d) + " dimensions it must be " + range);
+  };
+  if (config.max_evaluations < points) refuse("at least " + std::to_string(points));
+  const std::size_t regions = 1 + (config.max_evaluations / points - 1) / 2;
+  if (regions >> 30 != 0) refuse("less than " + std::to_string((std::size_t{2} << 30) * points));
+  return regions;
+}
+
+/// Checks a domain. \throws std::invalid_argument naming the axis
+template <unsigned d>
+void validate(const quadrature_box<d>& box) {
+  for (unsigned axis = 0; axis < d; ++axis) {
+    const double low = box.low[axis];
+    const double high = box.high[axis];
+    if (std::isfinite(low) && std::isfinite(high - low) && low < high) continue;
+    throw std::invalid_argument("quadrature_box: axis " + std::to_string(axis) + " is from " +
+                                std::to_string(low) + " to " + std::to_string(high) +
+                                "; both must be finite, and low less than high");
+  }
+}
+
+}  // namespace ramify::detail::quadrature::inline RAMIFY_BUILD
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// A quadrature that quadrature_async() has started. Movable; a moved-from run may only be
+/// destroyed.
+template <unsigned d, class Integrand>
+class [[nodiscard("call get(): it waits, checks and returns the result")]] quadrature_run {
+  static_assert(1 <= d && d <= max_quadrature_dimensions, "one to eight dimensions");
+  using program = detail::quadrature::quadrature_program<d, Integrand>;
+
+ public:
+  /// Starts a run; see quadrature_async().
+  quadrature_run(const quadrature_box<d>& box, const Integrand& f, cudaStream_t stream,
+                 const quadrature_config& config, scratch_memory scratch) {
+    const phase_range range("quadrature: start");
+    validate(config);
+    detail::quadrature::validate(box);
+    const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
+    const bool captured = is_being_captured(stream);
+    const std::size_t bytes = scratch_bytes(config);
+    check_scratch(scratch, bytes, captured, "quadrature");
+    const auto loop = detail::runtime::choose_loop(config.flat_loop, "quadrature_config.flat_loop");
+    const std::size_t limit = *current_launch_limits().pending_launches;
+    const route_choice choice =
+        choose_route(config.route, limit, 2,
+                     detail::quadrature::round_plans(loop.wanted == flat_loop::host), stream);
+    if (captured && choice.taken == route::flat) detail::runtime::require_capturable(loop, true);
+    state_ = std::make_unique<run_state>(f, stream, config, scratch, bytes, choice, limit, loop);
+    state_->begin(box);
+  }
+
+  /// Waits for the result. Launches what kernels could not launch and, on the flat route, the
+  /// rounds that the host has to launch.
+  ///
+  /// Must be called once only. For a captured quadrature, call it after a launch of the graph; it
+  /// may be called again after another launch.
+  /// \throws cuda_error, device_launch_error; std::logic_error while the stream is being captured
+  quadrature_result get() {
+    const phase_range range("quadrature: get");
+    state_->chain->finish();
+    const auto& end = state_->chain->state();
+    quadrature_result result;
+    result.status = end.status;
+    result.value = end.total.value;
+    result.error = end.total.error;
+    result.regions = end.regions;
+    result.evaluations = end.evaluations;
+    if (end.status == quadrature_status::not_finite) {
+      const auto bad = read_back(state_->chain->program().bad_point, state_->control.stream(),
+                                 "reading a point that is not finite");
+      std::copy(bad.x, bad.x + d, result.not_finite_at.begin());
+      result.error = HUGE_VAL;
+    }
+    state_->control.read_trace();
+    static_cast<run_report&>(result.report) = state_->control.report();
+    result.report.scratch_bytes = state_->scratch.size();
+    result.report.rounds = end.rounds;
+    return result;
+  }
+
+  /// Returns the device memory that a run needs, in bytes. Requires a valid configuration.
+  /// \throws std::invalid_argument if config.max_evaluations is not in the range of d dimensions
+  [[nodiscard]] static std::size_t scratch_bytes(const quadrature_config& config) {
+    memory_layout sizing(nullptr);
+    sizing.take<std::byte>(run_control::scratch_bytes);
+    lay_out(sizing, detail::quadrature::max_regions<d>(config));
+    return sizing.size();
+  }
+
+ private:
+  /// The pointers of a program.
+  struct pieces {
+    detail::quadrature::round_state* state;
+    detail::quadrature::region_list<d> regions;
+    unsigned* split_list;
+    unsigned (*chunk_bins)[detail::quadrature::bins];
+    unsigned* chunk_first;
+    detail::quadrature::bounded* chunk_totals;
+    unsigned long long* not_finite;
+    quadrature_point<d>* bad_point;
+  };
+
+  static pieces lay_out(memory_layout & memory, std::size_t regions) {
+    using namespace detail::quadrature;
+    return {memory.take<round_state>(1),        region_list<d>::taken_from(memory, regions),
+            memory.take<unsigned>(regions),     memory.take<unsigned[bins]>(max_chunks),
+            memory.take<unsigned>(max_chunks),  memory.take<bounded>(max_chunks),
+            memory.take<unsigned long long>(1), memory.take<quadrature_point<d>>(1)};
+  }
+
+  struct run_state {
+    run_state(const Integrand& f, cudaStream_t stream, const quadrature_config& config,
+              const scratch_memory& given, std::size_t bytes, const route_choice& choice,
+              std::size_t limit, const detail::runtime::loop_choice& loop)
+        : scratch(given, bytes, stream),
+          memory(scratch.data()),
+          control(memory.take<std::byte>(run_control::scratch_bytes), choice, limit, stream,
+                  config.trace) {
+      const pieces p = lay_out(memory, detail::quadrature::max_regions<d>(config));
+      chain.emplace(control,
+                    program{{},
+                            p.state,
+                            p.regions,
+                            p.split_list,
+                            p.chunk_bins,
+                            p.chunk_first,
+                            p.chunk_totals,
+                            p.not_finite,
+                            p.bad_point,
+                            f,
+                            config.absolute_tolerance,
+                            config.relative_tolerance,
+                            config.min_evaluations,
+                            config.max_evaluations},
+                    loop);
+    }
+
+    /// Writes the domain and the state, and starts the chain.
+    void begin(const quadrature_box<d>& box) {
+      const program& p = chain->program();
+      check(cudaMemsetAsync(p.not_finite, 0xff, sizeof *p.not_finite, control.stream()),
+            "clearing the point that is not finite");
+      control.launched(launch(detail::quadrature::write_domain<d>, {1, 1}, control.stream(),
+                              p.regions.boxes, box, p.trace),
+                       "launching write_domain");
+      detail::quadrature::round_state first{};
+      first.due = detail::quadrature::phase::evaluate;
+      first.regions = 1;
+      chain->write_state(first);
+      chain->start(first);
+    }
+
+    scratch_space scratch;
+    memory_layout memory;
+    run_control control;
+    std::optional<detail::runtime::launch_chain<program>> chain;
+  };
+
+  std::unique_ptr<run_state> state_;
+};
+
+/// Starts a quadrature over `box`, in `stream`. The integrand is copied.
+///
+/// Returns without waiting. The one exception is the first call with the automatic route on a GPU,
+/// which may measure launch costs (see choose_route()). On the flat route, unless config.flat_loop
+/// is graph, get() launches the rounds.
+///
+/// \param scratch  quadrature_scratch_bytes() bytes of device memory, aligned to 256 bytes, which
+///                 must stay allocated until get() has returned. The default allocates it in stream
+///                 order. A stream that is being captured requires it; each launch of the graph is
+///                 then a quadrature.
+/// \throws std::invalid_argument, unavailable, cuda_error
+template <unsigned d, class Integrand>
+quadrature_run<d, Integrand> quadrature_async(const quadrature_box<d>& box, const Integrand& f,
+                                              cudaStream_t stream = nullptr,
+                                              const quadrature_config& config = {},
+                                              scratch_memory scratch = {}) {
+  return {box, f, stream, config, scratch};
+}
+
+/// Integrates `f` over `box` and waits for `stream`. Parameters as of quadrature_async().
+/// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
+template <unsigned d, class Integrand>
+quadrature_result quadrature(const quadrature_box<d>& box, const Integrand& f,
+                             cudaStream_t stream = nullptr, const quadrature_config& config = {},
+                             scratch_memory scratch = {}) {
+  return quadrature_async(box, f, stream, config, scratch).get();
+}
+
+/// Returns the device memory that a quadrature in d dimensions needs, in bytes.
+/// \throws std::invalid_argument
+template <unsigned d, class Integrand>
+[[nodiscard]] std::size_t quadrature_scratch_bytes(const quadrature_config& config = {}) {
+  validate(config);
+  return quadrature_run<d, Integrand>::scratch_bytes(config);
+}
+
+}  // namespace ramify::inline RAMIFY_BUILD

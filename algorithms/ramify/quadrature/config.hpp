@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Configuration, result and report of quadrature(); plain C++.
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <ostream>
+#include <ramify/runtime/report.hpp>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace ramify {
+
+struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
+
+/// The largest number of dimensions of quadrature().
+inline constexpr unsigned max_quadrature_dimensions = 8;
+
+/// Configuration of quadrature(). The tolerance is the larger one of `absolute_tolerance` and
+/// `relative_tolerance` times the magnitude of the integral.
+struct quadrature_config {
+  ramify::route route = ramify::route::automatic;
+  double absolute_tolerance = 0;     ///< finite, at least 0
+  double relative_tolerance = 1e-6;  ///< in [0, 1); one of the two must be greater than 0
+  /// All regions are split until so many points are evaluated. A larger number finds peaks that the
+  /// points of a few large regions miss.
+  std::size_t min_evaluations = 0;
+  /// The maximum number of points that are evaluated. Memory is allocated for all regions that they
+  /// allow. At least the points of one region: see quadrature_points().
+  std::size_t max_evaluations = 10'000'000;
+  /// What launches the rounds on the flat route.
+  ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
+  /// The trace to which the grids of the run are added when the run ends, or null. It must outlive
+  /// the run.
+  launch_trace* trace = nullptr;
+};
+
+/// Returns the number of points at which the integrand is evaluated in one region: 21 in one
+/// dimension (Gauss and Kronrod), 2^d + 2 d^2 + 2 d + 1 in d dimensions (Genz and Malik).
+[[nodiscard]] constexpr unsigned quadrature_points(unsigned dimensions) {
+  if (dimensions == 1) return 21;
+  return (1u << dimensions) + 2 * dimensions * dimensions + 2 * dimensions + 1;
+}
+
+/// Checks a configuration. \throws std::invalid_argument naming the field and its range
+inline void validate(const quadrature_config& config) {
+  const auto require = [](bool valid, const char* field, const std::string& value,
+                          const std::string& range) {
+    if (valid) return;
+    throw std::invalid_argument("quadrature_config." + std::string(field) + " is " + value +
+                                "; it must be " + range);
+  };
+  check_enumerator(config.route, "quadrature_config.route");
+  check_enumerator(config.flat_loop, "quadrature_config.flat_loop");
+  const double absolute = config.absolute_tolerance;
+  const double relative = config.relative_tolerance;
+  require(std::isfinite(absolute) && absolute >= 0, "absolute_tolerance", std::to_string(absolute),
+          "finite and at least 0");
+  require(relative >= 0 && relative < 1, "relative_tolerance", std::to_string(relative),
+          "in [0, 1)");
+  require(absolute > 0 || relative > 0, "relative_tolerance", "0",
+          "greater than 0 if absolute_tolerance is 0");
+  require(config.min_evaluations <= config.max_evaluations, "min_evaluations",
+          std::to_string(config.min_evaluations),
+          "at most max_evaluations, which is " + std::to_string(config.max_evaluations));
+}
+
+/// Why a quadrature ended.
+enum class quadrature_status {
+  converged,        ///< the error bound is at most the tolerance
+  max_evaluations,  ///< the next round would exceed max_evaluations
+  round_off,        ///< no region can be split that could still reduce the error bound
+  not_finite,       ///< the integrand is NaN or infinite at a point, or an estimate overflowed
+};
+
+[[nodiscard]] constexpr std::string_view to_string(quadrature_status s) {
+  return choice_name(s, {"converged", "max_evaluations", "round_off", "not_finite"});
+}
+
+/// Report of a quadrature.
+struct quadrature_report : run_report {
+  std::uint64_t rounds = 0;  ///< rounds of splits and evaluations, the first region included
+};
+
+/// Prints each field as a line "name: value".
+inline std::ostream& operator<<(std::ostream& out, const quadrature_report& r) {
+  return out << static_cast<const run_report&>(r) << "rounds: " << r.rounds << '\n';
+}
+
+/// Result of a quadrature. If it has not converged, it is the best estimate.
+struct quadrature_result {
+  quadrature_status status = quadrature_status::converged;
+  double value = 0;  ///< the estimate; points that are not finite count as 0
+  /// The sum of the error estimates of all regions. With `not_finite` it is infinite.
+  double error = 0;
+  std::uint64_t regions = 0;      ///< at the end
+  std::uint64_t evaluations = 0;  ///< points
+  /// With `not_finite`: the coordinates of a point at which the integrand is not finite, or the
+  /// center of a region whose estimate overflowed.
+  std::array<double, max_quadrature_dimensions> not_finite_at{};
+  quadrature_report report;
+
+  [[nodiscard]] bool converged() const { return status == quadrature_status::converged; }
+};
+
+}  // namespace ramify

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The regions of a quadrature in device memory, and the evaluation of a region by a warp.
+
+#include <cfloat>
+#include <cmath>
+#include <ramify/quadrature/rules.cuh>
+#include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/launch.cuh>
+
+namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
+
+/// The axis of a region whose halves would be empty.
+inline constexpr unsigned char no_axis = 255;
+
+/// A value or an estimate, and the bound of its error.
+struct bounded {
+  double value;
+  double error;
+};
+
+struct add_bounded {
+  __device__ bounded operator()(const bounded& a, const bounded& b) const {
+    return {a.value + b.value, a.error + b.error};
+  }
+};
+
+/// All regions. They cover the domain and do not overlap. A split overwrites the region with its
+/// lower half and appends the upper half, so the number of regions only rises.
+template <unsigned d>
+struct region_list {
+  quadrature_box<d>* boxes;
+  bounded* estimates;
+  double* round_offs;
+  unsigned char* axes;  ///< the axis of the next split, or no_axis
+
+  static region_list taken_from(memory_layout& memory, std::size_t count) {
+    return {memory.take<quadrature_box<d>>(count), memory.take<bounded>(count),
+            memory.take<double>(count), memory.take<unsigned char>(count)};
+  }
+};
+
+/// Writes the first region. Launched with one thread.
+template <unsigned d>
+__global__ void write_domain(quadrature_box<d>* boxes, quadrature_box<d> domain,
+                             trace_ticket trace) {
+  const traced here(trace, __func__);
+  boxes[0] = domain;
+}
+
+/// The estimate of a region.
+struct region_estimate {
+  bounded estimate;
+  double round_off;    ///< a bound of the round-off in the estimate
+  unsigned char axis;  ///< the axis of the next split, or no_axis
+};
+
+/// Returns the sum over the lanes of a warp, to all lanes. The order of additions is fixed.
+__device__ inline double sum_of_warp(double value) {
+  for (int distance = 16; distance > 0; distance /= 2) {
+    value += __shfl_xor_sync(full_warp_mask, value, distance);
+  }
+  return value;
+}
+
+/// Returns the center of the interval that a split of the box along `axis` halves.
+template <unsigned d>
+[[nodiscard]] __device__ double middle(const quadrature_box<d>& box, unsigned axis) {
+  return box.low[axis] + (box.high[axis] - box.low[axis]) / 2;
+}
+
+/// Returns the point number k of the rule in `box`.
+template <unsigned d>
+[[nodiscard]] __device__ quadrature_point<d> point_in(const quadrature_box<d>& box, unsigned k) {
+  quadrature_point<d> p = cubature_rule<d>::point(k);
+  for (unsigned axis = 0; axis < d; ++axis) {
+    p.x[axis] = middle(box, axis) + p.x[axis] * ((box.high[axis] - box.low[axis]) / 2);
+  }
+  return p;
+}
+
+/// Evaluates a region; the lanes of a warp share its points. All lanes get the result. `kept` is
+/// shared memory for rule::kept values. The number of the first point that is not finite is merged
+/// into `*not_finite`; the points of this region have the numbers from `number` on.
+template <unsigned d, class Integrand>
+__device__ region_estimate evaluate_region(const quadrature_box<d>& box, const Integrand& f,
+                                           double* kept, unsigned long long number,
+                                           unsigned long long* not_finite) {
+  using rule = cubature_rule<d>;
+  // 1. Both rules, and the sum of magnitudes, from which the round-off follows.
+  double high = 0;
+  double low = 0;
+  double magnitude = 0;
+  for (unsigned k = threadIdx.x % 32; k < rule::points; k += 32) {
+    double value = f(point_in(box, k));
+    if (!(std::fabs(value) <= DBL_MAX)) {
+      atomicMin(not_finite, number + k);
+      value = 0;
+    }
+    if (k < rule::kept) kept[k] = value;
+    const weights w = rule::weights_of(k);
+    high += w.high * value;
+    low += w.low * value;
+    magnitude += std::fabs(w.high * value);
+  }
+  double volume = 1;
+  for (unsigned axis = 0; axis < d; ++axis) volume *= box.high[axis] - box.low[axis];
+  high = sum_of_warp(high) * volume;
+  low = sum_of_warp(low) * volume;
+  magnitude = sum_of_warp(magnitude) * volume;
+  __syncwarp();
+  // 2. The error is that of the rule of lower degree, so it is a pessimistic bound for the other.
+  //    It is at least the round-off (the factor is QUADPACK's).
+  const double round_off = 50 * DBL_EPSILON * magnitude;
+  const double error = std::fmax(std::fabs(high - low), round_off);
+  if (!(std::fabs(high) <= DBL_MAX && error <= DBL_MAX)) atomicMin(not_finite, number);
+  // 3. The axis of the next split.
+  const unsigned axis = rule::split_axis(kept, box);
+  const double center = middle(box, axis);
+  const bool has_halves = box.low[axis] < center && center < box.high[axis];
+  __syncwarp();  // the lanes have read `kept`
+  return {{high, error}, round_off, has_halves ? static_cast<unsigned char>(axis) : no_axis};
+}
+
+/// Raises the errors of two halves if their sum differs from the estimate of the whole by more than
+/// their errors explain. (The two-level estimate of Cuhre, T. Hahn: Cuba, 2005.)
+__device__ inline void compare_with_whole(const bounded& whole, bounded& lower, bounded& upper) {
+  const double difference = std::fabs(whole.value - (lower.value + upper.value)) / 4;
+  const double sum = lower.error + upper.error;
+  const double factor = sum > 0 ? 1 + 2 * difference / sum : 1;
+  lower.error = lower.error * factor + difference;
+  upper.error = upper.error * factor + difference;
+}
+
+}  // namespace ramify::detail::quadrature::inline RAMIFY_BUILD

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The rounds of a quadrature: the program of the launch chain and its kernels.
+///
+///     1. select    count the regions whose error is over their share, by how much; choose a limit
+///                  that the remaining evaluations allow
+///     2. list      list these regions
+///     3. evaluate  split each: one warp evaluates both halves
+///     4. sum       add up all estimates and errors; stop if the sum of errors is in the tolerance
+///
+/// Recurse: after `sum` the next round begins. Each of the four is a step of the launch chain with
+/// one grid. Join: the last block of each grid launches the next grid.
+///
+/// A region's share is the tolerance divided by the number of regions. If no region is over its
+/// share, the sum is in the tolerance. So there is no priority queue: all regions over their share
+/// are split at once (breadth first, as PAGANI does), and the others are kept, because a share
+/// shrinks with each split.
+
+#include <cmath>
+#include <ramify/quadrature/regions.cuh>
+#include <ramify/runtime/collectives.cuh>
+#include <ramify/runtime/launch_chain.cuh>
+
+namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
+
+inline constexpr unsigned threads = 256;             ///< of a block, except in `evaluate`
+inline constexpr unsigned warps = 4;                 ///< of a block in `evaluate`
+inline constexpr unsigned max_chunks = 4 * threads;  ///< ranges of regions, each for one block
+/// Regions over their share are counted by the power of two by which they are.
+inline constexpr unsigned bins = 32;
+
+enum class phase : unsigned { select, list, evaluate, sum };
+
+/// What a step leaves to the next one.
+struct round_state {
+  phase due;
+  unsigned ended;  ///< 1: the quadrature is complete
+  quadrature_status status;
+  unsigned regions;
+  unsigned splits;  ///< of this round; in round 0 the whole domain is evaluated, with no split
+  unsigned rounds;
+  unsigned lowest_bin;  ///< regions in this bin or a higher one are split
+  double share;         ///< of the tolerance, for a region; negative: all regions are split
+  unsigned long long evaluations;
+  bounded total;
+};
+
+/// A range of consecutive regions. The ranges depend on the number of regions only, so sums over
+/// them have the same bits in each run.
+struct chunk {
+  unsigned begin;
+  unsigned end;
+
+  [[nodiscard]] static __host__ __device__ unsigned count(unsigned regions) {
+    const unsigned full = regions / threads + (regions % threads != 0 ? 1 : 0);
+    return full < max_chunks ? full : max_chunks;
+  }
+  [[nodiscard]] static __device__ chunk number(unsigned i, unsigned regions) {
+    const unsigned long long n = regions;
+    const unsigned chunks = count(regions);
+    return {static_cast<unsigned>(n * i / chunks), static_cast<unsigned>(n * (i + 1) / chunks)};
+  }
+};
+
+/// The program of the launch chain, and the argument of its kernels.
+template <unsigned d, class Integrand>
+struct quadrature_program : chain_link {
+  using state_type = round_state;
+  static constexpr auto join = chain_join::last_block;
+  static constexpr unsigned dimensions = d;
+  static constexpr unsigned points = cubature_rule<d>::points;
+
+  state_type* state;
+  region_list<d> regions;
+  unsigned* split_list;
+  unsigned (*chunk_bins)[bins];    ///< regions of each chunk in each bin
+  unsigned* chunk_first;           ///< of each chunk: its first entry in split_list
+  bounded* chunk_totals;           ///< of each chunk: sums over its regions
+  unsigned long long* not_finite;  ///< number of a point, or none
+  quadrature_point<d>* bad_point;  ///< the coordinates of this point
+  Integrand f;
+  double absolute_tolerance;
+  double relative_tolerance;
+  unsigned long long min_evaluations;
+  unsigned long long max_evaluations;
+
+  static constexpr unsigned long long none = ~0ull;
+
+  [[nodiscard]] __host__ __device__ bool finished(const state_type& s) const {
+    return s.ended != 0;
+  }
+  [[nodiscard]] __host__ __device__ bool repeats(const state_type&) const { return true; }
+  [[nodiscard]] __host__ __device__ unsigned slots_of(const state_type&) const { return 1; }
+  template <class Grids>
+  __host__ __device__ void launch_step(const state_type& s, Grids& grids) const;
+  template <class Grids>
+  void launch_repeated(const state_type&, Grids& grids) const;
+
+  [[nodiscard]] __device__ bool is_due(const state_type& s, phase p) const {
+    return s.ended == 0 && s.due == p;
+  }
+  /// Returns the bin of a region, or -1 if it is not split.
+  [[nodiscard]] __device__ int bin_of(const state_type& s, unsigned region) const {
+    if (regions.axes[region] == no_axis) return -1;
+    if (s.share < 0) return 0;
+    const double error = regions.estimates[region].error;
+    // Halves of a region whose error is round-off would have the same error.
+    if (!(error > s.share) || error <= 2 * regions.round_offs[region]) return -1;
+    const double excess = error / s.share;  // infinite if the share is 0
+    constexpr int top = bins - 1;
+    return excess < 2147483648.0 ? min(std::ilogb(excess), top) : top;
+  }
+  [[nodiscard]] __device__ double tolerance(double value) const {
+    return std::fmax(absolute_tolerance, relative_tolerance * std::fabs(value));
+  }
+};
+
+/// Ends a kernel: launches the next grid or, in the loop body of a graph, whose kernels must not
+/// contain device launches, ends the iteration after the last grid. One thread calls it.
+template <bool launches, class Program>
+__device__ void end_phase(const Program& program, const round_state& next, const char* kernel) {
+  *program.state = next;
+  if constexpr (launches) {
+    end_step(program, next, kernel);
+  } else if (next.due == phase::select) {
+    end_iteration(program, next);
+  }
+}
+
+/// Chooses the lowest bin whose regions can be split, and writes it and the number of splits, or
+/// the reason for which nothing is split, into the state. `counts` has the regions of each bin. One
+/// thread calls it.
+template <class Program>
+__device__ round_state choose_splits(const Program& program, round_state now,
+                                     const unsigned* counts) {
+  const unsigned long long affordable =
+      (program.max_evaluations - now.evaluations) / (2 * Program::points);
+  unsigned wanted = 0;
+  bool fits = true;
+  now.splits = 0;
+  now.lowest_bin = bins;
+  for (unsigned bin = bins; bin-- > 0;) {
+    wanted += counts[bin];
+    fits = fits && wanted <= affordable;
+    if (!fits) continue;
+    now.splits = wanted;
+    now.lowest_bin = bin;
+  }
+  now.due = phase::list;
+  if (now.splits != 0) return now;
+  now.ended = 1;
+  if (now.total.error <= program.tolerance(now.total.value)) {
+    now.status = quadrature_status::converged;
+  } else {
+    now.status = wanted > 0 ? quadrature_status::max_evaluations : quadrature_status::round_off;
+  }
+  return now;
+}
+
+/// 1. Counts the regions of each chunk in each bin. The last block chooses the lowest bin.
+template <bool launches, class Program>
+__global__ void __launch_bounds__(threads) select_regions(Program program) {
+  const traced here(program.trace, __func__);
+  const round_state now = *program.state;
+  if (!program.is_due(now, phase::select)) return;
+  const unsigned t = threadIdx.x;
+  const unsigned chunks = chunk::count(now.regions);
+  __shared__ unsigned counts[bins];
+  for (unsigned c = blockIdx.x; c < chunks; c += gridDim.x) {
+    if (t < bins) counts[t] = 0;
+    __syncthreads();
+    const chunk mine = chunk::number(c, now.regions);
+    for (unsigned i = mine.begin + t; i < mine.end; i += threads) {
+      const int bin = program.bin_of(now, i);
+      if (bin >= 0) atomicAdd(&counts[bin], 1u);
+    }
+    __syncthreads();
+    if (t < bins) program.chunk_bins[c][t] = counts[t];
+    __syncthreads();
+  }
+  // Join: the last block has the counts of all chunks.
+  if (!program.is_last_block(gridDim.x)) return;
+  if (t < bins) counts[t] = 0;
+  __syncthreads();
+  for (unsigned c = t / bins; c < chunks; c += threads / bins) {
+    atomicAdd(&counts[t % bins], program.chunk_bins[c][t % bins]);
+  }
+  __syncthreads();
+  __shared__ round_state next;
+  if (t == 0) next = choose_splits(program, now, counts);
+  __syncthreads();
+  // The place of each chunk in the list of splits.
+  using scan = block_scan<unsigned, threads>;
+  __shared__ typename scan::TempStorage storage;
+  constexpr unsigned each = max_chunks / threads;
+  unsigned of_chunk[each];
+  unsigned sum = 0;
+  for (unsigned i = 0; i < each; ++i) {
+    const unsigned c = t * each + i;
+    of_chunk[i] = 0;
+    for (unsigned bin = next.lowest_bin; c < chunks && bin < bins; ++bin) {
+      of_chunk[i] += program.chunk_bins[c][bin];
+    }
+    sum += of_chunk[i];
+  }
+  unsigned first = 0;
+  unsigned total = 0;
+  scan(storage).ExclusiveSum(sum, first, total);
+  for (unsigned i = 0; i < each; first += of_chunk[i++]) {
+    if (t * each + i < chunks) program.chunk_first[t * each + i] = first;
+  }
+  __threadfence();
+  __syncthreads();
+  if (t == 0) end_phase<launches>(program, next, __func__);
+}
+
+/// 2. Lists the regions to split, in the order of their numbers.
+template <bool launches, class Program>
+__global__ void __launch_bounds__(threads) list_splits(Program program) {
+  const traced here(program.trace, __func__);
+  const round_state now = *program.state;
+  if (!program.is_due(now, phase::list)) return;
+  using scan = block_scan<unsigned, threads>;
+  __shared__ typename scan::TempStorage storage;
+  for (unsigned c = blockIdx.x; c < chunk::count(now.regions); c += gridDim.x) {
+    const chunk mine = chunk::number(c, now.regions);
+    unsigned first = program.chunk_first[c];
+    for (unsigned begin = mine.begin; begin < mine.end; begin += threads) {
+      const unsigned i = begin + threadIdx.x;
+      const bool splits =
+          i < mine.end && program.bin_of(now, i) >= static_cast<int>(now.lowest_bin);
+      unsigned rank = 0;
+      unsigned total = 0;
+      scan(storage).ExclusiveSum(splits ? 1u : 0u, rank, total);
+      if (splits) program.split_list[first + rank] = i;
+      first += total;
+      __syncthreads();
+    }
+  }
+  // Join: the last block has the whole list.
+  if (!program.is_last_block(gridDim.x) || threadIdx.x != 0) return;
+  round_state next = now;
+  next.due = phase::evaluate;
+  end_phase<launches>(program, next, __func__);
+}
+
+/// Splits a region: evaluates both halves, the lower one in the place of the region. All lanes of a
+/// warp call it. `item` is the number of the split in this round.
+template <class Program>
+__device__ void split_region(const Program& program, const round_state& now, unsigned item,
+                             double* kept) {
+  constexpr unsigned d = Program::dimensions;
+  const region_list<d>& regions = program.regions;
+  const unsigned lower = program.split_list[item];
+  const unsigned upper = now.regions + item;
+  quadrature_box<d> boxes[2] = {regions.boxes[lower], regions.boxes[lower]};
+  const bounded whole = regions.estimates[lower];
+  const unsigned axis = regions.axes[lower];
+  const double center = middle(boxes[0], axis);
+  for (unsigned i = 0; i < d; ++i) {
+    if (i == axis) boxes[0].high[i] = boxes[1].low[i] = center;
+  }
+  region_estimate halves[2];
+  for (unsigned half = 0; half < 2; ++half) {
+    const unsigned long long number = (2ull * item + half) * Program::points;
+    halves[half] = evaluate_region(boxes[half], program.f, kept, number, program.not_finite);
+  }
+  compare_with_whole(whole, halves[0].estimate, halves[1].estimate);
+  if (threadIdx.x % 32 != 0) return;  // all lanes have read the region
+  for (unsigned half = 0; half < 2; ++half) {
+    const unsigned place = half == 0 ? lower : upper;
+    regions.boxes[place] = boxes[half];
+    regions.estimates[place] = halves[half].estimate;
+    regions.round_offs[place] = halves[half].round_off;
+    regions.axes[place] = halves[half].axis;
+  }
+}
+
+/// 3. Splits the listed regions, one warp each; in round 0 evaluates the domain.
+template <bool launches, class Program>
+__global__ void __launch_bounds__(32 * warps) evaluate_splits(Program program) {
+  const traced here(program.trace, __func__);
+  const round_state now = *program.state;
+  if (!program.is_due(now, phase::evaluate)) return;
+  constexpr unsigned d = Program::dimensions;
+  __shared__ double kept[warps][cubature_rule<d>::kept + 1];
+  const unsigned warp = threadIdx.x / 32;
+  if (now.rounds == 0) {
+    if (blockIdx.x == 0 && warp == 0) {
+      const region_estimate whole =
+          evaluate_region(program.regions.boxes[0], program.f, kept[0], 0, program.not_finite);
+      if (threadIdx.x == 0) {
+        program.regions.estimates[0] = whole.estimate;
+        program.regions.round_offs[0] = whole.round_off;
+        program.regions.axes[0] = whole.axis;
+      }
+    }
+  } else {
+    for (unsigned i = blockIdx.x * warps + warp; i < now.splits; i += gridDim.x * warps) {
+      split_region(program, now, i, kept[warp]);
+    }
+  }
+  // Join: the last block has all estimates.
+  if (!program.is_last_block(gridDim.x) || threadIdx.x != 0) return;
+  round_state next = now;
+  next.due = phase::sum;
+  next.regions = now.regions + now.splits;
+  next.evaluations += Program::points * (now.rounds == 0 ? 1ull : 2ull * now.splits);
+  ++next.rounds;
+  end_phase<launches>(program, next, __func__);
+}
+
+/// Returns the coordinates of the point with this number in the round.
+template <class Program>
+__device__ quadrature_point<Program::dimensions> point_of(const Program& program,
+                                                          const round_state& now,
+                                                          unsigned long long number) {
+  const auto item = static_cast<unsigned>(number / (2 * Program::points));
+  const bool upper = number / Program::points % 2 != 0;
+  unsigned region = 0;  // in round 0 the domain
+  if (now.rounds > 1) region = upper ? now.regions - now.splits + item : program.split_list[item];
+  return point_in(program.regions.boxes[region], static_cast<unsigned>(number % Program::points));
+}
+
+/// Ends a round: states whether the quadrature is complete, and the share of each region in the
+/// next round. One thread calls it.
+template <class Program>
+__device__ round_state judge_round(const Program& program, round_state now, const bounded& total) {
+  now.due = phase::select;
+  now.total = total;
+  const double tolerance = program.tolerance(total.value);
+  const unsigned long long number = *program.not_finite;
+  if (number != Program::none || !(std::fabs(total.value) <= DBL_MAX)) {
+    *program.bad_point = number != Program::none ? point_of(program, now, number)
+                                                 : point_in(program.regions.boxes[0], 0);
+    now.ended = 1;
+    now.status = quadrature_status::not_finite;
+  } else if (now.evaluations < program.min_evaluations) {
+    now.share = -1;
+  } else if (total.error <= tolerance) {
+    now.ended = 1;
+    now.status = quadrature_status::converged;
+  } else {
+    now.share = tolerance / now.regions;
+  }
+  return now;
+}
+
+/// 4. Adds up all estimates: first those of each chunk, then, in the last block, the chunks.
+template <bool launches, class Program>
+__global__ void __launch_bounds__(threads) sum_regions(Program program) {
+  const traced here(program.trace, __func__);
+  const round_state now = *program.state;
+  if (!program.is_due(now, phase::sum)) {
+    // A graph launches all grids of a round, also after the quadrature has ended in `select`.
+    if constexpr (!launches) {
+      if (blockIdx.x == 0 && threadIdx.x == 0) end_iteration(program, now);
+    }
+    return;
+  }
+  using reduce = block_reduce<bounded, threads>;
+  __shared__ typename reduce::TempStorage storage;
+  const unsigned chunks = chunk::count(now.regions);
+  for (unsigned c = blockIdx.x; c < chunks; c += gridDim.x) {
+    const chunk mine = chunk::number(c, now.regions);
+    bounded sum{};
+    for (unsigned i = mine.begin + threadIdx.x; i < mine.end; i += threads) {
+      sum = add_bounded{}(sum, program.regions.estimates[i]);
+    }
+    sum = reduce(storage).Reduce(sum, add_bounded{});
+    if (threadIdx.x == 0) program.chunk_totals[c] = sum;
+    __syncthreads();
+  }
+  // Join: the last block has the sums of all chunks.
+  if (!program.is_last_block(gridDim.x)) return;
+  bounded total{};
+  for (unsigned c = threadIdx.x; c < chunks; c += threads) {
+    total = add_bounded{}(total, program.chunk_totals[c]);
+  }
+  total = reduce(storage).Reduce(total, add_bounded{});
+  if (threadIdx.x == 0) {
+    end_phase<launches>(program, judge_round(program, now, total), __func__);
+  }
+}
+
+/// A kernel launches the one grid of the due phase. The host launches all grids of the round that
+/// are left, in sizes that always suffice, so that it reads the state once a round.
+template <unsigned d, class Integrand>
+template <class Grids>
+__host__ __device__ void quadrature_program<d, Integrand>::launch_step(const round_state& s,
+                                                                       Grids& grids) const {
+  using program = quadrature_program;
+  const bool all = !grids.from_kernel();
+  const unsigned items = s.rounds == 0 ? 1 : (s.due == phase::evaluate ? s.splits : s.regions);
+  const unsigned blocks = items / warps + (items % warps != 0 ? 1 : 0);
+  const unsigned after = s.due == phase::sum ? s.regions : s.regions + items;
+  switch (s.due) {
+    case phase::select:
+      grids.unordered(select_regions<true, program>, {chunk::count(s.regions), threads}, *this);
+      if (!all) break;
+      [[fallthrough]];
+    case phase::list:
+      grids.unordered(list_splits<true, program>, {chunk::count(s.regions), threads}, *this);
+      if (!all) break;
+      [[fallthrough]];
+    case phase::evaluate:
+      grids.unordered(evaluate_splits<true, program>, {blocks, 32 * warps}, *this);
+      if (!all) break;
+      [[fallthrough]];
+    case phase::sum:
+      grids.unordered(sum_regions<true, program>, {chunk::count(after), threads}, *this);
+  }
+}
+
+template <unsigned d, class Integrand>
+template <class Grids>
+void quadrature_program<d, Integrand>::launch_repeated(const round_state&, Grids& grids) const {
+  using program = quadrature_program;
+  constexpr unsigned blocks = 512;  // of any number of regions; the kernels stride over them
+  grids(select_regions<false, program>, {blocks, threads}, *this);
+  grids(list_splits<false, program>, {blocks, threads}, *this);
+  grids(evaluate_splits<false, program>, {4 * blocks, 32 * warps}, *this);
+  grids(sum_regions<false, program>, {blocks, threads}, *this);
+}
+
+}  // namespace ramify::detail::quadrature::inline RAMIFY_BUILD

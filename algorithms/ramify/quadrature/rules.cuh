@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The rules of quadrature(): the points of a region and their weights, for a rule of high degree
+/// and an embedded one of lower degree. Points are on [-1, 1]^d, and weights add up to 1.
+///
+/// One dimension    Gauss-Kronrod: 21 points of degree 31, with Gauss's 10 points of degree 19
+///                  embedded (QUADPACK, Piessens et al. 1983).
+/// d dimensions     Genz-Malik: degree 7, with degree 5 embedded (A. C. Genz, A. A. Malik: An
+///                  adaptive algorithm for numerical integration over an n-dimensional rectangular
+///                  region. J. Comput. Appl. Math. 6, 1980).
+
+#include <cmath>
+#include <ramify/quadrature/config.hpp>
+#include <ramify/runtime/cuda.hpp>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// A point of the integrand's domain.
+template <unsigned d>
+struct quadrature_point {
+  double x[d];
+  [[nodiscard]] __host__ __device__ double operator[](unsigned axis) const { return x[axis]; }
+};
+
+/// The domain of an integral: low[i] < high[i] for each axis.
+template <unsigned d>
+struct quadrature_box {
+  double low[d];
+  double high[d];
+};
+
+}  // namespace ramify::inline RAMIFY_BUILD
+
+namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
+
+/// The weights of a point in both rules.
+struct weights {
+  double high;  ///< in the rule of high degree
+  double low;   ///< in the embedded rule
+};
+
+/// The Genz-Malik rule. Its points, in order:
+///
+///     the center             1
+///     on the axes            4 d          for each axis: -l2, +l2, -l3, +l3
+///     on two axes            2 d (d - 1)  for each pair of axes: (+-l4, +-l4)
+///     towards the corners    2^d          (+-l5, ..., +-l5)
+template <unsigned d>
+struct cubature_rule {
+  static_assert(2 <= d && d <= max_quadrature_dimensions);
+  static constexpr unsigned points = quadrature_points(d);
+  static constexpr unsigned pairs = 1 + 4 * d;                  ///< the first point on two axes
+  static constexpr unsigned corners = pairs + 2 * d * (d - 1);  ///< the first one to a corner
+  /// The values of the first `kept` points decide the axis of the next split.
+  static constexpr unsigned kept = pairs;
+
+  [[nodiscard]] __device__ static quadrature_point<d> point(unsigned k) {
+    constexpr double l2 = 0.35856858280031809;  // sqrt(9/70)
+    constexpr double l3 = 0.94868329805051380;  // sqrt(9/10), also l4
+    constexpr double l5 = 0.68824720161168529;  // sqrt(9/19)
+    quadrature_point<d> p{};
+    if (k == 0) return p;
+    if (k < pairs) {
+      const unsigned j = k - 1;
+      set(p, j / 4, signed_by(j % 2, j % 4 < 2 ? l2 : l3));
+    } else if (k < corners) {
+      const unsigned j = k - pairs;
+      unsigned pair = j / 4;
+      unsigned first = 0;
+      while (pair >= d - 1 - first) pair -= d - 1 - first++;
+      set(p, first, signed_by(j % 2, l3));
+      set(p, first + 1 + pair, signed_by(j / 2 % 2, l3));
+    } else {
+      for (unsigned axis = 0; axis < d; ++axis)
+        p.x[axis] = signed_by((k - corners) >> axis & 1, l5);
+    }
+    return p;
+  }
+
+  [[nodiscard]] __device__ static weights weights_of(unsigned k) {
+    constexpr double n = d;
+    if (k == 0) {
+      return {(12824 - 9120 * n + 400 * n * n) / 19683, (729 - 950 * n + 50 * n * n) / 729};
+    }
+    if (k < pairs) {
+      if ((k - 1) % 4 < 2) return {980.0 / 6561, 245.0 / 486};
+      return {(1820 - 400 * n) / 19683, (265 - 100 * n) / 1458};
+    }
+    if (k < corners) return {200.0 / 19683, 25.0 / 729};
+    return {6859.0 / 19683 / (1u << d), 0};
+  }
+
+  /// Returns the axis along which the fourth divided difference of the integrand is largest; of
+  /// equal ones the longest.
+  [[nodiscard]] __device__ static unsigned split_axis(const double* values,
+                                                      const quadrature_box<d>& box) {
+    unsigned best = 0;
+    double largest = -1;
+    double longest = 0;
+    for (unsigned axis = 0; axis < d; ++axis) {
+      const double* v = values + 1 + 4 * axis;
+      // The second differences with both distances; l2^2 / l3^2 is 1/7.
+      const double inner = v[0] + v[1] - 2 * values[0];
+      const double outer = v[2] + v[3] - 2 * values[0];
+      const double difference = std::fabs(inner - outer / 7);
+      const double length = box.high[axis] - box.low[axis];
+      if (difference > largest || (difference == largest && length > longest)) {
+        best = axis;
+        largest = difference;
+        longest = length;
+      }
+    }
+    return best;
+  }
+
+ private:
+  [[nodiscard]] __device__ static double signed_by(unsigned positive, double value) {
+    return positive != 0 ? value : -value;
+  }
+  /// Sets one coordinate. The loop keeps the point in registers, which have no index.
+  __device__ static void set(quadrature_point<d>& p, unsigned axis, double value) {
+    for (unsigned i = 0; i < d; ++i) p.x[i] = i == axis ? value : p.x[i];
+  }
+};
+
+/// The Gauss-Kronrod rule: the center, then -x and +x for each node x.
+template <>
+struct cubature_rule<1> {
+  static constexpr unsigned points = quadrature_points(1);
+  static constexpr unsigned kept = 1;
+
+  [[nodiscard]] __device__ static quadrature_point<1> point(unsigned k) {
+    const double nodes[] = {0.99565716302580808, 0.97390652851717172, 0.93015749135570823,
+                            0.86506336668898451, 0.78081772658641690, 0.67940956829902441,
+                            0.56275713466860468, 0.43339539412924719, 0.29439286270146020,
+                            0.14887433898163121};
+    if (k == 0) return {{0}};
+    const double x = nodes[(k - 1) / 2];
+    return {{k % 2 == 0 ? x : -x}};
+  }
+
+  [[nodiscard]] __device__ static weights weights_of(unsigned k) {
+    const double kronrod[] = {0.011694638867371874, 0.032558162307964727, 0.054755896574351996,
+                              0.075039674810919953, 0.093125454583697606, 0.109387158802297642,
+                              0.123491976262065851, 0.134709217311473326, 0.142775938577060081,
+                              0.147739104901338491};
+    const double gauss[] = {0.066671344308688138, 0.149451349150580593, 0.219086362515982044,
+                            0.269266719309996355, 0.295524224714752870};
+    // The weights of the literature are for [-1, 1]; those of a mean value are half of them.
+    if (k == 0) return {0.149445554002916906 / 2, 0};
+    const unsigned node = (k - 1) / 2;
+    return {kronrod[node] / 2, node % 2 == 1 ? gauss[node / 2] / 2 : 0};
+  }
+
+  [[nodiscard]] __device__ static unsigned split_axis(const double*, const quadrature_box<1>&) {
+    return 0;
+  }
+};
+
+}  // namespace ramify::detail::quadrature::inline RAMIFY_BUILD

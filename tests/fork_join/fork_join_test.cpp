@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// fork_join() against a loop over the numbered nodes of the same trees.
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <cstdint>
+#include <optional>
+#include <ramify/cpu/executor.hpp>
+#include <ramify/fork_join.cuh>
+#include <ramify/runtime/captured_graph.cuh>
+#include <ramify/runtime/stream.cuh>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "../traverse/traverse_checks.cuh"
+#include "exceptions.hpp"
+
+namespace data = boost::unit_test::data;
+using namespace tests;
+using ramify::flat_loop;
+using ramify::fork_join_config;
+using ramify::fork_join_report;
+using ramify::granularity;
+using ramify::route;
+using ramify::traverse_config;
+using ramify::traverse_strategy;
+using enum numbered_tree::shape;
+
+namespace {
+
+/// What leaf and combine compute: a hash that depends on the order of the children, and a sum whose
+/// round-off does.
+struct digest {
+  std::uint64_t hash;
+  float sum;
+  bool operator==(const digest&) const = default;
+};
+
+/// Returns the digest of a leaf, or of a node to which no child has been added.
+__host__ __device__ digest digest_of(unsigned node) {
+  return {(node + 1) * 0x9E3779B97F4A7C15ull, 1.0f / static_cast<float>(node + 1)};
+}
+
+__host__ __device__ digest add_child(const digest& parent, const digest& child) {
+  return {(parent.hash ^ child.hash) * 0x100000001B3ull, parent.sum + child.sum};
+}
+
+/// The problem under test. Counts the calls of leaf and combine for each node.
+struct digest_tree {
+  numbered_tree tree;
+  unsigned* calls;
+
+  [[nodiscard]] __device__ unsigned degree(unsigned node) const { return tree.degree(node); }
+  [[nodiscard]] __device__ unsigned child(unsigned node, unsigned i) const {
+    return tree.child(node, i);
+  }
+  [[nodiscard]] __device__ digest leaf(unsigned node) const {
+    atomicAdd(&calls[node], 1u);
+    return digest_of(node);
+  }
+  [[nodiscard]] __device__ digest combine(unsigned node, const digest* results,
+                                          unsigned degree) const {
+    atomicAdd(&calls[node], 1u);
+    digest all = digest_of(node);
+    for (unsigned i = 0; i < degree; ++i) all = add_child(all, results[i]);
+    return all;
+  }
+};
+
+/// Returns the digest of a tree. Children have greater numbers than their parents, so a loop from
+/// the last node to the first finds all children of a node finished.
+digest expected_digest(const numbered_tree& tree) {
+  std::vector<digest> all(tree.nodes());
+  for (auto node = static_cast<unsigned>(tree.nodes()); node-- > 0;) {
+    all[node] = digest_of(node);
+    for (unsigned i = 0; i < tree.degree(node); ++i) {
+      all[node] = add_child(all[node], all[tree.child(node, i)]);
+    }
+  }
+  return all[0];
+}
+
+/// Runs fork_join() on a tree and checks the value, the counts, and the calls for each node.
+fork_join_report expect_digest(const numbered_tree& tree, const traverse_config& config,
+                               std::size_t pending_launches = 0) {
+  const auto limit = scoped_limit(pending_launches);
+  const auto calls = zeros<unsigned>(tree.nodes());
+  const auto report = with_grids_counted([&] {
+    const auto found = ramify::fork_join(0u, digest_tree{tree, calls.data()}, nullptr,
+                                         fork_join_config{config, tree.nodes()});
+    BOOST_TEST(bool(found.value == expected_digest(tree)));
+    return found.report;
+  });
+  const auto seen = download(calls);
+  BOOST_TEST(std::ranges::all_of(seen, [](unsigned c) { return c == 1; }));
+  BOOST_TEST(report.nodes == tree.nodes());
+  unsigned leaves = 0;
+  for (unsigned node = 0; node < tree.nodes(); ++node) leaves += tree.degree(node) == 0 ? 1 : 0;
+  BOOST_TEST(report.leaves == leaves);
+  return report;
+}
+
+std::vector<numbered_tree> all_shapes() {
+  return {numbered_tree{path, 1},
+          numbered_tree{path, 40},
+          numbered_tree{star, unsigned(cut_down(1'500, 100))},
+          numbered_tree{complete, unsigned(cut_down(1'000, 100)), 3},
+          numbered_tree{caterpillar, 60},
+          numbered_tree{combs, 5, 3}};
+}
+
+/// Returns a configuration for each strategy and granularity on a route.
+std::vector<traverse_config> all_configs(route taken) {
+  std::vector<traverse_config> all{{.route = taken}};
+  for (const auto grain : {granularity::per_task, granularity::per_block, granularity::per_grid}) {
+    for (const ramify::launch_granularity launches :
+         {ramify::launch_granularity{grain}, ramify::launch_granularity{grain, 3, 4}}) {
+      all.push_back({.route = taken,
+                     .capacity = 20'000,
+                     .strategy = traverse_strategy::task_per_node,
+                     .launches = launches});
+    }
+  }
+  return all;
+}
+
+/// An infinite binary tree.
+struct endless {
+  [[nodiscard]] __device__ unsigned degree(unsigned) const { return 2; }
+  [[nodiscard]] __device__ unsigned child(unsigned node, unsigned i) const { return 2 * node + i; }
+  [[nodiscard]] __device__ unsigned leaf(unsigned) const { return 1; }
+  [[nodiscard]] __device__ unsigned combine(unsigned, const unsigned* r, unsigned) const {
+    return r[0] + r[1];
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(fork_join)
+
+BOOST_DATA_TEST_CASE(values_travel_up_under_every_limit,
+                     data::make(routes) * data::make({1, 16, 32, 2048}), taken, limit) {
+  static int piece = 0;
+  for (const traverse_config& config : all_configs(taken)) {
+    for (const numbered_tree& tree : all_shapes()) {
+      if (left_out(piece, 5)) continue;
+      BOOST_TEST_CONTEXT("shape " << int(tree.kind) << ", " << to_string(config.strategy) << ", "
+                                  << to_string(config.launches.grain)) {
+        const auto report = expect_digest(tree, config, std::size_t(limit));
+        BOOST_TEST(report.taken == (limit >= 32 ? taken : route::flat));
+      }
+    }
+  }
+}
+
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(on_the_executor))
+BOOST_DATA_TEST_CASE(values_travel_up_under_any_schedule,
+                     data::make({"eager", "late", "random:1", "random:2", "random:3"}), s) {
+  const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(s));
+  static int piece = 0;
+  for (const route taken : routes) {
+    for (const traverse_config& how : all_configs(taken)) {
+      if (left_out(piece, 5)) continue;
+      expect_digest({complete, 100, 3}, how, 64);
+      expect_digest({caterpillar, 20}, how, 64);
+      expect_digest({star, 100}, how, 64);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(values_travel_up_after_any_failed_launch,
+                     *boost::unit_test::precondition(on_the_executor) *
+                         boost::unit_test::precondition(not_under_thread_sanitizer)) {
+  const numbered_tree tree{combs, 30};
+  for (const traverse_config& config : all_configs(route::device)) {
+    if (config.launches.coarsening > 1) continue;
+    BOOST_TEST_CONTEXT(to_string(config.strategy) << ", " << to_string(config.launches.grain)) {
+      const fork_join_report whole = expect_digest(tree, config);
+      unsigned interrupted = 0;
+      for (std::uint64_t failing = 1; failing <= 6; ++failing) {
+        auto executor = ramify::cpu::parse_executor_config("random:1");
+        executor.failing_launch = failing;
+        const ramify::cpu::scoped_executor_config scope(executor);
+        const fork_join_report report = expect_digest(tree, config);
+        if (report.host_grids > whole.host_grids || report.spilled_tasks > 0) ++interrupted;
+      }
+      BOOST_TEST(interrupted >= 2u);  // negative control: the failures did end launches
+    }
+  }
+}
+
+// The last child combines along the whole path in a loop, so the depth needs no stack.
+BOOST_DATA_TEST_CASE(a_deep_chain_returns_its_value, data::make(routes), taken) {
+  // (100,000 levels pass, too, in three seconds a run.)
+  expect_digest({path, unsigned(cut_down(15'000, 2'000))}, {.route = taken});
+  expect_digest({caterpillar, unsigned(cut_down(5'000, 500))}, {.route = taken});
+}
+
+BOOST_AUTO_TEST_CASE(a_deep_chain_of_grids_returns_its_value) {
+  for (const route taken : routes) {
+    expect_digest({path, unsigned(cut_down(3'000, 500))},
+                  {.route = taken,
+                   .capacity = 1'000,
+                   .strategy = traverse_strategy::task_per_node,
+                   .launches = {granularity::per_grid}});
+  }
+}
+
+BOOST_DATA_TEST_CASE(wide_and_large_trees_return_their_values, data::make(routes), taken) {
+  expect_digest({star, unsigned(cut_down(200'000, 5'000))}, {.route = taken});
+  expect_digest({complete, unsigned(cut_down(200'000, 5'000)), 3}, {.route = taken});
+  expect_digest({combs, 200, unsigned(cut_down(20, 2))}, {.route = taken});
+}
+
+BOOST_DATA_TEST_CASE(too_many_nodes_are_an_error, data::make(routes), taken) {
+  const numbered_tree tree{complete, 1'000, 3};
+  const auto calls = zeros<unsigned>(tree.nodes());
+  for (const traverse_config& config : all_configs(taken)) {
+    for (const std::size_t max_nodes : {std::size_t{1}, std::size_t{500}, tree.nodes() - 1}) {
+      BOOST_CHECK_EXCEPTION(
+          (void)ramify::fork_join(0u, digest_tree{tree, calls.data()}, nullptr,
+                                  {config, max_nodes}),
+          std::length_error,
+          names("raise fork_join_config.max_nodes, which is " + std::to_string(max_nodes)));
+      BOOST_TEST(slots_in_use() == 0u);
+    }
+    // The error ends an infinite recursion, too.
+    BOOST_CHECK_EXCEPTION((void)ramify::fork_join(1u, endless{}, nullptr, {config, 1'000}),
+                          std::length_error, names("fork_join: the tree has at least"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(several_runs_are_started_before_the_first_result) {
+  const numbered_tree tree{complete, 1'000, 3};
+  const auto calls = zeros<unsigned>(tree.nodes());
+  for (const route taken : routes) {
+    const ramify::host_stream streams[2];
+    ramify::check(cudaDeviceSynchronize(), "preparing");
+    std::vector<ramify::fork_join_run<unsigned, digest_tree>> runs;
+    for (const auto& stream : streams) {
+      runs.push_back(fork_join_async(0u, digest_tree{tree, calls.data()}, stream.get(),
+                                     fork_join_config{{.route = taken}, 2'000}));
+    }
+    for (unsigned i = 2; i-- > 0;) BOOST_TEST(bool(runs[i].get().value == expected_digest(tree)));
+    BOOST_TEST(slots_in_use() == 0u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(bad_arguments_are_refused_before_any_launch) {
+  const auto calls = zeros<unsigned>(10);
+  const digest_tree problem{{path, 10}, calls.data()};
+  const auto start = [&](const fork_join_config& config, scratch_memory scratch = {}) {
+    (void)fork_join_async(0u, problem, nullptr, config, scratch);
+  };
+  const auto before = ramify::cpu::grids_begun();
+  const auto expect = [&](const fork_join_config& config, const char* text) {
+    BOOST_CHECK_EXCEPTION(start(config), std::invalid_argument, names(text));
+    BOOST_CHECK_EXCEPTION((void)(ramify::fork_join_scratch_bytes<unsigned, digest_tree>(config)),
+                          std::invalid_argument, names(text));
+  };
+  expect({{}, 0}, "fork_join_config.max_nodes is 0; it must be in [1, 2^31]");
+  expect({{}, (std::size_t{1} << 31) + 1}, "fork_join_config.max_nodes is 2147483649");
+  expect({{.route = route(9)}}, "traverse_config.route");
+  expect({{.capacity = (std::size_t{1} << 30) + 1}}, "traverse_config.capacity");
+  const fork_join_config config{{}, 10};
+  const std::size_t bytes = ramify::fork_join_scratch_bytes<unsigned, digest_tree>(config);
+  const ramify::device_buffer<std::byte> memory(bytes + 1, nullptr);
+  BOOST_CHECK_EXCEPTION(start(config, {memory.data(), bytes - 1}), std::invalid_argument,
+                        names("fork_join: scratch.bytes is " + std::to_string(bytes - 1)));
+  BOOST_CHECK_EXCEPTION(start(config, {memory.data() + 1, bytes}), std::invalid_argument,
+                        names("fork_join: scratch.data must be aligned"));
+  BOOST_TEST(ramify::cpu::grids_begun() == before);
+  const auto found = ramify::fork_join(0u, problem, nullptr, config, {memory.data(), bytes});
+  BOOST_TEST(bool(found.value == expected_digest(problem.tree)));
+  BOOST_TEST(found.report.scratch_bytes == bytes);
+}
+
+#if RAMIFY_ON_CUDA  // the CPU executor has no graphs
+
+BOOST_DATA_TEST_CASE(a_captured_run_returns_its_value_after_each_launch, data::make(routes),
+                     taken) {
+  const numbered_tree tree{complete, 10'000, 3};
+  const auto calls = zeros<unsigned>(tree.nodes());
+  for (traverse_config config : all_configs(taken)) {
+    const fork_join_config both{config, tree.nodes()};
+    const ramify::host_stream stream;
+    const std::size_t bytes = ramify::fork_join_scratch_bytes<unsigned, digest_tree>(both);
+    const ramify::device_buffer<std::byte> scratch(bytes, nullptr);
+    ramify::check(cudaDeviceSynchronize(), "preparing");
+    std::optional<ramify::fork_join_run<unsigned, digest_tree>> run;
+    const ramify::captured_graph graph(stream.get(), [&] {
+      (void)run.emplace(0u, digest_tree{tree, calls.data()}, stream.get(), both,
+                        scratch_memory{scratch.data(), bytes});
+    });
+    for (int launches = 0; launches < 2; ++launches) {
+      graph.launch(stream.get());
+      BOOST_TEST(bool(run->get().value == expected_digest(tree)));
+    }
+  }
+}
+
+#endif
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,1 @@
+s/arrived, 1u) != 1)/arrived, 1u) != 0)/
