@@ -38,6 +38,13 @@ if nvidia-smi -L >/dev/null 2>&1; then
     "-DCMAKE_CUDA_FLAGS_RELEASE=-O3 -DNDEBUG")
 fi
 
+# GCC takes a tenth less time if it collects garbage only above 600 MB. (clang-tidy does not know the
+# option, and reads the compile commands.)
+flags=()
+if [ $all = no ] && "${CXX:-c++}" --version 2>/dev/null | grep -q 'Free Software Foundation'; then
+  flags=("-DCMAKE_CXX_FLAGS=${CXXFLAGS:-} --param=ggc-min-heapsize=600000")
+fi
+
 failed=()
 skipped=()
 targets=() # targets to build; all if empty
@@ -46,7 +53,7 @@ run() { # preset, cmake arguments...
   local preset=$1 log=build/$1.log
   shift
   echo "== $preset: building"
-  cmake --preset "$preset" -G Ninja "$@" >"$log" 2>&1 || { cat "$log"; exit 1; }
+  cmake --preset "$preset" -G Ninja "${flags[@]}" "$@" >"$log" 2>&1 || { cat "$log"; exit 1; }
   grep 'Ramify:' "$log" || true
   cmake --build --preset "$preset" "${targets[@]}" >>"$log" 2>&1 || { tail -n 60 "$log"; exit 1; }
   echo "== $preset: testing"
@@ -70,7 +77,7 @@ else
   # input files. UBSan almost doubles the compile time, so it is left out.
   targets=(--target executor_test runtime_test launch_chain_test recursion_test failing_calls_test
     quicksort_test example_readers_test planted_faults)
-  tests=(-R '^(executor|runtime[.]cpu|launch_chain[.]cpu|recursion[.]cpu|failing_calls[.]cpu|quicksort[.]cpu|example_readers|sanitizer[.].*)$')
+  tests=(-R '^(executor|runtime[.]cpu|launch_chain[.]cpu|recursion[.]cpu|failing_calls[.]cpu|quicksort[.]cpu([.]sizes)?|example_readers|sanitizer[.].*)$')
   run asan -DRAMIFY_SANITIZE=address
 fi
 targets=(--target ladder_quicksort planted_faults)

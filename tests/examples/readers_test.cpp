@@ -12,6 +12,7 @@
 #include <cctype>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -114,11 +115,11 @@ void try_mutations(const std::string& valid,
     const std::string text = mutated(valid, random);
     BOOST_TEST_CONTEXT("mutation " << number) {
       largest_allocation = 0;
-      const auto begin = clock_type::now();
+      const std::clock_t begin = std::clock();  // of this process: others may delay it
       const std::string message = read(text);
-      const std::chrono::duration<double> taken = clock_type::now() - begin;
+      const double taken = double(std::clock() - begin) / CLOCKS_PER_SEC;
       BOOST_TEST(largest_allocation <= (std::size_t{8} << 20) + 512 * text.size());
-      BOOST_TEST(taken.count() < 5);
+      BOOST_TEST(taken < 5);
       BOOST_TEST(message.size() < 1000);
       // In particular, the message contains no NUL, which would hide the rest.
       BOOST_TEST(

@@ -39,7 +39,7 @@ namespace {
 using key = std::uint32_t;
 
 // Pages are large, so sample sort has few buckets and this number of pages takes several levels.
-constexpr std::size_t pages = 4'000;
+constexpr std::size_t pages = 2'000;
 
 /// Returns keys for which the host expects one level, but which need more. The sampled keys are the
 /// smallest, so nearly all others are in one bucket.

@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(every_size_and_input, Key, all_types) {
   constexpr bool sorted_as_bits = std::is_same_v<Key, std::int32_t> ||
                                   std::is_same_v<Key, std::int64_t> || std::is_same_v<Key, float>;
   // For all types but one, it runs only some of the cases, with other sizes for each distribution.
-  const int every = sorted_as_bits ? 5 : std::is_same_v<Key, std::uint32_t> ? 1 : 3;
+  const int every = sorted_as_bits ? 9 : std::is_same_v<Key, std::uint32_t> ? 1 : 5;
   int number = 0;
   for (const auto d : common::all_distributions()) {
     for (const std::size_t n : sizes<Key>()) {
@@ -89,7 +89,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(large_inputs, Key, types_of_large_sorts) {
 // The first count of sample sort detects the order, and no kernel launches a grid. The count also
 // detects a single pair of neighbors that is out of order, at any position.
 BOOST_DATA_TEST_CASE(keys_in_order_stay_or_are_reversed, data::make({false, true}), falling) {
-  const std::size_t n = RAMIFY_THREAD_SANITIZER ? 20'000 : several_leaves;
+  const std::size_t n = RAMIFY_THREAD_SANITIZER ? 20'000
+                        : runs_on_cpu()       ? tests::cut_down(60'000, 40'000)
+                                              : several_leaves;
   const auto sort = [&](std::vector<double> keys) {
     const oracle<double> input(keys);
     const auto options = options_for(quicksort_strategy::sample_sort, route::device);
@@ -133,7 +135,7 @@ BOOST_DATA_TEST_CASE(eager_and_late_schedules, data::make({"eager", "late"}), s)
   for (const auto d : inputs()) {
     BOOST_TEST_CONTEXT(common::to_string(d)) {
       expect_sorted_every_way(
-          make_input<tests::record>(d, std::size_t(tests::cut_down(10'000, 2'000)), 3));
+          make_input<tests::record>(d, std::size_t(tests::cut_down(5'000, 2'000)), 3));
     }
   }
 }
@@ -141,7 +143,7 @@ BOOST_DATA_TEST_CASE(eager_and_late_schedules, data::make({"eager", "late"}), s)
 
 BOOST_DATA_TEST_CASE(no_key_is_lost_at_any_limit, data::make({1, 2, 16, 32, 2048}),
                      pending_launches) {
-  const auto n = static_cast<std::size_t>(tests::cut_down(10'000, 3'000));
+  const auto n = static_cast<std::size_t>(tests::cut_down(5'000, 3'000));
   for (const auto d : inputs()) {
     const auto records = make_input<tests::record>(d, n, 5);
     const auto numbers = make_input<double>(d, n, 5);

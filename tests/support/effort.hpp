@@ -45,7 +45,7 @@ namespace tests {
 
 /// Returns the number of random schedules of the executor to test. A sanitizer needs only a few,
 /// because it sees the same code in all of them.
-[[nodiscard]] constexpr int random_schedules() { return effort() < 1 ? 3 : 100; }
+[[nodiscard]] constexpr int random_schedules() { return effort() < 1 ? 3 : 50; }
 
 /// Returns whether to skip this one of many similar pieces of work. A sanitizer sees the same code
 /// in all of them, so one in `of` is enough. `piece` counts the pieces. `of` should be coprime to
