@@ -20,18 +20,13 @@
 #include <mutex>
 #endif
 
-namespace ramify::inline RAMIFY_BUILD {
-
 #if RAMIFY_ON_CUDA
+namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
-/// Returns Ramify's stream-ordered memory pool of the current device.
-///
-/// The pool keeps freed memory for later allocations; release_scratch() returns it to the driver.
-/// \throws cuda_error
-inline cudaMemPool_t scratch_pool() {
+/// Returns the memory pool of the current device, whose context is `context`. \throws cuda_error
+inline cudaMemPool_t scratch_pool_in(context_id context) {
   static std::mutex mutex;
-  static std::map<detail::context_id, cudaMemPool_t> pools;
-  const detail::context_id context = detail::current_context();
+  static std::map<context_id, cudaMemPool_t> pools;
   const std::lock_guard lock(mutex);
   if (const auto known = pools.find(context); known != pools.end()) return known->second;
 
@@ -46,6 +41,19 @@ inline cudaMemPool_t scratch_pool() {
         "configuring the scratch memory pool");
   return pools[context] = pool;
 }
+
+}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD
+#endif
+
+namespace ramify::inline RAMIFY_BUILD {
+
+#if RAMIFY_ON_CUDA
+
+/// Returns Ramify's stream-ordered memory pool of the current device.
+///
+/// The pool keeps freed memory for later allocations; release_scratch() returns it to the driver.
+/// \throws cuda_error
+inline cudaMemPool_t scratch_pool() { return detail::scratch_pool_in(detail::current_context()); }
 
 /// Returns unused scratch memory of the current device to the driver. Waits for the device.
 /// \throws cuda_error
@@ -91,10 +99,12 @@ class device_buffer {
   device_buffer(std::size_t count, cudaStream_t stream)
       : data_(nullptr, free_in_stream{stream}), size_(count) {
     if (count == 0) return;
-    data_.get_deleter().made_in = detail::current_context();
+    const detail::context_id context = detail::current_context();
+    data_.get_deleter().made_in = context;
     void* memory = nullptr;
 #if RAMIFY_ON_CUDA
-    check(cudaMallocFromPoolAsync(&memory, count * sizeof(T), scratch_pool(), stream),
+    check(cudaMallocFromPoolAsync(&memory, count * sizeof(T), detail::scratch_pool_in(context),
+                                  stream),
           "allocating device memory");
 #else
     check(cudaMalloc(&memory, count * sizeof(T)), "allocating device memory");

@@ -72,7 +72,8 @@ __device__ inline bool is_reserved(const void* handle) {
 
 /// Checks the argument number `argument` of a launch in the function `kernel`.
 template <class T>
-__device__ void check_argument(const T& value, const char* kernel, unsigned argument) {
+__device__ void check_argument([[maybe_unused]] const T& value, [[maybe_unused]] const char* kernel,
+                               [[maybe_unused]] unsigned argument) {
   if constexpr (std::is_same_v<T, cudaStream_t> || std::is_same_v<T, cudaEvent_t>) {
     if (is_reserved(value)) return;
     break_rule("stream or event used outside its grid", kernel,

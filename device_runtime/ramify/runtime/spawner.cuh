@@ -164,9 +164,12 @@ struct spawner : detail::chain_link {
     //    its list are free.
     if (ended_here == 0) return;
     if (source.from_list) {
+      // Read before this block's tasks count as ended: after the end of the last task, another
+      // block clears the list, and grids that it launches may fill it again.
+      const unsigned tasks = source.list.size();
       __threadfence();
       const unsigned before = atomicAdd(source.list.ended, ended_here);
-      if (before + ended_here != task_list<Task>::begun + source.list.size()) return;
+      if (before + ended_here != task_list<Task>::begun + tasks) return;
       __threadfence();
       *source.list.count_and_blocks = 0;
       *source.list.ended = 0;
