@@ -18,7 +18,7 @@
 /// Integrand  f(point) -> double, a pure function, called by one thread for each point. It is never
 ///            called on the boundary of the box. A point at which it is NaN or infinite ends the
 ///            quadrature; the result states the point.
-/// Rules      Gauss-Kronrod (21 points) in one dimension, Genz-Malik in d: 2^d + 2 d^2 + 2 d + 1
+/// Rules      Gauss-Kronrod (23 points) in one dimension, Genz-Malik in d: 2^d + 2 d^2 + 4 d + 1
 ///            points a region (ramify/quadrature/rules.cuh).
 /// Result     always the best estimate, with the reason for the end: converged, max_evaluations,
 ///            round_off, not_finite. The error is the sum of the errors of all regions, each the
