@@ -26,7 +26,7 @@
 ///            reliable bound for functions that the first regions resolve, and no proof: points can
 ///            miss a narrow peak (config.min_evaluations).
 /// Order      sums have a fixed order, so the result has the same bits in each run, on both routes.
-/// Scratch    for each region that config.max_evaluations allows 16 d + 33 bytes; from the
+/// Scratch    for each region that config.max_evaluations allows 16 d + 29 bytes; from the
 ///            stream-ordered pool, or from the caller: quadrature_scratch_bytes().
 /// Stream     quadrature_async() returns before the result is known; get() waits for the stream. A
 ///            graph can capture it if scratch memory is passed in.
