@@ -18,7 +18,7 @@
 /// Integrand  f(point) -> double, a pure function, called by one thread for each point. It is never
 ///            called on the boundary of the box. A point at which it is NaN or infinite ends the
 ///            quadrature; the result states the point.
-/// Rules      Gauss-Kronrod (21 points) in one dimension, Genz-Malik in d: 2^d + 2 d^2 + 2 d + 1
+/// Rules      Gauss-Kronrod (23 points) in one dimension, Genz-Malik in d: 2^d + 2 d^2 + 4 d + 1
 ///            points a region (ramify/quadrature/rules.cuh).
 /// Result     always the best estimate, with the reason for the end: converged, max_evaluations,
 ///            round_off, not_finite. The error is the sum of the errors of all regions, each the
@@ -26,7 +26,7 @@
 ///            reliable bound for functions that the first regions resolve, and no proof: points can
 ///            miss a narrow peak (config.min_evaluations).
 /// Order      sums have a fixed order, so the result has the same bits in each run, on both routes.
-/// Scratch    for each region that config.max_evaluations allows 16 d + 33 bytes; from the
+/// Scratch    for each region that config.max_evaluations allows 16 d + 29 bytes; from the
 ///            stream-ordered pool, or from the caller: quadrature_scratch_bytes().
 /// Stream     quadrature_async() returns before the result is known; get() waits for the stream. A
 ///            graph can capture it if scratch memory is passed in.

@@ -40,11 +40,12 @@ struct quadrature_config {
   launch_trace* trace = nullptr;
 };
 
-/// Returns the number of points at which the integrand is evaluated in one region: 21 in one
-/// dimension (Gauss and Kronrod), 2^d + 2 d^2 + 2 d + 1 in d dimensions (Genz and Malik).
+/// Returns the number of points at which the integrand is evaluated in one region: 23 in one
+/// dimension (Gauss and Kronrod), 2^d + 2 d^2 + 4 d + 1 in d dimensions (Genz and Malik). Both
+/// include 2 d points near the faces.
 [[nodiscard]] constexpr unsigned quadrature_points(unsigned dimensions) {
-  if (dimensions == 1) return 21;
-  return (1u << dimensions) + 2 * dimensions * dimensions + 2 * dimensions + 1;
+  if (dimensions == 1) return 23;
+  return (1u << dimensions) + 2 * dimensions * dimensions + 4 * dimensions + 1;
 }
 
 /// Checks a configuration. \throws std::invalid_argument naming the field and its range

@@ -81,6 +81,26 @@ template <unsigned d>
   return p;
 }
 
+/// Returns the mean of |f - mean| over a region, from the values at all points. All lanes of a warp
+/// call it.
+template <class Rule>
+__device__ double mean_deviation(const double* values, double mean) {
+  static_assert(Rule::kept == Rule::points);
+  double sum = 0;
+  for (unsigned k = threadIdx.x % 32; k < Rule::points; k += 32) {
+    sum += Rule::weights_of(k).high * std::fabs(values[k] - mean);
+  }
+  return sum_of_warp(sum);
+}
+
+/// Returns QUADPACK's error estimate from the difference of both rules. Where the difference is
+/// small in relation to the variation of the integrand, the integrand is smooth and the better rule
+/// is far better; elsewhere the difference alone may be small by accident.
+__device__ inline double rescaled_error(double difference, double variation) {
+  if (variation == 0 || difference == 0) return difference;
+  return variation * std::fmin(1.0, std::pow(200 * difference / variation, 1.5));
+}
+
 /// Evaluates a region; the lanes of a warp share its points. All lanes get the result. `kept` is
 /// shared memory for rule::kept values. The number of the first point that is not finite is merged
 /// into `*not_finite`; the points of this region have the numbers from `number` on.
@@ -112,9 +132,14 @@ __device__ region_estimate evaluate_region(const quadrature_box<d>& box, const I
   magnitude = sum_of_warp(magnitude) * volume;
   __syncwarp();
   // 2. The error is that of the rule of lower degree, so it is a pessimistic bound for the other.
-  //    It is at least the round-off (the factor is QUADPACK's).
+  //    It is at least the round-off (the factor is QUADPACK's). What the points near the faces add
+  //    is explained at the rule.
+  double difference = std::fabs(high - low);
+  if constexpr (d == 1) {
+    difference = rescaled_error(difference, mean_deviation<rule>(kept, high / volume) * volume);
+  }
   const double round_off = 50 * DBL_EPSILON * magnitude;
-  const double error = std::fmax(std::fabs(high - low), round_off);
+  const double error = std::fmax(difference + rule::error_at_faces(kept) * volume, round_off);
   if (!(std::fabs(high) <= DBL_MAX && error <= DBL_MAX)) atomicMin(not_finite, number);
   // 3. The axis of the next split.
   const unsigned axis = rule::split_axis(kept, box);

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The rounds of a quadrature: the program of the launch chain and its kernels.
+/// The rounds of a quadrature, and their kernels.
 ///
 ///     1. select    count the regions whose error is over their share, by how much; choose a limit
 ///                  that the remaining evaluations allow
@@ -18,104 +18,11 @@
 /// are split at once (breadth first, as PAGANI does), and the others are kept, because a share
 /// shrinks with each split.
 
-#include <cmath>
-#include <ramify/quadrature/regions.cuh>
+#include <ramify/quadrature/program.cuh>
 #include <ramify/runtime/collectives.cuh>
 #include <ramify/runtime/launch_chain.cuh>
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
-
-inline constexpr unsigned threads = 256;             ///< of a block, except in `evaluate`
-inline constexpr unsigned warps = 4;                 ///< of a block in `evaluate`
-inline constexpr unsigned max_chunks = 4 * threads;  ///< ranges of regions, each for one block
-/// Regions over their share are counted by the power of two by which they are.
-inline constexpr unsigned bins = 32;
-
-enum class phase : unsigned { select, list, evaluate, sum };
-
-/// What a step leaves to the next one.
-struct round_state {
-  phase due;
-  unsigned ended;  ///< 1: the quadrature is complete
-  quadrature_status status;
-  unsigned regions;
-  unsigned splits;  ///< of this round; in round 0 the whole domain is evaluated, with no split
-  unsigned rounds;
-  unsigned lowest_bin;  ///< regions in this bin or a higher one are split
-  double share;         ///< of the tolerance, for a region; negative: all regions are split
-  unsigned long long evaluations;
-  bounded total;
-};
-
-/// A range of consecutive regions. The ranges depend on the number of regions only, so sums over
-/// them have the same bits in each run.
-struct chunk {
-  unsigned begin;
-  unsigned end;
-
-  [[nodiscard]] static __host__ __device__ unsigned count(unsigned regions) {
-    const unsigned full = regions / threads + (regions % threads != 0 ? 1 : 0);
-    return full < max_chunks ? full : max_chunks;
-  }
-  [[nodiscard]] static __device__ chunk number(unsigned i, unsigned regions) {
-    const unsigned long long n = regions;
-    const unsigned chunks = count(regions);
-    return {static_cast<unsigned>(n * i / chunks), static_cast<unsigned>(n * (i + 1) / chunks)};
-  }
-};
-
-/// The program of the launch chain, and the argument of its kernels.
-template <unsigned d, class Integrand>
-struct quadrature_program : chain_link {
-  using state_type = round_state;
-  static constexpr auto join = chain_join::last_block;
-  static constexpr unsigned dimensions = d;
-  static constexpr unsigned points = cubature_rule<d>::points;
-
-  state_type* state;
-  region_list<d> regions;
-  unsigned* split_list;
-  unsigned (*chunk_bins)[bins];    ///< regions of each chunk in each bin
-  unsigned* chunk_first;           ///< of each chunk: its first entry in split_list
-  bounded* chunk_totals;           ///< of each chunk: sums over its regions
-  unsigned long long* not_finite;  ///< number of a point, or none
-  quadrature_point<d>* bad_point;  ///< the coordinates of this point
-  Integrand f;
-  double absolute_tolerance;
-  double relative_tolerance;
-  unsigned long long min_evaluations;
-  unsigned long long max_evaluations;
-
-  static constexpr unsigned long long none = ~0ull;
-
-  [[nodiscard]] __host__ __device__ bool finished(const state_type& s) const {
-    return s.ended != 0;
-  }
-  [[nodiscard]] __host__ __device__ bool repeats(const state_type&) const { return true; }
-  [[nodiscard]] __host__ __device__ unsigned slots_of(const state_type&) const { return 1; }
-  template <class Grids>
-  __host__ __device__ void launch_step(const state_type& s, Grids& grids) const;
-  template <class Grids>
-  void launch_repeated(const state_type&, Grids& grids) const;
-
-  [[nodiscard]] __device__ bool is_due(const state_type& s, phase p) const {
-    return s.ended == 0 && s.due == p;
-  }
-  /// Returns the bin of a region, or -1 if it is not split.
-  [[nodiscard]] __device__ int bin_of(const state_type& s, unsigned region) const {
-    if (regions.axes[region] == no_axis) return -1;
-    if (s.share < 0) return 0;
-    const double error = regions.estimates[region].error;
-    // Halves of a region whose error is round-off would have the same error.
-    if (!(error > s.share) || error <= 2 * regions.round_offs[region]) return -1;
-    const double excess = error / s.share;  // infinite if the share is 0
-    constexpr int top = bins - 1;
-    return excess < 2147483648.0 ? min(std::ilogb(excess), top) : top;
-  }
-  [[nodiscard]] __device__ double tolerance(double value) const {
-    return std::fmax(absolute_tolerance, relative_tolerance * std::fabs(value));
-  }
-};
 
 /// Ends a kernel: launches the next grid or, in the loop body of a graph, whose kernels must not
 /// contain device launches, ends the iteration after the last grid. One thread calls it.
@@ -127,36 +34,6 @@ __device__ void end_phase(const Program& program, const round_state& next, const
   } else if (next.due == phase::select) {
     end_iteration(program, next);
   }
-}
-
-/// Chooses the lowest bin whose regions can be split, and writes it and the number of splits, or
-/// the reason for which nothing is split, into the state. `counts` has the regions of each bin. One
-/// thread calls it.
-template <class Program>
-__device__ round_state choose_splits(const Program& program, round_state now,
-                                     const unsigned* counts) {
-  const unsigned long long affordable =
-      (program.max_evaluations - now.evaluations) / (2 * Program::points);
-  unsigned wanted = 0;
-  bool fits = true;
-  now.splits = 0;
-  now.lowest_bin = bins;
-  for (unsigned bin = bins; bin-- > 0;) {
-    wanted += counts[bin];
-    fits = fits && wanted <= affordable;
-    if (!fits) continue;
-    now.splits = wanted;
-    now.lowest_bin = bin;
-  }
-  now.due = phase::list;
-  if (now.splits != 0) return now;
-  now.ended = 1;
-  if (now.total.error <= program.tolerance(now.total.value)) {
-    now.status = quadrature_status::converged;
-  } else {
-    now.status = wanted > 0 ? quadrature_status::max_evaluations : quadrature_status::round_off;
-  }
-  return now;
 }
 
 /// 1. Counts the regions of each chunk in each bin. The last block chooses the lowest bin.
@@ -310,42 +187,6 @@ __global__ void __launch_bounds__(32 * warps) evaluate_splits(Program program) {
   next.evaluations += Program::points * (now.rounds == 0 ? 1ull : 2ull * now.splits);
   ++next.rounds;
   end_phase<launches>(program, next, __func__);
-}
-
-/// Returns the coordinates of the point with this number in the round.
-template <class Program>
-__device__ quadrature_point<Program::dimensions> point_of(const Program& program,
-                                                          const round_state& now,
-                                                          unsigned long long number) {
-  const auto item = static_cast<unsigned>(number / (2 * Program::points));
-  const bool upper = number / Program::points % 2 != 0;
-  unsigned region = 0;  // in round 0 the domain
-  if (now.rounds > 1) region = upper ? now.regions - now.splits + item : program.split_list[item];
-  return point_in(program.regions.boxes[region], static_cast<unsigned>(number % Program::points));
-}
-
-/// Ends a round: states whether the quadrature is complete, and the share of each region in the
-/// next round. One thread calls it.
-template <class Program>
-__device__ round_state judge_round(const Program& program, round_state now, const bounded& total) {
-  now.due = phase::select;
-  now.total = total;
-  const double tolerance = program.tolerance(total.value);
-  const unsigned long long number = *program.not_finite;
-  if (number != Program::none || !(std::fabs(total.value) <= DBL_MAX)) {
-    *program.bad_point = number != Program::none ? point_of(program, now, number)
-                                                 : point_in(program.regions.boxes[0], 0);
-    now.ended = 1;
-    now.status = quadrature_status::not_finite;
-  } else if (now.evaluations < program.min_evaluations) {
-    now.share = -1;
-  } else if (total.error <= tolerance) {
-    now.ended = 1;
-    now.status = quadrature_status::converged;
-  } else {
-    now.share = tolerance / now.regions;
-  }
-  return now;
 }
 
 /// 4. Adds up all estimates: first those of each chunk, then, in the last block, the chunks.

@@ -41,30 +41,33 @@ struct weights {
   double low;   ///< in the embedded rule
 };
 
-/// The Genz-Malik rule. Its points, in order:
+/// The Genz-Malik rule, with points near the faces, which have no weight. Its points, in order:
 ///
 ///     the center             1
-///     on the axes            4 d          for each axis: -l2, +l2, -l3, +l3
-///     on two axes            2 d (d - 1)  for each pair of axes: (+-l4, +-l4)
+///     on the axes            6 d          for each axis: -l2, +l2, -l3, +l3, -face, +face
+///     on two axes            2 d (d - 1)  for each pair of axes: (+-l3, +-l3)
 ///     towards the corners    2^d          (+-l5, ..., +-l5)
+///
+/// The rule has no points beyond l3, so a jump of the integrand there would be seen by neither of
+/// its degrees, and a quadrature of a discontinuous function would report success with a wrong
+/// value. The points near the faces see it: they are compared with a polynomial through the points
+/// l2, l3 and the center.
 template <unsigned d>
 struct cubature_rule {
   static_assert(2 <= d && d <= max_quadrature_dimensions);
   static constexpr unsigned points = quadrature_points(d);
-  static constexpr unsigned pairs = 1 + 4 * d;                  ///< the first point on two axes
+  static constexpr unsigned pairs = 1 + 6 * d;                  ///< the first point on two axes
   static constexpr unsigned corners = pairs + 2 * d * (d - 1);  ///< the first one to a corner
   /// The values of the first `kept` points decide the axis of the next split.
   static constexpr unsigned kept = pairs;
 
   [[nodiscard]] __device__ static quadrature_point<d> point(unsigned k) {
-    constexpr double l2 = 0.35856858280031809;  // sqrt(9/70)
-    constexpr double l3 = 0.94868329805051380;  // sqrt(9/10), also l4
     constexpr double l5 = 0.68824720161168529;  // sqrt(9/19)
     quadrature_point<d> p{};
     if (k == 0) return p;
     if (k < pairs) {
-      const unsigned j = k - 1;
-      set(p, j / 4, signed_by(j % 2, j % 4 < 2 ? l2 : l3));
+      const unsigned j = (k - 1) % 6;
+      set(p, (k - 1) / 6, signed_by(j % 2, j < 2 ? l2 : (j < 4 ? l3 : face)));
     } else if (k < corners) {
       const unsigned j = k - pairs;
       unsigned pair = j / 4;
@@ -85,26 +88,29 @@ struct cubature_rule {
       return {(12824 - 9120 * n + 400 * n * n) / 19683, (729 - 950 * n + 50 * n * n) / 729};
     }
     if (k < pairs) {
-      if ((k - 1) % 4 < 2) return {980.0 / 6561, 245.0 / 486};
-      return {(1820 - 400 * n) / 19683, (265 - 100 * n) / 1458};
+      const unsigned j = (k - 1) % 6;
+      if (j < 2) return {980.0 / 6561, 245.0 / 486};
+      if (j < 4) return {(1820 - 400 * n) / 19683, (265 - 100 * n) / 1458};
+      return {0, 0};
     }
     if (k < corners) return {200.0 / 19683, 25.0 / 729};
     return {6859.0 / 19683 / (1u << d), 0};
   }
 
-  /// Returns the axis along which the fourth divided difference of the integrand is largest; of
-  /// equal ones the longest.
+  /// Returns the axis along which the fourth divided difference of the integrand, or its deviation
+  /// at the faces, is largest; of equal ones the longest.
   [[nodiscard]] __device__ static unsigned split_axis(const double* values,
                                                       const quadrature_box<d>& box) {
     unsigned best = 0;
     double largest = -1;
     double longest = 0;
     for (unsigned axis = 0; axis < d; ++axis) {
-      const double* v = values + 1 + 4 * axis;
+      const double* v = values + 1 + 6 * axis;
       // The second differences with both distances; l2^2 / l3^2 is 1/7.
       const double inner = v[0] + v[1] - 2 * values[0];
       const double outer = v[2] + v[3] - 2 * values[0];
-      const double difference = std::fabs(inner - outer / 7);
+      const double difference =
+          std::fmax(std::fabs(inner - outer / 7), deviation_at_faces(values, axis));
       const double length = box.high[axis] - box.low[axis];
       if (difference > largest || (difference == largest && length > longest)) {
         best = axis;
@@ -115,7 +121,32 @@ struct cubature_rule {
     return best;
   }
 
+  /// Returns the error of the mean value if the integrand deviates beyond l3 as it does at the
+  /// faces.
+  [[nodiscard]] __device__ static double error_at_faces(const double* values) {
+    double sum = 0;
+    for (unsigned axis = 0; axis < d; ++axis) sum += deviation_at_faces(values, axis);
+    return sum * ((1 - l3) / 2);
+  }
+
  private:
+  static constexpr double l2 = 0.35856858280031809;    // sqrt(9/70)
+  static constexpr double l3 = 0.94868329805051380;    // sqrt(9/10)
+  static constexpr double face = 1 - 1.0 / (1 << 14);  // the integrand may be singular at the face
+
+  /// Returns by how much the values near both faces of an axis differ from the even polynomial of
+  /// degree 4 through the other values on the axis. (An even one has an error of order 6, as the
+  /// rule of degree 5.)
+  [[nodiscard]] __device__ static double deviation_at_faces(const double* values, unsigned axis) {
+    constexpr double t = face * face;
+    constexpr double t2 = 9.0 / 70;
+    constexpr double t3 = 9.0 / 10;
+    const double* v = values + 1 + 6 * axis;
+    const double expected = 2 * values[0] * ((t - t2) * (t - t3) / (t2 * t3)) +
+                            (v[0] + v[1]) * (t * (t - t3) / (t2 * (t2 - t3))) +
+                            (v[2] + v[3]) * (t * (t - t2) / (t3 * (t3 - t2)));
+    return std::fabs(v[4] + v[5] - expected);
+  }
   [[nodiscard]] __device__ static double signed_by(unsigned positive, double value) {
     return positive != 0 ? value : -value;
   }
@@ -125,17 +156,26 @@ struct cubature_rule {
   }
 };
 
-/// The Gauss-Kronrod rule: the center, then -x and +x for each node x.
+/// The Gauss-Kronrod rule, with points near the faces. Its points: the center, then -x and +x for
+/// each node x, then the two faces.
 template <>
 struct cubature_rule<1> {
   static constexpr unsigned points = quadrature_points(1);
-  static constexpr unsigned kept = 1;
+  static constexpr unsigned kept = points;
+  static constexpr unsigned faces = points - 2;  ///< the first point near a face
 
   [[nodiscard]] __device__ static quadrature_point<1> point(unsigned k) {
-    const double nodes[] = {0.99565716302580808, 0.97390652851717172, 0.93015749135570823,
-                            0.86506336668898451, 0.78081772658641690, 0.67940956829902441,
-                            0.56275713466860468, 0.43339539412924719, 0.29439286270146020,
-                            0.14887433898163121};
+    const double nodes[] = {outermost,
+                            0.97390652851717172,
+                            0.93015749135570823,
+                            0.86506336668898451,
+                            0.78081772658641690,
+                            0.67940956829902441,
+                            0.56275713466860468,
+                            0.43339539412924719,
+                            0.29439286270146020,
+                            0.14887433898163121,
+                            face};
     if (k == 0) return {{0}};
     const double x = nodes[(k - 1) / 2];
     return {{k % 2 == 0 ? x : -x}};
@@ -150,6 +190,7 @@ struct cubature_rule<1> {
                             0.269266719309996355, 0.295524224714752870};
     // The weights of the literature are for [-1, 1]; those of a mean value are half of them.
     if (k == 0) return {0.149445554002916906 / 2, 0};
+    if (k >= faces) return {0, 0};
     const unsigned node = (k - 1) / 2;
     return {kronrod[node] / 2, node % 2 == 1 ? gauss[node / 2] / 2 : 0};
   }
@@ -157,6 +198,24 @@ struct cubature_rule<1> {
   [[nodiscard]] __device__ static unsigned split_axis(const double*, const quadrature_box<1>&) {
     return 0;
   }
+
+  /// Returns the error of the mean value if the integrand deviates beyond the outermost nodes as it
+  /// does at the faces: from a polynomial of degree 4 through the five nodes next to a face.
+  [[nodiscard]] __device__ static double error_at_faces(const double* values) {
+    const double coefficients[] = {1.34315212204748458, -0.44155609897144992, 0.11825904227877055,
+                                   -0.02186518036561175, 0.00201011501080654};
+    double sum = 0;
+    for (unsigned side = 0; side < 2; ++side) {
+      double deviation = values[faces + side];
+      for (unsigned i = 0; i < 5; ++i) deviation -= coefficients[i] * values[1 + 2 * i + side];
+      sum += std::fabs(deviation);
+    }
+    return sum * ((1 - outermost) / 2);
+  }
+
+ private:
+  static constexpr double outermost = 0.99565716302580808;
+  static constexpr double face = 1 - 1.0 / (1 << 14);
 };
 
 }  // namespace ramify::detail::quadrature::inline RAMIFY_BUILD

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Genz's six families of test integrands on [0, 1]^d, and their integrals; plain C++.
+///
+/// Source: A. C. Genz: Testing multidimensional integration routines. In: Tools, Methods and
+/// Languages for Scientific and Engineering Computation, 1984.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+#include <ramify/quadrature/config.hpp>
+#include <ramify/runtime/report.hpp>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace ramify {
+
+/// A family of integrands with parameters a > 0 and u in [0, 1]. Sums and products are over axes.
+enum class genz_family {
+  oscillatory,    ///< cos(2 pi u_1 + sum a x)
+  product_peak,   ///< prod 1 / (a^-2 + (x - u)^2)
+  corner_peak,    ///< (1 + sum a x)^-(d + 1)
+  gaussian,       ///< exp(-sum a^2 (x - u)^2)
+  c0,             ///< exp(-sum a |x - u|)
+  discontinuous,  ///< exp(sum a x) where x_1 <= u_1 and x_2 <= u_2, else 0
+};
+
+inline constexpr std::array genz_families{genz_family::oscillatory, genz_family::product_peak,
+                                          genz_family::corner_peak, genz_family::gaussian,
+                                          genz_family::c0,          genz_family::discontinuous};
+
+[[nodiscard]] constexpr std::string_view to_string(genz_family f) {
+  return choice_name(
+      f, {"oscillatory", "product_peak", "corner_peak", "gaussian", "c0", "discontinuous"});
+}
+
+/// Returns the enumerator of that name. \throws std::invalid_argument naming the choices
+[[nodiscard]] inline genz_family parse_genz_family(std::string_view text) {
+  return parse_choice("family", text, genz_families);
+}
+
+/// A member of a family.
+struct genz_integrand {
+  genz_family family = genz_family::gaussian;
+  unsigned dimensions = 3;
+  std::array<double, max_quadrature_dimensions> a{};  ///< of each axis: how difficult it is
+  std::array<double, max_quadrature_dimensions> u{};  ///< of each axis: the place of the feature
+};
+
+/// Checks an integrand. \throws std::invalid_argument naming the field and the axis
+inline void validate(const genz_integrand& f) {
+  check_enumerator(f.family, "genz_integrand.family");
+  if (f.dimensions < 1 || f.dimensions > max_quadrature_dimensions) {
+    throw std::invalid_argument("genz_integrand.dimensions is " + std::to_string(f.dimensions) +
+                                "; it must be in [1, " + std::to_string(max_quadrature_dimensions) +
+                                "]");
+  }
+  const auto require = [](bool valid, const char* field, unsigned axis, double value,
+                          const char* range) {
+    if (valid) return;
+    throw std::invalid_argument("genz_integrand." + std::string(field) + "[" +
+                                std::to_string(axis) + "] is " + std::to_string(value) +
+                                "; it must be " + range);
+  };
+  for (unsigned axis = 0; axis < f.dimensions; ++axis) {
+    const double a = f.a[axis];
+    const double u = f.u[axis];
+    require(std::isfinite(a) && a > 0, "a", axis, a, "finite and greater than 0");
+    require(u >= 0 && u <= 1, "u", axis, u, "in [0, 1]");
+  }
+}
+
+/// Returns the sum of the a with which Genz tests a family in ten dimensions.
+[[nodiscard]] constexpr double genz_difficulty(genz_family family) {
+  switch (family) {
+    case genz_family::oscillatory: return 9.0;
+    case genz_family::product_peak: return 7.25;
+    case genz_family::corner_peak: return 1.85;
+    case genz_family::gaussian: return 7.03;
+    case genz_family::c0: return 20.4;
+    case genz_family::discontinuous: return 4.3;
+  }
+  return 1;
+}
+
+/// Returns a random member of a family: a and u are uniform, and a is scaled so that its sum is
+/// `difficulty`. The same seed gives the same member on all machines.
+[[nodiscard]] inline genz_integrand random_genz(genz_family family, unsigned dimensions,
+                                                std::uint64_t seed, double difficulty) {
+  genz_integrand f{family, dimensions, {}, {}};
+  std::mt19937_64 bits(seed);
+  const auto uniform = [&] { return (static_cast<double>(bits() >> 11) + 0.5) * 0x1p-53; };
+  double sum = 0;
+  for (unsigned axis = 0; axis < std::min(dimensions, max_quadrature_dimensions); ++axis) {
+    f.u[axis] = uniform();
+    f.a[axis] = uniform();
+    sum += f.a[axis];
+  }
+  for (double& a : f.a) a *= difficulty / sum;
+  return f;
+}
+
+namespace detail::quadrature {
+
+/// Returns the integral of the corner peak: an alternating sum over the corners of the cube.
+[[nodiscard]] inline double corner_peak_integral(const genz_integrand& f) {
+  long double sum = 0;
+  for (unsigned corner = 0; corner < 1u << f.dimensions; ++corner) {
+    long double below = 1;
+    bool odd = false;
+    for (unsigned axis = 0; axis < f.dimensions; ++axis) {
+      if ((corner >> axis & 1) == 0) continue;
+      below += f.a[axis];
+      odd = !odd;
+    }
+    sum += (odd ? -1 : 1) / below;
+  }
+  for (unsigned axis = 0; axis < f.dimensions; ++axis) sum /= f.a[axis] * (axis + 1);
+  return static_cast<double>(sum);
+}
+
+/// Returns the factor of an axis in the integrals that are products.
+[[nodiscard]] inline double genz_factor(const genz_integrand& f, unsigned axis) {
+  const double a = f.a[axis];
+  const double u = f.u[axis];
+  switch (f.family) {
+    case genz_family::oscillatory: return 2 * std::sin(a / 2) / a;
+    case genz_family::product_peak: return a * (std::atan(a * (1 - u)) + std::atan(a * u));
+    case genz_family::gaussian:
+      return std::sqrt(std::numbers::pi) / (2 * a) * (std::erf(a * (1 - u)) + std::erf(a * u));
+    case genz_family::c0: return -(std::expm1(-a * u) + std::expm1(-a * (1 - u))) / a;
+    case genz_family::discontinuous: return std::expm1(axis < 2 ? a * u : a) / a;
+    case genz_family::corner_peak: break;
+  }
+  return 0;
+}
+
+}  // namespace detail::quadrature
+
+/// Returns the integral of `f` over [0, 1]^d. \throws std::invalid_argument
+[[nodiscard]] inline double exact_integral(const genz_integrand& f) {
+  validate(f);
+  if (f.family == genz_family::corner_peak) return detail::quadrature::corner_peak_integral(f);
+  double product = 1;
+  double half_sum = 0;
+  for (unsigned axis = 0; axis < f.dimensions; ++axis) {
+    product *= detail::quadrature::genz_factor(f, axis);
+    half_sum += f.a[axis] / 2;
+  }
+  if (f.family != genz_family::oscillatory) return product;
+  return product * std::cos(2 * std::numbers::pi * f.u[0] + half_sum);
+}
+
+}  // namespace ramify

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Defines the facade's quadrature for the backend of the compiler that reads this file.
+
+#include <ramify/quadrature.cuh>
+#include <ramify/quadrature/genz.cuh>
+#include <utility>
+
+#include "facade/facade_call.cuh"
+#include "quadrature/on_backend.hpp"
+
+namespace ramify::detail::facade {
+
+/// Integrates over the unit cube of d dimensions.
+template <unsigned d>
+quadrature_result integrate_cube(const genz_integrand& f, const quadrature_options& options,
+                                 cudaStream_t stream) {
+  quadrature_box<d> cube{};
+  for (double& high : cube.high) high = 1;
+  return ramify::quadrature(cube, genz_function<d>(f), stream, options);
+}
+
+template <>
+quadrature_report quadrature_on<this_build>(const genz_integrand& f,
+                                            const quadrature_options& options,
+                                            quadrature_result& result) {
+  facade_call call(options.pending_launches);
+  // Calls integrate_cube() with one more than the matching index.
+  [&]<unsigned... below>(std::integer_sequence<unsigned, below...>) {
+    static_cast<void>(((f.dimensions == below + 1 &&
+                        (result = integrate_cube<below + 1>(f, options, call.stream()), true)) ||
+                       ...));
+  }
+  (std::make_integer_sequence<unsigned, max_quadrature_dimensions>{});
+  quadrature_report report = result.report;
+  static_cast<run_times&>(report) = call.finish();
+  return report;
+}
+
+}  // namespace ramify::detail::facade

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <ramify/quadrature.hpp>
+
+#include "facade/backend_choice.hpp"
+#include "quadrature/on_backend.hpp"
+
+namespace ramify {
+
+quadrature_result quadrature(const genz_integrand& f, const quadrature_options& options) {
+  validate(f);
+  validate(options);
+  quadrature_result result{};
+  result.report = detail::facade::on_backend(
+      options.backend, options.trace != nullptr,
+      [&](auto where) { return detail::facade::quadrature_on<where>(f, options, result); });
+  return result;
+}
+
+}  // namespace ramify

@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// quadrature() against closed forms: Genz's families, polynomials, singular functions, failures.
+#include <algorithm>
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <optional>
+#include <ramify/cpu/executor.hpp>
+#include <ramify/quadrature.cuh>
+#include <ramify/quadrature.hpp>
+#include <ramify/quadrature/genz.cuh>
+#include <ramify/runtime/captured_graph.cuh>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device_vectors.cuh"
+#include "exceptions.hpp"
+#include "printing.hpp"
+#include "run_checks.cuh"
+
+namespace data = boost::unit_test::data;
+using namespace tests;
+using ramify::flat_loop;
+using ramify::genz_family;
+using ramify::genz_function;
+using ramify::genz_integrand;
+using ramify::quadrature_box;
+using ramify::quadrature_config;
+using ramify::quadrature_point;
+using ramify::quadrature_result;
+using ramify::quadrature_status;
+using ramify::route;
+
+namespace {
+
+template <unsigned d>
+quadrature_box<d> unit_cube() {
+  quadrature_box<d> cube{};
+  std::fill(cube.high, cube.high + d, 1.0);
+  return cube;
+}
+
+/// Integrates and checks the counts of the report.
+template <unsigned d, class Integrand>
+quadrature_result integrate(const quadrature_box<d>& box, const Integrand& f,
+                            const quadrature_config& config, std::size_t pending_launches = 0) {
+  const auto limit = scoped_limit(pending_launches);
+  quadrature_result found;
+  with_grids_counted([&] {
+    found = ramify::quadrature(box, f, nullptr, config);
+    return found.report;
+  });
+  BOOST_TEST(found.evaluations <= config.max_evaluations);
+  // Each split adds a region and evaluates two.
+  BOOST_TEST(found.evaluations == (2 * found.regions - 1) * ramify::quadrature_points(d));
+  return found;
+}
+
+/// Checks that a result is right if it reports success, and otherwise states an honest reason.
+void expect_honest(const quadrature_result& found, double exact, double tolerance) {
+  const double error = std::fabs(found.value - exact);
+  if (found.converged()) {
+    BOOST_TEST(error <= tolerance);
+    BOOST_TEST(found.error <= tolerance * 1.001);  // of the estimate, not of the integral
+  } else {
+    BOOST_TEST(to_string(found.status) == "max_evaluations");
+    BOOST_TEST(found.error > tolerance * 0.999);
+  }
+}
+
+/// Integrates members of all families to 3, 6 and 9 digits. Returns how many converged.
+template <unsigned d>
+unsigned integrate_families(std::size_t max_evaluations, std::uint64_t seeds) {
+  unsigned converged = 0;
+  for (const genz_family family : ramify::genz_families) {
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      const genz_integrand f = random_genz(family, d, seed, genz_difficulty(family));
+      const double exact = exact_integral(f);
+      for (const double digits : {1e-3, 1e-6, 1e-9}) {
+        BOOST_TEST_CONTEXT(to_string(family) << " in " << d << " dimensions, seed " << seed
+                                             << ", tolerance " << digits) {
+          const auto found =
+              integrate(unit_cube<d>(), genz_function<d>(f),
+                        {.relative_tolerance = digits, .max_evaluations = max_evaluations});
+          expect_honest(found, exact, digits * std::fabs(exact));
+          if (found.converged()) ++converged;
+        }
+      }
+    }
+  }
+  return converged;
+}
+
+/// Precondition of the long test. tests/run.sh --all sets the variable.
+boost::test_tools::assertion_result seeds_are_given(boost::unit_test::test_unit_id) {
+  boost::test_tools::assertion_result given(std::getenv("RAMIFY_QUADRATURE_SEEDS") != nullptr);
+  given.message() << "RAMIFY_QUADRATURE_SEEDS is not set";
+  return given;
+}
+
+/// prod x_i^exponents_i, on any box.
+template <unsigned d>
+struct monomial {
+  int exponents[d];
+  __device__ double operator()(const quadrature_point<d>& p) const {
+    double value = 1;
+    for (unsigned i = 0; i < d; ++i) {
+      for (int k = 0; k < exponents[i]; ++k) value *= p[i];
+    }
+    return value;
+  }
+  [[nodiscard]] double integral(const quadrature_box<d>& box) const {
+    double value = 1;
+    for (unsigned i = 0; i < d; ++i) {
+      const int k = exponents[i] + 1;
+      value *= (std::pow(box.high[i], k) - std::pow(box.low[i], k)) / k;
+    }
+    return value;
+  }
+};
+
+/// 1 / sqrt(x): infinite at 0, where no point lies.
+struct inverse_root {
+  __device__ double operator()(const quadrature_point<1>& p) const { return 1 / std::sqrt(p[0]); }
+};
+
+/// The square root of the distance to a corner, which is NaN beyond `limit`.
+struct root_below {
+  double limit;
+  __device__ double operator()(const quadrature_point<2>& p) const {
+    return std::sqrt(limit - p[0]) + p[1];
+  }
+};
+
+struct constant {
+  double value;
+  template <unsigned d>
+  __device__ double operator()(const quadrature_point<d>&) const {
+    return value;
+  }
+};
+
+/// 1, and a narrow peak of volume 1, which the points of one region miss.
+struct hidden_peak {
+  __device__ double operator()(const quadrature_point<2>& p) const {
+    const double x = p[0] - 0.73;
+    const double y = p[1] - 0.57;
+    return 1 + 1e4 / 3.14159265358979324 * std::exp(-1e4 * (x * x + y * y));
+  }
+};
+
+/// A function that no rule can integrate to round-off: noise of relative size 1e-6.
+struct noisy {
+  __device__ double operator()(const quadrature_point<1>& p) const {
+    return 1 + 1e-6 * std::sin(1e9 * p[0]);
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(quadratures)
+
+BOOST_AUTO_TEST_CASE(families_of_genz_are_right_or_honest) {
+  const auto expect = [](unsigned converged, unsigned least, unsigned less) {
+    BOOST_TEST((least <= converged && converged < less));
+  };
+  expect(integrate_families<1>(10'000, 4), 72, 73);  // all
+  // In more dimensions some do not converge within so few evaluations.
+  expect(integrate_families<2>(20'000, 2), 26, 36);
+  expect(integrate_families<3>(20'000, 1), 9, 18);
+  expect(integrate_families<5>(20'000, 1), 5, 18);
+  expect(integrate_families<8>(20'000, 1), 3, 18);
+}
+
+// More members and evaluations: takes minutes.
+BOOST_AUTO_TEST_CASE(many_members_of_genz_families_are_right_or_honest,
+                     *boost::unit_test::precondition(seeds_are_given)) {
+  const std::uint64_t seeds = std::stoull(std::getenv("RAMIFY_QUADRATURE_SEEDS"));
+  integrate_families<1>(100'000, seeds);
+  integrate_families<2>(200'000, seeds);
+  integrate_families<3>(200'000, seeds);
+  integrate_families<5>(200'000, seeds);
+  integrate_families<8>(200'000, seeds);
+}
+
+template <unsigned d>
+void expect_exact(const monomial<d>& f, double most) {
+  quadrature_box<d> box{};
+  for (unsigned i = 0; i < d; ++i) {
+    box.low[i] = -0.5 - i;
+    box.high[i] = 1.5 + i;
+  }
+  // Only the first region is evaluated.
+  const auto found = integrate(box, f, {.max_evaluations = ramify::quadrature_points(d)});
+  const double exact = f.integral(box);
+  BOOST_TEST(std::fabs(found.value - exact) <= most * std::fabs(exact));
+}
+
+// A wrong weight or point shows here: the rules are exact for these, and not for the next degree.
+BOOST_AUTO_TEST_CASE(rules_have_their_degree) {
+  for (const int k : {0, 1, 2, 10, 20, 31}) expect_exact<1>({{k}}, 1e-13);
+  expect_exact<2>({{0, 0}}, 1e-13);
+  expect_exact<2>({{6, 1}}, 1e-13);
+  expect_exact<2>({{3, 4}}, 1e-13);
+  expect_exact<3>({{2, 2, 2}}, 1e-13);
+  expect_exact<3>({{4, 0, 3}}, 1e-13);
+  expect_exact<5>({{1, 2, 0, 4, 0}}, 1e-13);
+  expect_exact<8>({{0, 2, 0, 0, 2, 1, 0, 2}}, 1e-12);
+  // Negative control.
+  const quadrature_box<2> box{{-1, -1}, {1, 2}};
+  const monomial<2> of_degree_8{{8, 0}};
+  const auto found = integrate(box, of_degree_8, {.max_evaluations = 30});
+  BOOST_TEST(std::fabs(found.value - of_degree_8.integral(box)) > 1e-3);
+}
+
+BOOST_DATA_TEST_CASE(results_have_the_same_bits_under_every_limit,
+                     data::make(routes) * data::make({1, 16, 32, 2048}), taken, limit) {
+  const auto f = random_genz(genz_family::c0, 2, 3, 8.0);
+  const auto run = [&](route r, std::size_t pending) {
+    return integrate(unit_cube<2>(), genz_function<2>(f), {.route = r, .relative_tolerance = 1e-4},
+                     pending);
+  };
+  static const quadrature_result expected = run(route::flat, 0);
+  const auto found = run(taken, std::size_t(limit));
+  BOOST_TEST(found.report.taken == (limit >= 32 ? taken : route::flat));
+  BOOST_TEST(found.value == expected.value);
+  BOOST_TEST(found.error == expected.error);
+  BOOST_TEST(found.evaluations == expected.evaluations);
+  BOOST_TEST(found.report.rounds == expected.report.rounds);
+}
+
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(on_the_executor))
+BOOST_DATA_TEST_CASE(results_have_the_same_bits_under_any_schedule,
+                     data::make({"eager", "late", "random:1", "random:2"}), s) {
+  const auto f = random_genz(genz_family::discontinuous, 3, 2, 4.3);
+  const auto run = [&] {
+    return integrate(unit_cube<3>(), genz_function<3>(f),
+                     {.route = route::device, .relative_tolerance = 1e-2}, 64);
+  };
+  const auto expected = run();
+  const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(s));
+  const auto found = run();
+  BOOST_TEST(found.value == expected.value);
+  BOOST_TEST(found.error == expected.error);
+}
+
+BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
+                     *boost::unit_test::precondition(on_the_executor)) {
+  const auto f = random_genz(genz_family::gaussian, 2, 1, 7.0);
+  const auto run = [&] {
+    return integrate(unit_cube<2>(), genz_function<2>(f),
+                     {.route = route::device, .relative_tolerance = 1e-4});
+  };
+  const auto whole = run();
+  unsigned interrupted = 0;
+  for (std::uint64_t failing = 1; failing <= 16; ++failing) {
+    auto executor = ramify::cpu::parse_executor_config("random:1");
+    executor.failing_launch = failing;
+    const ramify::cpu::scoped_executor_config scope(executor);
+    const auto found = run();
+    BOOST_TEST(found.value == whole.value);
+    BOOST_TEST(found.evaluations == whole.evaluations);
+    if (found.report.host_grids > whole.report.host_grids) ++interrupted;
+  }
+  BOOST_TEST(interrupted >= 4u);  // negative control: the failures did end launches
+}
+
+// More regions than the ranges of the sums have threads.
+BOOST_DATA_TEST_CASE(many_regions_are_split_and_summed, data::make(routes), taken) {
+  const quadrature_box<1> box{{0}, {3}};
+  const auto evaluations = std::size_t(cut_down(70'000, 20'000));
+  const auto found = integrate(
+      box, constant{2.5},
+      {.route = taken, .min_evaluations = evaluations, .max_evaluations = 4 * evaluations});
+  BOOST_TEST(found.converged());
+  BOOST_TEST(found.value == 7.5, boost::test_tools::tolerance(1e-14));
+  BOOST_TEST(found.evaluations >= evaluations);
+  BOOST_TEST(found.regions == std::uint64_t{1} << (found.report.rounds - 1));
+}
+
+BOOST_AUTO_TEST_CASE(min_evaluations_find_a_hidden_peak) {
+  const auto missed = integrate(unit_cube<2>(), hidden_peak{}, {});
+  BOOST_TEST(missed.converged());
+  BOOST_TEST(missed.value < 1.5);
+  const auto found = integrate(unit_cube<2>(), hidden_peak{}, {.min_evaluations = 20'000});
+  BOOST_TEST(found.converged());
+  BOOST_TEST(std::fabs(found.value - 2) < 2e-6);
+}
+
+BOOST_AUTO_TEST_CASE(a_singularity_at_the_boundary_converges) {
+  const auto found =
+      integrate(quadrature_box<1>{{0}, {1}}, inverse_root{}, {.relative_tolerance = 1e-9});
+  BOOST_TEST(found.converged());
+  BOOST_TEST(std::fabs(found.value - 2) < 2e-9);
+}
+
+BOOST_AUTO_TEST_CASE(either_tolerance_is_enough) {
+  const auto f = random_genz(genz_family::gaussian, 2, 5, 7.0);
+  const auto run = [&](double absolute, double relative) {
+    return integrate(unit_cube<2>(), genz_function<2>(f),
+                     {.absolute_tolerance = absolute, .relative_tolerance = relative})
+        .evaluations;
+  };
+  BOOST_TEST(run(1e-3, 0) < run(1e-5, 0));
+  BOOST_TEST(run(1e-3, 1e-9) == run(1e-3, 0));
+  BOOST_TEST(run(1e-30, 1e-3) == run(0, 1e-3));
+  // An integral of 0 has only an absolute tolerance.
+  const auto zero = integrate(quadrature_box<1>{{-1}, {1}}, monomial<1>{{33}},
+                              {.absolute_tolerance = 1e-12, .relative_tolerance = 0});
+  BOOST_TEST(zero.converged());
+  BOOST_TEST(std::fabs(zero.value) < 1e-12);
+}
+
+BOOST_DATA_TEST_CASE(a_point_that_is_not_finite_ends_with_its_coordinates, data::make(routes),
+                     taken) {
+  const quadrature_box<2> box{{0, 0}, {1, 2}};
+  for (const double limit : {0.5, 0.999}) {
+    // With the second limit, the first region and its halves have no point beyond the limit.
+    const auto found =
+        integrate(box, root_below{limit}, {.route = taken, .relative_tolerance = 1e-9});
+    BOOST_TEST(to_string(found.status) == "not_finite");
+    BOOST_TEST(!found.converged());
+    BOOST_TEST(found.not_finite_at[0] > limit);
+    BOOST_TEST(found.not_finite_at[0] < 1);
+    BOOST_TEST((found.not_finite_at[1] > 0 && found.not_finite_at[1] < 2));
+    BOOST_TEST(std::isinf(found.error));
+    BOOST_TEST(std::isfinite(found.value));
+  }
+  const auto infinite = integrate(box, constant{HUGE_VAL}, {.route = taken});
+  BOOST_TEST(to_string(infinite.status) == "not_finite");
+  const auto overflowed =
+      integrate(quadrature_box<2>{{0, 0}, {1e10, 1}}, constant{1e300}, {.route = taken});
+  BOOST_TEST(to_string(overflowed.status) == "not_finite");
+}
+
+BOOST_DATA_TEST_CASE(an_unreachable_tolerance_ends_with_the_best_estimate, data::make(routes),
+                     taken) {
+  const auto few = integrate(quadrature_box<1>{{0}, {1}}, noisy{},
+                             {.route = taken, .relative_tolerance = 1e-9, .max_evaluations = 999});
+  BOOST_TEST(to_string(few.status) == "max_evaluations");
+  BOOST_TEST(std::fabs(few.value - 1) <= few.error);
+  BOOST_TEST(few.error < 1e-5);
+  // The error cannot be less than the round-off.
+  const auto exact = integrate(quadrature_box<1>{{0}, {1}}, monomial<1>{{2}},
+                               {.route = taken, .relative_tolerance = 1e-16});
+  BOOST_TEST(to_string(exact.status) == "round_off");
+  BOOST_TEST(std::fabs(exact.value - 1.0 / 3) <= exact.error);
+}
+
+BOOST_AUTO_TEST_CASE(bad_arguments_are_refused_before_any_launch) {
+  const auto before = ramify::cpu::grids_begun();
+  const auto expect = [&](const quadrature_config& config, const char* text) {
+    BOOST_CHECK_EXCEPTION((void)ramify::quadrature(unit_cube<2>(), constant{1}, nullptr, config),
+                          std::invalid_argument, names(text));
+    BOOST_CHECK_EXCEPTION((void)(ramify::quadrature_scratch_bytes<2, constant>(config)),
+                          std::invalid_argument, names(text));
+  };
+  expect({.route = route(9)}, "quadrature_config.route");
+  expect({.absolute_tolerance = -1}, "quadrature_config.absolute_tolerance is -1");
+  expect({.absolute_tolerance = NAN}, "absolute_tolerance");
+  expect({.relative_tolerance = 1}, "quadrature_config.relative_tolerance is 1");
+  expect({.relative_tolerance = NAN}, "relative_tolerance");
+  expect({.relative_tolerance = 0}, "greater than 0 if absolute_tolerance is 0");
+  expect({.min_evaluations = 100, .max_evaluations = 99}, "min_evaluations is 100; it must be at");
+  expect({.max_evaluations = 20}, "max_evaluations is 20; in 2 dimensions it must be at least 21");
+  expect({.max_evaluations = std::size_t{1} << 62}, "in 2 dimensions it must be less than");
+  for (const auto& box :
+       {quadrature_box<2>{{0, 1}, {1, 1}}, quadrature_box<2>{{0, 2}, {1, 1}},
+        quadrature_box<2>{{0, NAN}, {1, 1}}, quadrature_box<2>{{0, 0}, {1, HUGE_VAL}}}) {
+    BOOST_CHECK_EXCEPTION((void)ramify::quadrature(box, constant{1}), std::invalid_argument,
+                          names("quadrature_box: axis 1 is from"));
+  }
+  const quadrature_config config{.max_evaluations = 1'000};
+  const std::size_t bytes = ramify::quadrature_scratch_bytes<2, constant>(config);
+  const ramify::device_buffer<std::byte> memory(bytes, nullptr);
+  BOOST_CHECK_EXCEPTION((void)ramify::quadrature(unit_cube<2>(), constant{1}, nullptr, config,
+                                                 {memory.data(), bytes - 1}),
+                        std::invalid_argument, names("quadrature: scratch.bytes is"));
+  BOOST_TEST(ramify::cpu::grids_begun() == before);
+  const auto found =
+      ramify::quadrature(unit_cube<2>(), constant{1}, nullptr, config, {memory.data(), bytes});
+  BOOST_TEST(found.value == 1, boost::test_tools::tolerance(1e-14));
+  BOOST_TEST(found.report.scratch_bytes == bytes);
+}
+
+// Each closed form against a fine midpoint rule, because the other tests trust it.
+BOOST_AUTO_TEST_CASE(closed_forms_of_genz_agree_with_a_midpoint_rule) {
+  for (const genz_family family : ramify::genz_families) {
+    const auto f = random_genz(family, 2, 7, genz_difficulty(family));
+    const genz_function<2> function(f);
+    constexpr int n = 1'000;
+    double sum = 0;
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) sum += function({{(i + 0.5) / n, (j + 0.5) / n}});
+    }
+    BOOST_TEST(sum / n / n == exact_integral(f), boost::test_tools::tolerance(1e-2));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_facade_integrates_in_all_dimensions) {
+  for (unsigned d = 1; d <= ramify::max_quadrature_dimensions; ++d) {
+    const auto f = random_genz(genz_family::gaussian, d, d, 2.0);
+    const auto found =
+        ramify::quadrature(f, {{.relative_tolerance = 1e-4}, tests::backend_under_test(), 64});
+    BOOST_TEST(found.converged());
+    BOOST_TEST(found.report.pending_launch_limit == 64u);
+    expect_honest(found, exact_integral(f), 1e-4 * exact_integral(f));
+  }
+  const auto refused = [](const genz_integrand& f, const ramify::quadrature_options& options,
+                          const char* text) {
+    BOOST_CHECK_EXCEPTION((void)ramify::quadrature(f, options), std::invalid_argument, names(text));
+  };
+  const auto good = random_genz(genz_family::c0, 2, 1, 1.0);
+  refused({genz_family(9), 2, {1, 1}, {}}, {}, "genz_integrand.family");
+  refused({genz_family::c0, 0, {}, {}}, {}, "genz_integrand.dimensions is 0");
+  refused({genz_family::c0, 9, {}, {}}, {}, "genz_integrand.dimensions is 9");
+  refused({genz_family::c0, 2, {1, 0}, {}}, {}, "genz_integrand.a[1] is 0");
+  refused({genz_family::c0, 2, {1, 1}, {0, 2}}, {}, "genz_integrand.u[1] is 2");
+  refused(good, {{}, ramify::backend(7)}, "quadrature_options.backend");
+  refused(good, {{.relative_tolerance = 2}}, "quadrature_config.relative_tolerance");
+  BOOST_CHECK_EXCEPTION((void)ramify::parse_genz_family("cubic"), std::invalid_argument,
+                        names("family 'cubic' is none of oscillatory"));
+}
+
+#if RAMIFY_ON_CUDA  // the CPU executor has no graphs
+
+BOOST_DATA_TEST_CASE(a_captured_quadrature_runs_with_each_launch_of_its_graph, data::make(routes),
+                     taken) {
+  const auto f = random_genz(genz_family::c0, 3, 3, 8.0);
+  const quadrature_config config{.route = taken, .relative_tolerance = 1e-4};
+  const auto expected = integrate(unit_cube<3>(), genz_function<3>(f), config);
+  const ramify::host_stream stream;
+  const std::size_t bytes = ramify::quadrature_scratch_bytes<3, genz_function<3>>(config);
+  const ramify::device_buffer<std::byte> scratch(bytes, nullptr);
+  ramify::check(cudaDeviceSynchronize(), "preparing");
+  std::optional<ramify::quadrature_run<3, genz_function<3>>> run;
+  const ramify::captured_graph graph(stream.get(), [&] {
+    (void)run.emplace(unit_cube<3>(), genz_function<3>(f), stream.get(), config,
+                      scratch_memory{scratch.data(), bytes});
+  });
+  for (int launches = 0; launches < 2; ++launches) {
+    graph.launch(stream.get());
+    const auto found = run->get();
+    BOOST_TEST(found.value == expected.value);
+    BOOST_TEST(found.evaluations == expected.evaluations);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(host_and_graph_run_the_same_rounds) {
+  const auto f = random_genz(genz_family::c0, 3, 3, 8.0);
+  const auto run = [&](flat_loop loop) {
+    return integrate(unit_cube<3>(), genz_function<3>(f),
+                     {.route = route::flat, .relative_tolerance = 1e-4, .flat_loop = loop});
+  };
+  const auto by_host = run(flat_loop::host);
+  const auto by_graph = run(flat_loop::graph);
+  BOOST_TEST(by_graph.report.looped_by == flat_loop::graph);
+  BOOST_TEST(by_graph.report.graph_grids == 4 * by_graph.report.rounds);
+  BOOST_TEST(by_graph.value == by_host.value);
+}
+
+#else
+
+BOOST_AUTO_TEST_CASE(a_loop_of_a_graph_is_refused_on_the_executor) {
+  BOOST_CHECK_EXCEPTION(
+      (void)ramify::quadrature(unit_cube<2>(), constant{1}, nullptr,
+                               {.route = route::flat, .flat_loop = flat_loop::graph}),
+      ramify::unavailable, names("the CPU executor has no graphs"));
+}
+
+#endif
+
+BOOST_AUTO_TEST_SUITE_END()
