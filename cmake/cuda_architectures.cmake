@@ -32,3 +32,19 @@ function(ramify_all_architectures result nvcc)
   endif()
   set(${result} ${architectures} ${newest}-virtual PARENT_SCOPE)
 endfunction()
+
+# ramify_machine_code(<result> <CMAKE_CUDA_ARCHITECTURES>): sets <result> to the architectures for which
+# the build has machine code, for instance "75,86,90a", or to "unknown".
+function(ramify_machine_code result architectures)
+  set(numbers)
+  foreach(architecture IN LISTS architectures)
+    if(architecture MATCHES "^([0-9]+[af]?)(-real)?$")
+      list(APPEND numbers ${CMAKE_MATCH_1})
+    elseif(NOT architecture MATCHES "^[0-9]+[af]?-virtual$") # native, all, all-major
+      set(${result} unknown PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+  list(JOIN numbers "," numbers)
+  set(${result} "${numbers}" PARENT_SCOPE)
+endfunction()
