@@ -2,7 +2,8 @@
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/ramify)
 
-set(libraries ramify_headers ramify_runtime ramify_facade)
+get_property(family_libraries GLOBAL PROPERTY RAMIFY_FAMILY_LIBRARIES)
+set(libraries ramify_headers ramify_runtime ramify_facade ${family_libraries})
 if(RAMIFY_HAS_CUDA)
   list(APPEND libraries ramify_facade_rdc)
 endif()

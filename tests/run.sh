@@ -23,6 +23,8 @@ cmake/install_packages.sh python3-vtk9 || echo "Continuing without VTK"
 cmake/install_packages.sh chromium graphviz || echo "Continuing without Chromium or Graphviz"
 # For the tests of style: 200 MB.
 cmake/install_packages.sh clang-format-14 clang-tidy-16 doxygen || echo "Continuing without tests of style"
+# For the tests of the install tree, and for the warnings of a second compiler: 150 MB.
+cmake/install_packages.sh help2man pkg-config clang-16 || echo "Continuing without help2man, pkg-config or clang"
 jobs=$(($(nproc) + 1)) # some tests wait for other programs
 mkdir -p build
 

@@ -16,6 +16,7 @@
 #include <optional>
 #include <ramify/cpu/executor.hpp>
 #include <ramify/runtime/error.hpp>
+#include <ramify/runtime/notice.hpp>
 #include <ramify/version.hpp>
 #include <sstream>
 #include <stdexcept>
@@ -329,6 +330,7 @@ int run_program(const char* name, const char* about, int argc, char** argv,
                 const std::function<void(CLI::App&)>& declare, const std::function<void()>& body) {
   open_standard_files();
   handle_stop_signals();
+  ramify::set_notice_handler([](std::string_view notice) { std::cerr << notice << '\n'; });
   CLI::App app(about, name);
   const auto report_error = [name](exit_status status, const std::string& what) {
     std::cerr << name << ": " << escaped(what) << '\n';

@@ -36,6 +36,16 @@ case $form in
     cmake --install "$6" --prefix "$work/installed" >/dev/null
     "$source/tests/consumers/check_install_tree.sh" "$work/installed" "$source" "$6" "$work"
     build "-DCMAKE_PREFIX_PATH=$work/installed"
+    nm -C "$work/build/family_user" >"$work/symbols"
+    grep -q 'ramify::detail::quicksort::' "$work/symbols"
+    for family in "$source"/algorithms/src/*/; do
+      family=$(basename "$family")
+      [[ $family == quicksort || $family == facade ]] && continue
+      if grep -q "ramify::detail::$family::" "$work/symbols"; then
+        echo "family_user, which only sorts, contains code of $family"
+        exit 1
+      fi
+    done
     if [ "$nvcc" != none ]; then
       echo "-- linking wrong_mix, which must fail"
       if cmake --build "$work/build" --target wrong_mix >"$work/wrong_mix.log" 2>&1; then
@@ -56,7 +66,7 @@ case $form in
     "$nvcc" "${common[@]}" -o "$work/build/flat_user"
     ;;
 esac
-for program in facade_user executor_user device_user flat_user both_user; do
+for program in facade_user family_user executor_user device_user flat_user both_user; do
   [ ! -x "$work/build/$program" ] || try "$work/build/$program"
 done
 if [ ${#skipped[@]} -gt 0 ]; then

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <atomic>
 #include <ramify/runtime/launch_costs.cuh>
+#include <ramify/runtime/notice.hpp>
 
 #include "facade/backend_choice.hpp"
 
@@ -8,6 +10,20 @@ namespace {
 
 // Represents all kernels of the program, which are compiled for the same architectures.
 __global__ void any_kernel() {}
+
+// Notifies the program once if the next use of a kernel makes the driver compile all of them. The
+// query of a kernel's attributes would already do so, hence the list of the build.
+void notify_of_compilation(const cudaDeviceProp& device) {
+  static std::atomic_flag done;
+  const std::string_view architectures = RAMIFY_MACHINE_CODE;
+  if (architectures == "unknown" ||
+      detail::runtime::has_machine_code(architectures, device.major, device.minor)) {
+    return;
+  }
+  if (done.test_and_set()) return;
+  detail::runtime::notify(
+      detail::runtime::compilation_notice(device.name, device.major, device.minor));
+}
 
 }  // namespace
 
@@ -24,6 +40,7 @@ cuda_device find_cuda_device() {
       cudaGetDeviceProperties(&properties, current) != cudaSuccess) {
     return {false, "the CUDA device cannot be queried"};
   }
+  notify_of_compilation(properties);
   cudaFuncAttributes attributes{};
   if (cudaFuncGetAttributes(&attributes, any_kernel) != cudaSuccess) {
     static_cast<void>(cudaGetLastError());

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Notices: sentences about a long wait, which a program may print. Ramify itself prints nothing.
+///
+///     ramify::set_notice_handler([](std::string_view notice) { std::cerr << notice << '\n'; });
+
+#include <atomic>
+#include <string>
+#include <string_view>
+
+namespace ramify {
+
+/// A function that receives a notice. Any thread may call it.
+using notice_handler = void (*)(std::string_view notice);
+
+}  // namespace ramify
+
+namespace ramify::detail::runtime {
+
+inline std::atomic<notice_handler> current_notice_handler = nullptr;
+
+/// Passes a notice to the program's handler, if it has set one.
+inline void notify(std::string_view notice) {
+  if (const notice_handler handler = current_notice_handler.load()) handler(notice);
+}
+
+/// Returns whether a program that was compiled for the given architectures has machine code for a
+/// device. `architectures` is a list such as "75,86,90a". Machine code runs on devices with the
+/// same major number and an equal or larger minor number; that of "90a", only on 9.0.
+constexpr bool has_machine_code(std::string_view architectures, int major, int minor) {
+  while (!architectures.empty()) {
+    const std::string_view item = architectures.substr(0, architectures.find(','));
+    architectures.remove_prefix(item.size() < architectures.size() ? item.size() + 1 : item.size());
+    int number = 0;
+    std::size_t digits = 0;
+    for (; digits < item.size() && item[digits] >= '0' && item[digits] <= '9'; ++digits) {
+      number = 10 * number + (item[digits] - '0');
+    }
+    const bool exact = digits < item.size();
+    const bool suits = exact ? number % 10 == minor : number % 10 <= minor;
+    if (number / 10 == major && suits) return true;
+  }
+  return false;
+}
+
+/// Returns the notice that the driver compiles all kernels for a device.
+inline std::string compilation_notice(std::string_view device, int major, int minor) {
+  const std::string capability = std::to_string(major) + '.' + std::to_string(minor);
+  const std::string number = std::to_string(10 * major + minor);
+  return "this program has no machine code for the " + std::string(device) +
+         " (compute capability " + capability +
+         "), so the driver compiles its kernels, which can take minutes; it keeps the result for "
+         "the next run. A build with CMAKE_CUDA_ARCHITECTURES=" +
+         number + "-real avoids this.";
+}
+
+}  // namespace ramify::detail::runtime
+
+namespace ramify {
+
+/// Sets the function that receives notices; a null pointer discards them, which is the default.
+/// Returns the previous one.
+inline notice_handler set_notice_handler(notice_handler handler) {
+  return detail::runtime::current_notice_handler.exchange(handler);
+}
+
+}  // namespace ramify

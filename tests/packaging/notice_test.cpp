@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The notice that the driver compiles all kernels, for a GPU without machine code.
+#include <iostream>
+#include <ramify/runtime/notice.hpp>
+#include <string>
+
+namespace {
+
+using ramify::detail::runtime::compilation_notice;
+using ramify::detail::runtime::has_machine_code;
+using ramify::detail::runtime::notify;
+
+static_assert(has_machine_code("90", 9, 0));
+static_assert(has_machine_code("75,80,86", 8, 6));
+static_assert(has_machine_code("75,80", 8, 9));
+static_assert(!has_machine_code("75,86", 8, 0));
+static_assert(!has_machine_code("75,80,86,89,90", 10, 0));
+static_assert(has_machine_code("90,100", 10, 3));
+static_assert(!has_machine_code("90,100", 11, 0));
+static_assert(has_machine_code("90a", 9, 0) && !has_machine_code("100a", 10, 3));
+static_assert(!has_machine_code("", 7, 5));
+
+std::string received;
+
+}  // namespace
+
+int main() {
+  const auto receive = [](std::string_view notice) { received = notice; };
+  notify("lost");  // there is no handler yet
+  if (ramify::set_notice_handler(receive) != nullptr) return 1;
+  notify(compilation_notice("Example GPU", 11, 0));
+  if (ramify::set_notice_handler(nullptr) != +receive) return 1;
+  notify("lost");
+  std::cout << received << '\n';
+  return received.find("Example GPU (compute capability 11.0)") != std::string::npos &&
+                 received.find("CMAKE_CUDA_ARCHITECTURES=110-real") != std::string::npos
+             ? 0
+             : 1;
+}
