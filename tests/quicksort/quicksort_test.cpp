@@ -90,8 +90,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(large_inputs, Key, types_of_large_sorts) {
 // detects a single pair of neighbors that is out of order, at any position.
 BOOST_DATA_TEST_CASE(keys_in_order_stay_or_are_reversed, data::make({false, true}), falling) {
   const std::size_t n = RAMIFY_THREAD_SANITIZER ? 20'000
-                        : runs_on_cpu()       ? tests::cut_down(60'000, 40'000)
-                                              : several_leaves;
+                        : runs_on_cpu()         ? tests::cut_down(60'000, 40'000)
+                                                : several_leaves;
   const auto sort = [&](std::vector<double> keys) {
     const oracle<double> input(keys);
     const auto options = options_for(quicksort_strategy::sample_sort, route::device);
