@@ -9,8 +9,9 @@
 ///
 /// A launch from the host is asynchronous; on the CPU executor it is complete on return. A grid
 /// that a kernel launches may begin at once or later. It sees all writes of the launching thread
-/// before the launch. It must not get a pointer to local or shared memory. A kernel cannot wait for
-/// its children (CDP2): use a tail launch for work that needs their results.
+/// before the launch. It must not get a pointer to local or shared memory, which a GPU checks in a
+/// build with -DRAMIFY_CHECK=1 (rule_checks.cuh). A kernel cannot wait for its children (CDP2): use
+/// a tail launch for work that needs their results.
 ///
 /// CDP2 is the default device runtime since CUDA 12. Below compute capability 9.0,
 /// -DCUDA_FORCE_CDP1_IF_SUPPORTED selects the former one (CDP1), which Ramify does not use.
