@@ -51,6 +51,8 @@ else
         # Not all of these packages are needed here, so continue without them.
         "$root/cmake/install_packages.sh" >&2 || true
         echo "Building the CPU executor in build/try" >&2
+        # A fresh Debian or Ubuntu has no make. Later uses keep the generator.
+        if command -v ninja >/dev/null; then export CMAKE_GENERATOR=Ninja; fi
       fi
       cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DRAMIFY_CUDA=OFF \
         -DRAMIFY_TESTS=OFF -DRAMIFY_EXAMPLES=OFF -DRAMIFY_BENCHMARKS=OFF >"$place/log" 2>&1 ||
