@@ -47,7 +47,13 @@ else
     build=$root/build/dev
     if [ ! -f "$build/device_runtime/libramify_runtime.a" ]; then
       build=$place
-      [ -f "$build/CMakeCache.txt" ] || echo "Building the CPU executor in build/try" >&2
+      if [ ! -f "$build/CMakeCache.txt" ]; then
+        # Not all of these packages are needed here, so continue without them.
+        "$root/cmake/install_packages.sh" >&2 || true
+        echo "Building the CPU executor in build/try" >&2
+        # A fresh Debian or Ubuntu has no make. Later uses keep the generator.
+        if command -v ninja >/dev/null; then export CMAKE_GENERATOR=Ninja; fi
+      fi
       cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DRAMIFY_CUDA=OFF \
         -DRAMIFY_TESTS=OFF -DRAMIFY_EXAMPLES=OFF -DRAMIFY_BENCHMARKS=OFF >"$place/log" 2>&1 ||
         { cat "$place/log" >&2; exit 1; }
