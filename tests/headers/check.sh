@@ -59,12 +59,13 @@ case $form in
     exit ;;
   instantiated)
     # The sources of the facade. Their own code is not checked here, only the headers'.
-    { echo '#include "rooted_tree/on_backend.cuh"'
-      echo '#include "tree_search/on_backend.cuh"'
-      for family in quicksort:std::uint32_t spatial_tree:'float, 3' nbody:float amr:'float, 3'; do
-        printf '#include "%s/on_backend.cuh"\nRAMIFY_INSTANTIATE(%s)\n#undef RAMIFY_INSTANTIATE\n' \
-          "${family%%:*}" "${family#*:}"
-      done; } >"$work/facade.cpp" ;;
+    # An instance is the first of the family's INSTANCES in algorithms/CMakeLists.txt.
+    sed -nE 's/^ramify_family\(([a-z_]+)( INSTANCES ("[^"]*"|[^ )]*))?.*/\1:\3/p' algorithms/CMakeLists.txt |
+      while IFS=: read -r family instance; do
+        echo "#include \"$family/on_backend.cuh\""
+        [ -z "$instance" ] || printf 'RAMIFY_INSTANTIATE(%s)\n#undef RAMIFY_INSTANTIATE\n' "${instance//\"/}"
+      done >"$work/facade.cpp"
+    [ "$(grep -c include "$work/facade.cpp")" -ge 6 ] || { echo "families are missing"; exit 1; } ;;
   alone)
     for header in $(headers_under device_runtime) $(headers_under algorithms); do
       printf '#include <%s>\n#include <%s>\n' "$header" "$header" >"$work/${header//\//_}.cpp"
