@@ -145,7 +145,7 @@ BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(random_schedules()), se
       {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
   int piece = seed;
   for (const host_graph& graph : graphs_of_each_kind(120, std::uint64_t(seed))) {
-    check_all_searches(graph, 0, piece, 31);
+    check_all_searches(graph, 0, piece, 61);
   }
 }
 

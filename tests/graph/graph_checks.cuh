@@ -28,8 +28,12 @@ struct host_graph {
       const std::size_t one_way = edges.size();
       for (std::size_t e = 0; e < one_way; ++e) edges.emplace_back(edges[e].second, edges[e].first);
     }
-    list = edges;
     by_source(n, edges, offsets, targets);
+    for (std::size_t v = 0; v < n; ++v) {
+      for (auto e = offsets[v]; e < offsets[v + 1]; ++e) {
+        list.emplace_back(static_cast<std::int32_t>(v), targets[static_cast<std::size_t>(e)]);
+      }
+    }
     for (auto& [from, to] : edges) std::swap(from, to);
     by_source(n, edges, in_offsets, in_sources);
   }
@@ -38,7 +42,7 @@ struct host_graph {
 
   std::string name;
   bool is_symmetric;
-  edge_list list{};
+  edge_list list{};  ///< in the order of `targets`
   std::vector<std::int64_t> offsets{}, in_offsets{};
   std::vector<std::int32_t> targets{}, in_sources{};
 

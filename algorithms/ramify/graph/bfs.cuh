@@ -33,18 +33,11 @@ struct bfs_state {
   unsigned bottom_up_levels = 0;
 };
 
-/// What the kernels of a search share.
-struct breadth_first_arrays {
-  bfs_arrays to;
-  unsigned* closed[2];  ///< bitmaps
-  unsigned source;
-
-  /// Writes the level and the parent of a vertex. A parent of -1 is none.
-  __device__ void write(unsigned v, int level, int parent) const {
-    if (to.levels != nullptr) to.levels[v] = level;
-    if (to.parents != nullptr) to.parents[v] = parent;
-  }
-};
+/// Writes the level and the parent of a vertex. A parent of -1 is none.
+__device__ inline void write(const bfs_arrays& to, unsigned v, int level, int parent) {
+  if (to.levels != nullptr) to.levels[v] = level;
+  if (to.parents != nullptr) to.parents[v] = parent;
+}
 
 /// Closes the source and the vertices without edges, and makes the first frontier.
 struct initialize_bfs {
@@ -55,27 +48,31 @@ struct initialize_bfs {
   __device__ explicit initialize_bfs(const Program& program)
       : out(program.out),
         in(program.in),
-        arrays(program.search.arrays),
+        to(program.search.to),
+        closed(program.search.closed[0]),
+        source(program.search.source),
         first(program.lists[0]),
         size(&program.state->sizes[0]) {}
 
   [[nodiscard]] __device__ unsigned vertices_of(unsigned) const { return ~0u; }
   __device__ void visit(bool has, unsigned v) const {
-    const bool is_source = has && v == arrays.source;
+    const bool is_source = has && v == source;
     bool closes = is_source;
     if (has) {
-      arrays.write(v, is_source ? 0 : -1, -1);
+      write(to, v, is_source ? 0 : -1, -1);
       // Only bottom-up levels gain from closed vertices without edges.
       if (in.offsets != nullptr && out.degree(v) == 0 && in.degree(v) == 0) closes = true;
     }
     const unsigned word = __ballot_sync(full_warp_mask, closes);
-    if (threadIdx.x % 32 == 0) arrays.closed[0][v / 32] = word;
+    if (threadIdx.x % 32 == 0) closed[v / 32] = word;
     first.append(*size, is_source, v, is_source ? out.degree(v) : 0);
   }
   __device__ void end() const {}
 
   csr out, in;
-  breadth_first_arrays arrays;
+  bfs_arrays to;
+  unsigned* closed;
+  unsigned source;
   frontier_list first;
   frontier_size* size;
 };
@@ -88,9 +85,9 @@ struct bottom_up {
   template <class Program>
   __device__ explicit bottom_up(const Program& program)
       : in(program.in),
-        arrays(program.search.arrays),
-        closed(arrays.closed[program.state->own.bitmap]),
-        next_closed(arrays.closed[1 - program.state->own.bitmap]),
+        to(program.search.to),
+        closed(program.search.closed[program.state->own.bitmap]),
+        next_closed(program.search.closed[1 - program.state->own.bitmap]),
         next_found(&program.state->own.next_found),
         level(static_cast<int>(program.state->round) + 1) {}
 
@@ -105,7 +102,7 @@ struct bottom_up {
     for (; e < end && !is_found; ++e) {
       const unsigned u = in.target(e);
       is_found = (closed[u / 32] >> u % 32 & 1) != 0;
-      if (is_found) arrays.write(v, level, static_cast<int>(u));
+      if (is_found) write(to, v, level, static_cast<int>(u));
     }
     const unsigned word = __ballot_sync(full_warp_mask, is_found);
     if (word == 0 || threadIdx.x % 32 != 0) return;
@@ -117,7 +114,7 @@ struct bottom_up {
   }
 
   csr in;
-  breadth_first_arrays arrays;
+  bfs_arrays to;
   const unsigned* closed;
   unsigned* next_closed;
   unsigned* next_found;
@@ -133,8 +130,8 @@ struct list_found {
   template <class Program>
   __device__ explicit list_found(const Program& program)
       : out(program.out),
-        closed(program.search.arrays.closed[program.state->own.bitmap]),
-        closed_before(program.search.arrays.closed[1 - program.state->own.bitmap]),
+        closed(program.search.closed[program.state->own.bitmap]),
+        closed_before(program.search.closed[1 - program.state->own.bitmap]),
         list(program.lists[program.state->round % 2]),
         size(&program.state->sizes[program.state->round % 2]) {}
 
@@ -157,7 +154,7 @@ struct list_found {
 /// closes it.
 struct top_down {
   csr out;
-  breadth_first_arrays arrays;
+  bfs_arrays to;
   unsigned* closed;
   frontier_list next;
   frontier_size* size;  ///< of the next frontier
@@ -174,7 +171,7 @@ struct top_down {
           (load_relaxed(closed[v / 32]) & bit) == 0 && (atomicOr(&closed[v / 32], bit) & bit) == 0;
     }
     if (is_found) {
-      arrays.write(v, static_cast<int>(from.round) + 1, static_cast<int>(from.vertex(i)));
+      write(to, v, static_cast<int>(from.round) + 1, static_cast<int>(from.vertex(i)));
     }
     next.append(*size, is_found, v, is_found ? out.degree(v) : 0);
   }
@@ -186,22 +183,20 @@ struct breadth_first {
   using state = round_state<bfs_state>;
   using phases = vertex_phases<initialize_bfs, bottom_up, list_found>;
 
-  breadth_first_arrays arrays;
+  bfs_arrays to;
+  unsigned* closed[2];  ///< bitmaps
+  unsigned source;
   bfs_direction direction;  ///< not automatic
   double alpha, beta;
   unsigned vertices;
   unsigned thin_edges;  ///< maximum number of edges of a thin level
 
   [[nodiscard]] __host__ __device__ graph_phase due(const state& s) const {
-    switch (s.last) {
-      case graph_phase::nothing: return graph_phase::check;
-      case graph_phase::check: return s.faults.any() ? graph_phase::done : graph_phase::initialize;
-      case graph_phase::bottom_up:
-        if (s.own.found == 0) return graph_phase::done;
-        return direction == bfs_direction::optimizing && s.own.found * beta < vertices
-                   ? graph_phase::list_found
-                   : graph_phase::bottom_up;
-      default: break;
+    if (const graph_phase first = due_first(s); first != graph_phase::nothing) return first;
+    if (s.last == graph_phase::bottom_up) {
+      if (s.own.found == 0) return graph_phase::done;
+      const bool are_few = direction == bfs_direction::optimizing && s.own.found * beta < vertices;
+      return are_few ? graph_phase::list_found : graph_phase::bottom_up;
     }
     const edge_count edges = s.frontier().edges();
     if (edges == 0) return graph_phase::done;
@@ -239,8 +234,8 @@ struct breadth_first {
                                             const edge_frontier& from) const {
     const unsigned next = (from.round + 1) % 2;
     return {program.out,
-            arrays,
-            arrays.closed[program.state->own.bitmap],
+            to,
+            closed[program.state->own.bitmap],
             program.lists[next],
             &program.state->sizes[next],
             from};
@@ -252,11 +247,11 @@ struct breadth_first {
   static constexpr bool has_lists = true;
 
   void take(memory_layout& memory, std::size_t n) {
-    for (auto& bitmap : arrays.closed) bitmap = memory.take<unsigned>((n + 31) / 32);
+    for (auto& bitmap : closed) bitmap = memory.take<unsigned>((n + 31) / 32);
   }
-  [[nodiscard]] state first_state(std::size_t edges) const {
+  [[nodiscard]] state first_state(const graph_view& graph) const {
     state s;
-    s.own.unexplored = edges;
+    s.own.unexplored = graph.edges();
     return s;
   }
   void complete(report_type& report, const state& s) const {

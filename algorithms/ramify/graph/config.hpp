@@ -8,14 +8,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <ostream>
 #include <ramify/runtime/report.hpp>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace ramify {
 
@@ -169,6 +167,59 @@ struct bfs_arrays {
   std::int32_t* parents = nullptr;
 };
 
+/// Configuration of shortest_paths().
+struct sssp_config : graph_config {
+  /// The width of a bucket of distances. Vertices at distances within a bucket are visited in any
+  /// order, so some are visited several times; each bucket takes at least one round. 0: from the
+  /// mean length and the mean number of edges of a sample of the vertices.
+  float delta = 0;
+};
+
+/// Checks a configuration. \throws std::invalid_argument naming the field and its range
+inline void validate(const sssp_config& config) {
+  validate(static_cast<const graph_config&>(config));
+  if (!(config.delta >= 0) || !std::isfinite(config.delta)) {
+    throw std::invalid_argument("sssp_config.delta is " + std::to_string(config.delta) +
+                                "; it must be 0 (automatic) or positive and finite");
+  }
+}
+
+/// Outputs of shortest_paths(), arrays of n elements in device memory. A null array is not
+/// computed.
+struct sssp_arrays {
+  float* distances = nullptr;  ///< length of a shortest path; infinity: not reached
+  /// The vertex before v on a shortest path; -1 for the source and for vertices that are not
+  /// reached. A forest of rooted_tree().
+  std::int32_t* parents = nullptr;
+};
+
+/// Configuration of pagerank().
+struct pagerank_config : graph_config {
+  /// The probability to follow an edge, in [0, 1). Otherwise, and at vertices without edges, the
+  /// walk continues at any vertex.
+  double damping = 0.85;
+  /// The iteration ends when the sum of the absolute changes of all ranks is at most this.
+  /// Positive.
+  double tolerance = 1e-6;
+  std::uint32_t max_iterations = 100;  ///< at least 1
+};
+
+/// Checks a configuration. \throws std::invalid_argument naming the field and its range
+inline void validate(const pagerank_config& config) {
+  validate(static_cast<const graph_config&>(config));
+  if (!(config.damping >= 0 && config.damping < 1)) {
+    throw std::invalid_argument("pagerank_config.damping is " + std::to_string(config.damping) +
+                                "; it must be in [0, 1)");
+  }
+  if (!(config.tolerance > 0)) {
+    throw std::invalid_argument("pagerank_config.tolerance is " + std::to_string(config.tolerance) +
+                                "; it must be positive");
+  }
+  if (config.max_iterations == 0) {
+    throw std::invalid_argument("pagerank_config.max_iterations is 0; it must be at least 1");
+  }
+}
+
 struct graph_report : run_report {
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;
@@ -194,97 +245,39 @@ inline std::ostream& operator<<(std::ostream& out, const bfs_report& r) {
              << '\n';
 }
 
-}  // namespace ramify
-
-namespace ramify::detail::graph {
-
-/// Throws std::invalid_argument, naming the family.
-[[noreturn]] inline void refuse(const std::string& what) {
-  throw std::invalid_argument("graph: " + what);
-}
-
-/// An array of a call.
-struct argument_array {
-  const void* data;
-  std::size_t bytes;
-  const char* name;
-  bool is_output;
+struct sssp_report : graph_report {
+  std::uint64_t reached = 0;        ///< vertices with a finite distance, with the source
+  std::uint64_t buckets = 0;        ///< buckets that were not empty
+  std::uint64_t visited_edges = 0;  ///< edges of all rounds: some are visited several times
+  float delta = 0;                  ///< the width of a bucket
 };
 
-/// Checks that no output shares memory with another array. \throws std::invalid_argument
-inline void check_overlaps(const std::vector<argument_array>& arrays) {
-  const auto begins_before_end_of = [](const argument_array& a, const argument_array& b) {
-    return std::less<const void*>()(a.data, static_cast<const std::byte*>(b.data) + b.bytes);
-  };
-  for (auto b = arrays.begin(); b != arrays.end(); ++b) {
-    for (auto a = arrays.begin(); a != b; ++a) {
-      if (!a->is_output && !b->is_output) continue;
-      if (!begins_before_end_of(*a, *b) || !begins_before_end_of(*b, *a)) continue;
-      refuse(std::string(a->name) + " and " + b->name + " overlap");
-    }
-  }
+/// Writes one "name: value" line per field.
+inline std::ostream& operator<<(std::ostream& out, const sssp_report& r) {
+  return out << static_cast<const graph_report&>(r) << "reached vertices: " << r.reached
+             << "\nbuckets: " << r.buckets << "\nvisited edges: " << r.visited_edges
+             << "\ndelta: " << r.delta << '\n';
 }
 
-/// Checks the sizes of a graph and returns its arrays. It reads no element.
-/// \throws std::invalid_argument naming the array
-inline std::vector<argument_array> check_shape(const graph_view& graph) {
-  if (graph.vertices() > max_graph_vertices) {
-    refuse(std::to_string(graph.vertices()) + " vertices; the maximum is " +
-           std::to_string(max_graph_vertices));
-  }
-  if (graph.edges() > max_graph_edges) {
-    refuse(std::to_string(graph.edges()) + " edges; the maximum is " +
-           std::to_string(max_graph_edges));
-  }
-  if (graph.offsets.empty() && graph.edges() > 0) {
-    refuse("offsets is empty, but there are " + std::to_string(graph.edges()) + " targets");
-  }
-  if (graph.has_in_edges() && graph.in_offsets.size() != graph.offsets.size()) {
-    refuse("in_offsets has " + std::to_string(graph.in_offsets.size()) +
-           " elements; it must have as many as offsets, " + std::to_string(graph.offsets.size()));
-  }
-  if (graph.has_in_edges() && graph.in_sources.size() != graph.targets.size()) {
-    refuse("in_sources has " + std::to_string(graph.in_sources.size()) +
-           " elements; it must have as many as targets, " + std::to_string(graph.targets.size()));
-  }
-  std::vector<argument_array> arrays;
-  const auto add = [&](const auto& array, const char* name) {
-    if (!array.empty()) arrays.push_back({array.data(), array.size_bytes(), name, false});
-  };
-  add(graph.offsets, "offsets");
-  add(graph.targets, "targets");
-  if (graph.is_symmetric()) return arrays;
-  add(graph.in_offsets, "in_offsets");
-  add(graph.in_sources, "in_sources");
-  return arrays;
+struct components_report : graph_report {
+  std::uint64_t components = 0;
+};
+
+/// Writes one "name: value" line per field.
+inline std::ostream& operator<<(std::ostream& out, const components_report& r) {
+  return out << static_cast<const graph_report&>(r) << "components: " << r.components << '\n';
 }
 
-/// Checks the arguments of a breadth-first search and returns the arrays of the call.
-/// \throws std::invalid_argument naming the field
-inline std::vector<argument_array> check_arguments(const graph_view& graph, std::int64_t source,
-                                                   const bfs_arrays& results,
-                                                   const bfs_config& config) {
-  validate(config);
-  auto arrays = check_shape(graph);
-  const std::size_t n = graph.vertices();
-  if (source < 0 || static_cast<std::uint64_t>(source) >= n) {
-    refuse("source is " + std::to_string(source) + "; it must be in [0, " + std::to_string(n) +
-           ")");
-  }
-  const bool needs_in_edges =
-      config.direction == bfs_direction::bottom_up || config.direction == bfs_direction::optimizing;
-  if (needs_in_edges && !graph.has_in_edges()) {
-    throw std::invalid_argument("bfs_config.direction " + std::string(to_string(config.direction)) +
-                                " needs the edges by target: make the graph by "
-                                "graph_view::symmetric(), or by directed() with four arrays");
-  }
-  const auto add_output = [&](const auto* array, const char* name) {
-    if (array != nullptr) arrays.push_back({array, n * sizeof *array, name, true});
-  };
-  add_output(results.levels, "levels");
-  add_output(results.parents, "parents");
-  check_overlaps(arrays);
-  return arrays;
+struct pagerank_report : graph_report {
+  std::uint64_t iterations = 0;
+  double change = 0;  ///< the sum of the absolute changes of all ranks in the last iteration
+  bool converged = false;
+};
+
+/// Writes one "name: value" line per field.
+inline std::ostream& operator<<(std::ostream& out, const pagerank_report& r) {
+  return out << static_cast<const graph_report&>(r) << "iterations: " << r.iterations
+             << "\nchange: " << r.change << "\nconverged: " << (r.converged ? "yes" : "no") << '\n';
 }
 
-}  // namespace ramify::detail::graph
+}  // namespace ramify

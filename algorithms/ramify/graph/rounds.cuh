@@ -25,10 +25,15 @@ enum class graph_phase : unsigned {
   nothing,  ///< before the first step
   check,
   initialize,
-  edges,  ///< for every edge of the frontier
-  thin,   ///< consecutive rounds over the edges of thin frontiers, by one block
-  bottom_up,
-  list_found,
+  edges,         ///< for every edge of the frontier
+  thin,          ///< consecutive rounds over the edges of thin frontiers, by one block
+  bottom_up,     ///< of breadth-first search
+  list_found,    ///< of breadth-first search
+  next_bucket,   ///< of shortest paths
+  write_paths,   ///< of shortest paths
+  flatten,       ///< of connected components
+  update_ranks,  ///< of PageRank
+  write_ranks,   ///< of PageRank
   done,
 };
 
@@ -41,10 +46,11 @@ struct graph_faults {
   edge_count target = no_index;  ///< no vertex
   edge_count in_offset = no_index;
   edge_count in_source = no_index;
+  edge_count weight = no_index;  ///< negative or not a number
 
   [[nodiscard]] __host__ __device__ bool any() const {
     return offset != no_index || target != no_index || in_offset != no_index ||
-           in_source != no_index;
+           in_source != no_index || weight != no_index;
   }
 };
 
@@ -158,6 +164,15 @@ __device__ void end_round(const Program& program) {
   ++state.round;
 }
 
+/// Returns what is due after the last complete step of every algorithm, or `nothing` if the
+/// algorithm decides.
+template <class State>
+[[nodiscard]] __host__ __device__ graph_phase due_first(const State& s) {
+  if (s.last == graph_phase::nothing) return graph_phase::check;
+  if (s.last != graph_phase::check) return graph_phase::nothing;
+  return s.faults.any() ? graph_phase::done : graph_phase::initialize;
+}
+
 /// Ends a block's part of a step. All threads must call it. One thread of the last block writes the
 /// state, and then launches the next step, or ends the iteration of a graph's loop.
 template <bool launches, class Program>
@@ -206,7 +221,23 @@ __global__ void __launch_bounds__(tuning::threads) check_graph(Program program) 
   if (program.in.offsets != nullptr && program.in.offsets != program.out.offsets) {
     check_csr(program.in, program.vertices, program.edges, faults.in_offset, faults.in_source);
   }
+  if constexpr (requires { program.search.weights; }) {
+    const edge_count stride = edge_count{gridDim.x} * tuning::threads;
+    for (edge_count e = edge_count{blockIdx.x} * tuning::threads + threadIdx.x; e < program.edges;
+         e += stride) {
+      if (!(program.search.weights[e] >= 0)) atomicMin(&faults.weight, e);
+    }
+  }
   end_block<true>(program, graph_phase::check, __func__);
+}
+
+/// Adds the values of the lanes of a full warp to a sum in device memory.
+template <class T>
+__device__ void add_by_warp(T& sum, T value) {
+  for (int offset = 16; offset > 0; offset /= 2) {
+    value += __shfl_xor_sync(full_warp_mask, value, offset);
+  }
+  if (threadIdx.x % 32 == 0 && value != T{}) atomicAdd(&sum, value);
 }
 
 /// Calls Phase::visit() for the vertices that Phase::vertices_of() selects.
@@ -250,7 +281,8 @@ __global__ void __launch_bounds__(tuning::threads) visit_vertices(Program progra
 
 /// 3. A round over the edges of a frontier.
 template <class Program>
-__global__ void __launch_bounds__(tuning::threads) visit_edges(Program program) {
+__global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
+    visit_edges(Program program) {
   const traced here(program.trace, __func__);
   for_edges<true>(program, program.frontier());
   end_block<true>(program, graph_phase::edges, __func__);

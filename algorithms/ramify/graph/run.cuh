@@ -7,11 +7,12 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
+#include <ramify/graph/arguments.hpp>
 #include <ramify/graph/rounds.cuh>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/residency.cuh>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -22,6 +23,12 @@ namespace ramify::detail::graph::inline RAMIFY_BUILD {
 /// Returns whether a strategy launches child grids.
 [[nodiscard]] inline bool has_child_grids(edge_strategy s) {
   return s == edge_strategy::child_grid || s == edge_strategy::aggregated;
+}
+
+/// Returns the maximum number of edges of a thin round. One block cannot show how the strategies
+/// other than balanced distribute the edges.
+[[nodiscard]] inline unsigned thin_edges_of(const graph_config& config) {
+  return config.strategy == edge_strategy::balanced ? tuning::thin_edges : 0;
 }
 
 /// What is decided before memory is allocated or a grid is launched. Requires a
@@ -59,7 +66,8 @@ struct run_setup {
 };
 
 /// Throws std::invalid_argument for the first fault, if there is one. Waits for the stream.
-inline void throw_fault(const graph_faults& found, const run_setup& setup) {
+inline void throw_fault(const graph_faults& found, const run_setup& setup,
+                        std::span<const float> weights) {
   const auto entry = [&](const auto& array, edge_count index) {
     return std::to_string(read_back(&array[index], setup.stream, "reading a faulty element"));
   };
@@ -81,6 +89,8 @@ inline void throw_fault(const graph_faults& found, const run_setup& setup) {
   check_vertex(found.target, setup.graph.targets, "targets");
   check_offset(found.in_offset, setup.graph.in_offsets, "in_offsets");
   check_vertex(found.in_source, setup.graph.in_sources, "in_sources");
+  if (found.weight == no_index) return;
+  refuse(name("weights", found.weight) + entry(weights, found.weight) + "; it must be at least 0");
 }
 
 /// A run of an algorithm on a graph of at least one vertex. It does not move, because the chain
@@ -105,7 +115,7 @@ class search_run {
     }
     const state& s = finish();
     control_.read_trace();
-    throw_fault(s.faults, setup_);
+    throw_fault(s.faults, setup_, weights());
     typename Search::report_type report;
     static_cast<run_report&>(report) = control_.report();
     report.vertices = setup_.graph.vertices();
@@ -127,6 +137,8 @@ class search_run {
   /// Completes the chain and returns its state.
   virtual const state& finish() = 0;
   virtual void complete(typename Search::report_type& report, const state& s) const = 0;
+  /// Returns the lengths of the edges, if the algorithm has them.
+  [[nodiscard]] virtual std::span<const float> weights() const = 0;
 
   run_setup setup_;
   scratch_space scratch_;
@@ -159,7 +171,7 @@ class search_run_of : public search_run<Search> {
                 std::size_t bytes)
       : search_run<Search>(setup, choice, bytes),
         chain_(this->control_, make_program(search), setup.loop) {
-    auto first = chain_.program().search.first_state(setup.graph.edges());
+    auto first = chain_.program().search.first_state(setup.graph);
     if (!setup.config.check_graph) first.last = graph_phase::check;
     chain_.write_state(first);
     chain_.start(first);
@@ -173,6 +185,14 @@ class search_run_of : public search_run<Search> {
   void complete(typename Search::report_type& report,
                 const typename Search::state& s) const override {
     chain_.program().search.complete(report, s);
+  }
+
+  [[nodiscard]] std::span<const float> weights() const override {
+    if constexpr (requires { chain_.program().search.weights; }) {
+      return {chain_.program().search.weights, this->setup_.graph.edges()};
+    } else {
+      return {};
+    }
   }
 
   [[nodiscard]] program make_program(const Search& search) {
@@ -207,8 +227,8 @@ template <class Search>
   return sizing.size();
 }
 
-/// Checks the memory of the arguments, and starts a run. \throws std::invalid_argument,
-/// unavailable, cuda_error
+/// Checks the memory of the arguments, and starts a run. Returns null if the graph has no vertices.
+/// \throws std::invalid_argument, unavailable, cuda_error
 template <class Search>
 [[nodiscard]] std::unique_ptr<search_run<Search>> start(const std::vector<argument_array>& arrays,
                                                         const run_setup& setup,
@@ -216,6 +236,7 @@ template <class Search>
   for (const auto& array : arrays) {
     check_device_access(array.data, (std::string("graph: ") + array.name).c_str());
   }
+  if (setup.graph.vertices() == 0) return nullptr;
   const std::size_t bytes = scratch_bytes<Search>(setup.graph.vertices(), setup.config.strategy);
   check_scratch(setup.given, bytes, setup.captured, setup.name);
   if (setup.captured && setup.config.trace != nullptr) {
@@ -238,8 +259,9 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class Search>
 class [[nodiscard("call get(): it waits, checks and reports")]] graph_run {
  public:
+  /// Takes a started run. Null stands for a run on a graph without vertices.
   explicit graph_run(std::unique_ptr<detail::graph::search_run<Search>> run)
-      : run_(std::move(run)) {}
+      : is_empty_(run == nullptr), run_(std::move(run)) {}
 
   /// Waits for the run, launches what kernels could not launch, checks the graph, and returns the
   /// report. Call it once; of a run that a graph has captured, after each launch of the graph, or
@@ -248,6 +270,13 @@ class [[nodiscard("call get(): it waits, checks and reports")]] graph_run {
   ///         std::logic_error while the stream is being captured, and in a second call
   typename Search::report_type get() {
     const phase_range range("graph: get");
+    if (is_empty_) {
+      typename Search::report_type report;
+      static_cast<run_report&>(report) = report_of_this_build();
+      report.taken = route::flat;
+      report.route_reason = "there are no vertices";
+      return report;
+    }
     if (run_ == nullptr) throw std::logic_error("graph: get() was called before");
     auto report = run_->get();
     if (!run_->captured()) run_.reset();
@@ -255,6 +284,7 @@ class [[nodiscard("call get(): it waits, checks and reports")]] graph_run {
   }
 
  private:
+  bool is_empty_;
   std::unique_ptr<detail::graph::search_run<Search>> run_;
 };
 

@@ -11,6 +11,13 @@ namespace ramify::detail::graph::inline RAMIFY_BUILD {
 struct tuning {
 #if RAMIFY_ON_CUDA
   static constexpr unsigned threads = 256;
+  /// Minimum number of resident blocks of a multiprocessor, for __launch_bounds__: these kernels
+  /// wait for memory. It limits a thread to 48 registers (to 64 on GPUs that hold 1,024 threads).
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ != 750
+  static constexpr unsigned resident_blocks = 5;
+#else
+  static constexpr unsigned resident_blocks = 4;
+#endif
   /// Edges of a tile of for_edges() for each thread. The tile's shared memory must stay below 7
   /// KiB, or a grid that a kernel launched has one block per multiprocessor (team.cuh).
   static constexpr unsigned edges_per_thread = 2;
@@ -26,6 +33,7 @@ struct tuning {
 #else
   // A block is one warp, whose lanes are fibers of one thread of the operating system.
   static constexpr unsigned threads = 32;
+  static constexpr unsigned resident_blocks = 1;
   static constexpr unsigned edges_per_thread = 4;
   static constexpr unsigned thin_threads = 64;
   static constexpr unsigned thin_edges = 64;

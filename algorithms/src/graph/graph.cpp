@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <ramify/graph.hpp>
-
+#include <ramify/graph/arguments.hpp>
 #include <string>
 
 #include "facade/backend_choice.hpp"
