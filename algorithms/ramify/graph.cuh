@@ -154,8 +154,8 @@ inline sssp_run shortest_paths_async(const graph_view& graph, std::span<const fl
   search.delta = config.delta;
   search.mean_degree = static_cast<double>(graph.edges()) / static_cast<double>(graph.vertices());
   search.thin_edges = internal::thin_edges_of(config);
-  return sssp_run(
-      internal::start(arrays, {graph, config, stream, scratch, "shortest_paths"}, search));
+  return sssp_run(internal::start(
+      arrays, {graph.outgoing(), config, stream, scratch, "shortest_paths"}, search));
 }
 
 /// Computes the shortest paths from `source`, and waits for `stream`. The edges by target are not
@@ -205,8 +205,8 @@ inline components_run connected_components_async(const graph_view& graph, std::i
   internal::union_find search{};
   search.to = components;
   search.is_symmetric = graph.is_symmetric();
-  return components_run(
-      internal::start(arrays, {graph, config, stream, scratch, "connected_components"}, search));
+  return components_run(internal::start(
+      arrays, {graph.outgoing(), config, stream, scratch, "connected_components"}, search));
 }
 
 /// Computes the connected components, and waits for `stream`. The direction of edges is ignored.
@@ -261,7 +261,7 @@ inline pagerank_run pagerank_async(const graph_view& graph, double* ranks,
   search.vertices = static_cast<unsigned>(graph.vertices());
   search.edges = graph.edges();
   return pagerank_run(
-      internal::start(arrays, {graph, config, stream, scratch, "pagerank"}, search));
+      internal::start(arrays, {graph.outgoing(), config, stream, scratch, "pagerank"}, search));
 }
 
 /// Computes the PageRank of all vertices, and waits for `stream`. The edges by target are not used.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The facade of graph algorithms, on the backend of this build.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <ramify/graph.hpp>
 #include <stdexcept>
 
@@ -52,6 +54,68 @@ BOOST_AUTO_TEST_CASE(it_searches_without_the_edges_by_target) {
       {.levels = results.levels, .parents = results.parents}, bfs_options_of(route::flat));
   BOOST_TEST(bfs_fault(graph, 0, results) == "");
   BOOST_TEST(report.bottom_up_levels == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(it_computes_paths_components_and_ranks) {
+  for (const host_graph& graph : {kronecker(8, 4), random_graph(400, 500)}) {
+    const std::size_t n = graph.vertices();
+    const std::vector<float> weights(graph.targets.size(), 0.5f);
+    std::vector<float> distances(n);
+    std::vector<std::int32_t> parents(n), components(n);
+    std::vector<double> ranks(n);
+    for (const route taken : routes) {
+      const ramify::graph_config base = bfs_options_of(taken);
+      const ramify::graph_facade_options facade{.backend = backend_under_test()};
+      const auto paths =
+          ramify::shortest_paths(view_of(graph), weights, 1,
+                                 {.distances = distances, .parents = parents}, {{base}, facade});
+      BOOST_TEST((distances == boost_distances(n, graph.list, weights, 1)));
+      BOOST_TEST(parents[1] == -1);
+      BOOST_TEST(paths.reached == std::uint64_t(std::ranges::count_if(
+                                      distances, [](float d) { return d < 1e30f; })));
+      BOOST_TEST(check_times(paths, {RAMIFY_ON_CUDA != 0, RAMIFY_ON_CUDA != 0}) == "");
+
+      const auto found = ramify::connected_components(view_of(graph), components, {{base}, facade});
+      BOOST_TEST((components == boost_components(n, graph.list)));
+      BOOST_TEST(found.components > 1u);
+      BOOST_TEST(found.taken == taken);
+
+      const auto ranked = ramify::pagerank(view_of(graph), ranks, {{base}, facade});
+      BOOST_TEST(ranked.converged);
+      const auto expected = serial_ranks(n, graph.list, 0.85, unsigned(ranked.iterations));
+      for (std::size_t v = 0; v < n; ++v) BOOST_TEST(std::abs(ranks[v] - expected[v]) < 1e-12);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(it_refuses_bad_arguments_of_the_algorithms) {
+  const host_graph graph = random_graph(300, 900);
+  const std::vector<float> weights(900, 1);
+  std::vector<float> distances(299);
+  std::vector<std::int32_t> components(301);
+  std::vector<double> ranks(1);
+  const auto view = view_of(graph);
+  const auto expect = [](const std::string& what, auto call) {
+    BOOST_CHECK_EXCEPTION((void)call(), std::invalid_argument, names(what));
+  };
+  expect("300 vertices, but 299 distances",
+         [&] { return ramify::shortest_paths(view, weights, 0, {.distances = distances}); });
+  expect("weights has 899 elements", [&] {
+    return ramify::shortest_paths(view, std::span(weights).first(899), 0, ramify::sssp_spans{});
+  });
+  expect("300 vertices, but 301 components",
+         [&] { return ramify::connected_components(view, components); });
+  expect("300 vertices, but 1 ranks", [&] { return ramify::pagerank(view, ranks); });
+  const auto bad = static_cast<ramify::backend>(9);
+  expect("sssp_options.backend", [&] {
+    return ramify::shortest_paths(view, weights, 0, ramify::sssp_spans{}, {{}, {.backend = bad}});
+  });
+  expect("graph_options.backend", [&] {
+    return ramify::connected_components(view, std::span<std::int32_t>(), {{}, {.backend = bad}});
+  });
+  expect("pagerank_options.backend", [&] {
+    return ramify::pagerank(view, std::span<double>(), {{}, {.backend = bad}});
+  });
 }
 
 BOOST_AUTO_TEST_CASE(it_refuses_bad_arguments) {

@@ -53,6 +53,8 @@ struct graph_view {
   [[nodiscard]] std::size_t vertices() const { return offsets.empty() ? 0 : offsets.size() - 1; }
   [[nodiscard]] std::size_t edges() const { return targets.size(); }
   [[nodiscard]] bool has_in_edges() const { return !in_offsets.empty(); }
+  /// Returns the same graph without the edges by target.
+  [[nodiscard]] graph_view outgoing() const { return directed(offsets, targets); }
   [[nodiscard]] bool is_symmetric() const {
     return has_in_edges() && in_offsets.data() == offsets.data() &&
            in_sources.data() == targets.data();

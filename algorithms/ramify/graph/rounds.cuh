@@ -214,7 +214,8 @@ __device__ inline void check_csr(const csr& edges, unsigned vertices, edge_count
 
 /// 1. Check.
 template <class Program>
-__global__ void __launch_bounds__(tuning::threads) check_graph(Program program) {
+__global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
+    check_graph(Program program) {
   const traced here(program.trace, __func__);
   graph_faults& faults = program.state->faults;
   check_csr(program.out, program.vertices, program.edges, faults.offset, faults.target);
@@ -272,7 +273,8 @@ __device__ void visit_words(const Program& program) {
 /// 2. Initialize, and 3. rounds over vertices. A grid that the host launched ahead may find another
 /// phase due, because the graph is faulty.
 template <class Phase, class Program>
-__global__ void __launch_bounds__(tuning::threads) visit_vertices(Program program) {
+__global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
+    visit_vertices(Program program) {
   const traced here(program.trace, Phase::name());
   if (program.search.due(*program.state) != Phase::phase) return;
   visit_words<Phase>(program);
@@ -309,7 +311,8 @@ __global__ void __launch_bounds__(tuning::thin_threads) visit_thin_edges(Program
 
 /// 3. Any round that is due, in the loop of a graph.
 template <class Program>
-__global__ void __launch_bounds__(tuning::threads) visit_due(Program program) {
+__global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
+    visit_due(Program program) {
   const traced here(program.trace, __func__);
   const graph_phase due = program.search.due(*program.state);
   if (due == graph_phase::edges) for_edges<false>(program, program.frontier());

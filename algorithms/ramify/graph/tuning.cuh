@@ -22,10 +22,10 @@ struct tuning {
   /// KiB, or a grid that a kernel launched has one block per multiprocessor (team.cuh).
   static constexpr unsigned edges_per_thread = 2;
   /// Threads of the block that searches thin levels alone.
-  static constexpr unsigned thin_threads = 512;
+  static constexpr unsigned thin_threads = 1024;
   /// A level with at most this number of edges is thin: one block needs less time for it than a
   /// launch takes.
-  static constexpr unsigned thin_edges = 2048;
+  static constexpr unsigned thin_edges = 4096;
   /// Words of a bitmap, of 32 vertices each, that a warp reads at once.
   static constexpr unsigned words_per_warp = 8;
   /// Blocks of a grid for each co-resident block: more than one, because their work differs.

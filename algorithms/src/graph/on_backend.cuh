@@ -58,19 +58,65 @@ template <class T>
 
 namespace ramify::detail::facade {
 
+using graph::graph_on_device;
+using graph::output;
+
 template <>
 bfs_report breadth_first_search_on<this_build>(const graph_view& graph, std::int64_t source,
                                                const bfs_arrays& results,
                                                const bfs_options& options) {
   facade_call call(options.pending_launches);
-  const detail::graph::graph_on_device on_device(graph, call);
-  const std::size_t n = graph.vertices();
-  const auto levels = detail::graph::output(results.levels, n, call, "levels");
-  const auto parents = detail::graph::output(results.parents, n, call, "parents");
+  const graph_on_device on_device(graph, call);
+  const auto levels = output(results.levels, graph.vertices(), call, "levels");
+  const auto parents = output(results.parents, graph.vertices(), call, "parents");
   auto report = ramify::breadth_first_search(
       on_device.get(), source, bfs_arrays{levels.data(), parents.data()}, call.stream(), options);
   levels.copy_back();
   parents.copy_back();
+  static_cast<run_times&>(report) = call.finish();
+  return report;
+}
+
+template <>
+sssp_report shortest_paths_on<this_build>(const graph_view& graph, std::span<const float> weights,
+                                          std::int64_t source, const sssp_arrays& results,
+                                          const sssp_options& options) {
+  facade_call call(options.pending_launches);
+  const graph_on_device on_device(graph.outgoing(), call);
+  const facade::on_device lengths(weights, call, "weights");
+  const auto distances = output(results.distances, graph.vertices(), call, "distances");
+  const auto parents = output(results.parents, graph.vertices(), call, "parents");
+  auto report =
+      ramify::shortest_paths(on_device.get(), lengths.get(), source,
+                             sssp_arrays{distances.data(), parents.data()}, call.stream(), options);
+  distances.copy_back();
+  parents.copy_back();
+  static_cast<run_times&>(report) = call.finish();
+  return report;
+}
+
+template <>
+components_report connected_components_on<this_build>(const graph_view& graph,
+                                                      std::int32_t* components,
+                                                      const graph_options& options) {
+  facade_call call(options.pending_launches);
+  const graph_on_device on_device(graph.is_symmetric() ? graph : graph.outgoing(), call);
+  const auto result = output(components, graph.vertices(), call, "components");
+  auto report =
+      ramify::connected_components(on_device.get(), result.data(), call.stream(), options);
+  result.copy_back();
+  static_cast<run_times&>(report) = call.finish();
+  return report;
+}
+
+template <>
+pagerank_report pagerank_on<this_build>(const graph_view& graph, double* ranks,
+                                        const pagerank_options& options) {
+  facade_call call(options.pending_launches);
+  const graph_on_device on_device(graph.outgoing(), call);
+  const auto result = output(ranks, graph.vertices(), call, "ranks");
+  auto report = ramify::pagerank(on_device.get(), result.data(), call.stream(), options);
+  result.copy_back();
   static_cast<run_times&>(report) = call.finish();
   return report;
 }
