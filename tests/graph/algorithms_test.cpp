@@ -243,7 +243,7 @@ BOOST_AUTO_TEST_SUITE(graph_algorithms)
 BOOST_AUTO_TEST_CASE_TEMPLATE(every_graph_strategy_and_route, Call, all_calls) {
   int piece = 0;
   for (const host_graph& graph : graphs_of_each_kind(300)) {
-    check_all_calls<Call>(graph, piece, effort() < 1 ? 5 : 1);
+    check_all_calls<Call>(graph, piece, stride(1));
   }
 }
 
@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(every_size, Call, all_calls) {
   int piece = 0;
   for (const std::size_t n : {2, 31, 32, 33, 64, 65, 129, 1025}) {
     for (const host_graph& graph : graphs_of_each_kind(n, n)) {
-      check_all_calls<Call>(graph, piece, effort() < 1 ? 61 : 17);
+      check_all_calls<Call>(graph, piece, stride(17));
     }
   }
 }
@@ -272,7 +272,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(every_random_schedule, Call, all_calls) {
         {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
     int piece = seed;
     for (const host_graph& graph : graphs_of_each_kind(std::size_t(70 + seed), 1)) {
-      check_all_calls<Call>(graph, piece, 43);
+      check_all_calls<Call>(graph, piece, stride(43));
     }
   }
 }
@@ -283,7 +283,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(no_work_is_lost_at_any_limit, Call, all_calls) {
   int piece = 0;
   for (const std::size_t limit : {1, 16, 32, 2048}) {
     for (const host_graph& graph : graphs_of_each_kind(300)) {
-      check_all_calls<Call>(graph, piece, 5, limit);
+      check_all_calls<Call>(graph, piece, stride(5), limit);
     }
   }
 }

@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(the_example_of_the_header) {
 BOOST_AUTO_TEST_CASE(every_graph_strategy_direction_and_route) {
   int piece = 0;
   for (const host_graph& graph : graphs_of_each_kind(400)) {
-    check_all_searches(graph, 0, piece, effort() < 1 ? 7 : 1);
+    check_all_searches(graph, 0, piece, stride(1));
   }
 }
 
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(every_size_and_source) {
     for (const host_graph& graph : graphs_of_each_kind(n, n)) {
       const auto last = static_cast<std::int32_t>(graph.vertices() - 1);
       for (const std::int32_t source : {last, last / 2}) {
-        check_all_searches(graph, source, piece, effort() < 1 ? 307 : 17);
+        check_all_searches(graph, source, piece, stride(17));
       }
     }
   }
@@ -145,7 +145,7 @@ BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(random_schedules()), se
       {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
   int piece = seed;
   for (const host_graph& graph : graphs_of_each_kind(120, std::uint64_t(seed))) {
-    check_all_searches(graph, 0, piece, 61);
+    check_all_searches(graph, 0, piece, stride(61));
   }
 }
 
@@ -153,14 +153,15 @@ BOOST_TEST_DECORATOR(*boost::unit_test::precondition(on_the_executor))
 BOOST_DATA_TEST_CASE(the_extreme_schedules, data::make({"eager", "late"}), s) {
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(s));
   int piece = 0;
-  for (const host_graph& graph : graphs_of_each_kind(300)) check_all_searches(graph, 0, piece, 5);
+  for (const host_graph& graph : graphs_of_each_kind(300))
+    check_all_searches(graph, 0, piece, stride(5));
 }
 
 BOOST_DATA_TEST_CASE(no_work_is_lost_at_any_limit, data::make({1, 2, 16, 32, 2048}),
                      pending_launches) {
   int piece = 0;
   for (const host_graph& graph : graphs_of_each_kind(500)) {
-    check_all_searches(graph, 0, piece, 5, std::size_t(pending_launches));
+    check_all_searches(graph, 0, piece, stride(5), std::size_t(pending_launches));
   }
 }
 

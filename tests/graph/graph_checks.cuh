@@ -20,6 +20,10 @@
 
 namespace tests::inline RAMIFY_BUILD {
 
+/// Returns the stride by which a test selects some of its similar pieces of work: `of`, or more
+/// under a sanitizer, which sees the same code in all of them.
+[[nodiscard]] constexpr int stride(int of) { return effort() < 1 ? 7 * of : of; }
+
 /// A graph in host memory, with its edges by source and by target.
 struct host_graph {
   host_graph(std::string name, std::size_t n, edge_list edges, bool is_symmetric)

@@ -225,7 +225,7 @@ inline void validate(const pagerank_config& config) {
 struct graph_report : run_report {
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;
-  std::uint64_t rounds = 0;  ///< loops over the edges of a frontier
+  std::uint64_t rounds = 0;  ///< frontiers that were visited, or replaced by the next bucket
 };
 
 /// Writes one "name: value" line per field.
