@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Graph algorithms for CUDA code, on a graph in compressed sparse rows in device memory:
+/// breadth-first search, shortest paths, connected components, PageRank.
+///
+///     0 ─ 1 ─ 3      offsets <-- [0, 2, 4, 5, 6, 6]    levels     --> [0, 1, 1, 2, -1]
+///       └ 2     4    targets <-- [1, 2, 0, 3, 0, 1]    parents    --> [-1, 0, 0, 1, -1]
+///                                                      components --> [0, 0, 0, 0, 4]
+///
+///     const auto graph = ramify::graph_view::symmetric({offsets, n + 1}, {targets, m});
+///     ramify::breadth_first_search(graph, 0, {.levels = levels, .parents = parents});
+///     ramify::shortest_paths(graph, {weights, m}, 0, {.distances = distances});
+///     ramify::connected_components(graph, components);
+///     ramify::pagerank(graph, ranks);
+///
+/// Compiled by nvcc they run on the GPU, compiled by a C++ compiler on the CPU executor. For host
+/// memory, and for code that nvcc does not compile, use the facade <ramify/graph.hpp>.
+///
+/// Input         see graph_view; at most 2^31 - 1 vertices and 2^33 - 1 edges. Self-loops and
+///               repeated edges are allowed. Weights are at least 0; an infinite one is no edge.
+///               Device, managed or pinned memory.
+/// Outputs       n elements each; a null output is not computed. Outputs must not overlap the input
+///               or one another. Levels, distances, components and ranks are the same in every run
+///               and with every strategy. Of several shortest paths, parents hold any one.
+/// Strategies    for_edges.cuh lists them.
+/// Scratch       bytes per vertex: search 24.25, paths 36.13, components 4, PageRank 24; the
+///               strategy aggregated needs 12 more. From Ramify's stream-ordered pool, or from the
+///               caller; bfs_scratch_bytes() and its siblings return the size.
+/// Stream        ordered with the work before and after in the stream. A function without _async
+///               waits for its stream. One with _async does not wait; get() waits, checks the
+///               graph, and launches what kernels could not launch: only then is the run complete.
+/// Graphs        a CUDA graph can capture the _async functions if the caller provides the scratch
+///               memory. The run must outlive the CUDA graph. get() may follow each launch. The
+///               flat route cannot be captured with flat_loop::host.
+/// Launches      a chain of grids, one for each round; the last block of each grid launches the
+///               next. One block visits consecutive thin frontiers in one grid. Strategies with
+///               child grids are joined by a driver's tail launches.
+/// Errors        std::invalid_argument for a bad argument, an offset that decreases, a target that
+///               is no vertex, and a weight that is negative or not a number. The message names the
+///               field or the smallest index, and no output is written. unavailable if the device
+///               route is requested without -rdc=true. cuda_error and device_launch_error: after
+///               these the outputs are undefined.
+/// Complexity    A check of the arrays reads each element once; check_graph = false omits it.
+///               Search: O(n + m) work, in as many dependent steps as there are levels; bottom-up
+///               levels skip most edges. Paths: O(n + m) work if delta is well chosen; each bucket
+///               takes several steps, one of which reads n bits. Components: nearly O(n + m) work
+///               in one round. PageRank: O(n + m) in each iteration.
+/// Sources       bfs.cuh, sssp.cuh, components.cuh and pagerank.cuh name them.
+/// Not for       graphs of a few thousand edges, where a loop on the host is faster; many sources
+///               at once, which could share reads of the edges.
+
+#include <cstddef>
+#include <cstdint>
+#include <ramify/graph/bfs.cuh>
+#include <ramify/graph/components.cuh>
+#include <ramify/graph/config.hpp>
+#include <ramify/graph/pagerank.cuh>
+#include <ramify/graph/run.cuh>
+#include <ramify/graph/sssp.cuh>
+#include <span>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+// ---- breadth-first search ----
+
+/// A run of breadth_first_search_async().
+using bfs_run = graph_run<detail::graph::breadth_first>;
+
+/// Returns the scratch memory of a breadth-first search, in bytes of device memory. It reads no
+/// element of an array and launches nothing.
+[[nodiscard]] inline std::size_t bfs_scratch_bytes(const graph_view& graph,
+                                                   const bfs_config& config = {}) {
+  return detail::graph::scratch_bytes<detail::graph::breadth_first>(graph.vertices(),
+                                                                    config.strategy);
+}
+
+/// Starts a breadth-first search from `source` in `stream`. The outputs are complete when get()
+/// returns.
+///
+/// \param results  device arrays of n elements each; null: not computed
+/// \param scratch  device memory of at least bfs_scratch_bytes(graph, config) bytes; by default the
+///                 call allocates it in `stream`
+/// \throws std::invalid_argument, unavailable, cuda_error; see Errors above
+inline bfs_run breadth_first_search_async(const graph_view& graph, std::int64_t source,
+                                          const bfs_arrays& results, cudaStream_t stream = nullptr,
+                                          const bfs_config& config = {},
+                                          scratch_memory scratch = {}) {
+  namespace internal = detail::graph;
+  const phase_range range("graph: breadth-first search");
+  const auto arrays = internal::check_arguments(graph, source, results, config);
+  const relaxed_capture_scope here;
+  internal::breadth_first search{};
+  search.to = results;
+  search.source = static_cast<unsigned>(source);
+  search.direction = config.direction;
+  if (config.direction == bfs_direction::automatic) {
+    search.direction = graph.has_in_edges() ? bfs_direction::optimizing : bfs_direction::top_down;
+  }
+  search.alpha = config.alpha;
+  search.beta = config.beta;
+  search.vertices = static_cast<unsigned>(graph.vertices());
+  search.thin_edges = internal::thin_edges_of(config);
+  return bfs_run(
+      internal::start(arrays, {graph, config, stream, scratch, "breadth_first_search"}, search));
+}
+
+/// Searches breadth-first from `source`, and waits for `stream`.
+///
+/// \param results  device arrays of n elements each; null: not computed
+/// \param scratch  device memory of at least bfs_scratch_bytes(graph, config) bytes; by default the
+///                 call allocates it in `stream`
+/// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
+inline bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
+                                       const bfs_arrays& results, cudaStream_t stream = nullptr,
+                                       const bfs_config& config = {}, scratch_memory scratch = {}) {
+  return breadth_first_search_async(graph, source, results, stream, config, scratch).get();
+}
+
+// ---- shortest paths ----
+
+/// A run of shortest_paths_async().
+using sssp_run = graph_run<detail::graph::delta_stepping>;
+
+/// Returns the scratch memory of shortest_paths(), in bytes of device memory. It reads no element
+/// of an array and launches nothing.
+[[nodiscard]] inline std::size_t sssp_scratch_bytes(const graph_view& graph,
+                                                    const sssp_config& config = {}) {
+  return detail::graph::scratch_bytes<detail::graph::delta_stepping>(graph.vertices(),
+                                                                     config.strategy);
+}
+
+/// Starts to compute the shortest paths from `source` in `stream`. The outputs are complete when
+/// get() returns. The edges by target are not used.
+///
+/// \param weights  lengths of the edges, in the order of graph.targets
+/// \param results  device arrays of n elements each; null: not computed
+/// \param scratch  device memory of at least sssp_scratch_bytes(graph, config) bytes; by default
+///                 the call allocates it in `stream`
+/// \throws std::invalid_argument, unavailable, cuda_error; see Errors above
+inline sssp_run shortest_paths_async(const graph_view& graph, std::span<const float> weights,
+                                     std::int64_t source, const sssp_arrays& results,
+                                     cudaStream_t stream = nullptr, const sssp_config& config = {},
+                                     scratch_memory scratch = {}) {
+  namespace internal = detail::graph;
+  const phase_range range("graph: shortest paths");
+  const auto arrays = internal::check_arguments(graph, weights, source, results, config);
+  const relaxed_capture_scope here;
+  internal::delta_stepping search{};
+  search.to = results;
+  search.weights = weights.data();
+  search.source = static_cast<unsigned>(source);
+  search.delta = config.delta;
+  search.mean_degree = static_cast<double>(graph.edges()) / static_cast<double>(graph.vertices());
+  search.thin_edges = internal::thin_edges_of(config);
+  return sssp_run(internal::start(
+      arrays, {graph.outgoing(), config, stream, scratch, "shortest_paths"}, search));
+}
+
+/// Computes the shortest paths from `source`, and waits for `stream`. The edges by target are not
+/// used.
+///
+/// \param weights  lengths of the edges, in the order of graph.targets
+/// \param results  device arrays of n elements each; null: not computed
+/// \param scratch  device memory of at least sssp_scratch_bytes(graph, config) bytes; by default
+///                 the call allocates it in `stream`
+/// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
+inline sssp_report shortest_paths(const graph_view& graph, std::span<const float> weights,
+                                  std::int64_t source, const sssp_arrays& results,
+                                  cudaStream_t stream = nullptr, const sssp_config& config = {},
+                                  scratch_memory scratch = {}) {
+  return shortest_paths_async(graph, weights, source, results, stream, config, scratch).get();
+}
+
+// ---- connected components ----
+
+/// A run of connected_components_async().
+using components_run = graph_run<detail::graph::union_find>;
+
+/// Returns the scratch memory of connected_components(), in bytes of device memory. It reads no
+/// element of an array and launches nothing.
+[[nodiscard]] inline std::size_t components_scratch_bytes(const graph_view& graph,
+                                                          const graph_config& config = {}) {
+  return detail::graph::scratch_bytes<detail::graph::union_find>(graph.vertices(), config.strategy);
+}
+
+/// Starts to compute the connected components in `stream`. The output is complete when get()
+/// returns. The direction of edges is ignored: a directed graph gets its weakly connected
+/// components.
+///
+/// \param components  device array of n elements: the smallest vertex of the component of each
+///                    vertex; null: only the number of components is computed
+/// \param scratch     device memory of at least components_scratch_bytes(graph, config) bytes; by
+///                    default the call allocates it in `stream`
+/// \throws std::invalid_argument, unavailable, cuda_error; see Errors above
+inline components_run connected_components_async(const graph_view& graph, std::int32_t* components,
+                                                 cudaStream_t stream = nullptr,
+                                                 const graph_config& config = {},
+                                                 scratch_memory scratch = {}) {
+  namespace internal = detail::graph;
+  const phase_range range("graph: connected components");
+  const auto arrays = internal::check_arguments(graph, components, "components", config);
+  const relaxed_capture_scope here;
+  internal::union_find search{};
+  search.to = components;
+  search.is_symmetric = graph.is_symmetric();
+  return components_run(internal::start(
+      arrays, {graph.outgoing(), config, stream, scratch, "connected_components"}, search));
+}
+
+/// Computes the connected components, and waits for `stream`. The direction of edges is ignored.
+///
+/// \param components  device array of n elements: the smallest vertex of the component of each
+///                    vertex; null: only the number of components is computed
+/// \param scratch     device memory of at least components_scratch_bytes(graph, config) bytes; by
+///                    default the call allocates it in `stream`
+/// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
+inline components_report connected_components(const graph_view& graph, std::int32_t* components,
+                                              cudaStream_t stream = nullptr,
+                                              const graph_config& config = {},
+                                              scratch_memory scratch = {}) {
+  return connected_components_async(graph, components, stream, config, scratch).get();
+}
+
+// ---- PageRank ----
+
+/// A run of pagerank_async().
+using pagerank_run = graph_run<detail::graph::power_iteration>;
+
+/// Returns the scratch memory of pagerank(), in bytes of device memory. It reads no element of an
+/// array and launches nothing.
+[[nodiscard]] inline std::size_t pagerank_scratch_bytes(const graph_view& graph,
+                                                        const pagerank_config& config = {}) {
+  return detail::graph::scratch_bytes<detail::graph::power_iteration>(graph.vertices(),
+                                                                      config.strategy);
+}
+
+/// Starts to compute the PageRank of all vertices in `stream`. The output is complete when get()
+/// returns. The edges by target are not used.
+///
+/// \param ranks    device array of n elements, whose sum is about 1; null: not computed
+/// \param scratch  device memory of at least pagerank_scratch_bytes(graph, config) bytes; by
+///                 default the call allocates it in `stream`
+/// \throws std::invalid_argument, unavailable, cuda_error; see Errors above
+inline pagerank_run pagerank_async(const graph_view& graph, double* ranks,
+                                   cudaStream_t stream = nullptr,
+                                   const pagerank_config& config = {},
+                                   scratch_memory scratch = {}) {
+  namespace internal = detail::graph;
+  const phase_range range("graph: PageRank");
+  const auto arrays = internal::check_arguments(graph, ranks, "ranks", config);
+  const relaxed_capture_scope here;
+  internal::power_iteration search{};
+  search.to = ranks;
+  search.damping = config.damping;
+  // The change of all ranks is at most 2.
+  search.tolerance = static_cast<internal::rank>((config.tolerance < 2 ? config.tolerance : 2) *
+                                                 static_cast<double>(internal::rank_one));
+  search.max_iterations = config.max_iterations;
+  search.vertices = static_cast<unsigned>(graph.vertices());
+  search.edges = graph.edges();
+  return pagerank_run(
+      internal::start(arrays, {graph.outgoing(), config, stream, scratch, "pagerank"}, search));
+}
+
+/// Computes the PageRank of all vertices, and waits for `stream`. The edges by target are not used.
+///
+/// \param ranks    device array of n elements, whose sum is about 1; null: not computed
+/// \param scratch  device memory of at least pagerank_scratch_bytes(graph, config) bytes; by
+///                 default the call allocates it in `stream`
+/// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
+inline pagerank_report pagerank(const graph_view& graph, double* ranks,
+                                cudaStream_t stream = nullptr, const pagerank_config& config = {},
+                                scratch_memory scratch = {}) {
+  return pagerank_async(graph, ranks, stream, config, scratch).get();
+}
+
+}  // namespace ramify::inline RAMIFY_BUILD

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Graph algorithms for plain C++: a compiled facade over std::span.
+///
+///     std::vector<std::int64_t> offsets = {0, 2, 4, 5, 6, 6};
+///     std::vector<std::int32_t> targets = {1, 2, 0, 3, 0, 1}, levels(5);
+///     const auto graph = ramify::graph_view::symmetric(offsets, targets);
+///     std::cout << ramify::breadth_first_search(graph, 0, {.levels = levels});
+///     levels --> [0, 1, 1, 2, -1]
+///
+///     std::vector<std::int32_t> components(5);
+///     std::cout << ramify::connected_components(graph, components);
+///     components --> [0, 0, 0, 0, 4]
+///
+/// Memory    ordinary host memory; on the CUDA backend also pinned, managed or device memory. On
+///           the CUDA backend host memory is copied to the device and back. Outputs must not
+///           overlap the input or one another.
+/// Waits     A call returns after the outputs are written.
+/// Errors    std::invalid_argument for a bad argument or a faulty graph, naming the field or the
+///           smallest index; unavailable for a backend or a route that this machine or this build
+///           cannot run; then no output is written. cuda_error, device_launch_error: after these
+///           the outputs are undefined.
+/// Cost      as <ramify/graph.cuh>; on the CUDA backend host memory adds the copies.
+
+#include <cstddef>
+#include <cstdint>
+#include <ramify/graph/config.hpp>
+#include <ramify/runtime/error.hpp>
+#include <span>
+
+namespace ramify {
+
+/// The options of a graph algorithm that only the facade has.
+struct graph_facade_options {
+  ramify::backend backend = ramify::backend::automatic;
+  /// The backend's pending-launch limit during the call; 0 leaves it unchanged. The report states
+  /// the limit that was granted. No other thread must launch meanwhile.
+  std::size_t pending_launches = 0;
+};
+
+/// Configurations of the header interface, and the options of the facade.
+struct graph_options : graph_config, graph_facade_options {};
+struct bfs_options : bfs_config, graph_facade_options {};
+struct sssp_options : sssp_config, graph_facade_options {};
+struct pagerank_options : pagerank_config, graph_facade_options {};
+
+/// Outputs of a breadth-first search, arrays of n elements each. An empty array is not computed.
+struct bfs_spans {
+  std::span<std::int32_t> levels{};   ///< number of edges of a shortest path; -1: not reached
+  std::span<std::int32_t> parents{};  ///< see bfs_arrays
+};
+
+/// Outputs of shortest paths, arrays of n elements each. An empty array is not computed.
+struct sssp_spans {
+  std::span<float> distances{};       ///< length of a shortest path; infinity: not reached
+  std::span<std::int32_t> parents{};  ///< see sssp_arrays
+};
+
+/// Searches breadth-first from `source`.
+/// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
+bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
+                                const bfs_spans& results, const bfs_options& options = {});
+
+/// Computes the shortest paths from `source`. The edges by target are not used.
+/// \param weights  lengths of the edges, in the order of graph.targets
+/// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
+sssp_report shortest_paths(const graph_view& graph, std::span<const float> weights,
+                           std::int64_t source, const sssp_spans& results,
+                           const sssp_options& options = {});
+
+/// Computes the connected components. The direction of edges is ignored.
+/// \param components  n elements: the smallest vertex of the component of each vertex. If it is
+///                    empty, only the number of components is computed
+/// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
+components_report connected_components(const graph_view& graph, std::span<std::int32_t> components,
+                                       const graph_options& options = {});
+
+/// Computes the PageRank of all vertices. The edges by target are not used.
+/// \param ranks  n elements, whose sum is about 1
+/// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
+pagerank_report pagerank(const graph_view& graph, std::span<double> ranks,
+                         const pagerank_options& options = {});
+
+}  // namespace ramify

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Graphs, configurations and reports of the graph algorithms. Plain C++.
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <ostream>
+#include <ramify/runtime/report.hpp>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace ramify {
+
+struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
+
+/// A graph of n vertices and m directed edges in compressed sparse rows. It refers to the arrays
+/// and does not own them. Self-loops and repeated edges are allowed.
+///
+///     0 --> 1, 0 --> 2, 2 --> 1     offsets  <-- [0, 2, 2, 3]     (edges of v: from offsets[v] on)
+///                                   targets  <-- [1, 2, 1]
+struct graph_view {
+  /// Vertex v has the edges to targets[offsets[v]] ... targets[offsets[v + 1] - 1]. offsets has
+  /// n + 1 elements.
+  [[nodiscard]] static graph_view directed(std::span<const std::int64_t> offsets,
+                                           std::span<const std::int32_t> targets) {
+    return {offsets, targets, {}, {}};
+  }
+  /// A directed graph with its edges by target, too: the edges to vertex v come from
+  /// in_sources[in_offsets[v]] ... in_sources[in_offsets[v + 1] - 1].
+  [[nodiscard]] static graph_view directed(std::span<const std::int64_t> offsets,
+                                           std::span<const std::int32_t> targets,
+                                           std::span<const std::int64_t> in_offsets,
+                                           std::span<const std::int32_t> in_sources) {
+    return {offsets, targets, in_offsets, in_sources};
+  }
+  /// An undirected graph: for each edge u -> v the arrays also contain v -> u. This is not checked.
+  [[nodiscard]] static graph_view symmetric(std::span<const std::int64_t> offsets,
+                                            std::span<const std::int32_t> targets) {
+    return {offsets, targets, offsets, targets};
+  }
+
+  std::span<const std::int64_t> offsets;
+  std::span<const std::int32_t> targets;
+  std::span<const std::int64_t> in_offsets;  ///< empty: the edges by target are not known
+  std::span<const std::int32_t> in_sources;
+
+  [[nodiscard]] std::size_t vertices() const { return offsets.empty() ? 0 : offsets.size() - 1; }
+  [[nodiscard]] std::size_t edges() const { return targets.size(); }
+  [[nodiscard]] bool has_in_edges() const { return !in_offsets.empty(); }
+  /// Returns the same graph without the edges by target.
+  [[nodiscard]] graph_view outgoing() const { return directed(offsets, targets); }
+  [[nodiscard]] bool is_symmetric() const {
+    return has_in_edges() && in_offsets.data() == offsets.data() &&
+           in_sources.data() == targets.data();
+  }
+};
+
+/// Maximum number of vertices of a graph.
+inline constexpr std::size_t max_graph_vertices = (std::size_t{1} << 31) - 1;
+/// Maximum number of edges of a graph.
+inline constexpr std::size_t max_graph_edges = (std::size_t{1} << 33) - 1;
+
+/// How the edges of a frontier are distributed over threads. In the order of the papers, from the
+/// simplest loop on.
+enum class edge_strategy {
+  thread,      ///< a thread for each vertex
+  warp,        ///< a warp for each vertex
+  block,       ///< a block for each vertex
+  child_grid,  ///< a thread for each vertex; a vertex with many edges gets a child grid
+  aggregated,  ///< a thread for each vertex; the vertices of a block with many edges share a child
+               ///< grid
+  balanced,    ///< the same number of edges for each block
+};
+
+/// The direction in which a breadth-first search follows edges.
+enum class bfs_direction {
+  automatic,   ///< optimizing if the edges by target are known, else top_down
+  top_down,    ///< from the vertices of a level to the vertices of the next one
+  bottom_up,   ///< from each vertex that is not reached yet to one in the level
+  optimizing,  ///< bottom_up in levels with many edges, else top_down
+};
+
+[[nodiscard]] constexpr std::string_view to_string(edge_strategy s) {
+  return choice_name(s, {"thread", "warp", "block", "child_grid", "aggregated", "balanced"});
+}
+[[nodiscard]] constexpr std::string_view to_string(bfs_direction d) {
+  return choice_name(d, {"automatic", "top_down", "bottom_up", "optimizing"});
+}
+
+/// All strategies, in their order.
+inline constexpr std::array all_edge_strategies{
+    edge_strategy::thread,     edge_strategy::warp,       edge_strategy::block,
+    edge_strategy::child_grid, edge_strategy::aggregated, edge_strategy::balanced};
+
+/// Returns the enumerator of that name. \throws std::invalid_argument naming the choices
+[[nodiscard]] inline edge_strategy parse_edge_strategy(std::string_view text) {
+  return parse_choice("strategy", text, all_edge_strategies);
+}
+/// Returns the enumerator of that name. \throws std::invalid_argument naming the choices
+[[nodiscard]] inline bfs_direction parse_bfs_direction(std::string_view text) {
+  return parse_choice("direction", text,
+                      std::array{bfs_direction::automatic, bfs_direction::top_down,
+                                 bfs_direction::bottom_up, bfs_direction::optimizing});
+}
+
+/// Configuration of all graph algorithms.
+struct graph_config {
+  ramify::route route = ramify::route::automatic;
+  /// How the flat route launches the rounds. The automatic choice is a graph if the driver supports
+  /// it, else the host.
+  ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
+  edge_strategy strategy = edge_strategy::balanced;
+  /// Only for child_grid and aggregated: from this number of edges on, a vertex is visited by a
+  /// child grid. Without a launch slot, and on the flat route, the threads that found the vertex
+  /// visit its edges. At least 1.
+  std::uint32_t heavy_degree = 1024;
+  /// false: the arrays are not checked. Faulty ones then have undefined behavior.
+  bool check_graph = true;
+  /// Receives all grids of the run when the run is complete; null: the run is not traced.
+  launch_trace* trace = nullptr;
+};
+
+/// Checks a configuration. \throws std::invalid_argument naming the field and its range
+inline void validate(const graph_config& config) {
+  check_enumerator(config.route, "graph_config.route");
+  check_enumerator(config.flat_loop, "graph_config.flat_loop");
+  check_enumerator(config.strategy, "graph_config.strategy");
+  if (config.heavy_degree == 0) {
+    throw std::invalid_argument("graph_config.heavy_degree is 0; it must be at least 1");
+  }
+}
+
+/// Configuration of breadth_first_search().
+struct bfs_config : graph_config {
+  bfs_direction direction = bfs_direction::automatic;
+  /// optimizing: a level is searched bottom-up if it has more edges than the vertices that are not
+  /// reached yet, divided by alpha. Positive.
+  double alpha = 15;
+  /// optimizing: after a bottom-up level with fewer than n / beta vertices, the search continues
+  /// top-down. Positive.
+  double beta = 18;
+};
+
+/// Checks a configuration. \throws std::invalid_argument naming the field and its range
+inline void validate(const bfs_config& config) {
+  validate(static_cast<const graph_config&>(config));
+  check_enumerator(config.direction, "bfs_config.direction");
+  const auto check_positive = [](double value, const char* name) {
+    if (value > 0 && std::isfinite(value)) return;
+    throw std::invalid_argument(std::string("bfs_config.") + name + " is " + std::to_string(value) +
+                                "; it must be positive and finite");
+  };
+  check_positive(config.alpha, "alpha");
+  check_positive(config.beta, "beta");
+}
+
+/// Outputs of a breadth-first search, arrays of n elements in device memory. A null array is not
+/// computed.
+struct bfs_arrays {
+  std::int32_t* levels = nullptr;  ///< number of edges of a shortest path; -1: not reached
+  /// The vertex before v on a shortest path; -1 for the source and for vertices that are not
+  /// reached. A forest of rooted_tree().
+  std::int32_t* parents = nullptr;
+};
+
+/// Configuration of shortest_paths().
+struct sssp_config : graph_config {
+  /// The width of a bucket of distances. Vertices at distances within a bucket are visited in any
+  /// order, so some are visited several times; each bucket takes at least one round. 0: from the
+  /// mean length and the mean number of edges of a sample of the vertices.
+  float delta = 0;
+};
+
+/// Checks a configuration. \throws std::invalid_argument naming the field and its range
+inline void validate(const sssp_config& config) {
+  validate(static_cast<const graph_config&>(config));
+  if (!(config.delta >= 0) || !std::isfinite(config.delta)) {
+    throw std::invalid_argument("sssp_config.delta is " + std::to_string(config.delta) +
+                                "; it must be 0 (automatic) or positive and finite");
+  }
+}
+
+/// Outputs of shortest_paths(), arrays of n elements in device memory. A null array is not
+/// computed.
+struct sssp_arrays {
+  float* distances = nullptr;  ///< length of a shortest path; infinity: not reached
+  /// The vertex before v on a shortest path; -1 for the source and for vertices that are not
+  /// reached. A forest of rooted_tree().
+  std::int32_t* parents = nullptr;
+};
+
+/// Configuration of pagerank().
+struct pagerank_config : graph_config {
+  /// The probability to follow an edge, in [0, 1). Otherwise, and at vertices without edges, the
+  /// walk continues at any vertex.
+  double damping = 0.85;
+  /// The iteration ends when the sum of the absolute changes of all ranks is at most this.
+  /// Positive.
+  double tolerance = 1e-6;
+  std::uint32_t max_iterations = 100;  ///< at least 1
+};
+
+/// Checks a configuration. \throws std::invalid_argument naming the field and its range
+inline void validate(const pagerank_config& config) {
+  validate(static_cast<const graph_config&>(config));
+  if (!(config.damping >= 0 && config.damping < 1)) {
+    throw std::invalid_argument("pagerank_config.damping is " + std::to_string(config.damping) +
+                                "; it must be in [0, 1)");
+  }
+  if (!(config.tolerance > 0)) {
+    throw std::invalid_argument("pagerank_config.tolerance is " + std::to_string(config.tolerance) +
+                                "; it must be positive");
+  }
+  if (config.max_iterations == 0) {
+    throw std::invalid_argument("pagerank_config.max_iterations is 0; it must be at least 1");
+  }
+}
+
+struct graph_report : run_report {
+  std::uint64_t vertices = 0;
+  std::uint64_t edges = 0;
+  std::uint64_t rounds = 0;  ///< frontiers that were visited, or replaced by the next bucket
+};
+
+/// Writes one "name: value" line per field.
+inline std::ostream& operator<<(std::ostream& out, const graph_report& r) {
+  return out << "vertices: " << r.vertices << "\nedges: " << r.edges << '\n'
+             << static_cast<const run_report&>(r) << "rounds: " << r.rounds << '\n';
+}
+
+struct bfs_report : graph_report {
+  std::uint64_t reached = 0;           ///< vertices with a level, with the source
+  std::uint64_t levels = 0;            ///< the largest level
+  std::uint64_t bottom_up_levels = 0;  ///< levels that were searched bottom-up
+};
+
+/// Writes one "name: value" line per field.
+inline std::ostream& operator<<(std::ostream& out, const bfs_report& r) {
+  return out << static_cast<const graph_report&>(r) << "reached vertices: " << r.reached
+             << "\nlargest level: " << r.levels << "\nbottom-up levels: " << r.bottom_up_levels
+             << '\n';
+}
+
+struct sssp_report : graph_report {
+  std::uint64_t reached = 0;        ///< vertices with a finite distance, with the source
+  std::uint64_t buckets = 0;        ///< buckets that were not empty
+  std::uint64_t visited_edges = 0;  ///< edges of all rounds: some are visited several times
+  float delta = 0;                  ///< the width of a bucket
+};
+
+/// Writes one "name: value" line per field.
+inline std::ostream& operator<<(std::ostream& out, const sssp_report& r) {
+  return out << static_cast<const graph_report&>(r) << "reached vertices: " << r.reached
+             << "\nbuckets: " << r.buckets << "\nvisited edges: " << r.visited_edges
+             << "\ndelta: " << r.delta << '\n';
+}
+
+struct components_report : graph_report {
+  std::uint64_t components = 0;
+};
+
+/// Writes one "name: value" line per field.
+inline std::ostream& operator<<(std::ostream& out, const components_report& r) {
+  return out << static_cast<const graph_report&>(r) << "components: " << r.components << '\n';
+}
+
+struct pagerank_report : graph_report {
+  std::uint64_t iterations = 0;
+  double change = 0;  ///< the sum of the absolute changes of all ranks in the last iteration
+  bool converged = false;
+};
+
+/// Writes one "name: value" line per field.
+inline std::ostream& operator<<(std::ostream& out, const pagerank_report& r) {
+  return out << static_cast<const graph_report&>(r) << "iterations: " << r.iterations
+             << "\nchange: " << r.change << "\nconverged: " << (r.converged ? "yes" : "no") << '\n';
+}
+
+}  // namespace ramify

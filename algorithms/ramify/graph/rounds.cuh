@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The launch chains of the graph algorithms. A step is one grid; a round is a step over the edges
+/// of a frontier, which makes the next frontier.
+///
+///     1 check        the arrays are read once, and the smallest faulty index of each is recorded
+///     2 initialize   the algorithm's arrays; the first frontier
+///     3 rounds       grids over the edges of a frontier, or over vertices, as the algorithm
+///                    decides from the state. A block alone runs consecutive rounds that are thin
+///
+/// Join: the last block of a step writes the state from which every block of the next step computes
+/// the phase that is due. Strategies that launch child grids are joined by a driver's tail launch;
+/// the children may still append to the next frontier when that last block writes. Therefore due()
+/// reads only what no running step changes.
+
+#include <ramify/graph/for_edges.cuh>
+#include <type_traits>
+
+namespace ramify::detail::graph::inline RAMIFY_BUILD {
+
+/// The grid of a step.
+enum class graph_phase : unsigned {
+  nothing,  ///< before the first step
+  check,
+  initialize,
+  edges,         ///< for every edge of the frontier
+  thin,          ///< consecutive rounds over the edges of thin frontiers, by one block
+  bottom_up,     ///< of breadth-first search
+  list_found,    ///< of breadth-first search
+  next_bucket,   ///< of shortest paths
+  write_paths,   ///< of shortest paths
+  flatten,       ///< of connected components
+  update_ranks,  ///< of PageRank
+  write_ranks,   ///< of PageRank
+  done,
+};
+
+/// No fault.
+inline constexpr edge_count no_index = ~edge_count{0};
+
+/// Faults of the arrays: the smallest index of each.
+struct graph_faults {
+  edge_count offset = no_index;  ///< one that decreases, or a wrong first or last
+  edge_count target = no_index;  ///< no vertex
+  edge_count in_offset = no_index;
+  edge_count in_source = no_index;
+  edge_count weight = no_index;  ///< negative or not a number
+
+  [[nodiscard]] __host__ __device__ bool any() const {
+    return offset != no_index || target != no_index || in_offset != no_index ||
+           in_source != no_index || weight != no_index;
+  }
+};
+
+/// The state of a chain. `Own` is the algorithm's part.
+template <class Own>
+struct round_state {
+  graph_phase last = graph_phase::nothing;  ///< of the last complete step
+  unsigned round = 0;                       ///< rounds that are complete
+  graph_faults faults;
+  frontier_size sizes[2]{};    ///< of the frontiers: round r visits list r % 2
+  frontier_size aggregated{};  ///< of the list of child_grids
+  Own own{};
+
+  /// Returns the size of the frontier of the next round.
+  [[nodiscard]] __host__ __device__ frontier_size frontier() const { return sizes[round % 2]; }
+};
+
+/// The kernels over vertices that an algorithm has. Each is a class with
+///
+///     static constexpr graph_phase phase;
+///     static const char* name();                              // __device__, for traces
+///     explicit Phase(const Program&);                         // the rest is called by full warps
+///     unsigned vertices_of(unsigned word);                    // in each lane: which of the 32
+///                                                             vertices // of a word visit() is
+///                                                             called for
+///     void visit(bool has, unsigned v);                       // v: lane of the word
+///     void end();                                             // after all visits of a warp
+template <class... Phases>
+struct vertex_phases {
+  /// Calls call(static_cast<Phase*>(nullptr)) for the class of a phase, if there is one.
+  template <class Call>
+  static __host__ __device__ void with(graph_phase due, const Call& call) {
+    ((due == Phases::phase ? call(static_cast<Phases*>(nullptr)) : void()), ...);
+  }
+};
+
+/// The program of a launch chain. `Search` is the algorithm:
+///
+///     struct state_type;                                      // its part of the state
+///     using phases = vertex_phases<...>;
+///     graph_phase due(const round_state<state_type>&) const;  // __host__ __device__
+///     void end_round(round_state<state_type>&) const;         // __device__, one thread: after
+///                                                             // `edges`; before round is
+///                                                             increased
+///     void end_phase(round_state<state_type>&, graph_phase) const;  // after a vertex phase
+///     Visitor visitor(const Program&, const edge_frontier&) const;  // for for_edges()
+template <class Search_, bool has_children_>
+struct graph_program : runtime::chain_link {
+  using search_type = Search_;
+  using state_type = round_state<typename Search_::state_type>;
+  static constexpr bool has_children = has_children_;
+  static constexpr auto join =
+      has_children ? runtime::chain_join::tail_launch : runtime::chain_join::last_block;
+
+  state_type* state = nullptr;
+  csr out{};
+  csr in{};  ///< null pointers: the edges by target are not known
+  unsigned vertices = 0;
+  edge_count edges = 0;
+  frontier_list lists[2];
+  edge_strategy strategy{};
+  child_grids children{};
+  bool checks_graph = true;
+  Search_ search{};
+
+  [[nodiscard]] __device__ auto visitor(const edge_frontier& from) const {
+    return search.visitor(*this, from);
+  }
+  /// Returns the frontier of the next round.
+  [[nodiscard]] __device__ edge_frontier frontier() const {
+    const unsigned round = state->round;
+    const frontier_size size = state->sizes[round % 2];
+    const frontier_list& list = lists[round % 2];
+    return {out.offsets,  list.vertices, list.first_edge, 0, size.vertices(), 0,
+            size.edges(), round};
+  }
+
+  [[nodiscard]] __host__ __device__ bool finished(const state_type& s) const {
+    return search.due(s) == graph_phase::done;
+  }
+  [[nodiscard]] __host__ __device__ bool repeats(const state_type& s) const {
+    const graph_phase due = search.due(s);
+    return due != graph_phase::check && due != graph_phase::initialize;
+  }
+  [[nodiscard]] __host__ __device__ unsigned slots_of(const state_type&) const { return 1; }
+  template <class Grids>
+  __host__ __device__ void launch_step(const state_type& s, Grids& grids) const;
+  template <class Grids>
+  void launch_ahead(Grids& grids) const;
+  /// The loop follows the steps that launch_ahead() launches.
+  [[nodiscard]] bool is_complete_ahead() const { return false; }
+  template <class Grids>
+  void launch_repeated(const state_type&, Grids& grids) const;
+
+  /// Returns the shape of a grid over `items` items, of which a block takes `per_block` at a time.
+  [[nodiscard]] __host__ __device__ launch_shape shape_over(edge_count items,
+                                                            unsigned per_block) const {
+    const edge_count blocks = (items + per_block - 1) / per_block;
+    const unsigned most = children.max_blocks;
+    return {blocks < 1 ? 1 : blocks < most ? static_cast<unsigned>(blocks) : most, tuning::threads};
+  }
+};
+
+/// Completes a round. One thread calls it.
+template <class Program>
+__device__ void end_round(const Program& program) {
+  auto& state = *program.state;
+  program.search.end_round(state);
+  state.sizes[state.round % 2] = {};
+  state.aggregated = {};
+  ++state.round;
+}
+
+/// Returns what is due after the last complete step of every algorithm, or `nothing` if the
+/// algorithm decides.
+template <class State>
+[[nodiscard]] __host__ __device__ graph_phase due_first(const State& s) {
+  if (s.last == graph_phase::nothing) return graph_phase::check;
+  if (s.last != graph_phase::check) return graph_phase::nothing;
+  return s.faults.any() ? graph_phase::done : graph_phase::initialize;
+}
+
+/// Ends a block's part of a step. All threads must call it. One thread of the last block writes the
+/// state, and then launches the next step, or ends the iteration of a graph's loop.
+template <bool launches, class Program>
+__device__ void end_block(const Program& program, graph_phase phase, const char* kernel) {
+  if (!program.is_last_block(gridDim.x) || threadIdx.x != 0) return;
+  auto& state = *program.state;
+  if (phase == graph_phase::edges) {
+    end_round(program);
+  } else if (phase != graph_phase::done) {
+    program.search.end_phase(state, phase);
+  }
+  if (phase != graph_phase::done && phase != graph_phase::thin) state.last = phase;
+  if constexpr (!launches) {
+    end_iteration(program);
+  } else if constexpr (Program::has_children) {
+    // Child grids may still append to the state's frontier, so this thread must not copy it.
+    end_step(program, typename Program::state_type{}, kernel);
+  } else {
+    end_step(program, kernel);
+  }
+}
+
+/// Finds the faults of one form of the edges. `offset` and `target` are minima.
+__device__ inline void check_csr(const csr& edges, unsigned vertices, edge_count count,
+                                 edge_count& offset, edge_count& target) {
+  const edge_count first = edge_count{blockIdx.x} * tuning::threads + threadIdx.x;
+  const edge_count stride = edge_count{gridDim.x} * tuning::threads;
+  const auto end = static_cast<std::int64_t>(count);
+  for (edge_count i = first; i <= vertices; i += stride) {
+    const std::int64_t here = edges.offsets[i];
+    const bool valid = here >= (i == 0 ? 0 : edges.offsets[i - 1]) && (i > 0 || here == 0) &&
+                       here <= end && (i < vertices || here == end);
+    if (!valid) atomicMin(&offset, i);
+  }
+  for (edge_count e = first; e < count; e += stride) {
+    if (edges.target(e) >= vertices) atomicMin(&target, e);
+  }
+}
+
+/// 1. Check.
+template <class Program>
+__global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
+    check_graph(Program program) {
+  const traced here(program.trace, __func__);
+  graph_faults& faults = program.state->faults;
+  check_csr(program.out, program.vertices, program.edges, faults.offset, faults.target);
+  if (program.in.offsets != nullptr && program.in.offsets != program.out.offsets) {
+    check_csr(program.in, program.vertices, program.edges, faults.in_offset, faults.in_source);
+  }
+  if constexpr (requires { program.search.weights; }) {
+    const edge_count stride = edge_count{gridDim.x} * tuning::threads;
+    for (edge_count e = edge_count{blockIdx.x} * tuning::threads + threadIdx.x; e < program.edges;
+         e += stride) {
+      if (!(program.search.weights[e] >= 0)) atomicMin(&faults.weight, e);
+    }
+  }
+  end_block<true>(program, graph_phase::check, __func__);
+}
+
+/// Adds the values of the lanes of a full warp to a sum in device memory.
+template <class T>
+__device__ void add_by_warp(T& sum, T value) {
+  for (int offset = 16; offset > 0; offset /= 2) {
+    value += __shfl_xor_sync(full_warp_mask, value, offset);
+  }
+  if (threadIdx.x % 32 == 0 && value != T{}) atomicAdd(&sum, value);
+}
+
+/// Calls Phase::visit() for the vertices that Phase::vertices_of() selects.
+template <class Phase, class Program>
+__device__ void visit_words(const Program& program) {
+  constexpr unsigned at_once = tuning::words_per_warp;
+  const unsigned words = (program.vertices - 1) / 32 + 1;
+  const unsigned warps = gridDim.x * (tuning::threads / 32);
+  const unsigned warp = (blockIdx.x * tuning::threads + threadIdx.x) / 32;
+  const unsigned lane = threadIdx.x % 32;
+  Phase phase(program);
+  for (edge_count first = edge_count{warp} * at_once; first < words;
+       first += edge_count{warps} * at_once) {
+    const auto word = static_cast<unsigned>(first + lane);
+    unsigned selected = 0;
+    if (lane < at_once && word < words) {
+      const unsigned left = program.vertices - word * 32;
+      selected = phase.vertices_of(word) & (left < 32 ? (1u << left) - 1 : ~0u);
+    }
+    __syncwarp();  // what vertices_of() wrote
+    for (unsigned lanes = __ballot_sync(full_warp_mask, selected != 0); lanes != 0;
+         lanes &= lanes - 1) {
+      const int k = __ffs(static_cast<int>(lanes)) - 1;
+      const unsigned visited = __shfl_sync(full_warp_mask, selected, k);
+      phase.visit((visited >> lane & 1) != 0,
+                  (static_cast<unsigned>(first) + static_cast<unsigned>(k)) * 32 + lane);
+    }
+  }
+  phase.end();
+}
+
+/// 2. Initialize, and 3. rounds over vertices. A grid that the host launched ahead may find another
+/// phase due, because the graph is faulty.
+template <class Phase, class Program>
+__global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
+    visit_vertices(Program program) {
+  const traced here(program.trace, Phase::name());
+  if (program.search.due(*program.state) != Phase::phase) return;
+  visit_words<Phase>(program);
+  end_block<true>(program, Phase::phase, Phase::name());
+}
+
+/// 3. A round over the edges of a frontier.
+template <class Program>
+__global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
+    visit_edges(Program program) {
+  const traced here(program.trace, __func__);
+  for_edges<true>(program, program.frontier());
+  end_block<true>(program, graph_phase::edges, __func__);
+}
+
+/// 3. Consecutive rounds over the edges of thin frontiers, by one block.
+template <bool launches, class Program>
+__global__ void __launch_bounds__(tuning::thin_threads) visit_thin_edges(Program program) {
+  const traced here(program.trace, __func__);
+  if (program.search.due(*program.state) != graph_phase::thin) return;
+  do {
+    const edge_frontier from = program.frontier();
+    visit_balanced<tuning::thin_threads>(from, 0, 1, program.visitor(from));
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      end_round(program);
+      program.state->last = graph_phase::thin;
+    }
+    __syncthreads();
+  } while (program.search.due(*program.state) == graph_phase::thin);
+  // In the loop of a graph, visit_due() follows and ends the iteration.
+  if constexpr (launches) end_block<true>(program, graph_phase::thin, __func__);
+}
+
+/// 3. Any round that is due, in the loop of a graph.
+template <class Program>
+__global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
+    visit_due(Program program) {
+  const traced here(program.trace, __func__);
+  const graph_phase due = program.search.due(*program.state);
+  if (due == graph_phase::edges) for_edges<false>(program, program.frontier());
+  Program::search_type::phases::with(
+      due, [&](auto* phase) { visit_words<std::remove_pointer_t<decltype(phase)>>(program); });
+  end_block<false>(program, due, __func__);
+}
+
+template <class Search_, bool has_children_>
+template <class Grids>
+__host__ __device__ void graph_program<Search_, has_children_>::launch_step(const state_type& s,
+                                                                            Grids& grids) const {
+  const graph_phase due = search.due(s);
+  const unsigned most = children.max_blocks;
+  if (due == graph_phase::check) {
+    const edge_count items = edges > vertices ? edges : vertices + edge_count{1};
+    grids.unordered(check_graph<graph_program>, shape_over(items, 4 * tuning::threads), *this);
+  } else if (due == graph_phase::edges) {
+    const unsigned blocks = blocks_for(strategy, s.frontier(), most);
+    grids.unordered(visit_edges<graph_program>, {blocks, tuning::threads}, *this);
+  } else if (due == graph_phase::thin) {
+    grids.unordered(visit_thin_edges<true, graph_program>, {1, tuning::thin_threads}, *this);
+  } else {
+    Search_::phases::with(due, [&](auto* phase) {
+      grids.unordered(visit_vertices<std::remove_pointer_t<decltype(phase)>, graph_program>,
+                      shape_over(vertices, tuning::threads * tuning::words_per_warp), *this);
+    });
+  }
+}
+
+template <class Search_, bool has_children_>
+template <class Grids>
+void graph_program<Search_, has_children_>::launch_ahead(Grids& grids) const {
+  state_type s{};
+  if (checks_graph) launch_step(s, grids);
+  s.last = graph_phase::check;
+  launch_step(s, grids);
+}
+
+template <class Search_, bool has_children_>
+template <class Grids>
+void graph_program<Search_, has_children_>::launch_repeated(const state_type&, Grids& grids) const {
+  grids(visit_thin_edges<false, graph_program>, {1, tuning::thin_threads}, *this);
+  grids(visit_due<graph_program>, {children.max_blocks, tuning::threads}, *this);
+}
+
+}  // namespace ramify::detail::graph::inline RAMIFY_BUILD

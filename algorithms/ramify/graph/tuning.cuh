@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Compile-time sizes of the kernels.
+
+#include <ramify/runtime/build.hpp>
+
+namespace ramify::detail::graph::inline RAMIFY_BUILD {
+
+struct tuning {
+#if RAMIFY_ON_CUDA
+  static constexpr unsigned threads = 256;
+  /// Minimum number of resident blocks of a multiprocessor, for __launch_bounds__: these kernels
+  /// wait for memory. It limits a thread to 48 registers (to 64 on GPUs that hold 1,024 threads).
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ != 750
+  static constexpr unsigned resident_blocks = 5;
+#else
+  static constexpr unsigned resident_blocks = 4;
+#endif
+  /// Edges of a tile of for_edges() for each thread. The tile's shared memory must stay below 7
+  /// KiB, or a grid that a kernel launched has one block per multiprocessor (team.cuh).
+  static constexpr unsigned edges_per_thread = 2;
+  /// Threads of the block that searches thin levels alone.
+  static constexpr unsigned thin_threads = 1024;
+  /// A level with at most this number of edges is thin: one block needs less time for it than a
+  /// launch takes.
+  static constexpr unsigned thin_edges = 4096;
+  /// Words of a bitmap, of 32 vertices each, that a warp reads at once.
+  static constexpr unsigned words_per_warp = 8;
+  /// Blocks of a grid for each co-resident block: more than one, because their work differs.
+  static constexpr unsigned waves = 2;
+#else
+  // A block is one warp, whose lanes are fibers of one thread of the operating system.
+  static constexpr unsigned threads = 32;
+  static constexpr unsigned resident_blocks = 1;
+  static constexpr unsigned edges_per_thread = 4;
+  static constexpr unsigned thin_threads = 64;
+  static constexpr unsigned thin_edges = 64;
+  static constexpr unsigned words_per_warp = 2;
+  static constexpr unsigned waves = 4;
+#endif
+};
+
+}  // namespace ramify::detail::graph::inline RAMIFY_BUILD

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Declares the facade's graph algorithms on one backend.
+
+#include <ramify/graph.hpp>
+
+#include "facade/kernel_build.hpp"
+
+namespace ramify::detail::facade {
+
+// All arrays are the caller's, in any memory; null outputs are not computed. nvcc and the C++
+// compiler each compile these functions once.
+
+/// Searches breadth-first on one backend.
+template <build where>
+bfs_report breadth_first_search_on(const graph_view& graph, std::int64_t source,
+                                   const bfs_arrays& results, const bfs_options& options);
+
+/// Computes shortest paths on one backend.
+template <build where>
+sssp_report shortest_paths_on(const graph_view& graph, std::span<const float> weights,
+                              std::int64_t source, const sssp_arrays& results,
+                              const sssp_options& options);
+
+/// Computes connected components on one backend.
+template <build where>
+components_report connected_components_on(const graph_view& graph, std::int32_t* components,
+                                          const graph_options& options);
+
+/// Computes PageRank on one backend.
+template <build where>
+pagerank_report pagerank_on(const graph_view& graph, double* ranks,
+                            const pagerank_options& options);
+
+}  // namespace ramify::detail::facade

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests the command line of the example program graph: graph_cli.sh <program> <work folder>
+. "$(dirname "$0")/cli_checks.sh"
+
+table_is() { # lines of the table in o
+  printf '%s\n' "$@" >expected
+  cmp -s o expected || fail "table: $(cat o)"
+}
+
+# A list of edges: comments, empty lines, other separators, Windows line ends, no newline at the end.
+printf '# edges\n0 1\n0\t2\r\n\n1, 3, 2.5\n%% more\n5 5' >i
+cp i i.before
+expect 0 - --input i --undirected --source 0 --output o --backend cpu --verify
+table_is vertex,level,parent 0,0,-1 1,1,0 2,1,0 3,2,1 4,-1,-1 5,-1,-1
+for line in 'vertices: 6' 'edges: 8' 'reached vertices: 4' 'largest level: 2' 'verified: 1 run' \
+  'backend: cpu (requested)' 'traversed edges per second: '; do
+  output_has "$line"
+done
+expect 0 - --input i --algorithm components --output o --backend cpu --verify
+table_is vertex,component 0,0 1,0 2,0 3,0 4,4 5,5
+expect 0 - --input i --vertices 8 --algorithm components --output o --backend cpu
+[ "$(tail -n 1 o)" = 7,7 ] || fail "the last vertex is $(tail -n 1 o)"
+expect 0 - --input i --algorithm sssp --source 0 --output o --backend cpu --verify
+table_is vertex,distance,parent 0,0,-1 1,1,0 2,1,0 3,3.5,1 4,inf,-1 5,inf,-1
+cmp -s i i.before || fail "the input was changed"
+
+# The same file compressed, also in two members.
+gzip -c i >i.gz
+expect 0 - --input i.gz --undirected --source 0 --output o --backend cpu
+[ "$(sed -n 5p o)" = 3,2,1 ] || fail "compressed: $(cat o)"
+{ head -n 3 i | gzip; tail -n +4 i | gzip; } >two.gz
+expect 0 - --input two.gz --undirected --source 0 --output o --backend cpu
+[ "$(sed -n 5p o)" = 3,2,1 ] || fail "two members: $(cat o)"
+
+# Matrix Market: a directed graph, and an undirected one.
+printf '%%%%MatrixMarket matrix coordinate pattern general\n%% c\n3 3 3\n1 2\n2 3\n3 1\n' >d.mtx
+expect 0 - --input d.mtx --source 1 --output o --backend cpu --verify
+table_is vertex,level,parent 0,2,2 1,0,-1 2,1,1
+expect 0 - --input d.mtx --algorithm pagerank --tolerance 1e-12 --output o --backend cpu --verify
+grep -q '^2,0.3333333333' o || fail "ranks: $(cat o)"
+printf '%%%%MatrixMarket MATRIX Coordinate real symmetric\n3 3 2\n1 2 1.5\n3 2 0.5\n' >s.mtx
+expect 0 - --input s.mtx --algorithm sssp --source 2 --output o --backend cpu --verify
+table_is vertex,distance,parent 0,2,1 1,0.5,2 2,0,-1
+
+# Every algorithm, kind and route.
+for algorithm in bfs sssp components pagerank; do
+  for kind in 'kronecker --scale 8' 'uniform --scale 7 --edge-factor 2' 'grid --side 20'; do
+    for route in device flat; do
+      expect 0 - --algorithm $algorithm --generate $kind --backend cpu --route $route --verify
+    done
+  done
+done
+for strategy in thread warp block child_grid aggregated balanced; do
+  expect 0 - --generate kronecker --scale 8 --backend cpu --route device --strategy $strategy \
+    --heavy-degree 20 --searches 3 --verify
+  output_has 'verified: 3 runs'
+done
+expect 0 - --generate kronecker --scale 8 --direction top_down --pending-launches 16 --backend cpu
+output_has 'bottom-up levels: 0'
+expect 0 - --generate kronecker --scale 8 --searches 4 --report json --verify
+for line in '"runs": 4,' '"harmonic_mean": ' '"verified": true' '"backend_reason": "'; do
+  output_has "$line"
+done
+expect 0 - --help
+
+# Each failure prints one line and leaves no output.
+rm -f o
+expect_trace --generate kronecker --scale 7 --backend cpu --route device --strategy aggregated
+expect 2 'give --input or --generate'
+refuses_bad_launch_options --generate grid --side 5
+expect 2 'none of kronecker, uniform, grid' --generate bush
+expect 2 'none of bfs, sssp, components, pagerank' --generate grid --algorithm dfs
+expect 2 'none of thread, warp' --generate grid --strategy all
+expect 2 '--source and --searches are for bfs and sssp' --generate grid --algorithm pagerank --source 1
+expect 2 'source is 900; it must be in [0, 400)' --generate grid --side 20 --source 900 --output o
+expect 2 '--alpha is -1' --generate grid --alpha -1
+expect 2 '--delta is inf' --generate grid --algorithm sssp --delta inf
+expect 2 '--damping is 1' --generate grid --algorithm pagerank --damping 1
+expect 2 'no vertex has an edge' --generate grid --holes 100 --side 5
+refuses() { # <message> <content of the file> [arguments...]
+  printf "$2" >bad
+  expect 3 "$1" --input bad --source 0 --output o "${@:3}"
+}
+refuses "line 2: '1 x' is not two vertices and a length" '0 1\n1 x\n'
+refuses "line 1: '0 1 2 3' is not two vertices" '0 1 2 3\n'
+refuses 'names vertex 7; it must be in [0, 5)' '0 1\n7 1\n' --vertices 5
+refuses "line 1: '-1 1' is not two vertices" '\x2d1 1\n'
+refuses 'names vertex 2000000000, but a file of 1 edges must name vertices below' '0 2000000000\n'
+refuses 'has a length that is not at least 0' '0 1 -2\n' --algorithm sssp
+refuses 'has a length that is not at least 0' '0 1 nan\n' --algorithm sssp
+refuses 'has a length that is not a number' '0 1 far\n'
+header='%%%%MatrixMarket matrix'
+refuses 'is not a graph' "$header array real general\n2 2\n"
+refuses 'is not a graph' "$header coordinate complex general\n2 2 0\n"
+refuses 'is not the size of a square matrix' "$header coordinate real general\n2 3 0\n"
+refuses 'is not a number of rows' "$header coordinate real general\n2 2\n"
+refuses 'has no line with the matrix' "$header coordinate real general\n"
+refuses 'has 1 entries; its size states 2' "$header coordinate pattern general\n2 2 2\n1 2\n"
+refuses 'names vertex 0; it must be in [1, 3)' "$header coordinate pattern general\n2 2 1\n0 2\n"
+refuses 'names vertex 3; it must be in [1, 3)' "$header coordinate pattern general\n2 2 1\n1 3\n"
+refuses 'is not an entry of the matrix' "$header coordinate real general\n2 2 1\n1 2\n"
+expect 3 'cannot read nothing' --input nothing
+head -c 30 i.gz >bad
+expect 3 'is not a complete gzip file: it ends early' --input bad --source 0 --output o
+{ head -c 25 i.gz; printf 'xxxxxxxxxxxxxxxx'; tail -c 10 i.gz; } >bad
+expect 3 'is not a complete gzip file' --input bad --source 0 --output o

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Graphs on the backend of this build: faulty graphs and bad arguments are refused.
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <stdexcept>
+
+#include "exceptions.hpp"
+#include "graph_checks.cuh"
+
+using namespace tests;
+using ramify::bfs_config;
+using ramify::bfs_direction;
+using ramify::edge_strategy;
+using ramify::graph_view;
+using ramify::route;
+
+namespace {
+
+/// Checks that a search of the graph is refused on both routes, that the message contains `what`,
+/// and that no output is written.
+void expect_refused(const host_graph& graph, const std::string& what) {
+  for (const route taken : routes) {
+    for (const edge_strategy strategy : {edge_strategy::balanced, edge_strategy::aggregated}) {
+      const bfs_call call(graph, bfs_config_of(taken, strategy));
+      BOOST_TEST_CONTEXT(ramify::to_string(taken)) {
+        BOOST_CHECK_EXCEPTION(call.start(0).get(), std::invalid_argument, names(what));
+        BOOST_TEST((call.results() == no_bfs_results(graph.vertices())));
+        BOOST_TEST(slots_in_use() == 0u);
+      }
+    }
+  }
+}
+
+/// Returns the graph after `change`.
+template <class Change>
+host_graph changed(host_graph graph, const Change& change) {
+  change(graph);
+  return graph;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(breadth_first_search)
+
+BOOST_AUTO_TEST_CASE(faulty_graphs_are_refused) {
+  const host_graph graph = random_graph(300, 900);
+  const auto with_target = [&](std::size_t edge, std::int32_t target) {
+    return changed(graph, [&](host_graph& g) { g.targets[edge] = target; });
+  };
+  expect_refused(with_target(17, 300), "graph: targets[17] is 300; it must be in [0, 300)");
+  expect_refused(with_target(899, -1), "targets[899] is -1");
+  expect_refused(with_target(0, INT32_MIN), "targets[0] is -2147483648");
+  const auto with_offset = [&](std::size_t i, std::int64_t offset) {
+    return changed(graph, [&](host_graph& g) { g.offsets[i] = offset; });
+  };
+  expect_refused(with_offset(0, 1), "offsets[0] is 1; offsets must begin with 0, never decrease");
+  expect_refused(with_offset(300, 899), "offsets[300] is 899; offsets must begin with 0");
+  expect_refused(with_offset(150, 901), "offsets[150] is 901");
+  expect_refused(with_offset(150, -3), "offsets[150] is -3");
+  expect_refused(with_offset(20, graph.offsets[22] + 1), "offsets[21] is ");
+  expect_refused(changed(graph, [](host_graph& g) { g.in_sources[3] = 300; }),
+                 "in_sources[3] is 300");
+  expect_refused(changed(graph, [](host_graph& g) { g.in_offsets[9] = 1'000'000; }),
+                 "in_offsets[9] is 1000000");
+  // The smallest index of several is named.
+  expect_refused(changed(graph, [](host_graph& g) { g.targets[40] = g.targets[700] = -5; }),
+                 "targets[40] is -5");
+}
+
+BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
+  const host_graph host = random_graph(100, 300);
+  const device_graph graph(host);
+  const ramify::device_buffer<std::int32_t> numbers(300, nullptr);
+  const ramify::device_buffer<std::byte> scratch(100'000, nullptr);
+  std::int32_t* const out = numbers.data();
+  const auto expect = [&](const std::string& what, std::int64_t source, const auto& view,
+                          const ramify::bfs_arrays& results, const bfs_config& config = {},
+                          ramify::scratch_memory memory = {}) {
+    BOOST_CHECK_EXCEPTION(
+        (void)ramify::breadth_first_search(view, source, results, nullptr, config, memory),
+        std::invalid_argument, names(what));
+  };
+  const auto view = graph.view();
+  const ramify::bfs_arrays levels{.levels = out};
+  expect("source is 100; it must be in [0, 100)", 100, view, levels);
+  expect("source is -1", -1, view, levels);
+  expect("source is 0; it must be in [0, 0)", 0, graph_view{}, {});
+  expect("levels and parents overlap", 0, view, {.levels = out, .parents = out + 50});
+  expect("targets and levels overlap", 0, view, {.levels = graph.targets.data()});
+  expect("scratch.bytes is 300", 0, view, levels, {}, {scratch.data(), 300});
+  expect("scratch.data must be aligned", 0, view, levels, {}, {scratch.data() + 8, 90'000});
+
+  const auto with = [](const auto& change) {
+    bfs_config config;
+    change(config);
+    return config;
+  };
+  expect("graph_config.heavy_degree is 0; it must be at least 1", 0, view, levels,
+         with([](bfs_config& c) { c.heavy_degree = 0; }));
+  expect("graph_config.route", 0, view, levels,
+         with([](bfs_config& c) { c.route = static_cast<route>(9); }));
+  expect("graph_config.flat_loop", 0, view, levels,
+         with([](bfs_config& c) { c.flat_loop = static_cast<ramify::flat_loop>(9); }));
+  expect("graph_config.strategy", 0, view, levels,
+         with([](bfs_config& c) { c.strategy = static_cast<edge_strategy>(9); }));
+  expect("bfs_config.direction is none", 0, view, levels,
+         with([](bfs_config& c) { c.direction = static_cast<bfs_direction>(9); }));
+  expect("bfs_config.alpha", 0, view, levels, with([](bfs_config& c) { c.alpha = 0; }));
+  expect("bfs_config.beta", 0, view, levels, with([](bfs_config& c) { c.beta = NAN; }));
+  expect("bfs_config.direction bottom_up needs the edges by target", 0, graph.view(false), levels,
+         with([](bfs_config& c) { c.direction = bfs_direction::bottom_up; }));
+
+  auto other = view;
+  other.in_sources = other.in_sources.first(299);
+  expect("in_sources has 299 elements; it must have as many as targets, 300", 0, other, levels);
+  other = view;
+  other.in_offsets = other.in_offsets.first(100);
+  expect("in_offsets has 100 elements; it must have as many as offsets, 101", 0, other, levels);
+  other = graph.view(false);
+  other.offsets = {};
+  expect("offsets is empty, but there are 300 targets", 0, other, levels);
+  other.offsets = {graph.offsets.data(), std::size_t{1} << 32};
+  expect("4294967295 vertices; the maximum is 2147483647", 0, other, levels);
+  other.offsets = view.offsets;
+  other.targets = {graph.targets.data(), std::size_t{1} << 33};
+  expect("8589934592 edges; the maximum is 8589934591", 0, other, levels);
+#if RAMIFY_ON_CUDA
+  const graph_view on_host = graph_view::directed(host.offsets, host.targets);
+  expect("offsets is ordinary host memory", 0, on_host, levels);
+#endif
+}
+
+BOOST_AUTO_TEST_CASE(a_graph_that_is_known_to_be_valid_needs_no_check) {
+  const host_graph graph = random_graph(300, 900);
+  for (const route taken : routes) {
+    auto config = bfs_config_of(taken);
+    const auto checked = check_bfs(graph, 0, config);
+    config.check_graph = false;
+    const auto unchecked = check_bfs(graph, 0, config);
+    BOOST_TEST(unchecked.host_grids + unchecked.child_grids + 1 ==
+               checked.host_grids + checked.child_grids);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Breadth-first search on the backend of this build: every kind of graph, strategy, direction and
+// route against Boost.Graph.
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include "graph_checks.cuh"
+
+namespace data = boost::unit_test::data;
+using namespace tests;
+using ramify::bfs_direction;
+using ramify::edge_strategy;
+using ramify::route;
+
+namespace {
+
+constexpr bfs_direction all_directions[] = {bfs_direction::top_down, bfs_direction::bottom_up,
+                                            bfs_direction::optimizing};
+
+/// Searches a graph with each strategy, direction and route, or with one in `of` of them.
+void check_all_searches(const host_graph& graph, std::int32_t source, int& piece, int of = 1,
+                        std::size_t pending_launches = 0) {
+  for (const route taken : routes) {
+    for (const edge_strategy strategy : ramify::all_edge_strategies) {
+      for (const bfs_direction direction : all_directions) {
+        if (piece++ % of != 0) continue;
+        BOOST_TEST_CONTEXT(graph.name << ", " << graph.vertices() << " vertices, "
+                                      << to_string(strategy) << ", " << to_string(direction) << ", "
+                                      << to_string(taken)) {
+          const auto config = bfs_config_of(taken, strategy, direction);
+          (void)check_bfs(graph, source, config, pending_launches);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(breadth_first_search)
+
+BOOST_AUTO_TEST_CASE(the_example_of_the_header) {
+  const host_graph graph("example", 5, {{0, 1}, {0, 2}, {1, 3}}, true);
+  const bfs_call call(graph, {});
+  (void)call.start(0).get();
+  const bfs_results expected{{0, 1, 1, 2, -1}, {-1, 0, 0, 1, -1}};
+  BOOST_TEST((call.results() == expected));
+}
+
+BOOST_AUTO_TEST_CASE(every_graph_strategy_direction_and_route) {
+  int piece = 0;
+  for (const host_graph& graph : graphs_of_each_kind(400)) {
+    check_all_searches(graph, 0, piece, stride(1));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_size_and_source) {
+  int piece = 0;
+  for (const std::size_t n : {2, 31, 32, 33, 63, 64, 65, 129, 1025}) {
+    for (const host_graph& graph : graphs_of_each_kind(n, n)) {
+      const auto last = static_cast<std::int32_t>(graph.vertices() - 1);
+      for (const std::int32_t source : {last, last / 2}) {
+        check_all_searches(graph, source, piece, stride(17));
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_large_kronecker_graph) {
+  const host_graph graph = kronecker(RAMIFY_ON_CUDA ? 18 : effort() < 1 ? 9 : 12, 16);
+  const auto busiest = [&] {
+    std::size_t best = 0;
+    for (std::size_t v = 0; v < graph.vertices(); ++v) {
+      const auto degree = [&](std::size_t u) { return graph.offsets[u + 1] - graph.offsets[u]; };
+      if (degree(v) > degree(best)) best = v;
+    }
+    return static_cast<std::int32_t>(best);
+  }();
+  for (const route taken : routes) {
+    const auto by_edges = check_bfs(graph, busiest, bfs_config_of(taken));
+    BOOST_TEST(by_edges.bottom_up_levels > 0u);
+    BOOST_TEST(by_edges.bottom_up_levels < by_edges.rounds);
+    const auto down = check_bfs(
+        graph, busiest, bfs_config_of(taken, edge_strategy::balanced, bfs_direction::top_down));
+    BOOST_TEST(down.bottom_up_levels == 0u);
+    const auto up = check_bfs(
+        graph, busiest, bfs_config_of(taken, edge_strategy::balanced, bfs_direction::bottom_up));
+    BOOST_TEST(up.bottom_up_levels == up.rounds);
+    auto aggregated = bfs_config_of(taken, edge_strategy::aggregated, bfs_direction::top_down);
+    aggregated.heavy_degree = 64;
+    const auto with_children = check_bfs(graph, busiest, aggregated);
+    if (taken == route::device) BOOST_TEST(with_children.child_grids > 3 * with_children.rounds);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_bottom_up_level_is_followed_by_top_down) {
+  // A clique, which is searched bottom-up, with a path at its end.
+  edge_list edges;
+  for (int u = 0; u < 60; ++u) {
+    for (int v = 0; v < u; ++v) edges.emplace_back(u, v);
+  }
+  for (int v = 60; v < 400; ++v) edges.emplace_back(v - 1, v);
+  const host_graph graph("clique and path", 400, edges, true);
+  for (const route taken : routes) {
+    for (const edge_strategy strategy : ramify::all_edge_strategies) {
+      auto config = bfs_config_of(taken, strategy, bfs_direction::optimizing);
+      config.alpha = 100;
+      const auto report = check_bfs(graph, 0, config);
+      BOOST_TEST(report.levels == 342u - 1);
+      BOOST_TEST(report.bottom_up_levels >= 1u);
+      BOOST_TEST(report.bottom_up_levels < 30u);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(one_block_searches_thin_levels_in_one_grid) {
+  const host_graph graph = path(300);
+  for (const route taken : routes) {
+    const auto thin = check_bfs(graph, 0, bfs_config_of(taken));
+    BOOST_TEST(thin.levels == 299u);
+    BOOST_TEST(thin.host_grids + thin.child_grids < 10u);
+    const auto wide = check_bfs(graph, 0, bfs_config_of(taken, edge_strategy::warp));
+    BOOST_TEST(wide.host_grids + wide.child_grids > 299u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(heavy_vertices_get_child_grids) {
+  const host_graph graph = star(2'000);
+  for (const edge_strategy strategy : {edge_strategy::child_grid, edge_strategy::aggregated}) {
+    auto config = bfs_config_of(route::device, strategy, bfs_direction::top_down);
+    const auto with_child = check_bfs(graph, 0, config);
+    config.heavy_degree = 10'000;
+    const auto without = check_bfs(graph, 0, config);
+    BOOST_TEST(with_child.child_grids == without.child_grids + 1);
+    config.heavy_degree = 3;
+    config.route = route::flat;
+    BOOST_TEST(check_bfs(graph, 0, config).child_grids == 0u);
+  }
+}
+
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(on_the_executor))
+BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(random_schedules()), seed) {
+  const ramify::cpu::scoped_executor_config config(
+      {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
+  int piece = seed;
+  for (const host_graph& graph : graphs_of_each_kind(120, std::uint64_t(seed))) {
+    check_all_searches(graph, 0, piece, stride(61));
+  }
+}
+
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(on_the_executor))
+BOOST_DATA_TEST_CASE(the_extreme_schedules, data::make({"eager", "late"}), s) {
+  const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(s));
+  int piece = 0;
+  for (const host_graph& graph : graphs_of_each_kind(300))
+    check_all_searches(graph, 0, piece, stride(5));
+}
+
+BOOST_DATA_TEST_CASE(no_work_is_lost_at_any_limit, data::make({1, 2, 16, 32, 2048}),
+                     pending_launches) {
+  int piece = 0;
+  for (const host_graph& graph : graphs_of_each_kind(500)) {
+    check_all_searches(graph, 0, piece, stride(5), std::size_t(pending_launches));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_arrays_may_be_omitted) {
+  const host_graph graph = kronecker(7, 8);
+  const device_graph on_device(graph);
+  const auto levels = zeros<std::int32_t>(graph.vertices());
+  const auto parents = zeros<std::int32_t>(graph.vertices());
+  const auto search = [&](const ramify::bfs_arrays& results) {
+    return ramify::breadth_first_search(on_device.view(), 0, results).reached;
+  };
+  const std::uint64_t reached = search({});
+  BOOST_TEST(search({.levels = levels.data()}) == reached);
+  BOOST_TEST(search({.parents = parents.data()}) == reached);
+  BOOST_TEST(bfs_fault(graph, 0, {download(levels), download(parents)}) == "");
+}
+
+BOOST_AUTO_TEST_CASE(scratch_is_as_documented) {
+  const std::vector<std::int64_t> no_offsets;
+  const ramify::graph_view graph = ramify::graph_view::directed({no_offsets.data(), 1'000'001}, {});
+  BOOST_TEST(double(ramify::bfs_scratch_bytes(graph)) < 24.26 * 1e6);
+  BOOST_TEST(double(ramify::bfs_scratch_bytes(
+                 graph, bfs_config_of(route::flat, edge_strategy::aggregated))) < 36.26 * 1e6);
+}
+
+BOOST_AUTO_TEST_CASE(the_oracle_detects_wrong_results) {
+  const host_graph graph = kronecker(6, 4);
+  const bfs_call call(graph, {});
+  (void)call.start(0).get();
+  const bfs_results right = call.results();
+  BOOST_TEST(bfs_fault(graph, 0, right) == "");
+  for (const std::size_t v : {0, 1, 40}) {
+    bfs_results wrong = right;
+    ++wrong.levels[v];
+    BOOST_TEST(bfs_fault(graph, 0, wrong) != "");
+    wrong = right;
+    wrong.parents[v] = static_cast<std::int32_t>(v);
+    BOOST_TEST(bfs_fault(graph, 0, wrong) != "");
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

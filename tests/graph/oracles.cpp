@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "oracles.hpp"
+
+#include <algorithm>
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/breadth_first_search.hpp>
+#include <boost/graph/compressed_sparse_row_graph.hpp>
+#include <boost/graph/connected_components.hpp>
+#include <boost/graph/dijkstra_shortest_paths.hpp>
+#include <limits>
+
+namespace tests {
+
+std::vector<std::int32_t> boost_levels(std::size_t n, const edge_list& edges, std::int32_t source) {
+  using boost_graph = boost::compressed_sparse_row_graph<boost::directedS>;
+  const boost_graph graph(boost::edges_are_unsorted_multi_pass, edges.begin(), edges.end(), n);
+  std::vector<std::int32_t> levels(n, -1);
+  levels[static_cast<std::size_t>(source)] = 0;
+  boost::breadth_first_search(graph, boost::vertex(static_cast<std::size_t>(source), graph),
+                              boost::visitor(boost::make_bfs_visitor(
+                                  boost::record_distances(levels.data(), boost::on_tree_edge{}))));
+  return levels;
+}
+
+std::vector<float> boost_distances(std::size_t n, const edge_list& edges,
+                                   const std::vector<float>& weights, std::int32_t source) {
+  using boost_graph =
+      boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property,
+                            boost::property<boost::edge_weight_t, float>>;
+  const boost_graph graph(edges.begin(), edges.end(), weights.begin(), n);
+  std::vector<float> distances(n);
+  boost::dijkstra_shortest_paths(
+      graph, static_cast<std::size_t>(source),
+      boost::distance_map(boost::make_iterator_property_map(distances.begin(),
+                                                            boost::get(boost::vertex_index, graph)))
+          .distance_inf(std::numeric_limits<float>::infinity()));
+  return distances;
+}
+
+std::vector<std::int32_t> boost_components(std::size_t n, const edge_list& edges) {
+  using boost_graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS>;
+  const boost_graph graph(edges.begin(), edges.end(), n);
+  std::vector<std::int32_t> components(n);
+  const int count = boost::connected_components(graph, components.data());
+  std::vector<std::int32_t> smallest(static_cast<std::size_t>(count), -1);
+  for (std::size_t v = 0; v < n; ++v) {
+    std::int32_t& first = smallest[static_cast<std::size_t>(components[v])];
+    if (first == -1) first = static_cast<std::int32_t>(v);
+    components[v] = first;
+  }
+  return components;
+}
+
+std::vector<double> serial_ranks(std::size_t n, const edge_list& edges, double damping,
+                                 unsigned iterations) {
+  std::vector<double> degrees(n), ranks(n, 1.0 / static_cast<double>(n)), next(n);
+  for (const auto& [from, to] : edges) ++degrees[static_cast<std::size_t>(from)];
+  for (unsigned i = 0; i < iterations; ++i) {
+    double dangling = 0;
+    for (std::size_t v = 0; v < n; ++v) {
+      if (degrees[v] == 0) dangling += ranks[v];
+    }
+    std::ranges::fill(next, (1 - damping + damping * dangling) / static_cast<double>(n));
+    for (const auto& [from, to] : edges) {
+      const auto u = static_cast<std::size_t>(from);
+      next[static_cast<std::size_t>(to)] += damping * ranks[u] / degrees[u];
+    }
+    ranks = next;
+  }
+  return ranks;
+}
+
+}  // namespace tests

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Results of graph algorithms by Boost.Graph and by serial loops. A C++ compiler compiles them:
+/// nvcc warns of Boost's headers.
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace tests {
+
+/// Directed edges.
+using edge_list = std::vector<std::pair<std::int32_t, std::int32_t>>;
+
+/// Returns the levels of a breadth-first search of a graph of n vertices; -1: not reached.
+[[nodiscard]] std::vector<std::int32_t> boost_levels(std::size_t n, const edge_list& edges,
+                                                     std::int32_t source);
+
+/// Returns the distances of shortest paths by Dijkstra's algorithm; infinity: not reached.
+[[nodiscard]] std::vector<float> boost_distances(std::size_t n, const edge_list& edges,
+                                                 const std::vector<float>& weights,
+                                                 std::int32_t source);
+
+/// Returns the smallest vertex of the connected component of each vertex. The direction of edges is
+/// ignored.
+[[nodiscard]] std::vector<std::int32_t> boost_components(std::size_t n, const edge_list& edges);
+
+/// Returns the ranks after `iterations` of PageRank's power iteration.
+[[nodiscard]] std::vector<double> serial_ranks(std::size_t n, const edge_list& edges,
+                                               double damping, unsigned iterations);
+
+}  // namespace tests
