@@ -6,6 +6,7 @@
 /// sources are compiled for each backend include this header; RAMIFY_ON_CUDA is their backend.
 
 #include <boost/test/unit_test.hpp>
+#include <cstdlib>
 #include <ramify/cpu/sanitizers.hpp>
 #include <ramify/runtime/report.hpp>
 
@@ -43,9 +44,14 @@ namespace tests {
   return cut < least ? least : cut;
 }
 
-/// Returns the number of random schedules of the executor to test. A sanitizer needs only a few,
-/// because it sees the same code in all of them.
-[[nodiscard]] constexpr int random_schedules() { return effort() < 1 ? 3 : 50; }
+/// Returns the number of random schedules of the executor to test: 50, or what the environment
+/// variable RAMIFY_RANDOM_SCHEDULES says. A sanitizer needs only a few, because it sees the same
+/// code in all of them.
+[[nodiscard]] inline int random_schedules() {
+  if (effort() < 1) return 3;
+  const char* const given = std::getenv("RAMIFY_RANDOM_SCHEDULES");
+  return given == nullptr ? 50 : std::atoi(given);
+}
 
 /// Returns whether to skip this one of many similar pieces of work. A sanitizer sees the same code
 /// in all of them, so one in `of` is enough. `piece` counts the pieces. `of` should be coprime to
