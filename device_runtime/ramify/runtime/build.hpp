@@ -79,8 +79,8 @@
 #define RAMIFY_UNROLL_TWO
 #endif
 
-// Between these two lines, GCC's -Wsign-conversion is off. GCC 12 warns of each array bound and each
-// template argument that is an int template parameter. Clang checks the same code.
+// Between these two macros, GCC's -Wsign-conversion is off. GCC 12 warns of each array bound and
+// each template argument that is an int template parameter. Clang checks the same code.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #define RAMIFY_INT_ARRAY_BOUNDS_BEGIN \
   _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wsign-conversion\"")
