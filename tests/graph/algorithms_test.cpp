@@ -283,7 +283,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(no_work_is_lost_at_any_limit, Call, all_calls) {
   int piece = 0;
   for (const std::size_t limit : {1, 16, 32, 2048}) {
     for (const host_graph& graph : graphs_of_each_kind(300)) {
-      check_all_calls<Call>(graph, piece, stride(5), limit);
+      check_all_calls<Call>(graph, piece, stride(7), limit);
     }
   }
 }

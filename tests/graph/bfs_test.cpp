@@ -154,14 +154,14 @@ BOOST_DATA_TEST_CASE(the_extreme_schedules, data::make({"eager", "late"}), s) {
   const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(s));
   int piece = 0;
   for (const host_graph& graph : graphs_of_each_kind(300))
-    check_all_searches(graph, 0, piece, stride(5));
+    check_all_searches(graph, 0, piece, stride(11));
 }
 
 BOOST_DATA_TEST_CASE(no_work_is_lost_at_any_limit, data::make({1, 2, 16, 32, 2048}),
                      pending_launches) {
   int piece = 0;
   for (const host_graph& graph : graphs_of_each_kind(500)) {
-    check_all_searches(graph, 0, piece, stride(5), std::size_t(pending_launches));
+    check_all_searches(graph, 0, piece, stride(11), std::size_t(pending_launches));
   }
 }
 
