@@ -75,7 +75,7 @@ struct round_state {
 ///     explicit Phase(const Program&);       // __device__, as are the following; full warps call
 ///     unsigned vertices_of(unsigned word);  // returns the bits of the vertices to visit among the
 ///                                           // 32 of a word; each lane has another word
-///     void visit(bool has, unsigned v);     // all lanes have the same word, and different vertices
+///     void visit(bool has, unsigned v);     // all lanes have the same word and different vertices
 ///     void end();                           // after all visits of a warp
 template <class... Phases>
 struct vertex_phases {
