@@ -71,13 +71,12 @@ struct round_state {
 /// The kernels over vertices that an algorithm has. Each is a class with
 ///
 ///     static constexpr graph_phase phase;
-///     static const char* name();                              // __device__, for traces
-///     explicit Phase(const Program&);                         // the rest is called by full warps
-///     unsigned vertices_of(unsigned word);                    // in each lane: which of the 32
-///                                                             vertices // of a word visit() is
-///                                                             called for
-///     void visit(bool has, unsigned v);                       // v: lane of the word
-///     void end();                                             // after all visits of a warp
+///     static const char* name();            // __device__, for traces
+///     explicit Phase(const Program&);       // __device__, as are the following; full warps call
+///     unsigned vertices_of(unsigned word);  // returns the bits of the vertices to visit among the
+///                                           // 32 of a word; each lane has another word
+///     void visit(bool has, unsigned v);     // all lanes have the same word and different vertices
+///     void end();                           // after all visits of a warp
 template <class... Phases>
 struct vertex_phases {
   /// Calls call(static_cast<Phase*>(nullptr)) for the class of a phase, if there is one.
@@ -87,16 +86,19 @@ struct vertex_phases {
   }
 };
 
-/// The program of a launch chain. `Search` is the algorithm:
+/// The program of a launch chain. `Search` is the algorithm, with the members
 ///
-///     struct state_type;                                      // its part of the state
+///     struct state_type;                  // its part of the state
+///     using state = round_state<state_type>;
 ///     using phases = vertex_phases<...>;
-///     graph_phase due(const round_state<state_type>&) const;  // __host__ __device__
-///     void end_round(round_state<state_type>&) const;         // __device__, one thread: after
-///                                                             // `edges`; before round is
-///                                                             increased
-///     void end_phase(round_state<state_type>&, graph_phase) const;  // after a vertex phase
-///     Visitor visitor(const Program&, const edge_frontier&) const;  // for for_edges()
+///     graph_phase due(const state&) const;              // __host__ __device__
+///     void end_round(state&) const;                     // __device__, one thread: after `edges`,
+///                                                       // before the round is counted
+///     void end_phase(state&, graph_phase) const;        // the same, after a phase over vertices
+///     Visitor visitor(const Program&, const edge_frontier&) const;  // __device__, for for_edges()
+///
+/// and, for the host: report_type; has_lists, which is false if the frontier is the whole graph;
+/// take(), which takes its scratch memory; first_state(); complete(), which completes the report.
 template <class Search_, bool has_children_>
 struct graph_program : runtime::chain_link {
   using search_type = Search_;
