@@ -33,9 +33,7 @@ enum class algorithm { bfs, sssp, components, pagerank };
   return ramify::choice_name(a, {"bfs", "sssp", "components", "pagerank"});
 }
 [[nodiscard]] algorithm parse_algorithm(std::string_view text) {
-  return ramify::parse_choice(
-      "algorithm", text,
-      std::array{algorithm::bfs, algorithm::sssp, algorithm::components, algorithm::pagerank});
+  return ramify::parse_choice<algorithm>("algorithm", text);
 }
 
 struct options {

@@ -49,6 +49,8 @@
 /// Source     the join counter is that of Cilk's closures (Blumofe et al., PPoPP 1995), and of the
 ///            device-side reductions in CUDA's sample threadFenceReduction.
 
+#include <ramify/runtime/requirements.hpp>
+
 #include <cstddef>
 #include <ramify/fork_join/config.hpp>
 #include <ramify/fork_join/join_tree.cuh>

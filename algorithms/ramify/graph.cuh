@@ -51,6 +51,8 @@
 /// Not for       graphs of a few thousand edges, where a loop on the host is faster; many sources
 ///               at once, which could share reads of the edges.
 
+#include <ramify/runtime/requirements.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <ramify/graph/bfs.cuh>

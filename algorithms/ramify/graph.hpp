@@ -24,6 +24,8 @@
 ///           the outputs are undefined.
 /// Cost      as <ramify/graph.cuh>; on the CUDA backend host memory adds the copies.
 
+#include <ramify/runtime/requirements.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <ramify/graph/config.hpp>

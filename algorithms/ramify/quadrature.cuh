@@ -41,6 +41,8 @@
 /// Source     PAGANI (Sakiotis et al., SC 2021) splits breadth first, too; it filters regions out
 ///            for ever, where this one keeps them.
 
+#include <ramify/runtime/requirements.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <memory>

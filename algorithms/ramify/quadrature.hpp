@@ -18,6 +18,8 @@
 ///            device_launch_error. A quadrature that does not converge is no error: the result
 ///            states its status.
 
+#include <ramify/runtime/requirements.hpp>
+
 #include <cstddef>
 #include <ramify/quadrature/config.hpp>
 #include <ramify/quadrature/genz.hpp>

@@ -76,8 +76,7 @@ std::string_view to_string(graph_kind kind) {
 }
 
 graph_kind parse_graph_kind(std::string_view text) {
-  return ramify::parse_choice(
-      "kind", text, std::array{graph_kind::kronecker, graph_kind::uniform, graph_kind::grid});
+  return ramify::parse_choice<graph_kind>("kind", text);
 }
 
 edge_list make_random_graph(graph_kind kind, unsigned scale, unsigned factor, std::uint64_t seed) {

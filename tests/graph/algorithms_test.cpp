@@ -226,7 +226,7 @@ template <class Call>
 void check_all_calls(const host_graph& graph, int& piece, int of = 1,
                      std::size_t pending_launches = 0) {
   for (const route taken : routes) {
-    for (const edge_strategy strategy : ramify::all_edge_strategies) {
+    for (const edge_strategy strategy : ramify::all_choices<edge_strategy>()) {
       if (piece++ % of != 0) continue;
       BOOST_TEST_CONTEXT(graph.name << ", " << graph.vertices() << " vertices, "
                                     << to_string(strategy) << ", " << to_string(taken)) {
@@ -420,7 +420,7 @@ BOOST_AUTO_TEST_CASE(ranks_converge_and_are_the_same_in_every_run) {
   std::vector<double> first;
   int piece = 0;
   for (const route taken : routes) {
-    for (const edge_strategy strategy : ramify::all_edge_strategies) {
+    for (const edge_strategy strategy : ramify::all_choices<edge_strategy>()) {
       if (left_out(piece)) continue;
       auto config = with_base<ramify::pagerank_config>(config_of(taken, strategy));
       config.tolerance = 1e-9;

@@ -22,7 +22,7 @@ constexpr bfs_direction all_directions[] = {bfs_direction::top_down, bfs_directi
 void check_all_searches(const host_graph& graph, std::int32_t source, int& piece, int of = 1,
                         std::size_t pending_launches = 0) {
   for (const route taken : routes) {
-    for (const edge_strategy strategy : ramify::all_edge_strategies) {
+    for (const edge_strategy strategy : ramify::all_choices<edge_strategy>()) {
       for (const bfs_direction direction : all_directions) {
         if (piece++ % of != 0) continue;
         BOOST_TEST_CONTEXT(graph.name << ", " << graph.vertices() << " vertices, "
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(a_bottom_up_level_is_followed_by_top_down) {
   for (int v = 60; v < 160; ++v) edges.emplace_back(v - 1, v);
   const host_graph graph("clique and path", 160, edges, true);
   for (const route taken : routes) {
-    for (const edge_strategy strategy : ramify::all_edge_strategies) {
+    for (const edge_strategy strategy : ramify::all_choices<edge_strategy>()) {
       auto config = bfs_config_of(taken, strategy, bfs_direction::optimizing);
       config.alpha = 100;
       const auto report = check_bfs(graph, 0, config);

@@ -4,7 +4,6 @@
 /// \file
 /// Graphs, configurations and reports of the graph algorithms. Plain C++.
 
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -93,20 +92,13 @@ enum class bfs_direction {
   return choice_name(d, {"automatic", "top_down", "bottom_up", "optimizing"});
 }
 
-/// All strategies, in their order.
-inline constexpr std::array all_edge_strategies{
-    edge_strategy::thread,     edge_strategy::warp,       edge_strategy::block,
-    edge_strategy::child_grid, edge_strategy::aggregated, edge_strategy::balanced};
-
 /// Returns the enumerator of that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline edge_strategy parse_edge_strategy(std::string_view text) {
-  return parse_choice("strategy", text, all_edge_strategies);
+  return parse_choice<edge_strategy>("strategy", text);
 }
 /// Returns the enumerator of that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline bfs_direction parse_bfs_direction(std::string_view text) {
-  return parse_choice("direction", text,
-                      std::array{bfs_direction::automatic, bfs_direction::top_down,
-                                 bfs_direction::bottom_up, bfs_direction::optimizing});
+  return parse_choice<bfs_direction>("direction", text);
 }
 
 /// Configuration of all graph algorithms.

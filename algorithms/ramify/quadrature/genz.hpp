@@ -31,10 +31,6 @@ enum class genz_family {
   discontinuous,  ///< exp(sum a x) where x_1 <= u_1 and x_2 <= u_2, else 0
 };
 
-inline constexpr std::array genz_families{genz_family::oscillatory, genz_family::product_peak,
-                                          genz_family::corner_peak, genz_family::gaussian,
-                                          genz_family::c0,          genz_family::discontinuous};
-
 [[nodiscard]] constexpr std::string_view to_string(genz_family f) {
   return choice_name(
       f, {"oscillatory", "product_peak", "corner_peak", "gaussian", "c0", "discontinuous"});
@@ -42,7 +38,7 @@ inline constexpr std::array genz_families{genz_family::oscillatory, genz_family:
 
 /// Returns the enumerator of that name. \throws std::invalid_argument naming the choices
 [[nodiscard]] inline genz_family parse_genz_family(std::string_view text) {
-  return parse_choice("family", text, genz_families);
+  return parse_choice<genz_family>("family", text);
 }
 
 /// A member of a family.
