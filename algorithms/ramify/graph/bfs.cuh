@@ -107,7 +107,7 @@ struct bottom_up {
     const unsigned word = __ballot_sync(full_warp_mask, is_found);
     if (word == 0 || threadIdx.x % 32 != 0) return;
     next_closed[v / 32] = closed[v / 32] | word;
-    found += static_cast<unsigned>(__popc(static_cast<int>(word)));
+    found += static_cast<unsigned>(__popc(word));
   }
   __device__ void end() const {
     if (found > 0) atomicAdd(next_found, found);

@@ -47,18 +47,19 @@ struct run_setup {
   [[nodiscard]] route_choice choose() const {
     constexpr double rounds = 10;
     const bool by_host = loop.wanted == flat_loop::host;
-    const route_plan host{.host_round_trips = 2 * rounds};
-    const route_plan graph{.host_launches = 2, .graph_iterations = rounds, .graph_loops = 1};
-    const route_plan device = has_child_grids(config.strategy)
-                                  ? route_plan{.tail_launches = rounds}
-                                  : route_plan{.nested_levels = rounds};
+    const route_plan by_rounds_of_host{.host_round_trips = 2 * rounds};
+    const route_plan by_loop{.host_launches = 2, .graph_iterations = rounds, .graph_loops = 1};
+    const route_plan by_kernels = has_child_grids(config.strategy)
+                                      ? route_plan{.tail_launches = rounds}
+                                      : route_plan{.nested_levels = rounds};
     constexpr unsigned slots_needed = 2;  // of the driver and of a step
     const route_choice choice =
         captured && by_host
             ? choose_route(config.route, limit, slots_needed,
                            route_choice{route::device, "captured without a graph's loop"})
             : choose_route(config.route, limit, slots_needed,
-                           {by_host ? host : graph, device, by_host ? route::device : route::flat},
+                           {by_host ? by_rounds_of_host : by_loop, by_kernels,
+                            by_host ? route::device : route::flat},
                            stream);
     if (captured && choice.taken == route::flat) runtime::require_capturable(loop, true);
     return choice;
