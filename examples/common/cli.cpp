@@ -132,8 +132,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// Returns the option that an unknown argument may mean: one that begins with it, or the one that is
-/// most alike. Returns an empty string if there is none.
+/// Returns the option that an unknown argument may mean: one that begins with it, or the one that
+/// is most alike. Returns an empty string if there is none.
 std::string option_like(const CLI::App& app, const std::string& argument) {
   const std::string word = argument.substr(0, argument.find('='));
   const std::string letters = word.substr(std::min(word.find_first_not_of('-'), word.size()));
