@@ -103,7 +103,7 @@ void declare_algorithm(CLI::App& app, options& o) {
       ->capture_default_str()
       ->excludes(source);
   common::add_choice(app, "--strategy", ramify::parse_edge_strategy, o.search.strategy,
-                     "Who visits the edges of a vertex: thread, warp, block, child_grid, "
+                     "What visits the edges of a vertex: thread, warp, block, child_grid, "
                      "aggregated or balanced");
   common::add_whole_number(app, "--heavy-degree", o.search.heavy_degree,
                            "child_grid, aggregated: edges of a vertex that gets a child grid", 1);
@@ -145,8 +145,8 @@ struct results {
 
 /// What one run reports.
 struct outcome {
-  ramify::run_report launches;  ///< and times
-  std::vector<std::pair<std::string, double>> numbers;
+  ramify::run_report launches;        ///< and times
+  nlohmann::ordered_json numbers;     ///< of the algorithm, by name
   std::uint64_t traversed_edges = 0;  ///< by the rule of Graph 500; 0: not counted
 };
 
@@ -184,9 +184,9 @@ outcome search(const common::stored_graph& graph, std::int64_t source, const opt
     check(common::search_fault(graph, static_cast<std::int32_t>(source), to.levels, to.parents));
   }
   return {r,
-          {{"reached vertices", double(r.reached)},
-           {"largest level", double(r.levels)},
-           {"bottom-up levels", double(r.bottom_up_levels)}},
+          {{"reached_vertices", r.reached},
+           {"largest_level", r.levels},
+           {"bottom_up_levels", r.bottom_up_levels}},
           traversed_edges(graph, [&](std::size_t v) { return to.levels[v] >= 0; })};
 }
 
@@ -201,10 +201,10 @@ outcome find_paths(const common::stored_graph& graph, std::int64_t source, const
     check(common::paths_fault(graph, static_cast<std::int32_t>(source), to.distances, to.parents));
   }
   return {r,
-          {{"reached vertices", double(r.reached)},
-           {"buckets", double(r.buckets)},
-           {"visited edges", double(r.visited_edges)},
-           {"delta", double(r.delta)}},
+          {{"reached_vertices", r.reached},
+           {"buckets", r.buckets},
+           {"visited_edges", r.visited_edges},
+           {"delta", r.delta}},
           traversed_edges(graph, [&](std::size_t v) {
             return to.distances[v] < std::numeric_limits<float>::infinity();
           })};
@@ -215,7 +215,7 @@ outcome find_components(const common::stored_graph& graph, const options& o, res
   const auto r = ramify::connected_components(
       graph.view(), to.components, with_shared<ramify::graph_options>(ramify::graph_config{}, o));
   if (o.verify) check(common::components_fault(graph, to.components));
-  return {r, {{"components", double(r.components)}}, 0};
+  return {r, {{"components", r.components}}, 0};
 }
 
 outcome rank(const common::stored_graph& graph, const options& o, results& to) {
@@ -223,7 +223,7 @@ outcome rank(const common::stored_graph& graph, const options& o, results& to) {
   const auto r =
       ramify::pagerank(graph.view(), to.ranks, with_shared<ramify::pagerank_options>(o.ranks, o));
   if (o.verify) check(common::ranks_fault(graph, o.ranks.damping, r.iterations, to.ranks));
-  return {r, {{"iterations", double(r.iterations)}, {"change", r.change}}, 0};
+  return {r, {{"iterations", r.iterations}, {"change", r.change}}, 0};
 }
 
 /// Returns a source for each run: the one that is given, or random vertices with edges.
@@ -309,8 +309,9 @@ nlohmann::ordered_json to_json(const common::stored_graph& graph, const std::vec
   if (teps.mean > 0) {
     json["teps"] = {{"min", teps.least}, {"harmonic_mean", teps.mean}, {"max", teps.most}};
   }
-  for (const auto& [name, value] : runs.back().numbers) json[name] = value;
-  json["report"] = common::to_json(runs.back().launches);
+  json.update(runs.back().numbers);
+  json.update(common::to_json(runs.back().launches));
+  json["seconds"] = runs.back().launches.total_ms * 1e-3;
   if (o.verify) json["verified"] = true;
   return json;
 }
@@ -319,7 +320,11 @@ void print(std::ostream& out, const common::stored_graph& graph, const std::vect
            const speed& teps, const options& o) {
   out << "algorithm: " << to_string(o.chosen) << "\nvertices: " << graph.vertices()
       << "\nedges: " << graph.targets.size() << "\nruns: " << runs.size() << '\n';
-  for (const auto& [name, value] : runs.back().numbers) out << name << ": " << value << '\n';
+  for (const auto& [name, value] : runs.back().numbers.items()) {
+    std::string text = name;
+    std::ranges::replace(text, '_', ' ');
+    out << text << ": " << value << '\n';
+  }
   out << runs.back().launches;
   if (teps.mean > 0) {
     out << "traversed edges per second: " << teps.mean << " (harmonic mean; " << teps.least

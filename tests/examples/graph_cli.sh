@@ -57,7 +57,7 @@ for strategy in thread warp block child_grid aggregated balanced; do
   output_has 'verified: 3 runs'
 done
 expect 0 - --generate kronecker --scale 8 --direction top_down --pending-launches 16 --backend cpu
-output_has 'bottom-up levels: 0'
+output_has 'bottom up levels: 0'
 expect 0 - --generate kronecker --scale 8 --searches 4 --report json --verify
 for line in '"runs": 4,' '"harmonic_mean": ' '"verified": true' '"backend_reason": "'; do
   output_has "$line"

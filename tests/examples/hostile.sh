@@ -15,7 +15,7 @@ cd "$work" || exit 1
 export LC_ALL=C
 
 # Each run takes much less than a second; a run that would take hours is an error.
-for program in amr nbody quicksort rooted_tree tree_search; do
+for program in amr graph nbody quadrature quicksort rooted_tree tree_search; do
   eval "$program() { timeout 20 \"$bin/$program\" \"\$@\"; }"
 done
 # Short runs.
@@ -25,6 +25,8 @@ fly() { nbody --plummer 5 --steps 1 --backend cpu --quiet "$@"; }
 nbody_long() { nbody --plummer 100000 --steps 100000 --backend cpu --quiet "$@"; }
 tree() { rooted_tree --generate path --n 5 --backend cpu "$@"; }
 search() { tree_search --tree small --backend cpu "$@"; }
+walk() { graph --input in/edges --vertices 3 --source 0 --backend cpu --quiet "$@"; }
+area() { quadrature --dimensions 2 --relative-tolerance 1e-3 --backend cpu --quiet "$@"; }
 flow() { amr --max-level 0 --frames 0 --t-end 1e-9 --backend cpu --quiet --output-dir d "$@"; }
 # Limits the memory to 2 GB. AddressSanitizer needs more, so it ends the case as expected.
 limit_memory() {
@@ -434,6 +436,42 @@ done <<'TABLE'
 0 ~ - ~ printf '0,0,0,1e20,0,0,-2e30\n' | nbody --input - --steps 0 --backend cpu && grep -Eq '^ +0 +-1\.0000e\+70 +0\.0000000 +-1\.0000e\+70 +0\.00e\+00 +0\.0000$' out
 0 ~ - ~ search --quiet
 0 ~ - ~ flow --checkpoint o && amr --restart o --checkpoint o --t-end 2e-9 --backend cpu --quiet --output-dir d
+# ---- graphs and quadrature ----
+0 ~ - ~ graph --help
+0 ~ - ~ quadrature --help
+2 ~ did you mean --edge-factor? ~ graph --edge_factor 3
+2 ~ did you mean --family? ~ quadrature --famly c0
+2 ~ '' is not a whole number ~ graph --generate grid --side ''
+2 ~ '-1' is not a whole number ~ graph --generate kronecker --scale -1
+2 ~ --scale ~ graph --generate kronecker --scale 64
+2 ~ --damping ~ graph --generate grid --algorithm pagerank --damping nan
+2 ~ --delta ~ graph --generate grid --algorithm sssp --delta nan
+2 ~ the maximum is ~ walk --vertices 1e30
+2 ~ --source ~ walk --source -1
+2 ~ --relative-tolerance ~ area --relative-tolerance nan
+2 ~ --difficulty ~ quadrature --difficulty nan --backend cpu
+2 ~ --difficulty ~ quadrature --difficulty inf --backend cpu
+2 ~ is not a number ~ quadrature --a '' --u 1
+2 ~ '18446744073709551616' is too large ~ area --max-evaluations 18446744073709551616
+0 ~ - ~ walk --output o && [ "$(wc -l <o)" -ge 3 ]
+0 ~ - ~ graph --input - --vertices 3 --source 0 --backend cpu --output - <in/edges 2>report && [ -s out ]
+2 ~ --output is the input file of --input, which is never changed ~ walk --output in/edges
+2 ~ --output and --trace name the same file ~ walk --output o.html --trace o.html
+2 ~ name the same file ~ area --report o.json --trace o.json
+5 ~ nofolder ~ walk --output nofolder/o
+5 ~ readonly ~ walk --output readonly
+5 ~ No space left on device ~ walk --output - >/dev/full
+5 ~ cannot write standard output: No space left on device ~ area >/dev/full
+5 ~ File too large ~ (ulimit -f 1; graph --generate grid --side 100 --backend cpu --quiet --output o)
+3 ~ No such file ~ graph --input nowhere
+3 ~ is a directory ~ graph --input folder/.
+3 ~ in/nul, line 1: '1' is not two vertices ~ graph --input in/nul --source 0
+3 ~ in/sparse ~ graph --input in/sparse --source 0 --backend cpu
+3 ~ in/utf16 ~ graph --input in/utf16 --source 0
+1 ~ not enough memory ~ (limit_memory; graph --generate kronecker --scale 28 --backend cpu)
+4 ~ the cuda backend cannot run ~ graph --generate grid --device 4096
+4 ~ the cuda backend cannot run ~ quadrature --device 4096
+0 ~ - ~ for run in walk area; do $run --report json >o && grep -q '^  "version": ' o && grep -q '^  "work_ms": ' o && grep -q '^  "seconds": ' o || exit 1; done
 TABLE
 
 cksum in/* | cmp - before || { echo "FAILED: an input file was changed"; failures=$((failures + 1)); }

@@ -91,6 +91,16 @@ struct work_sharing_context : runtime::chain_link {
     return next;
   }
 
+  /// Returns the state of a flat round for finished() and due_round(), which read only the number of
+  /// frontier nodes. Other blocks may already append to the other list.
+  [[nodiscard]] __device__ round_state state_at_begin() const {
+    round_state now{};
+    now.filled = state->filled;
+    now.count[0] = load_relaxed(state->count[0]);
+    now.count[1] = load_relaxed(state->count[1]);
+    return now;
+  }
+
   // ---- the program of the launch chain
 
   /// After a list has overflowed, no round follows; check() throws.
@@ -196,7 +206,7 @@ __global__ void __launch_bounds__(Context::tuning::threads)
 template <class Context>
 __global__ void __launch_bounds__(Context::tuning::threads) traverse_round_flat(Context context) {
   const traced here(context.trace, __func__);
-  const round_state state = *context.state;
+  const round_state state = context.state_at_begin();
   if (context.finished(state)) {
     if (blockIdx.x == 0 && threadIdx.x == 0) end_iteration(context, state);
     return;
