@@ -91,7 +91,7 @@ struct work_sharing_context : runtime::chain_link {
     return next;
   }
 
-  /// Returns the state of a flat round for finished() and due_round(), which read only the number of
+  /// Returns the state for finished() and due_round() in a flat round. They read only the number of
   /// frontier nodes. Other blocks may already append to the other list.
   [[nodiscard]] __device__ round_state state_at_begin() const {
     round_state now{};
