@@ -45,9 +45,9 @@ std::vector<std::size_t> sizes() {
 }
 
 /// Returns all inputs, or two of them under a sanitizer, because all run the same code.
-std::span<const distribution> inputs() {
-  static constexpr distribution few[] = {distribution::uniform, distribution::zipf};
-  return tests::effort() < 1 ? few : common::all_distributions();
+std::vector<distribution> inputs() {
+  if (tests::effort() < 1) return {distribution::uniform, distribution::zipf};
+  return ramify::all_choices<distribution>();
 }
 
 using all_types = std::tuple<std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, float,
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(every_size_and_input, Key, all_types) {
   // For all types but one, it runs only some of the cases, with other sizes for each distribution.
   const int every = sorted_as_bits ? 9 : std::is_same_v<Key, std::uint32_t> ? 1 : 5;
   int number = 0;
-  for (const auto d : common::all_distributions()) {
+  for (const auto d : ramify::all_choices<distribution>()) {
     for (const std::size_t n : sizes<Key>()) {
       if (tests::left_out(pair, tests::effort() < 0.1 ? 41 : 11)) continue;
       if (runs_on_cpu() && number++ % every != 0) continue;
@@ -120,8 +120,8 @@ BOOST_DATA_TEST_CASE(keys_in_order_stay_or_are_reversed, data::make({false, true
 BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::random_schedules()), seed) {
   const ramify::cpu::scoped_executor_config config(
       {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
-  const auto d =
-      common::all_distributions()[std::size_t(seed) % common::all_distributions().size()];
+  const auto all = ramify::all_choices<distribution>();
+  const distribution d = all[std::size_t(seed) % all.size()];
   BOOST_TEST_CONTEXT(common::to_string(d)) {
     // The inputs have up to three levels, about ten leaves of pairs, and about three leaves.
     expect_sorted_every_way(make_input<tests::page>(d, 300, std::uint64_t(seed)));
