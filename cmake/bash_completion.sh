@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Writes the bash completion of a program, from the options that its --help lists.
+# Writes the bash completion of a program. The options are those that its --help lists.
 #   bash_completion.sh PROGRAM OUTPUT
 set -euo pipefail
 program=$1 output=$2
 name=$(basename "$program")
 help=$("$program" --help)
 
-# One line an option: its names, "|" between them; a tab; then "file" for a file or folder, "none" for
-# another value, "flag" without a value, or the words of a list of choices.
+# One line for each option: its names, separated by "|"; a tab; and the kind of its value. The kind is
+# "flag" (no value), "file" (a file or folder), the words of a list of choices, or "none" (another
+# value, which is not completed).
 options=$(awk '
   function finish() { if (names != "") print names "\t" kind(); names = "" }
   # Returns the words of a list such as "cuda, cpu or automatic", or "".

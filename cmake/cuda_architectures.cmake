@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Sets the default GPU architectures: this machine's GPU if there is one, else machine code for
-# Hopper and PTX for Turing and later, which the driver compiles. With RAMIFY_ALL_ARCHITECTURES, for
-# packages, cuda_language.cmake sets machine code for all major architectures instead.
+# Hopper and PTX for Turing and later, which the driver compiles. RAMIFY_ALL_ARCHITECTURES is for
+# packages: with it, cuda_language.cmake calls ramify_all_architectures() instead.
 option(RAMIFY_ALL_ARCHITECTURES "Machine code for all major GPU architectures, for packages" OFF)
 if(RAMIFY_ALL_ARCHITECTURES AND (DEFINED CMAKE_CUDA_ARCHITECTURES OR DEFINED ENV{CUDAARCHS}))
   message(FATAL_ERROR "RAMIFY_ALL_ARCHITECTURES excludes CMAKE_CUDA_ARCHITECTURES and CUDAARCHS")
@@ -16,8 +16,8 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS}
   endif()
 endif()
 
-# ramify_all_architectures(<result> <nvcc>): sets <result> to machine code for those of the major
-# architectures that nvcc supports, and PTX of the newest one for GPUs that appear later.
+# ramify_all_architectures(<result> <nvcc>): sets <result> to machine code for those of the
+# architectures below that nvcc supports, and to PTX of the newest one for GPUs that appear later.
 function(ramify_all_architectures result nvcc)
   execute_process(COMMAND ${nvcc} --list-gpu-code OUTPUT_VARIABLE supported ERROR_QUIET)
   set(architectures)
@@ -34,13 +34,14 @@ function(ramify_all_architectures result nvcc)
 endfunction()
 
 # ramify_machine_code(<result> <CMAKE_CUDA_ARCHITECTURES>): sets <result> to the architectures for which
-# the build has machine code, for instance "75,86,90a", or to "unknown".
+# the build has machine code, for instance "75,86,90a". Sets it to "unknown" for native, all and
+# all-major.
 function(ramify_machine_code result architectures)
   set(numbers)
   foreach(architecture IN LISTS architectures)
     if(architecture MATCHES "^([0-9]+[af]?)(-real)?$")
       list(APPEND numbers ${CMAKE_MATCH_1})
-    elseif(NOT architecture MATCHES "^[0-9]+[af]?-virtual$") # native, all, all-major
+    elseif(NOT architecture MATCHES "^[0-9]+[af]?-virtual$")
       set(${result} unknown PARENT_SCOPE)
       return()
     endif()

@@ -58,7 +58,7 @@ double next_frame_time(const common::amr_settings& s, double now) {
   return next > now ? std::min(next, s.flow.end_time) : s.flow.end_time;
 }
 
-/// The folder of a run, which is made before the work begins. The destructor removes what is still
+/// Makes the folder of a run. The destructor removes the folders that it made and that are still
 /// empty, so that a run that could not start leaves no folder.
 class run_folder {
  public:
@@ -86,7 +86,7 @@ class run_folder {
   std::vector<fs::path> made_;  ///< the folder, the folder that contains it, ...
 };
 
-/// The names of the frames, and of their list.
+/// Returns the pattern of the names of the frames and of their list.
 std::regex names_of_frames(const common::amr_settings& s) {
   return std::regex(std::string(to_string(s.flow.problem)) + "(_[0-9]{4,}\\.(vtu|png)|\\.pvd)");
 }

@@ -124,8 +124,8 @@ double drift(const std::vector<energy_sample>& history, const energy_sample& now
   return first == 0 ? 0 : (now.sums.energy() - first) / std::abs(first);
 }
 
-/// Prints a number with a blank before it: with decimals, or with an exponent if it is too large or
-/// too small for that.
+/// Prints a number in `width` columns: with `decimals` decimals, or with an exponent if it is too
+/// large or too small for that.
 void print_cell(std::ostream& out, int width, int decimals, double number) {
   const double magnitude = std::abs(number);
   const bool plain = number == 0 || (magnitude >= 1e-3 && magnitude < 1e3);

@@ -48,10 +48,10 @@ else
     if [ ! -f "$build/device_runtime/libramify_runtime.a" ]; then
       build=$place
       if [ ! -f "$build/CMakeCache.txt" ]; then
-        # Not all of these packages are needed here, so continue without them.
+        # The script needs only some of these packages, so it continues if they cannot be installed.
         "$root/cmake/install_packages.sh" >&2 || true
         echo "Building the CPU executor in build/try" >&2
-        # A fresh Debian or Ubuntu has no make. Later uses keep the generator.
+        # A fresh Debian or Ubuntu has no make. CMake keeps the generator in its cache.
         if command -v ninja >/dev/null; then export CMAKE_GENERATOR=Ninja; fi
       fi
       cmake -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DRAMIFY_CUDA=OFF \

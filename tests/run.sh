@@ -40,8 +40,8 @@ if nvidia-smi -L >/dev/null 2>&1; then
     "-DCMAKE_CUDA_FLAGS_RELEASE=-O3 -DNDEBUG")
 fi
 
-# GCC takes a tenth less time if it collects garbage only above 600 MB. (clang-tidy reads the
-# compile commands, but does not know the option.)
+# GCC takes a tenth less time if it collects garbage only above 600 MB. (clang-tidy, which --all
+# runs, reads the compile commands and rejects the option.)
 flags=()
 if [ $all = no ] && "${CXX:-c++}" --version 2>/dev/null | grep -q 'Free Software Foundation'; then
   flags=("-DCMAKE_CXX_FLAGS=${CXXFLAGS:-} --param=ggc-min-heapsize=600000")

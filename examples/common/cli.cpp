@@ -89,7 +89,7 @@ number_fault parse_whole_number(std::string_view word, std::uint64_t& value) {
     word.remove_prefix(word.substr(1).starts_with('+') ? 2 : 1);
     const std::string exponent = take_digits();
     if (exponent.empty()) return number_fault::malformed;
-    // An exponent beyond the range of int is as good as the largest one that is used here.
+    // Larger exponents count as 10,000, which makes every number but 0 too large.
     power_of_10 += std::min(parse<int>(exponent).value_or(10'000), 10'000);
   } else if (!word.empty()) {
     const auto* const found = std::ranges::find(units, word, &unit::name);
@@ -132,8 +132,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// Returns the option that an unknown argument may mean: one that begins with it, or the one that
-/// is most alike. Returns an empty string if there is none.
+/// Returns the option that an unknown argument may mean: one that begins with the argument, or the
+/// most similar one. Returns an empty string if there is none.
 std::string option_like(const CLI::App& app, const std::string& argument) {
   const std::string word = argument.substr(0, argument.find('='));
   const std::string letters = word.substr(std::min(word.find_first_not_of('-'), word.size()));
@@ -144,7 +144,8 @@ std::string option_like(const CLI::App& app, const std::string& argument) {
     for (const std::string& name : option->get_lnames()) {
       std::size_t distance = edit_distance(word, "--" + name);
       if (letters.size() > 1 && name.starts_with(letters)) distance = 0;
-      if (!word.starts_with('-') && name != letters) continue;  // rather a value without its option
+      // An argument without a dash is probably a value whose option is missing.
+      if (!word.starts_with('-') && name != letters) continue;
       if (distance < least) {
         least = distance;
         closest = name;
@@ -282,7 +283,7 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
 
 std::function<std::string(const std::string&)> number_in(double least, double most) {
   return [=](const std::string& word) -> std::string {
-    // from_chars() accepts no plus sign, and CLI11 no "+-1".
+    // from_chars() accepts no plus sign. After it is removed, "+-1" must still be rejected.
     const std::string_view digits = std::string_view(word).substr(word.starts_with('+') ? 1 : 0);
     const auto value = parse<double>(digits);
     if (value && !(word.starts_with('+') && digits.starts_with('-')) && *value >= least &&

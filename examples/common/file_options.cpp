@@ -115,7 +115,8 @@ void file_options::check() const {
       }
     }
   }
-  // Otherwise the report would change an input, or would be lost with the file that is replaced.
+  // If standard output went to one of the files, the report would change an input, or would be lost
+  // when the output file is replaced.
   const identity printed = identity_of("-", true);
   for (const checked_file& one : given) {
     if (one.same != printed || (one.option->is_output && one.file == "-")) continue;

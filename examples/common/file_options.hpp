@@ -51,7 +51,7 @@ class file_options {
     bool is_output;
     std::string may_replace;
 
-    /// Returns the file, or none: without the option, and for `--report text`.
+    /// Returns the file, or none if the option is not given or is `--report text` or `json`.
     [[nodiscard]] std::optional<std::string> file() const;
   };
   std::vector<file_option> all_;

@@ -39,7 +39,7 @@ void write_report(const std::string& requested, std::ostream& out, Json json, Pr
     if (requested != "text") write_file(requested, dump);
     print(out);
   }
-  // run_program() checks standard output.
+  // Only standard error is checked here; run_program() checks standard output.
   if (&out == &std::cerr && !out.flush()) throw bad_output("cannot write standard error");
 }
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Checks what an install tree has beside the CMake package: the license, the example programs with
-# manual pages and completions, and the pkg-config file.
+# Checks what an install tree contains in addition to the CMake package: the license, the example
+# programs with manual pages and completions, and the pkg-config file.
 #   check_install_tree.sh INSTALLED SOURCE BUILD WORK
 set -euo pipefail
 installed=$1 source=$2 build=$3 work=$4
 fail() { echo "check_install_tree.sh: $*" >&2; exit 1; }
-cached() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; } # a variable of the build
+cached() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; } # variable: prints its value in the build
 
 cmp "$source/LICENSE" "$installed/share/doc/ramify/LICENSE"
 

@@ -28,7 +28,8 @@ search() { tree_search --tree small --backend cpu "$@"; }
 walk() { graph --input in/edges --vertices 3 --source 0 --backend cpu --quiet "$@"; }
 area() { quadrature --dimensions 2 --relative-tolerance 1e-3 --backend cpu --quiet "$@"; }
 flow() { amr --max-level 0 --frames 0 --t-end 1e-9 --backend cpu --quiet --output-dir d "$@"; }
-# Limits the memory to 2 GB. AddressSanitizer needs more, so it ends the case as expected.
+# Limits the memory to 2 GB. AddressSanitizer needs more: with it, the function ends the case with the
+# expected message and status.
 limit_memory() {
   if ldd "$bin/quicksort" | grep -q libasan; then
     echo "not enough memory" >&2

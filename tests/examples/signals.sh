@@ -61,8 +61,8 @@ kill -TERM $pid
 wait_status $pid
 [ "$status" -eq 143 ] && [ ! -e o.csv ] || fail "status $status after two signals"
 
-# Sends a signal to a sort that is writing, and sets `status`. A sort that completes the file before
-# the signal arrives, on a busy machine, is repeated.
+# Sends a signal to a sort that is writing, and sets `status`. On a busy machine the sort may complete
+# the file before the signal arrives; then it is repeated.
 signal_in_write() { # signal
   for _ in $(seq 10); do
     echo old >o

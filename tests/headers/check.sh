@@ -6,8 +6,8 @@
 #   check.sh pairs CXX JOBS ROOT            every ordered pair of public headers
 #   check.sh instantiated CXX JOBS ROOT     templates of all families, with one number type for each
 #   check.sh together_cuda NVCC JOBS ROOT   all public headers in both orders, by nvcc
-#   check.sh requirements CXX JOBS ROOT     unsuitable compilers: the first message names what is needed
-# C++ compilers must find no sign conversion, narrowing or shadowed name.
+#   check.sh requirements CXX JOBS ROOT     unsuitable compilers: the first error names what is needed
+# A C++ compiler must not warn of sign conversions, narrowing or shadowed names.
 # The files of pairs and of all headers end with `using namespace ramify; using namespace std;` and
 # call std::max and std::min.
 set -euo pipefail
@@ -58,8 +58,8 @@ case $form in
     check_requirements
     exit ;;
   instantiated)
-    # The sources of the facade. Their own code is not checked here, only the headers'.
-    # An instance is the first of the family's INSTANCES in algorithms/CMakeLists.txt.
+    # The sources of the facade instantiate the templates. Each family is instantiated for the first of
+    # its INSTANCES in algorithms/CMakeLists.txt.
     sed -nE 's/^ramify_family\(([a-z_]+)( INSTANCES ("[^"]*"|[^ )]*))?.*/\1:\3/p' algorithms/CMakeLists.txt |
       while IFS=: read -r family instance; do
         echo "#include \"$family/on_backend.cuh\""
@@ -75,7 +75,7 @@ case $form in
     include_all "$(tac <<<"$public")" >"$work/all_reversed.cpp" ;;
   pairs)
     for first in $public; do
-      begin=$work/${first//\//_}.begin.hpp # precompiled, because it begins 13 files
+      begin=$work/${first//\//_}.begin.hpp # precompiled, because many files begin with it
       echo "#include <$first>" >"$begin"
       for second in $public; do
         [ "$first" = "$second" ] && continue
@@ -94,11 +94,11 @@ compile() { # file
   if [[ $1 == *.begin.hpp ]]; then
     flags+=("${warnings[@]}" -x c++-header -o "$1.gch")
   elif [[ $1 == *.cu ]]; then
-    # Device code is compiled for one architecture and thrown away.
+    # Device code is compiled for one architecture and discarded.
     flags+=(-arch=sm_90 -rdc=true -Werror all-warnings -Xcicc -O0 -Xptxas -O0 -c -o "$1.o")
   elif [[ $1 == */facade.cpp ]]; then
-    # Warnings about the facade's own code are ignored. (Were it a system header, Clang would not warn
-    # about the templates that it instantiates either.)
+    # Warnings about the facade's own code are ignored. (-isystem cannot do this: Clang gives no warnings
+    # about templates that a system header instantiates.)
     "$compiler" "${flags[@]}" -I algorithms/src -DRAMIFY_FACADE_HAS_CUDA=0 -fsyntax-only \
       "${warnings[@]}" -Wno-error "$1" >"$1.log" 2>&1 &&
       ! grep -E '^(algorithms|device_runtime)/ramify/.*warning:' "$1.log" && return 0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The notice that the driver compiles all kernels, for a GPU without machine code.
+// Tests when the notice is needed that the driver compiles all kernels, and how a program gets it.
 #include <iostream>
 #include <ramify/runtime/notice.hpp>
 #include <string>

@@ -19,6 +19,7 @@ namespace tests::inline RAMIFY_BUILD {
 
 using namespace ramify;
 
+/// The counts of child grids, and the flags by which parent, children and host wait for each other.
 struct foreign_counts {
   unsigned launched = 0;
   unsigned failed = 0;
@@ -27,14 +28,15 @@ struct foreign_counts {
   unsigned released = 0;  ///< 1: the children may end
 };
 
+/// Waits until the host releases the children.
 template <class Counts>
 __global__ void hold_place(Counts* counts) {
   while (load_relaxed(counts->released) == 0) __nanosleep(100);
   atomicAdd(&counts->ran, 1u);
 }
 
-/// Launches children one after another, so that each keeps its place in the pool until all before
-/// it have ended.
+/// Launches children into one stream, so that each child keeps its place in the pool until all
+/// children before it have ended.
 template <class Counts>
 __global__ void launch_without_slots(Counts* counts, unsigned children) {
   for (unsigned i = 0; i < children; ++i) {
@@ -51,7 +53,7 @@ inline void run_foreign_grids(foreign_counts& counts, unsigned children) {
 }
 
 /// Holds places of the pending-launch pool for a scope. The schedule must be parallel:1, so that
-/// the children that wait occupy no worker thread of other runs.
+/// the waiting children occupy no worker thread of other runs.
 class held_places {
  public:
   explicit held_places(unsigned places)
@@ -62,7 +64,7 @@ class held_places {
   held_places(const held_places&) = delete;
   held_places& operator=(const held_places&) = delete;
 
-  /// Ends the grids, and returns their counts.
+  /// Ends the grids, waits for them, and returns their counts.
   const foreign_counts& release() {
     std::atomic_ref(counts_.released).store(1);
     if (host_.joinable()) host_.join();

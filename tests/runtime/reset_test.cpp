@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// cudaDeviceReset(): what a process kept for the device before is made again, a run from before
-// throws, and objects from before destroy nothing of the new context. A reset also ends the failure
-// of a device.
+// cudaDeviceReset(): Ramify makes again what it keeps for a device. A run that began before the
+// reset throws, and objects from before it destroy nothing of the new context. A reset also ends
+// the failure of a device.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstddef>
@@ -27,7 +27,7 @@ namespace {
 
 using ramify::detail::runtime::current_context;
 
-/// The first call may return the error of a fault.
+/// Resets the device. The first cudaDeviceReset() may return the error of an earlier fault.
 void reset_device() {
   static_cast<void>(cudaDeviceReset());
   check(cudaDeviceReset(), "resetting the device");
@@ -72,7 +72,8 @@ std::string run_all() {
 
 __global__ void take_from_heap(void** taken, std::size_t bytes) { *taken = device_malloc(bytes); }
 
-/// Returns whether a kernel gets `bytes` bytes from the heap, which it does not free.
+/// Returns whether a kernel can allocate `bytes` bytes from the heap. The kernel does not free
+/// them.
 bool heap_has(std::size_t bytes) {
   const auto taken = zeros<void*>(1);
   check(launch(take_from_heap, {1, 1}, nullptr, taken.data(), bytes).code(), "launching");
@@ -80,7 +81,7 @@ bool heap_has(std::size_t bytes) {
 }
 
 #if RAMIFY_ON_CUDA
-/// Stops the device by a fault. On the executor, cpu::executor_config does it.
+/// Stops the device by a fault. On the executor, executor_config.device_stays_failed does.
 __global__ void stop_device() { __trap(); }
 #endif
 
@@ -194,7 +195,7 @@ BOOST_AUTO_TEST_CASE(a_reset_destroys_what_the_executor_has) {
 }
 #endif
 
-// Each call of a run is once the one at which the device fails.
+// On the executor, the device fails at each CUDA call of a run in turn.
 BOOST_AUTO_TEST_CASE(a_reset_ends_the_failure_of_a_device) {
 #if RAMIFY_ON_CUDA
   for (const route taken : {route::device, route::flat}) {

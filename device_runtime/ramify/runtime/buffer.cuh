@@ -23,7 +23,8 @@
 #if RAMIFY_ON_CUDA
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
-/// Returns the memory pool of the current device, whose context is `context`. \throws cuda_error
+/// Returns Ramify's memory pool of the current device. `context` must be the id of the device's
+/// context. Thread-safe. \throws cuda_error
 inline cudaMemPool_t scratch_pool_in(context_id context) {
   static std::mutex mutex;
   static std::map<context_id, cudaMemPool_t> pools;
@@ -87,8 +88,8 @@ inline void release_scratch() {}
 /// An owning, move-only array of `size()` uninitialized objects in device memory.
 ///
 /// The memory may be used by later work in `stream`. The destructor frees it in stream order, after
-/// the work that the stream holds then. After cudaDeviceReset(), which frees all memory, it frees
-/// nothing. A moved-from buffer is empty.
+/// the work that the stream then holds. After a cudaDeviceReset(), which frees all memory, the
+/// destructor frees nothing. A moved-from buffer is empty.
 template <class T>
 class device_buffer {
   static_assert(std::is_trivially_copyable_v<T>, "device memory holds plain bits");

@@ -7,8 +7,8 @@
 /// device usable again in the same process.
 ///
 /// What Ramify keeps for a device (memory pool, count of launch slots, pinned chunks) is kept by
-/// context_id, so it is made again in a new context. A run of a former context throws
-/// std::logic_error, and the owning objects of a former context destroy nothing.
+/// context_id, so it is made again in a new context. If a run began in a destroyed context, its
+/// completion throws std::logic_error. Owning objects of a destroyed context destroy nothing.
 
 #include <map>
 #include <memory>
@@ -26,11 +26,11 @@
 
 namespace ramify::detail::runtime {
 
-/// The number of a context of this process: no two contexts have the same, of all devices. 0: none.
+/// Identifies a context. Each context of the process, on any device, has another number; 0: none.
 using context_id = unsigned long long;
 
-/// A small allocation in a context, by which the context is recognized. A reset frees it, and the
-/// driver may give its address to another allocation, but never its buffer id.
+/// A small allocation that identifies a context. A reset frees it. The driver may then give its
+/// address to another allocation, but never its buffer id.
 struct context_marker {
   context_id id = 0;
   void* memory = nullptr;
@@ -78,7 +78,8 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
 #if RAMIFY_ON_CUDA
 
-/// Returns a function of the driver, which the program does not link. \throws cuda_error
+/// Returns a function of the driver by its name. The program does not link the driver's library.
+/// \throws cuda_error
 [[nodiscard]] inline void* driver_function(const char* name) {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};
@@ -95,14 +96,15 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
   return function;
 }
 
-/// Reads the buffer id of a marker's memory, which is unique in the process.
+/// Reads the buffer id of a marker's memory into `id`; ids are unique in the process. Returns the
+/// driver's error. \throws cuda_error if the driver lacks the function
 [[nodiscard]] inline CUresult read_buffer_id(const context_marker& marker, unsigned long long& id) {
   using function = CUresult (*)(void*, CUpointer_attribute, CUdeviceptr);
   static const auto get = reinterpret_cast<function>(driver_function("cuPointerGetAttribute"));
   return get(&id, CU_POINTER_ATTRIBUTE_BUFFER_ID, reinterpret_cast<CUdeviceptr>(marker.memory));
 }
 
-/// Returns whether the context of a marker exists. It exists also after a fault in a kernel.
+/// Returns whether the context of a marker exists. After a fault in a kernel it still exists.
 [[nodiscard]] inline bool exists(const context_marker& marker) {
   if (marker.memory == nullptr) return false;
   unsigned long long now = 0;
@@ -117,7 +119,7 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
   }
 }
 
-/// Returns the id of the current device's context; another one after cudaDeviceReset().
+/// Returns the id of the current device's context. The id changes with each cudaDeviceReset().
 /// Thread-safe. \throws cuda_error
 [[nodiscard]] inline context_id current_context() {
   const int device = current_device();
@@ -151,14 +153,16 @@ namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
 #else
 
-/// Returns the id of the executor's context; another one after cudaDeviceReset(). Thread-safe.
+/// Returns the id of the executor's context. The id changes with each cudaDeviceReset().
+/// Thread-safe.
 [[nodiscard]] inline context_id current_context() { return cpu::resets() + 1; }
+/// Returns whether the context with this id still exists. Thread-safe.
 [[nodiscard]] inline bool context_exists(context_id id) { return id == current_context(); }
 
 #endif
 
-/// Checks that the context still exists in which an object was made. `object` names it in the
-/// message. \throws std::logic_error
+/// Checks that the context `made_in`, in which an object was made, still exists. `object` names the
+/// object in the message. \throws std::logic_error if a reset has destroyed the context
 inline void require_context(context_id made_in, const char* object) {
   if (context_exists(made_in)) return;
   throw std::logic_error(std::string(object) +
@@ -178,7 +182,8 @@ struct destroyed_by {
   }
 };
 
-/// An owning, move-only handle, or memory, that `destroy` destroys. A moved-from handle is null.
+/// An owning, move-only handle or pointer to memory, which `destroy` destroys. A moved-from handle
+/// is null.
 template <class Handle, auto destroy>
 using unique_handle = std::unique_ptr<std::remove_pointer_t<Handle>, destroyed_by<destroy>>;
 

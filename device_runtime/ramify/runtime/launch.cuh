@@ -9,9 +9,9 @@
 ///
 /// A launch from the host is asynchronous; on the CPU executor it is complete on return. A grid
 /// that a kernel launches may begin at once or later. It sees all writes of the launching thread
-/// before the launch. It must not get a pointer to local or shared memory, which a GPU checks in a
-/// build with -DRAMIFY_CHECK=1 (rule_checks.cuh). A kernel cannot wait for its children (CDP2): use
-/// a tail launch for work that needs their results.
+/// before the launch. Its arguments must not point to local or shared memory. On a GPU, a build
+/// with -DRAMIFY_CHECK=1 checks this (rule_checks.cuh). A kernel cannot wait for its children
+/// (CDP2): use a tail launch for work that needs their results.
 ///
 /// CDP2 is the default device runtime since CUDA 12. Below compute capability 9.0,
 /// -DCUDA_FORCE_CDP1_IF_SUPPORTED selects the former one (CDP1), which Ramify does not use.
@@ -49,8 +49,8 @@ struct launch_shape {
   dim3 grid;
   dim3 block;
   std::size_t dynamic_shared;
-  stream_serialization serialization = stream_serialization::
-      full;  ///< for launches from the host; a launch from a kernel ignores it
+  /// For launches from the host. A launch from a kernel ignores it.
+  stream_serialization serialization = stream_serialization::full;
 #if RAMIFY_CHECK
   detail::launch_site written_at;  // for messages
   __host__ __device__ launch_shape(dim3 blocks, dim3 threads, std::size_t shared_bytes = 0,
@@ -71,9 +71,9 @@ struct launch_shape {
 };
 
 /// The result of a launch. The program must read it: the compiler warns if it is discarded. On the
-/// CPU executor an unread failure ends the run with a rule_violation. On a GPU, in a build with
-/// -DRAMIFY_CHECK=1, it is counted (check_ignored_launches()), and on the host it throws
-/// std::logic_error.
+/// CPU executor an unread failure ends the run with a rule_violation. In a build for GPUs with
+/// -DRAMIFY_CHECK=1, an unread failure in a kernel is counted (check_ignored_launches()), and the
+/// destructor of an unread failure on the host throws std::logic_error.
 class [[nodiscard("a launch can fail; check its status")]] launch_status {
  public:
   /// True if the grid was launched.

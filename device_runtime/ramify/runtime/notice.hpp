@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// Notices: sentences about a long wait, which a program may print. Ramify itself prints nothing.
+/// Notices: sentences that announce a long wait. A program may receive and print them; Ramify
+/// prints nothing itself.
 ///
 ///     ramify::set_notice_handler([](std::string_view notice) { std::cerr << notice << '\n'; });
 
@@ -12,7 +13,7 @@
 
 namespace ramify {
 
-/// A function that receives a notice. Any thread may call it.
+/// A function that receives a notice. Ramify may call it from any thread.
 using notice_handler = void (*)(std::string_view notice);
 
 }  // namespace ramify
@@ -27,8 +28,9 @@ inline void notify(std::string_view notice) {
 }
 
 /// Returns whether a program that was compiled for the given architectures has machine code for a
-/// device. `architectures` is a list such as "75,86,90a". Machine code runs on devices with the
-/// same major number and an equal or larger minor number; that of "90a", only on 9.0.
+/// device of compute capability `major`.`minor`. `architectures` is a list such as "75,86,90a".
+/// Machine code runs on devices with the same major number and an equal or larger minor number;
+/// machine code with a letter, such as "90a", runs only on compute capability 9.0.
 constexpr bool has_machine_code(std::string_view architectures, int major, int minor) {
   while (!architectures.empty()) {
     const std::string_view item = architectures.substr(0, architectures.find(','));
@@ -45,7 +47,7 @@ constexpr bool has_machine_code(std::string_view architectures, int major, int m
   return false;
 }
 
-/// Returns the notice that the driver compiles all kernels for a device.
+/// Returns the notice that the driver compiles all kernels for a device. `device` is its name.
 inline std::string compilation_notice(std::string_view device, int major, int minor) {
   const std::string capability = std::to_string(major) + '.' + std::to_string(minor);
   const std::string number = std::to_string(10 * major + minor);
@@ -60,8 +62,8 @@ inline std::string compilation_notice(std::string_view device, int major, int mi
 
 namespace ramify {
 
-/// Sets the function that receives notices; a null pointer discards them, which is the default.
-/// Returns the previous one.
+/// Sets the function that receives notices. A null pointer, which is the default, discards them.
+/// Returns the previous function. Thread-safe.
 inline notice_handler set_notice_handler(notice_handler handler) {
   return detail::runtime::current_notice_handler.exchange(handler);
 }

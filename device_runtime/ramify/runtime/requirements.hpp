@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Checks the compiler. Every public header includes it first, so that the first message of an
-/// unsuitable compiler is one of these sentences.
+/// Checks the compiler. Every public header includes this one first, so that the first error of an
+/// unsuitable compiler is one of the sentences below.
 
 #if defined(__CUDACC_VER_MAJOR__)
 #if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ < 1204

@@ -31,7 +31,7 @@ struct launch_site {
 };
 
 /// Prints the message of a broken rule and stops all kernels of the device. `argument` is the
-/// number of the kernel argument that `what` ends with; 0: none.
+/// number of a kernel argument, which is printed after `what`; 0: none.
 __device__ inline void break_rule(const char* rule, const char* kernel, const char* what,
                                   unsigned argument = 0) {
   if (argument == 0) {
@@ -46,6 +46,8 @@ __device__ inline void break_rule(const char* rule, const char* kernel, const ch
 
 // ---- arguments ----------------------------------------------------------------------------------
 
+/// Checks that an address is neither in shared nor in local memory. `argument` is the number of the
+/// kernel argument that holds it.
 __device__ inline void check_address(const void* address, const char* kernel, unsigned argument) {
   if (address == nullptr) return;
   if (__isShared(address) != 0) {
@@ -58,19 +60,20 @@ __device__ inline void check_address(const void* address, const char* kernel, un
   }
 }
 
-/// Whether the bytes of a type are searched for pointers: it is a class without padding and without
-/// floating-point members. Padding may hold stale pointers, which no device function can clear.
+/// True if the bytes of a type are searched for pointers: a class without padding and without
+/// floating-point members. Padding may hold stale pointers, and device code cannot clear it.
 template <class T>
 inline constexpr bool is_searched =
     std::is_class_v<T> && sizeof(T) >= sizeof(void*) && std::has_unique_object_representations_v<T>;
 
-/// Whether a handle is not of a stream or event that a kernel or the host has created.
+/// Returns whether a handle is null or one of CUDA's predefined streams, such as fire_and_forget().
 __device__ inline bool is_reserved(const void* handle) {
-  // The streams of the runtime are the numbers up to 4, for graphs with a digit in the first byte.
+  // Predefined streams are the numbers up to 4. Those of graphs differ in the most significant byte
+  // only.
   return (reinterpret_cast<std::uintptr_t>(handle) & 0x00ff'ffff'ffff'ffffull) <= 4;
 }
 
-/// Checks the argument number `argument` of a launch in the function `kernel`.
+/// Checks one argument of a launch in the function `kernel`. `argument` is its number.
 template <class T>
 __device__ void check_argument([[maybe_unused]] const T& value, [[maybe_unused]] const char* kernel,
                                [[maybe_unused]] unsigned argument) {
@@ -96,7 +99,7 @@ __device__ void check_argument([[maybe_unused]] const T& value, [[maybe_unused]]
 
 // ---- streams and events -------------------------------------------------------------------------
 
-/// Returns the number of the running grid, which no other grid has at the same time.
+/// Returns the number of the running grid. No other grid has this number at the same time.
 [[nodiscard]] __device__ inline unsigned long long grid_number() {
   unsigned long long number = 0;
   asm("mov.u64 %0, %%gridid;" : "=l"(number));
@@ -113,7 +116,7 @@ __device__ inline void check_creator(unsigned long long creator, const char* wha
 
 // ---- failed launches whose status is not read ---------------------------------------------------
 
-/// The failed launches by kernels whose status was not read. The other fields describe the first.
+/// Counts the failed launches by kernels whose status was not read, and describes the first one.
 struct ignored_launches {
   static constexpr int name_capacity = 64;
 
@@ -125,9 +128,10 @@ struct ignored_launches {
   char kernel[name_capacity];
 };
 
-/// All translation units of a device link share it.
+/// The count of the device, which all translation units of a device link share.
 inline __device__ ignored_launches ignored_launches_of_device;
 
+/// Counts a failed launch whose status was not read. The first one also writes its description.
 __device__ inline void count_ignored_launch(cudaError_t error, const launch_site& site) {
   ignored_launches& all = ignored_launches_of_device;
   if (atomicAdd(&all.count, 1u) != 0) return;
@@ -142,6 +146,8 @@ __device__ inline void count_ignored_launch(cudaError_t error, const launch_site
   all.kernel[i] = '\0';
 }
 
+/// Returns the message for a failed launch whose status was not read. `where` is the thread of the
+/// launch, or "host".
 [[nodiscard]] inline std::string ignored_launch_message(const std::string& kernel,
                                                         const std::string& where, unsigned line,
                                                         cudaError_t error) {
@@ -155,12 +161,12 @@ __device__ inline void count_ignored_launch(cudaError_t error, const launch_site
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// Waits for the work in `stream`, and checks that no kernel has ignored a failed launch by
-/// launch() since the last call. Kernels of other streams count, too.
+/// Waits for the work in `stream`. Then checks that since the last call no kernel has ignored a
+/// failed launch(). Kernels of other streams count, too. The stream must not be captured.
 ///
-/// Only a build with -DRAMIFY_CHECK=1 checks this. In another build for GPUs the function does
-/// nothing, and on the CPU executor a launch by the host throws in this case.
-/// \throws std::logic_error naming the first such launch; cuda_error
+/// Only a build for GPUs with -DRAMIFY_CHECK=1 does this. In other builds the function does
+/// nothing. On the CPU executor, the host's launch of the faulty kernel throws instead.
+/// \throws std::logic_error naming the first ignored launch; cuda_error
 inline void check_ignored_launches([[maybe_unused]] cudaStream_t stream = nullptr) {
 #if RAMIFY_CHECK
   detail::ignored_launches seen{};

@@ -7,13 +7,13 @@
 /// | stream              | belongs to  | its grids                                                |
 /// |---------------------|-------------|----------------------------------------------------------|
 /// | null_stream()       | the block   | run one after another                                    |
-/// | fire_and_forget()   | the grid    | run at once, in no order                                 |
+/// | fire_and_forget()   | the grid    | may run at once, in any order                            |
 /// | tail_launch()       | the grid    | run one after another after the grid and all its other   |
 /// |                     |             | children are complete: the only join with CDP2           |
 /// | device_stream       | the grid    | run one after another, independent of all other streams  |
 ///
 /// A device stream or event is valid only in the grid that created it and must not be passed to a
-/// child. With -DRAMIFY_CHECK=1, device_stream and device_event check on a GPU that the running
+/// child. On a GPU, with -DRAMIFY_CHECK=1, device_stream and device_event check that the running
 /// grid created them. The CPU executor checks each use of a stream or event.
 
 #include <ramify/runtime/check.cuh>
@@ -32,7 +32,8 @@ __device__ inline cudaStream_t fire_and_forget() { return cudaStreamFireAndForge
 /// Returns the tail-launch stream of the running grid.
 __device__ inline cudaStream_t tail_launch() { return cudaStreamTailLaunch; }
 
-/// A named non-blocking stream that a kernel creates; or, as selected, the fire-and-forget stream.
+/// A non-blocking stream that a kernel creates, or the fire-and-forget stream of the grid, as
+/// `child_streams` selects.
 ///
 /// One thread constructs it; all threads of the grid may launch into it. The destructor destroys
 /// the handle, and the work in the stream continues. If the device runtime cannot create a stream,
@@ -69,6 +70,7 @@ class device_stream {
     return cudaStreamWaitEvent(get(function), event, 0);
   }
 #else
+  /// Returns the handle, for launch().
   __device__ cudaStream_t get() const { return stream_; }
   /// Makes later work in this stream wait for the work before the last record of `event`.
   [[nodiscard]] __device__ cudaError_t wait(cudaEvent_t event) const {
@@ -96,6 +98,7 @@ class device_event {
   device_event(const device_event&) = delete;
   device_event& operator=(const device_event&) = delete;
 
+  /// True if the device runtime could create the event.
   __device__ explicit operator bool() const { return event_ != nullptr; }
 #if RAMIFY_CHECK
   __device__ cudaEvent_t get(const char* function = __builtin_FUNCTION()) const {
@@ -107,6 +110,7 @@ class device_event {
     return cudaEventRecord(get(function), stream.get(function));
   }
 #else
+  /// Returns the handle, for device_stream::wait(); null if the event was not created.
   __device__ cudaEvent_t get() const { return event_; }
   /// Records the event after the current work in `stream`.
   [[nodiscard]] __device__ cudaError_t record(const device_stream& stream) const {
@@ -121,11 +125,11 @@ class device_event {
   cudaEvent_t event_ = nullptr;
 };
 
-/// An owning, move-only non-blocking stream of the host. A moved-from stream is empty and may only
-/// be assigned or destroyed.
+/// An owning, move-only non-blocking stream of the host. The destructor does not wait for the work
+/// in the stream. A moved-from stream is empty and may only be assigned or destroyed.
 class host_stream {
  public:
-  /// \throws cuda_error
+  /// Creates a stream on the current device. \throws cuda_error
   host_stream() {
     stream_.get_deleter() = {detail::current_context()};
     cudaStream_t stream = nullptr;
@@ -156,8 +160,9 @@ class host_stream {
 /// assigned or destroyed.
 class host_event {
  public:
+  /// Creates an event with a time. \throws cuda_error
   host_event() : host_event(cudaEventDefault) {}
-  /// Creates an event without a time, which is cheaper to record.
+  /// Creates an event without a time, which is cheaper to record. \throws cuda_error
   [[nodiscard]] static host_event without_time() { return host_event(cudaEventDisableTiming); }
 
   /// Records the event after the current work in `stream`. \throws cuda_error

@@ -79,12 +79,15 @@ class device {
   [[nodiscard]] std::size_t fiber_stack_bytes() const;
   /// Allocates device or pinned memory. Returns null if there is none.
   [[nodiscard]] void* allocate(std::size_t bytes);
-  /// Frees memory from allocate(). Returns false if there is no such allocation.
+  /// Frees memory from allocate(). Returns false if there is no such allocation; it may have been
+  /// freed by reset().
   [[nodiscard]] bool release(void*);
   [[nodiscard]] void* heap_allocate(std::size_t bytes);
   void heap_free(void*);
-  /// Frees all memory, destroys all streams and events, and sets all limits to their defaults.
+  /// Frees all memory, destroys all streams and events, and sets all limits to their defaults. Ends
+  /// a lasting failure of the device. No kernel may run, and no other thread may use the device.
   void reset();
+  /// Returns how often reset() was called.
   [[nodiscard]] std::uint64_t resets() const { return resets_; }
 
   // ---- configuration ----

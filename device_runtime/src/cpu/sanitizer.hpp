@@ -32,7 +32,8 @@ inline void acquire_order([[maybe_unused]] void* address) {
 #endif
 }
 
-/// The object, and what it refers to, is no leak if the program ends before it is deleted.
+/// Makes LeakSanitizer ignore an object, and what it refers to, if it is still allocated when the
+/// program ends.
 inline void ignore_leak([[maybe_unused]] const void* object) {
 #if RAMIFY_ADDRESS_SANITIZER
   __lsan_ignore_object(object);

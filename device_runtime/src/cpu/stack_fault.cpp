@@ -38,7 +38,7 @@ class fixed_text {
     append(index.z);
     append(")");
   }
-  /// Appends the kernel, the block and the thread that run.
+  /// Appends the kernel, the block and the thread that the calling thread runs.
   void append_place(const block& here) {
     append(*here.owner()->kernel_name);
     append(", block ");

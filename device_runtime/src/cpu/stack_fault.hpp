@@ -8,8 +8,8 @@ namespace ramify::cpu {
 
 /// The signal stack of an operating-system thread. When a kernel touches the guard region below its
 /// stack, that stack is full, so the handler of SIGSEGV runs on this one. The handler prints the
-/// kernel, the thread and the stack size before the program ends. For a fault at another address it
-/// prints the kernel and the thread.
+/// kernel, the thread and the stack size before the program ends. If a kernel accesses another
+/// invalid address, the handler prints the kernel and the thread.
 ///
 /// The first object of the process installs the handler. The handler passes all faults on to the
 /// handler that was installed before. The thread that creates an object must destroy it.

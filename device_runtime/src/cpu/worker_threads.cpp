@@ -14,7 +14,7 @@ namespace ramify::cpu {
 namespace {
 
 /// Allows oneTBB to start `workers` threads. Without this call it starts one per core, and prints a
-/// warning if an arena needs more. One thread may call the function at a time.
+/// warning if an arena needs more. Two threads must not call this function at the same time.
 void allow_threads(unsigned workers) {
   using tbb::global_control;
   static auto& limit = *new std::unique_ptr<global_control>;  // worker threads outlive main

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kernels that follow or break one rule of dynamic parallelism. For a GPU the program is compiled
-// with -DRAMIFY_CHECK=1. Each case is a process of its own, because a kernel that breaks a rule
-// ends the context on a GPU. The file <case>.txt contains the expected output.
+// with -DRAMIFY_CHECK=1. Each case is a process of its own, because on a GPU a kernel that breaks a
+// rule ends the context. The file <case>.txt contains the expected output.
 //
 //   rule_checks <case>
 #include <functional>
