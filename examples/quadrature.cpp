@@ -65,11 +65,11 @@ void declare(CLI::App& app, options& o) {
   u->needs(a);
   number("--relative-tolerance", o.quadrature.relative_tolerance, 0, 0.99, "Relative tolerance");
   number("--absolute-tolerance", o.quadrature.absolute_tolerance, 0, 1e300,
-         "Absolute tolerance; the larger one of both counts");
+         "Absolute tolerance; the larger one of both tolerances counts");
   add_whole_number(app, "--max-evaluations", o.quadrature.max_evaluations,
                    "Maximum number of points", 1);
   add_whole_number(app, "--min-evaluations", o.quadrature.min_evaluations,
-                   "All regions are split until so many points are evaluated");
+                   "All regions are split until this number of points is evaluated");
   add_choice(app, "--flat-loop", ramify::parse_flat_loop, o.quadrature.flat_loop,
              "What launches the rounds on the flat route: automatic, graph, host");
   common::add_launch_options(app, o.quadrature);
@@ -79,8 +79,8 @@ void declare(CLI::App& app, options& o) {
   o.files.add_report(app, o.report);
 }
 
-// Returns the requested member of the family. Throws std::invalid_argument if --a and --u differ in
-// number.
+// Returns the requested member of the family. Throws std::invalid_argument if --a and --u are not
+// given equally often, or more than 8 times.
 ramify::genz_integrand integrand_of(const options& o) {
   if (o.a.empty()) {
     const double sum = o.difficulty > 0 ? o.difficulty : genz_difficulty(o.family);
@@ -97,6 +97,7 @@ ramify::genz_integrand integrand_of(const options& o) {
   return f;
 }
 
+// All data of the report.
 struct outcome {
   ramify::genz_integrand f;
   ramify::quadrature_result found;
@@ -137,8 +138,9 @@ void print(std::ostream& out, const outcome& all, const options& o) {
   common::print_launch_costs(out, all.found.report);
 }
 
-// Throws std::runtime_error if the quadrature has not converged, or with --verify if it is wrong.
-void judge(const outcome& all, const options& o) {
+// Throws std::runtime_error if the quadrature has not converged or, with --verify, if the true
+// error exceeds the tolerance.
+void check_outcome(const outcome& all, const options& o) {
   const double tolerance = std::max(o.quadrature.absolute_tolerance,
                                     o.quadrature.relative_tolerance * std::fabs(all.exact));
   if (!all.found.converged()) {
@@ -169,7 +171,7 @@ void run(options o) {
         print(out, all, o);
         common::print_trace(out, o.trace, trace);
       });
-  judge(all, o);
+  check_outcome(all, o);
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// fork_join(): a recursion that returns a value. Each call splits its problem into subproblems,
-/// and combines their results.
+/// fork_join(): runs a recursion that returns a value. Each call splits its problem into
+/// subproblems and combines their results.
 ///
 ///     struct maximum_below {  // a node is a range of numbers
 ///       const float* numbers;
@@ -24,17 +24,17 @@
 /// degree     degree(node): the number of subproblems, fewer than 2^31; 0 for a base case.
 /// child      child(node, i): subproblem number i, 0 <= i < degree. Like degree, a pure function.
 /// leaf       leaf(node) -> Value: solves a base case. One thread calls it, once for each leaf.
-/// combine    combine(node, results, degree) -> Value: the result of a node from those of its
-///            subproblems, which lie side by side in the order of their numbers. One thread calls
-///            it, once for each node with children, when all of them are finished.
-/// Join       by the last child to arrive: it combines and continues with the parent. No grid
-///            waits, and none is launched for a join. combine sees all that the calls below it
-///            wrote.
-/// Order      combine always gets the results in the order of the children, so the value is the
-///            same bits in each run, for all routes, strategies and limits.
-/// Scratch    sizeof(Node) + sizeof(Value) + 16 bytes for each of config.max_nodes nodes, and that
-///            of a traversal (ramify/traverse.cuh). It comes from Ramify's stream-ordered pool, or
-///            from the caller.
+/// combine    combine(node, results, degree) -> Value: computes the result of a node. results[i] is
+///            the result of subproblem i. One thread calls it, once for each node with children,
+///            when all of them are finished.
+/// Join       by the last child to arrive: its thread calls combine and continues with the parent.
+///            No grid waits, and none is launched for a join. What the calls below a node have
+///            written is visible to its combine.
+/// Order      combine gets the results in the order of the children, so the value has the same bits
+///            in each run, for all routes, strategies and limits.
+/// Scratch    sizeof(Node) + sizeof(Value) + 16 bytes for each of config.max_nodes nodes, and the
+///            scratch memory of a traversal (ramify/traverse.cuh). It comes from Ramify's
+///            stream-ordered pool, or from the caller.
 /// Stream     the run is ordered after earlier work in the stream; see fork_join_async().
 /// Graphs     a stream that is being captured can record a run; see traverse_async().
 /// Launches   as traverse() with the same configuration.
@@ -43,11 +43,11 @@
 ///            exceeded config.capacity; unavailable, cuda_error, device_launch_error.
 /// Complexity each node is visited once. At least O(depth) sequential steps down, and as many up:
 ///            the thread of the last leaf may combine along the whole path to the root.
-/// Not for    results that are associative and commutative and need no intermediate results: there
-///            traverse() needs no memory for nodes. Nodes with very many children, whose combine is
-///            one thread's loop: split them into a tree.
-/// Source     the join counter is that of Cilk's closures (Blumofe et al., PPoPP 1995), and of the
-///            device-side reductions in CUDA's sample threadFenceReduction.
+/// Not for    associative and commutative reductions over all nodes: traverse() needs no memory for
+///            nodes. Nodes with very many children, because one thread combines them in a loop:
+///            split such a node into a tree.
+/// Source     Cilk's closures have such a join counter (Blumofe et al., PPoPP 1995). CUDA's sample
+///            threadFenceReduction finds the last block in the same way.
 
 #include <ramify/runtime/requirements.hpp>
 
@@ -92,7 +92,8 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_
         traversal_({root, 0, 0}, {problem, pieces_.join.frames}, {problem, pieces_.join}, {}, 0,
                    stream, config, clear(pieces_, stream)) {}
 
-  /// Waits for the run and returns the value of the root.
+  /// Waits for the run and returns the value of the root. Like traverse_run::get(), it launches the
+  /// grids that kernels could not launch, and on the flat route the remaining ones.
   ///
   /// Must be called once only, except for a captured run; see traverse_run::get().
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
@@ -114,6 +115,8 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_
   }
 
   /// Returns the device memory that a run needs, in bytes. Requires a valid configuration.
+  /// \throws std::invalid_argument for a capacity that is too small for this device; unavailable,
+  ///         cuda_error
   [[nodiscard]] static std::size_t scratch_bytes(const fork_join_config& config) {
     return pieces(nullptr, config).bytes;
   }
@@ -145,7 +148,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_
     return {given, bytes, stream};
   }
 
-  /// Clears the count of nodes, in the order of the stream. Returns the memory of the traversal.
+  /// Clears the count of nodes in stream order. Returns the scratch memory of the traversal.
   static scratch_memory clear(const pieces& all, cudaStream_t stream) {
     check(cudaMemsetAsync(all.join.forked, 0, sizeof *all.join.forked, stream),
           "clearing the count of nodes");
@@ -161,8 +164,8 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_
 
 /// Starts the recursion with this root, in `stream`. The functor is copied.
 ///
-/// Returns without waiting, with the exceptions of traverse_async(). The returned run's get()
-/// waits.
+/// Returns without waiting, with the one exception that traverse_async() states. The returned run's
+/// get() waits.
 ///
 /// \param scratch  fork_join_scratch_bytes() bytes of device memory, aligned to 256 bytes, which
 ///                 must stay allocated until get() has returned. The default allocates it in stream

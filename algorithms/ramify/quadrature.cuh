@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// quadrature() for CUDA code: the integral of a function over a box, by adaptive subdivision, in
-/// one to eight dimensions.
+/// quadrature() for CUDA code: integrates a function over a box in one to eight dimensions, by
+/// adaptive subdivision.
 ///
 ///     struct bell {
 ///       __device__ double operator()(const ramify::quadrature_point<3>& p) const {
@@ -15,31 +15,33 @@
 ///     found.value      // --> 0.416538..., found.error is a bound of the error
 ///     found.converged()
 ///
-/// Integrand  f(point) -> double, a pure function, called by one thread for each point. It is never
-///            called on the boundary of the box. A point at which it is NaN or infinite ends the
-///            quadrature; the result states the point.
-/// Rules      Gauss-Kronrod (23 points) in one dimension, Genz-Malik in d: 2^d + 2 d^2 + 4 d + 1
-///            points a region (ramify/quadrature/rules.cuh).
-/// Result     always the best estimate, with the reason for the end: converged, max_evaluations,
-///            round_off, not_finite. The error is the sum of the errors of all regions, each the
-///            difference of two rules, raised where a region's halves disagree with it. It is a
-///            reliable bound for functions that the first regions resolve, and no proof: points can
-///            miss a narrow peak (config.min_evaluations).
+/// Integrand  f(point) -> double, a pure function, called by one thread for each point. All points
+///            are 2^-15 of a region's length or more from its faces, up to round-off. A point at
+///            which f is NaN or infinite ends the quadrature; the result states the point.
+/// Rules      Gauss-Kronrod with 23 points a region in one dimension, Genz-Malik with
+///            2^d + 2 d^2 + 4 d + 1 points in 2 to 8 dimensions (ramify/quadrature/rules.cuh).
+/// Result     the best estimate, and the reason for the end: converged, max_evaluations, round_off,
+///            not_finite. The error is the sum of the errors of all regions. The error of a region
+///            is the difference of two rules; it is larger where the estimates of its halves
+///            disagree with its own. The sum is a reliable bound for functions that the first
+///            regions resolve. It is no proof: points can miss a narrow peak
+///            (config.min_evaluations).
 /// Order      sums have a fixed order, so the result has the same bits in each run, on both routes.
-/// Scratch    for each region that config.max_evaluations allows 16 d + 29 bytes; from the
-///            stream-ordered pool, or from the caller: quadrature_scratch_bytes().
+/// Scratch    16 d + 29 bytes for each region that config.max_evaluations allows, and about
+///            150,000 bytes. It comes from Ramify's stream-ordered pool, or from the caller:
+///            quadrature_scratch_bytes().
 /// Stream     quadrature_async() returns before the result is known; get() waits for the stream. A
 ///            graph can capture it if scratch memory is passed in.
 /// Launches   four grids a round: select, list, evaluate, sum (ramify/quadrature/rounds.cuh). The
-///            last block of each launches the next one. A round splits all regions over their share
-///            of the tolerance, so there are as many rounds as levels of subdivision.
+///            last block of each launches the next one. A round splits all regions whose error is
+///            over their share of the tolerance, so there are far fewer rounds than regions.
 /// Errors     std::invalid_argument for a bad argument, before anything is launched; unavailable,
 ///            cuda_error, device_launch_error.
 /// Complexity O(evaluations).
 /// Not for    more than eight dimensions, where Monte Carlo methods need fewer points; improper
 ///            integrals (substitute first).
-/// Source     PAGANI (Sakiotis et al., SC 2021) splits breadth first, too; it filters regions out
-///            for ever, where this one keeps them.
+/// Source     PAGANI (Sakiotis et al., SC 2021) splits breadth first, too. It discards regions with
+///            small errors; quadrature() keeps them.
 
 #include <ramify/runtime/requirements.hpp>
 
@@ -60,7 +62,7 @@
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
 
-/// Returns the launches of 15 rounds on each route, as smooth functions need them.
+/// Returns the launches of 15 rounds on each route. A smooth function needs about as many.
 [[nodiscard]] inline route_plans round_plans(bool by_host) {
   constexpr double rounds = 15;
   constexpr double grids = 4;
@@ -69,7 +71,8 @@ namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
   return {{.graph_iterations = grids * rounds, .graph_loops = 1}, device, route::flat};
 }
 
-/// Returns the number of regions that `max_evaluations` allow. \throws std::invalid_argument
+/// Returns the maximum number of regions that config.max_evaluations allows.
+/// \throws std::invalid_argument if config.max_evaluations is not in the range of d dimensions
 template <unsigned d>
 [[nodiscard]] std::size_t max_regions(const quadrature_config& config) {
   constexpr std::size_t points = quadrature_points(d);
@@ -84,7 +87,7 @@ template <unsigned d>
   return regions;
 }
 
-/// Checks a domain. \throws std::invalid_argument naming the axis
+/// Checks the domain of a quadrature. \throws std::invalid_argument naming the axis
 template <unsigned d>
 void validate(const quadrature_box<d>& box) {
   for (unsigned axis = 0; axis < d; ++axis) {
@@ -102,7 +105,7 @@ void validate(const quadrature_box<d>& box) {
 namespace ramify::inline RAMIFY_BUILD {
 
 /// A quadrature that quadrature_async() has started. Movable; a moved-from run may only be
-/// destroyed.
+/// destroyed. Destroying a run before get() checks nothing.
 template <unsigned d, class Integrand>
 class [[nodiscard("call get(): it waits, checks and returns the result")]] quadrature_run {
   static_assert(1 <= d && d <= max_quadrature_dimensions, "one to eight dimensions");
@@ -129,8 +132,8 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
     state_->begin(box);
   }
 
-  /// Waits for the result. Launches what kernels could not launch and, on the flat route, the
-  /// rounds that the host has to launch.
+  /// Waits for the quadrature and returns its result. Launches the grids that kernels could not
+  /// launch and, on the flat route, the remaining rounds.
   ///
   /// Must be called once only. For a captured quadrature, call it after a launch of the graph; it
   /// may be called again after another launch.
@@ -168,7 +171,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
   }
 
  private:
-  /// The pointers of a program.
+  /// The parts of the scratch memory.
   struct pieces {
     detail::quadrature::round_state* state;
     detail::quadrature::region_list<d> regions;
@@ -188,6 +191,8 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
             memory.take<unsigned long long>(1), memory.take<quadrature_point<d>>(1)};
   }
 
+  /// A run with its scratch memory. A move of the quadrature_run does not change its address, to
+  /// which `chain` refers.
   struct run_state {
     run_state(const Integrand& f, cudaStream_t stream, const quadrature_config& config,
               const scratch_memory& given, std::size_t bytes, const route_choice& choice,
@@ -247,8 +252,11 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
 ///
 /// \param scratch  quadrature_scratch_bytes() bytes of device memory, aligned to 256 bytes, which
 ///                 must stay allocated until get() has returned. The default allocates it in stream
-///                 order. A stream that is being captured requires it; each launch of the graph is
-///                 then a quadrature.
+///                 order. A stream that is being captured requires it.
+///
+/// A stream that is being captured records a quadrature. Each launch of the graph runs it. The run
+/// must live as long as the graph is launched.
+///
 /// \throws std::invalid_argument, unavailable, cuda_error
 template <unsigned d, class Integrand>
 quadrature_run<d, Integrand> quadrature_async(const quadrature_box<d>& box, const Integrand& f,
@@ -268,7 +276,7 @@ quadrature_result quadrature(const quadrature_box<d>& box, const Integrand& f,
 }
 
 /// Returns the device memory that a quadrature in d dimensions needs, in bytes.
-/// \throws std::invalid_argument
+/// \throws std::invalid_argument for a configuration that is not valid
 template <unsigned d, class Integrand>
 [[nodiscard]] std::size_t quadrature_scratch_bytes(const quadrature_config& config = {}) {
   validate(config);

@@ -2,12 +2,12 @@
 #pragma once
 
 /// \file
-/// quadrature() for plain C++: the integrals of Genz's test functions, compiled, on the CUDA
-/// backend or the CPU.
+/// quadrature() for plain C++: integrates Genz's test functions on the CUDA backend or on the CPU
+/// executor, with compiled kernels.
 ///
 ///     const auto f = ramify::random_genz(ramify::genz_family::gaussian, 3, 1, 5.0);
 ///     const auto found = ramify::quadrature(f, {{.relative_tolerance = 1e-8}});
-///     found.value - ramify::exact_integral(f);  // at most found.error
+///     found.value - ramify::exact_integral(f);  // its magnitude is at most found.error
 ///
 /// A functor cannot be passed to compiled kernels. For other integrands use the header template
 /// <ramify/quadrature.cuh>, which describes the algorithm and the result.
@@ -15,8 +15,8 @@
 /// Waits      until the result is known.
 /// Errors     std::invalid_argument for a bad argument, and unavailable for a backend or a route
 ///            that this machine or build cannot run, both before anything is launched; cuda_error,
-///            device_launch_error. A quadrature that does not converge is no error: the result
-///            states its status.
+///            device_launch_error. If the quadrature does not converge, it throws nothing: the
+///            status is in the result.
 
 #include <ramify/runtime/requirements.hpp>
 
@@ -28,7 +28,7 @@
 
 namespace ramify {
 
-/// All options of quadrature(), and those of a compiled call.
+/// Options of the compiled quadrature(): the configuration, the backend and its launch limit.
 struct quadrature_options : quadrature_config {
   ramify::backend backend = ramify::backend::automatic;
   /// Pending-launch limit of the backend during the call; 0 leaves it unchanged. The report states
@@ -42,7 +42,7 @@ inline void validate(const quadrature_options& options) {
   check_enumerator(options.backend, "quadrature_options.backend");
 }
 
-/// Integrates `f` over [0, 1]^d and waits for the result.
+/// Integrates `f` over [0, 1]^d, where d is f.dimensions, and waits for the result.
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error
 [[nodiscard]] quadrature_result quadrature(const genz_integrand& f,
                                            const quadrature_options& options = {});

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 26: a child that accesses an invalid address.
 //
-// You will see   a launch by a kernel that succeeds, a child that writes where no memory is, and
-//                which errors the host gets on a GPU. The CPU executor names the kernel and the
-//                thread, and the process ends; the lesson uses a process of its own for it.
-// The rule       The status of a launch says that the grid will run, not that it runs without a
-//                fault. No kernel gets the error of a fault. The host gets it from a later call,
-//                and then from all calls: the fault ends all work of the process on the device, and
-//                its memory is lost. cudaDeviceReset() makes the device usable again.
+// You will see   a launch by a kernel that succeeds, a child that writes to an address without
+//                memory, and the errors that the host gets on a GPU. The CPU executor names the
+//                kernel and the thread and ends the process, so the lesson runs this part in
+//                another process.
+// The rule       A launch status of cudaSuccess means that the grid will run. It does not mean that
+//                the grid runs without a fault. No kernel gets the error of a fault. The host gets
+//                it from a later call, and then from all calls: the fault ends all work of the
+//                process on the device, and its memory is lost. cudaDeviceReset() makes the device
+//                usable again.
 // The pitfall    The host's error names neither the kernel nor the thread, and the call that
 //                returns it may be far from the launch. By its documentation, compute-sanitizer
 //                reports each invalid access with its kernel, block and thread ("Invalid __global__
@@ -27,8 +29,8 @@ using namespace ramify;
 
 __global__ void child(int* target) { *target = 1; }
 
-// 1. A tail launch, so that the status is in memory before the child begins. It is in memory of the
-//    host, because no memory of the device can be read after a fault.
+// 1. The child is a tail launch, so it begins after the status is written. The status is in host
+//    memory, because device memory cannot be read after a fault.
 __global__ void parent(int* target, int* status) {
   const auto launched = launch(child, {1, 1}, tail_launch(), target);
   *status = static_cast<int>(launched.code());
@@ -40,7 +42,7 @@ std::string name(int code) {
   return code == unknown ? "unknown" : cudaGetErrorName(static_cast<cudaError_t>(code));
 }
 
-// 2. Prints every status and error. The kernel and the host's launch have no error.
+// 2. Prints each status and error. Both launches succeed, also if the child faults.
 void show(int* target) {
   pinned_buffer<int> status(1);
   status[0] = unknown;
@@ -60,14 +62,14 @@ void show_fault() {
 }
 
 #if !RAMIFY_ON_CUDA
-// Runs `show_it` in another process, and prints what the CPU executor reports. Returns whether a
+// Runs `show_it` in another process, and prints the report of the CPU executor. Returns whether a
 // fault has ended that process.
 bool faults(void (*show_it)()) {
   std::array<int, 2> errors{};
-  if (pipe(errors.data()) != 0) throw std::runtime_error("there is no pipe");
+  if (pipe(errors.data()) != 0) throw std::runtime_error("pipe() failed");
   std::cout << std::flush;
   const pid_t process = fork();
-  if (process < 0) throw std::runtime_error("there is no other process");
+  if (process < 0) throw std::runtime_error("fork() failed");
   if (process == 0) {
     dup2(errors[1], STDERR_FILENO);
     close(errors[0]);
@@ -81,7 +83,7 @@ bool faults(void (*show_it)()) {
   close(errors[0]);
   int status = 0;
   waitpid(process, &status, 0);
-  const auto begin = report.find("ramify, CPU executor");  // a sanitizer writes more
+  const auto begin = report.find("ramify, CPU executor");  // a sanitizer writes other lines, too
   if (begin != std::string::npos) {
     std::cout << report.substr(begin, report.find('\n', begin) - begin) << '\n';
   }
@@ -93,8 +95,8 @@ int main() {
   return lesson::run([] {
 #if RAMIFY_ON_CUDA
     show_fault();
-    // 4. Ramify's functions throw cuda_error for such an error, and work again after the reset. The
-    //    reset may return the error once more.
+    // 4. After a fault, Ramify's functions throw cuda_error. After the reset they work again. The
+    //    reset itself may return the error once more.
     static_cast<void>(cudaDeviceReset());
 #else
     const bool faulted = faults(show_fault);

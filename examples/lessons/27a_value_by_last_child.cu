@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 27a: a recursion that returns a value, joined by the last child.
 //
-// You will see   a binary tree of grids in which each inner node computes a value from those of its
-//                two children, in 20 runs with different orders. No grid waits, and no grid is
-//                launched for the join.
+// You will see   a binary tree of grids in which each inner node computes a value from the values
+//                of its two children, in 20 runs with different orders. No grid waits, and no grid
+//                is launched for the join.
 // The rule       A node has a counter in global memory. Each finished child adds one to it. The
-//                last child to arrive combines the values of all children, and with that it has
-//                finished the parent, so it continues with the parent's parent. The order of the
-//                children in memory is fixed, so the value does not depend on which was last.
+//                last child to arrive combines the values of both children. The parent is then
+//                finished, so the same thread continues with the parent's parent. The children's
+//                places in memory are fixed, so the value does not depend on which child is last.
 // The pitfall    The counter alone is not enough. A fence before the addition makes the child's
 //                value visible to the thread that arrives last; a fence after it keeps this thread
-//                from reading the values too early. And the climb is a loop: as a recursive
-//                function it would need a stack as deep as the tree.
+//                from reading the values too early. The way up is a loop, because a recursive
+//                function would need a stack as deep as the tree.
 // Try            In step 3, write `!= 0`. The first child then combines, without its sibling's
 //                value.
 #include "lesson.hpp"
@@ -20,7 +20,7 @@ using namespace ramify;
 
 constexpr unsigned first_leaf = 16;  // nodes 16 to 31 are leaves; node v has children 2v and 2v + 1
 
-// What a function call keeps on the stack on a CPU.
+// The data that a recursive function on a CPU keeps on the stack for one call.
 struct call {
   int value;         // the result
   unsigned arrived;  // children that have finished
@@ -38,7 +38,7 @@ __host__ __device__ int combine(int left, int right) { return 2 * left - right; 
 __device__ void join(unsigned node, tree* t) {
   while (node > 1) {
     const unsigned parent = node / 2;
-    // 3. Join: by the last child to arrive. The others are done.
+    // 3. Join: the last child to arrive continues. The other one returns.
     __threadfence();
     if (atomicAdd(&t->calls[parent].arrived, 1u) != 1) return;
     __threadfence();

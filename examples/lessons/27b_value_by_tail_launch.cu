@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lesson 27b: a recursion that returns a value, joined by tail launches.
 //
-// You will see   the tree of lesson 27a. Each inner node launches its two children, and into its
-//                tail stream a grid that combines their values: 15 more grids.
-// The rule       A tail launch begins when all other children of its parent grid are complete, with
-//                all their descendants and their own tail launches. So the values of both children
-//                are there, and no counter and no fence is needed.
-// The pitfall    Every node keeps its slot in the pool of pending launches until its whole subtree
-//                is complete, and needs a second slot for its tail launch (lesson 11). A child that
-//                found no slot, and whose task was put into a list instead, is not a child grid:
-//                the tail launch does not wait for it. Therefore fork_join() (ramify/fork_join.cuh)
-//                joins by the last child.
+// You will see   the tree of lesson 27a. Each inner node launches its two children and, as a tail
+//                launch, a grid that combines their values: 15 more grids.
+// The rule       A tail launch begins when its parent grid has ended and all other children of this
+//                grid are complete, with all their descendants and tail launches. The values of
+//                both children are then in memory, so the join needs no counter and no fence.
+// The pitfall    Each node keeps its slot in the pool of pending launches until its whole subtree
+//                is complete, and an inner node needs a second slot for its tail launch (lesson
+//                11). If a child finds no slot and its task is put into a list, the grid that later
+//                runs the task is not a child grid, and the tail launch does not wait for it.
+//                Therefore fork_join() (ramify/fork_join.cuh) joins by the last child.
 // Try            In step 3, write `fire_and_forget()`. The combination then waits for no child.
 #include "lesson.hpp"
 

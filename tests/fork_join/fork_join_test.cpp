@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// fork_join() against a loop over the numbered nodes of the same trees.
+// Compares fork_join() with a loop over the numbered nodes of the same trees.
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -29,8 +29,8 @@ using enum numbered_tree::shape;
 
 namespace {
 
-/// What leaf and combine compute: a hash that depends on the order of the children, and a sum whose
-/// round-off does.
+/// The value of a node: a hash that depends on the order of the children, and a sum whose round-off
+/// depends on it, too.
 struct digest {
   std::uint64_t hash;
   float sum;
@@ -69,7 +69,7 @@ struct digest_tree {
 };
 
 /// Returns the digest of a tree. Children have greater numbers than their parents, so a loop from
-/// the last node to the first finds all children of a node finished.
+/// the last node to the first computes the digests of all children before that of their parent.
 digest expected_digest(const numbered_tree& tree) {
   std::vector<digest> all(tree.nodes());
   for (auto node = static_cast<unsigned>(tree.nodes()); node-- > 0;) {
@@ -81,7 +81,8 @@ digest expected_digest(const numbered_tree& tree) {
   return all[0];
 }
 
-/// Runs fork_join() on a tree and checks the value, the counts, and the calls for each node.
+/// Runs fork_join() on a tree. Checks the value, the counts, and that each node had one call of
+/// leaf or combine.
 fork_join_report expect_digest(const numbered_tree& tree, const traverse_config& config,
                                std::size_t pending_launches = 0) {
   const auto limit = scoped_limit(pending_launches);
@@ -192,7 +193,7 @@ BOOST_AUTO_TEST_CASE(values_travel_up_after_any_failed_launch,
 
 // The last child combines along the whole path in a loop, so the depth needs no stack.
 BOOST_DATA_TEST_CASE(a_deep_chain_returns_its_value, data::make(routes), taken) {
-  // (100,000 levels pass, too, in three seconds a run.)
+  // (100,000 levels also pass; a run takes three seconds.)
   expect_digest({path, unsigned(cut_down(15'000, 300))}, {.route = taken});
   expect_digest({caterpillar, unsigned(cut_down(5'000, 100))}, {.route = taken});
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// quadrature() against closed forms: Genz's families, polynomials, singular functions, failures.
+// Compares quadrature() with closed forms: Genz's families, polynomials and singular functions; and
+// tests its failures.
 #include <algorithm>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
@@ -62,19 +63,21 @@ quadrature_result integrate(const quadrature_box<d>& box, const Integrand& f,
   return found;
 }
 
-/// Checks that a result is right if it reports success, and otherwise states an honest reason.
+/// Checks that the true error of a converged result is within the tolerance. Another result must
+/// have the status max_evaluations, and an error over the tolerance.
 void expect_honest(const quadrature_result& found, double exact, double tolerance) {
   const double error = std::fabs(found.value - exact);
   if (found.converged()) {
     BOOST_TEST(error <= tolerance);
-    BOOST_TEST(found.error <= tolerance * 1.001);  // of the estimate, not of the integral
+    // quadrature() computes the tolerance from the estimate, and this test from the integral.
+    BOOST_TEST(found.error <= tolerance * 1.001);
   } else {
     BOOST_TEST(to_string(found.status) == "max_evaluations");
     BOOST_TEST(found.error > tolerance * 0.999);
   }
 }
 
-/// Integrates members of all families to 3, 6 and 9 digits. Returns how many converged.
+/// Integrates members of all families with three tolerances. Returns how many runs converged.
 template <unsigned d>
 unsigned integrate_families(std::size_t max_evaluations, std::uint64_t seeds) {
   unsigned converged = 0;
@@ -82,13 +85,13 @@ unsigned integrate_families(std::size_t max_evaluations, std::uint64_t seeds) {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       const genz_integrand f = random_genz(family, d, seed, genz_difficulty(family));
       const double exact = exact_integral(f);
-      for (const double digits : {1e-3, 1e-6, 1e-9}) {
+      for (const double tolerance : {1e-3, 1e-6, 1e-9}) {
         BOOST_TEST_CONTEXT(to_string(family) << " in " << d << " dimensions, seed " << seed
-                                             << ", tolerance " << digits) {
+                                             << ", tolerance " << tolerance) {
           const auto found =
               integrate(unit_cube<d>(), genz_function<d>(f),
-                        {.relative_tolerance = digits, .max_evaluations = max_evaluations});
-          expect_honest(found, exact, digits * std::fabs(exact));
+                        {.relative_tolerance = tolerance, .max_evaluations = max_evaluations});
+          expect_honest(found, exact, tolerance * std::fabs(exact));
           if (found.converged()) ++converged;
         }
       }
@@ -105,7 +108,7 @@ boost::test_tools::assertion_result seeds_are_given(boost::unit_test::test_unit_
   return given;
 }
 
-/// prod x_i^exponents_i, on any box.
+/// The product of x_i^exponents_i over all axes, and its integral over a box.
 template <unsigned d>
 struct monomial {
   int exponents[d];
@@ -131,7 +134,7 @@ struct inverse_root {
   __device__ double operator()(const quadrature_point<1>& p) const { return 1 / std::sqrt(p[0]); }
 };
 
-/// The square root of the distance to a corner, which is NaN beyond `limit`.
+/// sqrt(limit - x) + y, which is NaN where x is greater than `limit`.
 struct root_below {
   double limit;
   __device__ double operator()(const quadrature_point<2>& p) const {
@@ -139,6 +142,7 @@ struct root_below {
   }
 };
 
+/// A constant, in any number of dimensions.
 struct constant {
   double value;
   template <unsigned d>
@@ -156,7 +160,7 @@ struct hidden_peak {
   }
 };
 
-/// A function that no rule can integrate to round-off: noise of relative size 1e-6.
+/// 1 with noise of relative size 1e-6, whose period is far less than a region of these tests.
 struct noisy {
   __device__ double operator()(const quadrature_point<1>& p) const {
     return 1 + 1e-6 * std::sin(1e9 * p[0]);
@@ -169,11 +173,11 @@ BOOST_AUTO_TEST_SUITE(quadratures)
 
 BOOST_AUTO_TEST_CASE(families_of_genz_are_right_or_honest,
                      *boost::unit_test::precondition(not_under_thread_sanitizer)) {
-  const auto expect = [](unsigned converged, unsigned least, unsigned less) {
-    BOOST_TEST((least <= converged && converged < less));
+  const auto expect = [](unsigned converged, unsigned least, unsigned end) {
+    BOOST_TEST((least <= converged && converged < end));
   };
   expect(integrate_families<1>(10'000, 4), 72, 73);  // all
-  // In more dimensions some do not converge within so few evaluations.
+  // In more dimensions some runs do not converge within so few evaluations.
   expect(integrate_families<2>(20'000, 2), 26, 36);
   expect(integrate_families<3>(20'000, 1), 9, 18);
   expect(integrate_families<5>(20'000, 1), 5, 18);
@@ -191,6 +195,7 @@ BOOST_AUTO_TEST_CASE(many_members_of_genz_families_are_right_or_honest,
   integrate_families<8>(200'000, seeds);
 }
 
+/// Checks that the rule integrates `f` over one region with a relative error of at most `most`.
 template <unsigned d>
 void expect_exact(const monomial<d>& f, double most) {
   quadrature_box<d> box{};
@@ -204,7 +209,8 @@ void expect_exact(const monomial<d>& f, double most) {
   BOOST_TEST(std::fabs(found.value - exact) <= most * std::fabs(exact));
 }
 
-// A wrong weight or point shows here: the rules are exact for these, and not for the next degree.
+// The rules are exact for polynomials of these degrees, and not for the next degree. A wrong weight
+// or point fails here.
 BOOST_AUTO_TEST_CASE(rules_have_their_degree) {
   for (const int k : {0, 1, 2, 10, 20, 31}) expect_exact<1>({{k}}, 1e-13);
   expect_exact<2>({{0, 0}}, 1e-13);
@@ -273,7 +279,7 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
   BOOST_TEST(interrupted >= 4u);  // negative control: the failures did end launches
 }
 
-// More regions than the ranges of the sums have threads.
+// More regions than a block has threads, so several blocks count and sum them.
 BOOST_DATA_TEST_CASE(many_regions_are_split_and_summed, data::make(routes), taken) {
   const quadrature_box<1> box{{0}, {3}};
   const auto evaluations = std::size_t(cut_down(70'000, 2'000));
@@ -323,7 +329,7 @@ BOOST_DATA_TEST_CASE(a_point_that_is_not_finite_ends_with_its_coordinates, data:
                      taken) {
   const quadrature_box<2> box{{0, 0}, {1, 2}};
   for (const double limit : {0.5, 0.999}) {
-    // With the second limit, the first region and its halves have no point beyond the limit.
+    // With the second limit, only points near a face of the first region are beyond it.
     const auto found =
         integrate(box, root_below{limit}, {.route = taken, .relative_tolerance = 1e-9});
     BOOST_TEST(to_string(found.status) == "not_finite");
@@ -391,7 +397,7 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_refused_before_any_launch) {
   BOOST_TEST(found.report.scratch_bytes == bytes);
 }
 
-// Each closed form against a fine midpoint rule, because the other tests trust it.
+// Compares each closed form with a fine midpoint rule, because the other tests use it.
 BOOST_AUTO_TEST_CASE(closed_forms_of_genz_agree_with_a_midpoint_rule,
                      *boost::unit_test::precondition(not_under_thread_sanitizer)) {
   for (const genz_family family : ramify::all_choices<genz_family>()) {

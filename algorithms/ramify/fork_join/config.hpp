@@ -13,8 +13,8 @@
 
 namespace ramify {
 
-/// Configuration of fork_join(): that of the traversal that visits the nodes, and the size of the
-/// memory for nodes and results.
+/// Configuration of fork_join(): that of the traversal that visits the nodes, and the maximum
+/// number of nodes, which determines the size of the scratch memory.
 struct fork_join_config : traverse_config {
   /// Maximum number of nodes of the tree, in [1, 2^31]. Each takes sizeof(Node) + sizeof(Value) +
   /// 16 bytes of scratch memory, from the fork to the end of the run.
@@ -32,8 +32,8 @@ inline void validate(const fork_join_config& config) {
 
 /// Report of fork_join().
 struct fork_join_report : traverse_report {
-  std::uint64_t nodes = 0;   ///< all nodes of the tree
-  std::uint64_t leaves = 0;  ///< nodes without children
+  std::uint64_t nodes = 0;   ///< number of nodes of the tree
+  std::uint64_t leaves = 0;  ///< number of nodes without children
 };
 
 /// Prints each field as a line "name: value".

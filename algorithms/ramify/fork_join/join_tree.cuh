@@ -2,20 +2,20 @@
 #pragma once
 
 /// \file
-/// The functors with which fork_join() calls traverse(). The visit of a node forks its children;
+/// The functors with which fork_join() calls traverse(). The visit of a node with children forks;
 /// the visit of a leaf joins.
 ///
-///     1. fork    A node with children reserves one result for each of them, side by side, and
-///                writes a frame. The frame is what a function's stack frame is on a CPU: the state
-///                of a call that waits for the calls that it made.
+///     1. fork    The visit of a node with children reserves consecutive results, one for each of
+///                them, and writes a frame. It has the role of a function's stack frame on a CPU:
+///                the state of a call that waits for the calls that it made.
 ///     2. leaf    A node without children writes its result.
 ///     3. join    Each finished node counts itself in its parent's frame. The last child to arrive
 ///                combines the results of all children, in their order. With that the parent is
 ///                finished, and the same thread continues with the parent's parent.
 ///
 /// No thread waits: a thread that is not the last to arrive is done. The thread that finishes the
-/// root ends the run. Which child is the last differs from run to run, but it combines the same
-/// results in the same order, so the value does not.
+/// root completes the value. Which child is the last differs from run to run. The results and their
+/// order do not, so the value has the same bits in each run.
 
 #include <ramify/runtime/cuda.hpp>
 #include <type_traits>
@@ -23,25 +23,25 @@
 
 namespace ramify::detail::fork_join::inline RAMIFY_BUILD {
 
-/// The index of a node for which no memory was left.
+/// The index of a node that found no memory, because the tree has more than max_nodes nodes.
 inline constexpr unsigned no_index = ~0u;
 
 /// A node of the tree, as traverse() visits it.
 template <class Node>
 struct indexed_node {
   Node node;
-  unsigned index;   ///< of its result, and of its frame; 0 for the root
-  unsigned parent;  ///< index of its parent; the root's is not used
+  unsigned index;   ///< index of its result and of its frame; 0 for the root
+  unsigned parent;  ///< index of its parent; not used for the root
 };
 
-/// A node that waits for its children.
+/// A node with children, until all of them are finished.
 template <class Node>
 struct frame {
   Node node;
   unsigned parent;
   unsigned first_child;  ///< index of child 0; child i has first_child + i
   unsigned degree;
-  unsigned arrived;  ///< children that are finished
+  unsigned arrived;  ///< number of children that are finished
 };
 
 /// The type of the results: what leaf() returns.
@@ -49,17 +49,17 @@ template <class Node, class Problem>
 using value_of =
     std::remove_cvref_t<decltype(std::declval<const Problem&>().leaf(std::declval<const Node&>()))>;
 
-/// The memory of a run.
+/// Pointers to the scratch memory of a run.
 template <class Node, class Value>
 struct join_memory {
   frame<Node>* frames;
   Value* results;
-  unsigned long long* forked;  ///< nodes that were forked, with those that found no memory
+  unsigned long long* forked;  ///< number of nodes below the root, with those without memory
   unsigned max_nodes;
 };
 
-/// The children of a node. A node that found no memory has none, so the visits end soon after the
-/// memory is exhausted, whatever the size of the tree.
+/// The functor that computes the children of a node. A node that found no memory has none, so the
+/// visits end soon after the memory is exhausted, whatever the size of the tree.
 template <class Node, class Problem>
 struct expand_node {
   Problem problem;
@@ -68,8 +68,8 @@ struct expand_node {
   [[nodiscard]] __device__ unsigned degree(const indexed_node<Node>& n) const {
     return n.index == no_index ? 0 : problem.degree(n.node);
   }
-  /// Runs after the visit of `n`, which wrote its frame: traverse() makes what a visit wrote
-  /// visible to the threads that visit the children, as it does with the node itself.
+  /// Returns child number `i`. Requires that the visit of `n` has written its frame. traverse()
+  /// makes the writes of a visit visible to the threads that visit the children, like the node.
   [[nodiscard]] __device__ indexed_node<Node> child(const indexed_node<Node>& n, unsigned i) const {
     const unsigned first = frames[n.index].first_child;
     if (first == no_index) return {Node{}, no_index, n.index};
@@ -77,7 +77,8 @@ struct expand_node {
   }
 };
 
-/// The visit of a node. It returns the number of leaves it is: 1 or 0.
+/// The functor that visits a node. It returns 1 for a leaf, else 0, so the sum is the number of
+/// leaves.
 template <class Node, class Problem>
 struct visit_node {
   using value_type = value_of<Node, Problem>;
@@ -98,7 +99,7 @@ struct visit_node {
   }
 
  private:
-  /// 1. Split: reserves the results of the children and writes the frame.
+  /// 1. Fork: reserves the results of the children and writes the frame.
   __device__ void fork(const indexed_node<Node>& n, unsigned degree) const {
     const unsigned long long before =
         atomicAdd(memory.forked, static_cast<unsigned long long>(degree));
@@ -107,12 +108,13 @@ struct visit_node {
                               degree, 0};
   }
 
-  /// 3. Join: by the last child to arrive, on all routes.
+  /// 3. Join: counts the node in its parent's frame. The last child to arrive combines the results
+  ///    and continues with the parent.
   __device__ void join(unsigned index, unsigned parent) const {
     while (index != 0) {
       frame<Node>& waiting = memory.frames[parent];
-      // The result must be visible before this thread counts itself. The last thread to arrive must
-      // not read results before it has counted the others.
+      // The first fence makes the result visible before the count. The second one keeps the last
+      // thread to arrive from reading the other results before it has read the count.
       __threadfence();
       if (atomicAdd(&waiting.arrived, 1u) + 1 != waiting.degree) return;
       __threadfence();
@@ -124,7 +126,7 @@ struct visit_node {
   }
 };
 
-/// Adds the leaves.
+/// The reduction of the traversal: adds numbers of leaves.
 struct add_leaves {
   __device__ unsigned long long operator()(unsigned long long a, unsigned long long b) const {
     return a + b;

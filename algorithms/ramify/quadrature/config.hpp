@@ -22,18 +22,19 @@ struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
 inline constexpr unsigned max_quadrature_dimensions = 8;
 
 /// Configuration of quadrature(). The tolerance is the larger one of `absolute_tolerance` and
-/// `relative_tolerance` times the magnitude of the integral.
+/// `relative_tolerance` times the magnitude of the estimated integral.
 struct quadrature_config {
   ramify::route route = ramify::route::automatic;
   double absolute_tolerance = 0;     ///< finite, at least 0
   double relative_tolerance = 1e-6;  ///< in [0, 1); one of the two must be greater than 0
-  /// All regions are split until so many points are evaluated. A larger number finds peaks that the
-  /// points of a few large regions miss.
+  /// All regions are split in each round until at least this number of points is evaluated, at most
+  /// max_evaluations. A larger number finds peaks that the points of a few large regions miss. If
+  /// such a round would exceed max_evaluations, the quadrature ends before it, with fewer points.
   std::size_t min_evaluations = 0;
-  /// The maximum number of points that are evaluated. Memory is allocated for all regions that they
-  /// allow. At least the points of one region: see quadrature_points().
+  /// The maximum number of points that are evaluated, at least quadrature_points(d). Memory is
+  /// allocated for all regions that it allows.
   std::size_t max_evaluations = 10'000'000;
-  /// What launches the rounds on the flat route.
+  /// What launches the rounds on the flat route. Automatic: a CUDA graph; without graphs the host.
   ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
   /// The trace to which the grids of the run are added when the run ends, or null. It must outlive
   /// the run.
@@ -75,17 +76,18 @@ inline void validate(const quadrature_config& config) {
 enum class quadrature_status {
   converged,        ///< the error bound is at most the tolerance
   max_evaluations,  ///< the next round would exceed max_evaluations
-  round_off,        ///< no region can be split that could still reduce the error bound
+  round_off,        ///< no split can reduce the error bound any more
   not_finite,       ///< the integrand is NaN or infinite at a point, or an estimate overflowed
 };
 
+/// Returns the name of the enumerator, or "?" if `s` is none.
 [[nodiscard]] constexpr std::string_view to_string(quadrature_status s) {
   return choice_name(s, {"converged", "max_evaluations", "round_off", "not_finite"});
 }
 
 /// Report of a quadrature.
 struct quadrature_report : run_report {
-  std::uint64_t rounds = 0;  ///< rounds of splits and evaluations, the first region included
+  std::uint64_t rounds = 0;  ///< the evaluation of the whole domain, and the rounds of splits
 };
 
 /// Prints each field as a line "name: value".
@@ -93,16 +95,16 @@ inline std::ostream& operator<<(std::ostream& out, const quadrature_report& r) {
   return out << static_cast<const run_report&>(r) << "rounds: " << r.rounds << '\n';
 }
 
-/// Result of a quadrature. If it has not converged, it is the best estimate.
+/// Result of a quadrature. If the quadrature has not converged, `value` is the best estimate.
 struct quadrature_result {
   quadrature_status status = quadrature_status::converged;
   double value = 0;  ///< the estimate; points that are not finite count as 0
   /// The sum of the error estimates of all regions. With `not_finite` it is infinite.
   double error = 0;
-  std::uint64_t regions = 0;      ///< at the end
-  std::uint64_t evaluations = 0;  ///< points
-  /// With `not_finite`: the coordinates of a point at which the integrand is not finite, or the
-  /// center of a region whose estimate overflowed.
+  std::uint64_t regions = 0;      ///< number of regions at the end
+  std::uint64_t evaluations = 0;  ///< number of points that were evaluated
+  /// With `not_finite`: the coordinates of a point at which the integrand is not finite, the center
+  /// of a region whose estimate overflowed, or the center of any region if their sum overflowed.
   std::array<double, max_quadrature_dimensions> not_finite_at{};
   quadrature_report report;
 

@@ -10,7 +10,7 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// An integrand in d dimensions, which f.dimensions must be.
+/// The functor of a genz_integrand `f` in d dimensions. f.dimensions must be d.
 template <unsigned d>
 struct genz_function {
   explicit genz_function(const genz_integrand& f) : family(f.family) {

@@ -31,6 +31,7 @@ enum class genz_family {
   discontinuous,  ///< exp(sum a x) where x_1 <= u_1 and x_2 <= u_2, else 0
 };
 
+/// Returns the name of the enumerator, or "?" if `f` is none.
 [[nodiscard]] constexpr std::string_view to_string(genz_family f) {
   return choice_name(
       f, {"oscillatory", "product_peak", "corner_peak", "gaussian", "c0", "discontinuous"});
@@ -41,12 +42,12 @@ enum class genz_family {
   return parse_choice<genz_family>("family", text);
 }
 
-/// A member of a family.
+/// A member of a family, with one `a` and one `u` for each of its axes.
 struct genz_integrand {
   genz_family family = genz_family::gaussian;
   unsigned dimensions = 3;
-  std::array<double, max_quadrature_dimensions> a{};  ///< of each axis: how difficult it is
-  std::array<double, max_quadrature_dimensions> u{};  ///< of each axis: the place of the feature
+  std::array<double, max_quadrature_dimensions> a{};  ///< how difficult each axis is
+  std::array<double, max_quadrature_dimensions> u{};  ///< the place of the feature on each axis
 };
 
 /// Checks an integrand. \throws std::invalid_argument naming the field and the axis
@@ -72,7 +73,7 @@ inline void validate(const genz_integrand& f) {
   }
 }
 
-/// Returns the sum of the a with which Genz tests a family in ten dimensions.
+/// Returns the sum of all `a` with which Genz tests a family in ten dimensions.
 [[nodiscard]] constexpr double genz_difficulty(genz_family family) {
   switch (family) {
     case genz_family::oscillatory: return 9.0;
@@ -85,8 +86,9 @@ inline void validate(const genz_integrand& f) {
   return 1;
 }
 
-/// Returns a random member of a family: a and u are uniform, and a is scaled so that its sum is
-/// `difficulty`. The same seed gives the same member on all machines.
+/// Returns a random member of a family. All `a` and `u` are uniform in (0, 1); all `a` are then
+/// scaled so that their sum is `difficulty`. The same seed gives the same member on all machines.
+/// The arguments are not checked; see validate().
 [[nodiscard]] inline genz_integrand random_genz(genz_family family, unsigned dimensions,
                                                 std::uint64_t seed, double difficulty) {
   genz_integrand f{family, dimensions, {}, {}};
@@ -104,7 +106,8 @@ inline void validate(const genz_integrand& f) {
 
 namespace detail::quadrature {
 
-/// Returns the integral of the corner peak: an alternating sum over the corners of the cube.
+/// Returns the integral of the corner peak: an alternating sum over the corners of the cube. If all
+/// `a` are small, its terms cancel: with 8 axes and a = 0.001 no digit is right.
 [[nodiscard]] inline double corner_peak_integral(const genz_integrand& f) {
   long double sum = 0;
   for (unsigned corner = 0; corner < 1u << f.dimensions; ++corner) {
@@ -121,7 +124,7 @@ namespace detail::quadrature {
   return static_cast<double>(sum);
 }
 
-/// Returns the factor of an axis in the integrals that are products.
+/// Returns the factor of an axis, for the families whose integral is a product over the axes.
 [[nodiscard]] inline double genz_factor(const genz_integrand& f, unsigned axis) {
   const double a = f.a[axis];
   const double u = f.u[axis];
@@ -139,7 +142,8 @@ namespace detail::quadrature {
 
 }  // namespace detail::quadrature
 
-/// Returns the integral of `f` over [0, 1]^d. \throws std::invalid_argument
+/// Returns the integral of `f` over [0, 1]^d from its closed form. It is not accurate for a corner
+/// peak whose `a` are small. \throws std::invalid_argument if validate() refuses `f`
 [[nodiscard]] inline double exact_integral(const genz_integrand& f) {
   validate(f);
   if (f.family == genz_family::corner_peak) return detail::quadrature::corner_peak_integral(f);

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The program of a quadrature's launch chain: its state, and the decisions between its grids.
-/// rounds.cuh describes a round and has the kernels.
+/// The program of a quadrature's launch chain: its state, which regions are split, and when it
+/// ends. rounds.cuh describes a round and has the kernels.
 
 #include <cfloat>
 #include <cmath>
@@ -12,38 +12,42 @@
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
 
-inline constexpr unsigned threads = 256;             ///< of a block, except in `evaluate`
-inline constexpr unsigned warps = 4;                 ///< of a block in `evaluate`
-inline constexpr unsigned max_chunks = 4 * threads;  ///< ranges of regions, each for one block
-/// Regions over their share are counted by the power of two by which they are.
+inline constexpr unsigned threads = 256;             ///< of a block, except in evaluate_splits()
+inline constexpr unsigned warps = 4;                 ///< of a block in evaluate_splits()
+inline constexpr unsigned max_chunks = 4 * threads;  ///< maximum number of chunks of regions
+/// Number of bins. Bin b counts the regions whose error is 2^b to 2^(b + 1) times their share; the
+/// last bin also counts those with larger errors.
 inline constexpr unsigned bins = 32;
 
+/// The grids of a round, in their order.
 enum class phase : unsigned { select, list, evaluate, sum };
 
-/// What a step leaves to the next one.
+/// The state that a step passes to the next one.
 struct round_state {
   phase due;
   unsigned ended;  ///< 1: the quadrature is complete
   quadrature_status status;
   unsigned regions;
-  unsigned splits;  ///< of this round; in round 0 the whole domain is evaluated, with no split
+  unsigned splits;  ///< in this round; round 0 evaluates the whole domain and has none
   unsigned rounds;
   unsigned lowest_bin;  ///< regions in this bin or a higher one are split
-  double share;         ///< of the tolerance, for a region; negative: all regions are split
+  double share;         ///< a region's part of the tolerance; negative: all regions are split
   unsigned long long evaluations;
   bounded total;
 };
 
-/// A range of consecutive regions. The ranges depend on the number of regions only, so sums over
-/// them have the same bits in each run.
+/// A range of consecutive regions, which one block processes. The ranges depend on the number of
+/// regions only, so sums over them have the same bits in each run.
 struct chunk {
   unsigned begin;
   unsigned end;
 
+  /// Returns the number of chunks of `regions` regions.
   [[nodiscard]] static __host__ __device__ unsigned count(unsigned regions) {
     const unsigned full = regions / threads + (regions % threads != 0 ? 1 : 0);
     return full < max_chunks ? full : max_chunks;
   }
+  /// Returns chunk number `i` of `regions` regions.
   [[nodiscard]] static __device__ chunk number(unsigned i, unsigned regions) {
     const unsigned long long n = regions;
     const unsigned chunks = count(regions);
@@ -62,11 +66,11 @@ struct quadrature_program : chain_link {
   state_type* state;
   region_list<d> regions;
   unsigned* split_list;
-  unsigned (*chunk_bins)[bins];    ///< regions of each chunk in each bin
-  unsigned* chunk_first;           ///< of each chunk: its first entry in split_list
-  bounded* chunk_totals;           ///< of each chunk: sums over its regions
-  unsigned long long* not_finite;  ///< number of a point, or none
-  quadrature_point<d>* bad_point;  ///< the coordinates of this point
+  unsigned (*chunk_bins)[bins];    ///< number of regions of each chunk in each bin
+  unsigned* chunk_first;           ///< first entry of each chunk in split_list
+  bounded* chunk_totals;           ///< sums over the regions of each chunk
+  unsigned long long* not_finite;  ///< number of a point at which f is not finite, or `none`
+  quadrature_point<d>* bad_point;  ///< coordinates of this point
   Integrand f;
   double absolute_tolerance;
   double relative_tolerance;
@@ -93,20 +97,21 @@ struct quadrature_program : chain_link {
     if (regions.axes[region] == no_axis) return -1;
     if (s.share < 0) return 0;
     const double error = regions.estimates[region].error;
-    // Halves of a region whose error is round-off would have the same error.
+    // A split does not reduce an error that is round-off.
     if (!(error > s.share) || error <= 2 * regions.round_offs[region]) return -1;
     const double excess = error / s.share;  // infinite if the share is 0
     constexpr int top = bins - 1;
     return excess < 2147483648.0 ? min(std::ilogb(excess), top) : top;
   }
+  /// Returns the tolerance if the estimate of the integral is `value`.
   [[nodiscard]] __device__ double tolerance(double value) const {
     return std::fmax(absolute_tolerance, relative_tolerance * std::fabs(value));
   }
 };
 
-/// Chooses the lowest bin whose regions can be split, and writes it and the number of splits, or
-/// the reason for which nothing is split, into the state. `counts` has the regions of each bin. One
-/// thread calls it.
+/// Returns the state after `select`. It has the lowest bin whose regions can be split and the
+/// number of splits or, if nothing is split, the reason for the end. `counts` has the number of
+/// regions in each bin. One thread calls it.
 template <class Program>
 __device__ round_state choose_splits(const Program& program, round_state now,
                                      const unsigned* counts) {
@@ -134,7 +139,8 @@ __device__ round_state choose_splits(const Program& program, round_state now,
   return now;
 }
 
-/// Returns the coordinates of the point with this number in the round.
+/// Returns the coordinates of the point with this number in the round. split_region() assigns the
+/// numbers.
 template <class Program>
 __device__ quadrature_point<Program::dimensions> point_of(const Program& program,
                                                           const round_state& now,
@@ -146,8 +152,8 @@ __device__ quadrature_point<Program::dimensions> point_of(const Program& program
   return point_in(program.regions.boxes[region], static_cast<unsigned>(number % Program::points));
 }
 
-/// Ends a round: states whether the quadrature is complete, and the share of each region in the
-/// next round. One thread calls it.
+/// Returns the state at the end of a round: whether the quadrature is complete, and the share of
+/// each region in the next round. `total` has the sums over all regions. One thread calls it.
 template <class Program>
 __device__ round_state judge_round(const Program& program, round_state now, const bounded& total) {
   now.due = phase::select;

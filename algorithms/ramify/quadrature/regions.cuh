@@ -12,7 +12,7 @@
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
 
-/// The axis of a region whose halves would be empty.
+/// The axis of a region that is too narrow to be split.
 inline constexpr unsigned char no_axis = 255;
 
 /// A value or an estimate, and the bound of its error.
@@ -21,6 +21,7 @@ struct bounded {
   double error;
 };
 
+/// Adds the values, and the errors.
 struct add_bounded {
   __device__ bounded operator()(const bounded& a, const bounded& b) const {
     return {a.value + b.value, a.error + b.error};
@@ -65,13 +66,13 @@ __device__ inline double sum_of_warp(double value) {
   return value;
 }
 
-/// Returns the center of the interval that a split of the box along `axis` halves.
+/// Returns the center of the box on `axis`, at which a split along this axis cuts it.
 template <unsigned d>
 [[nodiscard]] __device__ double middle(const quadrature_box<d>& box, unsigned axis) {
   return box.low[axis] + (box.high[axis] - box.low[axis]) / 2;
 }
 
-/// Returns the point number k of the rule in `box`.
+/// Returns point number `k` of the rule, in `box`.
 template <unsigned d>
 [[nodiscard]] __device__ quadrature_point<d> point_in(const quadrature_box<d>& box, unsigned k) {
   quadrature_point<d> p = cubature_rule<d>::point(k);
@@ -93,17 +94,19 @@ __device__ double mean_deviation(const double* values, double mean) {
   return sum_of_warp(sum);
 }
 
-/// Returns QUADPACK's error estimate from the difference of both rules. Where the difference is
-/// small in relation to the variation of the integrand, the integrand is smooth and the better rule
-/// is far better; elsewhere the difference alone may be small by accident.
+/// Returns QUADPACK's error estimate from the difference of both rules. If the difference is much
+/// smaller than the variation of the integrand, the integrand is smooth, and the error of the
+/// better rule is far less than the difference. Otherwise the difference may be small by accident,
+/// and the estimate is larger.
 __device__ inline double rescaled_error(double difference, double variation) {
   if (variation == 0 || difference == 0) return difference;
   return variation * std::fmin(1.0, std::pow(200 * difference / variation, 1.5));
 }
 
-/// Evaluates a region; the lanes of a warp share its points. All lanes get the result. `kept` is
-/// shared memory for rule::kept values. The number of the first point that is not finite is merged
-/// into `*not_finite`; the points of this region have the numbers from `number` on.
+/// Evaluates a region. All lanes of a warp call it, share the points, and get the result. `kept` is
+/// shared memory of the warp for `rule::kept` values. The points of this region have the
+/// numbers from `number` on. `*not_finite` becomes the least number of a point at which `f` is not
+/// finite; a region whose estimate overflows counts as its first point.
 template <unsigned d, class Integrand>
 __device__ region_estimate evaluate_region(const quadrature_box<d>& box, const Integrand& f,
                                            double* kept, unsigned long long number,
@@ -131,9 +134,9 @@ __device__ region_estimate evaluate_region(const quadrature_box<d>& box, const I
   low = sum_of_warp(low) * volume;
   magnitude = sum_of_warp(magnitude) * volume;
   __syncwarp();
-  // 2. The error is that of the rule of lower degree, so it is a pessimistic bound for the other.
-  //    It is at least the round-off (the factor is QUADPACK's). What the points near the faces add
-  //    is explained at the rule.
+  // 2. The difference is the error of the rule of lower degree, so it is a pessimistic bound for
+  //    the rule of high degree. The error is at least the round-off (the factor is QUADPACK's).
+  //    error_at_faces() describes what the points near the faces add.
   double difference = std::fabs(high - low);
   if constexpr (d == 1) {
     difference = rescaled_error(difference, mean_deviation<rule>(kept, high / volume) * volume);
@@ -149,8 +152,8 @@ __device__ region_estimate evaluate_region(const quadrature_box<d>& box, const I
   return {{high, error}, round_off, has_halves ? static_cast<unsigned char>(axis) : no_axis};
 }
 
-/// Raises the errors of two halves if their sum differs from the estimate of the whole by more than
-/// their errors explain. (The two-level estimate of Cuhre, T. Hahn: Cuba, 2005.)
+/// Raises the errors of two halves, the more, the more the sum of their estimates differs from the
+/// estimate of the whole. (The two-level estimate of Cuhre, T. Hahn: Cuba, 2005.)
 __device__ inline void compare_with_whole(const bounded& whole, bounded& lower, bounded& upper) {
   const double difference = std::fabs(whole.value - (lower.value + upper.value)) / 4;
   const double sum = lower.error + upper.error;

@@ -4,19 +4,19 @@
 /// \file
 /// The rounds of a quadrature, and their kernels.
 ///
-///     1. select    count the regions whose error is over their share, by how much; choose a limit
-///                  that the remaining evaluations allow
-///     2. list      list these regions
-///     3. evaluate  split each: one warp evaluates both halves
-///     4. sum       add up all estimates and errors; stop if the sum of errors is in the tolerance
+///     1. select    count the regions whose error is over their share, in bins by the ratio of
+///                  both; choose the lowest bin that the remaining evaluations allow
+///     2. list      list the regions in this bin and the higher ones
+///     3. evaluate  split each of them: one warp evaluates both halves
+///     4. sum       add all estimates and errors; stop if the sum of errors is within the tolerance
 ///
 /// Recurse: after `sum` the next round begins. Each of the four is a step of the launch chain with
 /// one grid. Join: the last block of each grid launches the next grid.
 ///
 /// A region's share is the tolerance divided by the number of regions. If no region is over its
-/// share, the sum is in the tolerance. So there is no priority queue: all regions over their share
-/// are split at once (breadth first, as PAGANI does), and the others are kept, because a share
-/// shrinks with each split.
+/// share, the sum is within the tolerance. So there is no priority queue: all regions over their
+/// share are split at once (breadth first, as PAGANI does). The others are kept, because each split
+/// makes the shares smaller.
 
 #include <ramify/quadrature/program.cuh>
 #include <ramify/runtime/collectives.cuh>
@@ -24,8 +24,9 @@
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
 
-/// Ends a kernel: launches the next grid or, in the loop body of a graph, whose kernels must not
-/// contain device launches, ends the iteration after the last grid. One thread calls it.
+/// Ends a phase: writes the state and launches the next grid. If `launches` is false, the kernel is
+/// in the loop body of a graph and must not contain device launches: it ends the iteration instead,
+/// after the last phase of a round. One thread calls it.
 template <bool launches, class Program>
 __device__ void end_phase(const Program& program, const round_state& next, const char* kernel) {
   *program.state = next;
@@ -68,7 +69,7 @@ __global__ void __launch_bounds__(threads) select_regions(Program program) {
   __shared__ round_state next;
   if (t == 0) next = choose_splits(program, now, counts);
   __syncthreads();
-  // The place of each chunk in the list of splits.
+  // The first entry of each chunk in the list of splits: a scan over the numbers of its splits.
   using scan = block_scan<unsigned, threads>;
   __shared__ typename scan::TempStorage storage;
   constexpr unsigned each = max_chunks / threads;
@@ -123,8 +124,9 @@ __global__ void __launch_bounds__(threads) list_splits(Program program) {
   end_phase<launches>(program, next, __func__);
 }
 
-/// Splits a region: evaluates both halves, the lower one in the place of the region. All lanes of a
-/// warp call it. `item` is the number of the split in this round.
+/// Splits a region and evaluates both halves. The lower half replaces the region, and the upper
+/// half is appended. All lanes of a warp call it. `item` is the number of the split in this round;
+/// its points have the numbers from 2 * item * points on. `kept` is as for evaluate_region().
 template <class Program>
 __device__ void split_region(const Program& program, const round_state& now, unsigned item,
                              double* kept) {
@@ -155,7 +157,7 @@ __device__ void split_region(const Program& program, const round_state& now, uns
   }
 }
 
-/// 3. Splits the listed regions, one warp each; in round 0 evaluates the domain.
+/// 3. Splits the listed regions, each by one warp. In round 0 one warp evaluates the domain.
 template <bool launches, class Program>
 __global__ void __launch_bounds__(32 * warps) evaluate_splits(Program program) {
   const traced here(program.trace, __func__);
@@ -189,7 +191,8 @@ __global__ void __launch_bounds__(32 * warps) evaluate_splits(Program program) {
   end_phase<launches>(program, next, __func__);
 }
 
-/// 4. Adds up all estimates: first those of each chunk, then, in the last block, the chunks.
+/// 4. Adds all estimates and errors: first those of each chunk, then, in the last block, the sums
+/// of the chunks.
 template <bool launches, class Program>
 __global__ void __launch_bounds__(threads) sum_regions(Program program) {
   const traced here(program.trace, __func__);
@@ -226,8 +229,8 @@ __global__ void __launch_bounds__(threads) sum_regions(Program program) {
   }
 }
 
-/// A kernel launches the one grid of the due phase. The host launches all grids of the round that
-/// are left, in sizes that always suffice, so that it reads the state once a round.
+/// Launches the due phase. A kernel launches its one grid. The host launches all remaining grids of
+/// the round, in sizes that always suffice, so that it reads the state once a round.
 template <unsigned d, class Integrand>
 template <class Grids>
 __host__ __device__ void quadrature_program<d, Integrand>::launch_step(const round_state& s,
@@ -255,11 +258,12 @@ __host__ __device__ void quadrature_program<d, Integrand>::launch_step(const rou
   }
 }
 
+/// Launches the four grids of a round, which a graph repeats.
 template <unsigned d, class Integrand>
 template <class Grids>
 void quadrature_program<d, Integrand>::launch_repeated(const round_state&, Grids& grids) const {
   using program = quadrature_program;
-  constexpr unsigned blocks = 512;  // of any number of regions; the kernels stride over them
+  constexpr unsigned blocks = 512;  // for any number of regions; the kernels stride over them
   grids(select_regions<false, program>, {blocks, threads}, *this);
   grids(list_splits<false, program>, {blocks, threads}, *this);
   grids(evaluate_splits<false, program>, {4 * blocks, 32 * warps}, *this);

@@ -3,7 +3,8 @@
 
 /// \file
 /// The rules of quadrature(): the points of a region and their weights, for a rule of high degree
-/// and an embedded one of lower degree. Points are on [-1, 1]^d, and weights add up to 1.
+/// and an embedded one of lower degree. Points are in [-1, 1]^d. The weights of a rule add up to 1,
+/// so a rule gives the mean value of the integrand.
 ///
 /// One dimension    Gauss-Kronrod: 21 points of degree 31, with Gauss's 10 points of degree 19
 ///                  embedded (QUADPACK, Piessens et al. 1983).
@@ -43,24 +44,24 @@ struct weights {
 
 /// The Genz-Malik rule, with points near the faces, which have no weight. Its points, in order:
 ///
-///     the center             1
+///     the center             1 point
 ///     on the axes            6 d          for each axis: -l2, +l2, -l3, +l3, -face, +face
 ///     on two axes            2 d (d - 1)  for each pair of axes: (+-l3, +-l3)
 ///     towards the corners    2^d          (+-l5, ..., +-l5)
 ///
-/// The rule has no points beyond l3, so a jump of the integrand there would be seen by neither of
-/// its degrees, and a quadrature of a discontinuous function would report success with a wrong
-/// value. The points near the faces see it: they are compared with a polynomial through the points
-/// l2, l3 and the center.
+/// No weighted point is beyond l3. A jump of the integrand there would change neither rule, and the
+/// quadrature of a discontinuous function would report success with a wrong value. Therefore the
+/// values near the faces are compared with a polynomial through the values at l2, l3 and 0.
 template <unsigned d>
 struct cubature_rule {
   static_assert(2 <= d && d <= max_quadrature_dimensions);
   static constexpr unsigned points = quadrature_points(d);
   static constexpr unsigned pairs = 1 + 6 * d;                  ///< the first point on two axes
-  static constexpr unsigned corners = pairs + 2 * d * (d - 1);  ///< the first one to a corner
-  /// The values of the first `kept` points decide the axis of the next split.
+  static constexpr unsigned corners = pairs + 2 * d * (d - 1);  ///< the first towards a corner
+  /// Number of points, from the first on, whose values split_axis() and error_at_faces() read.
   static constexpr unsigned kept = pairs;
 
+  /// Returns point number `k`.
   [[nodiscard]] __device__ static quadrature_point<d> point(unsigned k) {
     constexpr double l5 = 0.68824720161168529;  // sqrt(9/19)
     quadrature_point<d> p{};
@@ -82,6 +83,7 @@ struct cubature_rule {
     return p;
   }
 
+  /// Returns the weights of point number `k`.
   [[nodiscard]] __device__ static weights weights_of(unsigned k) {
     constexpr double n = d;
     if (k == 0) {
@@ -97,8 +99,8 @@ struct cubature_rule {
     return {6859.0 / 19683 / (1u << d), 0};
   }
 
-  /// Returns the axis along which the fourth divided difference of the integrand, or its deviation
-  /// at the faces, is largest; of equal ones the longest.
+  /// Returns the axis on which the larger one of two numbers is largest: the fourth difference of
+  /// the integrand, and its deviation at the faces. Of several such axes it returns the longest.
   [[nodiscard]] __device__ static unsigned split_axis(const double* values,
                                                       const quadrature_box<d>& box) {
     unsigned best = 0;
@@ -134,9 +136,9 @@ struct cubature_rule {
   static constexpr double l3 = 0.94868329805051380;    // sqrt(9/10)
   static constexpr double face = 1 - 1.0 / (1 << 14);  // the integrand may be singular at the face
 
-  /// Returns by how much the values near both faces of an axis differ from the even polynomial of
-  /// degree 4 through the other values on the axis. (An even one has an error of order 6, as the
-  /// rule of degree 5.)
+  /// Returns the difference of the sum of both values near the faces of an axis and the same sum of
+  /// a polynomial. It is the even polynomial of degree 4 through the means of the other values on
+  /// the axis. (The error of an even one has order 6, like that of the rule of degree 5.)
   [[nodiscard]] __device__ static double deviation_at_faces(const double* values, unsigned axis) {
     constexpr double t = face * face;
     constexpr double t2 = 9.0 / 70;
@@ -147,10 +149,11 @@ struct cubature_rule {
                             (v[2] + v[3]) * (t * (t - t2) / (t3 * (t3 - t2)));
     return std::fabs(v[4] + v[5] - expected);
   }
+  /// Returns `value` if `positive` is not 0, else -value.
   [[nodiscard]] __device__ static double signed_by(unsigned positive, double value) {
     return positive != 0 ? value : -value;
   }
-  /// Sets one coordinate. The loop keeps the point in registers, which have no index.
+  /// Sets one coordinate. The loop keeps the point in registers, which cannot be indexed.
   __device__ static void set(quadrature_point<d>& p, unsigned axis, double value) {
     for (unsigned i = 0; i < d; ++i) p.x[i] = i == axis ? value : p.x[i];
   }
@@ -164,6 +167,7 @@ struct cubature_rule<1> {
   static constexpr unsigned kept = points;
   static constexpr unsigned faces = points - 2;  ///< the first point near a face
 
+  /// Returns point number `k`.
   [[nodiscard]] __device__ static quadrature_point<1> point(unsigned k) {
     const double nodes[] = {outermost,
                             0.97390652851717172,
@@ -181,6 +185,7 @@ struct cubature_rule<1> {
     return {{k % 2 == 0 ? x : -x}};
   }
 
+  /// Returns the weights of point number `k`.
   [[nodiscard]] __device__ static weights weights_of(unsigned k) {
     const double kronrod[] = {0.011694638867371874, 0.032558162307964727, 0.054755896574351996,
                               0.075039674810919953, 0.093125454583697606, 0.109387158802297642,
@@ -188,19 +193,21 @@ struct cubature_rule<1> {
                               0.147739104901338491};
     const double gauss[] = {0.066671344308688138, 0.149451349150580593, 0.219086362515982044,
                             0.269266719309996355, 0.295524224714752870};
-    // The weights of the literature are for [-1, 1]; those of a mean value are half of them.
+    // The tables are for an integral over [-1, 1]; the weights of a mean value are half of them.
     if (k == 0) return {0.149445554002916906 / 2, 0};
     if (k >= faces) return {0, 0};
     const unsigned node = (k - 1) / 2;
     return {kronrod[node] / 2, node % 2 == 1 ? gauss[node / 2] / 2 : 0};
   }
 
+  /// Returns the only axis.
   [[nodiscard]] __device__ static unsigned split_axis(const double*, const quadrature_box<1>&) {
     return 0;
   }
 
   /// Returns the error of the mean value if the integrand deviates beyond the outermost nodes as it
-  /// does at the faces: from a polynomial of degree 4 through the five nodes next to a face.
+  /// does at the faces. The deviation at a face is the difference from the polynomial of degree 4
+  /// through the five nodes next to it.
   [[nodiscard]] __device__ static double error_at_faces(const double* values) {
     const double coefficients[] = {1.34315212204748458, -0.44155609897144992, 0.11825904227877055,
                                    -0.02186518036561175, 0.00201011501080654};

@@ -13,7 +13,7 @@
 
 namespace ramify::detail::facade {
 
-/// Integrates over the unit cube of d dimensions.
+/// Integrates `f`, whose dimensions must be d, over the unit cube.
 template <unsigned d>
 quadrature_result integrate_cube(const genz_integrand& f, const quadrature_options& options,
                                  cudaStream_t stream) {
@@ -27,7 +27,7 @@ quadrature_report quadrature_on<this_build>(const genz_integrand& f,
                                             const quadrature_options& options,
                                             quadrature_result& result) {
   facade_call call(options.pending_launches);
-  // Calls integrate_cube() with one more than the matching index.
+  // Calls integrate_cube<d>() for the one d that is f.dimensions. `below` is d - 1.
   [&]<unsigned... below>(std::integer_sequence<unsigned, below...>) {
     static_cast<void>(((f.dimensions == below + 1 &&
                         (result = integrate_cube<below + 1>(f, options, call.stream()), true)) ||
