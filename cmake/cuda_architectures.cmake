@@ -2,7 +2,7 @@
 # Sets the default GPU architectures: this machine's GPU if there is one, else machine code for
 # Hopper and PTX for Turing and later, which the driver compiles. RAMIFY_ALL_ARCHITECTURES is for
 # packages: with it, cuda_language.cmake calls ramify_all_architectures() instead.
-option(RAMIFY_ALL_ARCHITECTURES "Machine code for all major GPU architectures, for packages" OFF)
+option(RAMIFY_ALL_ARCHITECTURES "Machine code for the GPU architectures from Turing on, for packages" OFF)
 if(RAMIFY_ALL_ARCHITECTURES AND (DEFINED CMAKE_CUDA_ARCHITECTURES OR DEFINED ENV{CUDAARCHS}))
   message(FATAL_ERROR "RAMIFY_ALL_ARCHITECTURES excludes CMAKE_CUDA_ARCHITECTURES and CUDAARCHS")
 endif()
@@ -21,7 +21,7 @@ endif()
 function(ramify_all_architectures result nvcc)
   execute_process(COMMAND ${nvcc} --list-gpu-code OUTPUT_VARIABLE supported ERROR_QUIET)
   set(architectures)
-  foreach(number IN ITEMS 75 80 86 89 90 100 120)
+  foreach(number IN ITEMS 75 80 86 89 90 100 110 120)
     if(supported MATCHES "sm_${number}[^0-9]")
       list(APPEND architectures ${number}-real)
       set(newest ${number})
@@ -48,4 +48,19 @@ function(ramify_machine_code result architectures)
   endforeach()
   list(JOIN numbers "," numbers)
   set(${result} "${numbers}" PARENT_SCOPE)
+endfunction()
+
+# ramify_oldest_ptx(<result> <CMAKE_CUDA_ARCHITECTURES>): sets <result> to the oldest architecture for
+# which the build has PTX that newer GPUs can run, or to 0 if it has none.
+function(ramify_oldest_ptx result architectures)
+  set(oldest 0)
+  foreach(architecture IN LISTS architectures)
+    if(architecture MATCHES "^([0-9]+)(-virtual)?$")
+      set(number ${CMAKE_MATCH_1})
+      if(oldest EQUAL 0 OR number LESS oldest)
+        set(oldest ${number})
+      endif()
+    endif()
+  endforeach()
+  set(${result} ${oldest} PARENT_SCOPE)
 endfunction()

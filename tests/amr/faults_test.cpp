@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(each_field_of_the_configuration_is_validated) {
     refuse(matter::scalar_2d, reason, spoil);
   };
   using ramify::amr_config;
-  refuse_2d("amr_config.flat_loop is 7",
+  refuse_2d("amr_config.flat_loop is none of the enumerators",
             [](amr_config& c) { c.flat_loop = static_cast<ramify::flat_loop>(7); });
   refuse_2d("roots[0] is 0", [](amr_config& c) { c.mesh.roots[0] = 0; });
   refuse_2d("roots[1] is 4097", [](amr_config& c) { c.mesh.roots[1] = 4097; });
@@ -107,7 +107,8 @@ BOOST_AUTO_TEST_CASE(each_field_of_the_configuration_is_validated) {
   refuse_2d("upper[1] is inf", [](amr_config& c) { c.mesh.upper[1] = infinity; });
   refuse_2d("sides[0]", [](amr_config& c) { c.mesh.sides[0][0] = boundary::outflow; });
   refuse_2d("sides[1] is 7", [](amr_config& c) { c.mesh.sides[1][1] = boundary(7); });
-  refuse_2d("balance is 5", [](amr_config& c) { c.mesh.balance = ramify::balance(5); });
+  refuse_2d("balance is none of the enumerators",
+            [](amr_config& c) { c.mesh.balance = ramify::balance(5); });
   refuse_2d("max_level is -1", [](amr_config& c) { c.mesh.max_level = -1; });
   refuse_2d("max_level is 19", [](amr_config& c) { c.mesh.max_level = 19; });
   refuse_2d("max_blocks is 3", [](amr_config& c) {
@@ -122,7 +123,8 @@ BOOST_AUTO_TEST_CASE(each_field_of_the_configuration_is_validated) {
   refuse_2d("cfl is 0", [](amr_config& c) { c.step.cfl = 0; });
   refuse_2d("cfl is 1.5", [](amr_config& c) { c.step.cfl = 1.5; });
   refuse_2d("cfl is nan", [](amr_config& c) { c.step.cfl = no_number; });
-  refuse_2d("limiter is 9", [](amr_config& c) { c.step.limiter = ramify::limiter(9); });
+  refuse_2d("limiter is none of the enumerators",
+            [](amr_config& c) { c.step.limiter = ramify::limiter(9); });
   refuse_2d("route", [](amr_config& c) { c.route = route(9); });
   // In two dimensions the third axis is not read.
   setting s;

@@ -469,7 +469,7 @@ done <<'TABLE'
 3 ~ in/nul, line 1: '1' is not two vertices ~ graph --input in/nul --source 0
 3 ~ in/sparse ~ graph --input in/sparse --source 0 --backend cpu
 3 ~ in/utf16 ~ graph --input in/utf16 --source 0
-1 ~ not enough memory ~ (limit_memory; graph --generate kronecker --scale 28 --backend cpu)
+1 ~ not enough memory ~ (limit_memory; graph --generate uniform --scale 30 --backend cpu)
 4 ~ the cuda backend cannot run ~ graph --generate grid --device 4096
 4 ~ the cuda backend cannot run ~ quadrature --device 4096
 0 ~ - ~ for run in walk area; do $run --report json >o && grep -q '^  "version": ' o && grep -q '^  "work_ms": ' o && grep -q '^  "seconds": ' o || exit 1; done

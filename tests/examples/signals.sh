@@ -61,19 +61,27 @@ kill -TERM $pid
 wait_status $pid
 [ "$status" -eq 143 ] && [ ! -e o.csv ] || fail "status $status after two signals"
 
-# Sends a signal to a sort that is writing, and sets `status`. On a busy machine the sort may complete
-# the file before the signal arrives; then it is repeated.
+# Sends a signal to a sort that is writing, and sets `status`. The sort is stopped first, so that it
+# cannot complete the file between the check and the signal. If it has completed it before, another
+# sort is tried.
 signal_in_write() { # signal
   for _ in $(seq 10); do
     echo old >o
     start quicksort --generate all-equal --n 4M --backend cpu --output o
     pid=$!
     wait_for '[ -s o.part$pid ] || [ "$(head -c 3 o)" != old ]'
-    kill -"$1" $pid 2>/dev/null || true
+    kill -STOP $pid
+    wait_for 'grep -q "^State:.[TZ]" /proc/$pid/status'
+    if [ -s o.part$pid ]; then
+      kill -"$1" $pid
+      kill -CONT $pid 2>/dev/null || true # killed processes need not continue
+      wait_status $pid
+      return
+    fi
+    kill -CONT $pid
     wait_status $pid
-    [ "$status" -eq 0 ] || return 0
   done
-  fail "each sort ended with status 0, in spite of SIG$1"
+  fail "each sort completed its file before SIG$1"
 }
 # A signal during a write removes the temporary file and leaves the old file.
 for signal in INT:130 TERM:143 HUP:129; do

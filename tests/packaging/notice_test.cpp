@@ -8,6 +8,7 @@ namespace {
 
 using ramify::detail::runtime::compilation_notice;
 using ramify::detail::runtime::has_machine_code;
+using ramify::detail::runtime::is_compiled_by_driver;
 using ramify::detail::runtime::notify;
 
 static_assert(has_machine_code("90", 9, 0));
@@ -18,7 +19,15 @@ static_assert(!has_machine_code("75,80,86,89,90", 10, 0));
 static_assert(has_machine_code("90,100", 10, 3));
 static_assert(!has_machine_code("90,100", 11, 0));
 static_assert(has_machine_code("90a", 9, 0) && !has_machine_code("100a", 10, 3));
+static_assert(has_machine_code("100f", 10, 3) && !has_machine_code("103f", 10, 0));
 static_assert(!has_machine_code("", 7, 5));
+
+// The driver compiles PTX for newer devices only.
+static_assert(is_compiled_by_driver("90", 75, 8, 0));
+static_assert(!is_compiled_by_driver("90", 75, 9, 0));
+static_assert(!is_compiled_by_driver("90", 0, 8, 0));
+static_assert(!is_compiled_by_driver("75", 120, 11, 0));
+static_assert(!is_compiled_by_driver("unknown", 75, 8, 0));
 
 std::string received;
 

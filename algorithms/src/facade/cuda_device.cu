@@ -15,9 +15,8 @@ __global__ void any_kernel() {}
 // query of a kernel's attributes would already do so, hence the list of the build.
 void notify_of_compilation(const cudaDeviceProp& device) {
   static std::atomic_flag done;
-  const std::string_view architectures = RAMIFY_MACHINE_CODE;
-  if (architectures == "unknown" ||
-      detail::runtime::has_machine_code(architectures, device.major, device.minor)) {
+  if (!detail::runtime::is_compiled_by_driver(RAMIFY_MACHINE_CODE, RAMIFY_OLDEST_PTX, device.major,
+                                              device.minor)) {
     return;
   }
   if (done.test_and_set()) return;

@@ -30,7 +30,7 @@ inline void notify(std::string_view notice) {
 /// Returns whether a program that was compiled for the given architectures has machine code for a
 /// device of compute capability `major`.`minor`. `architectures` is a list such as "75,86,90a".
 /// Machine code runs on devices with the same major number and an equal or larger minor number;
-/// machine code with a letter, such as "90a", runs only on compute capability 9.0.
+/// machine code with an a, such as "90a", runs only on compute capability 9.0.
 constexpr bool has_machine_code(std::string_view architectures, int major, int minor) {
   while (!architectures.empty()) {
     const std::string_view item = architectures.substr(0, architectures.find(','));
@@ -40,11 +40,21 @@ constexpr bool has_machine_code(std::string_view architectures, int major, int m
     for (; digits < item.size() && item[digits] >= '0' && item[digits] <= '9'; ++digits) {
       number = 10 * number + (item[digits] - '0');
     }
-    const bool exact = digits < item.size();
+    const bool exact = item.ends_with('a');
     const bool suits = exact ? number % 10 == minor : number % 10 <= minor;
     if (number / 10 == major && suits) return true;
   }
   return false;
+}
+
+/// Returns whether the driver compiles the kernels of a program for a device of compute capability
+/// `major`.`minor`. `machine_code` is the list for has_machine_code(), or "unknown", and
+/// `oldest_ptx` is the oldest architecture with PTX, such as 75, or 0. Returns false also if the
+/// program has no code for the device, or if that is unknown.
+constexpr bool is_compiled_by_driver(std::string_view machine_code, int oldest_ptx, int major,
+                                     int minor) {
+  if (machine_code == "unknown" || has_machine_code(machine_code, major, minor)) return false;
+  return oldest_ptx != 0 && oldest_ptx <= 10 * major + minor;
 }
 
 /// Returns the notice that the driver compiles all kernels for a device. `device` is its name.
