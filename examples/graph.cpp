@@ -49,7 +49,7 @@ struct options {
   unsigned searches = 1;
   bool verify = false, quiet = false;
   common::file_options files;
-  // What the algorithms share is in `search`.
+  // `search` also holds the options that all algorithms share.
   ramify::bfs_options search;
   ramify::sssp_config paths;
   ramify::pagerank_config ranks;
@@ -72,8 +72,7 @@ void declare_graph(CLI::App& app, options& o) {
                  "Number of vertices of a list of edges (default: the largest one and those below)")
       ->transform(common::whole_number(0, ramify::max_graph_vertices))
       ->needs(input);
-  app.add_flag("--undirected", o.undirected, "Each edge of a list stands for both directions")
-      ->needs(input);
+  app.add_flag("--undirected", o.undirected, "Each edge stands for both directions")->needs(input);
   app.add_option("--scale", o.scale, "kronecker, uniform: base-2 logarithm of the vertices")
       ->transform(common::whole_number(0, 30))
       ->capture_default_str()
@@ -103,10 +102,10 @@ void declare_algorithm(CLI::App& app, options& o) {
       ->capture_default_str()
       ->excludes(source);
   common::add_choice(app, "--strategy", ramify::parse_edge_strategy, o.search.strategy,
-                     "What visits the edges of a vertex: thread, warp, block, child_grid, "
+                     "Threads that visit the edges of a vertex: thread, warp, block, child_grid, "
                      "aggregated or balanced");
   common::add_whole_number(app, "--heavy-degree", o.search.heavy_degree,
-                           "child_grid, aggregated: edges of a vertex that gets a child grid", 1);
+                           "child_grid, aggregated: minimum number of edges for a child grid", 1);
   common::add_choice(app, "--direction", ramify::parse_bfs_direction, o.search.direction,
                      "bfs: automatic, top_down, bottom_up or optimizing");
   common::add_choice(app, "--flat-loop", ramify::parse_flat_loop, o.search.flat_loop,
@@ -143,14 +142,14 @@ struct results {
   std::vector<double> ranks{};
 };
 
-/// What one run reports.
+/// The report of one run.
 struct outcome {
-  ramify::run_report launches;        ///< and times
+  ramify::run_report launches;        ///< launches and times
   nlohmann::ordered_json numbers;     ///< of the algorithm, by name
-  std::uint64_t traversed_edges = 0;  ///< by the rule of Graph 500; 0: not counted
+  std::uint64_t traversed_edges = 0;  ///< by the rule of Graph 500; 0: does not apply
 };
 
-/// Returns the edges whose source is reached: of an undirected graph, each one once.
+/// Returns the number of edges whose source is reached. An undirected edge counts once.
 template <class IsReached>
 std::uint64_t traversed_edges(const common::stored_graph& graph, const IsReached& is_reached) {
   std::uint64_t edges = 0;
@@ -164,7 +163,7 @@ void check(const std::string& fault) {
   if (!fault.empty()) throw std::runtime_error("verification failed: " + fault);
 }
 
-/// Returns options of another algorithm with what `o.search` shares with them.
+/// Returns `config` as options, with the options in `o.search` that all algorithms share.
 template <class Options, class Config>
 Options with_shared(const Config& config, const options& o) {
   Options made{};
@@ -226,7 +225,8 @@ outcome rank(const common::stored_graph& graph, const options& o, results& to) {
   return {r, {{"iterations", r.iterations}, {"change", r.change}}, 0};
 }
 
-/// Returns a source for each run: the one that is given, or random vertices with edges.
+/// Returns a source for each run: --source, or different random vertices with edges, fewer than
+/// --searches if the graph has fewer such vertices.
 std::vector<std::int64_t> sources_of(const common::stored_graph& graph, const options& o) {
   if (o.chosen != algorithm::bfs && o.chosen != algorithm::sssp) return {0};
   if (o.source) return {*o.source};
@@ -334,7 +334,7 @@ void print(std::ostream& out, const common::stored_graph& graph, const std::vect
   if (o.verify) out << "verified: " << runs.size() << (runs.size() == 1 ? " run\n" : " runs\n");
 }
 
-/// Calls the algorithm. A fault of the graph is one of the file, if there is one.
+/// Runs the chosen algorithm.
 outcome call(const common::stored_graph& graph, std::int64_t source, const options& o,
              results& to) {
   switch (o.chosen) {

@@ -23,33 +23,37 @@
 ///               Device, managed or pinned memory.
 /// Outputs       n elements each; a null output is not computed. Outputs must not overlap the input
 ///               or one another. Levels, distances, components and ranks are the same in every run
-///               and with every strategy. Of several shortest paths, parents hold any one.
+///               and with every strategy. Of several shortest paths, a run stores any one in
+///               parents.
 /// Strategies    for_edges.cuh lists them.
 /// Scratch       bytes per vertex: search 24.25, paths 36.13, components 4, PageRank 24; the
-///               strategy aggregated needs 12 more. From Ramify's stream-ordered pool, or from the
-///               caller; bfs_scratch_bytes() and its siblings return the size.
+///               strategy aggregated needs 12 more. The memory comes from Ramify's stream-ordered
+///               pool, or from the caller; bfs_scratch_bytes() and its siblings return the size.
 /// Stream        ordered with the work before and after in the stream. A function without _async
-///               waits for its stream. One with _async does not wait; get() waits, checks the
-///               graph, and launches what kernels could not launch: only then is the run complete.
+///               waits for its stream. One with _async does not wait. Its get() waits, throws for a
+///               faulty graph, and launches the grids that kernels could not launch. The run is
+///               complete when get() returns.
 /// Graphs        a CUDA graph can capture the _async functions if the caller provides the scratch
 ///               memory. The run must outlive the CUDA graph. get() may follow each launch. The
 ///               flat route cannot be captured with flat_loop::host.
-/// Launches      a chain of grids, one for each round; the last block of each grid launches the
-///               next. One block visits consecutive thin frontiers in one grid. Strategies with
-///               child grids are joined by a driver's tail launches.
+/// Launches      a chain of grids. On the device route the last block of each grid launches the
+///               next; with child grids, a driver kernel launches it by a tail launch. With the
+///               strategy balanced, one block visits consecutive thin frontiers of a search in one
+///               grid.
 /// Errors        std::invalid_argument for a bad argument, an offset that decreases, a target that
 ///               is no vertex, and a weight that is negative or not a number. The message names the
 ///               field or the smallest index, and no output is written. unavailable if the device
 ///               route is requested without -rdc=true. cuda_error and device_launch_error: after
 ///               these the outputs are undefined.
-/// Complexity    A check of the arrays reads each element once; check_graph = false omits it.
-///               Search: O(n + m) work, in as many dependent steps as there are levels; bottom-up
-///               levels skip most edges. Paths: O(n + m) work if delta is well chosen; each bucket
-///               takes several steps, one of which reads n bits. Components: nearly O(n + m) work
-///               in one round. PageRank: O(n + m) in each iteration.
+/// Complexity    The check of the arrays reads each element once; check_graph = false omits it.
+///               Search: O(n + m) work of top-down levels, in as many dependent steps as there are
+///               levels; bottom-up levels stop at the first closed neighbor. Paths: O(n + m) work
+///               if delta is well chosen; each bucket takes several steps, one of which reads n
+///               bits. Components: nearly O(n + m) work in one round. PageRank: O(n + m) in each
+///               iteration.
 /// Sources       bfs.cuh, sssp.cuh, components.cuh and pagerank.cuh name them.
-/// Not for       graphs of a few thousand edges, where a loop on the host is faster; many sources
-///               at once, which could share reads of the edges.
+/// Not for       graphs of a few thousand edges, where launches take longer than a loop on the
+///               host; many sources at once, which could share reads of the edges.
 
 #include <ramify/runtime/requirements.hpp>
 
@@ -134,9 +138,9 @@ using sssp_run = graph_run<detail::graph::delta_stepping>;
 }
 
 /// Starts to compute the shortest paths from `source` in `stream`. The outputs are complete when
-/// get() returns. The edges by target are not used.
+/// get() returns. It ignores graph.in_offsets and graph.in_sources.
 ///
-/// \param weights  lengths of the edges, in the order of graph.targets
+/// \param weights  device array of m edge lengths, in the order of graph.targets
 /// \param results  device arrays of n elements each; null: not computed
 /// \param scratch  device memory of at least sssp_scratch_bytes(graph, config) bytes; by default
 ///                 the call allocates it in `stream`
@@ -160,10 +164,10 @@ inline sssp_run shortest_paths_async(const graph_view& graph, std::span<const fl
       arrays, {graph.outgoing(), config, stream, scratch, "shortest_paths"}, search));
 }
 
-/// Computes the shortest paths from `source`, and waits for `stream`. The edges by target are not
-/// used.
+/// Computes the shortest paths from `source`, and waits for `stream`. It ignores graph.in_offsets
+/// and graph.in_sources.
 ///
-/// \param weights  lengths of the edges, in the order of graph.targets
+/// \param weights  device array of m edge lengths, in the order of graph.targets
 /// \param results  device arrays of n elements each; null: not computed
 /// \param scratch  device memory of at least sssp_scratch_bytes(graph, config) bytes; by default
 ///                 the call allocates it in `stream`
@@ -239,7 +243,7 @@ using pagerank_run = graph_run<detail::graph::power_iteration>;
 }
 
 /// Starts to compute the PageRank of all vertices in `stream`. The output is complete when get()
-/// returns. The edges by target are not used.
+/// returns. It ignores graph.in_offsets and graph.in_sources.
 ///
 /// \param ranks    device array of n elements, whose sum is about 1; null: not computed
 /// \param scratch  device memory of at least pagerank_scratch_bytes(graph, config) bytes; by
@@ -266,7 +270,8 @@ inline pagerank_run pagerank_async(const graph_view& graph, double* ranks,
       internal::start(arrays, {graph.outgoing(), config, stream, scratch, "pagerank"}, search));
 }
 
-/// Computes the PageRank of all vertices, and waits for `stream`. The edges by target are not used.
+/// Computes the PageRank of all vertices, and waits for `stream`. It ignores graph.in_offsets and
+/// graph.in_sources.
 ///
 /// \param ranks    device array of n elements, whose sum is about 1; null: not computed
 /// \param scratch  device memory of at least pagerank_scratch_bytes(graph, config) bytes; by

@@ -22,7 +22,7 @@
 ///           smallest index; unavailable for a backend or a route that this machine or this build
 ///           cannot run; then no output is written. cuda_error, device_launch_error: after these
 ///           the outputs are undefined.
-/// Cost      as <ramify/graph.cuh>; on the CUDA backend host memory adds the copies.
+/// Cost      as <ramify/graph.cuh>; on the CUDA backend, arrays in host memory are also copied.
 
 #include <ramify/runtime/requirements.hpp>
 
@@ -34,7 +34,7 @@
 
 namespace ramify {
 
-/// The options of a graph algorithm that only the facade has.
+/// Options that only the facade has.
 struct graph_facade_options {
   ramify::backend backend = ramify::backend::automatic;
   /// The backend's pending-launch limit during the call; 0 leaves it unchanged. The report states
@@ -42,10 +42,13 @@ struct graph_facade_options {
   std::size_t pending_launches = 0;
 };
 
-/// Configurations of the header interface, and the options of the facade.
+/// Options of connected_components().
 struct graph_options : graph_config, graph_facade_options {};
+/// Options of breadth_first_search().
 struct bfs_options : bfs_config, graph_facade_options {};
+/// Options of shortest_paths().
 struct sssp_options : sssp_config, graph_facade_options {};
+/// Options of pagerank().
 struct pagerank_options : pagerank_config, graph_facade_options {};
 
 /// Outputs of a breadth-first search, arrays of n elements each. An empty array is not computed.
@@ -61,12 +64,14 @@ struct sssp_spans {
 };
 
 /// Searches breadth-first from `source`.
+/// \param results  arrays of n elements each; an empty array is not computed
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
                                 const bfs_spans& results, const bfs_options& options = {});
 
-/// Computes the shortest paths from `source`. The edges by target are not used.
-/// \param weights  lengths of the edges, in the order of graph.targets
+/// Computes the shortest paths from `source`. It ignores graph.in_offsets and graph.in_sources.
+/// \param weights  m edge lengths, in the order of graph.targets
+/// \param results  arrays of n elements each; an empty array is not computed
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 sssp_report shortest_paths(const graph_view& graph, std::span<const float> weights,
                            std::int64_t source, const sssp_spans& results,
@@ -79,8 +84,8 @@ sssp_report shortest_paths(const graph_view& graph, std::span<const float> weigh
 components_report connected_components(const graph_view& graph, std::span<std::int32_t> components,
                                        const graph_options& options = {});
 
-/// Computes the PageRank of all vertices. The edges by target are not used.
-/// \param ranks  n elements, whose sum is about 1
+/// Computes the PageRank of all vertices. It ignores graph.in_offsets and graph.in_sources.
+/// \param ranks  n elements, whose sum is about 1. If it is empty, only the report is computed
 /// \throws std::invalid_argument, unavailable, cuda_error, device_launch_error; see Errors above
 pagerank_report pagerank(const graph_view& graph, std::span<double> ranks,
                          const pagerank_options& options = {});

@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::size_t most_vertices = ramify::max_graph_vertices;
 
-/// Returns the content of a file in gzip's format, which may have several members.
+/// Returns the decompressed content of a gzip file, which may have several members.
+/// \throws bad_input
 std::string decompressed(const std::filesystem::path& path, const std::string& content) {
   const auto fail = [&](const char* why) {
     throw bad_input(name_of_input(path) + " is not a complete gzip file: " + why);
@@ -60,7 +61,7 @@ std::string_view next_word(std::string_view& text) {
   return word;
 }
 
-/// Reads one line after another.
+/// Builds the list of edges from the lines of a file, which read() takes one by one.
 class graph_reader {
  public:
   graph_reader(std::optional<std::size_t> vertices, bool is_undirected, bool has_lengths)
@@ -135,7 +136,7 @@ class graph_reader {
     if (!from || !to || !trimmed(rest).empty() ||
         (is_matrix_ && has_values_ == length_text.empty())) {
       line.reject(is_matrix_ ? "is not an entry of the matrix"
-                             : "is not two vertices and a length");
+                             : "is not two vertices and an optional length");
     }
     const std::size_t most = is_matrix_ ? list_.vertices : given_.value_or(most_vertices);
     for (const std::size_t v : {*from, *to}) {
@@ -157,7 +158,7 @@ class graph_reader {
   }
 
   /// Returns the number of vertices of a list of edges. Memory is proportional to it, so without a
-  /// limit a short file could take gigabytes.
+  /// limit a short list could take gigabytes. \throws bad_input
   [[nodiscard]] std::size_t count_of_list(const std::string& name) const {
     if (given_) return *given_;
     constexpr std::size_t always_allowed = std::size_t{1} << 20;

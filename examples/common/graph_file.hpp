@@ -12,17 +12,19 @@
 
 namespace common {
 
-/// Reads a graph. A file that begins with "%%MatrixMarket" is a matrix in coordinates: entry (i, j)
+/// Reads a graph. A file that begins with "%%MatrixMarket" is a coordinate matrix: entry (i, j)
 /// is an edge from i to j, counted from 1; a symmetric matrix is an undirected graph. Any other
 /// file has one edge a line, two vertices counted from 0 and possibly a length; lines that begin
 /// with # or % are comments.
 ///
-/// \param vertices       number of vertices of a list of edges; none: the largest vertex and those
-///                       below
-/// \param is_undirected  an edge of a list stands for both directions
-/// \param has_lengths    the values or lengths are read, and must not be negative. An edge without
-///                       one has length 1. Otherwise they are ignored
-/// \throws bad_input with the number of the first line that is malformed
+/// \param vertices       number of vertices of a list of edges; none: the largest vertex plus one.
+///                       Ignored for a matrix
+/// \param is_undirected  each edge stands for both directions; a symmetric matrix is undirected in
+///                       any case
+/// \param has_lengths    true: values and lengths are stored, and must not be negative; an edge
+///                       without a length has length 1. false: all lengths are 1
+/// \throws bad_input for a file that cannot be read or decompressed, and for the first malformed
+///         line, with its number
 [[nodiscard]] edge_list read_graph(const std::filesystem::path& path,
                                    std::optional<std::size_t> vertices, bool is_undirected,
                                    bool has_lengths);

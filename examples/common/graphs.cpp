@@ -47,7 +47,8 @@ std::string fault_at(std::size_t v, const std::string& what) {
   return "vertex " + std::to_string(v) + ' ' + what;
 }
 
-/// Returns the first vertex whose parents do not lead to the source, or an empty string.
+/// Returns a message about the first vertex whose parents do not lead to the source, or an empty
+/// string.
 std::string parents_fault(std::int32_t source, std::span<const std::int32_t> parents) {
   enum : char { unknown, on_path, right };
   std::vector<char> known(parents.size(), unknown);

@@ -15,8 +15,8 @@
 namespace common {
 
 enum class graph_kind {
-  kronecker,  ///< of Graph 500: few vertices have most of the edges
-  uniform,    ///< both ends of an edge are any vertices
+  kronecker,  ///< as in Graph 500: few vertices have most of the edges
+  uniform,    ///< both ends of each edge are random vertices
   grid,       ///< a square grid with holes: thousands of levels
 };
 
@@ -30,16 +30,16 @@ struct list_edge {
   float length;
 };
 
-/// A list of edges, as files and generators have it.
+/// A list of edges, as files and generators produce it.
 struct edge_list {
   std::size_t vertices = 0;
   bool is_undirected = false;  ///< an edge stands for both directions
   std::vector<list_edge> edges{};
 };
 
-/// Returns a graph of 2^scale vertices with `factor` times as many undirected edges, from the
-/// quadrants of Graph 500 (57, 19, 19, 5 percent) with permuted vertices, or uniform. Lengths are
-/// uniform in [0, 1). It depends only on the arguments.
+/// Returns a graph of 2^scale vertices with `factor` times as many undirected edges. A kronecker
+/// graph uses the quadrants of Graph 500 (57, 19, 19, 5 percent) and permutes the vertices.
+/// Lengths are uniform in [0, 1). The result depends only on the arguments.
 [[nodiscard]] edge_list make_random_graph(graph_kind kind, unsigned scale, unsigned factor,
                                           std::uint64_t seed);
 
@@ -64,13 +64,13 @@ struct stored_graph {
 /// Checks a breadth-first search as Graph 500 does: (1) parents lead to the source, (2) along
 /// parents levels differ by one, (3) along each edge levels differ by at most one, in a directed
 /// graph in its direction, (4) exactly the vertices that the source reaches have levels, (5) a
-/// parent and its child are joined by an edge. Returns the first fault, or an empty string.
+/// parent and its child are joined by an edge. Returns a fault, or an empty string.
 [[nodiscard]] std::string search_fault(const stored_graph& graph, std::int32_t source,
                                        std::span<const std::int32_t> levels,
                                        std::span<const std::int32_t> parents);
 
-/// Checks shortest paths in the same way: no edge makes a path shorter, and each parent's distance
-/// and edge give the distance. Returns the first fault, or an empty string.
+/// Checks shortest paths in the same way: no edge makes a path shorter, and the distance of each
+/// vertex is its parent's distance plus the length of an edge. Returns a fault, or an empty string.
 [[nodiscard]] std::string paths_fault(const stored_graph& graph, std::int32_t source,
                                       std::span<const float> distances,
                                       std::span<const std::int32_t> parents);

@@ -82,7 +82,7 @@ refuses() { # <message> <content of the file> [arguments...]
   printf "$2" >bad
   expect 3 "$1" --input bad --source 0 --output o "${@:3}"
 }
-refuses "line 2: '1 x' is not two vertices and a length" '0 1\n1 x\n'
+refuses "line 2: '1 x' is not two vertices and an optional length" '0 1\n1 x\n'
 refuses "line 1: '0 1 2 3' is not two vertices" '0 1 2 3\n'
 refuses 'names vertex 7; it must be in [0, 5)' '0 1\n7 1\n' --vertices 5
 refuses "line 1: '-1 1' is not two vertices" '\x2d1 1\n'

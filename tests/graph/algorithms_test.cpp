@@ -23,8 +23,8 @@ namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-/// Returns lengths of the edges: real numbers, or by the seed also zero, or whole numbers and
-/// infinity.
+/// Returns random lengths of the edges. The seed modulo 3 selects their kind: 0: half of them are
+/// zero; 1: real numbers; 2: whole numbers and infinity.
 std::vector<float> weights_of(const host_graph& graph, std::uint64_t seed = 1) {
   std::mt19937_64 random(seed);
   std::vector<float> weights(graph.targets.size());
@@ -48,7 +48,7 @@ Config with_base(const graph_config& base) {
   return config;
 }
 
-/// Returns the first index whose value is not as expected, or an empty string.
+/// Returns a message about the first value that is not as expected, or an empty string.
 template <class T>
 std::string difference(const std::vector<T>& results, const std::vector<T>& expected,
                        double tolerance = 0) {
@@ -96,7 +96,7 @@ struct paths_call {
            download(parents) == std::vector<std::int32_t>(host.vertices(), -7);
   }
 
-  /// Returns the first vertex whose parent is wrong: there must be an edge of the right length, and
+  /// Returns the first vertex whose parent is wrong. There must be an edge of the right length, and
   /// parents must lead to the source.
   [[nodiscard]] std::string parent_fault(const std::vector<float>& d,
                                          const std::vector<std::int32_t>& p) const {
@@ -190,7 +190,8 @@ struct pagerank_call {
     return download(ranks) == std::vector<double>(host.vertices(), -7);
   }
 
-  /// The tests need no converged ranks.
+  /// Returns a configuration of four iterations, unless `c` has limits of its own: most tests need
+  /// no converged ranks.
   static config_type few_iterations(config_type c) {
     if (c.max_iterations == 100) c.max_iterations = 4;
     if (c.tolerance == 1e-6) c.tolerance = 1e-30;

@@ -20,8 +20,8 @@
 
 namespace tests::inline RAMIFY_BUILD {
 
-/// Returns the stride by which a test selects some of its similar pieces of work: `of`, or more
-/// under a sanitizer, which sees the same code in all of them.
+/// Returns the stride by which a test selects some of its similar pieces of work: `of`, or seven
+/// times as much under a sanitizer, because a sanitizer sees the same code in all pieces.
 [[nodiscard]] constexpr int stride(int of) { return effort() < 1 ? 7 * of : of; }
 
 /// A graph in host memory, with its edges by source and by target.
@@ -91,7 +91,7 @@ inline host_graph random_graph(std::size_t n, std::size_t m, std::uint64_t seed 
   return {"random", n, edges, false};
 }
 
-/// A square grid of side^2 vertices, of which one in five has no edges.
+/// A square grid of side^2 vertices, of which about one in five has no edges.
 inline host_graph grid_with_holes(std::size_t side, std::uint64_t seed = 1) {
   std::mt19937_64 random(seed);
   std::vector<bool> hole(side * side);
@@ -195,7 +195,7 @@ struct bfs_results {
   friend bool operator==(const bfs_results&, const bfs_results&) = default;
 };
 
-/// Returns results that no search computes.
+/// Returns arrays of a value that no search writes.
 inline bfs_results no_bfs_results(std::size_t n) {
   return {std::vector<std::int32_t>(n, -7), std::vector<std::int32_t>(n, -7)};
 }
@@ -251,7 +251,7 @@ class bfs_call {
   ramify::device_buffer<std::byte> scratch_;
 };
 
-/// Returns a configuration. Its vertices with more than two edges are heavy.
+/// Returns a configuration in which vertices with at least three edges are heavy.
 inline ramify::bfs_config bfs_config_of(
     ramify::route taken, ramify::edge_strategy strategy = ramify::edge_strategy::balanced,
     ramify::bfs_direction direction = ramify::bfs_direction::automatic) {

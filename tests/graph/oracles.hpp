@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Results of graph algorithms by Boost.Graph and by serial loops. A C++ compiler compiles them:
-/// nvcc warns of Boost's headers.
+/// Results of graph algorithms by Boost.Graph and by serial loops. The C++ compiler compiles them
+/// for all tests, because nvcc warns about Boost's headers.
 
 #include <cstddef>
 #include <cstdint>

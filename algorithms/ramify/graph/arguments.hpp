@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Checks of the arguments of the graph algorithms, which read no element of an array. Plain C++.
+/// Checks the arguments of the graph algorithms. No check reads an element of an array. Plain C++.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,12 +15,12 @@
 
 namespace ramify::detail::graph {
 
-/// Throws std::invalid_argument, naming the family.
+/// Throws std::invalid_argument with a message that begins with "graph: ".
 [[noreturn]] inline void refuse(const std::string& what) {
   throw std::invalid_argument("graph: " + what);
 }
 
-/// An array of a call.
+/// An array that the caller passes to an algorithm.
 struct argument_array {
   const void* data;
   std::size_t bytes;

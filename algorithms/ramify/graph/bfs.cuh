@@ -11,9 +11,10 @@
 ///     list_found   before top-down follows bottom-up: lists the vertices that the last level
 ///                  closed
 ///
-/// A bit of each vertex is set when the vertex is closed: reached, or without any edge. A bottom-up
-/// level needs no bitmap of its frontier: if a neighbor of an open vertex is closed, it was closed
-/// in the level before, because earlier levels would have closed the vertex, too.
+/// A vertex is closed if it is reached, or if it has no edges; otherwise it is open. A bitmap has
+/// a bit for each vertex, which is set if it is closed. A bottom-up level needs no bitmap of its
+/// frontier: a closed neighbor of an open vertex was closed in the previous level. If it had been
+/// closed earlier, a level since then would have closed the open vertex.
 ///
 /// Join: see rounds.cuh. Sources: Beamer, Asanović, Patterson, "Direction-optimizing breadth-first
 /// search", SC 2012; Merrill, Garland, Grimshaw, PPoPP 2012.
@@ -28,12 +29,12 @@ struct bfs_state {
   edge_count unexplored = 0;       ///< edges that were in no frontier of a top-down level
   unsigned long long reached = 0;  ///< vertices of the levels before the frontier
   unsigned found = 0;              ///< vertices that the last bottom-up level found
-  unsigned next_found = 0;         ///< the same of the level that is being searched
+  unsigned next_found = 0;         ///< vertices that the running bottom-up level has found so far
   unsigned bitmap = 0;             ///< index of the bitmap of closed vertices
   unsigned bottom_up_levels = 0;
 };
 
-/// Writes the level and the parent of a vertex. A parent of -1 is none.
+/// Writes the level and the parent of a vertex; -1: no parent.
 __device__ inline void write(const bfs_arrays& to, unsigned v, int level, int parent) {
   if (to.levels != nullptr) to.levels[v] = level;
   if (to.parents != nullptr) to.parents[v] = parent;
@@ -119,10 +120,10 @@ struct bottom_up {
   unsigned* next_closed;
   unsigned* next_found;
   int level;
-  unsigned found = 0;  ///< in lane 0: by the warp
+  unsigned found = 0;  ///< in lane 0: vertices that the warp found
 };
 
-/// Makes the frontier of the vertices that the last bottom-up level has found.
+/// Makes the frontier from the vertices that the last bottom-up level found.
 struct list_found {
   static constexpr graph_phase phase = graph_phase::list_found;
   static __device__ const char* name() { return "list_found"; }
@@ -150,8 +151,8 @@ struct list_found {
   frontier_size* size;
 };
 
-/// Searches a level top-down: visits an edge of the frontier. Of several edges to a vertex, one
-/// closes it.
+/// Visits an edge of a top-down level: closes the target if it is open. Of several edges to a
+/// vertex, one closes it.
 struct top_down {
   csr out;
   bfs_arrays to;
@@ -177,7 +178,7 @@ struct top_down {
   }
 };
 
-/// The search of graph_program.
+/// Breadth-first search, the Search of graph_program.
 struct breadth_first {
   using state_type = bfs_state;
   using state = round_state<bfs_state>;
@@ -201,7 +202,7 @@ struct breadth_first {
     const edge_count edges = s.frontier().edges();
     if (edges == 0) return graph_phase::done;
     if (direction == bfs_direction::bottom_up) return graph_phase::bottom_up;
-    // A bottom-up level reads the words of all vertices, so it needs some edges to pay.
+    // A bottom-up level reads the bitmap of all vertices, so it pays only for enough edges.
     const bool has_many =
         s.last != graph_phase::list_found && edges > vertices / 16 &&
         static_cast<double>(edges) * alpha > static_cast<double>(s.own.unexplored);
@@ -224,7 +225,7 @@ struct breadth_first {
     ++s.round;
   }
 
-  /// Returns the vertices of the last level that was found.
+  /// Returns the number of vertices of the last level.
   [[nodiscard]] static __host__ __device__ unsigned vertices_of_frontier(const state& s) {
     return s.last == graph_phase::bottom_up ? s.own.found : s.frontier().vertices();
   }

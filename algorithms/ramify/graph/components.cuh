@@ -5,9 +5,9 @@
 /// Connected components by union and find. Each vertex refers to a vertex with a smaller or the
 /// same index; a vertex that refers to itself is a root.
 ///
-///     edges     for every edge: the larger one of the roots of its ends is hooked to the smaller
-///               one
-///     flatten   each vertex gets its root, the smallest vertex of its component
+///     edges     for every edge: finds the roots of both ends, and hooks the larger root to the
+///               smaller one
+///     flatten   writes the root of each vertex, the smallest vertex of its component
 ///
 /// Join: see rounds.cuh; there is one round. Source: Jaiganesh, Burtscher, "A high-performance
 /// connected components implementation for GPUs", HPDC 2018.
@@ -17,6 +17,7 @@
 
 namespace ramify::detail::graph::inline RAMIFY_BUILD {
 
+/// The part of connected components in the state of the chain.
 struct components_state {
   unsigned components = 0;
 };
@@ -77,7 +78,7 @@ struct hook {
     if (!has) return;
     const unsigned u = from.vertex(i);
     const unsigned v = out.target(e);
-    // A symmetric graph has each edge twice.
+    // A symmetric graph has each edge in both directions; one is enough.
     if (u == v || (is_symmetric && u < v)) return;
     unsigned a = root_of(u);
     unsigned b = root_of(v);
@@ -87,12 +88,12 @@ struct hook {
       const unsigned seen = atomicCAS(&labels[high], high, low);
       if (seen == high) break;
       a = low;
-      b = root_of(seen);  // another thread has hooked the root
+      b = root_of(seen);  // another thread has hooked `high`
     }
   }
 
  private:
-  /// Returns the root of v as far as it is known, and shortens the path to it.
+  /// Returns the root of v, and shortens the path to it. Other threads may hook the root meanwhile.
   [[nodiscard]] __device__ unsigned root_of(unsigned v) const {
     unsigned before = v;
     unsigned at = load_relaxed(labels[v]);
@@ -107,7 +108,7 @@ struct hook {
   }
 };
 
-/// The search of graph_program.
+/// Connected components, the Search of graph_program.
 struct union_find {
   using state_type = components_state;
   using state = round_state<components_state>;

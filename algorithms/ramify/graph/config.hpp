@@ -24,13 +24,13 @@ struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
 ///     0 --> 1, 0 --> 2, 2 --> 1     offsets  <-- [0, 2, 2, 3]     (edges of v: from offsets[v] on)
 ///                                   targets  <-- [1, 2, 1]
 struct graph_view {
-  /// Vertex v has the edges to targets[offsets[v]] ... targets[offsets[v + 1] - 1]. offsets has
-  /// n + 1 elements.
+  /// Returns a directed graph. Vertex v has edges to targets[offsets[v]] ...
+  /// targets[offsets[v + 1] - 1]. offsets has n + 1 elements.
   [[nodiscard]] static graph_view directed(std::span<const std::int64_t> offsets,
                                            std::span<const std::int32_t> targets) {
     return {offsets, targets, {}, {}};
   }
-  /// A directed graph with its edges by target, too: the edges to vertex v come from
+  /// Returns a directed graph that also has its edges by target: the edges to vertex v come from
   /// in_sources[in_offsets[v]] ... in_sources[in_offsets[v + 1] - 1].
   [[nodiscard]] static graph_view directed(std::span<const std::int64_t> offsets,
                                            std::span<const std::int32_t> targets,
@@ -38,7 +38,8 @@ struct graph_view {
                                            std::span<const std::int32_t> in_sources) {
     return {offsets, targets, in_offsets, in_sources};
   }
-  /// An undirected graph: for each edge u -> v the arrays also contain v -> u. This is not checked.
+  /// Returns an undirected graph. For each edge u -> v the arrays must also contain v -> u; this is
+  /// not checked.
   [[nodiscard]] static graph_view symmetric(std::span<const std::int64_t> offsets,
                                             std::span<const std::int32_t> targets) {
     return {offsets, targets, offsets, targets};
@@ -46,7 +47,7 @@ struct graph_view {
 
   std::span<const std::int64_t> offsets;
   std::span<const std::int32_t> targets;
-  std::span<const std::int64_t> in_offsets;  ///< empty: the edges by target are not known
+  std::span<const std::int64_t> in_offsets;  ///< empty: the graph has no edges by target
   std::span<const std::int32_t> in_sources;
 
   [[nodiscard]] std::size_t vertices() const { return offsets.empty() ? 0 : offsets.size() - 1; }
@@ -65,8 +66,7 @@ inline constexpr std::size_t max_graph_vertices = (std::size_t{1} << 31) - 1;
 /// Maximum number of edges of a graph.
 inline constexpr std::size_t max_graph_edges = (std::size_t{1} << 33) - 1;
 
-/// How the edges of a frontier are distributed over threads. In the order of the papers, from the
-/// simplest loop on.
+/// How the edges of a frontier are distributed over threads.
 enum class edge_strategy {
   thread,      ///< a thread for each vertex
   warp,        ///< a warp for each vertex
@@ -79,7 +79,7 @@ enum class edge_strategy {
 
 /// The direction in which a breadth-first search follows edges.
 enum class bfs_direction {
-  automatic,   ///< optimizing if the edges by target are known, else top_down
+  automatic,   ///< optimizing if the graph has its edges by target, else top_down
   top_down,    ///< from the vertices of a level to the vertices of the next one
   bottom_up,   ///< from each vertex that is not reached yet to one in the level
   optimizing,  ///< bottom_up in levels with many edges, else top_down
@@ -104,15 +104,15 @@ enum class bfs_direction {
 /// Configuration of all graph algorithms.
 struct graph_config {
   ramify::route route = ramify::route::automatic;
-  /// How the flat route launches the rounds. The automatic choice is a graph if the driver supports
-  /// it, else the host.
+  /// How the flat route launches the rounds. automatic: a CUDA graph if the driver supports its
+  /// loops, else the host.
   ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
   edge_strategy strategy = edge_strategy::balanced;
-  /// Only for child_grid and aggregated: from this number of edges on, a vertex is visited by a
-  /// child grid. Without a launch slot, and on the flat route, the threads that found the vertex
-  /// visit its edges. At least 1.
+  /// Only for child_grid and aggregated: a vertex with at least this number of edges is visited by
+  /// a child grid. Without a launch slot, and on the flat route, the warp or the block that found
+  /// the vertex visits its edges. At least 1.
   std::uint32_t heavy_degree = 1024;
-  /// false: the arrays are not checked. Faulty ones then have undefined behavior.
+  /// false: the arrays are not checked, and a faulty graph causes undefined behavior.
   bool check_graph = true;
   /// Receives all grids of the run when the run is complete; null: the run is not traced.
   launch_trace* trace = nullptr;
@@ -131,8 +131,8 @@ inline void validate(const graph_config& config) {
 /// Configuration of breadth_first_search().
 struct bfs_config : graph_config {
   bfs_direction direction = bfs_direction::automatic;
-  /// optimizing: a level is searched bottom-up if it has more edges than the vertices that are not
-  /// reached yet, divided by alpha. Positive.
+  /// optimizing: a level is searched bottom-up if it has more than n / 16 edges, and if its number
+  /// of edges times alpha exceeds the number of edges that no top-down level visited. Positive.
   double alpha = 15;
   /// optimizing: after a bottom-up level with fewer than n / beta vertices, the search continues
   /// top-down. Positive.
@@ -157,15 +157,15 @@ inline void validate(const bfs_config& config) {
 struct bfs_arrays {
   std::int32_t* levels = nullptr;  ///< number of edges of a shortest path; -1: not reached
   /// The vertex before v on a shortest path; -1 for the source and for vertices that are not
-  /// reached. A forest of rooted_tree().
+  /// reached. rooted_tree() accepts this array.
   std::int32_t* parents = nullptr;
 };
 
 /// Configuration of shortest_paths().
 struct sssp_config : graph_config {
   /// The width of a bucket of distances. Vertices at distances within a bucket are visited in any
-  /// order, so some are visited several times; each bucket takes at least one round. 0: from the
-  /// mean length and the mean number of edges of a sample of the vertices.
+  /// order, so some are visited several times; each bucket takes at least one round. 0: computed
+  /// from the mean degree and from the mean length of the first edge of each vertex.
   float delta = 0;
 };
 
@@ -183,16 +183,16 @@ inline void validate(const sssp_config& config) {
 struct sssp_arrays {
   float* distances = nullptr;  ///< length of a shortest path; infinity: not reached
   /// The vertex before v on a shortest path; -1 for the source and for vertices that are not
-  /// reached. A forest of rooted_tree().
+  /// reached. rooted_tree() accepts this array.
   std::int32_t* parents = nullptr;
 };
 
 /// Configuration of pagerank().
 struct pagerank_config : graph_config {
-  /// The probability to follow an edge, in [0, 1). Otherwise, and at vertices without edges, the
-  /// walk continues at any vertex.
+  /// The probability that the random walk follows an edge, in [0, 1). Otherwise, and at vertices
+  /// without edges, the walk continues at a random vertex.
   double damping = 0.85;
-  /// The iteration ends when the sum of the absolute changes of all ranks is at most this.
+  /// The iteration ends when the sum of the absolute changes of all ranks is at most this number.
   /// Positive.
   double tolerance = 1e-6;
   std::uint32_t max_iterations = 100;  ///< at least 1
@@ -214,10 +214,11 @@ inline void validate(const pagerank_config& config) {
   }
 }
 
+/// Report of all graph algorithms.
 struct graph_report : run_report {
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;
-  std::uint64_t rounds = 0;  ///< frontiers that were visited, or replaced by the next bucket
+  std::uint64_t rounds = 0;  ///< visited frontiers, and searches for the next bucket
 };
 
 /// Writes one "name: value" line per field.
@@ -226,8 +227,9 @@ inline std::ostream& operator<<(std::ostream& out, const graph_report& r) {
              << static_cast<const run_report&>(r) << "rounds: " << r.rounds << '\n';
 }
 
+/// Report of breadth_first_search().
 struct bfs_report : graph_report {
-  std::uint64_t reached = 0;           ///< vertices with a level, with the source
+  std::uint64_t reached = 0;           ///< vertices with a level, including the source
   std::uint64_t levels = 0;            ///< the largest level
   std::uint64_t bottom_up_levels = 0;  ///< levels that were searched bottom-up
 };
@@ -239,10 +241,11 @@ inline std::ostream& operator<<(std::ostream& out, const bfs_report& r) {
              << '\n';
 }
 
+/// Report of shortest_paths().
 struct sssp_report : graph_report {
-  std::uint64_t reached = 0;        ///< vertices with a finite distance, with the source
+  std::uint64_t reached = 0;        ///< vertices with a finite distance, including the source
   std::uint64_t buckets = 0;        ///< buckets that were not empty
-  std::uint64_t visited_edges = 0;  ///< edges of all rounds: some are visited several times
+  std::uint64_t visited_edges = 0;  ///< a repeated visit of an edge counts again
   float delta = 0;                  ///< the width of a bucket
 };
 
@@ -253,6 +256,7 @@ inline std::ostream& operator<<(std::ostream& out, const sssp_report& r) {
              << "\ndelta: " << r.delta << '\n';
 }
 
+/// Report of connected_components().
 struct components_report : graph_report {
   std::uint64_t components = 0;
 };
@@ -262,10 +266,11 @@ inline std::ostream& operator<<(std::ostream& out, const components_report& r) {
   return out << static_cast<const graph_report&>(r) << "components: " << r.components << '\n';
 }
 
+/// Report of pagerank().
 struct pagerank_report : graph_report {
   std::uint64_t iterations = 0;
-  double change = 0;  ///< the sum of the absolute changes of all ranks in the last iteration
-  bool converged = false;
+  double change = 0;       ///< the sum of the absolute changes of all ranks in the last iteration
+  bool converged = false;  ///< `change` is at most the tolerance
 };
 
 /// Writes one "name: value" line per field.

@@ -10,19 +10,19 @@
 ///
 /// The strategies differ in the threads that run the inner loop:
 ///
-///     thread      a thread. A warp waits for its vertex with the most edges, and reads of
+///     thread      one thread. A warp waits for its vertex with the most edges, and reads of
 ///                 different lanes are far apart
 ///     warp        a warp. Reads are coalesced. Vertices with few edges leave lanes idle
-///     block       a block
+///     block       a block, for vertices with thousands of edges
 ///     child_grid  as `thread`, but a vertex with many edges gets a child grid: one launch a vertex
 ///     aggregated  as `child_grid`, with one child grid for all such vertices of a block
 ///     balanced    each block takes the same number of consecutive edges of the whole frontier, and
-///                 each thread of it one edge after another. A thread finds the vertex of its edge
-///                 by binary search
+///                 consecutive threads take consecutive edges. A thread finds the vertex of its
+///                 edge by binary search
 ///
-/// Join: child grids are part of the step, which is complete when they are
-/// (chain_join::tail_launch). A vertex that gets no launch slot is visited by the warp or the block
-/// that found it, also on the flat route.
+/// Join: a step is complete when its child grids are complete (chain_join::tail_launch). If no
+/// launch slot is free, and on the flat route, the warp or the block that found a heavy vertex
+/// visits its edges.
 ///
 /// The functor is called as visit(has, i, e) by all lanes of a warp together, so that it may use
 /// warp functions: e is an index of the graph's edges, i the index of its vertex in the frontier,
@@ -39,14 +39,14 @@
 
 namespace ramify::detail::graph::inline RAMIFY_BUILD {
 
-/// What for_edges() needs to launch child grids; part of every program.
+/// The parameters of child grids; a member of every program.
 struct child_grids {
   unsigned heavy_degree;     ///< vertices with at least this number of edges get a child grid
   unsigned max_blocks;       ///< of a grid
-  frontier_list aggregated;  ///< heavy vertices in the order of their blocks
+  frontier_list aggregated;  ///< the heavy vertices that blocks found in this round
 };
 
-/// Returns the blocks that visit `edges` edges with the strategy `balanced`.
+/// Returns the number of blocks that visit `edges` edges with the strategy `balanced`.
 [[nodiscard]] __host__ __device__ inline unsigned blocks_for_edges(edge_count edges,
                                                                    unsigned max_blocks) {
   constexpr unsigned tile = tuning::threads * tuning::edges_per_thread;
@@ -54,7 +54,7 @@ struct child_grids {
   return blocks < 1 ? 1 : blocks < max_blocks ? static_cast<unsigned>(blocks) : max_blocks;
 }
 
-/// A warp visits the edges of vertex i.
+/// Visits the edges of the frontier's vertex i. All lanes of a warp must call it with the same i.
 template <class Visit>
 __device__ void visit_by_warp(const edge_frontier& from, unsigned i, const Visit& visit) {
   const unsigned v = from.vertex(i);
@@ -65,8 +65,8 @@ __device__ void visit_by_warp(const edge_frontier& from, unsigned i, const Visit
   }
 }
 
-/// A thread visits the edges of a vertex, except of heavy ones: for these, all threads of the block
-/// call heavy(is_heavy, i, degree) together.
+/// Visits a frontier with one thread per vertex, without the edges of heavy vertices. All threads
+/// of the block call heavy(is_heavy, i, degree) together, once for each vertex of a thread.
 template <class Visit, class Heavy>
 __device__ void visit_by_thread(const edge_frontier& from, edge_count heavy_degree,
                                 const Visit& visit, const Heavy& heavy) {
@@ -94,11 +94,11 @@ template <unsigned threads>
 struct edge_tile {
   static constexpr unsigned capacity = threads * tuning::edges_per_thread;
   static_assert(capacity < 1u << 16);
-  edge_count base[capacity];       ///< add it to an edge's position in the list for its index
+  edge_count base[capacity];       ///< edge index minus position of the edge in the frontier
   unsigned short start[capacity];  ///< first edge in the tile
 
-  /// Returns which of the first `count` vertices has edge j of the tile. Of vertices with the same
-  /// start, only the last one has edges in the tile.
+  /// Returns the index, below `count`, of the vertex that has edge j of the tile. Of vertices with
+  /// the same start, only the last one has edges in the tile.
   [[nodiscard]] __device__ unsigned owner_of(unsigned j, unsigned count) const {
     unsigned low = 0;
     for (unsigned high = count; high - low > 1;) {
@@ -110,7 +110,7 @@ struct edge_tile {
 };
 
 /// Returns, to all threads of the block, the last vertex of the list whose edges begin at or before
-/// `edge`. The block probes `threads` places at a time.
+/// `edge`. The block probes `threads` vertices at a time.
 template <unsigned threads>
 __device__ unsigned owner_by_block(const edge_frontier& from, edge_count edge) {
   unsigned low = from.begin;
@@ -126,8 +126,8 @@ __device__ unsigned owner_by_block(const edge_frontier& from, edge_count edge) {
   return low;
 }
 
-/// Block `block` of `blocks` blocks visits its share of the edges. All threads must call it. A thin
-/// level is the share of one block.
+/// Visits share `block` of `blocks` equal shares of the edges. All threads of the block must call
+/// it.
 template <unsigned threads, class Visit>
 __device__ void visit_balanced(const edge_frontier& from, unsigned block, unsigned blocks,
                                const Visit& visit) {
@@ -174,7 +174,7 @@ __device__ void visit_balanced(const edge_frontier& from, unsigned block, unsign
   }
 }
 
-/// A child grid: visits the edges of one part of a frontier. Launched on a slot of its own.
+/// A child grid: visits the edges of one part of a frontier. It releases its launch slot.
 template <class Program>
 __global__ void __launch_bounds__(tuning::threads)
     visit_child(Program program, edge_frontier part) {
@@ -184,8 +184,8 @@ __global__ void __launch_bounds__(tuning::threads)
   visit_balanced<tuning::threads>(part, blockIdx.x, gridDim.x, visit);
 }
 
-/// Launches a child grid over a part of a frontier; one thread calls it. Returns false if the
-/// caller must visit the part.
+/// Launches a child grid over a part of a frontier; one thread calls it. Returns false if no grid
+/// was launched: then the caller must visit the part.
 template <bool launches, class Program>
 [[nodiscard]] __device__ bool launch_part(const Program& program, const edge_frontier& part) {
   if constexpr (launches && Program::has_children && device_launch_available) {
@@ -200,7 +200,8 @@ template <bool launches, class Program>
   return false;
 }
 
-/// One child grid for each heavy vertex. A warp visits the vertices that get none.
+/// Visits a frontier by threads, and launches one child grid for each heavy vertex. A warp visits
+/// the heavy vertices that get no grid.
 template <bool launches, class Program, class Visit>
 __device__ void visit_with_children(const Program& program, const edge_frontier& from,
                                     const Visit& visit) {
@@ -216,8 +217,8 @@ __device__ void visit_with_children(const Program& program, const edge_frontier&
                   });
 }
 
-/// One child grid for all heavy vertices that a block finds at a time. The block visits them if it
-/// gets none.
+/// Visits a frontier by threads, and launches one child grid for all heavy vertices that the block
+/// finds in one iteration. The block visits them itself if no grid is launched.
 template <bool launches, class Program, class Visit>
 __device__ void visit_with_aggregated_children(const Program& program, const edge_frontier& from,
                                                const Visit& visit) {
@@ -256,8 +257,8 @@ __device__ void visit_with_aggregated_children(const Program& program, const edg
   visit_by_thread(from, program.children.heavy_degree, visit, heavy);
 }
 
-/// Calls visit() for every edge of `from`, by the blocks of the grid. All threads must call it. If
-/// not `launches`, the kernel contains no device launches.
+/// Calls the program's visitor for every edge of `from`. All threads of the grid must call it. If
+/// `launches` is false, the kernel contains no device launches.
 template <bool launches, class Program>
 __device__ void for_edges(const Program& program, const edge_frontier& from) {
   const auto visit = program.visitor(from);
@@ -293,7 +294,7 @@ __device__ void for_edges(const Program& program, const edge_frontier& from) {
   }
 }
 
-/// Returns the blocks of a grid that calls for_edges() for a frontier.
+/// Returns the number of blocks of a grid that calls for_edges() for a frontier.
 [[nodiscard]] __host__ __device__ inline unsigned blocks_for(edge_strategy strategy,
                                                              frontier_size size,
                                                              unsigned max_blocks) {

@@ -9,8 +9,8 @@
 ///     first_edge  <-- [0, 3, 3]
 ///     size        <-- 3 vertices, 8 edges
 ///
-/// An append changes both counts of the size by one atomic operation. Therefore first_edge rises
-/// along the list in whatever order threads append.
+/// An append changes both counts of the size by one atomic operation. Therefore first_edge never
+/// decreases along the list, in whatever order threads append.
 
 #include <cstdint>
 #include <ramify/graph/tuning.cuh>
@@ -38,7 +38,7 @@ struct csr {
   }
 };
 
-/// The numbers of vertices and edges of a frontier in one word: 31 bits and 33 bits.
+/// The number of vertices (31 bits) and of edges (33 bits) of a frontier, in one 64-bit integer.
 struct frontier_size {
   edge_count bits;
 
@@ -64,8 +64,8 @@ struct frontier_list {
     first_edge[position.vertices()] = position.edges();
   }
 
-  /// Appends a vertex with `degree` edges for each lane that has one, and changes `size`. Every
-  /// lane of a full warp must call it.
+  /// Appends `vertex` with `degree` edges in each lane where `has` is true, and updates `size`.
+  /// All lanes of a full warp must call it.
   __device__ void append(frontier_size& size, bool has, unsigned vertex, edge_count degree) const {
     __shared__ typename warp_scan<edge_count>::TempStorage storage[32];
     if (__any_sync(full_warp_mask, has) == 0) return;

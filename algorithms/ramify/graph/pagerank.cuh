@@ -5,8 +5,9 @@
 /// PageRank by power iteration.
 ///
 ///     edges          for every edge: the target receives the share of the source
-///     update_ranks   each vertex: the new rank, its change, and its share for each of its edges
-///     write_ranks    the output
+///     update_ranks   for every vertex: computes the new rank, its change, and the share that each
+///                    edge of the vertex carries
+///     write_ranks    writes the output
 ///
 /// Ranks are integers, in units of 2^-62. Sums of integers do not depend on the order of the atomic
 /// additions, so results are the same in every run, with every strategy.
@@ -22,10 +23,12 @@ namespace ramify::detail::graph::inline RAMIFY_BUILD {
 using rank = unsigned long long;
 inline constexpr rank rank_one = rank{1} << 62;
 
+/// The part of PageRank in the state of the chain. The members named _after are sums that the
+/// running step adds to.
 struct pagerank_state {
-  rank dangling = 0;  ///< of the vertices without edges
+  rank dangling = 0;  ///< sum of the ranks of the vertices without edges
   rank dangling_after = 0;
-  rank change = 0;  ///< in the last iteration
+  rank change = 0;  ///< sum of the absolute changes in the last iteration
   rank change_after = 0;
   unsigned iterations = 0;
 };
@@ -45,7 +48,7 @@ struct rank_update {
         shares(program.search.shares),
         received(program.search.received) {}
 
-  /// Stores the rank of a vertex.
+  /// Stores the rank of a vertex and the share of its edges, and clears what it received.
   __device__ void store(unsigned v, rank value) {
     const edge_count degree = out.degree(v);
     ranks[v] = value;
@@ -138,7 +141,7 @@ struct spread {
   }
 };
 
-/// The search of graph_program.
+/// PageRank, the Search of graph_program.
 struct power_iteration {
   using state_type = pagerank_state;
   using state = round_state<pagerank_state>;

@@ -2,18 +2,18 @@
 #pragma once
 
 /// \file
-/// The launch chains of the graph algorithms. A step is one grid; a round is a step over the edges
-/// of a frontier, which makes the next frontier.
+/// The launch chains of the graph algorithms. A step is one grid. A round visits the edges of a
+/// frontier and makes the next frontier.
 ///
-///     1 check        the arrays are read once, and the smallest faulty index of each is recorded
-///     2 initialize   the algorithm's arrays; the first frontier
+///     1 check        reads the arrays once, and records the smallest faulty index of each
+///     2 initialize   writes the algorithm's arrays and the first frontier
 ///     3 rounds       grids over the edges of a frontier, or over vertices, as the algorithm
-///                    decides from the state. A block alone runs consecutive rounds that are thin
+///                    decides from the state. One block alone runs consecutive thin rounds
 ///
 /// Join: the last block of a step writes the state from which every block of the next step computes
 /// the phase that is due. Strategies that launch child grids are joined by a driver's tail launch;
 /// the children may still append to the next frontier when that last block writes. Therefore due()
-/// reads only what no running step changes.
+/// reads only values that no running step changes.
 
 #include <ramify/graph/for_edges.cuh>
 #include <type_traits>
@@ -37,16 +37,16 @@ enum class graph_phase : unsigned {
   done,
 };
 
-/// No fault.
+/// The index that stands for no fault.
 inline constexpr edge_count no_index = ~edge_count{0};
 
-/// Faults of the arrays: the smallest index of each.
+/// Faults of the arrays: the smallest faulty index of each.
 struct graph_faults {
-  edge_count offset = no_index;  ///< one that decreases, or a wrong first or last
-  edge_count target = no_index;  ///< no vertex
+  edge_count offset = no_index;  ///< an offset that decreases, or a wrong first or last one
+  edge_count target = no_index;  ///< a target that is no vertex
   edge_count in_offset = no_index;
   edge_count in_source = no_index;
-  edge_count weight = no_index;  ///< negative or not a number
+  edge_count weight = no_index;  ///< a weight that is negative or not a number
 
   [[nodiscard]] __host__ __device__ bool any() const {
     return offset != no_index || target != no_index || in_offset != no_index ||
@@ -68,7 +68,7 @@ struct round_state {
   [[nodiscard]] __host__ __device__ frontier_size frontier() const { return sizes[round % 2]; }
 };
 
-/// The kernels over vertices that an algorithm has. Each is a class with
+/// The list of an algorithm's kernels over vertices. Each is a class with
 ///
 ///     static constexpr graph_phase phase;
 ///     static const char* name();            // __device__, for traces
@@ -109,7 +109,7 @@ struct graph_program : runtime::chain_link {
 
   state_type* state = nullptr;
   csr out{};
-  csr in{};  ///< null pointers: the edges by target are not known
+  csr in{};  ///< null pointers: the graph has no edges by target
   unsigned vertices = 0;
   edge_count edges = 0;
   frontier_list lists[2];
@@ -166,8 +166,7 @@ __device__ void end_round(const Program& program) {
   ++state.round;
 }
 
-/// Returns what is due after the last complete step of every algorithm, or `nothing` if the
-/// algorithm decides.
+/// Returns the phase that is due in every algorithm, or `nothing` if the algorithm decides.
 template <class State>
 [[nodiscard]] __host__ __device__ graph_phase due_first(const State& s) {
   if (s.last == graph_phase::nothing) return graph_phase::check;
@@ -176,7 +175,7 @@ template <class State>
 }
 
 /// Ends a block's part of a step. All threads must call it. One thread of the last block writes the
-/// state, and then launches the next step, or ends the iteration of a graph's loop.
+/// state. Then it launches the next step, or ends the iteration of a graph's loop.
 template <bool launches, class Program>
 __device__ void end_block(const Program& program, graph_phase phase, const char* kernel) {
   if (!program.is_last_block(gridDim.x) || threadIdx.x != 0) return;
@@ -197,7 +196,8 @@ __device__ void end_block(const Program& program, graph_phase phase, const char*
   }
 }
 
-/// Finds the faults of one form of the edges. `offset` and `target` are minima.
+/// Checks the edges by source or by target. `offset` and `target` receive the minimum of their
+/// value and the smallest faulty index.
 __device__ inline void check_csr(const csr& edges, unsigned vertices, edge_count count,
                                  edge_count& offset, edge_count& target) {
   const edge_count first = edge_count{blockIdx.x} * tuning::threads + threadIdx.x;
@@ -214,7 +214,7 @@ __device__ inline void check_csr(const csr& edges, unsigned vertices, edge_count
   }
 }
 
-/// 1. Check.
+/// 1. Check: reads the arrays of the graph, and the weights if the algorithm has them.
 template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     check_graph(Program program) {
@@ -260,7 +260,7 @@ __device__ void visit_words(const Program& program) {
       const unsigned left = program.vertices - word * 32;
       selected = phase.vertices_of(word) & (left < 32 ? (1u << left) - 1 : ~0u);
     }
-    __syncwarp();  // what vertices_of() wrote
+    __syncwarp();  // visit() may change what other lanes wrote in vertices_of()
     for (unsigned lanes = __ballot_sync(full_warp_mask, selected != 0); lanes != 0;
          lanes &= lanes - 1) {
       const int k = __ffs(static_cast<int>(lanes)) - 1;
@@ -272,8 +272,8 @@ __device__ void visit_words(const Program& program) {
   phase.end();
 }
 
-/// 2. Initialize, and 3. rounds over vertices. A grid that the host launched ahead may find another
-/// phase due, because the graph is faulty.
+/// 2. Initialize, and 3. rounds over vertices. If the graph is faulty, another phase is due in a
+/// grid that the host launched ahead; the grid then does nothing.
 template <class Phase, class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     visit_vertices(Program program) {

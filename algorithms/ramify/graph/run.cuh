@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// Host side of all graph algorithms: the choices, the scratch memory, the launch chain, the faults
-/// of the graph and the report.
+/// Host side of all graph algorithms: the choice of route and loop, the scratch memory, the launch
+/// chain, the error messages for faulty graphs, and the report.
 
 #include <cstddef>
 #include <memory>
@@ -25,13 +25,13 @@ namespace ramify::detail::graph::inline RAMIFY_BUILD {
   return s == edge_strategy::child_grid || s == edge_strategy::aggregated;
 }
 
-/// Returns the maximum number of edges of a thin round. One block cannot show how the strategies
-/// other than balanced distribute the edges.
+/// Returns the maximum number of edges of a thin round. It is 0 for all strategies but balanced,
+/// because one block alone always visits edges as balanced does.
 [[nodiscard]] inline unsigned thin_edges_of(const graph_config& config) {
   return config.strategy == edge_strategy::balanced ? tuning::thin_edges : 0;
 }
 
-/// What is decided before memory is allocated or a grid is launched. Requires a
+/// The arguments of a run, and the choices that precede allocations and launches. Requires a
 /// relaxed_capture_scope while the stream is being captured.
 struct run_setup {
   graph_view graph;
@@ -43,7 +43,8 @@ struct run_setup {
   std::size_t limit = *current_launch_limits().pending_launches;
   runtime::loop_choice loop = runtime::choose_loop(config.flat_loop, "graph_config.flat_loop");
 
-  /// Returns the route: the cheaper one for ten rounds. \throws unavailable, cuda_error
+  /// Returns the route. The automatic choice is the cheaper one for ten rounds.
+  /// \throws unavailable, cuda_error
   [[nodiscard]] route_choice choose() const {
     constexpr double rounds = 10;
     const bool by_host = loop.wanted == flat_loop::host;
@@ -66,7 +67,9 @@ struct run_setup {
   }
 };
 
-/// Throws std::invalid_argument for the first fault, if there is one. Waits for the stream.
+/// Throws std::invalid_argument for the first fault, if there is one. Waits for the stream if it
+/// reads a faulty element.
+/// \throws std::invalid_argument, cuda_error
 inline void throw_fault(const graph_faults& found, const run_setup& setup,
                         std::span<const float> weights) {
   const auto entry = [&](const auto& array, edge_count index) {
@@ -107,7 +110,7 @@ class search_run {
 
   [[nodiscard]] bool captured() const { return setup_.captured; }
 
-  /// Waits for the run, checks the graph and returns the report.
+  /// Waits for the run and returns the report. Throws if the graph is faulty.
   typename Search::report_type get() {
     if (is_being_captured(setup_.stream)) {
       throw std::logic_error(std::string(setup_.name) +
@@ -217,7 +220,7 @@ class search_run_of : public search_run<Search> {
   runtime::launch_chain<program> chain_;
 };
 
-/// Returns the device memory of a run, in bytes.
+/// Returns the size of a run's scratch memory, in bytes.
 template <class Search>
 [[nodiscard]] std::size_t scratch_bytes(std::size_t vertices, edge_strategy strategy) {
   memory_layout sizing(nullptr);
@@ -256,7 +259,7 @@ template <class Search>
 namespace ramify::inline RAMIFY_BUILD {
 
 /// A run of a graph algorithm. Movable; a moved-from run may only be assigned or destroyed. If it
-/// is destroyed before get(), it neither waits nor checks.
+/// is destroyed before get(), it does not wait, and faults of the graph are not reported.
 template <class Search>
 class [[nodiscard("call get(): it waits, checks and reports")]] graph_run {
  public:
@@ -264,9 +267,9 @@ class [[nodiscard("call get(): it waits, checks and reports")]] graph_run {
   explicit graph_run(std::unique_ptr<detail::graph::search_run<Search>> run)
       : is_empty_(run == nullptr), run_(std::move(run)) {}
 
-  /// Waits for the run, launches what kernels could not launch, checks the graph, and returns the
-  /// report. Call it once; of a run that a graph has captured, after each launch of the graph, or
-  /// after the last one.
+  /// Waits for the run, launches the grids that kernels could not launch, and returns the report.
+  /// Throws if the graph is faulty. Call it once. If a CUDA graph has captured the run, call it
+  /// after each launch of the CUDA graph, or after the last one.
   /// \throws std::invalid_argument, cuda_error, device_launch_error; see Errors of graph.cuh;
   ///         std::logic_error while the stream is being captured, and in a second call
   typename Search::report_type get() {

@@ -5,15 +5,15 @@
 /// Shortest paths by delta-stepping. A bucket holds the vertices whose distances are in an interval
 /// of length delta.
 ///
-///     edges         for every edge of the frontier: a shorter path to the target is stored. The
+///     edges         for every edge of the frontier: stores a shorter path to the target. Then the
 ///                   target is appended to the next frontier if its distance is in the bucket, else
 ///                   it is marked as far
-///     next_bucket   if no vertex is left in the bucket: the vertices that are marked as far and in
-///                   the next bucket become the frontier
-///     write_paths   the outputs
+///     next_bucket   runs if no vertex is left in the bucket: the vertices that are marked as far
+///                   and are in the next bucket become the frontier
+///     write_paths   writes the outputs
 ///
-/// The distance and the parent of a vertex are one word that a compare-and-swap replaces, only by a
-/// smaller distance. Therefore parents form a tree also if lengths are zero.
+/// The distance and the parent of a vertex share one 64-bit integer. A compare-and-swap replaces it
+/// only by a smaller distance. Therefore parents form a tree even if lengths are zero.
 ///
 /// Join: see rounds.cuh. Sources: Meyer, Sanders, "Delta-stepping: a parallelizable shortest path
 /// algorithm", J. Algorithms 49, 2003; Davidson, Baxter, Garland, Owens, "Work-efficient parallel
@@ -24,8 +24,8 @@
 
 namespace ramify::detail::graph::inline RAMIFY_BUILD {
 
-/// A distance and the vertex before on the path; the distance is in the upper half. Distances are
-/// not negative, so the order of their bits is their order.
+/// The end of a path: its length in the upper half, and the previous vertex in the lower half.
+/// Distances are not negative, so they are ordered as their bits are.
 struct path_end {
   unsigned long long bits;
 
@@ -55,12 +55,12 @@ struct sssp_state {
   float delta = 0;                            ///< width of a bucket
   float bucket_end = 0;                       ///< distances below are in the bucket, or settled
   unsigned nearest_far = path_end::infinity;  ///< bits of a lower bound of far distances
-  unsigned nearest_far_after = path_end::infinity;  ///< the same after the next bucket is taken
+  unsigned nearest_far_after = path_end::infinity;  ///< the same, for the vertices that stay far
   unsigned buckets = 0;
   unsigned reached = 0;
   edge_count visited_edges = 0;
-  double sampled_length = 0;  ///< of the first edges of all vertices that have edges
-  unsigned sampled_edges = 0;
+  double sampled_length = 0;   ///< sum of the finite lengths of first edges
+  unsigned sampled_edges = 0;  ///< number of these first edges
 };
 
 /// Sets all distances to infinity, makes the first frontier, and samples the lengths of edges.
@@ -132,7 +132,7 @@ __device__ inline float next_bucket_end(const sssp_state& own) {
   return end;
 }
 
-/// Makes the frontier of the far vertices that are in the next bucket.
+/// Makes the frontier from the far vertices that are in the next bucket.
 struct next_bucket {
   static constexpr graph_phase phase = graph_phase::next_bucket;
   static __device__ const char* name() { return "next_bucket"; }
@@ -144,8 +144,8 @@ struct next_bucket {
         far(program.search.far),
         bucket_begin(program.state->own.bucket_end),
         bucket_end(next_bucket_end(program.state->own)),
-        // Not the list that decides what is due: a block that begins late must still find this
-        // phase.
+        // Do not append to the current list: its size decides what is due, and a block that begins
+        // late must still find this phase.
         list(program.lists[(program.state->round + 1) % 2]),
         size(&program.state->sizes[(program.state->round + 1) % 2]),
         nearest_after(&program.state->own.nearest_far_after) {}
@@ -201,7 +201,7 @@ struct write_paths {
   unsigned reached = 0;
 };
 
-/// Visits an edge of the frontier: stores the path over it, if it is shorter.
+/// Visits an edge of the frontier: stores the path over the edge if it is shorter.
 struct relax {
   csr out;
   const float* weights;
@@ -236,14 +236,14 @@ struct relax {
       atomicMin(nearest_far, nearest);
     }
     if (is_far) atomicOr(&far[v / 32], 1u << v % 32);
-    // A vertex is appended once in a round, so a list has space for all.
+    // A vertex is appended at most once in a round, so no list overflows.
     const unsigned round = from.round + 1;
     const bool is_near = is_shorter && !is_far && atomicExch(&queued[v], round) != round;
     next.append(*size, is_near, v, is_near ? out.degree(v) : 0);
   }
 };
 
-/// The search of graph_program.
+/// Delta-stepping, the Search of graph_program.
 struct delta_stepping {
   using state_type = sssp_state;
   using state = round_state<sssp_state>;
@@ -252,7 +252,7 @@ struct delta_stepping {
   sssp_arrays to;
   const float* weights;
   path_end* ends;
-  unsigned* queued;  ///< the last round after which a vertex was appended to a frontier
+  unsigned* queued;  ///< of each vertex: the last round whose frontier `relax` appended it to
   unsigned* far;     ///< bitmap
   unsigned source;
   float delta;  ///< 0: from a sample
@@ -284,8 +284,8 @@ struct delta_stepping {
     if (s.frontier().vertices() > 0) ++s.own.buckets;
   }
 
-  /// Returns the mean length of an edge times 32 (the width of a warp), divided by the mean degree:
-  /// the choice of Davidson et al.
+  /// Returns 32 (the width of a warp) times the mean length of the sampled edges, divided by the
+  /// mean degree, as Davidson et al. propose.
   [[nodiscard]] __device__ float delta_of_sample(const sssp_state& own) const {
     if (!(own.sampled_length > 0)) return 1;
     const double mean = own.sampled_length / own.sampled_edges;

@@ -11,8 +11,9 @@ namespace ramify::detail::graph::inline RAMIFY_BUILD {
 struct tuning {
 #if RAMIFY_ON_CUDA
   static constexpr unsigned threads = 256;
-  /// Minimum number of resident blocks of a multiprocessor, for __launch_bounds__: these kernels
-  /// wait for memory. It limits a thread to 48 registers (to 64 on GPUs that hold 1,024 threads).
+  /// Minimum number of resident blocks per multiprocessor, for __launch_bounds__. The kernels wait
+  /// for memory, so they need many threads. The bound limits a thread to 48 registers (to 64 on
+  /// GPUs that hold 1,024 threads).
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ != 750
   static constexpr unsigned resident_blocks = 5;
 #else
@@ -21,10 +22,9 @@ struct tuning {
   /// Edges of a tile of for_edges() for each thread. The tile's shared memory must stay below 7
   /// KiB, or a grid that a kernel launched has one block per multiprocessor (team.cuh).
   static constexpr unsigned edges_per_thread = 2;
-  /// Threads of the block that searches thin levels alone.
+  /// Threads of the block that visits thin frontiers alone.
   static constexpr unsigned thin_threads = 1024;
-  /// A level with at most this number of edges is thin: one block needs less time for it than a
-  /// launch takes.
+  /// A frontier with at most this number of edges is thin: one block visits it without a launch.
   static constexpr unsigned thin_edges = 4096;
   /// Words of a bitmap, of 32 vertices each, that a warp reads at once.
   static constexpr unsigned words_per_warp = 8;

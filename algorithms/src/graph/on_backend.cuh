@@ -12,7 +12,7 @@
 
 namespace ramify::detail::graph::inline RAMIFY_BUILD {
 
-/// The caller's graph in memory that kernels can access.
+/// The caller's graph, copied to memory that kernels can access if necessary.
 class graph_on_device {
   template <class T>
   using array = facade::on_device<const T>;

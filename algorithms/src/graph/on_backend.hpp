@@ -10,8 +10,8 @@
 
 namespace ramify::detail::facade {
 
-// All arrays are the caller's, in any memory; null outputs are not computed. nvcc and the C++
-// compiler each compile these functions once.
+// All arrays belong to the caller and may be in any memory; null outputs are not computed. nvcc and
+// the C++ compiler each compile these functions once. They wait until the outputs are written.
 
 /// Searches breadth-first on one backend.
 template <build where>
