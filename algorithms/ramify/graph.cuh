@@ -75,7 +75,7 @@ namespace ramify::inline RAMIFY_BUILD {
 using bfs_run = graph_run<detail::graph::breadth_first>;
 
 /// Returns the scratch memory of a breadth-first search, in bytes of device memory. It reads no
-/// element of an array and launches nothing.
+/// element of an array and launches nothing. \throws std::invalid_argument
 [[nodiscard]] inline std::size_t bfs_scratch_bytes(const graph_view& graph,
                                                    const bfs_config& config = {}) {
   return detail::graph::scratch_bytes<detail::graph::breadth_first>(graph.vertices(),
@@ -130,7 +130,7 @@ inline bfs_report breadth_first_search(const graph_view& graph, std::int64_t sou
 using sssp_run = graph_run<detail::graph::delta_stepping>;
 
 /// Returns the scratch memory of shortest_paths(), in bytes of device memory. It reads no element
-/// of an array and launches nothing.
+/// of an array and launches nothing. \throws std::invalid_argument
 [[nodiscard]] inline std::size_t sssp_scratch_bytes(const graph_view& graph,
                                                     const sssp_config& config = {}) {
   return detail::graph::scratch_bytes<detail::graph::delta_stepping>(graph.vertices(),
@@ -185,7 +185,7 @@ inline sssp_report shortest_paths(const graph_view& graph, std::span<const float
 using components_run = graph_run<detail::graph::union_find>;
 
 /// Returns the scratch memory of connected_components(), in bytes of device memory. It reads no
-/// element of an array and launches nothing.
+/// element of an array and launches nothing. \throws std::invalid_argument
 [[nodiscard]] inline std::size_t components_scratch_bytes(const graph_view& graph,
                                                           const graph_config& config = {}) {
   return detail::graph::scratch_bytes<detail::graph::union_find>(graph.vertices(), config.strategy);
@@ -235,7 +235,7 @@ inline components_report connected_components(const graph_view& graph, std::int3
 using pagerank_run = graph_run<detail::graph::power_iteration>;
 
 /// Returns the scratch memory of pagerank(), in bytes of device memory. It reads no element of an
-/// array and launches nothing.
+/// array and launches nothing. \throws std::invalid_argument
 [[nodiscard]] inline std::size_t pagerank_scratch_bytes(const graph_view& graph,
                                                         const pagerank_config& config = {}) {
   return detail::graph::scratch_bytes<detail::graph::power_iteration>(graph.vertices(),

@@ -122,6 +122,15 @@ class graph_reader {
     if (*rows > most_vertices) {
       line.reject("has more than " + std::to_string(most_vertices) + " rows");
     }
+    if (given_ && *given_ != *rows) {
+      line.reject("states another number of vertices than --vertices, " + std::to_string(*given_));
+    }
+    if (!given_ && *rows > most_for(*entries)) {
+      line.reject("states " + std::to_string(*rows) + " vertices, but a file of " +
+                  std::to_string(*entries) + " entries may have " +
+                  std::to_string(most_for(*entries)) +
+                  " at most, unless --vertices states their number");
+    }
     has_size_ = true;
     list_.vertices = *rows;
     entries_ = *entries;
@@ -148,7 +157,7 @@ class graph_reader {
     float length = 1;
     if (!length_text.empty()) {
       const auto value = parse<float>(length_text);
-      if (!value) line.reject("has a length that is not a number");
+      if (!value) line.reject("has a length that is not a number in the range of float");
       if (has_lengths_ && !(*value >= 0)) line.reject("has a length that is not at least 0");
       if (has_lengths_) length = *value;
     }
@@ -157,12 +166,17 @@ class graph_reader {
         {static_cast<std::int32_t>(*from - first), static_cast<std::int32_t>(*to - first), length});
   }
 
-  /// Returns the number of vertices of a list of edges. Memory is proportional to it, so without a
-  /// limit a short list could take gigabytes. \throws bad_input
+  /// Returns the maximum number of vertices for a number of edges, if --vertices does not state it.
+  /// Memory is proportional to the vertices, so without a limit a short file could take gigabytes.
+  [[nodiscard]] static std::size_t most_for(std::size_t edges) {
+    constexpr std::size_t always_allowed = std::size_t{1} << 20;
+    return std::max(always_allowed, 64 * std::min(edges, most_vertices));
+  }
+
+  /// Returns the number of vertices of a list of edges. \throws bad_input
   [[nodiscard]] std::size_t count_of_list(const std::string& name) const {
     if (given_) return *given_;
-    constexpr std::size_t always_allowed = std::size_t{1} << 20;
-    const std::size_t most = std::max(always_allowed, 64 * list_.edges.size());
+    const std::size_t most = most_for(list_.edges.size());
     if (largest_ >= most) {
       throw bad_input(name + " names vertex " + std::to_string(largest_) + ", but a file of " +
                       std::to_string(list_.edges.size()) + " edges must name vertices below " +

@@ -18,7 +18,7 @@ namespace common {
 /// with # or % are comments.
 ///
 /// \param vertices       number of vertices of a list of edges; none: the largest vertex plus one.
-///                       Ignored for a matrix
+///                       A matrix must have the same number, if it is given
 /// \param is_undirected  each edge stands for both directions; a symmetric matrix is undirected in
 ///                       any case
 /// \param has_lengths    true: values and lengths are stored, and must not be negative; an edge

@@ -204,6 +204,7 @@ std::string paths_fault(const stored_graph& graph, std::int32_t source,
   });
   if (!fault.empty()) return fault;
   for (std::size_t v = 0; v < graph.vertices(); ++v) {
+    if (!(distances[v] >= 0)) return fault_at(v, "has a distance that is not at least 0");
     const bool is_reached = distances[v] < infinity && v != index(source);
     if (is_reached != (parents[v] != -1)) return fault_at(v, "has a distance or a parent alone");
     if (is_reached && !has_edge[v]) return fault_at(v, "has no such edge from its parent");

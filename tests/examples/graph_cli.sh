@@ -95,6 +95,9 @@ refuses 'is not a graph' "$header array real general\n2 2\n"
 refuses 'is not a graph' "$header coordinate complex general\n2 2 0\n"
 refuses 'is not the size of a square matrix' "$header coordinate real general\n2 3 0\n"
 refuses 'is not a number of rows' "$header coordinate real general\n2 2\n"
+refuses 'unless --vertices states their number' "$header coordinate pattern general\n2147483647 2147483647 0\n"
+refuses 'states another number of vertices than --vertices, 3' "$header coordinate pattern general\n2 2 0\n" --vertices 3
+refuses 'not a number in the range of float' '0 1 1e39\n'
 refuses 'has no line with the matrix' "$header coordinate real general\n"
 refuses 'has 1 entries; its size states 2' "$header coordinate pattern general\n2 2 2\n1 2\n"
 refuses 'names vertex 0; it must be in [1, 3)' "$header coordinate pattern general\n2 2 1\n0 2\n"

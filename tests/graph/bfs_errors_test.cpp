@@ -67,6 +67,17 @@ BOOST_AUTO_TEST_CASE(faulty_graphs_are_refused) {
                  "targets[40] is -5");
 }
 
+// A directed graph whose edges by source and by target have the same offsets.
+BOOST_AUTO_TEST_CASE(sources_of_shared_offsets_are_checked) {
+  const auto offsets = upload(std::vector<std::int64_t>{0, 1, 2, 3});
+  const auto targets = upload(std::vector<std::int32_t>{1, 2, 0});
+  const auto sources = upload(std::vector<std::int32_t>{2, 0, 7});
+  const std::span<const std::int64_t> shared(offsets.data(), 4);
+  const auto graph = graph_view::directed(shared, {targets.data(), 3}, shared, {sources.data(), 3});
+  BOOST_CHECK_EXCEPTION((void)ramify::breadth_first_search(graph, 0, {}), std::invalid_argument,
+                        names("in_sources[2] is 7"));
+}
+
 BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   const host_graph host = random_graph(100, 300);
   const device_graph graph(host);
@@ -118,9 +129,15 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
   expect("in_offsets has 100 elements; it must have as many as offsets, 101", 0, other, levels);
   other = graph.view(false);
   other.offsets = {};
-  expect("offsets is empty, but there are 300 targets", 0, other, levels);
+  expect("offsets has 0 elements, which means no vertices, but there are 300 targets", 0, other,
+         levels);
+  other.offsets = view.offsets.first(1);
+  expect("offsets has 1 elements, which means no vertices, but there are 300 targets", 0, other,
+         levels);
   other.offsets = {graph.offsets.data(), std::size_t{1} << 32};
   expect("4294967295 vertices; the maximum is 2147483647", 0, other, levels);
+  BOOST_CHECK_EXCEPTION((void)ramify::bfs_scratch_bytes(other), std::invalid_argument,
+                        tests::names("4294967295 vertices; the maximum is 2147483647"));
   other.offsets = view.offsets;
   other.targets = {graph.targets.data(), std::size_t{1} << 33};
   expect("8589934592 edges; the maximum is 8589934591", 0, other, levels);

@@ -42,19 +42,21 @@ inline void check_overlaps(const std::vector<argument_array>& arrays) {
   }
 }
 
+/// Checks the number of vertices or edges. \throws std::invalid_argument
+inline void check_count(const char* of, std::size_t count, std::size_t most) {
+  if (count <= most) return;
+  refuse(std::to_string(count) + ' ' + of + "; the maximum is " + std::to_string(most));
+}
+
 /// Checks the sizes of a graph and returns its arrays. It reads no element.
 /// \throws std::invalid_argument naming the array
 inline std::vector<argument_array> check_shape(const graph_view& graph) {
-  if (graph.vertices() > max_graph_vertices) {
-    refuse(std::to_string(graph.vertices()) + " vertices; the maximum is " +
-           std::to_string(max_graph_vertices));
-  }
-  if (graph.edges() > max_graph_edges) {
-    refuse(std::to_string(graph.edges()) + " edges; the maximum is " +
-           std::to_string(max_graph_edges));
-  }
-  if (graph.offsets.empty() && graph.edges() > 0) {
-    refuse("offsets is empty, but there are " + std::to_string(graph.edges()) + " targets");
+  check_count("vertices", graph.vertices(), max_graph_vertices);
+  check_count("edges", graph.edges(), max_graph_edges);
+  if (graph.vertices() == 0 && graph.edges() > 0) {
+    refuse("offsets has " + std::to_string(graph.offsets.size()) +
+           " elements, which means no vertices, but there are " + std::to_string(graph.edges()) +
+           " targets");
   }
   if (graph.has_in_edges() && graph.in_offsets.size() != graph.offsets.size()) {
     refuse("in_offsets has " + std::to_string(graph.in_offsets.size()) +

@@ -221,7 +221,9 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
   const traced here(program.trace, __func__);
   graph_faults& faults = program.state->faults;
   check_csr(program.out, program.vertices, program.edges, faults.offset, faults.target);
-  if (program.in.offsets != nullptr && program.in.offsets != program.out.offsets) {
+  const bool is_symmetric =
+      program.in.offsets == program.out.offsets && program.in.targets == program.out.targets;
+  if (program.in.offsets != nullptr && !is_symmetric) {
     check_csr(program.in, program.vertices, program.edges, faults.in_offset, faults.in_source);
   }
   if constexpr (requires { program.search.weights; }) {

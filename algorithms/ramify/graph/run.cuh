@@ -220,9 +220,10 @@ class search_run_of : public search_run<Search> {
   runtime::launch_chain<program> chain_;
 };
 
-/// Returns the size of a run's scratch memory, in bytes.
+/// Returns the size of a run's scratch memory, in bytes. \throws std::invalid_argument
 template <class Search>
 [[nodiscard]] std::size_t scratch_bytes(std::size_t vertices, edge_strategy strategy) {
+  check_count("vertices", vertices, max_graph_vertices);
   memory_layout sizing(nullptr);
   sizing.take<std::byte>(run_control::scratch_bytes);
   graph_program<Search, false> measured;
@@ -271,10 +272,12 @@ class [[nodiscard("call get(): it waits, checks and reports")]] graph_run {
   /// Throws if the graph is faulty. Call it once. If a CUDA graph has captured the run, call it
   /// after each launch of the CUDA graph, or after the last one.
   /// \throws std::invalid_argument, cuda_error, device_launch_error; see Errors of graph.cuh;
-  ///         std::logic_error while the stream is being captured, and in a second call
+  ///         std::logic_error while the stream is being captured, and after a call that has
+  ///         returned
   typename Search::report_type get() {
     const phase_range range("graph: get");
     if (is_empty_) {
+      is_empty_ = false;
       typename Search::report_type report;
       static_cast<run_report&>(report) = report_of_this_build();
       report.taken = route::flat;
