@@ -134,6 +134,26 @@ struct inverse_root {
   __device__ double operator()(const quadrature_point<1>& p) const { return 1 / std::sqrt(p[0]); }
 };
 
+/// 1 / sqrt(|x - pole|), and infinite on and beyond both ends of [low, low + 1].
+struct root_at_end {
+  double low;
+  double pole;
+  __device__ double operator()(const quadrature_point<1>& p) const {
+    return p[0] > low && p[0] < low + 1 ? 1 / std::sqrt(std::fabs(p[0] - pole)) : HUGE_VAL;
+  }
+};
+
+/// 1 inside a box, and infinite on its boundary and outside of it.
+struct inside {
+  quadrature_box<2> box;
+  __device__ double operator()(const quadrature_point<2>& p) const {
+    for (unsigned i = 0; i < 2; ++i) {
+      if (!(p[i] > box.low[i] && p[i] < box.high[i])) return HUGE_VAL;
+    }
+    return 1;
+  }
+};
+
 /// sqrt(limit - x) + y, which is NaN where x is greater than `limit`.
 struct root_below {
   double limit;
@@ -308,6 +328,27 @@ BOOST_AUTO_TEST_CASE(a_singularity_at_the_boundary_converges) {
   BOOST_TEST(std::fabs(found.value - 2) < 2e-9);
 }
 
+// Next to a coordinate of 1, half a region's length times 2^-14 is lost in round-off long before a
+// region has no middle.
+BOOST_DATA_TEST_CASE(no_point_is_on_the_boundary, data::make(routes), taken) {
+  for (const auto& f : {root_at_end{0, 1}, root_at_end{1, 1}, root_at_end{-1, -1}}) {
+    const quadrature_box<1> box{{f.low}, {f.low + 1}};
+    const auto coarse = integrate(box, f, {.route = taken, .relative_tolerance = 1e-4});
+    BOOST_TEST(coarse.converged());
+    BOOST_TEST(std::fabs(coarse.value - 2) <= 2e-4);
+    const auto fine = integrate(box, f, {.route = taken});
+    BOOST_TEST(to_string(fine.status) == "round_off");
+    BOOST_TEST(std::fabs(fine.value - 2) <= fine.error);
+  }
+  // The second axis is about as short as the box allows, and at a coordinate with round-off.
+  for (const double low : {1.0, -0.7, 1e300, 0.0}) {
+    const double length = low == 0 ? 0x1p-1057 : std::fabs(low) * 1.1 * 0x1p-36;
+    const quadrature_box<2> box{{0, low}, {0.1, low + length}};
+    const auto found = integrate(box, inside{box}, {.route = taken, .min_evaluations = 2'000});
+    BOOST_TEST(to_string(found.status) != "not_finite");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(either_tolerance_is_enough) {
   const auto f = random_genz(genz_family::gaussian, 2, 5, 7.0);
   const auto run = [&](double absolute, double relative) {
@@ -383,6 +424,11 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_refused_before_any_launch) {
         quadrature_box<2>{{0, NAN}, {1, 1}}, quadrature_box<2>{{0, 0}, {1, HUGE_VAL}}}) {
     BOOST_CHECK_EXCEPTION((void)ramify::quadrature(box, constant{1}), std::invalid_argument,
                           names("quadrature_box: axis 1 is from"));
+  }
+  for (const auto& box :
+       {quadrature_box<2>{{0, 1}, {1, 1 + 0x1p-37}}, quadrature_box<2>{{0, 0}, {1, 0x1p-1059}}}) {
+    BOOST_CHECK_EXCEPTION((void)ramify::quadrature(box, constant{1}), std::invalid_argument,
+                          names("it must be longer than 2^-36 times its larger coordinate"));
   }
   const quadrature_config config{.max_evaluations = 1'000};
   const std::size_t bytes = ramify::quadrature_scratch_bytes<2, constant>(config);
