@@ -321,6 +321,25 @@ BOOST_AUTO_TEST_CASE(min_evaluations_find_a_hidden_peak) {
   BOOST_TEST(std::fabs(found.value - 2) < 2e-6);
 }
 
+// A round that splits all regions ends with 651 points, and the next one would end with 1323.
+BOOST_DATA_TEST_CASE(min_evaluations_are_reached_within_max_evaluations, data::make(routes),
+                     taken) {
+  const auto run = [&](std::size_t least, std::size_t most) {
+    const auto found =
+        integrate(unit_cube<2>(), constant{2.5},
+                  {.route = taken, .min_evaluations = least, .max_evaluations = most});
+    BOOST_TEST(found.converged());
+    BOOST_TEST(found.value == 2.5, boost::test_tools::tolerance(1e-14));
+    return found.evaluations;
+  };
+  BOOST_TEST(run(1'000, 1'100) == 1'029u);  // as many splits of 42 points as required
+  BOOST_TEST(run(1'000, 1'029) == 1'029u);
+  BOOST_TEST(run(1'000, 1'000) == 987u);  // no further split is allowed
+  BOOST_TEST(run(1'000, 2'000) == 1'323u);
+  // More regions than a block has threads: the list of splits ends in the middle of its chunks.
+  BOOST_TEST(run(50'000, 50'100) == 50'001u);
+}
+
 BOOST_AUTO_TEST_CASE(a_singularity_at_the_boundary_converges) {
   const auto found =
       integrate(quadrature_box<1>{{0}, {1}}, inverse_root{}, {.relative_tolerance = 1e-9});

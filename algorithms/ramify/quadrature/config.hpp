@@ -29,7 +29,9 @@ struct quadrature_config {
   double relative_tolerance = 1e-6;  ///< in [0, 1); one of the two must be greater than 0
   /// All regions are split in each round until at least this number of points is evaluated, at most
   /// max_evaluations. A larger number finds peaks that the points of a few large regions miss. If
-  /// such a round would exceed max_evaluations, the quadrature ends before it, with fewer points.
+  /// such a round would exceed max_evaluations, it splits only as many regions as this number
+  /// requires. Fewer points are evaluated only if max_evaluations allows no further split of one
+  /// region, or if all regions are too short to be split.
   std::size_t min_evaluations = 0;
   /// The maximum number of points that are evaluated, at least quadrature_points(d). Memory is
   /// allocated for all regions that it allows.
