@@ -87,7 +87,9 @@ template <unsigned d>
   };
   if (config.max_evaluations < points) refuse("at least " + std::to_string(points));
   const std::size_t regions = 1 + (config.max_evaluations / points - 1) / 2;
-  if (regions >> 30 != 0) refuse("less than " + std::to_string((std::size_t{2} << 30) * points));
+  // 2^30 regions have been evaluated after 2^31 - 1 evaluations of a region.
+  constexpr std::size_t end = (std::size_t{1} << 31) - 1;
+  if (regions >> 30 != 0) refuse("less than " + std::to_string(end * points));
   return regions;
 }
 

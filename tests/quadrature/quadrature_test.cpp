@@ -438,6 +438,10 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_refused_before_any_launch) {
   expect({.min_evaluations = 100, .max_evaluations = 99}, "min_evaluations is 100; it must be at");
   expect({.max_evaluations = 20}, "max_evaluations is 20; in 2 dimensions it must be at least 21");
   expect({.max_evaluations = std::size_t{1} << 62}, "in 2 dimensions it must be less than");
+  // The message states the exact bound.
+  expect({.max_evaluations = 45'097'156'587}, "it must be less than 45097156587");
+  BOOST_TEST((ramify::quadrature_scratch_bytes<2, constant>({.max_evaluations = 45'097'156'586})) >
+             (std::size_t{1} << 30));
   for (const auto& box :
        {quadrature_box<2>{{0, 1}, {1, 1}}, quadrature_box<2>{{0, 2}, {1, 1}},
         quadrature_box<2>{{0, NAN}, {1, 1}}, quadrature_box<2>{{0, 0}, {1, HUGE_VAL}}}) {
