@@ -481,6 +481,23 @@ BOOST_AUTO_TEST_CASE(closed_forms_of_genz_agree_with_a_midpoint_rule,
   }
 }
 
+// The expected values are the alternating sums over all corners, in exact fractions.
+BOOST_AUTO_TEST_CASE(the_integral_of_a_corner_peak_is_right_for_any_a) {
+  const auto expect = [](const std::vector<double>& a, double exact) {
+    genz_integrand f{genz_family::corner_peak, unsigned(a.size()), {}, {}};
+    std::copy(a.begin(), a.end(), f.a.begin());
+    BOOST_TEST(exact_integral(f) == exact, boost::test_tools::tolerance(1e-14));
+  };
+  expect({4}, 0.2);
+  expect({1.5, 2}, 11.0 / 135);
+  expect(std::vector(8, 0.001), 0.9647382771480858);
+  expect(std::vector(3, 1e-9), 0.9999999940000001);
+  expect({1e-9, 1e9}, 4.999999995e-10);
+  expect(std::vector(8, 1e9), 2.480158723418013e-77);
+  expect({0.3, 1e-5, 7, 20, 0.5}, 0.00010805275682419488);
+  expect({1e-300}, 1);
+}
+
 BOOST_AUTO_TEST_CASE(the_facade_integrates_in_all_dimensions) {
   for (unsigned d = 1; d <= ramify::max_quadrature_dimensions; ++d) {
     const auto f = random_genz(genz_family::gaussian, d, d, 2.0);
