@@ -176,7 +176,8 @@ __device__ round_state judge_round(const Program& program, round_state now, cons
   now.total = total;
   const double tolerance = program.tolerance(total.value);
   const unsigned long long number = *program.not_finite;
-  if (number != Program::none || !(std::fabs(total.value) <= DBL_MAX)) {
+  const bool overflowed = !(std::fabs(total.value) <= DBL_MAX && total.error <= DBL_MAX);
+  if (number != Program::none || overflowed) {
     *program.bad_point = number != Program::none ? point_of(program, now, number)
                                                  : point_in(program.regions.boxes[0], 0);
     now.ended = 1;
