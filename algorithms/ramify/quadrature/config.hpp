@@ -106,7 +106,8 @@ struct quadrature_result {
   std::uint64_t regions = 0;      ///< number of regions at the end
   std::uint64_t evaluations = 0;  ///< number of points that were evaluated
   /// With `not_finite`: the coordinates of a point at which the integrand is not finite, the center
-  /// of a region whose estimate overflowed, or the center of any region if their sum overflowed.
+  /// of a region whose estimate overflowed, or the center of any region if the sum of
+  /// all estimates or of all errors overflowed.
   std::array<double, max_quadrature_dimensions> not_finite_at{};
   quadrature_report report;
 

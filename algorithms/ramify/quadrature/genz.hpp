@@ -107,8 +107,9 @@ inline void validate(const genz_integrand& f) {
 namespace detail::quadrature {
 
 /// Returns the integral of the corner peak. The closed form is an alternating sum over the corners
-/// of the cube, whose terms cancel if the `a` are small. Its terms are gathered here under an
-/// integral over t from 0 to infinity, whose integrand is positive:
+/// of the cube, whose terms cancel if the `a` are small. This function instead integrates a
+/// positive function of one variable t from 0 to infinity. The result is the same integral, because
+/// s^-(d + 1) is the integral of t^d / d! exp(-s t):
 ///
 ///     t^d / d! exp(-t) prod (1 - exp(-a t)) / (a t)
 ///
