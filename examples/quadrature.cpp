@@ -105,6 +105,12 @@ struct outcome {
   double seconds;
 };
 
+// Returns the coordinates of the point that ended the quadrature with the status not_finite.
+std::vector<double> not_finite_at(const outcome& all) {
+  const auto begin = all.found.not_finite_at.begin();
+  return {begin, begin + all.f.dimensions};
+}
+
 nlohmann::ordered_json to_json(const outcome& all, const options& o) {
   auto json = common::new_report("quadrature");
   json["family"] = ramify::to_string(all.f.family);
@@ -116,6 +122,9 @@ nlohmann::ordered_json to_json(const outcome& all, const options& o) {
   json["error"] = all.found.error;
   json["regions"] = all.found.regions;
   json["evaluations"] = all.found.evaluations;
+  if (all.found.status == ramify::quadrature_status::not_finite) {
+    json["not_finite_at"] = not_finite_at(all);
+  }
   json["rounds"] = all.found.report.rounds;
   json.update(common::to_json(static_cast<const ramify::run_report&>(all.found.report)));
   json["seconds"] = all.seconds;
@@ -128,6 +137,10 @@ void print(std::ostream& out, const outcome& all, const options& o) {
   const auto precision = out.precision(15);
   out << "status: " << ramify::to_string(all.found.status) << "\nvalue: " << all.found.value;
   if (o.verify) out << "\nexact: " << all.exact;
+  if (all.found.status == ramify::quadrature_status::not_finite) {
+    out << "\nnot finite at:";
+    for (const double x : not_finite_at(all)) out << ' ' << x;
+  }
   out.precision(precision);
   out << "\nerror bound: " << all.found.error;
   if (o.verify) out << "\ntrue error: " << std::fabs(all.found.value - all.exact);

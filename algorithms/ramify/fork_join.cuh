@@ -52,6 +52,7 @@
 #include <ramify/runtime/requirements.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <ramify/fork_join/config.hpp>
 #include <ramify/fork_join/join_tree.cuh>
 #include <ramify/runtime/buffer.cuh>
@@ -85,12 +86,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_
   /// Starts a run; see fork_join_async().
   fork_join_run(const Node& root, const Problem& problem, cudaStream_t stream,
                 const fork_join_config& config, scratch_memory scratch)
-      : stream_(stream),
-        max_nodes_(config.max_nodes),
-        scratch_(take_scratch(stream, config, scratch)),
-        pieces_(scratch_.data(), config),
-        traversal_({root, 0, 0}, {problem, pieces_.join.frames}, {problem, pieces_.join}, {}, 0,
-                   stream, config, clear(pieces_, stream)) {}
+      : state_(std::make_unique<run_state>(root, problem, stream, config, scratch)) {}
 
   /// Waits for the run and returns the value of the root. Like traverse_run::get(), it launches the
   /// grids that kernels could not launch, and on the flat route the remaining ones.
@@ -99,18 +95,20 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
   ///         is being captured
   fork_join_result<Value> get() {
-    const auto leaves = traversal_.get();
+    const memory& join = state_->parts.join;
+    const auto leaves = state_->traversal_run.get();
     fork_join_result<Value> result{};
     static_cast<traverse_report&>(result.report) = leaves.report;
-    result.report.nodes = 1 + read_back(pieces_.join.forked, stream_, "reading the count of nodes");
+    result.report.nodes = 1 + read_back(join.forked, state_->stream, "reading the count of nodes");
     result.report.leaves = leaves.value;
-    result.report.scratch_bytes = scratch_.size();
-    if (result.report.nodes > max_nodes_) {
-      throw std::length_error(
-          "fork_join: the tree has at least " + std::to_string(result.report.nodes) +
-          " nodes; raise fork_join_config.max_nodes, which is " + std::to_string(max_nodes_));
+    result.report.scratch_bytes = state_->scratch.size();
+    if (result.report.nodes > state_->max_nodes) {
+      throw std::length_error("fork_join: the tree has at least " +
+                              std::to_string(result.report.nodes) +
+                              " nodes; raise fork_join_config.max_nodes, which is " +
+                              std::to_string(state_->max_nodes));
     }
-    result.value = read_back(pieces_.join.results, stream_, "reading the value of the root");
+    result.value = read_back(join.results, state_->stream, "reading the value of the root");
     return result;
   }
 
@@ -155,11 +153,26 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_
     return all.of_traversal;
   }
 
-  cudaStream_t stream_;
-  std::size_t max_nodes_;
-  scratch_space scratch_;
-  pieces pieces_;
-  traversal traversal_;  // destroyed before its memory
+  /// A run with its scratch memory. One pointer owns it, so that a move assignment destroys the
+  /// members of the replaced run in the order of the destructor, too.
+  struct run_state {
+    run_state(const Node& root, const Problem& problem, cudaStream_t on,
+              const fork_join_config& config, const scratch_memory& given)
+        : stream(on),
+          max_nodes(config.max_nodes),
+          scratch(take_scratch(on, config, given)),
+          parts(scratch.data(), config),
+          traversal_run({root, 0, 0}, {problem, parts.join.frames}, {problem, parts.join}, {}, 0,
+                        on, config, clear(parts, on)) {}
+
+    cudaStream_t stream;
+    std::size_t max_nodes;
+    scratch_space scratch;
+    pieces parts;
+    traversal traversal_run;  // destroyed before its memory
+  };
+
+  std::unique_ptr<run_state> state_;
 };
 
 /// Starts the recursion with this root, in `stream`. The functor is copied.

@@ -15,9 +15,12 @@
 ///     found.value      // --> 0.416538..., found.error is a bound of the error
 ///     found.converged()
 ///
-/// Integrand  f(point) -> double, a pure function, called by one thread for each point. All points
-///            are 2^-15 of a region's length or more from its faces, up to round-off. A point at
-///            which f is NaN or infinite ends the quadrature; the result states the point.
+/// Integrand  f(point) -> double, a pure function, called by one thread for each point. A point is
+///            never on the boundary of the box, where f may be singular. A point at which f is NaN
+///            or infinite ends the quadrature; the result states the point.
+/// Box        each axis must be longer than 2^-36 times the larger magnitude of its two
+///            coordinates, so that round-off moves no point onto the boundary. For the same reason,
+///            regions are not split into halves that are shorter.
 /// Rules      Gauss-Kronrod with 23 points a region in one dimension, Genz-Malik with
 ///            2^d + 2 d^2 + 4 d + 1 points in 2 to 8 dimensions (ramify/quadrature/rules.cuh).
 /// Result     the best estimate, and the reason for the end: converged, max_evaluations, round_off,
@@ -57,6 +60,7 @@
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <ramify/runtime/stream.cuh>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -83,20 +87,26 @@ template <unsigned d>
   };
   if (config.max_evaluations < points) refuse("at least " + std::to_string(points));
   const std::size_t regions = 1 + (config.max_evaluations / points - 1) / 2;
-  if (regions >> 30 != 0) refuse("less than " + std::to_string((std::size_t{2} << 30) * points));
+  // 2^30 regions have been evaluated after 2^31 - 1 evaluations of a region.
+  constexpr std::size_t end = (std::size_t{1} << 31) - 1;
+  if (regions >> 30 != 0) refuse("less than " + std::to_string(end * points));
   return regions;
 }
 
-/// Checks the domain of a quadrature. \throws std::invalid_argument naming the axis
+/// Checks the domain of a quadrature. \throws std::invalid_argument naming the axis and its range
 template <unsigned d>
 void validate(const quadrature_box<d>& box) {
   for (unsigned axis = 0; axis < d; ++axis) {
     const double low = box.low[axis];
     const double high = box.high[axis];
-    if (std::isfinite(low) && std::isfinite(high - low) && low < high) continue;
-    throw std::invalid_argument("quadrature_box: axis " + std::to_string(axis) + " is from " +
-                                std::to_string(low) + " to " + std::to_string(high) +
-                                "; both must be finite, and low less than high");
+    const bool valid = std::isfinite(low) && std::isfinite(high - low) && low < high;
+    if (valid && has_points_inside(low, high)) continue;
+    std::ostringstream text;
+    text.precision(17);
+    text << "quadrature_box: axis " << axis << " is from " << low << " to " << high << "; "
+         << (valid ? "it must be longer than 2^-36 times its larger coordinate, and 2^-1058"
+                   : "both must be finite, and low less than high");
+    throw std::invalid_argument(text.str());
   }
 }
 

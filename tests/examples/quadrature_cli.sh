@@ -40,6 +40,14 @@ expect 1 'the tolerance was not reached (--max-evaluations)' --backend cpu --max
 says '^status: max_evaluations$'
 says '^value: 0[.]2'
 
+# An integrand that overflows: the report states a point at which it does.
+overflows='--family discontinuous --a 1000 --u 1 --a 1000 --u 1 --backend cpu'
+expect 1 'the tolerance was not reached (not_finite)' $overflows
+says '^status: not_finite$'
+says '^not finite at: 0[.][0-9]+ 0[.][0-9]+$'
+expect 1 'the tolerance was not reached (not_finite)' $overflows --report json
+says '"not_finite_at": [[]'
+
 refuses_bad_launch_options
 expect 2 "family 'cubic' is none of oscillatory" --family cubic
 expect 2 "'9' is too large; the maximum is 8" --dimensions 9

@@ -250,6 +250,19 @@ BOOST_AUTO_TEST_CASE(several_runs_are_started_before_the_first_result) {
   }
 }
 
+// The replaced run holds launch slots. A grid in its memory releases them, so the memory must be
+// freed after this grid. The allocator of the executor unmaps so large a block when it is freed.
+BOOST_DATA_TEST_CASE(a_move_assignment_ends_the_replaced_run, data::make(routes), taken) {
+  const numbered_tree tree{complete, 100, 3};
+  const auto calls = zeros<unsigned>(tree.nodes());
+  const digest_tree problem{tree, calls.data()};
+  const fork_join_config large{{.route = taken}, std::size_t(cut_down(2'000'000, 200'000))};
+  auto run = fork_join_async(0u, problem, nullptr, large);
+  (void)(run = fork_join_async(0u, problem, nullptr, {{.route = taken}, tree.nodes()}));
+  BOOST_TEST(bool(run.get().value == expected_digest(tree)));
+  BOOST_TEST(slots_in_use() == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(bad_arguments_are_refused_before_any_launch) {
   const auto calls = zeros<unsigned>(10);
   const digest_tree problem{{path, 10}, calls.data()};

@@ -5,6 +5,7 @@
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
+#include <cfloat>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -132,6 +133,26 @@ struct monomial {
 /// 1 / sqrt(x): infinite at 0, where no point lies.
 struct inverse_root {
   __device__ double operator()(const quadrature_point<1>& p) const { return 1 / std::sqrt(p[0]); }
+};
+
+/// 1 / sqrt(|x - pole|), and infinite on and beyond both ends of [low, low + 1].
+struct root_at_end {
+  double low;
+  double pole;
+  __device__ double operator()(const quadrature_point<1>& p) const {
+    return p[0] > low && p[0] < low + 1 ? 1 / std::sqrt(std::fabs(p[0] - pole)) : HUGE_VAL;
+  }
+};
+
+/// 1 inside a box, and infinite on its boundary and outside of it.
+struct inside {
+  quadrature_box<2> box;
+  __device__ double operator()(const quadrature_point<2>& p) const {
+    for (unsigned i = 0; i < 2; ++i) {
+      if (!(p[i] > box.low[i] && p[i] < box.high[i])) return HUGE_VAL;
+    }
+    return 1;
+  }
 };
 
 /// sqrt(limit - x) + y, which is NaN where x is greater than `limit`.
@@ -301,11 +322,51 @@ BOOST_AUTO_TEST_CASE(min_evaluations_find_a_hidden_peak) {
   BOOST_TEST(std::fabs(found.value - 2) < 2e-6);
 }
 
+// A round that splits all regions ends with 651 points, and the next one would end with 1323.
+BOOST_DATA_TEST_CASE(min_evaluations_are_reached_within_max_evaluations, data::make(routes),
+                     taken) {
+  const auto run = [&](std::size_t least, std::size_t most) {
+    const auto found =
+        integrate(unit_cube<2>(), constant{2.5},
+                  {.route = taken, .min_evaluations = least, .max_evaluations = most});
+    BOOST_TEST(found.converged());
+    BOOST_TEST(found.value == 2.5, boost::test_tools::tolerance(1e-14));
+    return found.evaluations;
+  };
+  BOOST_TEST(run(1'000, 1'100) == 1'029u);  // as many splits of 42 points as required
+  BOOST_TEST(run(1'000, 1'029) == 1'029u);
+  BOOST_TEST(run(1'000, 1'000) == 987u);  // no further split is allowed
+  BOOST_TEST(run(1'000, 2'000) == 1'323u);
+  // More regions than a block has threads: the list of splits ends in the first chunk.
+  BOOST_TEST(run(25'000, 25'100) == 25'011u);
+}
+
 BOOST_AUTO_TEST_CASE(a_singularity_at_the_boundary_converges) {
   const auto found =
       integrate(quadrature_box<1>{{0}, {1}}, inverse_root{}, {.relative_tolerance = 1e-9});
   BOOST_TEST(found.converged());
   BOOST_TEST(std::fabs(found.value - 2) < 2e-9);
+}
+
+// Next to a coordinate of 1, half a region's length times 2^-14 is lost in round-off long before a
+// region has no middle.
+BOOST_DATA_TEST_CASE(no_point_is_on_the_boundary, data::make(routes), taken) {
+  for (const auto& f : {root_at_end{0, 1}, root_at_end{1, 1}, root_at_end{-1, -1}}) {
+    const quadrature_box<1> box{{f.low}, {f.low + 1}};
+    const auto coarse = integrate(box, f, {.route = taken, .relative_tolerance = 1e-4});
+    BOOST_TEST(coarse.converged());
+    BOOST_TEST(std::fabs(coarse.value - 2) <= 2e-4);
+    const auto fine = integrate(box, f, {.route = taken});
+    BOOST_TEST(to_string(fine.status) == "round_off");
+    BOOST_TEST(std::fabs(fine.value - 2) <= fine.error);
+  }
+  // The second axis is about as short as the box allows, and at a coordinate with round-off.
+  for (const double low : {1.0, -0.7, 1e300, 0.0}) {
+    const double length = low == 0 ? 0x1p-1057 : std::fabs(low) * 1.1 * 0x1p-36;
+    const quadrature_box<2> box{{0, low}, {0.1, low + length}};
+    const auto found = integrate(box, inside{box}, {.route = taken, .min_evaluations = 2'000});
+    BOOST_TEST(to_string(found.status) != "not_finite");
+  }
 }
 
 BOOST_AUTO_TEST_CASE(either_tolerance_is_enough) {
@@ -328,12 +389,14 @@ BOOST_AUTO_TEST_CASE(either_tolerance_is_enough) {
 BOOST_DATA_TEST_CASE(a_point_that_is_not_finite_ends_with_its_coordinates, data::make(routes),
                      taken) {
   const quadrature_box<2> box{{0, 0}, {1, 2}};
-  for (const double limit : {0.5, 0.999}) {
-    // With the second limit, only points near a face of the first region are beyond it.
+  for (const double limit : {0.5, 0.999, 1 - 0x1p-17}) {
+    // With the second limit, only points near a face of the first region are beyond it. With the
+    // third one, only points of smaller regions are.
     const auto found =
         integrate(box, root_below{limit}, {.route = taken, .relative_tolerance = 1e-9});
     BOOST_TEST(to_string(found.status) == "not_finite");
     BOOST_TEST(!found.converged());
+    BOOST_TEST((found.report.rounds > 1) == (limit > 0.999));
     BOOST_TEST(found.not_finite_at[0] > limit);
     BOOST_TEST(found.not_finite_at[0] < 1);
     BOOST_TEST((found.not_finite_at[1] > 0 && found.not_finite_at[1] < 2));
@@ -345,6 +408,11 @@ BOOST_DATA_TEST_CASE(a_point_that_is_not_finite_ends_with_its_coordinates, data:
   const auto overflowed =
       integrate(quadrature_box<2>{{0, 0}, {1e10, 1}}, constant{1e300}, {.route = taken});
   BOOST_TEST(to_string(overflowed.status) == "not_finite");
+  // The sums of two values overflow, and their difference is NaN. The estimate is finite.
+  const auto doubled = integrate(box, constant{0.6 * DBL_MAX / 2}, {.route = taken});
+  BOOST_TEST(doubled.converged());
+  const auto large = integrate(unit_cube<2>(), constant{0.6 * DBL_MAX}, {.route = taken});
+  BOOST_TEST(to_string(large.status) == "not_finite");
 }
 
 BOOST_DATA_TEST_CASE(an_unreachable_tolerance_ends_with_the_best_estimate, data::make(routes),
@@ -378,11 +446,20 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_refused_before_any_launch) {
   expect({.min_evaluations = 100, .max_evaluations = 99}, "min_evaluations is 100; it must be at");
   expect({.max_evaluations = 20}, "max_evaluations is 20; in 2 dimensions it must be at least 21");
   expect({.max_evaluations = std::size_t{1} << 62}, "in 2 dimensions it must be less than");
+  // The message states the exact bound.
+  expect({.max_evaluations = 45'097'156'587}, "it must be less than 45097156587");
+  BOOST_TEST((ramify::quadrature_scratch_bytes<2, constant>({.max_evaluations = 45'097'156'586})) >
+             (std::size_t{1} << 30));
   for (const auto& box :
        {quadrature_box<2>{{0, 1}, {1, 1}}, quadrature_box<2>{{0, 2}, {1, 1}},
         quadrature_box<2>{{0, NAN}, {1, 1}}, quadrature_box<2>{{0, 0}, {1, HUGE_VAL}}}) {
     BOOST_CHECK_EXCEPTION((void)ramify::quadrature(box, constant{1}), std::invalid_argument,
                           names("quadrature_box: axis 1 is from"));
+  }
+  for (const auto& box :
+       {quadrature_box<2>{{0, 1}, {1, 1 + 0x1p-37}}, quadrature_box<2>{{0, 0}, {1, 0x1p-1059}}}) {
+    BOOST_CHECK_EXCEPTION((void)ramify::quadrature(box, constant{1}), std::invalid_argument,
+                          names("it must be longer than 2^-36 times its larger coordinate"));
   }
   const quadrature_config config{.max_evaluations = 1'000};
   const std::size_t bytes = ramify::quadrature_scratch_bytes<2, constant>(config);
@@ -410,6 +487,23 @@ BOOST_AUTO_TEST_CASE(closed_forms_of_genz_agree_with_a_midpoint_rule,
     }
     BOOST_TEST(sum / n / n == exact_integral(f), boost::test_tools::tolerance(1e-2));
   }
+}
+
+// The expected values are the alternating sums over all corners, in exact fractions.
+BOOST_AUTO_TEST_CASE(the_integral_of_a_corner_peak_is_right_for_any_a) {
+  const auto expect = [](const std::vector<double>& a, double exact) {
+    genz_integrand f{genz_family::corner_peak, unsigned(a.size()), {}, {}};
+    std::copy(a.begin(), a.end(), f.a.begin());
+    BOOST_TEST(exact_integral(f) == exact, boost::test_tools::tolerance(1e-14));
+  };
+  expect({4}, 0.2);
+  expect({1.5, 2}, 11.0 / 135);
+  expect(std::vector(8, 0.001), 0.9647382771480858);
+  expect(std::vector(3, 1e-9), 0.9999999940000001);
+  expect({1e-9, 1e9}, 4.999999995e-10);
+  expect(std::vector(8, 1e9), 2.480158723418013e-77);
+  expect({0.3, 1e-5, 7, 20, 0.5}, 0.00010805275682419488);
+  expect({1e-300}, 1);
 }
 
 BOOST_AUTO_TEST_CASE(the_facade_integrates_in_all_dimensions) {

@@ -29,7 +29,9 @@ struct quadrature_config {
   double relative_tolerance = 1e-6;  ///< in [0, 1); one of the two must be greater than 0
   /// All regions are split in each round until at least this number of points is evaluated, at most
   /// max_evaluations. A larger number finds peaks that the points of a few large regions miss. If
-  /// such a round would exceed max_evaluations, the quadrature ends before it, with fewer points.
+  /// such a round would exceed max_evaluations, it splits only as many regions as this number
+  /// requires. Fewer points are evaluated only if max_evaluations allows no further split of one
+  /// region, or if all regions are too short to be split.
   std::size_t min_evaluations = 0;
   /// The maximum number of points that are evaluated, at least quadrature_points(d). Memory is
   /// allocated for all regions that it allows.
@@ -104,7 +106,8 @@ struct quadrature_result {
   std::uint64_t regions = 0;      ///< number of regions at the end
   std::uint64_t evaluations = 0;  ///< number of points that were evaluated
   /// With `not_finite`: the coordinates of a point at which the integrand is not finite, the center
-  /// of a region whose estimate overflowed, or the center of any region if their sum overflowed.
+  /// of a region whose estimate overflowed, or the center of any region if the sum of
+  /// all estimates or of all errors overflowed.
   std::array<double, max_quadrature_dimensions> not_finite_at{};
   quadrature_report report;
 

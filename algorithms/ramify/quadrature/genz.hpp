@@ -106,22 +106,29 @@ inline void validate(const genz_integrand& f) {
 
 namespace detail::quadrature {
 
-/// Returns the integral of the corner peak: an alternating sum over the corners of the cube. If all
-/// `a` are small, its terms cancel: with 8 axes and a = 0.001 no digit is right.
+/// Returns the integral of the corner peak. The closed form is an alternating sum over the corners
+/// of the cube, whose terms cancel if the `a` are small. This function instead integrates a
+/// positive function of one variable t from 0 to infinity. The result is the same integral, because
+/// s^-(d + 1) is the integral of t^d / d! exp(-s t):
+///
+///     t^d / d! exp(-t) prod (1 - exp(-a t)) / (a t)
+///
+/// With t = exp(x - exp(-x)) the integrand decreases double exponentially on both sides, and the
+/// trapezoidal rule is accurate to a few ulps (Takahasi and Mori, 1974).
 [[nodiscard]] inline double corner_peak_integral(const genz_integrand& f) {
-  long double sum = 0;
-  for (unsigned corner = 0; corner < 1u << f.dimensions; ++corner) {
-    long double below = 1;
-    bool odd = false;
+  constexpr int steps = 64;  // per unit of x
+  double sum = 0;
+  for (int i = -4 * steps; i < 5 * steps; ++i) {
+    const double x = static_cast<double>(i) / steps;
+    const double t = std::exp(x - std::exp(-x));
+    double value = t * (1 + std::exp(-x)) * std::exp(-t);
     for (unsigned axis = 0; axis < f.dimensions; ++axis) {
-      if ((corner >> axis & 1) == 0) continue;
-      below += f.a[axis];
-      odd = !odd;
+      const double y = f.a[axis] * t;
+      value *= t / (axis + 1) * (y > 0 ? -std::expm1(-y) / y : 1);
     }
-    sum += (odd ? -1 : 1) / below;
+    sum += value;
   }
-  for (unsigned axis = 0; axis < f.dimensions; ++axis) sum /= f.a[axis] * (axis + 1);
-  return static_cast<double>(sum);
+  return sum / steps;
 }
 
 /// Returns the factor of an axis, for the families whose integral is a product over the axes.
@@ -142,8 +149,8 @@ namespace detail::quadrature {
 
 }  // namespace detail::quadrature
 
-/// Returns the integral of `f` over [0, 1]^d from its closed form. It is not accurate for a corner
-/// peak whose `a` are small. \throws std::invalid_argument if validate() refuses `f`
+/// Returns the integral of `f` over [0, 1]^d: from its closed form, or for a corner peak from an
+/// integral over one variable. \throws std::invalid_argument if validate() refuses `f`
 [[nodiscard]] inline double exact_integral(const genz_integrand& f) {
   validate(f);
   if (f.family == genz_family::corner_peak) return detail::quadrature::corner_peak_integral(f);

@@ -109,6 +109,18 @@ struct quadrature_program : chain_link {
   }
 };
 
+/// Returns the number of splits in a round before min_evaluations is reached. All `wanted` regions
+/// are split if so many splits are affordable, else only as many as min_evaluations requires.
+template <class Program>
+__device__ unsigned early_splits(const Program& program, const round_state& now, unsigned wanted,
+                                 unsigned long long affordable) {
+  if (wanted <= affordable) return wanted;
+  const unsigned long long of_split = 2 * Program::points;
+  const unsigned long long missing = program.min_evaluations - now.evaluations;
+  const unsigned long long required = missing / of_split + (missing % of_split != 0 ? 1 : 0);
+  return static_cast<unsigned>(required < affordable ? required : affordable);
+}
+
 /// Returns the state after `select`. It has the lowest bin whose regions can be split and the
 /// number of splits or, if nothing is split, the reason for the end. `counts` has the number of
 /// regions in each bin. One thread calls it.
@@ -127,6 +139,10 @@ __device__ round_state choose_splits(const Program& program, round_state now,
     if (!fits) continue;
     now.splits = wanted;
     now.lowest_bin = bin;
+  }
+  if (now.share < 0) {
+    now.splits = early_splits(program, now, wanted, affordable);
+    now.lowest_bin = 0;
   }
   now.due = phase::list;
   if (now.splits != 0) return now;
@@ -160,7 +176,8 @@ __device__ round_state judge_round(const Program& program, round_state now, cons
   now.total = total;
   const double tolerance = program.tolerance(total.value);
   const unsigned long long number = *program.not_finite;
-  if (number != Program::none || !(std::fabs(total.value) <= DBL_MAX)) {
+  const bool overflowed = !(std::fabs(total.value) <= DBL_MAX && total.error <= DBL_MAX);
+  if (number != Program::none || overflowed) {
     *program.bad_point = number != Program::none ? point_of(program, now, number)
                                                  : point_in(program.regions.boxes[0], 0);
     now.ended = 1;

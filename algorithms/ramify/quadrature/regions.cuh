@@ -142,12 +142,16 @@ __device__ region_estimate evaluate_region(const quadrature_box<d>& box, const I
     difference = rescaled_error(difference, mean_deviation<rule>(kept, high / volume) * volume);
   }
   const double round_off = 50 * DBL_EPSILON * magnitude;
-  const double error = std::fmax(difference + rule::error_at_faces(kept) * volume, round_off);
-  if (!(std::fabs(high) <= DBL_MAX && error <= DBL_MAX)) atomicMin(not_finite, number);
-  // 3. The axis of the next split.
+  const double deviation = difference + rule::error_at_faces(kept) * volume;
+  const double error = std::fmax(deviation, round_off);  // not NaN if only `deviation` is NaN
+  if (!(std::fabs(high) <= DBL_MAX && deviation <= DBL_MAX && error <= DBL_MAX)) {
+    atomicMin(not_finite, number);
+  }
+  // 3. The axis of the next split. No point of a half may be on its faces.
   const unsigned axis = rule::split_axis(kept, box);
   const double center = middle(box, axis);
-  const bool has_halves = box.low[axis] < center && center < box.high[axis];
+  const bool has_halves =
+      has_points_inside(box.low[axis], center) && has_points_inside(center, box.high[axis]);
   __syncwarp();  // the lanes have read `kept`
   return {{high, error}, round_off, has_halves ? static_cast<unsigned char>(axis) : no_axis};
 }

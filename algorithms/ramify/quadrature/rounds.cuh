@@ -94,7 +94,8 @@ __global__ void __launch_bounds__(threads) select_regions(Program program) {
   if (t == 0) end_phase<launches>(program, next, __func__);
 }
 
-/// 2. Lists the regions to split, in the order of their numbers.
+/// 2. Lists the regions to split, in the order of their numbers. Before min_evaluations is reached,
+/// there may be more candidates than splits; the first ones are listed.
 template <bool launches, class Program>
 __global__ void __launch_bounds__(threads) list_splits(Program program) {
   const traced here(program.trace, __func__);
@@ -112,7 +113,7 @@ __global__ void __launch_bounds__(threads) list_splits(Program program) {
       unsigned rank = 0;
       unsigned total = 0;
       scan(storage).ExclusiveSum(splits ? 1u : 0u, rank, total);
-      if (splits) program.split_list[first + rank] = i;
+      if (splits && first + rank < now.splits) program.split_list[first + rank] = i;
       first += total;
       __syncthreads();
     }

@@ -12,6 +12,7 @@
 ///                  adaptive algorithm for numerical integration over an n-dimensional rectangular
 ///                  region. J. Comput. Appl. Math. 6, 1980).
 
+#include <cfloat>
 #include <cmath>
 #include <ramify/quadrature/config.hpp>
 #include <ramify/runtime/cuda.hpp>
@@ -35,6 +36,19 @@ struct quadrature_box {
 }  // namespace ramify::inline RAMIFY_BUILD
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
+
+/// The distance of the points near the faces from the face, in units of half the region's length.
+/// The integrand may be singular at the face.
+inline constexpr double face_distance = 1.0 / (1 << 14);
+
+/// Returns whether an axis from `low` to `high` is long enough for the points of a region: whether
+/// all of them lie between the two. The coordinate of a point is the sum of the middle and an
+/// offset. The middle and the sum each have a round-off of at most half an ulp, and the points near
+/// the faces must be farther from the face than two ulps.
+[[nodiscard]] __host__ __device__ inline bool has_points_inside(double low, double high) {
+  const double largest = std::fmax(std::fmax(std::fabs(low), std::fabs(high)), DBL_MIN);
+  return (high - low) / 2 * face_distance > 2 * DBL_EPSILON * largest;
+}
 
 /// The weights of a point in both rules.
 struct weights {
@@ -132,9 +146,9 @@ struct cubature_rule {
   }
 
  private:
-  static constexpr double l2 = 0.35856858280031809;    // sqrt(9/70)
-  static constexpr double l3 = 0.94868329805051380;    // sqrt(9/10)
-  static constexpr double face = 1 - 1.0 / (1 << 14);  // the integrand may be singular at the face
+  static constexpr double l2 = 0.35856858280031809;  // sqrt(9/70)
+  static constexpr double l3 = 0.94868329805051380;  // sqrt(9/10)
+  static constexpr double face = 1 - face_distance;
 
   /// Returns the difference of the sum of both values near the faces of an axis and the same sum of
   /// a polynomial. It is the even polynomial of degree 4 through the means of the other values on
@@ -222,7 +236,7 @@ struct cubature_rule<1> {
 
  private:
   static constexpr double outermost = 0.99565716302580808;
-  static constexpr double face = 1 - 1.0 / (1 << 14);
+  static constexpr double face = 1 - face_distance;
 };
 
 }  // namespace ramify::detail::quadrature::inline RAMIFY_BUILD
