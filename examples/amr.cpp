@@ -15,12 +15,12 @@
 #include <iostream>
 #include <optional>
 #include <ramify/amr.hpp>
-#include <regex>
 #include <string>
 #include <vector>
 
 #include "common/amr_checkpoint.hpp"
 #include "common/amr_command_line.hpp"
+#include "common/amr_folder.hpp"
 #include "common/cli.hpp"
 #include "common/mesh_image.hpp"
 #include "common/output_file.hpp"
@@ -33,8 +33,6 @@
 #include "common/vtu_file.hpp"
 
 namespace {
-
-namespace fs = std::filesystem;
 
 /// The names of the integrals over the domain.
 std::vector<std::string> names_of_totals(const ramify::amr_options& flow) {
@@ -58,91 +56,18 @@ double next_frame_time(const common::amr_settings& s, double now) {
   return next > now ? std::min(next, s.flow.end_time) : s.flow.end_time;
 }
 
-/// Makes the folder of a run. The destructor removes the folders that it made and that are still
-/// empty, so that a run that could not start leaves no folder.
-class run_folder {
- public:
-  explicit run_folder(const fs::path& folder) {
-    std::error_code why;
-    for (fs::path part = fs::absolute(folder / ".").parent_path(); !fs::exists(part, why);
-         part = part.parent_path()) {
-      made_.push_back(part);
-    }
-    fs::create_directories(folder, why);
-    if (!why) return;
-    remove_empty();
-    throw common::bad_output("cannot make " + folder.string() + ": " + why.message());
-  }
-  ~run_folder() { remove_empty(); }
-  run_folder(const run_folder&) = delete;
-  run_folder& operator=(const run_folder&) = delete;
-
- private:
-  void remove_empty() const {
-    std::error_code why;
-    for (const fs::path& part : made_) fs::remove(part, why);  // fails unless it is empty
-  }
-
-  std::vector<fs::path> made_;  ///< the folder, the folder that contains it, ...
-};
-
-/// Returns the pattern of the names of the frames and of their list.
-std::regex names_of_frames(const common::amr_settings& s) {
-  return std::regex(std::string(to_string(s.flow.problem)) + "(_[0-9]{4,}\\.(vtu|png)|\\.pvd)");
-}
-
-/// Checks that no option names a file that the program writes itself.
-/// \throws std::invalid_argument naming the option
-void check_own_names(const common::amr_settings& s, const common::file_options& files) {
-  const fs::path folder = fs::canonical(s.output_dir);
-  for (const auto& [option, file] : files.given()) {
-    const fs::path path = fs::weakly_canonical(fs::absolute(file));
-    const std::string name = path.filename().string();
-    if (path.parent_path() != folder) continue;
-    if (name == "history.csv" || std::regex_match(name, names_of_frames(s))) {
-      throw std::invalid_argument(option + " is " + file +
-                                  ", a file that the program writes itself in --output-dir");
-    }
-  }
-}
-
-/// Returns the frames of earlier runs in the folder of a new run, and the list of these frames.
-/// \throws std::invalid_argument naming one of them unless `force`
-std::vector<fs::path> old_frames(const common::amr_settings& s, bool force) {
-  const std::regex frame = names_of_frames(s);
-  std::vector<fs::path> found;
-  std::error_code no_folder;
-  for (const auto& entry : fs::directory_iterator(s.output_dir, no_folder)) {
-    if (std::regex_match(entry.path().filename().string(), frame)) found.push_back(entry.path());
-  }
-  if (!found.empty() && !force) {
-    throw std::invalid_argument("--output-dir " + s.output_dir + " has frames of another run, " +
-                                "such as " + std::ranges::min(found).filename().string() +
-                                "; choose another folder, or replace them with --force");
-  }
-  return found;
-}
-
-void remove_files(const std::vector<fs::path>& files) {
-  for (const fs::path& file : files) {
-    std::error_code why;
-    fs::remove(file, why);
-    if (why) throw common::bad_output("cannot remove " + file.string() + ": " + why.message());
-  }
-}
-
 /// Writes all files of a run except checkpoints.
 class recorder {
  public:
   recorder(const common::amr_settings& settings, const common::amr_checkpoint* from)
       : settings_(settings),
-        folder_(settings.output_dir),
         frames_(from == nullptr ? 0 : from->frames_written),
-        series_(from == nullptr ? common::pvd_series(series_path())
-                                : common::pvd_series::resume(series_path(), from->state.time)),
-        history_(from == nullptr
-                     ? common::table_file(history_path(), columns())
-                     : common::table_file::resume(history_path(), columns(), from->state.time)) {}
+        series_(from == nullptr
+                    ? common::pvd_series(common::series_path(settings))
+                    : common::pvd_series::resume(common::series_path(settings), from->state.time)),
+        history_(from == nullptr ? common::table_file(common::history_path(settings), columns())
+                                 : common::table_file::resume(common::history_path(settings),
+                                                              columns(), from->state.time)) {}
 
   [[nodiscard]] std::uint32_t frames() const { return frames_; }
 
@@ -155,14 +80,11 @@ class recorder {
   }
 
   void add_frame(const ramify::amr_simulation& flow) {
-    std::ostringstream name;
-    name << to_string(settings_.flow.problem) << '_' << std::setfill('0') << std::setw(4)
-         << frames_;
     const ramify::mesh_snapshot mesh = flow.snapshot(ramify::amr_fields::primitive);
-    const fs::path file = folder_ / (name.str() + ".vtu");
-    common::write_vtu(file, mesh);
-    common::write_png(folder_ / (name.str() + ".png"), common::draw_mesh(mesh, settings_.field));
-    series_.add(mesh.time, file);
+    const std::string frame = common::frame_path(settings_, frames_).string();
+    common::write_vtu(frame + ".vtu", mesh);
+    common::write_png(frame + ".png", common::draw_mesh(mesh, settings_.field));
+    series_.add(mesh.time, frame + ".vtu");
     ++frames_;
   }
 
@@ -171,10 +93,6 @@ class recorder {
   }
 
  private:
-  [[nodiscard]] fs::path series_path() const {
-    return folder_ / (std::string(to_string(settings_.flow.problem)) + ".pvd");
-  }
-  [[nodiscard]] fs::path history_path() const { return folder_ / "history.csv"; }
   [[nodiscard]] std::vector<std::string> columns() const {
     std::vector<std::string> names{"time", "step", "leaves", "cells"};
     for (const std::string& name : names_of_totals(settings_.flow)) names.push_back(name);
@@ -182,7 +100,6 @@ class recorder {
   }
 
   common::amr_settings settings_;
-  fs::path folder_;
   std::uint32_t frames_;
   common::pvd_series series_;
   common::table_file history_;
@@ -257,13 +174,13 @@ summary simulate(const common::amr_command_line& o, const common::stop_request& 
   now.settings = from ? settings_of(o, *from) : settings_of(o);
   ramify::launch_trace trace;
   if (!o.trace.empty()) now.settings.flow.trace = &trace;
-  std::vector<fs::path> replaced;
-  if (!from) replaced = old_frames(now.settings, o.files.force);
-  const run_folder folder(now.settings.output_dir);
-  check_own_names(now.settings, o.files);
-  common::check_output_file(fs::path(now.settings.output_dir) / "history.csv");
+  std::vector<std::filesystem::path> replaced;
+  if (!from) replaced = common::old_frames(now.settings, o.files.force);
+  const common::run_folder folder(now.settings.output_dir);
+  common::check_own_names(now.settings, o.files);
+  common::check_output_file(common::history_path(now.settings));
   ramify::amr_simulation flow = start(now.settings, o, kept);
-  remove_files(replaced);
+  common::remove_files(replaced);
   recorder files(now.settings, kept);
   now.first_totals = from ? from->first_totals : flow.totals();
 
@@ -402,7 +319,7 @@ void print(std::ostream& out, const summary& all) {
 }
 
 void run(const common::amr_command_line& o) {
-  std::optional<run_folder> folder;  // made first, because it may contain the checkpoint
+  std::optional<common::run_folder> folder;  // made first, because it may contain the checkpoint
   if (o.output_dir && !o.output_dir->empty()) folder.emplace(*o.output_dir);
   o.files.check();
   const common::stop_request stop;

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "amr_folder.hpp"
+
+#include <algorithm>
+#include <iomanip>
+#include <regex>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include "output_file.hpp"
+
+namespace common {
+namespace fs = std::filesystem;
+namespace {
+
+/// Returns the pattern of the names of the frames and of their list.
+std::regex names_of_frames(const amr_settings& s) {
+  return std::regex(std::string(to_string(s.flow.problem)) + "(_[0-9]{4,}\\.(vtu|png)|\\.pvd)");
+}
+
+}  // namespace
+
+run_folder::run_folder(const fs::path& folder) {
+  std::error_code why;
+  for (fs::path part = fs::absolute(folder / ".").parent_path(); !fs::exists(part, why);
+       part = part.parent_path()) {
+    made_.push_back(part);
+  }
+  fs::create_directories(folder, why);
+  if (!why) return;
+  remove_empty();
+  throw bad_output("cannot make " + folder.string() + ": " + why.message());
+}
+
+void run_folder::remove_empty() const {
+  std::error_code why;
+  for (const fs::path& part : made_) fs::remove(part, why);  // fails unless it is empty
+}
+
+fs::path history_path(const amr_settings& s) { return fs::path(s.output_dir) / "history.csv"; }
+
+fs::path series_path(const amr_settings& s) {
+  return fs::path(s.output_dir) / (std::string(to_string(s.flow.problem)) + ".pvd");
+}
+
+fs::path frame_path(const amr_settings& s, std::uint32_t number) {
+  std::ostringstream name;
+  name << to_string(s.flow.problem) << '_' << std::setfill('0') << std::setw(4) << number;
+  return fs::path(s.output_dir) / name.str();
+}
+
+void check_own_names(const amr_settings& s, const file_options& files) {
+  const fs::path folder = fs::canonical(s.output_dir);
+  for (const auto& [option, file] : files.given()) {
+    const fs::path path = fs::weakly_canonical(fs::absolute(file));
+    const std::string name = path.filename().string();
+    if (path.parent_path() != folder) continue;
+    if (name == history_path(s).filename() || std::regex_match(name, names_of_frames(s))) {
+      throw std::invalid_argument(option + " is " + file +
+                                  ", a file that the program writes itself in --output-dir");
+    }
+  }
+}
+
+std::vector<fs::path> old_frames(const amr_settings& s, bool force) {
+  const std::regex frame = names_of_frames(s);
+  std::vector<fs::path> found;
+  std::error_code no_folder;
+  for (const auto& entry : fs::directory_iterator(s.output_dir, no_folder)) {
+    if (std::regex_match(entry.path().filename().string(), frame)) found.push_back(entry.path());
+  }
+  if (!found.empty() && !force) {
+    throw std::invalid_argument("--output-dir " + s.output_dir + " has frames of another run, " +
+                                "such as " + std::ranges::min(found).filename().string() +
+                                "; choose another folder, or replace them with --force");
+  }
+  return found;
+}
+
+void remove_files(const std::vector<fs::path>& files) {
+  for (const fs::path& file : files) {
+    std::error_code why;
+    fs::remove(file, why);
+    if (why) throw bad_output("cannot remove " + file.string() + ": " + why.message());
+  }
+}
+
+}  // namespace common
