@@ -120,6 +120,7 @@ template <unsigned d, class Integrand>
 class [[nodiscard("call get(): it waits, checks and returns the result")]] quadrature_run {
   static_assert(1 <= d && d <= max_quadrature_dimensions, "one to eight dimensions");
   using program = detail::quadrature::quadrature_program<d, Integrand>;
+  using memory_of_rounds = detail::quadrature::round_memory<d>;
 
  public:
   /// Starts a run; see quadrature_async().
@@ -176,31 +177,11 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
   [[nodiscard]] static std::size_t scratch_bytes(const quadrature_config& config) {
     memory_layout sizing(nullptr);
     sizing.take<std::byte>(run_control::scratch_bytes);
-    lay_out(sizing, detail::quadrature::max_regions<d>(config));
+    memory_of_rounds::taken_from(sizing, detail::quadrature::max_regions<d>(config));
     return sizing.size();
   }
 
  private:
-  /// The parts of the scratch memory.
-  struct pieces {
-    detail::quadrature::round_state* state;
-    detail::quadrature::region_list<d> regions;
-    unsigned* split_list;
-    unsigned (*chunk_bins)[detail::quadrature::bins];
-    unsigned* chunk_first;
-    detail::quadrature::bounded* chunk_totals;
-    unsigned long long* not_finite;
-    quadrature_point<d>* bad_point;
-  };
-
-  static pieces lay_out(memory_layout & memory, std::size_t regions) {
-    using namespace detail::quadrature;
-    return {memory.take<round_state>(1),        region_list<d>::taken_from(memory, regions),
-            memory.take<unsigned>(regions),     memory.take<unsigned[bins]>(max_chunks),
-            memory.take<unsigned>(max_chunks),  memory.take<bounded>(max_chunks),
-            memory.take<unsigned long long>(1), memory.take<quadrature_point<d>>(1)};
-  }
-
   /// A run with its scratch memory. A move of the quadrature_run does not change its address, to
   /// which `chain` refers.
   struct run_state {
@@ -211,17 +192,10 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
           memory(scratch.data()),
           control(memory.take<std::byte>(run_control::scratch_bytes), choice, limit, stream,
                   config.trace) {
-      const pieces p = lay_out(memory, detail::quadrature::max_regions<d>(config));
+      const std::size_t regions = detail::quadrature::max_regions<d>(config);
       chain.emplace(control,
                     program{{},
-                            p.state,
-                            p.regions,
-                            p.split_list,
-                            p.chunk_bins,
-                            p.chunk_first,
-                            p.chunk_totals,
-                            p.not_finite,
-                            p.bad_point,
+                            memory_of_rounds::taken_from(memory, regions),
                             f,
                             config.absolute_tolerance,
                             config.relative_tolerance,

@@ -55,15 +55,10 @@ struct chunk {
   }
 };
 
-/// The program of the launch chain, and the argument of its kernels.
-template <unsigned d, class Integrand>
-struct quadrature_program : chain_link {
-  using state_type = round_state;
-  static constexpr auto join = chain_join::last_block;
-  static constexpr unsigned dimensions = d;
-  static constexpr unsigned points = cubature_rule<d>::points;
-
-  state_type* state;
+/// The parts of the scratch memory that the kernels use.
+template <unsigned d>
+struct round_memory {
+  round_state* state;
   region_list<d> regions;
   unsigned* split_list;
   unsigned (*chunk_bins)[bins];    ///< number of regions of each chunk in each bin
@@ -71,6 +66,23 @@ struct quadrature_program : chain_link {
   bounded* chunk_totals;           ///< sums over the regions of each chunk
   unsigned long long* not_finite;  ///< number of a point at which f is not finite, or `none`
   quadrature_point<d>* bad_point;  ///< coordinates of this point
+
+  static round_memory taken_from(memory_layout& memory, std::size_t regions) {
+    return {memory.take<round_state>(1),        region_list<d>::taken_from(memory, regions),
+            memory.take<unsigned>(regions),     memory.take<unsigned[bins]>(max_chunks),
+            memory.take<unsigned>(max_chunks),  memory.take<bounded>(max_chunks),
+            memory.take<unsigned long long>(1), memory.take<quadrature_point<d>>(1)};
+  }
+};
+
+/// The program of the launch chain, and the argument of its kernels.
+template <unsigned d, class Integrand>
+struct quadrature_program : chain_link, round_memory<d> {
+  using state_type = round_state;
+  static constexpr auto join = chain_join::last_block;
+  static constexpr unsigned dimensions = d;
+  static constexpr unsigned points = cubature_rule<d>::points;
+
   Integrand f;
   double absolute_tolerance;
   double relative_tolerance;
@@ -94,6 +106,7 @@ struct quadrature_program : chain_link {
   }
   /// Returns the bin of a region, or -1 if it is not split.
   [[nodiscard]] __device__ int bin_of(const state_type& s, unsigned region) const {
+    const region_list<d>& regions = this->regions;
     if (regions.axes[region] == no_axis) return -1;
     if (s.share < 0) return 0;
     const double error = regions.estimates[region].error;
