@@ -202,12 +202,7 @@ edge_list read_graph(const std::filesystem::path& path, std::optional<std::size_
   std::string content = read_whole_file(path);
   if (content.starts_with("\x1f\x8b")) content = decompressed(path, content);
   graph_reader reader(vertices, is_undirected, has_lengths);
-  std::string_view rest = without_byte_order_mark(path, content);
-  for (std::size_t number = 1; !rest.empty(); ++number) {
-    const auto end = std::min(rest.find('\n'), rest.size());
-    reader.read(text_line{path, number, trimmed(rest.substr(0, end))});
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+  for_each_line(path, content, [&](const text_line& line) { reader.read(line); });
   return reader.finish(path);
 }
 

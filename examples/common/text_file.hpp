@@ -66,16 +66,21 @@ struct text_line {
 [[nodiscard]] std::string_view without_byte_order_mark(const std::filesystem::path& path,
                                                        std::string_view text);
 
-/// Calls `visit` for each line of a text file. \throws bad_input
+/// Calls `visit` for each line of the text `content` of a file. \throws bad_input
 template <class Visit>
-void for_each_line(const std::filesystem::path& path, Visit visit) {
-  const std::string content = read_whole_file(path);
+void for_each_line(const std::filesystem::path& path, std::string_view content, Visit visit) {
   std::string_view rest = without_byte_order_mark(path, content);
   for (std::size_t number = 1; !rest.empty(); ++number) {
     const auto end = std::min(rest.find('\n'), rest.size());
     visit(text_line{path, number, trimmed(rest.substr(0, end))});
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
+}
+
+/// Reads a text file, and calls `visit` for each line. \throws bad_input
+template <class Visit>
+void for_each_line(const std::filesystem::path& path, Visit visit) {
+  for_each_line(path, read_whole_file(path), visit);
 }
 
 }  // namespace common

@@ -28,7 +28,7 @@ class sedov_blast {
 
  private:
   /// The state at a distance of `lambda` radii: velocity, density and pressure relative to their
-  /// values immediately behind the shock, and the variable v of Kamm and Timmes.
+  /// post-shock values, and the variable v of Kamm and Timmes.
   struct profile {
     double velocity, density, pressure, v;
   };

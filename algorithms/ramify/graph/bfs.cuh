@@ -47,13 +47,11 @@ struct initialize_bfs {
 
   template <class Program>
   __device__ explicit initialize_bfs(const Program& program)
-      : out(program.out),
-        in(program.in),
+      : in(program.in),
         to(program.search.to),
         closed(program.search.closed[0]),
         source(program.search.source),
-        first(program.lists[0]),
-        size(&program.state->sizes[0]) {}
+        first(program.writer_of(0)) {}
 
   [[nodiscard]] __device__ unsigned vertices_of(unsigned) const { return ~0u; }
   __device__ void visit(bool has, unsigned v) const {
@@ -62,20 +60,19 @@ struct initialize_bfs {
     if (has) {
       write(to, v, is_source ? 0 : -1, -1);
       // Only bottom-up levels gain from closed vertices without edges.
-      if (in.offsets != nullptr && out.degree(v) == 0 && in.degree(v) == 0) closes = true;
+      if (in.offsets != nullptr && first.out.degree(v) == 0 && in.degree(v) == 0) closes = true;
     }
     const unsigned word = __ballot_sync(full_warp_mask, closes);
     if (threadIdx.x % 32 == 0) closed[v / 32] = word;
-    first.append(*size, is_source, v, is_source ? out.degree(v) : 0);
+    first.append(is_source, v);
   }
   __device__ void end() const {}
 
-  csr out, in;
+  csr in;
   bfs_arrays to;
   unsigned* closed;
   unsigned source;
-  frontier_list first;
-  frontier_size* size;
+  frontier_writer first;
 };
 
 /// Searches a level bottom-up.
@@ -130,42 +127,34 @@ struct list_found {
 
   template <class Program>
   __device__ explicit list_found(const Program& program)
-      : out(program.out),
-        closed(program.search.closed[program.state->own.bitmap]),
+      : closed(program.search.closed[program.state->own.bitmap]),
         closed_before(program.search.closed[1 - program.state->own.bitmap]),
-        list(program.lists[program.state->round % 2]),
-        size(&program.state->sizes[program.state->round % 2]) {}
+        frontier(program.writer_of(program.state->round)) {}
 
   [[nodiscard]] __device__ unsigned vertices_of(unsigned word) const {
     return closed[word] & ~closed_before[word];
   }
-  __device__ void visit(bool has, unsigned v) const {
-    list.append(*size, has, v, has ? out.degree(v) : 0);
-  }
+  __device__ void visit(bool has, unsigned v) const { frontier.append(has, v); }
   __device__ void end() const {}
 
-  csr out;
   const unsigned* closed;
   const unsigned* closed_before;
-  frontier_list list;
-  frontier_size* size;
+  frontier_writer frontier;
 };
 
 /// Visits an edge of a top-down level: closes the target if it is open. Of several edges to a
 /// vertex, one closes it.
 struct top_down {
-  csr out;
   bfs_arrays to;
   unsigned* closed;
-  frontier_list next;
-  frontier_size* size;  ///< of the next frontier
+  frontier_writer next;
   edge_frontier from;
 
   __device__ void operator()(bool has, unsigned i, edge_count e) const {
     bool is_found = false;
     unsigned v = 0;
     if (has) {
-      v = out.target(e);
+      v = next.out.target(e);
       const unsigned bit = 1u << v % 32;
       // Most targets are closed already, and a read costs less than an atomic operation.
       is_found =
@@ -174,7 +163,7 @@ struct top_down {
     if (is_found) {
       write(to, v, static_cast<int>(from.round) + 1, static_cast<int>(from.vertex(i)));
     }
-    next.append(*size, is_found, v, is_found ? out.degree(v) : 0);
+    next.append(is_found, v);
   }
 };
 
@@ -233,13 +222,7 @@ struct breadth_first {
   template <class Program>
   [[nodiscard]] __device__ top_down visitor(const Program& program,
                                             const edge_frontier& from) const {
-    const unsigned next = (from.round + 1) % 2;
-    return {program.out,
-            to,
-            closed[program.state->own.bitmap],
-            program.lists[next],
-            &program.state->sizes[next],
-            from};
+    return {to, closed[program.state->own.bitmap], program.writer_of(from.round + 1), from};
   }
 
   // ---- on the host ----

@@ -80,6 +80,18 @@ struct frontier_list {
   }
 };
 
+/// The next frontier: its list and its size. `out` gives the degrees of its vertices.
+struct frontier_writer {
+  csr out;
+  frontier_list list;
+  frontier_size* size;
+
+  /// Appends `vertex` in each lane where `has` is true. All lanes of a full warp must call it.
+  __device__ void append(bool has, unsigned vertex) const {
+    list.append(*size, has, vertex, has ? out.degree(vertex) : 0);
+  }
+};
+
 /// A range of a frontier whose edges a grid visits.
 struct edge_frontier {
   const std::int64_t* offsets;   ///< of the graph

@@ -130,6 +130,11 @@ struct graph_program : runtime::chain_link {
             size.edges(), round};
   }
 
+  /// Returns the writer of the frontier that round number `round` visits.
+  [[nodiscard]] __device__ frontier_writer writer_of(unsigned round) const {
+    return {out, lists[round % 2], &state->sizes[round % 2]};
+  }
+
   [[nodiscard]] __host__ __device__ bool finished(const state_type& s) const {
     return search.due(s) == graph_phase::done;
   }

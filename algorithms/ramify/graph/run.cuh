@@ -112,11 +112,7 @@ class search_run {
 
   /// Waits for the run and returns the report. Throws if the graph is faulty.
   typename Search::report_type get() {
-    if (is_being_captured(setup_.stream)) {
-      throw std::logic_error(std::string(setup_.name) +
-                             ": the stream is being captured: end the capture and launch the graph "
-                             "before get()");
-    }
+    runtime::require_not_captured(setup_.stream, std::string(setup_.name) + ": ");
     const state& s = finish();
     control_.read_trace();
     throw_fault(s.faults, setup_, weights());

@@ -42,11 +42,7 @@ struct path_end {
 
   /// Returns the value of a path end that other threads replace: a relaxed atomic load.
   [[nodiscard]] static __device__ path_end load(path_end& from) {
-#if RAMIFY_ON_CUDA
-    return {*static_cast<volatile unsigned long long*>(&from.bits)};
-#else
-    return {std::atomic_ref<unsigned long long>(from.bits).load(std::memory_order_relaxed)};
-#endif
+    return {load_relaxed(from.bits)};
   }
 };
 
@@ -70,15 +66,13 @@ struct initialize_sssp {
 
   template <class Program>
   __device__ explicit initialize_sssp(const Program& program)
-      : out(program.out),
-        weights(program.search.weights),
+      : weights(program.search.weights),
         ends(program.search.ends),
         queued(program.search.queued),
         far(program.search.far),
         source(program.search.source),
         samples(program.search.delta == 0),
-        first(program.lists[0]),
-        size(&program.state->sizes[0]),
+        first(program.writer_of(0)),
         own(&program.state->own) {}
 
   [[nodiscard]] __device__ unsigned vertices_of(unsigned word) const {
@@ -87,20 +81,20 @@ struct initialize_sssp {
   }
   __device__ void visit(bool has, unsigned v) {
     const bool is_source = has && v == source;
-    const edge_count degree = has ? out.degree(v) : 0;
+    const edge_count degree = has ? first.out.degree(v) : 0;
     if (has) {
       ends[v] =
           path_end::of(is_source ? 0.0f : __uint_as_float(path_end::infinity), path_end::none);
       queued[v] = 0;
     }
     if (samples && degree > 0) {
-      const float length = weights[out.first(v)];
+      const float length = weights[first.out.first(v)];
       if (length < __uint_as_float(path_end::infinity)) {
         sampled_length += static_cast<double>(length);
         ++sampled_edges;
       }
     }
-    first.append(*size, is_source, v, degree);
+    first.append(is_source, v);
   }
   __device__ void end() const {
     if (!samples) return;
@@ -108,15 +102,13 @@ struct initialize_sssp {
     add_by_warp(own->sampled_edges, sampled_edges);
   }
 
-  csr out;
   const float* weights;
   path_end* ends;
   unsigned* queued;
   unsigned* far;
   unsigned source;
   bool samples;
-  frontier_list first;
-  frontier_size* size;
+  frontier_writer first;
   sssp_state* own;
   double sampled_length = 0;
   unsigned sampled_edges = 0;
@@ -139,15 +131,13 @@ struct next_bucket {
 
   template <class Program>
   __device__ explicit next_bucket(const Program& program)
-      : out(program.out),
-        ends(program.search.ends),
+      : ends(program.search.ends),
         far(program.search.far),
         bucket_begin(program.state->own.bucket_end),
         bucket_end(next_bucket_end(program.state->own)),
         // Do not append to the current list: its size decides what is due, and a block that begins
         // late must still find this phase.
-        list(program.lists[(program.state->round + 1) % 2]),
-        size(&program.state->sizes[(program.state->round + 1) % 2]),
+        next(program.writer_of(program.state->round + 1)),
         nearest_after(&program.state->own.nearest_far_after) {}
 
   [[nodiscard]] __device__ unsigned vertices_of(unsigned word) const { return far[word]; }
@@ -158,18 +148,16 @@ struct next_bucket {
     if (stays) nearest = min(nearest, __float_as_uint(distance));
     const unsigned word = __ballot_sync(full_warp_mask, stays);
     if (threadIdx.x % 32 == 0) far[v / 32] = word;
-    list.append(*size, is_near, v, is_near ? out.degree(v) : 0);
+    next.append(is_near, v);
   }
   __device__ void end() const {
     if (nearest < path_end::infinity) atomicMin(nearest_after, nearest);
   }
 
-  csr out;
   const path_end* ends;
   unsigned* far;
   float bucket_begin, bucket_end;
-  frontier_list list;
-  frontier_size* size;
+  frontier_writer next;
   unsigned* nearest_after;
   unsigned nearest = path_end::infinity;
 };
@@ -203,15 +191,13 @@ struct write_paths {
 
 /// Visits an edge of the frontier: stores the path over the edge if it is shorter.
 struct relax {
-  csr out;
   const float* weights;
   path_end* ends;
   unsigned* queued;
   unsigned* far;
   float bucket_end;
   unsigned* nearest_far;
-  frontier_list next;
-  frontier_size* size;  ///< of the next frontier
+  frontier_writer next;
   edge_frontier from;
 
   __device__ void operator()(bool has, unsigned i, edge_count e) const {
@@ -220,7 +206,7 @@ struct relax {
     bool is_shorter = false;
     if (has) {
       const unsigned u = from.vertex(i);
-      v = out.target(e);
+      v = next.out.target(e);
       distance = path_end::load(ends[u]).distance() + weights[e];
       path_end old = path_end::load(ends[v]);
       while (distance < old.distance() && !is_shorter) {
@@ -239,7 +225,7 @@ struct relax {
     // A vertex is appended at most once in a round, so no list overflows.
     const unsigned round = from.round + 1;
     const bool is_near = is_shorter && !is_far && atomicExch(&queued[v], round) != round;
-    next.append(*size, is_near, v, is_near ? out.degree(v) : 0);
+    next.append(is_near, v);
   }
 };
 
@@ -297,17 +283,14 @@ struct delta_stepping {
 
   template <class Program>
   [[nodiscard]] __device__ relax visitor(const Program& program, const edge_frontier& from) const {
-    const unsigned next = (from.round + 1) % 2;
     sssp_state& own = program.state->own;
-    return {program.out,
-            weights,
+    return {weights,
             ends,
             queued,
             far,
             own.bucket_end,
             &own.nearest_far,
-            program.lists[next],
-            &program.state->sizes[next],
+            program.writer_of(from.round + 1),
             from};
   }
 

@@ -87,11 +87,13 @@ std::size_t set_max_dynamic_shared(void (*kernel)(Parameters...), std::size_t wa
 }
 
 /// Returns a value that other blocks change by atomic functions: a relaxed atomic load.
-__device__ inline unsigned load_relaxed(unsigned& value) {
+template <class T>
+__device__ T load_relaxed(T& value) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "other sizes have no atomic functions");
 #if RAMIFY_ON_CUDA
-  return *static_cast<volatile unsigned*>(&value);
+  return *static_cast<volatile T*>(&value);
 #else
-  return std::atomic_ref<unsigned>(value).load(std::memory_order_relaxed);
+  return std::atomic_ref<T>(value).load(std::memory_order_relaxed);
 #endif
 }
 
