@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Integrands, and quadratures with checks of their counts.
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <ramify/quadrature.cuh>
+#include <ramify/quadrature/genz.cuh>
+
+#include "device_vectors.cuh"
+#include "printing.hpp"
+#include "run_checks.cuh"
+
+namespace tests::inline RAMIFY_BUILD {
+
+using ramify::genz_family;
+using ramify::genz_function;
+using ramify::genz_integrand;
+using ramify::quadrature_box;
+using ramify::quadrature_config;
+using ramify::quadrature_point;
+using ramify::quadrature_result;
+using ramify::quadrature_status;
+using ramify::route;
+
+template <unsigned d>
+quadrature_box<d> unit_cube() {
+  quadrature_box<d> cube{};
+  std::fill(cube.high, cube.high + d, 1.0);
+  return cube;
+}
+
+/// Integrates and checks the counts of the report.
+template <unsigned d, class Integrand>
+quadrature_result integrate(const quadrature_box<d>& box, const Integrand& f,
+                            const quadrature_config& config, std::size_t pending_launches = 0) {
+  const auto limit = scoped_limit(pending_launches);
+  quadrature_result found;
+  with_grids_counted([&] {
+    found = ramify::quadrature(box, f, nullptr, config);
+    return found.report;
+  });
+  BOOST_TEST(found.evaluations <= config.max_evaluations);
+  // Each split adds a region and evaluates two.
+  BOOST_TEST(found.evaluations == (2 * found.regions - 1) * ramify::quadrature_points(d));
+  return found;
+}
+
+/// Checks that the true error of a converged result is within the tolerance. Another result must
+/// have the status max_evaluations, and an error over the tolerance.
+inline void expect_honest(const quadrature_result& found, double exact, double tolerance) {
+  const double error = std::fabs(found.value - exact);
+  if (found.converged()) {
+    BOOST_TEST(error <= tolerance);
+    // quadrature() computes the tolerance from the estimate, and this test from the integral.
+    BOOST_TEST(found.error <= tolerance * 1.001);
+  } else {
+    BOOST_TEST(to_string(found.status) == "max_evaluations");
+    BOOST_TEST(found.error > tolerance * 0.999);
+  }
+}
+
+/// Integrates members of all families with three tolerances. Returns how many runs converged.
+template <unsigned d>
+unsigned integrate_families(std::size_t max_evaluations, std::uint64_t seeds) {
+  unsigned converged = 0;
+  for (const genz_family family : ramify::all_choices<genz_family>()) {
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      const genz_integrand f = random_genz(family, d, seed, genz_difficulty(family));
+      const double exact = exact_integral(f);
+      for (const double tolerance : {1e-3, 1e-6, 1e-9}) {
+        BOOST_TEST_CONTEXT(to_string(family) << " in " << d << " dimensions, seed " << seed
+                                             << ", tolerance " << tolerance) {
+          const auto found =
+              integrate(unit_cube<d>(), genz_function<d>(f),
+                        {.relative_tolerance = tolerance, .max_evaluations = max_evaluations});
+          expect_honest(found, exact, tolerance * std::fabs(exact));
+          if (found.converged()) ++converged;
+        }
+      }
+    }
+  }
+  return converged;
+}
+
+/// Precondition of the long test. tests/run.sh --all sets the variable.
+inline boost::test_tools::assertion_result seeds_are_given(boost::unit_test::test_unit_id) {
+  boost::test_tools::assertion_result given(std::getenv("RAMIFY_QUADRATURE_SEEDS") != nullptr &&
+                                            effort() == 1);
+  given.message() << "RAMIFY_QUADRATURE_SEEDS is not set, or a sanitizer is on";
+  return given;
+}
+
+/// The product of x_i^exponents_i over all axes, and its integral over a box.
+template <unsigned d>
+struct monomial {
+  int exponents[d];
+  __device__ double operator()(const quadrature_point<d>& p) const {
+    double value = 1;
+    for (unsigned i = 0; i < d; ++i) {
+      for (int k = 0; k < exponents[i]; ++k) value *= p[i];
+    }
+    return value;
+  }
+  [[nodiscard]] double integral(const quadrature_box<d>& box) const {
+    double value = 1;
+    for (unsigned i = 0; i < d; ++i) {
+      const int k = exponents[i] + 1;
+      value *= (std::pow(box.high[i], k) - std::pow(box.low[i], k)) / k;
+    }
+    return value;
+  }
+};
+
+/// 1 / sqrt(x): infinite at 0, where no point lies.
+struct inverse_root {
+  __device__ double operator()(const quadrature_point<1>& p) const { return 1 / std::sqrt(p[0]); }
+};
+
+/// 1 / sqrt(|x - pole|), and infinite on and beyond both ends of [low, low + 1].
+struct root_at_end {
+  double low;
+  double pole;
+  __device__ double operator()(const quadrature_point<1>& p) const {
+    return p[0] > low && p[0] < low + 1 ? 1 / std::sqrt(std::fabs(p[0] - pole)) : HUGE_VAL;
+  }
+};
+
+/// 1 inside a box, and infinite on its boundary and outside of it.
+struct inside {
+  quadrature_box<2> box;
+  __device__ double operator()(const quadrature_point<2>& p) const {
+    for (unsigned i = 0; i < 2; ++i) {
+      if (!(p[i] > box.low[i] && p[i] < box.high[i])) return HUGE_VAL;
+    }
+    return 1;
+  }
+};
+
+/// sqrt(limit - x) + y, which is NaN where x is greater than `limit`.
+struct root_below {
+  double limit;
+  __device__ double operator()(const quadrature_point<2>& p) const {
+    return std::sqrt(limit - p[0]) + p[1];
+  }
+};
+
+/// A constant, in any number of dimensions.
+struct constant {
+  double value;
+  template <unsigned d>
+  __device__ double operator()(const quadrature_point<d>&) const {
+    return value;
+  }
+};
+
+/// 1, and a narrow peak of volume 1, which the points of one region miss.
+struct hidden_peak {
+  __device__ double operator()(const quadrature_point<2>& p) const {
+    const double x = p[0] - 0.73;
+    const double y = p[1] - 0.57;
+    return 1 + 1e4 / 3.14159265358979324 * std::exp(-1e4 * (x * x + y * y));
+  }
+};
+
+/// 1 with noise of relative size 1e-6, whose period is far less than a region of these tests.
+struct noisy {
+  __device__ double operator()(const quadrature_point<1>& p) const {
+    return 1 + 1e-6 * std::sin(1e9 * p[0]);
+  }
+};
+
+}  // namespace tests::inline RAMIFY_BUILD
