@@ -14,7 +14,7 @@ command -v c++ >/dev/null || missing+=(g++)
 command -v cmake >/dev/null || missing+=(cmake)
 command -v ninja >/dev/null || missing+=(ninja-build)
 if command -v dpkg-query >/dev/null; then
-  for package in libboost-context-dev libboost-test-dev libtbb-dev libcli11-dev nlohmann-json3-dev \
+  for package in libboost-context-dev libboost-test-dev libcli11-dev nlohmann-json3-dev \
     libnanoflann-dev libpng-dev zlib1g-dev "$@"; do
     installed "$package" || missing+=("$package")
   done

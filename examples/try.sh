@@ -65,7 +65,7 @@ else
   library=$build/device_runtime/libramify_runtime.a
   [ -f "$library" ] || { echo "examples/try.sh: there is no $library" >&2; exit 1; }
   show_and_run "${CXX:-g++}" -std=c++20 -O1 -g "${includes[@]}" -x c++ "$source" -x none \
-    "$library" -lboost_context -ltbb -rdynamic -o "$program"
+    "$library" -lboost_context -rdynamic -o "$program"
 fi
 status=0
 "$program" "$@" || status=$?

@@ -155,9 +155,11 @@ __host__ __device__ launch_status launch_untraced(void (*kernel)(Parameters...),
                                                   Arguments&&... arguments) {
 #if !RAMIFY_ON_CUDA
   const std::tuple<Parameters...> copies(std::forward<Arguments>(arguments)...);
-  // Padding may hold stale pointers, so the rule checker searches copies with cleared padding. The
-  // kernel gets other copies: GCC 12 clears too much in a struct that holds an array of structs. If
+  // Padding may hold stale pointers, so the rule checker searches copies with cleared padding. If
   // the compiler cannot clear padding (clang 16), arguments that may have padding are not searched.
+  // GCC 12 clears wrong bytes in a struct where other members follow an array of structs of more
+  // than 64 bytes: the kernel therefore gets other copies, and in such a struct the array comes
+  // last.
 #if __has_builtin(__builtin_clear_padding)
   [[maybe_unused]] constexpr bool padding_is_cleared = true;
   std::tuple<Parameters...> searched = copies;

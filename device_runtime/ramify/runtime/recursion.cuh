@@ -57,9 +57,9 @@ struct list_program : chain_link {
   static constexpr auto join = chain_join::tail_launch;
 
   state_type* state;
-  task_list<Task> lists[2];
   spawner<Task> spawn;
   Context context;
+  task_list<Task> lists[2];  // the last member: see launch_untraced()
 
   /// When the grid over a list is complete, the list is empty, unless the kernel did not report the
   /// end of a task. If a list overflowed, tasks were dropped, and the host throws.
@@ -301,7 +301,7 @@ class recursion {
     spawn.streams = flat ? child_streams::fire_and_forget : streams;
     spawn.launches = launches;
     spawn.pool = all.pool;
-    return {{}, all.heads, {all.lists[0], all.lists[1]}, spawn, context};
+    return {{}, all.heads, spawn, context, {all.lists[0], all.lists[1]}};
   }
 
   run_control* control_;

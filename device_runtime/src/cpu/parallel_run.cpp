@@ -8,7 +8,6 @@
 
 #include "device.hpp"
 #include "grid.hpp"
-#include "sanitizer.hpp"
 #include "worker_threads.hpp"
 
 namespace ramify::cpu {
@@ -54,7 +53,6 @@ void run_ready_grids(crew& c, std::unique_lock<std::mutex>& lock) {
 
 /// Runs in a worker thread, and gets the address of the thread's own crew_ptr.
 void help(void* argument) {
-  acquire_order(argument);
   const std::unique_ptr<crew_ptr> own(static_cast<crew_ptr*>(argument));
   crew& c = **own;
   std::unique_lock lock(c.mutex);
@@ -73,8 +71,7 @@ void help(void* argument) {
 /// operating-system thread holds at most one live block (cuda_builtins.hpp requires it).
 class parallel_run final : public run {
  public:
-  explicit parallel_run(unsigned workers)
-      : workers_(workers), max_helpers_(worker_count(workers) - 1) {
+  explicit parallel_run(unsigned workers) : max_helpers_(worker_count(workers) - 1) {
     crew_->of_run = this;
   }
 
@@ -114,17 +111,15 @@ class parallel_run final : public run {
         if (crew_->helpers + crew_->requested >= max_helpers_) return;
         ++crew_->requested;
       }
-      // After a failure the worker may start nevertheless, so its reference is not deleted, and
-      // `requested` stays as it is: this run requests no worker in its place.
       auto* const own = new (std::nothrow) crew_ptr(crew_);
       if (own == nullptr) return;
-      ignore_leak(own);  // main may end before the worker starts
-      release_order(own);
-      if (!call_in_worker(workers_, help, own)) return;
+      if (!call_in_worker(max_helpers_, help, own)) {
+        delete own;
+        return;  // `requested` stays as it is: this run requests no worker in its place
+      }
     }
   }
 
-  const unsigned workers_;
   const unsigned max_helpers_;
   const crew_ptr crew_ = std::make_shared<crew>();
 };

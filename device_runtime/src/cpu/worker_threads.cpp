@@ -1,57 +1,87 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "worker_threads.hpp"
 
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/task_arena.h>
-
 #include <algorithm>
-#include <map>
-#include <memory>
+#include <condition_variable>
+#include <deque>
+#include <exception>
 #include <mutex>
 #include <thread>
 
 namespace ramify::cpu {
 namespace {
 
-/// Allows oneTBB to start `workers` threads. Without this call it starts one per core, and prints a
-/// warning if an arena needs more. Two threads must not call this function at the same time.
-void allow_threads(unsigned workers) {
-  using tbb::global_control;
-  static auto& limit = *new std::unique_ptr<global_control>;  // worker threads outlive main
-  if (workers <= global_control::active_value(global_control::max_allowed_parallelism)) return;
-  limit.reset();  // the smallest limit applies
-  limit = std::make_unique<global_control>(global_control::max_allowed_parallelism, workers);
-}
+/// Threads that call functions from a queue.
+///
+/// oneTBB's threads start each other. Where such a start fails, because of a limit on threads or
+/// memory, an exception leaves a thread, and the process ends. Here the thread that passes work
+/// starts the worker, and the run continues with fewer workers if that fails.
+class thread_pool {
+ public:
+  /// See call_in_worker().
+  bool call(unsigned max_threads, void (*function)(void*), void* argument) {
+    const std::lock_guard lock(mutex_);
+    calls_.push_back({function, argument});
+    if (calls_.size() > idle_ && threads_ < max_threads && !start_thread() && threads_ == 0) {
+      calls_.pop_back();
+      return false;
+    }
+    changed_.notify_one();
+    return true;
+  }
 
-/// Returns the arena with `workers` workers; 0: one per core. Runs share arenas: each new arena
-/// makes oneTBB 2021.8 slower, and a program may launch a hundred thousand grids.
-tbb::task_arena& arena_of(unsigned workers) {
-  static std::mutex mutex;
-  static auto& arenas = *new std::map<unsigned, tbb::task_arena>;  // worker threads outlive main
-  const std::lock_guard lock(mutex);
-  constexpr unsigned max_threads = 256;  // oneTBB starts no more unless there are many cores
-  const unsigned most = std::max(max_threads, std::thread::hardware_concurrency());
-  const unsigned threads = std::min(workers, most);
-  allow_threads(threads);
-  const int concurrency = workers == 0 ? tbb::task_arena::automatic : static_cast<int>(threads);
-  return arenas.try_emplace(threads, concurrency).first->second;
-}
+ private:
+  struct pending_call {
+    void (*function)(void*);
+    void* argument;
+  };
+
+  /// Returns false if the system has no thread or no memory for it.
+  bool start_thread() noexcept {
+    try {
+      std::thread([this] { serve(); }).detach();
+      ++threads_;
+      ++idle_;
+      return true;
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
+
+  void serve() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return !calls_.empty(); });
+      --idle_;
+      const pending_call next = calls_.front();
+      calls_.pop_front();
+      lock.unlock();
+      next.function(next.argument);
+      lock.lock();
+      ++idle_;
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;  // a call was added
+  std::deque<pending_call> calls_;
+  unsigned threads_ = 0;
+  unsigned idle_ = 0;  // threads that wait for a call, or that have just been started
+};
 
 }  // namespace
 
 unsigned worker_count(unsigned workers) noexcept {
-  try {
-    return static_cast<unsigned>(arena_of(workers).max_concurrency());
-  } catch (...) {  // without oneTBB, the calling thread runs all blocks
-    return 1;
-  }
+  constexpr unsigned max_workers = 256;
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  return workers == 0 ? cores : std::min(workers, std::max(max_workers, cores));
 }
 
-bool call_in_worker(unsigned workers, void (*function)(void*), void* argument) noexcept {
+bool call_in_worker(unsigned max_threads, void (*function)(void*), void* argument) noexcept {
   try {
-    arena_of(workers).enqueue([=] { function(argument); });
-    return true;
-  } catch (...) {  // oneTBB also throws after it has taken the work, if it cannot start a thread
+    static auto& pool = *new thread_pool;  // worker threads outlive main
+    return pool.call(max_threads, function, argument);
+  } catch (const std::exception&) {  // no memory for the call
     return false;
   }
 }

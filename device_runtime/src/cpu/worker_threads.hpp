@@ -2,19 +2,20 @@
 #pragma once
 
 /// \file
-/// The worker threads of schedule::parallel: those of oneTBB.
+/// The worker threads of schedule::parallel. All runs of the process share them.
 
 namespace ramify::cpu {
 
 /// Returns the number of threads that run blocks at a time, the calling thread included: `workers`,
-/// or one per core if `workers` is 0. Returns 1 if oneTBB cannot start.
+/// but at most 256 or one per core, whichever is more. 0: one per core.
 [[nodiscard]] unsigned worker_count(unsigned workers) noexcept;
 
 /// Passes `function(argument)` to a worker thread and returns. The function must not throw.
 ///
-/// Returns false if a resource is missing, such as a thread. The function may then run later, or
-/// never.
-[[nodiscard]] bool call_in_worker(unsigned workers, void (*function)(void*),
+/// Starts a worker thread if all of them are busy and fewer than `max_threads` exist. Returns false
+/// if no memory is left for the call, or if there is no worker thread and none can be started. The
+/// function will not be called then.
+[[nodiscard]] bool call_in_worker(unsigned max_threads, void (*function)(void*),
                                   void* argument) noexcept;
 
 }  // namespace ramify::cpu
