@@ -45,7 +45,7 @@ void show(const char* name, void (*kernel)(results*)) {
   try {
     check(launch(kernel, {1, 1}, nullptr, memory.data()).code(), "launching");
     const results seen = memory.read()[0];  // waits, and checks the result of the wait
-    check_ignored_launches();               // throws only if compiled with -DRAMIFY_CHECK=1
+    check_rules();                          // throws only if compiled with -DRAMIFY_CHECK=1
     const auto error = static_cast<cudaError_t>(seen.first_error);
     std::cout << name << ": the host's launch and its wait succeeded\n"
               << "  threads of the child that ran: " << seen.ran << '\n'
@@ -54,7 +54,7 @@ void show(const char* name, void (*kernel)(results*)) {
   } catch (const std::logic_error& broken_rule) {
     // 3. On the CPU executor an unchecked failed launch ends the run with a rule_violation. A GPU
     //    does not do that: there the launch and the wait above succeed. Kernels that are compiled
-    //    with -DRAMIFY_CHECK=1 count such launches, and check_ignored_launches() throws.
+    //    with -DRAMIFY_CHECK=1 count such launches, and check_rules() throws.
     std::cout << name << ": " << broken_rule.what() << '\n';
   }
 }

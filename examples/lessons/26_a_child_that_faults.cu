@@ -8,8 +8,8 @@
 // The rule       A launch status of cudaSuccess means that the grid will run. It does not mean that
 //                the grid runs without a fault. No kernel gets the error of a fault. The host gets
 //                it from a later call, and then from all calls: the fault ends all work of the
-//                process on the device, and its memory is lost. cudaDeviceReset() makes the device
-//                usable again.
+//                process on the device, and its memory is lost. The process must end; another
+//                process can use the device.
 // The pitfall    The host's error names neither the kernel nor the thread, and the call that
 //                returns it may be far from the launch. By its documentation, compute-sanitizer
 //                reports each invalid access with its kernel, block and thread ("Invalid __global__
@@ -91,19 +91,29 @@ bool faults(void (*show_it)()) {
 }
 #endif
 
+void show_no_fault() {
+  const lesson::device_array<int> memory(1);
+  std::cout << "a pointer to memory:\n";
+  show(memory.data());
+}
+
 int main() {
   return lesson::run([] {
 #if RAMIFY_ON_CUDA
+    show_no_fault();
     show_fault();
-    // 4. After a fault, Ramify's functions throw cuda_error. After the reset they work again. The
-    //    reset itself may return the error once more.
-    static_cast<void>(cudaDeviceReset());
+    // 4. After a fault, Ramify's functions throw cuda_error until the process ends.
+    bool throws = false;
+    try {
+      const lesson::device_array<int> memory(1);
+    } catch (const cuda_error&) {
+      throws = true;
+    }
+    std::cout << "an allocation throws: " << lesson::yes_or_no(throws) << '\n';
 #else
     const bool faulted = faults(show_fault);
     std::cout << "a fault has ended the process: " << lesson::yes_or_no(faulted) << '\n';
+    show_no_fault();
 #endif
-    const lesson::device_array<int> memory(1);
-    std::cout << "a pointer to memory:\n";
-    show(memory.data());
   });
 }

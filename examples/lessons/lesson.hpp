@@ -133,17 +133,17 @@ std::string violation(Show show) {
 
 #if !RAMIFY_ON_CUDA || RAMIFY_CHECK
 /// Calls `show`, whose grids break a rule, and prints the report of the CPU executor or of a GPU
-/// whose kernels check the rules. The GPU is then reset.
+/// whose kernels check the rules.
 template <class Show>
 void show_violation(Show show) {
 #if RAMIFY_ON_CUDA
-  std::cout << "the GPU reports: " << std::flush;
+  std::cout << "the GPU reports: ";
   try {
     show();
+    ramify::check_rules();
     std::cout << "no violation\n";
-  } catch (const ramify::cuda_error&) {
-    // Also prints what kernels have printed, if the wait has not. It may return the error again.
-    static_cast<void>(cudaDeviceReset());
+  } catch (const std::logic_error& broken_rule) {
+    std::cout << broken_rule.what() << '\n';
   }
 #else
   std::cout << "the CPU executor reports: " << violation(show) << '\n';

@@ -78,11 +78,12 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
 BOOST_DATA_TEST_CASE(without_launch_slots_the_host_launches, data::make(two_strategies), strategy) {
   const host_graph graph = kronecker(8, 8);
   const bfs_call call(graph, bfs_config_of(route::device, strategy));
+  const auto with_slots = call.start(0).get();
   const all_slots_taken taken(*ramify::current_launch_limits().pending_launches);
   const auto report = call.start(0).get();
   BOOST_TEST(report.taken == route::device);
   BOOST_TEST(report.child_grids == 0u);
-  BOOST_TEST(report.host_grids > 4u);
+  BOOST_TEST(report.host_grids > with_slots.host_grids);
   BOOST_TEST(bfs_fault(graph, 0, call.results()) == "");
 }
 

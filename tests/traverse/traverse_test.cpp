@@ -187,10 +187,7 @@ BOOST_DATA_TEST_CASE(no_limit_loses_a_node,
     static int piece = 0;  // of all limits and routes
     if (left_out_by_tsan(piece, 5)) continue;
     const traverse_report report = expect_each_visited_once(tree, setting);
-    // The device route requires two slots.
-    if (taken == route::device && limit <= 16 && !RAMIFY_ON_CUDA)
-      BOOST_TEST(report.taken == route::flat);
-    if (taken == route::device && limit >= 32) BOOST_TEST(report.taken == route::device);
+    expect_route(report.taken, taken, limit);
   }
 }
 

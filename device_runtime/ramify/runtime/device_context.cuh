@@ -3,8 +3,7 @@
 
 /// \file
 /// The CUDA context that memory, streams and events belong to. cudaDeviceReset() destroys them with
-/// the context of the current device. After a fault in a kernel, it is the only call that makes the
-/// device usable again in the same process.
+/// the context of the current device.
 ///
 /// What Ramify keeps for a device (memory pool, count of launch slots, pinned chunks) is kept by
 /// context_id, so it is made again in a new context. If a run began in a destroyed context, its

@@ -72,7 +72,7 @@ struct launch_shape {
 
 /// The result of a launch. The program must read it: the compiler warns if it is discarded. On the
 /// CPU executor an unread failure ends the run with a rule_violation. In a build for GPUs with
-/// -DRAMIFY_CHECK=1, an unread failure in a kernel is counted (check_ignored_launches()), and the
+/// -DRAMIFY_CHECK=1, an unread failure in a kernel is counted (check_rules()), and the
 /// destructor of an unread failure on the host throws std::logic_error.
 class [[nodiscard("a launch can fail; check its status")]] launch_status {
  public:
@@ -95,7 +95,8 @@ class [[nodiscard("a launch can fail; check its status")]] launch_status {
   __host__ __device__ ~launch_status() noexcept(false) {
     if (code_ == cudaSuccess || inspected_) return;
 #if defined(__CUDA_ARCH__)
-    detail::count_ignored_launch(code_, written_at_);
+    detail::count_broken_rule(detail::broken_rule::ignores_failed_launch, written_at_.function, 0,
+                              code_, written_at_.line);
 #else
     if (std::uncaught_exceptions() != 0) return;
     throw std::logic_error(
@@ -201,7 +202,11 @@ __host__ __device__ launch_status launch_untraced(void (*kernel)(Parameters...),
 #elif RAMIFY_DEVICE_LAUNCH
 #if RAMIFY_CHECK
   unsigned argument = 0;
-  (check_argument<Parameters>(arguments, shape.written_at.function, ++argument), ...);
+  bool allowed = true;
+  ((allowed =
+        check_argument<Parameters>(arguments, shape.written_at.function, ++argument) && allowed),
+   ...);
+  if (!allowed) return {cudaErrorNotPermitted, shape};
 #endif
   static_cast<void>(cudaGetLastError());  // clears the error of an earlier call
   kernel<<<shape.grid, shape.block, shape.dynamic_shared, stream>>>(
@@ -218,7 +223,8 @@ namespace ramify::inline RAMIFY_BUILD {
 
 /// Launches `kernel` into `stream`, with bitwise copies of the arguments. It does not synchronize.
 ///
-/// The status is cudaErrorInvalidConfiguration for an invalid shape. In a kernel it may also be
+/// The status is cudaErrorInvalidConfiguration for an invalid shape; on the host of a GPU it may be
+/// cudaErrorInvalidValue. In a kernel it may also be
 /// cudaErrorLaunchPendingCountExceeded if the pending-launch pool is used up (launch_slots prevents
 /// that), and cudaErrorNotSupported in a build without -rdc=true. On the host it may also be an
 /// earlier error of the device.

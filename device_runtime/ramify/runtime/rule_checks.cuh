@@ -5,10 +5,10 @@
 /// The rules of dynamic parallelism that kernels check on a GPU, in a build with -DRAMIFY_CHECK=1.
 ///
 /// The CPU executor always checks the rules (ramify/cpu/executor.hpp); a GPU checks a part of them,
-/// with the same messages. A kernel that breaks a rule at a launch prints the message and stops all
-/// kernels of the device by a trap: the host's next CUDA call fails, and only cudaDeviceReset()
-/// makes the device usable again. A failed launch whose status no kernel reads stops no kernel. It
-/// is counted, and check_ignored_launches() reports it.
+/// with the same messages. A launch that breaks a rule is not made; its status is
+/// cudaErrorNotPermitted. Kernels count broken rules and describe the first one, which
+/// check_rules() reports. No kernel stops, because after a trap the process could not use the
+/// device again.
 ///
 /// In a message, the kernel is the function that contains the launch, and the argument counts from
 /// 1. Without the definition, this header adds no code to kernels.
@@ -17,7 +17,6 @@
 
 #if RAMIFY_CHECK
 #include <cstdint>
-#include <cstdio>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -30,34 +29,62 @@ struct launch_site {
   unsigned line;
 };
 
-/// Prints the message of a broken rule and stops all kernels of the device. `argument` is the
-/// number of a kernel argument, which is printed after `what`; 0: none.
-__device__ inline void break_rule(const char* rule, const char* kernel, const char* what,
-                                  unsigned argument = 0) {
-  if (argument == 0) {
-    printf("%s: kernel %s, block (%u,%u,%u), thread (%u,%u,%u): %s\n", rule, kernel, blockIdx.x,
-           blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z, what);
-  } else {
-    printf("%s: kernel %s, block (%u,%u,%u), thread (%u,%u,%u): %s %u\n", rule, kernel, blockIdx.x,
-           blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z, what, argument);
-  }
-  __trap();
+/// What a kernel did.
+enum class broken_rule {
+  passes_local_pointer,
+  passes_shared_pointer,
+  passes_stream,
+  passes_event,
+  uses_foreign_stream,
+  uses_foreign_event,
+  ignores_failed_launch,
+};
+
+/// The number of broken rules, and a description of the first one.
+struct broken_rules {
+  static constexpr int name_capacity = 64;
+
+  unsigned count;
+  broken_rule rule;
+  unsigned argument;  ///< number of the kernel argument; 0: none
+  int error;          ///< of an ignored launch
+  unsigned line;      ///< of an ignored launch
+  uint3 block;
+  uint3 thread;
+  char kernel[name_capacity];
+};
+
+/// The count of the device, which all translation units of a device link share.
+inline __device__ broken_rules broken_rules_of_device;
+
+/// Counts a broken rule. The first one also writes its description.
+__device__ inline void count_broken_rule(broken_rule rule, const char* kernel,
+                                         unsigned argument = 0, int error = 0, unsigned line = 0) {
+  broken_rules& all = broken_rules_of_device;
+  if (atomicAdd(&all.count, 1u) != 0) return;
+  all.rule = rule;
+  all.argument = argument;
+  all.error = error;
+  all.line = line;
+  all.block = blockIdx;
+  all.thread = threadIdx;
+  int i = 0;
+  for (; i < broken_rules::name_capacity - 1 && kernel[i] != '\0'; ++i) all.kernel[i] = kernel[i];
+  all.kernel[i] = '\0';
 }
 
 // ---- arguments ----------------------------------------------------------------------------------
 
-/// Checks that an address is neither in shared nor in local memory. `argument` is the number of the
-/// kernel argument that holds it.
-__device__ inline void check_address(const void* address, const char* kernel, unsigned argument) {
-  if (address == nullptr) return;
-  if (__isShared(address) != 0) {
-    break_rule("shared pointer passed to a child", kernel,
-               "passes its child a pointer to shared memory in argument", argument);
-  }
-  if (__isLocal(address) != 0) {
-    break_rule("local pointer passed to a child", kernel,
-               "passes its child a pointer to local memory in argument", argument);
-  }
+/// Returns whether an address is neither in shared nor in local memory, and counts it if not.
+/// `argument` is the number of the kernel argument that holds it.
+__device__ inline bool check_address(const void* address, const char* kernel, unsigned argument) {
+  if (address == nullptr) return true;
+  const bool is_shared = __isShared(address) != 0;
+  if (!is_shared && __isLocal(address) == 0) return true;
+  count_broken_rule(
+      is_shared ? broken_rule::passes_shared_pointer : broken_rule::passes_local_pointer, kernel,
+      argument);
+  return false;
 }
 
 /// True if the bytes of a type are searched for pointers: a class without padding and without
@@ -73,28 +100,32 @@ __device__ inline bool is_reserved(const void* handle) {
   return (reinterpret_cast<std::uintptr_t>(handle) & 0x00ff'ffff'ffff'ffffull) <= 4;
 }
 
-/// Checks one argument of a launch in the function `kernel`. `argument` is its number.
+/// Returns whether an argument of a launch in the function `kernel` is allowed, and counts it if
+/// not. `argument` is its number.
 template <class T>
-__device__ void check_argument([[maybe_unused]] const T& value, [[maybe_unused]] const char* kernel,
+__device__ bool check_argument([[maybe_unused]] const T& value, [[maybe_unused]] const char* kernel,
                                [[maybe_unused]] unsigned argument) {
   if constexpr (std::is_same_v<T, cudaStream_t> || std::is_same_v<T, cudaEvent_t>) {
-    if (is_reserved(value)) return;
-    break_rule("stream or event used outside its grid", kernel,
-               std::is_same_v<T, cudaStream_t> ? "passes its child a stream in argument"
-                                               : "passes its child an event in argument",
-               argument);
+    if (is_reserved(value)) return true;
+    count_broken_rule(
+        std::is_same_v<T, cudaStream_t> ? broken_rule::passes_stream : broken_rule::passes_event,
+        kernel, argument);
+    return false;
   } else if constexpr (std::is_pointer_v<T>) {
     if constexpr (!std::is_function_v<std::remove_pointer_t<T>>) {
-      check_address(const_cast<const void*>(static_cast<const volatile void*>(value)), kernel,
-                    argument);
+      return check_address(const_cast<const void*>(static_cast<const volatile void*>(value)),
+                           kernel, argument);
     }
   } else if constexpr (is_searched<T>) {
+    bool allowed = true;
     for (unsigned at = 0; at + sizeof(void*) <= sizeof(T); at += sizeof(void*)) {
       const void* address = nullptr;
       memcpy(&address, reinterpret_cast<const char*>(&value) + at, sizeof address);
-      check_address(address, kernel, argument);
+      allowed = check_address(address, kernel, argument) && allowed;
     }
+    return allowed;
   }
+  return true;
 }
 
 // ---- streams and events -------------------------------------------------------------------------
@@ -106,45 +137,16 @@ __device__ void check_argument([[maybe_unused]] const T& value, [[maybe_unused]]
   return number;
 }
 
-/// Checks that the running grid is the one that created a stream or event. `what` is "uses a stream
-/// that another grid created", or the same for an event.
-__device__ inline void check_creator(unsigned long long creator, const char* what,
+/// Returns whether the running grid is the one that created a stream or event, and counts the
+/// broken rule if not.
+__device__ inline bool check_creator(unsigned long long creator, broken_rule rule,
                                      const char* function) {
-  if (creator == grid_number()) return;
-  break_rule("stream or event used outside its grid", function, what);
+  if (creator == grid_number()) return true;
+  count_broken_rule(rule, function);
+  return false;
 }
 
-// ---- failed launches whose status is not read ---------------------------------------------------
-
-/// Counts the failed launches by kernels whose status was not read, and describes the first one.
-struct ignored_launches {
-  static constexpr int name_capacity = 64;
-
-  unsigned count;
-  int error;
-  unsigned line;  ///< of the launch
-  uint3 block;
-  uint3 thread;
-  char kernel[name_capacity];
-};
-
-/// The count of the device, which all translation units of a device link share.
-inline __device__ ignored_launches ignored_launches_of_device;
-
-/// Counts a failed launch whose status was not read. The first one also writes its description.
-__device__ inline void count_ignored_launch(cudaError_t error, const launch_site& site) {
-  ignored_launches& all = ignored_launches_of_device;
-  if (atomicAdd(&all.count, 1u) != 0) return;
-  all.error = static_cast<int>(error);
-  all.line = site.line;
-  all.block = blockIdx;
-  all.thread = threadIdx;
-  int i = 0;
-  for (; i < ignored_launches::name_capacity - 1 && site.function[i] != '\0'; ++i) {
-    all.kernel[i] = site.function[i];
-  }
-  all.kernel[i] = '\0';
-}
+// ---- messages -----------------------------------------------------------------------------------
 
 /// Returns the message for a failed launch whose status was not read. `where` is the thread of the
 /// launch, or "host".
@@ -156,36 +158,65 @@ __device__ inline void count_ignored_launch(cudaError_t error, const launch_site
          ", which failed with " + cudaGetErrorName(error);
 }
 
+/// Returns the message for the first broken rule.
+[[nodiscard]] inline std::string message(const broken_rules& seen) {
+  const auto text = [](const uint3& i) {
+    return '(' + std::to_string(i.x) + ',' + std::to_string(i.y) + ',' + std::to_string(i.z) + ')';
+  };
+  const std::string where = "block " + text(seen.block) + ", thread " + text(seen.thread);
+  const auto broken = [&](const char* rule, const char* what) {
+    return std::string(rule) + ": kernel " + seen.kernel + ", " + where + ": " + what;
+  };
+  const std::string number = std::to_string(seen.argument);
+  constexpr auto outside = "stream or event used outside its grid";
+  switch (seen.rule) {
+    case broken_rule::passes_local_pointer:
+      return broken("local pointer passed to a child",
+                    "passes its child a pointer to local memory in argument ") +
+             number;
+    case broken_rule::passes_shared_pointer:
+      return broken("shared pointer passed to a child",
+                    "passes its child a pointer to shared memory in argument ") +
+             number;
+    case broken_rule::passes_stream:
+      return broken(outside, "passes its child a stream in argument ") + number;
+    case broken_rule::passes_event:
+      return broken(outside, "passes its child an event in argument ") + number;
+    case broken_rule::uses_foreign_stream:
+      return broken(outside, "uses a stream that another grid created");
+    case broken_rule::uses_foreign_event:
+      return broken(outside, "uses an event that another grid created");
+    case broken_rule::ignores_failed_launch: break;
+  }
+  return ignored_launch_message(seen.kernel, where, seen.line,
+                                static_cast<cudaError_t>(seen.error));
+}
+
 }  // namespace ramify::detail::runtime::inline RAMIFY_BUILD
 #endif
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// Waits for the work in `stream`. Then checks that since the last call no kernel has ignored a
-/// failed launch(). Kernels of other streams count, too. The stream must not be captured.
+/// Waits for the work in `stream`. Then checks that since the last call no kernel has broken a rule
+/// of dynamic parallelism. Kernels of other streams count, too. The stream must not be captured.
 ///
 /// Only a build for GPUs with -DRAMIFY_CHECK=1 does this. In other builds the function does
 /// nothing. On the CPU executor, the host's launch of the faulty kernel throws instead.
-/// \throws std::logic_error naming the first ignored launch; cuda_error
-inline void check_ignored_launches([[maybe_unused]] cudaStream_t stream = nullptr) {
+/// \throws std::logic_error naming the first broken rule; cuda_error
+inline void check_rules([[maybe_unused]] cudaStream_t stream = nullptr) {
 #if RAMIFY_CHECK
-  detail::ignored_launches seen{};
-  check(cudaMemcpyFromSymbolAsync(&seen, detail::ignored_launches_of_device, sizeof seen, 0,
+  detail::broken_rules seen{};
+  check(cudaMemcpyFromSymbolAsync(&seen, detail::broken_rules_of_device, sizeof seen, 0,
                                   cudaMemcpyDeviceToHost, stream),
-        "reading the launches that were ignored");
-  check(cudaStreamSynchronize(stream), "waiting for kernels before reading ignored launches");
+        "reading the broken rules");
+  check(cudaStreamSynchronize(stream), "waiting for kernels before reading the broken rules");
   if (seen.count == 0) return;
-  const detail::ignored_launches none{};
-  check(cudaMemcpyToSymbolAsync(detail::ignored_launches_of_device, &none, sizeof none, 0,
+  const detail::broken_rules none{};
+  check(cudaMemcpyToSymbolAsync(detail::broken_rules_of_device, &none, sizeof none, 0,
                                 cudaMemcpyHostToDevice, stream),
-        "clearing the launches that were ignored");
-  check(cudaStreamSynchronize(stream), "clearing the launches that were ignored");
-  const auto text = [](const uint3& i) {
-    return '(' + std::to_string(i.x) + ',' + std::to_string(i.y) + ',' + std::to_string(i.z) + ')';
-  };
-  std::string what = detail::ignored_launch_message(
-      seen.kernel, "block " + text(seen.block) + ", thread " + text(seen.thread), seen.line,
-      static_cast<cudaError_t>(seen.error));
+        "clearing the broken rules");
+  check(cudaStreamSynchronize(stream), "clearing the broken rules");
+  std::string what = detail::message(seen);
   if (seen.count > 1) what += " (the first of " + std::to_string(seen.count) + ")";
   throw std::logic_error(what);
 #endif

@@ -62,12 +62,15 @@ class device_stream {
 
 #if RAMIFY_CHECK
   __device__ cudaStream_t get(const char* function = __builtin_FUNCTION()) const {
-    if (made_) detail::check_creator(grid_, "uses a stream that another grid created", function);
-    return stream_;
+    return is_ours(function) ? stream_ : nullptr;
   }
   [[nodiscard]] __device__ cudaError_t wait(cudaEvent_t event,
                                             const char* function = __builtin_FUNCTION()) const {
-    return cudaStreamWaitEvent(get(function), event, 0);
+    return is_ours(function) ? cudaStreamWaitEvent(stream_, event, 0) : cudaErrorNotPermitted;
+  }
+  __device__ bool is_ours(const char* function) const {
+    return !made_ ||
+           detail::check_creator(grid_, detail::broken_rule::uses_foreign_stream, function);
   }
 #else
   /// Returns the handle, for launch().
@@ -102,12 +105,15 @@ class device_event {
   __device__ explicit operator bool() const { return event_ != nullptr; }
 #if RAMIFY_CHECK
   __device__ cudaEvent_t get(const char* function = __builtin_FUNCTION()) const {
-    detail::check_creator(grid_, "uses an event that another grid created", function);
-    return event_;
+    return is_ours(function) ? event_ : nullptr;
   }
   [[nodiscard]] __device__ cudaError_t record(const device_stream& stream,
                                               const char* function = __builtin_FUNCTION()) const {
-    return cudaEventRecord(get(function), stream.get(function));
+    if (!is_ours(function) || !stream.is_ours(function)) return cudaErrorNotPermitted;
+    return cudaEventRecord(event_, stream.get(function));
+  }
+  __device__ bool is_ours(const char* function) const {
+    return detail::check_creator(grid_, detail::broken_rule::uses_foreign_event, function);
   }
 #else
   /// Returns the handle, for device_stream::wait(); null if the event was not created.

@@ -98,16 +98,17 @@ struct task_member {
 /// of the other blocks before their calls are then visible. `counter`, in device memory, is 0
 /// before the first call and 0 again after the last. Every thread of the block must call it.
 __device__ inline bool last_to_arrive(unsigned& counter, unsigned blocks) {
-  __shared__ bool last;
   __threadfence();
   __syncthreads();
+  bool last = false;
   if (threadIdx.x == 0) {
     last = atomicAdd(&counter, 1u) == blocks - 1;
     if (last) counter = 0;
     __threadfence();
   }
-  __syncthreads();
-  return last;
+  // Not by a shared variable: nvlink gives a shared variable of an inline function one address in
+  // all kernels of the program, after the shared memory of the kernel that has most.
+  return __syncthreads_or(last ? 1 : 0) != 0;
 }
 
 /// The tasks of a grid: one task, or a list.
