@@ -36,8 +36,8 @@ for strategy in sample_sort binary; do
   example quicksort --strategy $strategy --route device --n 300000 --verify --generate zipf \
     --pending-launches 100
 done
-# The largest elements, one partition and the long merge sort.
-cases quicksort_cuda 'quicksort/what_is_too_deep*'
+# One partition and the long merge sort; segments that share grids; captured sorts.
+cases quicksort_cuda 'quicksort/segments_at_the_depth_limit*,segments_share*,a_captured_sort*'
 
 for route in device flat; do
   example tree_search --tree small --verify --route $route

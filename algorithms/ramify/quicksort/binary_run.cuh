@@ -65,7 +65,6 @@ class binary_run {
     };
     clear(states_, state_count() * sizeof(state));
     clear(merge_sorted_, sizeof *merge_sorted_);
-    static_assert(sizeof(shared_memory) <= default_shared_bytes);
     const context shared{buffers, states_, merge_sorted_, compare, depth_limit_};
     tree_.emplace(tree_memory_, state_count(), control, tuning::threads, sizeof(shared_memory),
                   config.streams, shared, launches_, loop);

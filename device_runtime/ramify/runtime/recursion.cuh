@@ -192,10 +192,12 @@ class recursion {
   static constexpr bool has_loop = detail::has_flat_kernel<Context>;
 
   /// Prepares a run. `scratch` is device memory of scratch_bytes(capacity, launches) bytes, aligned
-  /// to 256 bytes. `scratch` and `control` must outlive the run. `loop` states what launches the
-  /// levels of the flat route; without a flat kernel it is the host.
-  /// \throws std::invalid_argument if `capacity` is not in [1, 2^31 - 1] or `launches` is invalid;
-  ///         unavailable if `loop` requests a graph and the Context has no flat kernel
+  /// to 256 bytes. `scratch` and `control` must outlive the run. A block gets `dynamic_shared`
+  /// bytes; if the kernels' limit is lower, it is raised. `loop` states what launches the levels of
+  /// the flat route; without a flat kernel it is the host.
+  /// \throws std::invalid_argument if `capacity` is not in [1, 2^31 - 1], `launches` is invalid, or
+  ///         the device has less than `dynamic_shared` bytes for a block; unavailable if `loop`
+  ///         requests a graph and the Context has no flat kernel; cuda_error
   recursion(void* scratch, std::size_t capacity, run_control& control, unsigned threads,
             unsigned dynamic_shared, child_streams streams, const Context& context,
             const launch_granularity& launches = {},
@@ -205,7 +207,10 @@ class recursion {
         chain_(control,
                make_program(scratch, capacity, control, threads, dynamic_shared, streams, context,
                             launches),
-               possible_loop(loop)) {}
+               possible_loop(loop)) {
+    require_dynamic_shared(Context::kernel(), dynamic_shared);
+    if constexpr (has_loop) require_dynamic_shared(Context::flat_kernel(), dynamic_shared);
+  }
 
   /// Puts the run into the control's stream. Asynchronous. A graph may capture it; each launch of
   /// the graph is then a run.
@@ -273,6 +278,16 @@ class recursion {
     all.pool.heads = memory.take<list_head>(all.pool.chunks);
     if (all.heads != nullptr) all.pool.taken = &all.heads->chunks_taken;
     return all;
+  }
+
+  template <class Kernel>
+  static void require_dynamic_shared(Kernel kernel, std::size_t bytes) {
+    if (bytes == 0) return;
+    const std::size_t allowed = set_max_dynamic_shared(kernel, bytes);
+    if (allowed >= bytes) return;
+    throw std::invalid_argument("recursion: dynamic_shared " + std::to_string(bytes) +
+                                " is more than the " + std::to_string(allowed) +
+                                " bytes that the device has for a block");
   }
 
   static detail::loop_choice possible_loop(const detail::loop_choice& loop) {
