@@ -68,9 +68,9 @@
 #define RAMIFY_BUILD on_cpu
 #endif
 
-// In device code for a GPU, RAMIFY_UNROLL unrolls the next loop fully, RAMIFY_UNROLL_TWO by a factor
-// of two, and RAMIFY_NO_UNROLL not at all. A loop over an array needs full unrolling so that the
-// array can be kept in registers, which cannot be indexed at run time.
+// In device code for a GPU, RAMIFY_UNROLL unrolls the next loop fully, RAMIFY_UNROLL_TWO unrolls
+// it by a factor of two, and RAMIFY_NO_UNROLL keeps it. A loop over an array needs full unrolling
+// so that the array can be kept in registers, which cannot be indexed at run time.
 #if RAMIFY_ON_CUDA && defined(__CUDA_ARCH__)  // a host compiler warns of the pragma
 #define RAMIFY_UNROLL _Pragma("unroll")
 #define RAMIFY_UNROLL_TWO _Pragma("unroll 2")
