@@ -63,8 +63,8 @@ example nbody --plummer 30000 --steps 2 --route device --pending-launches 100
 for route in device flat; do
   for dim in 2 3; do
     example amr --problem sedov --dim $dim --max-level 2 --blocks 2 --regrid-every 2 --t-end 0.002 \
-      --route $route --frames 1 --quiet --output-dir "$output"
+      --route $route --frames 1 --quiet --output-dir "$output" --force
   done
   example amr --problem vortex-in-box --subcycle --max-level 2 --blocks 2 --t-end 0.05 \
-    --regrid-every 2 --route $route --frames 1 --quiet --output-dir "$output"
+    --regrid-every 2 --route $route --frames 1 --quiet --output-dir "$output" --force
 done
