@@ -29,6 +29,9 @@ namespace ramify::detail::mandelbrot::inline RAMIFY_BUILD {
 
 /// Threads of a block. Most tasks are small, and more threads would be idle.
 inline constexpr unsigned threads = 128;
+/// Blocks of divide_rectangles() that fit on a multiprocessor: at most 80 registers per thread,
+/// where the compiler would use 130 for the launches.
+inline constexpr unsigned resident_blocks = 6;
 
 /// A rectangle of pixels with its border, whose dwells are complete. All bounds are inclusive. The
 /// root task has left > right.
@@ -323,7 +326,7 @@ struct rectangle_block {
 /// Runs the tasks of a grid, each in one block: the tiles of the image, or rectangles that are
 /// divided. If it cannot launch, it is the flat kernel, which the loop of a graph launches.
 template <bool can_launch, class Context>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, resident_blocks)
     divide_rectangles(task_source<rectangle> source, spawner<rectangle, can_launch> spawn,
                       Context context) {
   const traced here(spawn.trace, __func__);
