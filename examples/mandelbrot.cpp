@@ -115,8 +115,8 @@ void declare(CLI::App& app, options& o) {
   o.files.add_report(app, o.report);
 }
 
-/// Returns a color for each dwell: black for the set, and a gradient in which all colors have equally
-/// many pixels. The last color stands for all larger dwells.
+/// Returns the colors of dwells outside of the set: a gradient in which all colors have equally
+/// many pixels. The last color stands for all larger dwells, too.
 std::vector<common::rgb> colors_of_dwells(const std::vector<std::uint32_t>& dwells,
                                           const options& o) {
   // fire, ocean, gray

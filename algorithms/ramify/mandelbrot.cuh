@@ -33,7 +33,8 @@
 ///            pixels as lie near the boundaries of the bands.
 /// Not for    zooms beyond double precision (about 10^13).
 /// Source     R. Mariani: The Mariani-Silver algorithm for drawing the Mandelbrot set, 2021.
-///            A. Adinetz: Adaptive parallel computation with CUDA dynamic parallelism, NVIDIA, 2014.
+///            A. Adinetz: Adaptive parallel computation with CUDA dynamic parallelism. NVIDIA,
+///            2014.
 
 #include <ramify/runtime/requirements.hpp>
 

@@ -103,8 +103,8 @@ struct mandelbrot_options {
   /// Points of the main cardioid and of the disk of period 2 get max_iterations without an
   /// iteration, with both methods. They are nine tenths of the set. Julia sets ignore this option.
   bool skip_bulbs = false;
-  /// Side in pixels of the rectangles into which the whole image is divided first. In [8, 65536], or
-  /// 0: 64 to 256, so that a GPU gets enough of them.
+  /// Side in pixels of the rectangles into which the whole image is divided first. In [8, 65536],
+  /// or 0: 64 to 256, so that a GPU gets enough of them.
   std::uint32_t tile = 0;
   /// How rectangles share child grids. The threshold is in pixels inside of a border: smaller
   /// rectangles are iterated pixel by pixel in the block that made them. Less than 64 counts as 64.

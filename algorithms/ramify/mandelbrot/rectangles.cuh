@@ -284,17 +284,15 @@ struct rectangle_block {
     shared.small[atomicAdd(&shared.small_count, 1u)] = static_cast<unsigned char>(i);
   }
 
-  /// Writes the pixels inside a border.
+  /// Writes the pixels inside a border. Each warp writes rows.
   __device__ void fill(const rectangle& r, std::uint32_t dwell) {
-    const unsigned width = r.inner_width();
-    const std::size_t pixels = r.inner_pixels();
-    for (std::size_t i = threadIdx.x; i < pixels; i += threads) {
-      context.image.write(r.left + 1 + static_cast<unsigned>(i % width),
-                          r.top + 1 + static_cast<unsigned>(i / width), dwell,
-                          pixel_origin::filled);
+    for (unsigned y = r.top + 1 + threadIdx.x / 32; y < r.bottom; y += threads / 32) {
+      for (unsigned x = r.left + 1 + threadIdx.x % 32; x < r.right; x += 32) {
+        context.image.write(x, y, dwell, pixel_origin::filled);
+      }
     }
-    if (threadIdx.x != 0 || pixels == 0) return;
-    counts.filled_pixels += pixels;
+    if (threadIdx.x != 0 || r.inner_pixels() == 0) return;
+    counts.filled_pixels += r.inner_pixels();
     ++counts.filled;
   }
 
