@@ -140,7 +140,8 @@ mandelbrot_options deep(route taken) {
 
 BOOST_AUTO_TEST_SUITE(mandelbrot_images)
 
-BOOST_AUTO_TEST_CASE(the_exhaustive_method_agrees_with_a_plain_loop) {
+BOOST_AUTO_TEST_CASE(the_exhaustive_method_agrees_with_a_plain_loop,
+                     *boost::unit_test::precondition(not_under_thread_sanitizer)) {
   for (const mandelbrot_view& view : views) {
     const image made = compute_all(view, {.max_iterations = 200});
     std::vector<std::uint32_t> expected(view.pixels());
@@ -155,7 +156,8 @@ BOOST_AUTO_TEST_CASE(the_exhaustive_method_agrees_with_a_plain_loop) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(the_dwell_does_not_exceed_any_maximum) {
+BOOST_AUTO_TEST_CASE(the_dwell_does_not_exceed_any_maximum,
+                     *boost::unit_test::precondition(not_under_thread_sanitizer)) {
   const mandelbrot_view view{.width = 24, .height = 24};
   for (std::uint32_t most = 1; most <= 20; ++most) {
     const image made = compute_all(view, {.max_iterations = most});
@@ -168,9 +170,11 @@ BOOST_AUTO_TEST_CASE(the_dwell_does_not_exceed_any_maximum) {
 BOOST_DATA_TEST_CASE(rectangles_give_the_same_image_as_all_pixels, data::make(routes), taken) {
   std::size_t iterated = 0;
   std::size_t pixels = 0;
+  int piece = 0;
   for (const mandelbrot_view& view : views) {
     const image all = compute_all(view, {.max_iterations = 200});
     for (const std::uint32_t tile : {0u, 8u, 50u, 4096u}) {
+      if (left_out_by_tsan(piece, 5)) continue;
       mandelbrot_options options = deep(taken);
       options.tile = tile;
       const image made = compute(view, options);
@@ -186,6 +190,7 @@ BOOST_DATA_TEST_CASE(rectangles_give_the_same_image_as_all_pixels, data::make(ro
 }
 
 BOOST_AUTO_TEST_CASE(images_of_any_shape_are_complete) {
+  int piece = 0;
   for (const auto& [width, height] : std::vector<std::pair<unsigned, unsigned>>{{1, 1},
                                                                                 {1, 2},
                                                                                 {2, 1},
@@ -199,6 +204,7 @@ BOOST_AUTO_TEST_CASE(images_of_any_shape_are_complete) {
     const mandelbrot_view view{.width = width, .height = height};
     const image all = compute_all(view, {.max_iterations = 50});
     for (const std::uint32_t tile : {0u, 8u, 4096u}) {
+      if (left_out_by_tsan(piece, 4)) continue;
       const image made = compute(view, {.max_iterations = 50, .tile = tile});
       BOOST_TEST(differing(made.dwells, all.dwells) == 0u);
     }
@@ -279,7 +285,7 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
                      *boost::unit_test::precondition(on_the_executor)) {
   const image expected = compute(views[0], deep(route::device));
   unsigned interrupted = 0;
-  for (std::uint64_t failing = 1; failing <= 12; ++failing) {
+  for (std::uint64_t failing = 1; failing <= std::uint64_t(cut_down(12, 4)); ++failing) {
     auto executor = ramify::cpu::parse_executor_config("random:1");
     executor.failing_launch = failing;
     const ramify::cpu::scoped_executor_config scope(executor);
@@ -287,7 +293,7 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
     BOOST_TEST(differing(made.dwells, expected.dwells) == 0u);
     if (made.report.spilled_tasks > 0) ++interrupted;
   }
-  BOOST_TEST(interrupted >= 4u);  // negative control: the failures did end launches
+  BOOST_TEST(interrupted >= 2u);  // negative control: the failures did end launches
 }
 
 BOOST_DATA_TEST_CASE(the_julia_set_of_0_is_the_unit_disk, data::make(routes), taken) {
@@ -299,7 +305,8 @@ BOOST_DATA_TEST_CASE(the_julia_set_of_0_is_the_unit_disk, data::make(routes), ta
 }
 
 // Best known estimate: 1.50659 (Förstemann, 2012).
-BOOST_AUTO_TEST_CASE(the_area_of_the_set_converges) {
+BOOST_AUTO_TEST_CASE(the_area_of_the_set_converges,
+                     *boost::unit_test::precondition(not_under_thread_sanitizer)) {
   double bound = 0.08;
   for (const std::uint32_t side : {64u, 128u, 256u}) {
     const mandelbrot_view view{.width = side, .height = side};
@@ -313,7 +320,8 @@ BOOST_AUTO_TEST_CASE(the_area_of_the_set_converges) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(points_of_the_bulbs_are_in_the_set) {
+BOOST_AUTO_TEST_CASE(points_of_the_bulbs_are_in_the_set,
+                     *boost::unit_test::precondition(not_under_thread_sanitizer)) {
   const mandelbrot_view view{.width = 150, .height = 150};
   const image iterated = compute_all(view, {.max_iterations = 500});
   const image skipped = compute_all(view, {.max_iterations = 500, .skip_bulbs = true});
