@@ -95,6 +95,12 @@ std::size_t differing(const std::vector<std::uint32_t>& a, const std::vector<std
   return count;
 }
 
+/// Returns the maximum number of pixels that may differ from the exhaustive image. None differ on
+/// the executor, but a GPU rounds differently.
+std::size_t max_differing(const mandelbrot_view& view) {
+  return RAMIFY_ON_CUDA ? view.pixels() / 10'000 + 1 : 0;
+}
+
 /// Returns the place of a pixel in the plane.
 complex place_of(const mandelbrot_view& view, std::size_t pixel) {
   const std::size_t row = pixel / view.width;
@@ -180,7 +186,7 @@ BOOST_DATA_TEST_CASE(rectangles_give_the_same_image_as_all_pixels, data::make(ro
       const image made = compute(view, options);
       BOOST_TEST(made.report.taken == taken);
       BOOST_TEST_CONTEXT("tile " << tile << ", view " << &view - views) {
-        BOOST_TEST(differing(made.dwells, all.dwells) == 0u);
+        BOOST_TEST(differing(made.dwells, all.dwells) <= max_differing(view));
       }
       iterated += made.report.iterated_pixels;
       pixels += view.pixels();
@@ -206,7 +212,7 @@ BOOST_AUTO_TEST_CASE(images_of_any_shape_are_complete) {
     for (const std::uint32_t tile : {0u, 8u, 4096u}) {
       if (left_out_by_tsan(piece, 4)) continue;
       const image made = compute(view, {.max_iterations = 50, .tile = tile});
-      BOOST_TEST(differing(made.dwells, all.dwells) == 0u);
+      BOOST_TEST(differing(made.dwells, all.dwells) <= max_differing(view));
     }
   }
 }
@@ -264,7 +270,7 @@ BOOST_AUTO_TEST_CASE(a_larger_threshold_divides_fewer_rectangles) {
   BOOST_TEST(coarse.report.divided_rectangles == 0u);
   BOOST_TEST(coarse.report.small_rectangles == 1u);
   BOOST_TEST(fine.report.divided_rectangles > 10u);
-  BOOST_TEST(differing(fine.dwells, coarse.dwells) == 0u);
+  BOOST_TEST(differing(fine.dwells, coarse.dwells) <= max_differing(views[0]));
 }
 
 BOOST_AUTO_TEST_CASE(images_are_the_same_under_any_schedule,

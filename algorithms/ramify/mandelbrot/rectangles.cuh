@@ -14,13 +14,13 @@
 /// iterates the lines between the tiles, the parts of the whole image. The root task has a member
 /// for each tile.
 ///
-/// Filling is right, except between neighboring pixels. The points whose dwell is at least n + 1
-/// are a connected set that contains the point 0: the preimage of a disk, or for the Mandelbrot set
-/// its counterpart in the parameter plane. So none of them is inside a border with the dwell n,
-/// unless the rectangle contains 0. For a Julia set this holds if the dwell of 0 is at least n + 1;
-/// else the preimage has several parts, and the rectangle is divided. No points of a smaller dwell
-/// are inside, because the preimage has no holes. But a part that is thinner than a pixel can pass
-/// between two pixels of a border.
+/// When a rectangle may be filled. The points whose dwell is at least n + 1 are the preimage of a
+/// disk (for the Mandelbrot set, its counterpart in the parameter plane). The preimage has no
+/// holes, so inside a border with the dwell n no point has a smaller dwell. It is connected and
+/// contains the point 0, so no point has a larger dwell, unless 0 is inside. For a Julia set, it is
+/// connected only if the dwell of 0 is at least n + 1. In all other cases the rectangle is divided.
+/// Only a part of the preimage that is thinner than a pixel can pass between the pixels of a
+/// border; then pixels are filled wrongly.
 
 #include <ramify/mandelbrot/dwell.cuh>
 #include <ramify/runtime/recursion.cuh>
@@ -124,14 +124,14 @@ struct rectangle_context {
   }
   static constexpr unsigned max_children = 16;
   static constexpr bool may_be_thin = false;
-  /// The minimum number of pixels inside a rectangle that is a task. It has at least nine pixels in
-  /// a row or in a column, so it can be divided.
+  /// The minimum number of pixels inside a rectangle that is a task. It has at least eight of them
+  /// in a row or in a column, so it can be divided.
   static constexpr unsigned min_inner_pixels = 64;
 
   dwell_image image;
   division tiles;            ///< of the whole image; one part if a side has one pixel
   unsigned* arrived;         ///< blocks of the root task that are done
-  rectangle_counts* counts;  /// zeroed by the host
+  rectangle_counts* counts;  ///< zeroed by the host
 
   /// Returns whether a rectangle whose border has one dwell may be filled with it.
   [[nodiscard]] __device__ bool may_fill(const rectangle& r, std::uint32_t dwell) const {
@@ -195,7 +195,7 @@ struct rectangle_block {
     if (shared.kinds[0] == part_kind::divided) divide(tile);
   }
 
-  /// Divides a rectangle, whose border has several dwells.
+  /// Divides a rectangle that must not be filled.
   __device__ void divide(const rectangle& r) {
     // 1. Divide: iterate the lines between the parts.
     const division parts = division::of(r);
