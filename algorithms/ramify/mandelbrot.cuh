@@ -39,14 +39,14 @@
 #include <ramify/runtime/requirements.hpp>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <ramify/mandelbrot.hpp>
+#include <ramify/mandelbrot/division.cuh>
 #include <ramify/mandelbrot/exhaustive.cuh>
 #include <ramify/mandelbrot/rectangles.cuh>
+#include <ramify/mandelbrot/tuning.cuh>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/phase_range.cuh>
@@ -54,68 +54,12 @@
 #include <ramify/runtime/run_control.cuh>
 #include <ramify/runtime/stream.cuh>
 
-namespace ramify::detail::mandelbrot::inline RAMIFY_BUILD {
-
-using rectangle_recursion = recursion<rectangle, rectangle_context>;
-
-/// Returns the granularity with the threshold that applies.
-[[nodiscard]] inline launch_granularity launches_of(const mandelbrot_options& options) {
-  launch_granularity launches = options.launches;
-  launches.threshold = std::max(launches.threshold, rectangle_context::min_inner_pixels);
-  return launches;
-}
-
-/// Returns the maximum number of tasks of which none descends from another: they share no pixels
-/// inside their borders.
-[[nodiscard]] inline std::size_t max_tasks(const mandelbrot_view& view,
-                                           const mandelbrot_options& options) {
-  return view.pixels() / launches_of(options).threshold + 1;
-}
-
-/// Returns the tiles into which the image is divided before the recursion.
-[[nodiscard]] inline division tiles_of(const mandelbrot_view& view,
-                                       const mandelbrot_options& options) {
-  unsigned side = options.tile;
-  if (side == 0)
-    side = std::clamp(std::bit_ceil(std::max(view.width, view.height) / 32), 64u, 256u);
-  const auto along = [&](unsigned pixels) {
-    return axis_division{0, pixels - 1, std::max((pixels - 1 + side - 1) / side, 1u)};
-  };
-  return {along(view.width), along(view.height)};
-}
-
-/// Returns the number of pixels on the lines of the tiles.
-[[nodiscard]] inline std::uint64_t line_pixels(const mandelbrot_view& view, const division& tiles) {
-  const auto lines = [](const axis_division& axis) {
-    return axis.first == axis.last ? 1 : axis.parts + 1;
-  };
-  const std::uint64_t rows = lines(tiles.rows);
-  return rows * view.width + lines(tiles.columns) * (view.height - rows);
-}
-
-/// Returns the launches of a run on each route. A level divides the sides of rectangles by four.
-[[nodiscard]] inline route_plans rectangle_plans(const division& tiles,
-                                                 const mandelbrot_options& options, bool by_host) {
-  const double inner = launches_of(options).threshold;
-  const double side = double(tiles.columns.last) / tiles.columns.parts;
-  const double levels = std::max(std::ceil(std::log2(side * side / inner) / 4), 0.0);
-  route_plan device = plan_of_levels(levels, child_streams::fire_and_forget);
-  device.host_launches = 1;  // the drain
-  if (by_host) {
-    return {{.host_launches = levels, .host_round_trips = 2 * levels}, device, route::device};
-  }
-  // An iteration of the graph has a grid for each of two levels, and one that ends it.
-  return {{.graph_iterations = 1.5 * levels, .graph_loops = 1}, device, route::device};
-}
-
-}  // namespace ramify::detail::mandelbrot::inline RAMIFY_BUILD
-
 namespace ramify::inline RAMIFY_BUILD {
 
 /// An image that mandelbrot_async() has started. Movable; a moved-from run may only be destroyed.
 /// Destroying a run before get() checks nothing.
 class [[nodiscard("call get(): it waits, checks and returns the report")]] mandelbrot_run {
-  using tree = detail::mandelbrot::rectangle_recursion;
+  using tree = recursion<detail::mandelbrot::rectangle, detail::mandelbrot::rectangle_context>;
 
  public:
   /// Starts a run; see mandelbrot_async().

@@ -22,86 +22,12 @@
 /// Only a part of the preimage that is thinner than a pixel can pass between the pixels of a
 /// border; then pixels are filled wrongly.
 
+#include <ramify/mandelbrot/division.cuh>
 #include <ramify/mandelbrot/dwell.cuh>
+#include <ramify/mandelbrot/tuning.cuh>
 #include <ramify/runtime/recursion.cuh>
 
 namespace ramify::detail::mandelbrot::inline RAMIFY_BUILD {
-
-/// Threads of a block. Most tasks are small, and more threads would be idle.
-inline constexpr unsigned threads = 128;
-/// Blocks of divide_rectangles() that fit on a multiprocessor: at most 80 registers per thread,
-/// where the compiler would use 130 for the launches.
-inline constexpr unsigned resident_blocks = 6;
-
-/// A rectangle of pixels with its border, whose dwells are complete. All bounds are inclusive. The
-/// root task has left > right.
-struct rectangle {
-  std::uint16_t left, top, right, bottom;
-
-  [[nodiscard]] __host__ __device__ bool is_root() const { return left > right; }
-  /// Returns the number of pixels inside the border in a row, in a column, and in all.
-  [[nodiscard]] __host__ __device__ unsigned inner_width() const { return inner(left, right); }
-  [[nodiscard]] __host__ __device__ unsigned inner_height() const { return inner(top, bottom); }
-  [[nodiscard]] __host__ __device__ std::size_t inner_pixels() const {
-    return std::size_t{inner_width()} * inner_height();
-  }
-  /// Returns the number of pixels of two opposite sides; corners count twice in both.
-  [[nodiscard]] __device__ unsigned horizontal_sides() const { return 2 * (right - left + 1u); }
-  [[nodiscard]] __device__ unsigned vertical_sides() const { return 2 * (bottom - top + 1u); }
-
- private:
-  [[nodiscard]] static __host__ __device__ unsigned inner(unsigned first, unsigned last) {
-    return last > first + 1 ? last - first - 1 : 0;
-  }
-};
-
-/// Places along an axis that divide the range from `first` to `last` into equal parts.
-struct axis_division {
-  unsigned first;
-  unsigned last;
-  unsigned parts;
-
-  /// Divides into at most four parts that are at least four pixels long, or into one.
-  [[nodiscard]] static __device__ axis_division of(unsigned first, unsigned last) {
-    const unsigned parts = (last - first) / 4;
-    return {first, last, parts < 1 ? 1 : (parts > 4 ? 4 : parts)};
-  }
-  /// Returns the place of line number `i`, from 0 to `parts`.
-  [[nodiscard]] __host__ __device__ unsigned line(unsigned i) const {
-    return first + (last - first) * i / parts;
-  }
-  /// Returns the maximum number of pixels between two lines.
-  [[nodiscard]] __device__ unsigned most_between_lines() const {
-    const unsigned longest = (last - first + parts - 1) / parts;
-    return longest > 1 ? longest - 1 : 0;
-  }
-  /// Returns whether a line is at `place`, which is in the range.
-  [[nodiscard]] __device__ bool is_line(unsigned place) const {
-    if (place == first) return true;
-    // The first line that is not before `place`.
-    const unsigned length = last - first;
-    const unsigned i = ((place - first) * parts + length - 1) / length;
-    return line(i) == place;
-  }
-};
-
-/// The division of a rectangle into parts, which share their borders.
-struct division {
-  axis_division columns;
-  axis_division rows;
-
-  [[nodiscard]] static __device__ division of(const rectangle& r) {
-    return {axis_division::of(r.left, r.right), axis_division::of(r.top, r.bottom)};
-  }
-  [[nodiscard]] __host__ __device__ unsigned parts() const { return columns.parts * rows.parts; }
-  [[nodiscard]] __device__ rectangle part(unsigned i) const {
-    const unsigned x = i % columns.parts;
-    const unsigned y = i / columns.parts;
-    return {static_cast<std::uint16_t>(columns.line(x)), static_cast<std::uint16_t>(rows.line(y)),
-            static_cast<std::uint16_t>(columns.line(x + 1)),
-            static_cast<std::uint16_t>(rows.line(y + 1))};
-  }
-};
 
 /// The counts of a run, which blocks add up.
 struct rectangle_counts {
@@ -124,9 +50,6 @@ struct rectangle_context {
   }
   static constexpr unsigned max_children = 16;
   static constexpr bool may_be_thin = false;
-  /// The minimum number of pixels inside a rectangle that is a task. It has at least eight of them
-  /// in a row or in a column, so it can be divided.
-  static constexpr unsigned min_inner_pixels = 64;
 
   dwell_image image;
   division tiles;            ///< of the whole image; one part if a side has one pixel
@@ -275,7 +198,7 @@ struct rectangle_block {
     const bool is_uniform = __ballot_sync(full_warp_mask, differs) == 0;
     if (lane != 0) return;
     const std::size_t inner = r.inner_pixels();
-    const bool is_small = inner < Context::min_inner_pixels || spawn.too_small(inner);
+    const bool is_small = inner < min_inner_pixels || spawn.too_small(inner);
     shared.kinds[i] = is_uniform && context.may_fill(r, first) ? part_kind::filled
                       : is_small                               ? part_kind::small
                                                                : part_kind::divided;
