@@ -42,6 +42,7 @@ cases quicksort_cuda 'quicksort/segments_at_the_depth_limit*,segments_share*,a_c
 for route in device flat; do
   example tree_search --tree small --verify --route $route
   example tree_search --tree T3 --verify --route $route
+  example mandelbrot --width 600 --height 500 --route $route
   for shape in random path star forest; do
     example rooted_tree --route $route --generate $shape --n 100000 --shuffle --verify
   done

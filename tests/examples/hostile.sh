@@ -15,7 +15,7 @@ cd "$work" || exit 1
 export LC_ALL=C
 
 # Each run takes much less than a second; a run that would take hours is an error.
-for program in amr graph nbody quadrature quicksort rooted_tree tree_search; do
+for program in amr graph mandelbrot nbody quadrature quicksort rooted_tree tree_search; do
   eval "$program() { timeout 20 \"$bin/$program\" \"\$@\"; }"
 done
 # Short runs.
@@ -26,6 +26,7 @@ nbody_long() { nbody --plummer 100000 --steps 100000 --backend cpu --quiet "$@";
 tree() { rooted_tree --generate path --n 5 --backend cpu "$@"; }
 search() { tree_search --tree small --backend cpu "$@"; }
 walk() { graph --input in/edges --vertices 3 --source 0 --backend cpu --quiet "$@"; }
+picture() { mandelbrot --width 70 --height 50 --max-iterations 50 --backend cpu --quiet "$@"; }
 area() { quadrature --dimensions 2 --relative-tolerance 1e-3 --backend cpu --quiet "$@"; }
 flow() { amr --max-level 0 --frames 0 --t-end 1e-9 --backend cpu --quiet --output-dir d "$@"; }
 # Limits the memory to 2 GB. AddressSanitizer needs more: with it, the function ends the case with the
@@ -472,7 +473,25 @@ done <<'TABLE'
 1 ~ not enough memory ~ (limit_memory; graph --generate uniform --scale 30 --backend cpu)
 4 ~ the cuda backend cannot run ~ graph --generate grid --device 4096
 4 ~ the cuda backend cannot run ~ quadrature --device 4096
-0 ~ - ~ for run in walk area; do $run --report json >o && grep -q '^  "version": ' o && grep -q '^  "work_ms": ' o && grep -q '^  "seconds": ' o || exit 1; done
+# ---- images of sets ----
+0 ~ - ~ mandelbrot --help
+2 ~ did you mean --max-iterations? ~ mandelbrot --max_iterations 3
+2 ~ '' is not a number ~ picture --center '' 0
+2 ~ 'inf' is not a number in ~ picture --julia inf,0
+2 ~ '-1' is not a number in ~ picture --zoom -1
+2 ~ '4294967296' is too large ~ picture --threshold 4294967296
+2 ~ unknown argument 'in/n' ~ picture in/n
+2 ~ must end in .png ~ picture --image-of-rectangles -
+2 ~ --image and --image-of-rectangles name the same file ~ picture --image o.png --image-of-rectangles ./o.png
+5 ~ cannot write nofolder/o.png: no such folder ~ mandelbrot --width 20000 --height 20000 --max-iterations 1e9 --image nofolder/o.png
+5 ~ cannot write standard output: No space left on device ~ picture >/dev/full
+5 ~ File too large ~ (ulimit -f 1; picture --image o.png)
+1 ~ not enough memory ~ (limit_memory; mandelbrot --width 65536 --height 65536 --backend cpu)
+4 ~ the cuda backend cannot run ~ mandelbrot --width 9 --height 9 --device 4096 --image o.png
+0 ~ - ~ picture --image o.PNG --image-of-rectangles o.png && [ -s o.PNG ] && [ -s o.png ]
+0 ~ - ~ echo old >o.png; chmod 444 o.png; picture --image o.png --force && [ "$(stat -c %a o.png)" = 444 ] && [ "$(wc -c <o.png)" -gt 99 ]
+# ---- reports of the three programs ----
+0 ~ - ~ for run in walk area picture; do $run --report json >o && grep -q '^  "version": ' o && grep -q '^  "work_ms": ' o && grep -q '^  "seconds": ' o || exit 1; done
 TABLE
 
 cksum in/* | cmp - before || { echo "FAILED: an input file was changed"; failures=$((failures + 1)); }

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Declares the facade's mandelbrot() on one backend.
+
+#include <ramify/mandelbrot.hpp>
+
+#include "facade/kernel_build.hpp"
+
+namespace ramify::detail::facade {
+
+/// Computes an image on one backend and returns the report. It is compiled once by nvcc and once by
+/// the C++ compiler.
+template <build where>
+mandelbrot_report mandelbrot_on(const mandelbrot_view& view, std::span<std::uint32_t> dwells,
+                                const mandelbrot_options& options, std::span<pixel_origin> origins);
+
+}  // namespace ramify::detail::facade

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests the command line of the example program mandelbrot: mandelbrot_cli.sh <program> <work folder>
+. "$(dirname "$0")/cli_checks.sh"
+says() { grep -Eq -- "$1" out || fail "no '$1' in $(cat out)"; }
+# Prints the pixels of a small image, as hexadecimal bytes. Each row begins with a filter byte.
+pixels() {
+  local at
+  at=$(grep -abo IDAT "$1" | head -n 1 | cut -d: -f1)
+  # gzip decodes the data if its own header replaces the two bytes of zlib's.
+  { printf '\x1f\x8b\x08\0\0\0\0\0\0\0'; tail -c +$((at + 7)) "$1"; } | gzip -dc 2>/dev/null |
+    od -An -tx1 -v | tr -d ' \n' || true
+}
+
+small='--width 150 --height 130 --max-iterations 200 --backend cpu'
+for route in automatic device flat; do
+  expect 0 - $small --route $route --compare --pending-launches 64
+  says '^backend: cpu \(requested\)$'
+  says '^image: 150 x 130$'
+  says '^divided rectangles: [1-9]'
+  says '^pixels that differ from the exhaustive image: 0 of 19500$'
+  says '^speedup: [0-9]'
+done
+expect 0 - $small --method exhaustive --report json
+says '"iterated_pixels": 19500,'
+says '"filled_pixels": 0,'
+says '"julia": null,'
+expect 0 - $small --julia -0.8,+0.156 --zoom 0.9 --tile 4096 --granularity per_task --threshold 100 \
+  --coarsening 2 --route flat --flat-loop host --compare --report json
+says '"differing_pixels": 0,'
+says '"route": "flat",'
+says '"zoom": 0.9,'
+tr -d ' \n' <out | grep -q '"center":\[0.0,0.0\],"zoom":0.9,"julia":\[-0.8,0.156\],' || fail "wrong view"
+expect_trace $small --route device
+expect_trace $small --route flat
+
+# The colors of an image of one pixel: in the set; outside, where one dwell has the middle color.
+one='--width 1 --height 1 --backend cpu --quiet --image p.png'
+expect 0 - $one --center -0.1,0
+[ "$(pixels p.png)" = 00000000 ] || fail "a point of the set is not black"
+for palette in fire:dc4614 ocean:148caa gray:8c8c8c; do
+  expect 0 - $one --center 2,-1.5 --palette ${palette%:*}
+  [ "$(pixels p.png)" = "00${palette#*:}" ] || fail "wrong color of $palette: $(pixels p.png)"
+done
+# Four pixels are lines only.
+expect 0 - --width 2 --height 2 --backend cpu --image-of-rectangles p.png
+grep -q '^iterated pixels: 4$' out || fail "not all pixels are iterated"
+[ -s p.png ] || fail "no picture"
+rm p.png
+# All points are in the main cardioid, and would be iterated for hours.
+expect 0 - --width 100 --height 100 --center -0.1,0 --zoom 10 --skip-bulbs --max-iterations 1000000000 --backend cpu
+
+refuses_bad_launch_options
+expect 2 "--width: '0' is not a whole number of at least 1" --width 0
+expect 2 "--height: '65537' is too large; the maximum is 65536" --height 65537
+expect 2 "'nan' is not a number" --center nan,0
+expect 2 '--center' --center 1
+expect 2 '--center' --center 1,2,3
+expect 2 "'2e6' is not a number in" --julia 0,2e6
+expect 2 "--zoom: '0' is not a number" --zoom 0
+expect 2 '--zoom is 1e+15; with this center and size, neighboring pixels' --zoom 1e15
+expect 2 "--max-iterations: '0' is not a whole number" --max-iterations 0
+expect 2 '--tile is 7; it must be 0 or in [8, 65536]' --tile 7
+expect 2 '--coarsening is 5000; it must be in [1, 4096]' --coarsening 5000
+expect 2 "method 'fast' is neither mariani_silver nor exhaustive" --method fast
+expect 2 "palette 'red' is none of fire, ocean, gray" --palette red --image p.png
+expect 2 '--palette requires --image' --palette gray
+expect 2 '--compare and --image-of-rectangles are for the method mariani_silver' --method exhaustive --compare
+expect 2 'pixels, and a PNG file at most 1431655765' --width 65536 --height 65536 --image p.png
+expect 2 "'p.jpg' must end in .png" --image p.jpg
+expect 2 '--image and --image-of-rectangles name the same file' --image p.png --image-of-rectangles p.png
+if ! "$program" --backend cuda --width 9 --height 9 >out 2>err; then
+  expect 4 'the cuda backend cannot run' --backend cuda --width 9 --height 9
+fi
+echo "all as expected"
