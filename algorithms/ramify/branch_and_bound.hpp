@@ -2,15 +2,16 @@
 #pragma once
 
 /// \file
-/// Branch and bound for plain C++: two problems with compiled kernels, on the CUDA backend or on the
-/// CPU executor.
+/// Branch and bound for plain C++: two problems with compiled kernels, on the CUDA backend or on
+/// the CPU executor. A third one, n queens, is backtracking: a search without bounds.
 ///
 ///     const auto best = ramify::flow_shop(ramify::taillard_flow_shop(20, 5, 873654221));
 ///     best.makespan;                      // 1278
 ///     best.order;                         // of the jobs
 ///     ramify::knapsack({{{3, 4}, {2, 3}, {4, 5}}, 6}).profit  // --> 8: items 1 and 2
+///     ramify::count_queens(8).counts.solutions;               // 92
 ///
-/// Both results are optimal, and the same in each run. A functor cannot be passed to compiled
+/// All results are optimal, and the same in each run. A functor cannot be passed to compiled
 /// kernels. For other problems use the header template <ramify/branch_and_bound.cuh>, which
 /// describes the algorithm.
 ///
@@ -27,6 +28,7 @@
 #include <ramify/branch_and_bound/config.hpp>
 #include <ramify/branch_and_bound/flow_shop.hpp>
 #include <ramify/branch_and_bound/knapsack.hpp>
+#include <ramify/branch_and_bound/queens.hpp>
 #include <ramify/runtime/error.hpp>
 #include <stdexcept>
 
@@ -66,5 +68,14 @@ struct flow_shop_result : flow_shop_solution {
 /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
 [[nodiscard]] flow_shop_result flow_shop(const flow_shop_instance& shop,
                                          const branch_and_bound_options& options = {});
+
+struct queens_result {
+  queens_counts counts;
+  traverse_report report;
+};
+
+/// Counts all ways to place `n` queens, and waits for the result.
+/// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
+[[nodiscard]] queens_result count_queens(unsigned n, const branch_and_bound_options& options = {});
 
 }  // namespace ramify

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The permutation flow shop: in which order do jobs pass through machines so that the last one ends
-/// as early as possible? Plain C++.
+/// The permutation flow shop: in which order do jobs pass through machines so that the last one
+/// ends as early as possible? Plain C++.
 
 #include <algorithm>
 #include <array>
@@ -89,11 +89,14 @@ struct taillard_benchmark {
   std::int64_t optimum;
 };
 
-/// Returns ta001, ta002, ...
+/// Returns ta001 to ta010.
 [[nodiscard]] inline std::span<const taillard_benchmark> taillard_benchmarks() {
-  static constexpr std::array all{taillard_benchmark{5, 873'654'221, 1278},
-                                  taillard_benchmark{5, 379'008'056, 1359},
-                                  taillard_benchmark{5, 1'866'992'158, 1081}};
+  static constexpr std::array all{
+      taillard_benchmark{5, 873'654'221, 1278},   taillard_benchmark{5, 379'008'056, 1359},
+      taillard_benchmark{5, 1'866'992'158, 1081}, taillard_benchmark{5, 216'771'124, 1293},
+      taillard_benchmark{5, 495'070'989, 1235},   taillard_benchmark{5, 402'959'317, 1195},
+      taillard_benchmark{5, 1'369'363'414, 1234}, taillard_benchmark{5, 2'021'925'980, 1206},
+      taillard_benchmark{5, 573'109'518, 1230},   taillard_benchmark{5, 88'325'120, 1108}};
   return all;
 }
 
@@ -120,8 +123,8 @@ struct flow_shop_solution {
 /// Returns a good order: jobs are inserted where the makespan is smallest, those of the longest
 /// times first.
 ///
-/// Source: M. Nawaz, E. E. Enscore, I. Ham: A heuristic algorithm for the m-machine, n-job flow-shop
-/// sequencing problem. Omega 11, 1983.
+/// Source: M. Nawaz, E. E. Enscore, I. Ham: A heuristic algorithm for the m-machine, n-job
+/// flow-shop sequencing problem. Omega 11, 1983.
 /// \throws std::invalid_argument if validate() refuses the instance
 [[nodiscard]] inline flow_shop_solution neh_order(const flow_shop_instance& shop) {
   validate(shop);

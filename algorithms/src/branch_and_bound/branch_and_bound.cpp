@@ -28,4 +28,15 @@ flow_shop_result flow_shop(const flow_shop_instance& shop,
   return result;
 }
 
+queens_result count_queens(unsigned n, const branch_and_bound_options& options) {
+  validate_queens(n);
+  validate(options);
+  queens_result result{};
+  result.report =
+      detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
+        return detail::facade::count_queens_on<where>(n, options, result.counts);
+      });
+  return result;
+}
+
 }  // namespace ramify

@@ -7,6 +7,8 @@
 #include <ramify/branch_and_bound.cuh>
 #include <ramify/branch_and_bound/flow_shop.cuh>
 #include <ramify/branch_and_bound/knapsack.cuh>
+#include <ramify/branch_and_bound/queens.cuh>
+#include <ramify/traverse.cuh>
 
 #include "branch_and_bound/on_backend.hpp"
 #include "facade/facade_call.cuh"
@@ -48,6 +50,20 @@ branch_and_bound_report flow_shop_on<this_build>(const flow_shop_instance& shop,
   auto report = find_best(problem.root(), problem, neh_order(shop).makespan, options, leaf);
   solution = branch_and_bound::solution_of(shop, leaf);
   return report;
+}
+
+template <>
+traverse_report count_queens_on<this_build>(unsigned n, const branch_and_bound_options& options,
+                                            queens_counts& counts) {
+  const std::uint32_t all = (std::uint32_t{1} << n) - 1;
+  facade_call call(options.pending_launches);
+  auto found =
+      ramify::traverse(branch_and_bound::queens_node{}, branch_and_bound::queens_expand{all},
+                       branch_and_bound::queens_visit{all}, branch_and_bound::add_queens{},
+                       queens_counts{}, call.stream(), options);
+  counts = found.value;
+  static_cast<run_times&>(found.report) = call.finish();
+  return found.report;
 }
 
 }  // namespace ramify::detail::facade
