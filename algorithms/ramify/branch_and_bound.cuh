@@ -21,7 +21,8 @@
 ///
 /// Node       trivially copyable, default-constructible, at most 744 bytes.
 /// degree     degree(node): the number of children, fewer than 2^32; 0 for a leaf.
-/// child      child(node, i): child number i, 0 <= i < degree. Both are pure functions.
+/// child      child(node, i): child number i, 0 <= i < degree. Both are pure functions. Child 0
+///            should be the most promising one: warps visit it first, to find a good incumbent.
 /// bound      bound(node): at most the value of each leaf below the node. A larger number loses
 ///            solutions. Called for nodes with children only.
 /// value      value(leaf): the value, or no_solution. To maximize, use negative values, or what is

@@ -37,7 +37,7 @@ using ramify::traverse_strategy;
 
 namespace {
 
-const cost_tree bushy{.levels = 9, .arity = 3, .seed = 5};
+const cost_tree bushy{.levels = effort() < 0.1 ? 5u : 9u, .arity = 3, .seed = 5};
 
 /// Returns a configuration for each strategy on a route.
 std::vector<branch_and_bound_config> all_configs(route taken) {
@@ -68,10 +68,12 @@ BOOST_DATA_TEST_CASE(the_first_best_leaf_is_found_under_every_limit,
   for (const branch_and_bound_config& config : all_configs(taken)) {
     const auto report = expect_best(bushy, expected, config, std::size_t(limit));
     BOOST_TEST(report.taken == (limit >= 32 ? taken : route::flat));
-    // Without an incumbent before the last level, task_per_node prunes nothing.
     const std::uint64_t nodes = report.expanded + report.pruned + report.leaves;
     BOOST_TEST(nodes <= expected.nodes);
-    if (config.strategy == traverse_strategy::work_sharing) BOOST_TEST(nodes < expected.nodes / 2);
+    // Without an incumbent before the last level, task_per_node prunes nothing. On a GPU so many
+    // warps begin at once that they visit most of so small a tree.
+    const bool prunes = config.strategy == traverse_strategy::work_sharing && !RAMIFY_ON_CUDA;
+    if (prunes && effort() == 1) BOOST_TEST(nodes < expected.nodes / 2);
     BOOST_TEST(report.incumbent_updates >= 1u);
     BOOST_TEST(report.incumbent_updates <= report.leaves);
   }
@@ -126,7 +128,8 @@ BOOST_AUTO_TEST_CASE(a_wrong_bound_is_noticed) {
   BOOST_TEST(lost > 0u);
 }
 
-BOOST_AUTO_TEST_CASE(paths_are_long_or_an_error) {
+BOOST_AUTO_TEST_CASE(paths_are_long_or_an_error,
+                     *boost::unit_test::precondition(not_under_thread_sanitizer)) {
   const auto search = [](unsigned levels, unsigned arity) {
     const cost_tree tree{.levels = levels, .arity = arity, .is_comb = true};
     return ramify::branch_and_bound(tree.root(), tree, nullptr, {{}, 0, 3});  // one path of nodes
@@ -147,7 +150,7 @@ BOOST_AUTO_TEST_CASE(paths_are_long_or_an_error) {
 
 BOOST_AUTO_TEST_CASE(every_schedule_finds_the_same_leaf,
                      *boost::unit_test::precondition(on_the_executor)) {
-  const cost_tree tree{.levels = 6, .arity = 3, .seed = 3};
+  const cost_tree tree = effort() < 1 ? cost_tree{5, 3, 5} : cost_tree{6, 3, 3};
   const best_leaf expected = exhaustive_search(tree);
   BOOST_TEST(expected.equal > 1u);
   std::vector<std::string> schedules{"eager", "late"};
@@ -243,7 +246,8 @@ BOOST_AUTO_TEST_CASE(knapsacks_have_the_profit_of_dynamic_programming) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(large_knapsacks_have_the_profit_of_dynamic_programming) {
+BOOST_AUTO_TEST_CASE(large_knapsacks_have_the_profit_of_dynamic_programming,
+                     *boost::unit_test::precondition(not_under_thread_sanitizer)) {
   for (const std::int64_t correlation : {100, 1'000}) {
     const auto instance = ramify::random_knapsack(
         {.items = ramify::max_knapsack_items, .largest = 1'000, .correlation = correlation});
@@ -290,7 +294,8 @@ BOOST_DATA_TEST_CASE(flow_shops_have_the_first_best_order, data::make({0, 1, 2, 
   }
 }
 
-BOOST_AUTO_TEST_CASE(taillards_benchmark_has_the_published_optimum) {
+BOOST_AUTO_TEST_CASE(taillards_benchmark_has_the_published_optimum,
+                     *boost::unit_test::precondition(not_under_thread_sanitizer)) {
   int piece = 0;
   for (const auto& benchmark : ramify::taillard_benchmarks()) {
     // ta002 and ta005 have some million nodes, the others have less than 100,000.

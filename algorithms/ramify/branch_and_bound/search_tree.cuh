@@ -68,8 +68,12 @@ struct expand_node : search<Problem> {
     atomicAdd(&this->incumbent->too_deep, bits64{1});
     return 0;
   }
+  /// Returns the children in reverse order: a warp of traverse() pushes them on its stack, so that
+  /// it continues with the last one, which is child 0 of the problem.
   [[nodiscard]] __device__ search_node<Node> child(const search_node<Node>& n, unsigned i) const {
-    return {this->problem.child(n.node, i), n.paths.child(i, this->problem.degree(n.node))};
+    const unsigned degree = this->problem.degree(n.node);
+    const unsigned mine = degree - 1 - i;
+    return {this->problem.child(n.node, mine), n.paths.child(mine, degree)};
   }
 };
 
