@@ -43,6 +43,7 @@ for route in device flat; do
   example tree_search --tree small --verify --route $route
   example tree_search --tree T3 --verify --route $route
   example mandelbrot --width 600 --height 500 --route $route
+  example search flow-shop --taillard 1 --verify --route $route
   for shape in random path star forest; do
     example rooted_tree --route $route --generate $shape --n 100000 --shuffle --verify
   done

@@ -25,6 +25,7 @@ fly() { nbody --plummer 5 --steps 1 --backend cpu --quiet "$@"; }
 nbody_long() { nbody --plummer 100000 --steps 100000 --backend cpu --quiet "$@"; }
 tree() { rooted_tree --generate path --n 5 --backend cpu "$@"; }
 search() { tree_search --tree small --backend cpu "$@"; }
+solve() { timeout 20 "$bin/search" "$@"; } # the function search is above
 walk() { graph --input in/edges --vertices 3 --source 0 --backend cpu --quiet "$@"; }
 picture() { mandelbrot --width 70 --height 50 --max-iterations 50 --backend cpu --quiet "$@"; }
 area() { quadrature --dimensions 2 --relative-tolerance 1e-3 --backend cpu --quiet "$@"; }
@@ -51,6 +52,7 @@ cp bodies bodies.png
 printf '\xef\xbb\xbf3\n1\n' >bom
 printf '\xef\xbb\xbf-1\n0\n' >bom_parents
 printf '\xef\xbb\xbfx,y,z,vx,vy,vz,m\n1,2,3,4,5,6,7\n' >bom_bodies
+printf '\xef\xbb\xbf3 1\n1 2\n' >bom_items
 printf '\xff\xfe3\0\n\0' >utf16
 printf '1\n\0002\n' >nul
 printf '1\n\33[2Jx\n' >escape
@@ -492,6 +494,27 @@ done <<'TABLE'
 0 ~ - ~ echo old >o.png; chmod 444 o.png; picture --image o.png --force && [ "$(stat -c %a o.png)" = 444 ] && [ "$(wc -c <o.png)" -gt 99 ]
 # ---- reports of the three programs ----
 0 ~ - ~ for run in walk area picture; do $run --report json >o && grep -q '^  "version": ' o && grep -q '^  "work_ms": ' o && grep -q '^  "seconds": ' o || exit 1; done
+# ---- branch and bound ----
+0 ~ - ~ solve --help
+0 ~ - ~ solve --version && grep -Eq '^search \(Ramify\) [0-9]' out
+2 ~ did you mean --taillard? ~ solve flow-shop --tailard 1
+2 ~ unknown argument 'queens'; --help lists the options ~ solve knapsack queens
+2 ~ problem '' is none of knapsack ~ solve ''
+2 ~ '-1' is not a whole number ~ solve knapsack --weight-limit -1
+2 ~ '18446744073709551616' is too large ~ solve flow-shop --seed 18446744073709551616
+2 ~ '0' is not a whole number of at least 1 and at most 27 ~ solve queens --n 0
+2 ~ --output is the input file of --input, which is never changed ~ solve knapsack --input in/pairs --output in/pairs
+0 ~ - ~ solve knapsack --input in/pairs --weight-limit 3 --backend cpu --output o && [ "$(cat o)" = 1 ]
+0 ~ - ~ solve knapsack --input in/bom_items --backend cpu
+0 ~ - ~ solve knapsack --input - --backend cpu --output - <in/pairs 2>report && grep -q '^profit: 2' report
+3 ~ in/utf16 is text in UTF-16; convert it to UTF-8 ~ solve flow-shop --input in/utf16
+3 ~ in/nul, line 2: '\x002' is not a list of whole numbers ~ solve flow-shop --input in/nul
+3 ~ in/huge, line 1: '99999999999999999999999' is not a list of whole numbers ~ solve flow-shop --input in/huge
+3 ~ No such file ~ solve knapsack --input nowhere
+5 ~ readonly ~ solve knapsack --output readonly
+5 ~ cannot write standard output: No space left on device ~ solve queens --backend cpu >/dev/full
+4 ~ the cuda backend cannot run ~ solve queens --device 4096 --trace o.html
+0 ~ - ~ for p in knapsack flow-shop queens; do solve $p --backend cpu --report json >o && grep -q '^  "version": ' o && grep -q '^  "work_ms": ' o && grep -q '^  "seconds": ' o || exit 1; done
 TABLE
 
 cksum in/* | cmp - before || { echo "FAILED: an input file was changed"; failures=$((failures + 1)); }

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// branch_and_bound(): finds a leaf with the smallest value in a tree whose nodes have lower
+/// bounds.
+///
+///     struct cheapest_tour {  // a node is the beginning of a tour
+///       const int* length;
+///       __device__ unsigned degree(const tour& t) const { return t.unvisited(); }  // 0: a leaf
+///       __device__ tour child(const tour& t, unsigned i) const { return t.extended_by(i); }
+///       __device__ std::int64_t bound(const tour& t) const { ... }  // no leaf below is cheaper
+///       __device__ std::int64_t value(const tour& t) const { ... }  // of a leaf
+///     };
+///     const auto best = ramify::branch_and_bound(start, cheapest_tour{length});
+///     best.value;     // the smallest value of all leaves
+///     best.solution;  // the first leaf, depth first, that has it
+///
+/// Compiled by nvcc, it runs on the GPU: with grids that launch grids if -rdc=true is given, else
+/// on the flat route. Compiled by a C++ compiler, it runs on the CPU executor.
+///
+/// Node       trivially copyable, default-constructible, at most 744 bytes.
+/// degree     degree(node): the number of children, fewer than 2^32; 0 for a leaf.
+/// child      child(node, i): child number i, 0 <= i < degree. Both are pure functions. Child 0
+///            should be the most promising one: warps visit it first, to find a good incumbent.
+/// bound      bound(node): at most the value of each leaf below the node. A larger number loses
+///            solutions. Called for nodes with children only.
+/// value      value(leaf): the value, or no_solution. To maximize, use negative values, or what is
+///            lost from an upper limit.
+/// Result     the smallest value, and of all leaves that have it the first one in the order of a
+///            depth-first search that visits the children in the order of their numbers. It is the
+///            same in each run, for all routes, strategies and limits.
+/// Incumbent  all grids share the best value that has been found, in one 64-bit number, and prune
+///            the nodes that cannot lead to a better leaf. The number also has the first bits of
+///            the leaf's path, so most nodes of equal bound are pruned, too.
+/// Paths      the product of the degrees of all nodes from the root to a leaf must be less than
+///            2^64: for example 63 levels of two children, or all orders of 20 jobs.
+/// Scratch    a few numbers, one Node, and the scratch memory of a traversal (ramify/traverse.cuh).
+///            It comes from Ramify's stream-ordered pool, or from the caller.
+/// Stream     the search is ordered after earlier work in the stream; see branch_and_bound_async().
+/// Graphs     a stream that is being captured can record a search; see traverse_async().
+/// Launches   as traverse() with the same configuration. If there is a solution, get() launches one
+///            grid of one thread, which follows the path of the solution from the root.
+/// Errors     std::invalid_argument for a bad argument, before anything is launched;
+///            std::length_error if a path is too long or the frontier exceeded config.capacity;
+///            std::domain_error if a leaf has a value less than config.lower; unavailable,
+///            cuda_error, device_launch_error.
+/// Complexity the number of visited nodes depends on the bound and, because an early incumbent
+///            prunes more, on the order of the visits. At least O(depth) sequential steps.
+/// Not for    values that are not whole numbers: scale and round them. Best-first search, which
+///            visits fewer nodes and needs memory for all open nodes.
+/// Source     A. H. Land, A. G. Doig: An automatic method of solving discrete programming problems,
+///            1960. The shared incumbent is that of parallel branch and bound since the 1980s.
+
+#include <ramify/runtime/requirements.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <ramify/branch_and_bound/config.hpp>
+#include <ramify/branch_and_bound/search_tree.cuh>
+#include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/stream.cuh>
+#include <ramify/runtime/trace_recorder.cuh>
+#include <ramify/traverse.cuh>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+template <class Node>
+struct branch_and_bound_result {
+  bool found = false;                ///< whether a leaf has a value of at most config.upper
+  std::int64_t value = no_solution;  ///< the smallest value
+  Node solution{};                   ///< the first leaf, depth first, with this value
+  branch_and_bound_report report;
+};
+
+/// A search that branch_and_bound_async() has started. Movable; a moved-from run may only be
+/// destroyed. Destroying a run before get() checks nothing.
+template <class Node, class Problem>
+class [[nodiscard("call get(): it waits, checks and returns the result")]] branch_and_bound_run {
+  using search_node = detail::branch_and_bound::search_node<Node>;
+  using expand = detail::branch_and_bound::expand_node<Node, Problem>;
+  using visit = detail::branch_and_bound::visit_node<Node, Problem>;
+  using total = detail::branch_and_bound::search_total;
+  using incumbent = detail::branch_and_bound::shared_incumbent;
+  using traversal =
+      traverse_run<search_node, expand, visit, detail::branch_and_bound::better_leaf, total>;
+  static_assert(std::is_trivially_copyable_v<Node>, "device memory holds plain bits");
+
+ public:
+  /// Starts a run; see branch_and_bound_async().
+  branch_and_bound_run(const Node& root, const Problem& problem, cudaStream_t stream,
+                       const branch_and_bound_config& config, scratch_memory scratch)
+      : state_(std::make_unique<run_state>(root, problem, stream, config, scratch)) {}
+
+  /// Waits for the search and returns its result. Like traverse_run::get(), it launches the grids
+  /// that kernels could not launch, and on the flat route the remaining ones.
+  ///
+  /// Must be called once only, except for a captured run; see traverse_run::get().
+  /// \throws cuda_error, device_launch_error, std::length_error, std::domain_error;
+  ///         std::logic_error while the stream is being captured
+  branch_and_bound_result<Node> get() {
+    const auto all = state_->traversal_run.get();
+    const incumbent shared =
+        read_back(state_->parts.shared, state_->stream, "reading the incumbent");
+    branch_and_bound_result<Node> result;
+    static_cast<traverse_report&>(result.report) = all.report;
+    result.report.scratch_bytes = state_->scratch.size();
+    result.report.expanded = all.value.expanded;
+    result.report.pruned = all.value.pruned;
+    result.report.leaves = all.value.leaves;
+    result.report.incumbent_updates = shared.updates;
+    check_leaves(all.value, shared);
+    if (all.value.value == no_solution) return result;
+    result.found = true;
+    result.value = all.value.value;
+    result.solution = solution_at(all.value.path);
+    ++result.report.host_grids;
+    return result;
+  }
+
+  /// Returns the device memory that a run needs, in bytes. Requires a valid configuration.
+  /// \throws std::invalid_argument for a capacity that is too small for this device; unavailable,
+  ///         cuda_error
+  [[nodiscard]] static std::size_t scratch_bytes(const branch_and_bound_config& config) {
+    return pieces(nullptr, config).bytes;
+  }
+
+ private:
+  /// The parts of the scratch memory.
+  struct pieces {
+    pieces(void* base, const branch_and_bound_config& config) {
+      memory_layout layout(base);
+      shared = layout.take<incumbent>(1);
+      leaf = layout.take<Node>(1);
+      of_traversal.bytes = traversal::scratch_bytes(config);
+      of_traversal.data = layout.take<std::byte>(of_traversal.bytes);
+      bytes = layout.size();
+    }
+    incumbent* shared;
+    Node* leaf;
+    scratch_memory of_traversal;
+    std::size_t bytes;
+  };
+
+  static scratch_space take_scratch(cudaStream_t stream, const branch_and_bound_config& config,
+                                    const scratch_memory& given) {
+    validate(config);
+    const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
+    const std::size_t bytes = scratch_bytes(config);
+    check_scratch(given, bytes, is_being_captured(stream), "branch_and_bound");
+    return {given, bytes, stream};
+  }
+
+  /// Clears the incumbent in stream order. Returns the scratch memory of the traversal.
+  static scratch_memory clear(const pieces& all, cudaStream_t stream) {
+    check(cudaMemsetAsync(all.shared, 0, sizeof *all.shared, stream), "clearing the counts");
+    check(cudaMemsetAsync(&all.shared->code, 0xff, sizeof all.shared->code, stream),
+          "clearing the incumbent");
+    return all.of_traversal;
+  }
+
+  void check_leaves(const total& all, const incumbent& shared) const {
+    if (shared.too_deep != 0) {
+      throw std::length_error(
+          "branch_and_bound: a path is too long: the product of its degrees must be less than "
+          "2^64");
+    }
+    if (all.value < state_->config.lower) {
+      throw std::domain_error("branch_and_bound: a leaf has the value " +
+                              std::to_string(all.value) +
+                              "; no value may be less than branch_and_bound_config.lower, which "
+                              "is " +
+                              std::to_string(state_->config.lower));
+    }
+  }
+
+  /// Returns the leaf at the end of a path. Waits for the stream.
+  Node solution_at(detail::branch_and_bound::bits64 path) const {
+    const run_state& run = *state_;
+    detail::trace_recorder recorder(run.config.trace, run.stream);
+    check(launch(detail::branch_and_bound::follow_path<Node, Problem>, {1, 1}, run.stream, run.root,
+                 run.problem, path, run.parts.leaf, recorder.ticket())
+              .code(),
+          "launching follow_path");
+    const Node leaf = read_back(run.parts.leaf, run.stream, "reading the solution");
+    recorder.read();
+    return leaf;
+  }
+
+  /// A run with its scratch memory. One pointer owns it, so that a move assignment destroys the
+  /// members of the replaced run in the order of the destructor, too.
+  struct run_state {
+    run_state(const Node& root_node, const Problem& of, cudaStream_t on,
+              const branch_and_bound_config& how, const scratch_memory& given)
+        : root(root_node),
+          problem(of),
+          stream(on),
+          config(how),
+          scratch(take_scratch(on, how, given)),
+          parts(scratch.data(), how),
+          traversal_run({root, detail::branch_and_bound::path_range::all()}, expand{search()},
+                        visit{search()}, {}, total::none(), on, how, clear(parts, on)) {}
+
+    [[nodiscard]] detail::branch_and_bound::search<Problem> search() const {
+      return {problem, detail::branch_and_bound::incumbent_packing(config), parts.shared};
+    }
+
+    Node root;
+    Problem problem;
+    cudaStream_t stream;
+    branch_and_bound_config config;
+    scratch_space scratch;
+    pieces parts;
+    traversal traversal_run;  // destroyed before its memory
+  };
+
+  std::unique_ptr<run_state> state_;
+};
+
+/// Starts the search of the tree with this root, in `stream`. The functor is copied.
+///
+/// Returns without waiting, with the one exception that traverse_async() states. The returned run's
+/// get() waits.
+///
+/// \param scratch  branch_and_bound_scratch_bytes() bytes of device memory, aligned to 256 bytes,
+///                 which must stay allocated until get() has returned. The default allocates it in
+///                 stream order. A stream that is being captured requires it.
+/// \throws std::invalid_argument, unavailable, cuda_error
+template <class Node, class Problem>
+branch_and_bound_run<Node, Problem> branch_and_bound_async(
+    const Node& root, const Problem& problem, cudaStream_t stream = nullptr,
+    const branch_and_bound_config& config = {}, scratch_memory scratch = {}) {
+  return {root, problem, stream, config, scratch};
+}
+
+/// Searches the tree with this root, waits for `stream`, and returns the smallest value and its
+/// first leaf. Parameters as of branch_and_bound_async().
+/// \throws std::invalid_argument, std::length_error, std::domain_error, unavailable, cuda_error,
+///         device_launch_error
+template <class Node, class Problem>
+branch_and_bound_result<Node> branch_and_bound(const Node& root, const Problem& problem,
+                                               cudaStream_t stream = nullptr,
+                                               const branch_and_bound_config& config = {},
+                                               scratch_memory scratch = {}) {
+  return branch_and_bound_async(root, problem, stream, config, scratch).get();
+}
+
+/// Returns the device memory that a search with these types needs, in bytes.
+/// \throws std::invalid_argument, unavailable, cuda_error
+template <class Node, class Problem>
+[[nodiscard]] std::size_t branch_and_bound_scratch_bytes(
+    const branch_and_bound_config& config = {}) {
+  validate(config);
+  return branch_and_bound_run<Node, Problem>::scratch_bytes(config);
+}
+
+}  // namespace ramify::inline RAMIFY_BUILD

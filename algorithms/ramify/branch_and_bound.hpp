@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Branch and bound for plain C++: two problems with compiled kernels, on the CUDA backend or on
+/// the CPU executor. A third one, n queens, is backtracking: a search without bounds.
+///
+///     const auto best = ramify::flow_shop(ramify::taillard_flow_shop(20, 5, 873654221));
+///     best.makespan;                      // 1278
+///     best.order;                         // of the jobs
+///     ramify::knapsack({{{3, 4}, {2, 3}, {4, 5}}, 6}).profit  // --> 8: items 1 and 2
+///     ramify::count_queens(8).counts.solutions;               // 92
+///
+/// All results are optimal, and the same in each run. A functor cannot be passed to compiled
+/// kernels. For other problems use the header template <ramify/branch_and_bound.cuh>, which
+/// describes the algorithm.
+///
+/// Waits      until the search is complete.
+/// Errors     std::invalid_argument for a bad argument, and unavailable for a backend or a route
+///            that this machine or build cannot run, both before anything is launched;
+///            std::length_error if the frontier exceeded options.capacity; cuda_error,
+///            device_launch_error.
+/// Complexity exponential in the worst case: the bounds decide how many nodes are visited.
+
+#include <ramify/runtime/requirements.hpp>
+
+#include <cstddef>
+#include <ramify/branch_and_bound/config.hpp>
+#include <ramify/branch_and_bound/flow_shop.hpp>
+#include <ramify/branch_and_bound/knapsack.hpp>
+#include <ramify/branch_and_bound/queens.hpp>
+#include <ramify/runtime/error.hpp>
+#include <stdexcept>
+
+namespace ramify {
+
+/// Options of the compiled searches: the configuration of the traversal, the backend and its launch
+/// limit. The functions know the range of the values.
+struct branch_and_bound_options : traverse_config {
+  ramify::backend backend = ramify::backend::automatic;
+  /// Pending-launch limit of the backend during the call; 0 leaves it unchanged. The report states
+  /// the limit that was granted. No other thread may launch grids during the call.
+  std::size_t pending_launches = 0;
+};
+
+/// Checks options. \throws std::invalid_argument naming the field and its range
+inline void validate(const branch_and_bound_options& options) {
+  validate(static_cast<const traverse_config&>(options));
+  check_enumerator(options.backend, "branch_and_bound_options.backend");
+}
+
+struct knapsack_result : knapsack_solution {
+  branch_and_bound_report report;
+};
+
+/// Finds the items of most profit whose weight is at most the capacity, and waits for the result.
+/// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
+[[nodiscard]] knapsack_result knapsack(const knapsack_instance& instance,
+                                       const branch_and_bound_options& options = {});
+
+struct flow_shop_result : flow_shop_solution {
+  branch_and_bound_report report;
+};
+
+/// Finds an order of the jobs with the smallest makespan, and waits for the result. Of all such
+/// orders it is the first one of a depth-first search that chooses the first job, the last job, the
+/// second job, the last but one, and so on, and tries the jobs in the order of their numbers.
+/// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
+[[nodiscard]] flow_shop_result flow_shop(const flow_shop_instance& shop,
+                                         const branch_and_bound_options& options = {});
+
+struct queens_result {
+  queens_counts counts;
+  traverse_report report;
+};
+
+/// Counts all ways to place `n` queens, and waits for the result.
+/// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
+[[nodiscard]] queens_result count_queens(unsigned n, const branch_and_bound_options& options = {});
+
+}  // namespace ramify

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Configuration and report of branch_and_bound(); plain C++.
+
+#include <cstdint>
+#include <limits>
+#include <ostream>
+#include <ramify/traverse/config.hpp>
+#include <stdexcept>
+#include <string>
+
+namespace ramify {
+
+/// The value of a leaf that is no solution.
+inline constexpr std::int64_t no_solution = std::numeric_limits<std::int64_t>::max();
+
+/// Configuration of branch_and_bound(): that of the traversal that visits the nodes, and the range
+/// of the values that are searched.
+struct branch_and_bound_config : traverse_config {
+  /// No leaf may have a smaller value.
+  std::int64_t lower = 0;
+  /// Leaves with a larger value are no solutions. The value of a heuristic's solution is a good
+  /// choice, because nodes are pruned before a first solution is found. The range must have fewer
+  /// than 2^62 values. A short range leaves more bits of the incumbent to the tie-break.
+  std::int64_t upper = (std::int64_t{1} << 31) - 1;
+};
+
+/// Checks a configuration. \throws std::invalid_argument naming the field and its range
+inline void validate(const branch_and_bound_config& config) {
+  validate(static_cast<const traverse_config&>(config));
+  const auto values = static_cast<std::uint64_t>(config.upper) -
+                      static_cast<std::uint64_t>(config.lower);  // wraps correctly
+  if (config.upper < config.lower || values >= std::uint64_t{1} << 62) {
+    throw std::invalid_argument("branch_and_bound_config.upper is " + std::to_string(config.upper) +
+                                "; it must be at least lower, which is " +
+                                std::to_string(config.lower) + ", and less than lower + 2^62");
+  }
+}
+
+/// Report of branch_and_bound(). The counts depend on the order in which nodes are visited, so they
+/// differ from run to run.
+struct branch_and_bound_report : traverse_report {
+  std::uint64_t expanded = 0;           ///< nodes whose children were visited
+  std::uint64_t pruned = 0;             ///< nodes that cannot lead to a better solution
+  std::uint64_t leaves = 0;             ///< nodes without children
+  std::uint64_t incumbent_updates = 0;  ///< leaves that replaced the incumbent
+};
+
+/// Prints each field as a line "name: value".
+inline std::ostream& operator<<(std::ostream& out, const branch_and_bound_report& r) {
+  return out << static_cast<const traverse_report&>(r) << "expanded: " << r.expanded
+             << "\npruned: " << r.pruned << "\nleaves: " << r.leaves
+             << "\nincumbent updates: " << r.incumbent_updates << '\n';
+}
+
+}  // namespace ramify

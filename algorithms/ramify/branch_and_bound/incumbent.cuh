@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The incumbent: the best solution that any grid has found so far, in one 64-bit number.
+///
+///     value - lower (as many bits as the range needs) | the first bits of the path
+///
+/// A smaller number is a smaller value or, among equal values, an earlier path. So one atomicMin
+/// updates both, and one load reads both.
+
+#include <cstdint>
+#include <ramify/branch_and_bound/config.hpp>
+#include <ramify/runtime/residency.cuh>
+
+namespace ramify::detail::branch_and_bound::inline RAMIFY_BUILD {
+
+using bits64 = unsigned long long;
+
+/// The paths below a node, an interval of numbers. The root has all of them. The children of a node
+/// divide its interval in their order, so the order of the numbers is the order of a depth-first
+/// search, and each leaf has a number of its own.
+struct path_range {
+  bits64 first;
+  bits64 size;
+
+  /// Returns the range of the root.
+  [[nodiscard]] __host__ __device__ static path_range all() { return {0, ~bits64{0}}; }
+
+  /// Returns the range of child number `i` of `degree`. If its size is 0, the path is too long.
+  [[nodiscard]] __host__ __device__ path_range child(unsigned i, unsigned degree) const {
+    const bits64 step = degree == 1 ? size : size / degree;
+    return {first + i * step, step};
+  }
+  /// Returns the number of the child, of `degree`, whose range contains `path`.
+  [[nodiscard]] __host__ __device__ unsigned child_with(bits64 path, unsigned degree) const {
+    return degree == 1 ? 0 : static_cast<unsigned>((path - first) / (size / degree));
+  }
+};
+
+/// What the grids of a run share, in device memory.
+struct shared_incumbent {
+  bits64 code;      ///< initially all ones: no solution
+  bits64 updates;   ///< number of times that a leaf has replaced the code
+  bits64 too_deep;  ///< number of nodes whose children found no path numbers
+};
+
+/// How a value and a path are packed into a code.
+struct incumbent_packing {
+  std::int64_t lower;
+  std::int64_t upper;
+  unsigned path_bits;
+
+  explicit incumbent_packing(const branch_and_bound_config& config)
+      : lower(config.lower), upper(config.upper), path_bits(63) {
+    const auto values = static_cast<bits64>(upper) - static_cast<bits64>(lower);
+    while (path_bits > 1 && values >> (64 - path_bits) != 0) --path_bits;
+  }
+
+  /// Returns the code of a value that is at most `upper`. A bound may be less than `lower`.
+  [[nodiscard]] __host__ __device__ bits64 code(std::int64_t value, bits64 path) const {
+    const bits64 offset =
+        value < lower ? 0 : static_cast<bits64>(value) - static_cast<bits64>(lower);
+    return offset << path_bits | path >> (64 - path_bits);
+  }
+};
+
+}  // namespace ramify::detail::branch_and_bound::inline RAMIFY_BUILD

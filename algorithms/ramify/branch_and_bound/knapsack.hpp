@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The 0/1 knapsack problem: which items of most profit have at most a given weight? Plain C++.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace ramify {
+
+/// The maximum number of items of a knapsack problem.
+inline constexpr std::size_t max_knapsack_items = 63;
+
+struct knapsack_item {
+  std::int64_t weight;
+  std::int64_t profit;
+};
+
+/// A knapsack problem. Weights and profits are in [0, 2^31).
+struct knapsack_instance {
+  std::vector<knapsack_item> items;
+  std::int64_t capacity = 0;  ///< at least 0
+};
+
+/// Checks an instance. \throws std::invalid_argument naming the item, the field and its range
+inline void validate(const knapsack_instance& instance) {
+  const auto require = [](bool valid, const std::string& field, std::int64_t value,
+                          const char* range) {
+    if (valid) return;
+    throw std::invalid_argument("knapsack_instance." + field + " is " + std::to_string(value) +
+                                "; it must be " + range);
+  };
+  const std::size_t n = instance.items.size();
+  require(n <= max_knapsack_items, "items.size()", static_cast<std::int64_t>(n), "at most 63");
+  require(instance.capacity >= 0, "capacity", instance.capacity, "at least 0");
+  constexpr std::int64_t end = std::int64_t{1} << 31;
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto& [weight, profit] = instance.items[i];
+    const std::string item = "items[" + std::to_string(i) + "].";
+    require(weight >= 0 && weight < end, item + "weight", weight, "in [0, 2^31)");
+    require(profit >= 0 && profit < end, item + "profit", profit, "in [0, 2^31)");
+  }
+}
+
+/// How the profits of random instances depend on the weights. Correlated instances are harder.
+struct knapsack_generator {
+  std::size_t items = 40;
+  std::int64_t largest = 1000;     ///< weights are uniform in [1, largest]
+  std::int64_t correlation = 100;  ///< profits differ from their weights by at most this number
+  std::uint64_t seed = 1;
+};
+
+/// Returns a random instance whose capacity is half of all weight. (Weakly correlated instances, as
+/// in S. Martello, P. Toth: Knapsack problems, 1990.) The same seed gives the same instance on all
+/// machines. \throws std::invalid_argument naming the field and its range
+[[nodiscard]] inline knapsack_instance random_knapsack(const knapsack_generator& g) {
+  constexpr std::int64_t most = 1'000'000'000;
+  const auto require = [](bool valid, const char* field, const char* range) {
+    if (valid) return;
+    throw std::invalid_argument(std::string("knapsack_generator.") + field + " must be " + range);
+  };
+  require(g.items <= max_knapsack_items, "items", "at most 63");
+  require(g.largest >= 1 && g.largest <= most, "largest", "in [1, 10^9]");
+  require(g.correlation >= 0 && g.correlation <= most, "correlation", "in [0, 10^9]");
+  std::mt19937_64 random(g.seed);
+  const auto below = [&](std::int64_t n) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
+  };
+  knapsack_instance instance;
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < g.items; ++i) {
+    const std::int64_t weight = 1 + below(g.largest);
+    const std::int64_t profit = weight - g.correlation + below(2 * g.correlation + 1);
+    instance.items.push_back({weight, std::max<std::int64_t>(profit, 1)});
+    sum += weight;
+  }
+  instance.capacity = sum / 2;
+  return instance;
+}
+
+/// The best items of a knapsack problem.
+struct knapsack_solution {
+  std::int64_t profit = 0;
+  std::int64_t weight = 0;
+  /// The indices of the chosen items, in increasing order. Of all choices with this profit, it is
+  /// the first one of a depth-first search that decides on the items in the order of decreasing
+  /// profit per weight, and first takes an item, then leaves it.
+  std::vector<std::size_t> chosen;
+};
+
+namespace detail::branch_and_bound {
+
+/// Returns the indices of the items that fit alone, in the order of decreasing profit per weight,
+/// and of their indices where it is equal.
+[[nodiscard]] inline std::vector<std::size_t> knapsack_order(const knapsack_instance& instance) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < instance.items.size(); ++i) {
+    const auto& [weight, profit] = instance.items[i];
+    if (weight <= instance.capacity && profit > 0) order.push_back(i);
+  }
+  std::ranges::stable_sort(order, [&](std::size_t i, std::size_t j) {
+    const auto& a = instance.items[i];
+    const auto& b = instance.items[j];
+    return a.profit * b.weight > b.profit * a.weight;  // both less than 2^62
+  });
+  return order;
+}
+
+}  // namespace detail::branch_and_bound
+
+}  // namespace ramify

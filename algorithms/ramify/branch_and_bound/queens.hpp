@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The n queens problem: in how many ways can n queens stand on a board of n rows so that none
+/// attacks another? Plain C++.
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+namespace ramify {
+
+/// The maximum number of queens.
+inline constexpr unsigned max_queens = 27;
+
+/// Counts of a search that places one queen in each row.
+struct queens_counts {
+  std::uint64_t solutions;
+  std::uint64_t
+      nodes;  ///< boards that the search visits: the empty one, and those after each queen
+
+  friend constexpr bool operator==(const queens_counts&, const queens_counts&) = default;
+};
+
+/// Checks a number of queens. \throws std::invalid_argument naming the range
+inline void validate_queens(unsigned n) {
+  if (n >= 1 && n <= max_queens) return;
+  throw std::invalid_argument("n is " + std::to_string(n) + "; it must be in [1, 27]");
+}
+
+/// Returns the published numbers of solutions (OEIS A000170) for 0, 1, 2, ... queens.
+[[nodiscard]] inline std::span<const std::uint64_t> published_queens() {
+  static constexpr std::array<std::uint64_t, 22> solutions{1,
+                                                           1,
+                                                           0,
+                                                           0,
+                                                           2,
+                                                           10,
+                                                           4,
+                                                           40,
+                                                           92,
+                                                           352,
+                                                           724,
+                                                           2'680,
+                                                           14'200,
+                                                           73'712,
+                                                           365'596,
+                                                           2'279'184,
+                                                           14'772'512,
+                                                           95'815'104,
+                                                           666'090'624,
+                                                           4'968'057'848,
+                                                           39'029'188'884,
+                                                           314'666'222'712};
+  return solutions;
+}
+
+}  // namespace ramify

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The functors with which branch_and_bound() calls traverse().
+///
+///     1. bound     A node whose lower bound and path give a larger code than the incumbent has no
+///                  better solution below it. It is pruned: traverse() gets the degree 0.
+///     2. branch    Any other node has the children that the problem gives it.
+///     3. leaf      The value of a leaf and its path may replace the incumbent, by an atomicMin.
+///
+/// The reduction of the traversal is the best leaf of all. The result is the same in each run: no
+/// ancestor of the best leaf is ever pruned. Its bound is at most the best value, and its path is
+/// not after the best path, so its code is at most that of any incumbent.
+
+#include <cstdint>
+#include <ramify/branch_and_bound/incumbent.cuh>
+#include <ramify/runtime/grid_trace.cuh>
+
+namespace ramify::detail::branch_and_bound::inline RAMIFY_BUILD {
+
+/// A node of the tree, as traverse() visits it.
+template <class Node>
+struct search_node {
+  Node node;
+  path_range paths;
+};
+
+/// What traverse() reduces: the best leaf, and counts of nodes.
+struct search_total {
+  std::int64_t value;  ///< no_solution if there is none
+  bits64 path;
+  bits64 expanded;
+  bits64 pruned;
+  bits64 leaves;
+
+  /// Returns the total of no nodes.
+  [[nodiscard]] __host__ __device__ static search_total none() {
+    return {no_solution, ~bits64{0}, 0, 0, 0};
+  }
+};
+
+/// The problem and the incumbent.
+template <class Problem>
+struct search {
+  Problem problem;
+  incumbent_packing packing;
+  shared_incumbent* incumbent;
+
+  /// Returns whether no solution below the node is better than the incumbent.
+  template <class Node>
+  [[nodiscard]] __device__ bool prunes(const search_node<Node>& n) const {
+    const std::int64_t bound = problem.bound(n.node);
+    return bound > packing.upper ||
+           packing.code(bound, n.paths.first) > load_relaxed(incumbent->code);
+  }
+};
+
+/// The functor that computes the children of a node.
+template <class Node, class Problem>
+struct expand_node : search<Problem> {
+  /// Returns 0 for a leaf and for a pruned node. The result depends on the incumbent; traverse()
+  /// calls the function once for each node.
+  [[nodiscard]] __device__ unsigned degree(const search_node<Node>& n) const {
+    const unsigned degree = this->problem.degree(n.node);
+    if (degree == 0 || this->prunes(n)) return 0;
+    if (n.paths.child(0, degree).size > 0) return degree;
+    atomicAdd(&this->incumbent->too_deep, bits64{1});
+    return 0;
+  }
+  /// Returns the children in reverse order: a warp of traverse() pushes them on its stack, so that
+  /// it continues with the last one, which is child 0 of the problem.
+  [[nodiscard]] __device__ search_node<Node> child(const search_node<Node>& n, unsigned i) const {
+    const unsigned degree = this->problem.degree(n.node);
+    const unsigned mine = degree - 1 - i;
+    return {this->problem.child(n.node, mine), n.paths.child(mine, degree)};
+  }
+};
+
+/// The functor that visits a node.
+template <class Node, class Problem>
+struct visit_node : search<Problem> {
+  __device__ search_total operator()(const search_node<Node>& n, unsigned degree) const {
+    search_total total = search_total::none();
+    if (degree > 0) {
+      total.expanded = 1;
+    } else if (this->problem.degree(n.node) > 0) {
+      total.pruned = 1;
+    } else {
+      total.leaves = 1;
+      const std::int64_t value = this->problem.value(n.node);
+      if (value > this->packing.upper) return total;  // no solution
+      replace_incumbent(this->packing.code(value, n.paths.first));
+      total.value = value;
+      total.path = n.paths.first;
+    }
+    return total;
+  }
+
+ private:
+  __device__ void replace_incumbent(bits64 code) const {
+    if (code >= load_relaxed(this->incumbent->code)) return;
+    if (atomicMin(&this->incumbent->code, code) > code) {
+      atomicAdd(&this->incumbent->updates, bits64{1});
+    }
+  }
+};
+
+/// The reduction of the traversal.
+struct better_leaf {
+  [[nodiscard]] __device__ search_total operator()(const search_total& a,
+                                                   const search_total& b) const {
+    const bool first = a.value < b.value || (a.value == b.value && a.path <= b.path);
+    return {first ? a.value : b.value, first ? a.path : b.path, a.expanded + b.expanded,
+            a.pruned + b.pruned, a.leaves + b.leaves};
+  }
+};
+
+/// Follows a path from the root and writes the leaf at its end. Launched with one thread.
+template <class Node, class Problem>
+__global__ void follow_path(Node root, Problem problem, bits64 path, Node* leaf,
+                            trace_ticket trace) {
+  const traced here(trace, __func__);
+  Node node = root;
+  path_range paths = path_range::all();
+  for (unsigned degree = problem.degree(node); degree > 0; degree = problem.degree(node)) {
+    const unsigned i = paths.child_with(path, degree);
+    node = problem.child(node, i);
+    paths = paths.child(i, degree);
+  }
+  *leaf = node;
+}
+
+}  // namespace ramify::detail::branch_and_bound::inline RAMIFY_BUILD

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <ramify/branch_and_bound.hpp>
+
+#include "branch_and_bound/on_backend.hpp"
+#include "facade/backend_choice.hpp"
+
+namespace ramify {
+
+knapsack_result knapsack(const knapsack_instance& instance,
+                         const branch_and_bound_options& options) {
+  validate(instance);
+  validate(options);
+  knapsack_result result;
+  result.report = detail::facade::on_backend(
+      options.backend, options.trace != nullptr,
+      [&](auto where) { return detail::facade::knapsack_on<where>(instance, options, result); });
+  return result;
+}
+
+flow_shop_result flow_shop(const flow_shop_instance& shop,
+                           const branch_and_bound_options& options) {
+  validate(shop);
+  validate(options);
+  flow_shop_result result;
+  result.report = detail::facade::on_backend(
+      options.backend, options.trace != nullptr,
+      [&](auto where) { return detail::facade::flow_shop_on<where>(shop, options, result); });
+  return result;
+}
+
+queens_result count_queens(unsigned n, const branch_and_bound_options& options) {
+  validate_queens(n);
+  validate(options);
+  queens_result result{};
+  result.report =
+      detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
+        return detail::facade::count_queens_on<where>(n, options, result.counts);
+      });
+  return result;
+}
+
+}  // namespace ramify
