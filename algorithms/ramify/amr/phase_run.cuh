@@ -187,7 +187,7 @@ class phase_run {
     const double steps_of_loop = every == 0 || config.mesh.max_level == 0 ? 100 : every;
     if (loop.wanted == flat_loop::graph ||
         (loop.wanted == flat_loop::automatic &&
-         loop_tuning::graph_pays(cells_of_mesh, steps_of_loop))) {
+         loop_tuning::graph_pays(config.step.subcycle, cells_of_mesh, steps_of_loop))) {
       flat = {.graph_iterations = steps,
               .graph_loops = steps / steps_of_loop,
               .extra_us = grids * loop_tuning::us_of_grid};
