@@ -35,7 +35,7 @@
 namespace ramify {
 
 /// Options of the compiled searches: the configuration of the traversal, the backend and its launch
-/// limit. The functions know the range of the values.
+/// limit. Each function computes the range of the values from its instance.
 struct branch_and_bound_options : traverse_config {
   ramify::backend backend = ramify::backend::automatic;
   /// Pending-launch limit of the backend during the call; 0 leaves it unchanged. The report states

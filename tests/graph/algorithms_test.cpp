@@ -11,10 +11,7 @@
 #include "exceptions.hpp"
 
 using namespace tests;
-using ramify::edge_strategy;
 using ramify::flat_loop;
-using ramify::graph_config;
-using ramify::route;
 
 BOOST_AUTO_TEST_SUITE(graph_algorithms)
 

@@ -27,15 +27,6 @@
 namespace data = boost::unit_test::data;
 using namespace tests;
 using ramify::flat_loop;
-using ramify::genz_family;
-using ramify::genz_function;
-using ramify::genz_integrand;
-using ramify::quadrature_box;
-using ramify::quadrature_config;
-using ramify::quadrature_point;
-using ramify::quadrature_result;
-using ramify::quadrature_status;
-using ramify::route;
 
 BOOST_AUTO_TEST_SUITE(quadratures)
 

@@ -67,8 +67,6 @@ template <class View>
 __device__ void load_cells(const View& view, const ghosts_of<View>& ghosts,
                            storage_of<View>& shared, int node, int rank) {
   using cells = typename View::cells;
-  // The instruction cache is small, so this loop and the next one stay loops.
-  RAMIFY_NO_UNROLL
   for (int cell = rank; cell < cells::count; cell += tuning_of<View>::threads) {
     put_primitive(view, shared, storage_of<View>::cell_entry(cell), ghosts.u.load(node, cell));
   }
@@ -80,7 +78,6 @@ __device__ void load_ghosts(const View& view, const ghosts_of<View>& ghosts,
                             storage_of<View>& shared, int node, int axis, int rank) {
   using cells = typename View::cells;
   constexpr int lines = tuning_of<View>::lines;
-  RAMIFY_NO_UNROLL
   for (int item = rank; item < 2 * cells::ghosts * lines; item += tuning_of<View>::threads) {
     const int side = item / (cells::ghosts * lines);
     const int depth = item / lines % cells::ghosts + 1;
