@@ -6,6 +6,7 @@
 /// keeps its part on a stack in shared memory. Between rounds the frontier is a list in device
 /// memory.
 
+#include <algorithm>
 #include <ramify/runtime/cuda.hpp>
 #include <ramify/runtime/residency.cuh>
 
@@ -27,8 +28,11 @@ template <class Node>
 struct work_sharing_tuning {
   static constexpr unsigned lanes = 32;
   /// Entries of a warp's stack: the preferred number, used where shared memory suffices, and the
-  /// minimum. A small stack donates its lower half more often.
-  static constexpr unsigned preferred_stack = 192;
+  /// minimum. A small stack donates its lower half more often, and a warp whose stack is almost full
+  /// visits fewer nodes per step. Small nodes use the shared memory that 192 entries of 32 bytes
+  /// take.
+  static constexpr unsigned preferred_stack =
+      std::max<unsigned>(192, 192 * 32 / sizeof(frontier_node<Node>));
   static constexpr unsigned min_stack = 2 * lanes;
   /// Bytes of shared memory per block that every GPU and the CPU executor provide.
   static constexpr unsigned guaranteed_shared_bytes = 48 * 1024;
