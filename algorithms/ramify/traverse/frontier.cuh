@@ -28,9 +28,9 @@ template <class Node>
 struct work_sharing_tuning {
   static constexpr unsigned lanes = 32;
   /// Entries of a warp's stack: the preferred number, used where shared memory suffices, and the
-  /// minimum. A small stack donates its lower half more often, and a warp whose stack is almost full
-  /// visits fewer nodes per step. Small nodes use the shared memory that 192 entries of 32 bytes
-  /// take.
+  /// minimum. A small stack donates its lower half more often, and a warp whose stack is almost
+  /// full visits fewer nodes per step. The stacks of small nodes use the shared memory that 192
+  /// entries of 32 bytes take.
   static constexpr unsigned preferred_stack =
       std::max<unsigned>(192, 192 * 32 / sizeof(frontier_node<Node>));
   static constexpr unsigned min_stack = 2 * lanes;
