@@ -40,8 +40,6 @@ using namespace tests;
 
 namespace {
 
-constexpr bool subcycling[] = {false, true};
-
 setting small(route taken, bool subcycle, matter what = matter::scalar_2d) {
   setting s = lively(what, subcycle);
   s.config.route = taken;

@@ -16,8 +16,6 @@ using namespace tests;
 
 namespace {
 
-constexpr bool subcycling[] = {false, true};
-
 setting busy(matter what, route taken, bool subcycle) {
   setting s = lively(what, subcycle);
   s.config.route = taken;

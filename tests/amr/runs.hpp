@@ -16,6 +16,8 @@
 
 namespace tests {
 
+inline constexpr bool subcycling[] = {false, true};
+
 /// The physics: a scalar in blocks of 4 cells along each edge, or a gas in blocks of 8.
 enum class matter { scalar_2d, scalar_3d, gas_2d, gas_3d };
 

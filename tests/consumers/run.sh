@@ -56,7 +56,7 @@ case $form in
         { cat "$work/wrong_mix.log"; exit 1; }
     fi
     ;;
-  subdirectory) build "-DRAMIFY_SOURCE=$source" -DRAMIFY_UNITY_RUNTIME=ON ;;
+  subdirectory) build "-DRAMIFY_SOURCE=$source" -DRAMIFY_UNITY=ON ;;
   nvcc)
     mkdir "$work/build"
     [ "$architecture" = native ] || architecture=sm_${architecture%%-*}

@@ -140,13 +140,13 @@ __global__ void release(void* memory) { device_free(memory); }
 
 namespace {
 
-const char* const schedules[] = {"parallel", "eager", "late", "random:1", "random:2"};
+const char* const builtin_schedules[] = {"parallel", "eager", "late", "random:1", "random:2"};
 
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(builtins)
 
-BOOST_DATA_TEST_CASE(every_thread_runs_once, data::make(schedules), s) {
+BOOST_DATA_TEST_CASE(every_thread_runs_once, data::make(builtin_schedules), s) {
   const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
   std::vector<int> hits(3 * 4 * 2 * 5 * 2 * 3);
   BOOST_REQUIRE(bool(launch(builtin_kernels::mark_indices, {dim3(3, 4, 2), dim3(5, 2, 3)},
@@ -154,7 +154,7 @@ BOOST_DATA_TEST_CASE(every_thread_runs_once, data::make(schedules), s) {
   BOOST_TEST(std::ranges::count(hits, 1) == std::ssize(hits));
 }
 
-BOOST_DATA_TEST_CASE(each_block_has_its_shared_memory, data::make(schedules), s) {
+BOOST_DATA_TEST_CASE(each_block_has_its_shared_memory, data::make(builtin_schedules), s) {
   const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
   std::vector<int> values(128 * 20);
   std::iota(values.begin(), values.end(), 0);
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(shared_memory_is_not_cleared) {
   BOOST_TEST(zeros == 0);
 }
 
-BOOST_DATA_TEST_CASE(warps_vote_and_shuffle, data::make(schedules), s) {
+BOOST_DATA_TEST_CASE(warps_vote_and_shuffle, data::make(builtin_schedules), s) {
   const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
   std::vector<unsigned> out(64 * 9);
   BOOST_REQUIRE(bool(launch(builtin_kernels::warp_functions, {1, 64}, null_stream(), out.data())));
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(bits_are_counted_as_on_a_gpu) {
   BOOST_TEST(max(3u, 7u) == 7u);
 }
 
-BOOST_DATA_TEST_CASE(atomics_do_not_lose_updates, data::make(schedules), s) {
+BOOST_DATA_TEST_CASE(atomics_do_not_lose_updates, data::make(builtin_schedules), s) {
   const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
   std::vector<unsigned> cells{0, 10'000, 0, 1'000, 0, 0, 0, 0, ~0u};
   BOOST_REQUIRE(bool(launch(builtin_kernels::atomics, {50, 64}, null_stream(), cells.data())));
@@ -303,7 +303,7 @@ BOOST_AUTO_TEST_CASE(the_launch_pool_is_finite) {
   BOOST_TEST(launched == 100);
 }
 
-BOOST_DATA_TEST_CASE(a_too_large_stack_is_an_exception, data::make(schedules), s) {
+BOOST_DATA_TEST_CASE(a_too_large_stack_is_an_exception, data::make(builtin_schedules), s) {
   const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
   std::vector<int> runs(8);
   const auto run = [&] {

@@ -53,7 +53,7 @@ field<float> async_field(const cloud<float>& from, const nbody_config& config, b
   return c.result(report);
 }
 
-nbody_config config_for(route taken) { return {.theta = 2, .softening = 0.1, .route = taken}; }
+nbody_config gravity_config(route taken) { return {.theta = 2, .softening = 0.1, .route = taken}; }
 
 }  // namespace
 
@@ -65,22 +65,22 @@ BOOST_DATA_TEST_CASE(every_limit_in_any_memory,
   static int piece = 0;  // counts all cases
   if (tests::left_out_by_tsan(piece, 5)) return;
   const auto c = rounded<float>(tests::plummer_cloud(bodies_of_deep_tree, 2));
-  static const auto expected = async_field(c, config_for(route::flat), false);
+  static const auto expected = async_field(c, gravity_config(route::flat), false);
   const auto limits = tests::scoped_limit(std::size_t(limit));
-  BOOST_TEST(same_bits(async_field(c, config_for(taken), given), expected));
+  BOOST_TEST(same_bits(async_field(c, gravity_config(taken), given), expected));
 }
 
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
 BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch) {
   const auto c = rounded<float>(tests::plummer_cloud(4'000, 3));
-  const auto expected = async_field(c, config_for(route::device), false);
+  const auto expected = async_field(c, gravity_config(route::device), false);
   unsigned interrupted = 0;
   for (std::uint64_t failing = 1; failing <= 6; ++failing) {
     BOOST_TEST_CONTEXT("launch " << failing) {
       auto config = ramify::cpu::current_executor_config();
       config.failing_launch = failing;
       const ramify::cpu::scoped_executor_config scope(config);
-      const auto found = async_field(c, config_for(route::device), failing % 2 == 0);
+      const auto found = async_field(c, gravity_config(route::device), failing % 2 == 0);
       BOOST_TEST(same_bits(found, expected));
       if (found.report.host_grids > expected.report.host_grids || found.report.spilled_tasks > 0) {
         ++interrupted;
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch) {
 
 BOOST_AUTO_TEST_CASE(a_tree_with_too_many_nodes) {
   const auto c = rounded<float>(tests::make_cloud(shape::cube, 2'500));
-  auto config = config_for(route::device);
+  auto config = gravity_config(route::device);
   const auto expected = async_field(c, config, false);
   config.max_nodes = 10;
   BOOST_TEST(same_bits(async_field(c, config, false), expected));
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(bad_scratch_memory_is_named) {
 
 BOOST_AUTO_TEST_CASE(a_graph_launches_the_levels_of_the_flat_route_where_it_can) {
   const auto c = rounded<float>(tests::plummer_cloud(bodies_of_deep_tree, 2));
-  auto config = config_for(route::flat);
+  auto config = gravity_config(route::flat);
   const auto expected = async_field(c, config, false);
   config.flat_loop = ramify::flat_loop::graph;
   if (!RAMIFY_ON_CUDA) {
@@ -197,11 +197,11 @@ void expect_captured(std::size_t n, Start start, Calculate calculate) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(a_captured_calculation_runs_in_each_launch_of_its_graph) {
-  const auto config = config_for(route::device);
+  const auto config = gravity_config(route::device);
   const given_memory memory(ramify::barnes_hut_scratch_bytes<float>(bodies_of_deep_tree, config));
   for (const route taken : routes) {
     if (taken == route::device && !ramify::device_launch_available) continue;
-    ramify::barnes_hut<float> gravity(config_for(taken));
+    ramify::barnes_hut<float> gravity(gravity_config(taken));
     expect_captured(
         bodies_of_deep_tree,
         [&](const device_cloud<float>& c, cudaStream_t stream) {
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(a_capture_that_is_not_possible_is_refused) {
   const ramify::host_stream stream;
   const device_cloud<float> c(rounded<float>(tests::make_cloud(shape::cube, 100)));
   const auto capture = [&](ramify::flat_loop loop, const scratch_memory& scratch) {
-    auto config = config_for(route::flat);
+    auto config = gravity_config(route::flat);
     config.flat_loop = loop;
     ramify::barnes_hut<float> gravity(config);
     const ramify::captured_graph graph(stream.get(), [&] {

@@ -25,7 +25,7 @@ __device__ void append(grid_log* log, char name) { log->names[atomicAdd(&log->si
 
 __global__ void note(grid_log* log, char name) { append(log, name); }
 
-__global__ void nothing() {}
+__global__ void empty_kernel() {}
 
 __global__ void note_after_child(grid_log* log, char name) {
   const bool launched = launch(note, {1, 1}, tail_launch(), log, name) &&
@@ -139,7 +139,7 @@ std::string times_of_events() {
   if (is_known(begin, end)) return "events that were not recorded have times";
   begin.record(stream.get());
   if (is_known(begin, end)) return "an event that was not recorded has a time";
-  check(launch(nothing, {1, 1}, stream.get()).code(), "launching");
+  check(launch(empty_kernel, {1, 1}, stream.get()).code(), "launching");
   end.record(stream.get());
   if (!(end.milliseconds_since(begin) > 0)) return "a grid took no time";
   host_event untimed = host_event::without_time();
@@ -155,7 +155,7 @@ bool launch_after_failed_call() {
     return false;
   } catch (const cuda_error&) {
   }
-  if (!launch(nothing, {1, 1}, nullptr)) return false;
+  if (!launch(empty_kernel, {1, 1}, nullptr)) return false;
   const auto log = zeros<grid_log>(1);
   return bool(launch(note, {1, 1}, nullptr, log.data(), 'A')) && download(log)[0].size == 1;
 }

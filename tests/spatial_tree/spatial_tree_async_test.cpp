@@ -23,17 +23,13 @@ using ramify::route;
 using ramify::scratch_memory;
 using ramify::spatial_tree_config;
 using tests::cloud;
+using tests::many_grids;
 using tests::names;
+using tests::routes;
 
 namespace {
 
-constexpr route routes[] = {route::device, route::flat};
 using points3 = tests::point_list<float, 3>;
-
-/// Few points per block, so that a small cloud has many grids.
-spatial_tree_config many_grids(route taken) {
-  return {.route = taken, .leaf_size = 4, .block_points = 20};
-}
 
 /// Memory of the caller for builds of up to n points.
 struct given_memory {

@@ -12,9 +12,14 @@
 #include "built_tree.hpp"
 #include "device_vectors.cuh"
 #include "id_hash.cuh"
-#include "slot_checks.cuh"
+#include "run_checks.cuh"
 
 namespace tests {
+
+/// Few points per block, so that a small cloud has many grids.
+inline ramify::spatial_tree_config many_grids(ramify::route taken, unsigned leaf_size = 4) {
+  return {.route = taken, .leaf_size = leaf_size, .block_points = 20};
+}
 
 template <class T>
 std::vector<T> download_array(const T* data, std::size_t n) {

@@ -20,23 +20,15 @@ using ramify::spatial_tree_config;
 using tests::all_clouds;
 using tests::cloud;
 using tests::left_out;
+using tests::many_grids;
 using tests::names;
+using tests::routes;
 using tests::runs_on_cpu;
+using tests::slot_leaks_are_noticed;
 
 namespace {
 
-constexpr route routes[] = {route::device, route::flat};
-
-/// Held for all tests: while a lease is held, only the runs themselves release slots.
-struct held_lease {
-  ramify::slot_lease lease{2048};
-};
-BOOST_TEST_GLOBAL_FIXTURE(held_lease);
-
-/// Few points per block, so that a small cloud has many grids.
-spatial_tree_config many_grids(route taken, unsigned leaf_size = 4) {
-  return {.route = taken, .leaf_size = leaf_size, .block_points = 20};
-}
+BOOST_TEST_GLOBAL_FIXTURE(slot_leaks_are_noticed);
 
 /// Builds a tree, and checks it and its report.
 template <class Type>

@@ -11,11 +11,11 @@
 #include "random_gas.hpp"
 
 using ramify::euler;
+using tests::not_a_number;
 
 namespace {
 
 constexpr int rounds = 20'000;
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 using every_euler = boost::mpl::list<euler<double, 1>, euler<double, 2>, euler<double, 3>,

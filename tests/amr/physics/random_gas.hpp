@@ -5,10 +5,13 @@
 /// Random states of a gas.
 
 #include <cmath>
+#include <limits>
 #include <ramify/amr/euler.cuh>
 #include <random>
 
 namespace tests {
+
+inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 /// Random primitive values. Density and pressure are spread over twelve orders of magnitude each;
 /// velocities reach five times the speed of sound.

@@ -3,7 +3,6 @@
 #include <boost/mpl/list.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
-#include <limits>
 #include <ramify/amr/euler.cuh>
 #include <ramify/amr/reconstruct.cuh>
 #include <random>
@@ -16,12 +15,12 @@ using ramify::detail::amr::edges_of_cell;
 using ramify::detail::amr::minmod;
 using ramify::detail::amr::monotonized_central;
 using ramify::detail::amr::van_leer;
+using tests::not_a_number;
 using tests::piecewise_constant;
 
 namespace {
 
-constexpr int rounds = 50'000;
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr int trials = 50'000;
 using every_limiter = boost::mpl::list<minmod, monotonized_central, van_leer, piecewise_constant>;
 using every_slope = boost::mpl::list<minmod, monotonized_central, van_leer>;
 
@@ -59,7 +58,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(slopes_are_symmetric_bit_by_bit, Limiter, every_li
     BOOST_REQUIRE_EQUAL(limited(right, left), slope);
     BOOST_REQUIRE_EQUAL(limited(-left, -right), -slope);
   };
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < trials; ++round) {
     const double left = std::ldexp(double(numbers()), -31) - 1;
     const double right = std::ldexp(double(numbers()), -31) - 1;
     check(left, right);
@@ -73,7 +72,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(slopes_are_symmetric_bit_by_bit, Limiter, every_li
 BOOST_AUTO_TEST_CASE_TEMPLATE(slopes_make_no_new_extremum, Limiter, every_limiter) {
   std::mt19937 numbers(2);
   const Limiter limited;
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < trials; ++round) {
     const double left = std::ldexp(double(numbers()), -31) - 1;
     const double right = std::ldexp(double(numbers()), -31) - 1;
     const double slope = 2 * limited(left, right);
@@ -111,7 +110,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(nan_makes_no_slope, Limiter, every_limiter) {
 BOOST_AUTO_TEST_CASE_TEMPLATE(edges_lie_between_positive_neighbors, Limiter, every_limiter) {
   const euler<double, 2> physics;
   tests::random_gas<double, 2> next(3);
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < trials; ++round) {
     const auto below = next();
     const auto cell = next();
     const auto above = next();
