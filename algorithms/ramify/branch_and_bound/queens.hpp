@@ -16,11 +16,16 @@ namespace ramify {
 /// The maximum number of queens.
 inline constexpr unsigned max_queens = 27;
 
+/// The maximum and the default of queens_options::leaf_rows.
+inline constexpr unsigned max_queens_leaf_rows = 10;
+
 /// Counts of a search that places one queen in each row.
 struct queens_counts {
-  std::uint64_t solutions;
-  std::uint64_t
-      nodes;  ///< boards that the search visits: the empty one, and those after each queen
+  std::uint64_t solutions;  ///< all solutions, also mirrored ones
+  /// Boards of the search: the empty one, and those after each queen that no other queen attacks.
+  /// They include the boards below the leaves of the traversal. With queens_options::symmetry each
+  /// pair of mirror images counts once.
+  std::uint64_t nodes;
 
   friend constexpr bool operator==(const queens_counts&, const queens_counts&) = default;
 };
