@@ -168,8 +168,9 @@ struct queens_lane {
 };
 
 /// Counts the solutions below a board, and the boards below it. Called by the lanes of the mask
-/// `lanes` together, each with a board of its own that has 3 to queens_rows_tuning::rows rows left. The
-/// sums over these lanes are exact; a lane's own counts depend on the sharing.
+/// `lanes` together, each with a board of its own that has 3 to queens_rows_tuning::rows rows left,
+/// or without free columns if it has no board. The sums over these lanes are exact; a lane's own
+/// counts depend on the sharing.
 [[nodiscard]] __device__ inline queens_counts count_lowest_rows(unsigned lanes,
                                                                 std::uint32_t columns,
                                                                 std::uint32_t falling,
