@@ -57,7 +57,8 @@ double queens_row(benchmark::recorder& out, unsigned n, const queens_options& op
   const benchmark::timing time = time_of(repeats, search, found);
   const auto nodes = static_cast<double>(found.counts.nodes);
   out.row({n, to_string(options.route), to_string(found.report.taken),
-           options.symmetry ? "yes" : "no", options.leaf_rows, found.counts.nodes, time,
+           options.symmetry ? "yes" : "no",
+           options.leaf_rows.value_or(automatic_queens_leaf_rows(n)), found.counts.nodes, time,
            nodes / time.median_ms / 1e6,
            plain_ms > 0 ? benchmark::cell(plain_ms / time.median_ms) : benchmark::cell(),
            found.report.rounds});

@@ -25,6 +25,7 @@
 #include <ramify/runtime/requirements.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <ramify/branch_and_bound/config.hpp>
 #include <ramify/branch_and_bound/flow_shop.hpp>
 #include <ramify/branch_and_bound/knapsack.hpp>
@@ -75,14 +76,15 @@ struct queens_options : branch_and_bound_options {
   /// Visits only one of two boards that are mirror images, and counts its solutions twice.
   bool symmetry = true;
   /// A board with at most so many rows left is a leaf of the traversal: one thread counts all
-  /// solutions below it. 0, or 3 to max_queens_leaf_rows; with 0 every board is a node.
-  unsigned leaf_rows = max_queens_leaf_rows;
+  /// solutions below it. In [3, max_queens_leaf_rows]; 0: every board is a node; none: on a
+  /// GPU automatic_queens_leaf_rows(), on the CPU executor the maximum.
+  std::optional<unsigned> leaf_rows{};
 };
 
 /// Checks options. \throws std::invalid_argument naming the field and its range
 inline void validate(const queens_options& options) {
   validate(static_cast<const branch_and_bound_options&>(options));
-  const unsigned rows = options.leaf_rows;
+  const unsigned rows = options.leaf_rows.value_or(0);
   if (rows == 0 || (rows >= 3 && rows <= max_queens_leaf_rows)) return;
   throw std::invalid_argument("queens_options.leaf_rows is " + std::to_string(rows) +
                               "; it must be 0 or in [3, " + std::to_string(max_queens_leaf_rows) +

@@ -56,7 +56,8 @@ template <>
 traverse_report count_queens_on<this_build>(unsigned n, const queens_options& options,
                                             queens_counts& counts) {
   const bool halves = options.symmetry && n > 1;  // a single square is its own mirror image
-  const branch_and_bound::queens_expand tree(n, halves, options.leaf_rows);
+  const unsigned rows = RAMIFY_ON_CUDA ? automatic_queens_leaf_rows(n) : max_queens_leaf_rows;
+  const branch_and_bound::queens_expand tree(n, halves, options.leaf_rows.value_or(rows));
   facade_call call(options.pending_launches);
   auto found =
       ramify::traverse(branch_and_bound::queens_node{}, tree, branch_and_bound::queens_visit{tree},
