@@ -33,6 +33,7 @@ using ramify::flow_shop_instance;
 using ramify::granularity;
 using ramify::knapsack_instance;
 using ramify::no_solution;
+using ramify::queens_options;
 using ramify::route;
 using ramify::traverse_config;
 using ramify::traverse_strategy;
@@ -52,6 +53,14 @@ std::vector<branch_and_bound_config> all_configs(route taken) {
 
 branch_and_bound_options options_on(route taken) {
   branch_and_bound_options options{{.route = taken}, backend_under_test()};
+  return options;
+}
+
+queens_options queens_on(route taken, bool symmetry = true) {
+  queens_options options;
+  options.backend = backend_under_test();
+  options.route = taken;
+  options.symmetry = symmetry;
   return options;
 }
 
@@ -315,8 +324,8 @@ BOOST_AUTO_TEST_CASE(taillards_benchmark_has_the_published_optimum,
 BOOST_DATA_TEST_CASE(queens_have_the_published_numbers, data::make(routes), taken) {
   const auto published = ramify::published_queens();
   for (unsigned n = 1; n <= unsigned(RAMIFY_ON_CUDA ? 14 : cut_down(13, 7)); ++n) {
-    const auto whole = ramify::count_queens(n, {options_on(taken), false});
-    const auto half = ramify::count_queens(n, {options_on(taken), true});
+    const auto whole = ramify::count_queens(n, queens_on(taken, false));
+    const auto half = ramify::count_queens(n, queens_on(taken));
     BOOST_TEST_CONTEXT(n << " queens") {
       BOOST_TEST(whole.counts.solutions == published[n]);
       if (n <= 10) BOOST_TEST(bool(whole.counts == backtrack_queens(n, {0, 0, 0})));
@@ -330,7 +339,7 @@ BOOST_DATA_TEST_CASE(queens_have_the_published_numbers, data::make(routes), take
     if (n == 13) BOOST_TEST(whole.counts.nodes == 4'674'890u);
   }
   for (const unsigned n : {0u, 28u}) {
-    BOOST_CHECK_EXCEPTION((void)ramify::count_queens(n, {options_on(taken)}), std::invalid_argument,
+    BOOST_CHECK_EXCEPTION((void)ramify::count_queens(n, queens_on(taken)), std::invalid_argument,
                           names("n is " + std::to_string(n) + "; it must be in [1, 27]"));
   }
 }
@@ -341,7 +350,8 @@ BOOST_AUTO_TEST_CASE(queens_are_counted_with_leaves_of_any_number_of_rows) {
   BOOST_TEST(ramify::automatic_queens_leaf_rows(27) == ramify::max_queens_leaf_rows);
   const auto n = unsigned(RAMIFY_ON_CUDA ? 14 : cut_down(9, 7));
   for (unsigned rows = 0; rows <= ramify::max_queens_leaf_rows + 1; ++rows) {
-    ramify::queens_options options{options_on(route::automatic), rows % 2 == 0, rows};
+    queens_options options = queens_on(route::automatic, rows % 2 == 0);
+    options.leaf_rows = rows;
     if (rows == 1 || rows == 2 || rows > ramify::max_queens_leaf_rows) {
       BOOST_CHECK_EXCEPTION((void)ramify::count_queens(n, options), std::invalid_argument,
                             names("queens_options.leaf_rows is " + std::to_string(rows) +
@@ -355,7 +365,7 @@ BOOST_AUTO_TEST_CASE(queens_are_counted_with_leaves_of_any_number_of_rows) {
 }
 
 BOOST_AUTO_TEST_CASE(the_lowest_rows_are_no_levels_of_the_traversal) {
-  ramify::queens_options options{options_on(route::device)};
+  queens_options options = queens_on(route::device);
   options.strategy = traverse_strategy::task_per_node;
   options.leaf_rows = 0;
   const auto all_levels = ramify::count_queens(8, options).report;
