@@ -348,7 +348,7 @@ BOOST_AUTO_TEST_CASE(queens_are_counted_with_leaves_of_any_number_of_rows) {
   BOOST_TEST(ramify::automatic_queens_leaf_rows(1) == 3u);
   BOOST_TEST(ramify::automatic_queens_leaf_rows(14) == 6u);
   BOOST_TEST(ramify::automatic_queens_leaf_rows(27) == ramify::max_queens_leaf_rows);
-  const auto n = unsigned(RAMIFY_ON_CUDA ? 14 : cut_down(9, 7));
+  const auto n = unsigned(RAMIFY_ON_CUDA ? 12 : cut_down(9, 7));
   for (unsigned rows = 0; rows <= ramify::max_queens_leaf_rows + 1; ++rows) {
     queens_options options = queens_on(route::automatic, rows % 2 == 0);
     options.leaf_rows = rows;
@@ -360,6 +360,7 @@ BOOST_AUTO_TEST_CASE(queens_are_counted_with_leaves_of_any_number_of_rows) {
     }
     BOOST_TEST(ramify::count_queens(n, options).counts.solutions == ramify::published_queens()[n]);
     options.strategy = traverse_strategy::task_per_node;
+    options.launches.grain = granularity::per_grid;
     BOOST_TEST(ramify::count_queens(n, options).counts.solutions == ramify::published_queens()[n]);
   }
 }
