@@ -80,6 +80,12 @@ command_line read(const program& what, int argc, char** argv, CLI::App& app) {
   }
   if (what.has_quick) app.add_flag("--quick", line.quick, "few sizes and repeats");
   if (!what.words.empty()) app.add_option("words", line.words, std::string(what.words));
+  line.scale = what.scale;
+  if (what.scale > 0) {
+    app.add_option("--scale", line.scale, "log2 of the size")
+        ->check(CLI::Range(1u, 30u))
+        ->capture_default_str();
+  }
   app.parse(argc, argv);
   if (line.parts.empty()) line.parts = what.parts;
   return line;

@@ -104,6 +104,7 @@ struct program {
   std::vector<std::string> parts = {};  ///< choices of --part A,B,...; no such option if empty
   bool has_quick = false;               ///< true if there is an option --quick
   std::string_view words = {};  ///< the meaning of positional arguments; empty: none allowed
+  unsigned scale = 0;           ///< default of --scale N, log2 of a size; no such option if 0
 };
 
 /// The parsed command line.
@@ -113,6 +114,7 @@ struct command_line {
   std::vector<std::string> parts = {};
   std::vector<std::string> words = {};
   bool quick = false;  ///< few sizes and repeats
+  unsigned scale = 0;  ///< log2 of a size
 
   /// Returns true if the command line selects `part`.
   [[nodiscard]] bool has_part(std::string_view part) const {

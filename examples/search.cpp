@@ -48,7 +48,7 @@ struct options {
   std::uint64_t taillard = 0, jobs = 10, machines = 5;
   std::uint64_t seed = 1;
   std::uint64_t n = 8;
-  ramify::branch_and_bound_options search;
+  ramify::queens_options search;  ///< the other problems use the options that all share
   bool verify = false;
   bool quiet = false;
   common::file_options files;
@@ -102,6 +102,10 @@ void declare_problems(CLI::App& app, options& o) {
   o.special.emplace(problem::knapsack, seed);
   o.seed_option = seed;
   whole(problem::queens, "--n", o.n, "queens: number of queens", 1, ramify::max_queens);
+  o.special.emplace(
+      problem::queens,
+      app.add_flag("--symmetry", o.search.symmetry,
+                   "queens: visit one of two mirror images only (default); --symmetry=off: both"));
 }
 
 void declare(CLI::App& app, options& o) {

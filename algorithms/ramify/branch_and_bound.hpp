@@ -25,12 +25,14 @@
 #include <ramify/runtime/requirements.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <ramify/branch_and_bound/config.hpp>
 #include <ramify/branch_and_bound/flow_shop.hpp>
 #include <ramify/branch_and_bound/knapsack.hpp>
 #include <ramify/branch_and_bound/queens.hpp>
 #include <ramify/runtime/error.hpp>
 #include <stdexcept>
+#include <string>
 
 namespace ramify {
 
@@ -69,6 +71,26 @@ struct flow_shop_result : flow_shop_solution {
 [[nodiscard]] flow_shop_result flow_shop(const flow_shop_instance& shop,
                                          const branch_and_bound_options& options = {});
 
+/// Options of count_queens().
+struct queens_options : branch_and_bound_options {
+  /// Visits only one of two boards that are mirror images, and counts its solutions twice.
+  bool symmetry = true;
+  /// A board with at most so many rows left is a leaf of the traversal: one thread counts all
+  /// solutions below it. In [3, max_queens_leaf_rows]; 0: every board is a node; none: on a
+  /// GPU automatic_queens_leaf_rows(), on the CPU executor the maximum.
+  std::optional<unsigned> leaf_rows{};
+};
+
+/// Checks options. \throws std::invalid_argument naming the field and its range
+inline void validate(const queens_options& options) {
+  validate(static_cast<const branch_and_bound_options&>(options));
+  const unsigned rows = options.leaf_rows.value_or(0);
+  if (rows == 0 || (rows >= 3 && rows <= max_queens_leaf_rows)) return;
+  throw std::invalid_argument("queens_options.leaf_rows is " + std::to_string(rows) +
+                              "; it must be 0 or in [3, " + std::to_string(max_queens_leaf_rows) +
+                              "]");
+}
+
 struct queens_result {
   queens_counts counts;
   traverse_report report;
@@ -76,6 +98,6 @@ struct queens_result {
 
 /// Counts all ways to place `n` queens, and waits for the result.
 /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
-[[nodiscard]] queens_result count_queens(unsigned n, const branch_and_bound_options& options = {});
+[[nodiscard]] queens_result count_queens(unsigned n, const queens_options& options = {});
 
 }  // namespace ramify

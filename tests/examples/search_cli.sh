@@ -16,6 +16,8 @@ for route in automatic device flat; do
   grep '^order: ' out >order.$route
   expect 0 - queens --n 8 --verify --backend cpu --route $route
   says '^solutions: 92$'
+  says '^nodes: 1029$'
+  expect 0 - queens --n 8 --symmetry=off --verify --backend cpu --route $route
   says '^nodes: 2057$'
 done
 for route in device flat; do
@@ -51,6 +53,7 @@ expect 2 'problem is required' --backend cpu
 expect 2 "problem 'chess' is none of knapsack, flow-shop, queens" chess
 expect 2 '--n is no option of knapsack' knapsack --n 5
 expect 2 '--seed is no option of queens' queens --seed 5
+expect 2 '--symmetry is no option of knapsack' knapsack --symmetry=off
 expect 2 '--items is no option of flow-shop' flow-shop --items 5
 expect 2 '--output is no option of queens' queens --output o
 expect 2 "'64' is too large; the maximum is 63" knapsack --items 64

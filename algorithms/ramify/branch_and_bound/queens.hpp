@@ -5,6 +5,7 @@
 /// The n queens problem: in how many ways can n queens stand on a board of n rows so that none
 /// attacks another? Plain C++.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -16,11 +17,23 @@ namespace ramify {
 /// The maximum number of queens.
 inline constexpr unsigned max_queens = 27;
 
+/// The maximum of queens_options::leaf_rows.
+inline constexpr unsigned max_queens_leaf_rows = 10;
+
+/// Returns the rows of a leaf for `n` queens on a GPU. Long searches below a leaf use more lanes of
+/// each warp. Short ones give the first warps of a traversal work to share sooner, which matters
+/// for small boards.
+[[nodiscard]] constexpr unsigned automatic_queens_leaf_rows(unsigned n) {
+  return std::clamp(n, 11u, 8 + max_queens_leaf_rows) - 8;
+}
+
 /// Counts of a search that places one queen in each row.
 struct queens_counts {
-  std::uint64_t solutions;
-  std::uint64_t
-      nodes;  ///< boards that the search visits: the empty one, and those after each queen
+  std::uint64_t solutions;  ///< all solutions, also mirrored ones
+  /// Boards of the search: the empty one, and those after each queen that no other queen attacks.
+  /// They include the boards below the leaves of the traversal. With queens_options::symmetry each
+  /// pair of mirror images counts once.
+  std::uint64_t nodes;
 
   friend constexpr bool operator==(const queens_counts&, const queens_counts&) = default;
 };

@@ -28,7 +28,7 @@ flow_shop_result flow_shop(const flow_shop_instance& shop,
   return result;
 }
 
-queens_result count_queens(unsigned n, const branch_and_bound_options& options) {
+queens_result count_queens(unsigned n, const queens_options& options) {
   validate_queens(n);
   validate(options);
   queens_result result{};

@@ -53,15 +53,17 @@ branch_and_bound_report flow_shop_on<this_build>(const flow_shop_instance& shop,
 }
 
 template <>
-traverse_report count_queens_on<this_build>(unsigned n, const branch_and_bound_options& options,
+traverse_report count_queens_on<this_build>(unsigned n, const queens_options& options,
                                             queens_counts& counts) {
-  const std::uint32_t all = (std::uint32_t{1} << n) - 1;
+  const bool halves = options.symmetry && n > 1;  // a single square is its own mirror image
+  const unsigned rows = RAMIFY_ON_CUDA ? automatic_queens_leaf_rows(n) : max_queens_leaf_rows;
+  const branch_and_bound::queens_expand tree(n, halves, options.leaf_rows.value_or(rows));
   facade_call call(options.pending_launches);
   auto found =
-      ramify::traverse(branch_and_bound::queens_node{}, branch_and_bound::queens_expand{all},
-                       branch_and_bound::queens_visit{all}, branch_and_bound::add_queens{},
-                       queens_counts{}, call.stream(), options);
+      ramify::traverse(branch_and_bound::queens_node{}, tree, branch_and_bound::queens_visit{tree},
+                       branch_and_bound::add_queens{}, queens_counts{}, call.stream(), options);
   counts = found.value;
+  if (halves) counts.solutions *= 2;
   static_cast<run_times&>(found.report) = call.finish();
   return found.report;
 }

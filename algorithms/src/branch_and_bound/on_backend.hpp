@@ -21,7 +21,6 @@ branch_and_bound_report flow_shop_on(const flow_shop_instance& shop,
                                      const branch_and_bound_options& options,
                                      flow_shop_solution& solution);
 template <build where>
-traverse_report count_queens_on(unsigned n, const branch_and_bound_options& options,
-                                queens_counts& counts);
+traverse_report count_queens_on(unsigned n, const queens_options& options, queens_counts& counts);
 
 }  // namespace ramify::detail::facade

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Graph algorithms on a GPU: breadth-first search by direction, strategy for edges and route;
+// shortest paths, connected components and PageRank. The graphs are a Kronecker graph as in Graph
+// 500, and a grid with holes. The first result for each graph and source is checked by a serial
+// program, and all others are compared with it, before a time is reported.
+//   benchmark_graph_cuda --scale 20 --part bfs
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <ramify/graph.cuh>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "graphs.hpp"
+#include "measure_cuda.cuh"
+
+namespace {
+
+using namespace ramify;
+using benchmark::download;
+using benchmark::upload;
+
+constexpr edge_strategy strategies[] = {edge_strategy::thread,     edge_strategy::warp,
+                                        edge_strategy::block,      edge_strategy::child_grid,
+                                        edge_strategy::aggregated, edge_strategy::balanced};
+constexpr route routes[] = {route::device, route::flat};
+
+void require(bool valid, const std::string& what) {
+  if (!valid) throw std::runtime_error(what);
+}
+
+/// Returns the time in milliseconds in which the device copies memory, so that reads and writes
+/// together are `bytes`: the floor of an algorithm that moves as many bytes.
+double copy_ms(std::size_t bytes) {
+  const device_buffer<std::byte> memory(bytes, nullptr);
+  const std::size_t half = bytes / 2;
+  return benchmark::host_time_of(5,
+                                 [&] {
+                                   check(cudaMemcpyAsync(memory.data() + half, memory.data(), half,
+                                                         cudaMemcpyDeviceToDevice),
+                                         "copying");
+                                 })
+      .median_ms;
+}
+
+/// A graph in host and in device memory, and the sources of the searches.
+struct test_graph {
+  test_graph(std::string title, const common::edge_list& list, unsigned searches)
+      : name(std::move(title)),
+        host(list),
+        offsets(upload(host.offsets)),
+        targets(upload(host.targets)),
+        lengths(upload(host.lengths)),
+        numbers(host.vertices(), nullptr),
+        parents(host.vertices(), nullptr),
+        distances(host.vertices(), nullptr),
+        ranks(host.vertices(), nullptr) {
+    // Sources are spread over the numbers of the vertices, and have edges.
+    for (unsigned i = 0; i < searches; ++i) {
+      std::size_t v = host.vertices() / searches * i + host.vertices() / searches / 2;
+      while (host.degree(v) == 0) v = (v + 1) % host.vertices();
+      sources.push_back(static_cast<std::int32_t>(v));
+    }
+  }
+
+  [[nodiscard]] graph_view view() const {
+    return graph_view::symmetric({offsets.data(), offsets.size()},
+                                 {targets.data(), targets.size()});
+  }
+  [[nodiscard]] double undirected_edges() const {
+    return static_cast<double>(host.targets.size()) / 2;
+  }
+
+  std::string name;
+  common::stored_graph host;
+  std::vector<std::int32_t> sources{};
+  device_buffer<std::int64_t> offsets;
+  device_buffer<std::int32_t> targets;
+  device_buffer<float> lengths;
+  // Outputs.
+  device_buffer<std::int32_t> numbers, parents;
+  device_buffer<float> distances;
+  device_buffer<double> ranks;
+};
+
+/// The checked result of a breadth-first search.
+struct checked_search {
+  std::int32_t source;
+  std::vector<std::int32_t> levels;
+  double edges;  ///< undirected edges of the reached part, as Graph 500 counts them
+};
+
+std::vector<checked_search> check_searches(const test_graph& graph) {
+  std::vector<checked_search> all;
+  for (const std::int32_t source : graph.sources) {
+    breadth_first_search(graph.view(), source,
+                         {.levels = graph.numbers.data(), .parents = graph.parents.data()});
+    checked_search one{source, download(graph.numbers.data(), graph.numbers.size()), 0};
+    const auto parents = download(graph.parents.data(), graph.parents.size());
+    const std::string fault = common::search_fault(graph.host, source, one.levels, parents);
+    require(fault.empty(), "breadth-first search of " + graph.name + ": " + fault);
+    for (std::size_t v = 0; v < one.levels.size(); ++v) {
+      if (one.levels[v] >= 0) one.edges += static_cast<double>(graph.host.degree(v)) / 2;
+    }
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+/// Searches from all sources, each once after a search that is not counted, and writes a row.
+/// Returns the median time. `plain_ms` is the time of the plain strategy, or 0.
+double search_row(benchmark::recorder& out, const test_graph& graph,
+                  const std::vector<checked_search>& checked, const bfs_config& config,
+                  double plain_ms, double floor_ms) {
+  std::vector<double> times;
+  double reciprocals = 0;
+  bfs_report report;
+  for (const checked_search& expected : checked) {
+    const auto search = [&] {
+      report = breadth_first_search(
+          graph.view(), expected.source,
+          {.levels = graph.numbers.data(), .parents = graph.parents.data()}, nullptr, config);
+    };
+    const double ms = benchmark::host_time_of(1, search).median_ms;
+    require(download(graph.numbers.data(), graph.numbers.size()) == expected.levels,
+            "levels of " + graph.name + " differ");
+    times.push_back(ms);
+    reciprocals += ms / expected.edges;
+  }
+  const benchmark::timing time = benchmark::summarize(times);
+  // Graph 500 reports the harmonic mean over the searches.
+  const double gteps = static_cast<double>(checked.size()) / reciprocals / 1e6;
+  out.row({graph.name, to_string(config.direction), to_string(config.strategy),
+           to_string(config.route), to_string(report.taken), time, gteps,
+           plain_ms > 0 ? benchmark::cell(plain_ms / time.median_ms) : benchmark::cell(),
+           time.median_ms / floor_ms, report.levels, report.bottom_up_levels, report.host_grids,
+           report.child_grids, report.graph_grids});
+  return time.median_ms;
+}
+
+void measure_bfs(benchmark::recorder& out, const test_graph& kronecker, const test_graph& grid) {
+  out.table(
+      "bfs",
+      {"graph", "direction", "strategy", "route", "took", "ms", "GTEPS", "plain / this",
+       "time / copy", "levels", "bottom-up levels", "host grids", "child grids", "graph's grids"},
+      "Medians over the sources (least–most); GTEPS: 10^9 undirected edges of the reached part "
+      "a second, harmonic mean. Plain: top-down, one thread for each vertex, flat. Copy: of as "
+      "many bytes as all edges and 24 a vertex");
+  for (const test_graph* graph : {&kronecker, &grid}) {
+    const auto checked = check_searches(*graph);
+    const double floor_ms =
+        copy_ms(graph->targets.size() * sizeof(std::int32_t) + 24 * graph->host.vertices());
+    bfs_config plain{
+        {.route = route::flat, .strategy = edge_strategy::thread, .check_graph = false},
+        bfs_direction::top_down};
+    const double plain_ms = search_row(out, *graph, checked, plain, 0, floor_ms);
+    for (const bfs_direction direction :
+         {bfs_direction::top_down, bfs_direction::bottom_up, bfs_direction::optimizing}) {
+      // The grid has thousands of levels. Bottom-up, each reads all unreached vertices.
+      if (graph == &grid && direction == bfs_direction::bottom_up) continue;
+      for (const edge_strategy strategy : strategies) {
+        const bool is_default = strategy == edge_strategy::balanced;
+        if (graph == &grid && direction != bfs_direction::top_down && !is_default) continue;
+        for (const route taken : routes) {
+          bfs_config config{{.route = taken, .strategy = strategy, .check_graph = false},
+                            direction};
+          search_row(out, *graph, checked, config, plain_ms, floor_ms);
+        }
+      }
+    }
+  }
+}
+
+/// Writes rows of an algorithm: the plain strategy and the default one, on each route. `call` runs
+/// it with a configuration and returns the report; `verify` throws if the outputs are wrong. The
+/// algorithm reads and writes at least `bytes`.
+template <class Config, class Call, class Verify>
+void rows_of(benchmark::recorder& out, const test_graph& graph, const char* algorithm,
+             std::size_t bytes, Call call, Verify verify) {
+  const double floor_ms = copy_ms(bytes);
+  double plain_ms = 0;
+  for (const edge_strategy strategy : {edge_strategy::thread, edge_strategy::balanced}) {
+    for (const route taken : {route::flat, route::device}) {
+      Config config{};
+      config.route = taken;
+      config.strategy = strategy;
+      config.check_graph = false;
+      auto report = call(config);
+      verify(report);
+      const benchmark::timing time = benchmark::host_time_of(3, [&] { report = call(config); });
+      if (plain_ms == 0) plain_ms = time.median_ms;
+      out.row({graph.name, algorithm, to_string(strategy), to_string(taken),
+               to_string(report.taken), time, graph.undirected_edges() / time.median_ms / 1e6,
+               plain_ms / time.median_ms, time.median_ms / floor_ms, report.rounds,
+               report.host_grids, report.child_grids, report.graph_grids});
+    }
+  }
+}
+
+void measure_paths(benchmark::recorder& out, const test_graph& graph) {
+  const std::int32_t source = graph.sources[0];
+  const auto call = [&](const sssp_config& config) {
+    return shortest_paths(graph.view(), {graph.lengths.data(), graph.lengths.size()}, source,
+                          {.distances = graph.distances.data(), .parents = graph.parents.data()},
+                          nullptr, config);
+  };
+  std::vector<float> expected;
+  const auto verify = [&](const sssp_report&) {
+    const auto found = download(graph.distances.data(), graph.distances.size());
+    if (expected.empty()) {
+      const auto parents = download(graph.parents.data(), graph.parents.size());
+      const std::string fault = common::paths_fault(graph.host, source, found, parents);
+      require(fault.empty(), "shortest paths of " + graph.name + ": " + fault);
+      expected = found;
+    }
+    require(found == expected, "distances of " + graph.name + " differ");
+  };
+  const std::size_t n = graph.host.vertices();
+  rows_of<sssp_config>(out, graph, "shortest paths", graph.targets.size() * 8 + n * 16, call,
+                       verify);
+}
+
+void measure_components(benchmark::recorder& out, const test_graph& graph) {
+  const auto call = [&](const graph_config& config) {
+    return connected_components(graph.view(), graph.numbers.data(), nullptr, config);
+  };
+  std::vector<std::int32_t> expected;
+  const auto verify = [&](const components_report&) {
+    const auto found = download(graph.numbers.data(), graph.numbers.size());
+    if (expected.empty()) {
+      const std::string fault = common::components_fault(graph.host, found);
+      require(fault.empty(), "components of " + graph.name + ": " + fault);
+      expected = found;
+    }
+    require(found == expected, "components of " + graph.name + " differ");
+  };
+  const std::size_t n = graph.host.vertices();
+  rows_of<graph_config>(out, graph, "components", graph.targets.size() * 4 + n * 12, call, verify);
+}
+
+void measure_pagerank(benchmark::recorder& out, const test_graph& graph) {
+  const auto call = [&](pagerank_config config) {
+    config.tolerance = 1e-4;  // the serial check repeats all iterations
+    return pagerank(graph.view(), graph.ranks.data(), nullptr, config);
+  };
+  std::vector<double> expected;
+  const auto verify = [&](const pagerank_report& report) {
+    require(report.converged, "PageRank of " + graph.name + " has not converged");
+    const auto found = download(graph.ranks.data(), graph.ranks.size());
+    if (expected.empty()) {
+      const std::string fault =
+          common::ranks_fault(graph.host, pagerank_config{}.damping, report.iterations, found);
+      require(fault.empty(), "PageRank of " + graph.name + ": " + fault);
+      expected = found;
+    }
+    require(found == expected, "ranks of " + graph.name + " differ");
+  };
+  const std::uint64_t iterations = call({}).iterations;
+  const std::size_t n = graph.host.vertices();
+  rows_of<pagerank_config>(out, graph, "PageRank", iterations * (graph.targets.size() * 4 + n * 24),
+                           call, verify);
+}
+
+void measure_all(benchmark::recorder& out, const benchmark::command_line& asked) {
+  const test_graph kronecker(
+      "kronecker " + std::to_string(asked.scale),
+      common::make_random_graph(common::graph_kind::kronecker, asked.scale, 16, 1), 4);
+  const test_graph grid("grid 4096 x 4096", common::make_grid(4096, 20, 1), 1);
+  if (asked.has_part("bfs")) measure_bfs(out, kronecker, grid);
+  if (!asked.has_part("sssp") && !asked.has_part("components") && !asked.has_part("pagerank")) {
+    return;
+  }
+  out.table("others",
+            {"graph", "algorithm", "strategy", "route", "took", "ms", "10^9 edges/s",
+             "plain / this", "time / copy", "rounds", "host grids", "child grids", "graph's grids"},
+            "Medians of 3 (least–most); all undirected edges. Plain: one thread for each vertex, "
+            "flat. Copy: of as many bytes as all edges and the outputs, in PageRank once for each "
+            "iteration");
+  for (const test_graph* graph : {&kronecker, &grid}) {
+    if (asked.has_part("sssp")) measure_paths(out, *graph);
+    if (asked.has_part("components")) measure_components(out, *graph);
+    if (asked.has_part("pagerank")) measure_pagerank(out, *graph);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return benchmark::run({.name = "graph_cuda",
+                         .about = "Graph algorithms on a GPU.",
+                         .machine = benchmark::this_gpu,
+                         .parts = {"bfs", "sssp", "components", "pagerank"},
+                         .scale = 21},
+                        argc, argv, measure_all);
+}
