@@ -68,21 +68,12 @@ struct force_arguments {
   Real gravitational_constant;
   gravity_progress* progress;
   trace_ticket trace;
-
-  force_arguments(const device_arrays<Real>& of, const nbody_config& config,
-                  gravity_progress* shared_progress, const trace_ticket& ticket)
-      : bodies(of),
-        softening2(static_cast<Real>(config.softening) * static_cast<Real>(config.softening)),
-        gravitational_constant(static_cast<Real>(config.gravitational_constant)),
-        progress(shared_progress),
-        trace(ticket) {}
 };
 
 /// Initializes the progress before the first grid. Asynchronous.
 /// \throws cuda_error
 inline void clear_progress(gravity_progress* progress, cudaStream_t stream) {
-  check(cudaMemsetAsync(progress, 0, sizeof *progress, stream),
-        "clearing the progress of a force calculation");
+  clear_memory(progress, 1, stream, "clearing the progress of a force calculation");
   check(cudaMemsetAsync(&progress->first_invalid, 0xff, sizeof progress->first_invalid, stream),
         "clearing the first invalid body");
 }
