@@ -103,8 +103,8 @@ template <class Search>
 template <class Search>
 class search_run : public runtime::basic_run<graph_memory<Search>> {
   template <bool has_children>
-  using chain = runtime::launch_chain<graph_program<Search, has_children>>;
-  using chains = std::variant<chain<false>, chain<true>>;
+  using chain_of = runtime::launch_chain<graph_program<Search, has_children>>;
+  using chains = std::variant<chain_of<false>, chain_of<true>>;
 
  public:
   search_run(const runtime::run_setup& setup, const graph_view& graph, const graph_config& config,
@@ -151,22 +151,22 @@ class search_run : public runtime::basic_run<graph_memory<Search>> {
   template <bool has_children>
   [[nodiscard]] chains make_chain(const graph_config& config, const runtime::loop_choice& loop) {
     using program = graph_program<Search, has_children>;
-    const auto& parts = this->parts;
+    const graph_memory<Search>& taken = this->parts;
     program made;
-    made.state = parts.state;
+    made.state = taken.state;
     made.out = {graph_.offsets.data(), graph_.targets.data()};
     if (graph_.has_in_edges()) made.in = {graph_.in_offsets.data(), graph_.in_sources.data()};
     made.vertices = static_cast<unsigned>(graph_.vertices());
     made.edges = graph_.edges();
-    std::copy(parts.lists, parts.lists + 2, made.lists);
+    std::copy(taken.lists, taken.lists + 2, made.lists);
     made.strategy = config.strategy;
     made.children.heavy_degree = config.heavy_degree;
-    made.children.aggregated = parts.aggregated;
+    made.children.aggregated = taken.aggregated;
     made.children.max_blocks =
         tuning::waves * resident_blocks(visit_edges<program>, tuning::threads, 0);
     made.checks_graph = config.check_graph;
-    made.search = parts.search;
-    return chains(std::in_place_type<chain<has_children>>, this->control, made, loop);
+    made.search = taken.search;
+    return chains(std::in_place_type<chain_of<has_children>>, this->control, made, loop);
   }
 
   const char* name_;

@@ -68,6 +68,14 @@ struct force_arguments {
   Real gravitational_constant;
   gravity_progress* progress;
   trace_ticket trace;
+
+  force_arguments(const device_arrays<Real>& of, const nbody_config& config,
+                  gravity_progress* shared_progress, const trace_ticket& ticket)
+      : bodies(of),
+        softening2(static_cast<Real>(config.softening) * static_cast<Real>(config.softening)),
+        gravitational_constant(static_cast<Real>(config.gravitational_constant)),
+        progress(shared_progress),
+        trace(ticket) {}
 };
 
 /// Initializes the progress before the first grid. Asynchronous.

@@ -170,9 +170,7 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
   }
 
   [[nodiscard]] detail::nbody::force_arguments<Real> arguments() const {
-    const auto softening = static_cast<Real>(config_.softening);
-    return {bodies_, softening * softening, static_cast<Real>(config_.gravitational_constant),
-            scratch_.progress, recorder_.ticket()};
+    return {bodies_, config_, scratch_.progress, recorder_.ticket()};
   }
 
   /// Lays out the scratch memory of the kernels after the build, at `given` unless it is null.

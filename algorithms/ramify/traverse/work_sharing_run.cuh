@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <ramify/runtime/launch_chain.cuh>
 #include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/route_plan.hpp>
 #include <ramify/traverse/traversal_run.cuh>
