@@ -52,18 +52,18 @@ class traversal_run : runtime::basic_run<Strategy> {
   /// Waits for the run and returns its result; see traverse_run::get().
   traverse_result<Value> get() {
     Strategy& strategy = this->parts;
-    run_control& control = this->control;
+    run_control& run = this->control;
     strategy.finish();
     const phase_range range("traverse: reduce totals");
-    control.launch_grid("launching reduce_totals",
-                        reduce_totals<Value, typename Traversal::reduce_type>, {1, total_threads},
-                        strategy.totals, strategy.total_count, tree_.reduce, tree_.identity,
-                        control.ticket());
+    run.launch_grid("launching reduce_totals",
+                    reduce_totals<Value, typename Traversal::reduce_type>, {1, total_threads},
+                    strategy.totals, strategy.total_count, tree_.reduce, tree_.identity,
+                    run.ticket());
     traverse_result<Value> result{tree_.identity, {}};
     check(cudaMemcpyAsync(&result.value, strategy.totals, sizeof(Value), cudaMemcpyDeviceToHost,
-                          control.stream()),
+                          run.stream()),
           "reading the result");
-    control.wait();
+    run.wait();
     static_cast<run_report&>(result.report) = this->end();
     strategy.complete(result.report);
     return result;
