@@ -174,8 +174,8 @@ template <class T>
   return value;
 }
 
-/// Sets `count` objects in device memory to zero bytes, in the order of `stream`. `doing` is used in
-/// the message. \throws cuda_error
+/// Sets `count` objects in device memory to zero bytes, in the order of `stream`. `doing` is used
+/// in the message. \throws cuda_error
 template <class T>
 void clear_memory(T* objects, std::size_t count, cudaStream_t stream, const char* doing) {
   check(cudaMemsetAsync(objects, 0, count * sizeof(T), stream), doing);

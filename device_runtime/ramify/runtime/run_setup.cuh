@@ -101,8 +101,8 @@ inline void require_capturable(const loop_choice& loop, bool has_loop) {
                     (has_loop ? loop.reason : "the program has no loop for graphs"));
 }
 
-/// The arguments and the choices of a run. Construct it in a relaxed_capture_scope, because a stream
-/// may be captured while it queries the driver.
+/// The arguments and the choices of a run. Construct it in a relaxed_capture_scope, because a
+/// stream may be captured while it queries the driver.
 struct run_setup {
   const char* algorithm;  ///< begins the messages of exceptions
   cudaStream_t stream;
