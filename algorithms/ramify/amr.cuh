@@ -59,7 +59,6 @@
 #include <ramify/amr/snapshot.hpp>
 #include <ramify/runtime/phase_range.cuh>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
 namespace ramify::inline RAMIFY_BUILD {

@@ -56,10 +56,9 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <ramify/branch_and_bound/config.hpp>
 #include <ramify/branch_and_bound/search_tree.cuh>
-#include <ramify/runtime/buffer.cuh>
-#include <ramify/runtime/stream.cuh>
 #include <ramify/runtime/trace_recorder.cuh>
 #include <ramify/traverse.cuh>
 #include <stdexcept>
@@ -92,8 +91,20 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] branc
  public:
   /// Starts a run; see branch_and_bound_async().
   branch_and_bound_run(const Node& root, const Problem& problem, cudaStream_t stream,
-                       const branch_and_bound_config& config, scratch_memory scratch)
-      : state_(std::make_unique<run_state>(root, problem, stream, config, scratch)) {}
+                       const branch_and_bound_config& config, scratch_memory scratch) {
+    validate(config);
+    const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
+    run_ = std::make_unique<run>(root, problem, stream, config, scratch);
+    incumbent* const shared = run_->parts.shared;
+    clear_memory(shared, 1, stream, "clearing the counts");
+    check(cudaMemsetAsync(&shared->code, 0xff, sizeof shared->code, stream),
+          "clearing the incumbent");
+    const detail::branch_and_bound::search<Problem> search{
+        problem, detail::branch_and_bound::incumbent_packing(config), shared};
+    run_->of_tree =
+        traversal({root, detail::branch_and_bound::path_range::all()}, expand{search},
+                  visit{search}, {}, total::none(), stream, config, run_->parts.of_tree);
+  }
 
   /// Waits for the search and returns its result. Like traverse_run::get(), it launches the grids
   /// that kernels could not launch, and on the flat route the remaining ones.
@@ -102,12 +113,11 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] branc
   /// \throws cuda_error, device_launch_error, std::length_error, std::domain_error;
   ///         std::logic_error while the stream is being captured
   branch_and_bound_result<Node> get() {
-    const auto all = state_->traversal_run.get();
-    const incumbent shared =
-        read_back(state_->parts.shared, state_->stream, "reading the incumbent");
+    const auto all = run_->of_tree->get();
+    const incumbent shared = read_back(run_->parts.shared, run_->stream, "reading the incumbent");
     branch_and_bound_result<Node> result;
     static_cast<traverse_report&>(result.report) = all.report;
-    result.report.scratch_bytes = state_->scratch.size();
+    result.report.scratch_bytes = run_->scratch.size();
     result.report.expanded = all.value.expanded;
     result.report.pruned = all.value.pruned;
     result.report.leaves = all.value.leaves;
@@ -125,42 +135,20 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] branc
   /// \throws std::invalid_argument for a capacity that is too small for this device; unavailable,
   ///         cuda_error
   [[nodiscard]] static std::size_t scratch_bytes(const branch_and_bound_config& config) {
-    return pieces(nullptr, config).bytes;
+    return layout_bytes<run_parts>(config);
   }
 
  private:
   /// The parts of the scratch memory.
-  struct pieces {
-    pieces(void* base, const branch_and_bound_config& config) {
-      memory_layout layout(base);
-      shared = layout.take<incumbent>(1);
-      leaf = layout.take<Node>(1);
-      of_traversal.bytes = traversal::scratch_bytes(config);
-      of_traversal.data = layout.take<std::byte>(of_traversal.bytes);
-      bytes = layout.size();
-    }
+  struct run_parts {
+    run_parts(memory_layout& layout, const branch_and_bound_config& config)
+        : shared(layout.take<incumbent>(1)),
+          leaf(layout.take<Node>(1)),
+          of_tree(layout.take_scratch(traversal::scratch_bytes(config))) {}
     incumbent* shared;
     Node* leaf;
-    scratch_memory of_traversal;
-    std::size_t bytes;
+    scratch_memory of_tree;
   };
-
-  static scratch_space take_scratch(cudaStream_t stream, const branch_and_bound_config& config,
-                                    const scratch_memory& given) {
-    validate(config);
-    const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
-    const std::size_t bytes = scratch_bytes(config);
-    check_scratch(given, bytes, is_being_captured(stream), "branch_and_bound");
-    return {given, bytes, stream};
-  }
-
-  /// Clears the incumbent in stream order. Returns the scratch memory of the traversal.
-  static scratch_memory clear(const pieces& all, cudaStream_t stream) {
-    check(cudaMemsetAsync(all.shared, 0, sizeof *all.shared, stream), "clearing the counts");
-    check(cudaMemsetAsync(&all.shared->code, 0xff, sizeof all.shared->code, stream),
-          "clearing the incumbent");
-    return all.of_traversal;
-  }
 
   void check_leaves(const total& all, const incumbent& shared) const {
     if (shared.too_deep != 0) {
@@ -168,56 +156,46 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] branc
           "branch_and_bound: a path is too long: the product of its degrees must be less than "
           "2^64");
     }
-    if (all.value < state_->config.lower) {
+    if (all.value < run_->config.lower) {
       throw std::domain_error("branch_and_bound: a leaf has the value " +
                               std::to_string(all.value) +
                               "; no value may be less than branch_and_bound_config.lower, which "
                               "is " +
-                              std::to_string(state_->config.lower));
+                              std::to_string(run_->config.lower));
     }
   }
 
   /// Returns the leaf at the end of a path. Waits for the stream.
   Node solution_at(detail::branch_and_bound::bits64 path) const {
-    const run_state& run = *state_;
-    detail::trace_recorder recorder(run.config.trace, run.stream);
-    check(launch(detail::branch_and_bound::follow_path<Node, Problem>, {1, 1}, run.stream, run.root,
-                 run.problem, path, run.parts.leaf, recorder.ticket())
+    detail::trace_recorder recorder(run_->config.trace, run_->stream);
+    check(launch(detail::branch_and_bound::follow_path<Node, Problem>, {1, 1}, run_->stream,
+                 run_->root, run_->problem, path, run_->parts.leaf, recorder.ticket())
               .code(),
           "launching follow_path");
-    const Node leaf = read_back(run.parts.leaf, run.stream, "reading the solution");
+    const Node leaf = read_back(run_->parts.leaf, run_->stream, "reading the solution");
     recorder.read();
     return leaf;
   }
 
   /// A run with its scratch memory. One pointer owns it, so that a move assignment destroys the
   /// members of the replaced run in the order of the destructor, too.
-  struct run_state {
-    run_state(const Node& root_node, const Problem& of, cudaStream_t on,
-              const branch_and_bound_config& how, const scratch_memory& given)
-        : root(root_node),
+  struct run : run_memory<run_parts> {
+    run(const Node& root_node, const Problem& of, cudaStream_t in_stream,
+        const branch_and_bound_config& how, const scratch_memory& given)
+        : run_memory<run_parts>(given, in_stream, "branch_and_bound", how),
+          root(root_node),
           problem(of),
-          stream(on),
-          config(how),
-          scratch(take_scratch(on, how, given)),
-          parts(scratch.data(), how),
-          traversal_run({root, detail::branch_and_bound::path_range::all()}, expand{search()},
-                        visit{search()}, {}, total::none(), on, how, clear(parts, on)) {}
-
-    [[nodiscard]] detail::branch_and_bound::search<Problem> search() const {
-      return {problem, detail::branch_and_bound::incumbent_packing(config), parts.shared};
-    }
+          stream(in_stream),
+          config(how) {}
 
     Node root;
     Problem problem;
     cudaStream_t stream;
     branch_and_bound_config config;
-    scratch_space scratch;
-    pieces parts;
-    traversal traversal_run;  // destroyed before its memory
+    std::optional<traversal> of_tree;  // destroyed before its memory
   };
 
-  std::unique_ptr<run_state> state_;
+  std::unique_ptr<run> run_;
 };
 
 /// Starts the search of the tree with this root, in `stream`. The functor is copied.

@@ -53,10 +53,9 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <ramify/fork_join/config.hpp>
 #include <ramify/fork_join/join_tree.cuh>
-#include <ramify/runtime/buffer.cuh>
-#include <ramify/runtime/stream.cuh>
 #include <ramify/traverse.cuh>
 #include <stdexcept>
 #include <string>
@@ -76,9 +75,9 @@ template <class Node, class Problem>
 class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_join_run {
   using Value = detail::fork_join::value_of<Node, Problem>;
   using memory = detail::fork_join::join_memory<Node, Value>;
-  using visit = detail::fork_join::visit_node<Node, Problem>;
   using traversal = traverse_run<detail::fork_join::indexed_node<Node>,
-                                 detail::fork_join::expand_node<Node, Problem>, visit,
+                                 detail::fork_join::expand_node<Node, Problem>,
+                                 detail::fork_join::visit_node<Node, Problem>,
                                  detail::fork_join::add_leaves, unsigned long long>;
   static_assert(std::is_trivially_copyable_v<Value>, "device memory holds plain bits");
 
@@ -86,7 +85,15 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_
   /// Starts a run; see fork_join_async().
   fork_join_run(const Node& root, const Problem& problem, cudaStream_t stream,
                 const fork_join_config& config, scratch_memory scratch)
-      : state_(std::make_unique<run_state>(root, problem, stream, config, scratch)) {}
+      : stream_(stream) {
+    validate(config);
+    const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
+    run_ = std::make_unique<run>(scratch, stream, "fork_join", config);
+    const memory& join = run_->parts.join;
+    clear_memory(join.forked, 1, stream, "clearing the count of nodes");
+    run_->of_tree = traversal({root, 0, 0}, {problem, join.frames}, {problem, join}, {}, 0, stream,
+                              config, run_->parts.of_tree);
+  }
 
   /// Waits for the run and returns the value of the root. Like traverse_run::get(), it launches the
   /// grids that kernels could not launch, and on the flat route the remaining ones.
@@ -95,20 +102,19 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_
   /// \throws cuda_error, device_launch_error, std::length_error; std::logic_error while the stream
   ///         is being captured
   fork_join_result<Value> get() {
-    const memory& join = state_->parts.join;
-    const auto leaves = state_->traversal_run.get();
+    const memory& join = run_->parts.join;
+    const auto leaves = run_->of_tree->get();
     fork_join_result<Value> result{};
     static_cast<traverse_report&>(result.report) = leaves.report;
-    result.report.nodes = 1 + read_back(join.forked, state_->stream, "reading the count of nodes");
+    result.report.nodes = 1 + read_back(join.forked, stream_, "reading the count of nodes");
     result.report.leaves = leaves.value;
-    result.report.scratch_bytes = state_->scratch.size();
-    if (result.report.nodes > state_->max_nodes) {
-      throw std::length_error("fork_join: the tree has at least " +
-                              std::to_string(result.report.nodes) +
-                              " nodes; raise fork_join_config.max_nodes, which is " +
-                              std::to_string(state_->max_nodes));
+    result.report.scratch_bytes = run_->scratch.size();
+    if (result.report.nodes > join.max_nodes) {
+      throw std::length_error(
+          "fork_join: the tree has at least " + std::to_string(result.report.nodes) +
+          " nodes; raise fork_join_config.max_nodes, which is " + std::to_string(join.max_nodes));
     }
-    result.value = read_back(join.results, state_->stream, "reading the value of the root");
+    result.value = read_back(join.results, stream_, "reading the value of the root");
     return result;
   }
 
@@ -116,63 +122,30 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_
   /// \throws std::invalid_argument for a capacity that is too small for this device; unavailable,
   ///         cuda_error
   [[nodiscard]] static std::size_t scratch_bytes(const fork_join_config& config) {
-    return pieces(nullptr, config).bytes;
+    return layout_bytes<run_parts>(config);
   }
 
  private:
   /// The parts of the scratch memory.
-  struct pieces {
-    pieces(void* base, const fork_join_config& config) {
-      memory_layout layout(base);
-      join.forked = layout.take<unsigned long long>(1);
-      join.frames = layout.take<detail::fork_join::frame<Node>>(config.max_nodes);
-      join.results = layout.take<Value>(config.max_nodes);
-      join.max_nodes = static_cast<unsigned>(config.max_nodes);
-      of_traversal.bytes = traversal::scratch_bytes(config);
-      of_traversal.data = layout.take<std::byte>(of_traversal.bytes);
-      bytes = layout.size();
-    }
+  struct run_parts {
+    run_parts(memory_layout& layout, const fork_join_config& config)
+        : join{layout.take<detail::fork_join::frame<Node>>(config.max_nodes),
+               layout.take<Value>(config.max_nodes), layout.take<unsigned long long>(1),
+               static_cast<unsigned>(config.max_nodes)},
+          of_tree(layout.take_scratch(traversal::scratch_bytes(config))) {}
     memory join;
-    scratch_memory of_traversal;
-    std::size_t bytes;
+    scratch_memory of_tree;
   };
-
-  static scratch_space take_scratch(cudaStream_t stream, const fork_join_config& config,
-                                    const scratch_memory& given) {
-    validate(config);
-    const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
-    const std::size_t bytes = scratch_bytes(config);
-    check_scratch(given, bytes, is_being_captured(stream), "fork_join");
-    return {given, bytes, stream};
-  }
-
-  /// Clears the count of nodes in stream order. Returns the scratch memory of the traversal.
-  static scratch_memory clear(const pieces& all, cudaStream_t stream) {
-    check(cudaMemsetAsync(all.join.forked, 0, sizeof *all.join.forked, stream),
-          "clearing the count of nodes");
-    return all.of_traversal;
-  }
 
   /// A run with its scratch memory. One pointer owns it, so that a move assignment destroys the
   /// members of the replaced run in the order of the destructor, too.
-  struct run_state {
-    run_state(const Node& root, const Problem& problem, cudaStream_t on,
-              const fork_join_config& config, const scratch_memory& given)
-        : stream(on),
-          max_nodes(config.max_nodes),
-          scratch(take_scratch(on, config, given)),
-          parts(scratch.data(), config),
-          traversal_run({root, 0, 0}, {problem, parts.join.frames}, {problem, parts.join}, {}, 0,
-                        on, config, clear(parts, on)) {}
-
-    cudaStream_t stream;
-    std::size_t max_nodes;
-    scratch_space scratch;
-    pieces parts;
-    traversal traversal_run;  // destroyed before its memory
+  struct run : run_memory<run_parts> {
+    using run_memory<run_parts>::run_memory;
+    std::optional<traversal> of_tree;  // destroyed before its memory
   };
 
-  std::unique_ptr<run_state> state_;
+  cudaStream_t stream_;
+  std::unique_ptr<run> run_;
 };
 
 /// Starts the recursion with this root, in `stream`. The functor is copied.

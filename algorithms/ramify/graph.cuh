@@ -78,8 +78,7 @@ using bfs_run = graph_run<detail::graph::breadth_first>;
 /// element of an array and launches nothing. \throws std::invalid_argument
 [[nodiscard]] inline std::size_t bfs_scratch_bytes(const graph_view& graph,
                                                    const bfs_config& config = {}) {
-  return detail::graph::scratch_bytes<detail::graph::breadth_first>(graph.vertices(),
-                                                                    config.strategy);
+  return detail::graph::scratch_bytes<detail::graph::breadth_first>(graph, config);
 }
 
 /// Starts a breadth-first search from `source` in `stream`. The outputs are complete when get()
@@ -93,11 +92,9 @@ inline bfs_run breadth_first_search_async(const graph_view& graph, std::int64_t 
                                           const bfs_arrays& results, cudaStream_t stream = nullptr,
                                           const bfs_config& config = {},
                                           scratch_memory scratch = {}) {
-  namespace internal = detail::graph;
   const phase_range range("graph: breadth-first search");
-  const auto arrays = internal::check_arguments(graph, source, results, config);
-  const relaxed_capture_scope here;
-  internal::breadth_first search{};
+  const auto arrays = detail::graph::check_arguments(graph, source, results, config);
+  detail::graph::breadth_first search{};
   search.to = results;
   search.source = static_cast<unsigned>(source);
   search.direction = config.direction;
@@ -107,9 +104,8 @@ inline bfs_run breadth_first_search_async(const graph_view& graph, std::int64_t 
   search.alpha = config.alpha;
   search.beta = config.beta;
   search.vertices = static_cast<unsigned>(graph.vertices());
-  search.thin_edges = internal::thin_edges_of(config);
-  return bfs_run(
-      internal::start(arrays, {graph, config, stream, scratch, "breadth_first_search"}, search));
+  search.thin_edges = detail::graph::thin_edges_of(config);
+  return {"breadth_first_search", arrays, graph, config, search, stream, scratch};
 }
 
 /// Searches breadth-first from `source`, and waits for `stream`.
@@ -133,8 +129,7 @@ using sssp_run = graph_run<detail::graph::delta_stepping>;
 /// of an array and launches nothing. \throws std::invalid_argument
 [[nodiscard]] inline std::size_t sssp_scratch_bytes(const graph_view& graph,
                                                     const sssp_config& config = {}) {
-  return detail::graph::scratch_bytes<detail::graph::delta_stepping>(graph.vertices(),
-                                                                     config.strategy);
+  return detail::graph::scratch_bytes<detail::graph::delta_stepping>(graph, config);
 }
 
 /// Starts to compute the shortest paths from `source` in `stream`. The outputs are complete when
@@ -149,19 +144,16 @@ inline sssp_run shortest_paths_async(const graph_view& graph, std::span<const fl
                                      std::int64_t source, const sssp_arrays& results,
                                      cudaStream_t stream = nullptr, const sssp_config& config = {},
                                      scratch_memory scratch = {}) {
-  namespace internal = detail::graph;
   const phase_range range("graph: shortest paths");
-  const auto arrays = internal::check_arguments(graph, weights, source, results, config);
-  const relaxed_capture_scope here;
-  internal::delta_stepping search{};
+  const auto arrays = detail::graph::check_arguments(graph, weights, source, results, config);
+  detail::graph::delta_stepping search{};
   search.to = results;
   search.weights = weights.data();
   search.source = static_cast<unsigned>(source);
   search.delta = config.delta;
   search.mean_degree = static_cast<double>(graph.edges()) / static_cast<double>(graph.vertices());
-  search.thin_edges = internal::thin_edges_of(config);
-  return sssp_run(internal::start(
-      arrays, {graph.outgoing(), config, stream, scratch, "shortest_paths"}, search));
+  search.thin_edges = detail::graph::thin_edges_of(config);
+  return {"shortest_paths", arrays, graph.outgoing(), config, search, stream, scratch};
 }
 
 /// Computes the shortest paths from `source`, and waits for `stream`. It ignores graph.in_offsets
@@ -188,7 +180,7 @@ using components_run = graph_run<detail::graph::union_find>;
 /// element of an array and launches nothing. \throws std::invalid_argument
 [[nodiscard]] inline std::size_t components_scratch_bytes(const graph_view& graph,
                                                           const graph_config& config = {}) {
-  return detail::graph::scratch_bytes<detail::graph::union_find>(graph.vertices(), config.strategy);
+  return detail::graph::scratch_bytes<detail::graph::union_find>(graph, config);
 }
 
 /// Starts to compute the connected components in `stream`. The output is complete when get()
@@ -204,15 +196,12 @@ inline components_run connected_components_async(const graph_view& graph, std::i
                                                  cudaStream_t stream = nullptr,
                                                  const graph_config& config = {},
                                                  scratch_memory scratch = {}) {
-  namespace internal = detail::graph;
   const phase_range range("graph: connected components");
-  const auto arrays = internal::check_arguments(graph, components, "components", config);
-  const relaxed_capture_scope here;
-  internal::union_find search{};
+  const auto arrays = detail::graph::check_arguments(graph, components, "components", config);
+  detail::graph::union_find search{};
   search.to = components;
   search.is_symmetric = graph.is_symmetric();
-  return components_run(internal::start(
-      arrays, {graph.outgoing(), config, stream, scratch, "connected_components"}, search));
+  return {"connected_components", arrays, graph.outgoing(), config, search, stream, scratch};
 }
 
 /// Computes the connected components, and waits for `stream`. The direction of edges is ignored.
@@ -238,8 +227,7 @@ using pagerank_run = graph_run<detail::graph::power_iteration>;
 /// array and launches nothing. \throws std::invalid_argument
 [[nodiscard]] inline std::size_t pagerank_scratch_bytes(const graph_view& graph,
                                                         const pagerank_config& config = {}) {
-  return detail::graph::scratch_bytes<detail::graph::power_iteration>(graph.vertices(),
-                                                                      config.strategy);
+  return detail::graph::scratch_bytes<detail::graph::power_iteration>(graph, config);
 }
 
 /// Starts to compute the PageRank of all vertices in `stream`. The output is complete when get()
@@ -253,21 +241,18 @@ inline pagerank_run pagerank_async(const graph_view& graph, double* ranks,
                                    cudaStream_t stream = nullptr,
                                    const pagerank_config& config = {},
                                    scratch_memory scratch = {}) {
-  namespace internal = detail::graph;
   const phase_range range("graph: PageRank");
-  const auto arrays = internal::check_arguments(graph, ranks, "ranks", config);
-  const relaxed_capture_scope here;
-  internal::power_iteration search{};
+  const auto arrays = detail::graph::check_arguments(graph, ranks, "ranks", config);
+  detail::graph::power_iteration search{};
   search.to = ranks;
   search.damping = config.damping;
   // The change of all ranks is at most 2.
-  search.tolerance = static_cast<internal::rank>((config.tolerance < 2 ? config.tolerance : 2) *
-                                                 static_cast<double>(internal::rank_one));
+  search.tolerance = static_cast<detail::graph::rank>(
+      (config.tolerance < 2 ? config.tolerance : 2) * static_cast<double>(detail::graph::rank_one));
   search.max_iterations = config.max_iterations;
   search.vertices = static_cast<unsigned>(graph.vertices());
   search.edges = graph.edges();
-  return pagerank_run(
-      internal::start(arrays, {graph.outgoing(), config, stream, scratch, "pagerank"}, search));
+  return {"pagerank", arrays, graph.outgoing(), config, search, stream, scratch};
 }
 
 /// Computes the PageRank of all vertices, and waits for `stream`. It ignores graph.in_offsets and

@@ -47,48 +47,114 @@
 #include <ramify/mandelbrot/exhaustive.cuh>
 #include <ramify/mandelbrot/rectangles.cuh>
 #include <ramify/mandelbrot/tuning.cuh>
-#include <ramify/runtime/buffer.cuh>
-#include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/recursion.cuh>
-#include <ramify/runtime/run_control.cuh>
-#include <ramify/runtime/stream.cuh>
+
+namespace ramify::detail::mandelbrot::inline RAMIFY_BUILD {
+
+using rectangle_tree = recursion<rectangle, rectangle_context>;
+
+/// The scratch memory of an image, in parts.
+struct image_memory {
+  image_memory(memory_layout& memory, const mandelbrot_view& view,
+               const mandelbrot_options& options) {
+    if (options.method == mandelbrot_method::exhaustive) return;
+    arrived = memory.take<unsigned>(1);
+    counts = memory.take<rectangle_counts>(1);
+    tasks = memory.take<std::byte>(
+        rectangle_tree::scratch_bytes(max_tasks(view, options), launches_of(options)));
+  }
+  unsigned* arrived = nullptr;
+  rectangle_counts* counts = nullptr;
+  std::byte* tasks = nullptr;
+};
+
+/// The computation of an image.
+class image_run : public runtime::basic_run<image_memory> {
+ public:
+  image_run(const runtime::run_setup& setup, const mandelbrot_view& view,
+            const mandelbrot_options& options)
+      : basic_run(setup, view, options), view_(view), options_(options) {}
+
+  /// Starts the method of Mariani and Silver.
+  void divide(const dwell_image& image, const division& tiles, const runtime::loop_choice& loop) {
+    const rectangle_context context{image, tiles, parts.arrived, parts.counts};
+    clear_memory(parts.arrived, 1, control.stream(), "clearing a counter");
+    clear_memory(parts.counts, 1, control.stream(), "clearing the counts");
+    line_pixels_ = line_pixels(view_, tiles);
+    // Enough blocks for any GPU; each thread iterates several pixels of a large image.
+    constexpr std::uint64_t most = 8192;
+    const auto blocks = static_cast<unsigned>(std::min(line_pixels_ / threads + 1, most));
+    control.launch_grid("launching iterate_tile_lines", iterate_tile_lines<rectangle_context>,
+                        {blocks, threads}, context, control.ticket());
+    rectangles_.emplace(parts.tasks, max_tasks(view_, options_), control, threads, 0u,
+                        child_streams::fire_and_forget, context, launches_of(options_), loop);
+    rectangles_->start({1, 0, 0, 0}, tiles.parts());
+  }
+
+  /// Starts the exhaustive method.
+  void iterate_all(const dwell_image& image) {
+    control.launch_grid("launching iterate_pixels", iterate_pixels<dwell_image>,
+                        {exhaustive_blocks(image), block_pixels}, image, control.ticket());
+  }
+
+  /// Waits for the image and returns the report.
+  mandelbrot_report finish() {
+    mandelbrot_report report;
+    report.iterated_pixels = view_.pixels();
+    if (rectangles_) {
+      rectangles_->finish();
+      const auto counts = read_back(parts.counts, control.stream(), "reading the counts");
+      report.iterated_pixels = line_pixels_ + counts.iterated_pixels;
+      report.filled_pixels = counts.filled_pixels;
+      report.filled_rectangles = counts.filled;
+      report.divided_rectangles = counts.divided;
+      report.small_rectangles = counts.small;
+    } else {
+      runtime::require_not_captured(control.stream());
+      control.wait();
+    }
+    static_cast<run_report&>(report) = end();
+    return report;
+  }
+
+ private:
+  mandelbrot_view view_;
+  mandelbrot_options options_;
+  std::uint64_t line_pixels_ = 0;
+  std::optional<rectangle_tree> rectangles_;  // none: the exhaustive method
+};
+
+}  // namespace ramify::detail::mandelbrot::inline RAMIFY_BUILD
 
 namespace ramify::inline RAMIFY_BUILD {
 
 /// An image that mandelbrot_async() has started. Movable; a moved-from run may only be destroyed.
 /// Destroying a run before get() checks nothing.
 class [[nodiscard("call get(): it waits, checks and returns the report")]] mandelbrot_run {
-  using tree = recursion<detail::mandelbrot::rectangle, detail::mandelbrot::rectangle_context>;
-
  public:
   /// Starts a run; see mandelbrot_async().
   mandelbrot_run(const mandelbrot_view& view, std::uint32_t* dwells, cudaStream_t stream,
                  const mandelbrot_options& options, scratch_memory scratch, pixel_origin* origins) {
+    namespace family = detail::mandelbrot;
     const phase_range range("mandelbrot: start");
     validate(options);
     validate(view);
     const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
     check_device_access(dwells, "mandelbrot: dwells");
     if (origins != nullptr) check_device_access(origins, "mandelbrot: origins");
-    detail::mandelbrot::check_overlap(view, dwells, origins);
-    const bool captured = is_being_captured(stream);
-    const std::size_t bytes = scratch_bytes(view, options);
-    check_scratch(scratch, bytes, captured, "mandelbrot");
-    const auto loop =
-        detail::runtime::choose_loop(options.flat_loop, "mandelbrot_options.flat_loop");
-    const std::size_t limit = *current_launch_limits().pending_launches;
-    const route_choice choice = route_of(view, options, loop, limit, stream);
-    const bool divides = options.method == mandelbrot_method::mariani_silver;
-    if (captured && divides && choice.taken == route::flat) {
-      detail::runtime::require_capturable(loop, tree::has_loop);
-    }
-    state_ = std::make_unique<run_state>(view, options, stream, scratch, bytes, choice, limit);
-    const detail::mandelbrot::dwell_image image(view, options, dwells, origins);
-    if (divides) {
-      state_->divide(image, loop);
+    family::check_overlap(view, dwells, origins);
+    detail::run_setup setup("mandelbrot", options, "mandelbrot_options.flat_loop", stream, scratch);
+    const family::dwell_image image(view, options, dwells, origins);
+    if (options.method == mandelbrot_method::mariani_silver) {
+      const family::division tiles = family::tiles_of(view, options);
+      setup.choose_route(1, family::rectangle_plans(tiles, options, setup.by_host()));
+      run_ = std::make_unique<family::image_run>(setup, view, options);
+      run_->divide(image, tiles, setup.loop);
     } else {
-      state_->iterate_all(image);
+      setup.choice = {route::flat, "the exhaustive method launches one grid"};
+      run_ = std::make_unique<family::image_run>(setup, view, options);
+      run_->iterate_all(image);
     }
   }
 
@@ -100,125 +166,17 @@ class [[nodiscard("call get(): it waits, checks and returns the report")]] mande
   /// \throws cuda_error, device_launch_error; std::logic_error while the stream is being captured
   mandelbrot_report get() {
     const phase_range range("mandelbrot: get");
-    return state_->finish();
+    return run_->finish();
   }
 
   /// Returns the device memory that a run needs, in bytes. Requires valid arguments.
   [[nodiscard]] static std::size_t scratch_bytes(const mandelbrot_view& view,
                                                  const mandelbrot_options& options) {
-    memory_layout sizing(nullptr);
-    const pieces measured(sizing, view, options);
-    return sizing.size();
+    return detail::mandelbrot::image_run::scratch_bytes(view, options);
   }
 
  private:
-  /// The parts of the scratch memory.
-  struct pieces {
-    pieces(memory_layout& memory, const mandelbrot_view& view, const mandelbrot_options& options)
-        : control(memory.take<std::byte>(run_control::scratch_bytes)) {
-      if (options.method == mandelbrot_method::exhaustive) return;
-      arrived = memory.take<unsigned>(1);
-      counts = memory.take<detail::mandelbrot::rectangle_counts>(1);
-      tasks = memory.take<std::byte>(tree::scratch_bytes(
-          detail::mandelbrot::max_tasks(view, options), detail::mandelbrot::launches_of(options)));
-    }
-    std::byte* control;
-    unsigned* arrived = nullptr;
-    detail::mandelbrot::rectangle_counts* counts = nullptr;
-    std::byte* tasks = nullptr;
-  };
-
-  static route_choice route_of(const mandelbrot_view& view, const mandelbrot_options& options,
-                               const detail::runtime::loop_choice& loop, std::size_t limit,
-                               cudaStream_t stream) {
-    if (options.method == mandelbrot_method::exhaustive) {
-      return {route::flat, "the exhaustive method launches one grid"};
-    }
-    const auto tiles = detail::mandelbrot::tiles_of(view, options);
-    return choose_route(
-        options.route, limit, 1,
-        detail::mandelbrot::rectangle_plans(tiles, options, loop.wanted == flat_loop::host),
-        stream);
-  }
-
-  /// A run with its scratch memory. A move of the mandelbrot_run does not change its address, to
-  /// which `rectangles` refers.
-  struct run_state {
-    run_state(const mandelbrot_view& shown, const mandelbrot_options& chosen, cudaStream_t stream,
-              const scratch_memory& given, std::size_t bytes, const route_choice& choice,
-              std::size_t limit)
-        : view(shown),
-          options(chosen),
-          scratch(given, bytes, stream),
-          memory(scratch.data()),
-          parts(memory, shown, chosen),
-          control(parts.control, choice, limit, stream, chosen.trace) {}
-
-    /// Starts the method of Mariani and Silver.
-    void divide(const detail::mandelbrot::dwell_image& image,
-                const detail::runtime::loop_choice& loop) {
-      namespace family = detail::mandelbrot;
-      using context_type = family::rectangle_context;
-      const cudaStream_t stream = control.stream();
-      tiles = family::tiles_of(view, options);
-      const context_type context{image, tiles, parts.arrived, parts.counts};
-      check(cudaMemsetAsync(parts.arrived, 0, sizeof *parts.arrived, stream), "clearing a counter");
-      check(cudaMemsetAsync(parts.counts, 0, sizeof *parts.counts, stream), "clearing the counts");
-      // Enough blocks for any GPU; each thread iterates several pixels of a large image.
-      constexpr std::uint64_t most = 8192;
-      const std::uint64_t blocks = family::line_pixels(view, tiles) / family::threads + 1;
-      control.launched(launch(family::iterate_tile_lines<context_type>,
-                              {static_cast<unsigned>(std::min(blocks, most)), family::threads},
-                              stream, context, control.ticket()),
-                       "launching iterate_tile_lines");
-      rectangles.emplace(parts.tasks, family::max_tasks(view, options), control, family::threads,
-                         0u, child_streams::fire_and_forget, context, family::launches_of(options),
-                         loop);
-      rectangles->start(family::rectangle{1, 0, 0, 0}, tiles.parts());
-    }
-
-    /// Starts the exhaustive method.
-    void iterate_all(const detail::mandelbrot::dwell_image& image) {
-      namespace family = detail::mandelbrot;
-      control.launched(launch(family::iterate_pixels<family::dwell_image>,
-                              {family::exhaustive_blocks(image), family::block_pixels},
-                              control.stream(), image, control.ticket()),
-                       "launching iterate_pixels");
-    }
-
-    mandelbrot_report finish() {
-      mandelbrot_report report;
-      report.iterated_pixels = view.pixels();
-      if (rectangles) {
-        rectangles->finish();
-        const auto counts = read_back(parts.counts, control.stream(), "reading the counts");
-        report.iterated_pixels =
-            detail::mandelbrot::line_pixels(view, tiles) + counts.iterated_pixels;
-        report.filled_pixels = counts.filled_pixels;
-        report.filled_rectangles = counts.filled;
-        report.divided_rectangles = counts.divided;
-        report.small_rectangles = counts.small;
-      } else {
-        detail::runtime::require_not_captured(control.stream());
-        control.wait();
-      }
-      control.read_trace();
-      static_cast<run_report&>(report) = control.report();
-      report.scratch_bytes = scratch.size();
-      return report;
-    }
-
-    mandelbrot_view view;
-    mandelbrot_options options;
-    detail::mandelbrot::division tiles{};
-    scratch_space scratch;
-    memory_layout memory;
-    pieces parts;
-    run_control control;
-    std::optional<tree> rectangles;  // none: the exhaustive method
-  };
-
-  std::unique_ptr<run_state> state_;
+  std::unique_ptr<detail::mandelbrot::image_run> run_;
 };
 
 /// Starts the computation of an image, in `stream`.

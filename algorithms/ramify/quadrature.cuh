@@ -51,15 +51,10 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <optional>
 #include <ramify/quadrature/config.hpp>
 #include <ramify/quadrature/rounds.cuh>
-#include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/launch_chain.cuh>
-#include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/phase_range.cuh>
-#include <ramify/runtime/run_control.cuh>
-#include <ramify/runtime/stream.cuh>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -130,17 +125,10 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
     validate(config);
     detail::quadrature::validate(box);
     const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
-    const bool captured = is_being_captured(stream);
-    const std::size_t bytes = scratch_bytes(config);
-    check_scratch(scratch, bytes, captured, "quadrature");
-    const auto loop = detail::runtime::choose_loop(config.flat_loop, "quadrature_config.flat_loop");
-    const std::size_t limit = *current_launch_limits().pending_launches;
-    const route_choice choice =
-        choose_route(config.route, limit, 2,
-                     detail::quadrature::round_plans(loop.wanted == flat_loop::host), stream);
-    if (captured && choice.taken == route::flat) detail::runtime::require_capturable(loop, true);
-    state_ = std::make_unique<run_state>(f, stream, config, scratch, bytes, choice, limit, loop);
-    state_->begin(box);
+    detail::run_setup setup("quadrature", config, "quadrature_config.flat_loop", stream, scratch);
+    setup.choose_route(2, detail::quadrature::round_plans(setup.by_host()));
+    run_ = std::make_unique<rounds_run>(setup, config, f);
+    run_->start(box);
   }
 
   /// Waits for the quadrature and returns its result. Launches the grids that kernels could not
@@ -151,8 +139,8 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
   /// \throws cuda_error, device_launch_error; std::logic_error while the stream is being captured
   quadrature_result get() {
     const phase_range range("quadrature: get");
-    state_->chain->finish();
-    const auto& end = state_->chain->state();
+    run_->chain.finish();
+    const auto& end = run_->chain.state();
     quadrature_result result;
     result.status = end.status;
     result.value = end.total.value;
@@ -160,14 +148,12 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
     result.regions = end.regions;
     result.evaluations = end.evaluations;
     if (end.status == quadrature_status::not_finite) {
-      const auto bad = read_back(state_->chain->program().bad_point, state_->control.stream(),
+      const auto bad = read_back(run_->chain.program().bad_point, run_->control.stream(),
                                  "reading a point that is not finite");
       std::copy(bad.x, bad.x + d, result.not_finite_at.begin());
       result.error = HUGE_VAL;
     }
-    state_->control.read_trace();
-    static_cast<run_report&>(result.report) = state_->control.report();
-    result.report.scratch_bytes = state_->scratch.size();
+    static_cast<run_report&>(result.report) = run_->end();
     result.report.rounds = end.rounds;
     return result;
   }
@@ -175,57 +161,41 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
   /// Returns the device memory that a run needs, in bytes. Requires a valid configuration.
   /// \throws std::invalid_argument if config.max_evaluations is not in the range of d dimensions
   [[nodiscard]] static std::size_t scratch_bytes(const quadrature_config& config) {
-    memory_layout sizing(nullptr);
-    sizing.take<std::byte>(run_control::scratch_bytes);
-    memory_of_rounds::taken_from(sizing, detail::quadrature::max_regions<d>(config));
-    return sizing.size();
+    return rounds_run::scratch_bytes(detail::quadrature::max_regions<d>(config));
   }
 
  private:
-  /// A run with its scratch memory. A move of the quadrature_run does not change its address, to
-  /// which `chain` refers.
-  struct run_state {
-    run_state(const Integrand& f, cudaStream_t stream, const quadrature_config& config,
-              const scratch_memory& given, std::size_t bytes, const route_choice& choice,
-              std::size_t limit, const detail::runtime::loop_choice& loop)
-        : scratch(given, bytes, stream),
-          memory(scratch.data()),
-          control(memory.take<std::byte>(run_control::scratch_bytes), choice, limit, stream,
-                  config.trace) {
-      const std::size_t regions = detail::quadrature::max_regions<d>(config);
-      chain.emplace(control,
-                    program{{},
-                            memory_of_rounds::taken_from(memory, regions),
-                            f,
-                            config.absolute_tolerance,
-                            config.relative_tolerance,
-                            config.min_evaluations,
-                            config.max_evaluations},
-                    loop);
-    }
+  struct rounds_run : detail::basic_run<memory_of_rounds> {
+    rounds_run(const detail::run_setup& setup, const quadrature_config& config, const Integrand& f)
+        : detail::basic_run<memory_of_rounds>(setup, detail::quadrature::max_regions<d>(config)),
+          chain(this->control,
+                {{},
+                 this->parts,
+                 f,
+                 config.absolute_tolerance,
+                 config.relative_tolerance,
+                 config.min_evaluations,
+                 config.max_evaluations},
+                setup.loop) {}
 
     /// Writes the domain and the state, and starts the chain.
-    void begin(const quadrature_box<d>& box) {
-      const program& p = chain->program();
-      check(cudaMemsetAsync(p.not_finite, 0xff, sizeof *p.not_finite, control.stream()),
+    void start(const quadrature_box<d>& box) {
+      const program& p = chain.program();
+      check(cudaMemsetAsync(p.not_finite, 0xff, sizeof *p.not_finite, this->control.stream()),
             "clearing the point that is not finite");
-      control.launched(launch(detail::quadrature::write_domain<d>, {1, 1}, control.stream(),
-                              p.regions.boxes, box, p.trace),
-                       "launching write_domain");
+      this->control.launch_grid("launching write_domain", detail::quadrature::write_domain<d>,
+                                {1, 1}, p.regions.boxes, box, p.trace);
       detail::quadrature::round_state first{};
       first.due = detail::quadrature::phase::evaluate;
       first.regions = 1;
-      chain->write_state(first);
-      chain->start(first);
+      chain.write_state(first);
+      chain.start(first);
     }
 
-    scratch_space scratch;
-    memory_layout memory;
-    run_control control;
-    std::optional<detail::runtime::launch_chain<program>> chain;
+    detail::launch_chain<program> chain;
   };
 
-  std::unique_ptr<run_state> state_;
+  std::unique_ptr<rounds_run> run_;
 };
 
 /// Starts a quadrature over `box`, in `stream`. The integrand is copied.

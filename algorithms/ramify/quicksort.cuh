@@ -50,22 +50,14 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <ramify/quicksort/binary_run.cuh>
 #include <ramify/quicksort/config.hpp>
 #include <ramify/quicksort/order.cuh>
 #include <ramify/quicksort/sample_sort_run.cuh>
-#include <ramify/runtime/buffer.cuh>
-#include <ramify/runtime/launch_chain.cuh>
-#include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/run_control.cuh>
-#include <ramify/runtime/stream.cuh>
 #include <stdexcept>
-#include <string>
 #include <utility>
 #include <variant>
 
@@ -91,18 +83,14 @@ class [[nodiscard(
   quicksort_report get() {
     const phase_range range("quicksort: get");
     quicksort_report report;
-    if (state_ != nullptr) {
-      run_control& control = state_->control;
-      report.merge_sorted_segments =
-          std::visit([&](auto& run) { return run.finish(control); }, state_->parts.run);
-      control.read_trace();
-      static_cast<run_report&>(report) = control.report();
-      report.scratch_bytes = state_->scratch.size();
-      if (!captured_) state_.reset();
+    if (run_ != nullptr) {
+      const auto finish = [&](auto& strategy) { return strategy.finish(run_->control); };
+      report.merge_sorted_segments = std::visit(finish, run_->parts.of_strategy);
+      static_cast<run_report&>(report) = run_->end();
+      if (!run_->captured) run_.reset();
     } else {
-      static_cast<run_report&>(report) = report_of_this_build();
-      report.taken = route::flat;
-      report.route_reason = "fewer than two keys are sorted already";
+      static_cast<run_report&>(report) =
+          report_of_this_build({route::flat, "fewer than two keys are sorted already"});
     }
     report.strategy = strategy_;
     report.keys = n_;
@@ -111,7 +99,7 @@ class [[nodiscard(
 
   /// Returns the device memory that a run needs, in bytes.
   static std::size_t scratch_bytes(std::size_t n, const quicksort_config& config) {
-    return pieces(memory_layout(nullptr), n, config).bytes;
+    return run::scratch_bytes(n, config);
   }
 
   /// Starts a run; see quicksort_pairs_async().
@@ -119,77 +107,46 @@ class [[nodiscard(
                 const quicksort_config& config, scratch_memory scratch)
       : strategy_(config.strategy), n_(n) {
     validate(config);
-    std::optional<relaxed_capture_scope> relaxed;
-    captured_ = is_being_captured(stream);
-    if (captured_) relaxed.emplace();  // the driver queries below concern no captured stream
+    const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
     const arrays data{keys, values};
-    check_arguments(data, n, config, scratch, captured_);
-    const detail::runtime::loop_choice loop = choose_loop(config);
-    const std::size_t limit = *current_launch_limits().pending_launches;
-    const route_choice choice = choose_route(config, n, limit, stream);
+    check_arguments(data, n);
+    detail::run_setup setup("quicksort", config, "quicksort_config.flat_loop", stream, scratch);
+    const bool samples = strategy_ == quicksort_strategy::sample_sort;
+    // With binary, the flat route launches only the root's grid in advance.
+    setup.prefer_host(samples ? "too few levels for a graph to pay"
+                              : "the grids of the host have the size of their level");
+    setup.choice = choose_route(
+        config.route, setup.limit,
+        samples ? sample_sort_run::slots_needed : binary_run::slots_needed,
+        samples ? sample_sort_run::plans(n) : binary_run::plans(n, config.streams), stream);
     if (n < 2) return;
     const phase_range range("quicksort: start");
-    state_ = std::make_unique<state>(n, config, scratch, choice, limit, stream);
-    const auto start = [&](auto& run) {
-      run.start(state_->control, {data, state_->parts.elements}, order{compare}, config, loop);
+    run_ = std::make_unique<run>(setup, n, config);
+    const auto start = [&](auto& strategy) {
+      strategy.start(run_->control, {data, run_->parts.elements}, order{compare}, config,
+                     setup.loop);
     };
-    std::visit(start, state_->parts.run);
+    std::visit(start, run_->parts.of_strategy);
   }
 
  private:
-  // The pieces of the scratch memory. The constructor lays them out.
-  struct pieces {
-    using run_type = std::variant<sample_sort_run, binary_run>;
+  /// The scratch memory, with the run of the strategy, which takes its own part.
+  struct parts {
+    using strategy_run = std::variant<sample_sort_run, binary_run>;
 
-    pieces(memory_layout memory, std::size_t n, const quicksort_config& config)
-        : control(memory.take<std::byte>(run_control::scratch_bytes)),
-          elements{memory.take<Key>(n), memory.take<Value>(arrays::has_values ? n : 0)},
-          run(config.strategy == quicksort_strategy::sample_sort
-                  ? run_type(std::in_place_type<sample_sort_run>, memory, n, config)
-                  : run_type(std::in_place_type<binary_run>, memory, n, config)),
-          bytes(memory.size()) {}
+    parts(memory_layout& memory, std::size_t n, const quicksort_config& config)
+        : elements{memory.take<Key>(n), memory.take<Value>(arrays::has_values ? n : 0)},
+          of_strategy(config.strategy == quicksort_strategy::sample_sort
+                          ? strategy_run(std::in_place_type<sample_sort_run>, memory, n, config)
+                          : strategy_run(std::in_place_type<binary_run>, memory, n, config)) {}
 
-    void* control;
     arrays elements;
-    run_type run;
-    std::size_t bytes;
+    strategy_run of_strategy;
   };
 
-  struct state {
-    state(std::size_t n, const quicksort_config& config, scratch_memory given,
-          const route_choice& choice, std::size_t limit, cudaStream_t stream)
-        : scratch(given, scratch_bytes(n, config), stream),
-          parts(memory_layout(scratch.data()), n, config),
-          control(parts.control, choice, limit, stream, config.trace) {}
+  using run = detail::basic_run<parts>;
 
-    scratch_space scratch;
-    pieces parts;
-    run_control control;
-  };
-
-  static route_choice choose_route(const quicksort_config& config, std::size_t n, std::size_t limit,
-                                   cudaStream_t stream) {
-    const phase_range range("quicksort: choose the route");
-    return config.strategy == quicksort_strategy::sample_sort
-               ? ramify::choose_route(config.route, limit, sample_sort_run::slots_needed,
-                                      sample_sort_run::plans(n), stream)
-               : ramify::choose_route(config.route, limit, binary_run::slots_needed,
-                                      binary_run::plans(n, config.streams), stream);
-  }
-
-  /// Returns what launches the levels that the flat route does not launch in advance: with binary,
-  /// all levels below the root.
-  [[nodiscard]] detail::runtime::loop_choice choose_loop(const quicksort_config& config) const {
-    const auto chosen =
-        detail::runtime::choose_loop(config.flat_loop, "quicksort_config.flat_loop");
-    if (chosen.wanted != flat_loop::automatic || captured_) return chosen;
-    return {flat_loop::host, config.strategy == quicksort_strategy::sample_sort
-                                 ? "too few levels for a graph to pay"
-                                 : "the grids of the host have the size of their level"};
-  }
-
-  static void check_arguments(const arrays& data, std::size_t n, const quicksort_config& config,
-                              const scratch_memory& scratch, bool captured) {
+  static void check_arguments(const arrays& data, std::size_t n) {
     if (n >> 40 != 0) throw std::invalid_argument("quicksort: n must be less than 2^40");
     if (n == 0) return;
     check_device_access(data.keys, "quicksort: keys");
@@ -197,13 +154,11 @@ class [[nodiscard(
       check_device_access(data.values, "quicksort: values");
       detail::quicksort::check_overlap(data.keys, data.values, n);
     }
-    check_scratch(scratch, scratch_bytes(n, config), captured && n >= 2, "quicksort");
   }
 
   quicksort_strategy strategy_;
   std::size_t n_;
-  bool captured_ = false;
-  std::unique_ptr<state> state_;
+  std::unique_ptr<run> run_;
 };
 
 /// Starts to sort n keys in place, in `stream`. \see quicksort_pairs_async()

@@ -53,7 +53,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <ramify/runtime/stream.cuh>
 #include <ramify/spatial_tree/build_run.cuh>
 #include <ramify/spatial_tree/config.hpp>
 #include <ramify/spatial_tree/queries.cuh>
@@ -116,39 +115,34 @@ class [[nodiscard(
                    const scratch_memory& tree_memory) {
     validate(config);
     const relaxed_capture_scope relaxed;  // queries of the driver concern no captured stream
-    const bool captured = is_being_captured(stream);
     if (n > spatial_shape<dim>::max_points) {
       throw std::invalid_argument("spatial_tree: n is " + std::to_string(n) +
                                   "; it must be less than 2^31");
     }
     if (n > 0) {
       check_device_access(points, "spatial_tree: points");
-      check_scratch(scratch, build::scratch_bytes(n, config), captured, "spatial_tree");
-      check_scratch(tree_memory, build::tree_bytes(n, config), captured, "spatial_tree",
+      check_scratch(tree_memory, build::tree_bytes(n, config), stream, "spatial_tree",
                     "tree_memory");
     }
-    auto loop = detail::runtime::choose_loop(config.flat_loop, "spatial_tree_config.flat_loop");
-    const std::size_t limit = *current_launch_limits().pending_launches;
-    const route_choice choice =
-        captured
-            ? choose_route(config.route, limit, 1, {route::device, "the stream was being captured"})
-            : choose_route(config.route, limit, 1,
-                           detail::spatial_tree::plans_of_build(n, dim, config), stream);
+    detail::run_setup setup("spatial_tree", config, "spatial_tree_config.flat_loop", stream,
+                            scratch);
+    const route_choice preferred{route::device, "the stream was being captured"};
+    const route_plans plans = detail::spatial_tree::plans_of_build(n, dim, config);
+    setup.choice = setup.captured ? choose_route(config.route, setup.limit, 1, preferred)
+                                  : choose_route(config.route, setup.limit, 1, plans, stream);
     if (n == 0) {
-      static_cast<run_report&>(empty_.report) = report_of_this_build();
-      empty_.report.taken = choice.taken;
-      empty_.report.route_reason = choice.reason;
-      empty_.report.pending_launch_limit = limit;
+      static_cast<run_report&>(empty_.report) = report_of_this_build(setup.choice);
+      empty_.report.pending_launch_limit = setup.limit;
       return;
     }
-    if (captured && choice.taken == route::flat) detail::runtime::require_capturable(loop, true);
-    if (!captured && loop.wanted == flat_loop::automatic) {
-      loop = {flat_loop::host, "the host launches grids in the size of each level"};
+    if (setup.captured && setup.choice.taken == route::flat) {
+      detail::runtime::require_capturable(setup.loop, true);
     }
+    setup.prefer_host("the host launches grids in the size of each level");
     run_ = std::make_unique<build>(
-        detail::spatial_tree::build_input<Real, dim>{points, static_cast<std::uint32_t>(n), stream,
-                                                     config, choice, loop, limit},
-        scratch, tree_memory);
+        detail::spatial_tree::build_input<Real, dim>{points, static_cast<std::uint32_t>(n), config,
+                                                     setup},
+        tree_memory);
   }
 
   /// Waits for the build, completes it if necessary, and returns the tree. Call it once; or, if a

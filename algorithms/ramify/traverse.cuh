@@ -49,10 +49,10 @@
 
 #include <cstddef>
 #include <memory>
-#include <ramify/runtime/buffer.cuh>
 #include <ramify/traverse/config.hpp>
 #include <ramify/traverse/task_per_node_run.cuh>
 #include <ramify/traverse/work_sharing_run.cuh>
+#include <variant>
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -62,8 +62,10 @@ namespace ramify::inline RAMIFY_BUILD {
 template <class Node, class Expand, class Visit, class Reduce, class Value>
 class [[nodiscard("call get(): it waits, checks and returns the result")]] traverse_run {
   using traversal = detail::traverse::traversal<Node, Expand, Visit, Reduce, Value>;
-  using work_sharing_run = detail::traverse::work_sharing_run<traversal>;
-  using task_per_node_run = detail::traverse::task_per_node_run<traversal>;
+  using work_sharing = detail::traverse::work_sharing_run<traversal>;
+  using task_per_node = detail::traverse::task_per_node_run<traversal>;
+  template <class Strategy>
+  using run_of = detail::traverse::traversal_run<traversal, Strategy>;
 
  public:
   /// Starts a run; see traverse_async().
@@ -73,12 +75,16 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] trave
     const phase_range range("traverse: start");
     validate(config);
     const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
-    const detail::traverse::traversal_setup setup{config, stream, scratch};
-    const traversal tree{expand, visit, reduce, identity};
+    detail::run_setup setup("traverse", config, "traverse_config.flat_loop", stream, scratch);
+    const auto start = [&]<class Strategy>(const Strategy*) {
+      Strategy::choose_route(setup);
+      run_ = std::make_unique<run_of<Strategy>>(setup, config, root,
+                                                traversal{expand, visit, reduce, identity});
+    };
     if (config.strategy == traverse_strategy::work_sharing) {
-      run_ = std::make_unique<work_sharing_run>(setup, root, tree);
+      start(static_cast<const work_sharing*>(nullptr));
     } else {
-      run_ = std::make_unique<task_per_node_run>(setup, root, tree);
+      start(static_cast<const task_per_node*>(nullptr));
     }
   }
 
@@ -92,20 +98,23 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] trave
   ///         is being captured
   traverse_result<Value> get() {
     const phase_range range("traverse: get");
-    const traverse_result<Value> result = run_->get();
-    if (!run_->captured()) run_.reset();
-    return result;
+    const auto finish = [](auto& run) {
+      const traverse_result<Value> result = run->get();
+      if (!run->captured) run.reset();
+      return result;
+    };
+    return std::visit(finish, run_);
   }
 
   /// Returns the device memory that a run needs, in bytes. Requires a valid configuration.
   [[nodiscard]] static std::size_t scratch_bytes(const traverse_config& config) {
     return config.strategy == traverse_strategy::task_per_node
-               ? task_per_node_run::scratch_bytes(config)
-               : work_sharing_run::scratch_bytes(config);
+               ? run_of<task_per_node>::scratch_bytes(config)
+               : run_of<work_sharing>::scratch_bytes(config);
   }
 
  private:
-  std::unique_ptr<detail::traverse::traversal_run<traversal>> run_;
+  std::variant<std::unique_ptr<run_of<work_sharing>>, std::unique_ptr<run_of<task_per_node>>> run_;
 };
 
 /// Starts visiting all nodes of the tree with this root, in `stream`. The functors are copied.

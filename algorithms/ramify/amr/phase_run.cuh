@@ -15,7 +15,6 @@
 #include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/route_plan.hpp>
 #include <ramify/runtime/run_control.cuh>
-#include <stdexcept>
 #include <string>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
@@ -65,11 +64,10 @@ class phase_run {
     if (config.pending_launches != 0) {
       limits_.emplace(launch_limit_values{.pending_launches = config.pending_launches});
     }
-    const std::size_t limit = *current_launch_limits().pending_launches;
-    const auto loop = runtime::choose_loop(config.flat_loop, "amr_config.flat_loop");
-    control_.emplace(parts.scratch.data(), choose(limit, loop, steps), limit, parts.stream,
-                     config.trace, parts.recorder);
-    chain_.emplace(*control_, program{parts.mesh.view(), fill_}, loop);
+    runtime::run_setup setup("amr_run", config, "amr_config.flat_loop", parts.stream, {});
+    choose_route(setup, steps);
+    control_.emplace(parts.scratch.data(), setup, parts.recorder);
+    chain_.emplace(*control_, program{parts.mesh.view(), fill_}, setup.loop);
     if (captured_) {
       ++parts.graphs;
     } else {
@@ -89,8 +87,7 @@ class phase_run {
   void launch_before(void (*kernel)(view_type, Parameters...), const launch_shape& shape,
                      const Arguments&... arguments) {
     const view_type& view = chain_->program();
-    control_->launched(launch(kernel, shape, parts_->stream, view, arguments...),
-                       "launching a run on a mesh");
+    control_->launch_grid("launching a run on a mesh", kernel, shape, view, arguments...);
   }
 
   /// Launches the phases that are due. Asynchronous. \throws cuda_error
@@ -140,21 +137,21 @@ class phase_run {
     }
   }
 
-  /// Returns the route. In a captured stream the flat route requires the loop of a graph.
-  [[nodiscard]] route_choice choose(std::size_t limit, const runtime::loop_choice& loop,
-                                    std::uint64_t steps) const {
+  /// Chooses the route. In a captured stream the flat route requires the loop of a graph.
+  void choose_route(runtime::run_setup& setup, std::uint64_t steps) const {
     const amr_config& config = parts_->config;
     const unsigned slots = slots_of_phase(config.mesh.max_level, config.step.subcycle) + 1;
-    const std::string obstacle = captured_ ? obstacle_of_loop(loop, steps) : "";
-    if (obstacle.empty())
-      return choose_route(config.route, limit, slots, plans(loop), parts_->stream);
-    const auto choice =
-        choose_route(config.route, limit, slots, {route::device, "captured, and " + obstacle});
-    if (choice.taken == route::flat) {
-      throw unavailable("amr_run: the flat route cannot be captured: " + obstacle +
-                        "; flat because: " + choice.reason);
+    const std::string obstacle = captured_ ? obstacle_of_loop(setup.loop, steps) : "";
+    if (obstacle.empty()) {
+      setup.choose_route(slots, plans(setup.loop));
+      return;
     }
-    return choice;
+    setup.choice = ramify::choose_route(config.route, setup.limit, slots,
+                                        {route::device, "captured, and " + obstacle});
+    if (setup.choice.taken == route::flat) {
+      throw unavailable("amr_run: the flat route cannot be captured: " + obstacle +
+                        "; flat because: " + setup.choice.reason);
+    }
   }
 
   /// Returns the reason why the loop of a graph cannot take all of the steps; empty if it can.

@@ -53,7 +53,6 @@ struct initialize_bfs {
         source(program.search.source),
         first(program.writer_of(0)) {}
 
-  [[nodiscard]] __device__ unsigned vertices_of(unsigned) const { return ~0u; }
   __device__ void visit(bool has, unsigned v) const {
     const bool is_source = has && v == source;
     bool closes = is_source;
@@ -66,7 +65,6 @@ struct initialize_bfs {
     if (threadIdx.x % 32 == 0) closed[v / 32] = word;
     first.append(is_source, v);
   }
-  __device__ void end() const {}
 
   csr in;
   bfs_arrays to;
@@ -135,7 +133,6 @@ struct list_found {
     return closed[word] & ~closed_before[word];
   }
   __device__ void visit(bool has, unsigned v) const { frontier.append(has, v); }
-  __device__ void end() const {}
 
   const unsigned* closed;
   const unsigned* closed_before;
@@ -169,7 +166,6 @@ struct top_down {
 
 /// Breadth-first search, the Search of graph_program.
 struct breadth_first {
-  using state_type = bfs_state;
   using state = round_state<bfs_state>;
   using phases = vertex_phases<initialize_bfs, bottom_up, list_found>;
 

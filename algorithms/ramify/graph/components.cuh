@@ -31,11 +31,9 @@ struct initialize_components {
   __device__ explicit initialize_components(const Program& program)
       : labels(program.search.labels) {}
 
-  [[nodiscard]] __device__ unsigned vertices_of(unsigned) const { return ~0u; }
   __device__ void visit(bool has, unsigned v) const {
     if (has) labels[v] = v;
   }
-  __device__ void end() const {}
 
   unsigned* labels;
 };
@@ -51,7 +49,6 @@ struct flatten {
         labels(program.search.labels),
         components(&program.state->own.components) {}
 
-  [[nodiscard]] __device__ unsigned vertices_of(unsigned) const { return ~0u; }
   __device__ void visit(bool has, unsigned v) {
     if (!has) return;
     unsigned root = v;
@@ -110,7 +107,6 @@ struct hook {
 
 /// Connected components, the Search of graph_program.
 struct union_find {
-  using state_type = components_state;
   using state = round_state<components_state>;
   using phases = vertex_phases<initialize_components, flatten>;
 

@@ -67,7 +67,6 @@ struct initialize_ranks : rank_update {
   __device__ explicit initialize_ranks(const Program& program)
       : rank_update(program), own(&program.state->own), first(rank_one / program.vertices) {}
 
-  [[nodiscard]] __device__ unsigned vertices_of(unsigned) const { return ~0u; }
   __device__ void visit(bool has, unsigned v) {
     if (has) store(v, first);
   }
@@ -91,7 +90,6 @@ struct update_ranks : rank_update {
                     damping * static_cast<double>(own->dangling)) /
                    program.vertices) {}
 
-  [[nodiscard]] __device__ unsigned vertices_of(unsigned) const { return ~0u; }
   __device__ void visit(bool has, unsigned v) {
     if (!has) return;
     const rank before = ranks[v];
@@ -119,11 +117,9 @@ struct write_ranks {
   __device__ explicit write_ranks(const Program& program)
       : to(program.search.to), ranks(program.search.ranks) {}
 
-  [[nodiscard]] __device__ unsigned vertices_of(unsigned) const { return ~0u; }
   __device__ void visit(bool has, unsigned v) const {
     if (has) to[v] = static_cast<double>(ranks[v]) / static_cast<double>(rank_one);
   }
-  __device__ void end() const {}
 
   double* to;
   const rank* ranks;
@@ -143,7 +139,6 @@ struct spread {
 
 /// PageRank, the Search of graph_program.
 struct power_iteration {
-  using state_type = pagerank_state;
   using state = round_state<pagerank_state>;
   using phases = vertex_phases<initialize_ranks, update_ranks, write_ranks>;
 

@@ -73,9 +73,13 @@ struct round_state {
 ///     static constexpr graph_phase phase;
 ///     static const char* name();            // __device__, for traces
 ///     explicit Phase(const Program&);       // __device__, as are the following; full warps call
-///     unsigned vertices_of(unsigned word);  // returns the bits of the vertices to visit among the
-///                                           // 32 of a word; each lane has another word
 ///     void visit(bool has, unsigned v);     // all lanes have the same word and different vertices
+///
+/// and may have
+///
+///     unsigned vertices_of(unsigned word);  // returns the bits of the vertices to visit among the
+///                                           // 32 of a word; each lane has another word. Without
+///                                           // it, all vertices are visited
 ///     void end();                           // after all visits of a warp
 template <class... Phases>
 struct vertex_phases {
@@ -88,8 +92,7 @@ struct vertex_phases {
 
 /// The program of a launch chain. `Search` is the algorithm, with the members
 ///
-///     struct state_type;                  // its part of the state
-///     using state = round_state<state_type>;
+///     using state = round_state<...>;     // with its part of the state
 ///     using phases = vertex_phases<...>;
 ///     graph_phase due(const state&) const;              // __host__ __device__
 ///     void end_round(state&) const;                     // __device__, one thread: after `edges`,
@@ -102,7 +105,7 @@ struct vertex_phases {
 template <class Search_, bool has_children_>
 struct graph_program : runtime::chain_link {
   using search_type = Search_;
-  using state_type = round_state<typename Search_::state_type>;
+  using state_type = typename Search_::state;
   static constexpr bool has_children = has_children_;
   static constexpr auto join =
       has_children ? runtime::chain_join::tail_launch : runtime::chain_join::last_block;
@@ -265,7 +268,9 @@ __device__ void visit_words(const Program& program) {
     unsigned selected = 0;
     if (lane < at_once && word < words) {
       const unsigned left = program.vertices - word * 32;
-      selected = phase.vertices_of(word) & (left < 32 ? (1u << left) - 1 : ~0u);
+      selected = ~0u;
+      if constexpr (requires { phase.vertices_of(word); }) selected = phase.vertices_of(word);
+      selected &= left < 32 ? (1u << left) - 1 : ~0u;
     }
     __syncwarp();  // visit() may change what other lanes wrote in vertices_of()
     for (unsigned lanes = __ballot_sync(full_warp_mask, selected != 0); lanes != 0;
@@ -276,7 +281,7 @@ __device__ void visit_words(const Program& program) {
                   (static_cast<unsigned>(first) + static_cast<unsigned>(k)) * 32 + lane);
     }
   }
-  phase.end();
+  if constexpr (requires { phase.end(); }) phase.end();
 }
 
 /// 2. Initialize, and 3. rounds over vertices. If the graph is faulty, another phase is due in a

@@ -173,7 +173,6 @@ struct write_paths {
         ends(program.search.ends),
         all_reached(&program.state->own.reached) {}
 
-  [[nodiscard]] __device__ unsigned vertices_of(unsigned) const { return ~0u; }
   __device__ void visit(bool has, unsigned v) {
     if (!has) return;
     const path_end end = ends[v];
@@ -231,7 +230,6 @@ struct relax {
 
 /// Delta-stepping, the Search of graph_program.
 struct delta_stepping {
-  using state_type = sssp_state;
   using state = round_state<sssp_state>;
   using phases = vertex_phases<initialize_sssp, next_bucket, write_paths>;
 

@@ -81,8 +81,7 @@ struct force_arguments {
 /// Initializes the progress before the first grid. Asynchronous.
 /// \throws cuda_error
 inline void clear_progress(gravity_progress* progress, cudaStream_t stream) {
-  check(cudaMemsetAsync(progress, 0, sizeof *progress, stream),
-        "clearing the progress of a force calculation");
+  clear_memory(progress, 1, stream, "clearing the progress of a force calculation");
   check(cudaMemsetAsync(&progress->first_invalid, 0xff, sizeof progress->first_invalid, stream),
         "clearing the first invalid body");
 }

@@ -35,29 +35,23 @@ namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 }
 
 /// The parts of the scratch memory of a force calculation.
+template <class Real>
 struct gravity_memory {
-  scratch_memory build{};       ///< tree code: scratch memory of the build
-  scratch_memory tree{};        ///< tree code: the tree
-  std::byte* phases = nullptr;  ///< a gravity_scratch; direct sum: a gravity_progress
-  std::size_t bytes = 0;        ///< size of all parts
-
-  template <class Real>
-  static gravity_memory of(void* base, std::size_t n, const nbody_config& config) {
-    gravity_memory all;
-    memory_layout memory(base);
+  gravity_memory() = default;
+  gravity_memory(memory_layout& memory, std::size_t n, const nbody_config& config) {
     std::size_t phase_bytes = sizeof(gravity_progress);
     if (config.method == nbody_method::tree) {
       const spatial_tree_config tree_options = tree_config(config);
-      all.build.bytes = spatial_tree_scratch_bytes<Real, 3>(n, tree_options);
-      all.tree.bytes = spatial_tree_bytes<Real, 3>(n, tree_options);
-      all.build.data = memory.take<std::byte>(all.build.bytes);
-      all.tree.data = memory.take<std::byte>(all.tree.bytes);
+      build = memory.take_scratch(spatial_tree_scratch_bytes<Real, 3>(n, tree_options));
+      tree = memory.take_scratch(spatial_tree_bytes<Real, 3>(n, tree_options));
       phase_bytes = gravity_scratch<Real>().take(nullptr, n, reserved_nodes(n, tree_options));
     }
-    all.phases = memory.take<std::byte>(phase_bytes);
-    all.bytes = memory.size();
-    return all;
+    phases = memory.take<std::byte>(phase_bytes);
   }
+
+  scratch_memory build{};       ///< tree code: scratch memory of the build
+  scratch_memory tree{};        ///< tree code: the tree
+  std::byte* phases = nullptr;  ///< a gravity_scratch; direct sum: a gravity_progress
 };
 
 }  // namespace ramify::detail::nbody::inline RAMIFY_BUILD
@@ -85,10 +79,11 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
     validate_range<Real>(config);
     const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
     check_arguments(bodies, name());
-    gravity_memory memory;
+    gravity_memory<Real> memory;
     if (bodies.n > 0) {
-      memory = gravity_memory::of<Real>(scratch.data, bodies.n, config);
-      check_scratch(scratch, memory.bytes, is_being_captured(stream), name());
+      memory_layout layout(scratch.data);
+      memory = gravity_memory<Real>(layout, bodies.n, config);
+      check_scratch(scratch, layout.size(), stream, name());
     }
     if (by_tree()) {
       tree_ = spatial_tree_async(bodies.positions, bodies.n, stream, tree_config(config),
@@ -113,7 +108,7 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
   /// \throws std::invalid_argument, cuda_error
   [[nodiscard]] static std::size_t scratch_bytes(std::size_t n, const nbody_config& config) {
     validate(config);
-    return detail::nbody::gravity_memory::of<Real>(nullptr, n, config).bytes;
+    return layout_bytes<detail::nbody::gravity_memory<Real>>(n, config);
   }
 
   /// Waits for the calculation, completes it if necessary, and returns its report. Call it once for
@@ -134,9 +129,8 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
       static_cast<run_report&>(report) = tree.report();
       report.nodes = tree.report().nodes;
     } else {
-      static_cast<run_report&>(report) = report_of_this_build();
-      report.taken = route::flat;
-      report.route_reason = "a direct sum has no recursion";
+      static_cast<run_report&>(report) =
+          report_of_this_build({route::flat, "a direct sum has no recursion"});
       if (config_.trace != nullptr) config_.trace->taken = report.taken;
     }
     if (bodies_.results == 0) return report;

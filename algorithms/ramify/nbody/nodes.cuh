@@ -128,8 +128,7 @@ void compute_centers_of_mass(const spatial_tree_view<Real, 3>& tree, const Real*
                              const nbody_config& config, const gravity_scratch<Real>& scratch,
                              cudaStream_t stream, const trace_ticket& trace) {
   const phase_range range("nbody: centers of mass");
-  check(cudaMemsetAsync(scratch.counters, 0, tree.node_count * sizeof(unsigned), stream),
-        "clearing the nodes' counters");
+  clear_memory(scratch.counters, tree.node_count, stream, "clearing the nodes' counters");
   runtime::launch_each(gather_bodies<Real>, tree.point_count, stream, "gathering the bodies", tree,
                        masses, scratch.bodies, trace);
   reduce_bottom_up(tree, mass_reduction<Real>{scratch.bodies, scratch.sums}, stream, trace,

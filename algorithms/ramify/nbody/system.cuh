@@ -86,7 +86,7 @@ class nbody_system {
   nbody_step_run<Real> step_async(double dt, const scratch_memory& scratch = {}) {
     check_dt(dt);
     if (size() > 0) {
-      check_scratch(scratch, step_scratch_bytes(), is_being_captured(s_.stream), "nbody_system");
+      check_scratch(scratch, step_scratch_bytes(), s_.stream, "nbody_system");
     }
     return {*this, static_cast<Real>(dt), scratch};
   }
@@ -162,8 +162,7 @@ class nbody_system {
   }
 
   void clear_progress() {
-    check(cudaMemsetAsync(s_.progress.data(), 0, sizeof(detail::nbody::step_progress), s_.stream),
-          "clearing the progress of a step");
+    clear_memory(s_.progress.data(), 1, s_.stream, "clearing the progress of a step");
   }
 
   gravity_run<Real> start_forces(const scratch_memory& scratch) {

@@ -67,12 +67,15 @@ struct round_memory {
   unsigned long long* not_finite;  ///< number of a point at which f is not finite, or `none`
   quadrature_point<d>* bad_point;  ///< coordinates of this point
 
-  static round_memory taken_from(memory_layout& memory, std::size_t regions) {
-    return {memory.take<round_state>(1),        region_list<d>::taken_from(memory, regions),
-            memory.take<unsigned>(regions),     memory.take<unsigned[bins]>(max_chunks),
-            memory.take<unsigned>(max_chunks),  memory.take<bounded>(max_chunks),
-            memory.take<unsigned long long>(1), memory.take<quadrature_point<d>>(1)};
-  }
+  round_memory(memory_layout& memory, std::size_t count)
+      : state(memory.take<round_state>(1)),
+        regions(region_list<d>::taken_from(memory, count)),
+        split_list(memory.take<unsigned>(count)),
+        chunk_bins(memory.take<unsigned[bins]>(max_chunks)),
+        chunk_first(memory.take<unsigned>(max_chunks)),
+        chunk_totals(memory.take<bounded>(max_chunks)),
+        not_finite(memory.take<unsigned long long>(1)),
+        bad_point(memory.take<quadrature_point<d>>(1)) {}
 };
 
 /// The program of the launch chain, and the argument of its kernels.

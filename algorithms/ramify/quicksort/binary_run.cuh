@@ -60,11 +60,8 @@ class binary_run {
   /// cuda_error
   void start(run_control& control, const double_buffer<Key, Value>& buffers, Compare compare,
              const quicksort_config& config, const loop_choice& loop) {
-    const auto clear = [&](void* memory, std::size_t bytes) {
-      check(cudaMemsetAsync(memory, 0, bytes, control.stream()), "clearing the state of segments");
-    };
-    clear(states_, state_count() * sizeof(state));
-    clear(merge_sorted_, sizeof *merge_sorted_);
+    clear_memory(states_, state_count(), control.stream(), "clearing the state of segments");
+    clear_memory(merge_sorted_, 1, control.stream(), "clearing the count of segments");
     const context shared{buffers, states_, merge_sorted_, compare, depth_limit_};
     tree_.emplace(tree_memory_, state_count(), control, tuning::threads, sizeof(shared_memory),
                   config.streams, shared, launches_, loop);

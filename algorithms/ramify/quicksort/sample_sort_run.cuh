@@ -17,7 +17,7 @@
 #include <optional>
 #include <ramify/quicksort/config.hpp>
 #include <ramify/quicksort/sample_sort.cuh>
-#include <ramify/runtime/launch_chain.cuh>
+#include <ramify/runtime/recursion.cuh>
 #include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/run_control.cuh>
 
@@ -69,9 +69,9 @@ class sample_sort_run {
     // A segment in a level list is longer than a leaf, one in the copy list longer than half a
     // leaf.
     const std::size_t halves = n / (tuning::leaf_size / 2) + 1;
-    memory_.even = take_list(layout, leaves);
-    memory_.odd = take_list(layout, leaves);
-    memory_.copies = take_list(layout, halves);
+    memory_.even = take_list<segment>(layout, leaves);
+    memory_.odd = take_list<segment>(layout, leaves);
+    memory_.copies = take_list<segment>(layout, halves);
     if (memory_.state != nullptr) {
       memory_.even.count_and_blocks = &memory_.state->segments[0];
       memory_.odd.count_and_blocks = &memory_.state->segments[1];
@@ -93,9 +93,8 @@ class sample_sort_run {
     const segment& root = memory_.root;
     const bool is_leaf = root.size() <= tuning::leaf_size;
     if (is_leaf) {
-      control.launched(launch(sample_sort_begin<context>, {1, tuning::team_threads},
-                              control.stream(), chain_->program()),
-                       "launching the first grid");
+      control.launch_grid("launching the first grid", sample_sort_begin<context>,
+                          {1, tuning::team_threads}, chain_->program());
     }
     if (control.on_device_route()) {
       // The host launches the first step, whose grids write the state. Kernels launch the others.
@@ -118,14 +117,6 @@ class sample_sort_run {
   }
 
  private:
-  static task_list<segment> take_list(memory_layout& memory, std::size_t capacity) {
-    task_list<segment> list;
-    list.tasks = memory.take<segment>(capacity);
-    list.first_block = memory.take<unsigned>(capacity);
-    list.capacity = static_cast<unsigned>(capacity);
-    return list;
-  }
-
   /// Returns the number of levels until all segments are leaves, if all splits are even.
   static unsigned expected_levels(std::size_t n) {
     unsigned levels = 0;

@@ -16,8 +16,10 @@ namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD {
 class tree_numbering {
  public:
   /// If `needs_ranges`, preorder and subtree sizes are computed even if they are not requested.
-  tree_numbering(const tree_shape& shape, const tree_number_arrays& requested, bool needs_ranges)
+  tree_numbering(const tree_shape& shape, const tree_number_arrays& requested, bool needs_ranges,
+                 bool single_root)
       : shape_(shape), needs_ranges_(needs_ranges) {
+    program_.single_root = single_root;
     program_.numbers = requested;
     program_.nodes = static_cast<unsigned>(shape.nodes);
     program_.parents = shape.parents.data();
@@ -37,8 +39,7 @@ class tree_numbering {
     }
     if (!needs_edges()) return;
     // finish() reads the state of the sort from this memory, so no other array may share it.
-    sort_scratch_.bytes = quicksort_scratch_bytes<tree_edge>(shape_.nodes);
-    sort_scratch_.data = memory.take<std::byte>(sort_scratch_.bytes);
+    sort_scratch_ = memory.take_scratch(quicksort_scratch_bytes<tree_edge>(shape_.nodes));
   }
 
   /// Takes scratch memory that later work in the stream may overwrite.
@@ -56,8 +57,7 @@ class tree_numbering {
   }
 
   /// Puts the numbering into the stream. \throws cuda_error
-  void start(const run_setup& setup) {
-    program_.single_root = setup.config.single_root;
+  void start(const runtime::run_setup& setup) {
     const phase_range range("rooted_tree: number");
     stage_.emplace(control_memory_, setup, program_);
     stage_->chain.write_state({});
@@ -69,7 +69,7 @@ class tree_numbering {
   /// is faulty, no number is written. Call it once for a run. If a graph has captured the run, call
   /// it once after each launch of the graph.
   /// \throws std::invalid_argument naming the node; cuda_error, device_launch_error
-  run_report finish(const run_setup& setup) {
+  run_report finish(const runtime::run_setup& setup) {
     run_report sort_report;
     if (sort_) sort_report = sort_->get();
     run_report report = stage_->finish();
@@ -103,32 +103,29 @@ class tree_numbering {
   }
 
   /// Launches the kernels that make the edges, and starts to sort those that are not in order.
-  sort_run start_sort(const run_setup& setup, stage<tour_program>& tour) {
+  sort_run start_sort(const runtime::run_setup& setup, stage<tour_program>& tour) {
     make_edges(tour);
     const std::size_t sorted = program_.sorted_from;
     return quicksort_async(program_.edges + sorted, shape_.nodes - sorted, ascending{},
-                           setup.stream, {.route = setup.config.route, .trace = setup.config.trace},
+                           setup.stream, {.route = setup.wanted, .trace = setup.trace},
                            sort_scratch_);
   }
 
   void make_edges(stage<tour_program>& tour) {
-    const cudaStream_t stream = tour.control.stream();
+    run_control& control = tour.control;
     const tour_program& program = tour.chain.program();
     const launch_shape over_nodes = grid_over(shape_.nodes);
     if (!is_by_children()) {
-      tour.control.launched(
-          launch(make_edges_from_parents<tour_program>, over_nodes, stream, program),
-          "making the edges");
+      control.launch_grid("making the edges", make_edges_from_parents<tour_program>, over_nodes,
+                          program);
       return;
     }
-    check(cudaMemsetAsync(parents_, 0xff, shape_.nodes * sizeof(std::int32_t), stream),
+    check(cudaMemsetAsync(parents_, 0xff, shape_.nodes * sizeof(std::int32_t), control.stream()),
           "clearing the parents");
-    tour.control.launched(
-        launch(make_edges_from_children<tour_program>, grid_over(shape_.nodes + 1), stream, program,
-               shape_.offsets.data(), shape_.children.data(), parents_),
-        "making the edges");
-    tour.control.launched(launch(append_root_edges<tour_program>, over_nodes, stream, program),
-                          "finding the roots");
+    control.launch_grid("making the edges", make_edges_from_children<tour_program>,
+                        grid_over(shape_.nodes + 1), program, shape_.offsets.data(),
+                        shape_.children.data(), parents_);
+    control.launch_grid("finding the roots", append_root_edges<tour_program>, over_nodes, program);
   }
 
   /// Throws std::invalid_argument for the first fault, if there is one.

@@ -4,7 +4,6 @@
 /// \file
 /// Host side of a call: argument checks, scratch memory, the numbering, then the folds.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,10 +11,8 @@
 #include <ramify/rooted_tree/config.hpp>
 #include <ramify/rooted_tree/folds.cuh>
 #include <ramify/rooted_tree/numbering.cuh>
-#include <ramify/runtime/buffer.cuh>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD {
 
@@ -43,35 +40,34 @@ class tree_folding {
   }
 
   /// Puts the folding into the stream, after the numbering. \throws cuda_error, unavailable
-  void start(const run_setup& setup, const tour_program& numbering) {
+  void start(const runtime::run_setup& setup, const tour_program& numbering) {
     if (!program_.wanted.is_requested()) return;
     const phase_range range("rooted_tree: fold");
     program_.parents = numbering.parents;
     program_.preorder = numbering.numbers.preorder;
     program_.subtree_sizes = numbering.numbers.subtree_sizes;
-    numbering_state_ = numbering.state;
-    start(stage_.emplace(control_memory_, setup, program_), setup);
+    numbering_ = &numbering;
+    start(stage_.emplace(control_memory_, setup, program_));
   }
 
   /// Waits until the values are folded; after finish() of the numbering. Adds to the report.
   /// Returns the number of rounds of pointer doubling. \throws cuda_error, device_launch_error
-  std::uint32_t finish(const run_setup& setup, run_report& report) {
+  std::uint32_t finish(const runtime::run_setup& setup, run_report& report) {
     if (!program_.wanted.is_requested()) return 0;
     const fold_state folded = finish(*stage_, report);
     if (!folded.did_not_begin()) return folded.due.level;
     // The host completed the numbering after the folding had its place in the stream.
     stage<program> again(control_memory_, setup, program_);
-    start(again, setup);
+    start(again);
     return finish(again, report).due.level;
   }
 
  private:
-  void start(stage<program>& folding, const run_setup& setup) {
+  void start(stage<program>& folding) {
     const tree_step first = program_.first_step();
-    folding.control.launched(
-        launch(begin_folding<fold_state>, {1, 1}, setup.stream, program_.state, first,
-               numbering_state_, setup.config.single_root, folding.control.ticket()),
-        "launching the beginning of a folding");
+    folding.control.launch_grid("launching the beginning of a folding", begin_folding<fold_state>,
+                                {1, 1}, program_.state, first, numbering_->state,
+                                numbering_->single_root, folding.control.ticket());
     folding.start({first, 0});
   }
 
@@ -86,29 +82,25 @@ class tree_folding {
   }
 
   program program_;
-  const tree_state* numbering_state_ = nullptr;
+  const tour_program* numbering_ = nullptr;
   std::byte* control_memory_ = nullptr;
   std::optional<stage<program>> stage_;
 };
 
-/// The two parts of a run.
+/// The two parts of a run, with their scratch memory.
 template <class T, class Combine>
 struct tree_parts {
-  tree_parts(const tree_shape& shape, const tree_number_arrays& numbers,
-             const tree_folds<T, Combine>& folds)
-      : numbering(shape, numbers, folds.leaffix != nullptr), folding(shape.nodes, folds) {}
-
-  /// Lays out the scratch memory at `base`, and returns its size in bytes. With a null base it only
-  /// measures the memory.
-  std::size_t lay_out(void* base) {
-    memory_layout for_numbering(base);
-    numbering.take_persistent(for_numbering);
-    folding.take_persistent(for_numbering);
+  tree_parts(memory_layout& memory, const tree_shape& shape, const tree_number_arrays& numbers,
+             const tree_folds<T, Combine>& folds, bool single_root)
+      : numbering(shape, numbers, folds.leaffix != nullptr, single_root),
+        folding(shape.nodes, folds) {
+    numbering.take_persistent(memory);
+    folding.take_persistent(memory);
     // The folding begins after the last use of the tour, and reuses its memory.
-    memory_layout for_folding = for_numbering;
-    numbering.take_temporary(for_numbering);
+    memory_layout for_folding = memory;
+    numbering.take_temporary(memory);
     folding.take_temporary(for_folding);
-    return std::max(for_numbering.size(), for_folding.size());
+    if (for_folding.size() > memory.size()) memory = for_folding;
   }
 
   tree_numbering numbering;
@@ -119,27 +111,17 @@ struct tree_parts {
 template <class T, class Combine>
 [[nodiscard]] std::size_t scratch_bytes(const tree_shape& shape, const tree_number_arrays& numbers,
                                         const tree_folds<T, Combine>& folds) {
-  return shape.nodes == 0 ? 0 : tree_parts(shape, numbers, folds).lay_out(nullptr);
+  if (shape.nodes == 0) return 0;
+  return layout_bytes<tree_parts<T, Combine>>(shape, numbers, folds, false);
 }
 
-/// Returns the choices of a run. \throws unavailable, cuda_error
-[[nodiscard]] inline run_setup set_up(cudaStream_t stream, const rooted_tree_config& config) {
-  const std::size_t limit = *current_launch_limits().pending_launches;
-  // The estimate has ten steps, about as many as a numbering of 10^6 nodes, for every shape. The
-  // sort chooses its own route.
+/// Returns the launches of ten steps on each route, about as many as a numbering of 10^6 nodes of
+/// any shape has. The sort chooses its own route.
+[[nodiscard]] inline route_plans plans() {
   constexpr double steps = 10;
-  runtime::loop_choice loop =
-      runtime::choose_loop(config.flat_loop, "rooted_tree_config.flat_loop");
-  if (loop.wanted == flat_loop::automatic && !is_being_captured(stream)) {
-    // H100: the last 10 rounds of a path of 10^6 nodes take 60 us more in a graph.
-    loop = {flat_loop::host, "the host launches several rounds before each read of the state"};
-  }
-  return {choose_route(config.route, limit, 1,
-                       {{.host_launches = steps, .host_round_trips = 1},
-                        {.host_round_trips = 1, .nested_levels = steps},
-                        route::flat},
-                       stream),
-          limit, std::move(loop), stream, config};
+  return {{.host_launches = steps, .host_round_trips = 1},
+          {.host_round_trips = 1, .nested_levels = steps},
+          route::flat};
 }
 
 }  // namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD
@@ -164,23 +146,21 @@ class [[nodiscard(
     for (const auto& array : internal::check_arrays(shape, numbers, folds, config)) {
       check_device_access(array.data, (std::string("rooted_tree: ") + array.name).c_str());
     }
-    internal::run_setup setup = internal::set_up(stream, config);
+    const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
+    detail::run_setup setup("rooted_tree", config, "rooted_tree_config.flat_loop", stream, scratch);
+    // H100: the last 10 rounds of a path of 10^6 nodes take 60 us more in a graph.
+    setup.prefer_host("the host launches several rounds before each read of the state");
+    setup.choice = choose_route(config.route, setup.limit, 1, internal::plans(), stream);
     is_empty_ = shape.nodes == 0;
     if (is_empty_) return;
-    const std::size_t bytes = internal::scratch_bytes(shape, numbers, folds);
-    const bool captured = is_being_captured(stream);
-    check_scratch(scratch, bytes, captured, "rooted_tree");
-    if (captured && config.trace != nullptr) {
+    if (setup.captured && config.trace != nullptr) {
       throw unavailable("rooted_tree: a graph cannot capture the recording of a trace");
     }
-    run_.reset(new run{std::move(setup),
-                       scratch_space(scratch, bytes, stream),
-                       {shape, numbers, folds},
-                       shape.nodes,
-                       captured});
-    run_->parts.lay_out(run_->space.data());
-    run_->parts.numbering.start(run_->setup);
-    run_->parts.folding.start(run_->setup, run_->parts.numbering.program());
+    run_.reset(new run{
+        setup, {scratch, stream, setup.algorithm, shape, numbers, folds, config.single_root}});
+    auto& parts = run_->memory.parts;
+    parts.numbering.start(setup);
+    parts.folding.start(setup, parts.numbering.program());
   }
 
   /// Waits for the run, completes what kernels could not launch, checks the forest, and returns the
@@ -192,30 +172,26 @@ class [[nodiscard(
     const phase_range range("rooted_tree: get");
     rooted_tree_report report;
     if (is_empty_) {
-      static_cast<run_report&>(report) = report_of_this_build();
-      report.taken = route::flat;
-      report.route_reason = "there are no nodes";
+      static_cast<run_report&>(report) = report_of_this_build({route::flat, "there are no nodes"});
       return report;
     }
     if (run_ == nullptr) throw std::logic_error("rooted_tree: get() was called before");
-    auto& [setup, space, parts, nodes, captured] = *run_;
+    auto& [setup, memory] = *run_;
+    auto& parts = memory.parts;
     detail::runtime::require_not_captured(setup.stream, "rooted_tree: ");
     static_cast<run_report&>(report) = parts.numbering.finish(setup);
     report.rootfix_rounds = parts.folding.finish(setup, report);
-    report.nodes = nodes;
+    report.nodes = parts.numbering.program().nodes;
     report.ranking_levels = parts.numbering.program().top + 1;
-    report.scratch_bytes = space.size();
-    if (!captured) run_.reset();
+    report.scratch_bytes = memory.scratch.size();
+    if (!setup.captured) run_.reset();
     return report;
   }
 
  private:
   struct run {
-    detail::rooted_tree::run_setup setup;
-    scratch_space space;
-    detail::rooted_tree::tree_parts<T, Combine> parts;
-    std::size_t nodes;
-    bool captured;
+    detail::run_setup setup;
+    run_memory<detail::rooted_tree::tree_parts<T, Combine>> memory;
   };
   bool is_empty_ = false;
   std::unique_ptr<run> run_;

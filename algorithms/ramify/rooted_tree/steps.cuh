@@ -119,22 +119,12 @@ __device__ void for_each_in_tile(std::size_t count, Visit visit) {
   return {static_cast<unsigned>(blocks > 0 ? blocks : 1), tuning::threads};
 }
 
-/// The choices of a run for its launch chains.
-struct run_setup {
-  route_choice choice;
-  std::size_t limit;  ///< of pending launches
-  runtime::loop_choice loop;
-  cudaStream_t stream;
-  rooted_tree_config config;
-};
-
 /// A launch chain with a run_control of its own. It does not move, because the chain refers to the
 /// control.
 template <class Program>
 struct stage {
-  stage(void* control_memory, const run_setup& setup, const Program& program)
-      : control(control_memory, setup.choice, setup.limit, setup.stream, setup.config.trace),
-        chain(control, program, setup.loop) {}
+  stage(void* control_memory, const runtime::run_setup& setup, const Program& program)
+      : control(control_memory, setup), chain(control, program, setup.loop) {}
   stage(const stage&) = delete;
   stage& operator=(const stage&) = delete;
 

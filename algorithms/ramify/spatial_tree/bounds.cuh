@@ -89,7 +89,7 @@ template <class Real, int dim>
 void launch_find_bounds(const point<Real, dim>* points, std::size_t n,
                         point_bounds<Real, dim>* partial, unsigned* arrived, cudaStream_t stream,
                         const trace_ticket& trace) {
-  check(cudaMemsetAsync(arrived, 0, sizeof *arrived, stream), "clearing a counter");
+  clear_memory(arrived, 1, stream, "clearing a counter");
   check(launch(find_bounds<Real, dim>, {bounds_blocks(n), unsigned{bounds_threads}}, stream, points,
                n, partial, arrived, trace)
             .code(),

@@ -14,7 +14,6 @@
 /// a graph. The later stages then do nothing, and finish() runs them again.
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <ramify/spatial_tree/build_stages.cuh>
 #include <stdexcept>
@@ -41,10 +40,7 @@ class build_run {
  public:
   /// Returns the size of the scratch memory, in bytes. \throws cuda_error
   [[nodiscard]] static std::size_t scratch_bytes(std::size_t n, const spatial_tree_config& config) {
-    memory_layout sizing(nullptr);
-    static_cast<void>(sort_scratch<Real, dim>(sizing, n, sort_config(config)));
-    static_cast<void>(scratch_of_nodes(sizing, n, reserved_nodes(n, config), config));
-    return sizing.size();
+    return layout_bytes<build_memory>(n, reserved_nodes(n, config), config);
   }
   /// Returns the size of the memory for the tree, in bytes.
   [[nodiscard]] static std::size_t tree_bytes(std::size_t n, const spatial_tree_config& config) {
@@ -53,21 +49,18 @@ class build_run {
 
   /// Puts the build into the stream. Asynchronous. Memory that is not given comes from the
   /// stream-ordered pool. \throws unavailable, cuda_error
-  build_run(const build_input<Real, dim>& input, const scratch_memory& scratch,
-            const scratch_memory& tree)
+  build_run(const build_input<Real, dim>& input, const scratch_memory& tree)
       : input_(input),
         nodes_(reserved_nodes(input.n, input.config)),
         given_(static_cast<std::byte*>(tree.data)),
-        scratch_(scratch, scratch_bytes(input.n, input.config), input.stream),
-        layout_(scratch_.data()),
-        sorted_(layout_, input.n, sort_config(input.config)),
-        points_memory_(given_ == nullptr ? points_bytes(input.n) : 0, input.stream),
-        nodes_memory_(given_ == nullptr ? nodes_bytes(nodes_) : 0, input.stream) {
+        memory_(input.setup.given, input.stream(), input.setup.algorithm, input.n, nodes_,
+                input.config),
+        points_memory_(given_ == nullptr ? points_bytes(input.n) : 0, input.stream()),
+        nodes_memory_(given_ == nullptr ? nodes_bytes(nodes_) : 0, input.stream()) {
     const std::size_t points =
         tree_.take_points(given_ == nullptr ? points_memory_.data() : given_, input.n);
     tree_.take_nodes(given_ == nullptr ? nodes_memory_.data() : given_ + points, nodes_);
-    stages_.emplace(input_, tree_, sorted_,
-                    scratch_of_nodes(layout_, input.n, nodes_, input.config));
+    stages_.emplace(input_, tree_, sorted(), memory_.parts.nodes);
     start();
   }
   build_run(const build_run&) = delete;
@@ -87,19 +80,29 @@ class build_run {
     static_cast<run_report&>(result.report) = stages_->finish();
     add_part(result.report, sort, "the sort");
     result.report.points = input_.n;
-    result.report.scratch_bytes = scratch_.size() + nodes_memory_.size();
+    result.report.scratch_bytes = memory_.scratch.size() + nodes_memory_.size();
     // A tree whose nodes are published is complete. Otherwise the host continues.
     build_progress progress = stages_->read_progress();
     if (progress.built == 0) progress = continue_build(progress, result.report);
     result.report.nodes = progress.node_count;
     result.view = tree_.view(input_.n, progress.node_count, nullptr);
     if (given_ == nullptr) compact(result);
-    check(cudaStreamSynchronize(input_.stream), "waiting for the tree");
+    check(cudaStreamSynchronize(input_.stream()), "waiting for the tree");
     stages_->control().read_trace();
     return result;
   }
 
  private:
+  struct build_memory {
+    build_memory(memory_layout& memory, std::size_t n, std::size_t max_nodes,
+                 const spatial_tree_config& config)
+        : sorted(memory, n, sort_config(config)), nodes(memory, n, max_nodes, config) {}
+    sort_scratch<Real, dim> sorted;
+    scratch_of_nodes nodes;
+  };
+
+  [[nodiscard]] const sort_scratch<Real, dim>& sorted() const { return memory_.parts.sorted; }
+
   static quicksort_config sort_config(const spatial_tree_config& config) {
     quicksort_config sort;
     sort.route = config.route;
@@ -113,25 +116,23 @@ class build_run {
   void start() {
     const phase_range range("spatial_tree: start build");
     run_control& control = stages_->control();
-    launch_find_bounds(input_.points, input_.n, sorted_.found, sorted_.arrived, input_.stream,
+    launch_find_bounds(input_.points, input_.n, sorted().found, sorted().arrived, input_.stream(),
                        control.ticket());
     control.count_grids(1, 0);
     stages_->put(encode_points<Real, dim>, input_.n, "computing the Morton codes", input_.points,
-                 input_.n, sorted_.found, sorted_.codes);
-    sort_ = quicksort_async(sorted_.codes, input_.n, morton_code::less{}, input_.stream,
-                            sort_config(input_.config), sorted_.sort);
+                 input_.n, sorted().found, sorted().codes);
+    sort_ = quicksort_async(sorted().codes, input_.n, morton_code::less{}, input_.stream(),
+                            sort_config(input_.config), sorted().sort);
     stages_->start();
   }
 
   /// Runs the stages that did nothing because an earlier stage was incomplete. Returns the progress
   /// of the complete build.
   build_progress continue_build(build_progress progress, spatial_tree_report& report) {
-    (void)read_checked_bounds(sorted_.found, "spatial_tree: points", input_.stream);
+    (void)read_checked_bounds(sorted().found, "spatial_tree: points", input_.stream());
     if (progress.unsorted != 0) {
       // The sort is complete now. The later stages use the same memory.
-      memory_layout memory(scratch_.data());
-      static_cast<void>(sort_scratch<Real, dim>(memory, input_.n, sort_config(input_.config)));
-      progress = build_again(memory, report);
+      progress = build_again(memory_.parts.nodes, report);
     } else if (progress.node_count <= nodes_) {
       report.host_grids += stages_->publish();
     }
@@ -142,20 +143,17 @@ class build_run {
     }
     // Build the nodes in memory that suffices for any points.
     nodes_ = 2 * std::size_t{input_.n};
-    nodes_memory_ = device_buffer<std::byte>(nodes_bytes(nodes_), input_.stream);
+    nodes_memory_ = device_buffer<std::byte>(nodes_bytes(nodes_), input_.stream());
     tree_.take_nodes(nodes_memory_.data(), nodes_);
-    memory_layout sizing(nullptr);
-    static_cast<void>(scratch_of_nodes(sizing, input_.n, nodes_, input_.config));
-    const device_buffer<std::byte> larger(sizing.size(), input_.stream);
-    report.scratch_bytes += larger.size() + nodes_memory_.size();
-    memory_layout memory(larger.data());
-    return build_again(memory, report);
+    const run_memory<scratch_of_nodes> larger({}, input_.stream(), "spatial_tree", input_.n, nodes_,
+                                              input_.config);
+    report.scratch_bytes += larger.scratch.size() + nodes_memory_.size();
+    return build_again(larger.parts, report);
   }
 
   /// Runs the stages after the sort again.
-  build_progress build_again(memory_layout& memory, spatial_tree_report& report) {
-    node_stages<Real, dim> stages(input_, tree_, sorted_,
-                                  scratch_of_nodes(memory, input_.n, nodes_, input_.config));
+  build_progress build_again(const scratch_of_nodes& memory, spatial_tree_report& report) {
+    node_stages<Real, dim> stages(input_, tree_, sorted(), memory);
     stages.start();
     add_part(report, stages.finish());
     const build_progress progress = stages.read_progress();
@@ -173,12 +171,13 @@ class build_run {
   void compact(built_tree<Real, dim>& result) {
     const std::size_t count = result.view.node_count;
     result.points_memory = std::move(points_memory_);
-    result.nodes_memory = device_buffer<std::byte>(nodes_bytes(count), input_.stream);
+    result.nodes_memory = device_buffer<std::byte>(nodes_bytes(count), input_.stream());
     arrays exact;
     exact.take_nodes(result.nodes_memory.data(), count);
     const auto copy = [&](auto* to, const auto* from) {
-      check(cudaMemcpyAsync(to, from, count * sizeof *to, cudaMemcpyDeviceToDevice, input_.stream),
-            "copying a tree's nodes");
+      check(
+          cudaMemcpyAsync(to, from, count * sizeof *to, cudaMemcpyDeviceToDevice, input_.stream()),
+          "copying a tree's nodes");
     };
     copy(exact.nodes, tree_.nodes);
     copy(exact.parents, tree_.parents);
@@ -189,9 +188,7 @@ class build_run {
   build_input<Real, dim> input_;
   std::size_t nodes_;  // capacity of the memory, in nodes
   std::byte* given_;   // memory for the tree, or null
-  scratch_space scratch_;
-  memory_layout layout_;
-  sort_scratch<Real, dim> sorted_;
+  run_memory<build_memory> memory_;
   device_buffer<std::byte> points_memory_;
   device_buffer<std::byte> nodes_memory_;
   arrays tree_;

@@ -56,11 +56,10 @@ template <class Real, int dim>
 struct build_input {
   const point<Real, dim>* points;
   std::uint32_t n;  ///< more than 0
-  cudaStream_t stream;
   spatial_tree_config config;
-  route_choice choice;
-  runtime::loop_choice loop;
-  std::size_t pending_launch_limit;
+  runtime::run_setup setup;
+
+  [[nodiscard]] cudaStream_t stream() const { return setup.stream; }
 };
 
 /// The arrays of a tree.
@@ -103,10 +102,9 @@ struct sort_scratch {
   sort_scratch(memory_layout& memory, std::size_t n, const quicksort_config& config)
       : found(memory.take<point_bounds<Real, dim>>(bounds_blocks(n))),
         arrived(memory.take<unsigned>(1)),
-        codes(memory.take<morton_code>(n)) {
-    sort.bytes = quicksort_scratch_bytes<morton_code, no_value, morton_code::less>(n, config);
-    sort.data = memory.take<std::byte>(sort.bytes);
-  }
+        codes(memory.take<morton_code>(n)),
+        sort(memory.take_scratch(
+            quicksort_scratch_bytes<morton_code, no_value, morton_code::less>(n, config))) {}
 };
 
 /// Scratch memory of the recursion over n points and `nodes` nodes, and of the grids around it.
@@ -146,22 +144,20 @@ class node_stages {
       : input_(input),
         tree_(tree),
         found_(sorted.found),
-        control_(scratch.control, input.choice, input.pending_launch_limit, input.stream,
-                 input.config.trace),
+        control_(scratch.control, input.setup),
         context_{sorted.codes,     tree.nodes,    tree.parents,           scratch.arrived,
                  scratch.progress, scratch.nodes, input.config.leaf_size, scratch.block_points},
         recursion_(scratch.lists, scratch.max_tasks, control_, context::threads, 0,
-                   input.config.streams, context_, {}, input.loop) {}
+                   input.config.streams, context_, {}, input.setup.loop) {}
   node_stages(const node_stages&) = delete;
   node_stages& operator=(const node_stages&) = delete;
 
   /// Puts the stages into the stream. Asynchronous. \throws unavailable, cuda_error
   void start() {
     const phase_range range("spatial_tree: start nodes");
-    check(cudaMemsetAsync(context_.progress, 0, sizeof *context_.progress, input_.stream),
-          "clearing the progress of a build");
-    check(cudaMemsetAsync(context_.arrived, 0, context_.capacity * sizeof(unsigned), input_.stream),
-          "clearing the nodes' counters");
+    clear_memory(context_.progress, 1, input_.stream(), "clearing the progress of a build");
+    clear_memory(context_.arrived, context_.capacity, input_.stream(),
+                 "clearing the nodes' counters");
     put(gather_points<Real, dim>, input_.n, "ordering the points", input_.points, input_.n,
         context_.codes, tree_.points, tree_.ids, &context_.progress->unsorted);
     put(write_root<Real, dim>, 1, "writing the root", context_, input_.n);
@@ -169,18 +165,18 @@ class node_stages {
     // On the flat route the host launches the levels, unless a graph does or the root's block
     // builds all nodes.
     const bool host_continues = !control_.on_device_route() && input_.n > context_.block_points &&
-                                input_.loop.wanted != flat_loop::graph &&
-                                !is_being_captured(input_.stream);
+                                input_.setup.loop.wanted != flat_loop::graph &&
+                                !is_being_captured(input_.stream());
     if (!host_continues) published_ = publish();
   }
 
   /// Launches the grids after the recursion, and returns their number. Asynchronous.
   /// \throws cuda_error
   unsigned publish() const {
-    launch_each(publish_nodes<Real, dim>, 1, input_.stream, "publishing the nodes", context_,
+    launch_each(publish_nodes<Real, dim>, 1, input_.stream(), "publishing the nodes", context_,
                 recursion_.state(), found_, control_.ticket());
     return 1 + reduce_bottom_up(view(), box_fold<Real, dim>{tree_.points, tree_.nodes},
-                                input_.stream, control_.ticket(), context_.arrived);
+                                input_.stream(), control_.ticket(), context_.arrived);
   }
 
   /// Waits for the recursion and completes it. Returns the report of the stages.
@@ -199,7 +195,7 @@ class node_stages {
 
   /// Waits, and returns the progress of the build. \throws cuda_error
   [[nodiscard]] build_progress read_progress() const {
-    return read_back(context_.progress, input_.stream, "reading the progress of a build");
+    return read_back(context_.progress, input_.stream(), "reading the progress of a build");
   }
 
   [[nodiscard]] run_control& control() { return control_; }
@@ -208,7 +204,7 @@ class node_stages {
   template <class... Parameters, class... Arguments>
   void put(void (*kernel)(Parameters...), std::uint32_t n, const char* doing,
            const Arguments&... arguments) {
-    launch_each(kernel, n, input_.stream, doing, arguments..., control_.ticket());
+    launch_each(kernel, n, input_.stream(), doing, arguments..., control_.ticket());
     control_.count_grids(1, 0);
   }
 

@@ -34,7 +34,6 @@
 /// Not for    lists of balls that contain most of the points; very large k, because the candidate
 ///            heap is in the output array.
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <ramify/runtime/launch_each.cuh>
@@ -59,8 +58,6 @@ class query_call {
              cudaStream_t stream)
       : name_(name), n_(n), stream_(stream) {
     if (tree.built != nullptr) fail("the build of the tree may be incomplete: call get() first");
-    report_.taken = route::flat;
-    report_.route_reason = "queries launch no child grids";
     report_.pending_launch_limit = *current_launch_limits().pending_launches;
   }
 
@@ -109,7 +106,7 @@ class query_call {
   std::string name_;
   std::size_t n_;
   cudaStream_t stream_;
-  run_report report_ = report_of_this_build();
+  run_report report_ = report_of_this_build({route::flat, "queries launch no child grids"});
 };
 
 /// Maximum k for which a thread keeps its candidates in registers.
@@ -176,8 +173,7 @@ device_neighbor_lists radius_list(const spatial_tree_view<Real, dim>& tree,
   call.check_queries(queries);
   // 1. Count the points of each list.
   const device_buffer<std::uint32_t> counts(n + 1, stream);
-  check(cudaMemsetAsync(counts.data() + n, 0, sizeof(std::uint32_t), stream),
-        "writing the end of the counts");
+  clear_memory(counts.data() + n, 1, stream, "writing the end of the counts");
   call.run(detail::spatial_tree::count_within<Real, dim>, tree, queries, n, radius * radius,
            counts.data());
   // 2. Each list begins where the one before it ends.

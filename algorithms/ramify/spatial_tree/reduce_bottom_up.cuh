@@ -81,8 +81,7 @@ unsigned reduce_bottom_up(const spatial_tree_view<Real, dim>& tree, const Fold& 
   const device_buffer<unsigned> own(counters == nullptr ? tree.node_count : 0, stream);
   if (counters == nullptr) {
     counters = own.data();
-    check(cudaMemsetAsync(counters, 0, own.size() * sizeof(unsigned), stream),
-          "clearing the nodes' counters");
+    clear_memory(counters, own.size(), stream, "clearing the nodes' counters");
   }
   constexpr unsigned threads = RAMIFY_ON_CUDA ? 256 : 1024;
   detail::launch_each<threads>(detail::spatial_tree::reduce_nodes<Real, dim, Fold>, tree.node_count,

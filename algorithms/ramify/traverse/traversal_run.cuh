@@ -2,12 +2,9 @@
 #pragma once
 
 /// \file
-/// What both strategies share on the host: the choices, the memory and the result of a run.
+/// What both strategies share on the host: the totals and the result of a run.
 
 #include <cstddef>
-#include <ramify/runtime/buffer.cuh>
-#include <ramify/runtime/launch_chain.cuh>
-#include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <ramify/traverse/config.hpp>
@@ -25,108 +22,55 @@ struct traverse_result {
 
 namespace ramify::detail::traverse::inline RAMIFY_BUILD {
 
-/// What is decided before any memory is allocated or any grid is launched. Requires a valid
-/// configuration, and a relaxed_capture_scope while the stream is being captured.
-struct traversal_setup {
-  traverse_config config;
-  cudaStream_t stream;
-  scratch_memory given;
-  bool captured = is_being_captured(stream);
-  std::size_t limit = *current_launch_limits().pending_launches;
-  runtime::loop_choice loop = runtime::choose_loop(config.flat_loop, "traverse_config.flat_loop");
-
-  /// Returns whether the host launches the rounds or levels of the flat route one by one.
-  [[nodiscard]] bool by_host() const { return loop.wanted == flat_loop::host; }
-
-  /// Chooses the route by `preferred...`, the last arguments of choose_route().
-  /// \throws unavailable if a graph cannot capture the route
-  template <class... Preferred>
-  [[nodiscard]] route_choice choose(const Preferred&... preferred) const {
-    constexpr unsigned slots_needed = 2;
-    const route_choice choice = choose_route(config.route, limit, slots_needed, preferred...);
-    if (captured && choice.taken == route::flat) runtime::require_capturable(loop, true);
-    return choice;
-  }
-
-  /// Returns scratch memory of `bytes` bytes. \throws std::invalid_argument, cuda_error
-  [[nodiscard]] scratch_space take_scratch(std::size_t bytes) const {
-    check_scratch(given, bytes, captured, "traverse");
-    return {given, bytes, stream};
-  }
-};
-
-/// One run. A strategy derives from it. It does not move, because chains refer to its control.
-template <class Traversal>
-class traversal_run {
- public:
-  using Node = typename Traversal::node_type;
+/// One run of a strategy: of work_sharing_run or task_per_node_run, which takes its scratch memory
+/// at its construction. Its members totals and total_count are the totals that its kernels add to.
+template <class Traversal, class Strategy>
+class traversal_run : runtime::basic_run<Strategy> {
   using Value = typename Traversal::value_type;
+  using base = runtime::basic_run<Strategy>;
 
-  traversal_run(const traversal_run&) = delete;
-  traversal_run& operator=(const traversal_run&) = delete;
-  virtual ~traversal_run() = default;
+ public:
+  using base::captured;
 
-  [[nodiscard]] bool captured() const { return captured_; }
+  /// Returns the device memory that a run needs, in bytes.
+  [[nodiscard]] static std::size_t scratch_bytes(const traverse_config& config) {
+    return base::scratch_bytes(Strategy::sizes_for(config));
+  }
+
+  /// Starts a run; see traverse_async().
+  traversal_run(const runtime::run_setup& setup, const traverse_config& config,
+                const typename Traversal::node_type& root, const Traversal& tree)
+      : base(setup, Strategy::sizes_for(config)), tree_(tree) {
+    const Strategy& strategy = this->parts;
+    const unsigned blocks = (strategy.total_count + total_threads - 1) / total_threads;
+    this->control.launch_grid("launching clear_totals", clear_totals<Value>,
+                              {blocks, total_threads}, strategy.totals, strategy.total_count,
+                              tree.identity, this->control.ticket());
+    this->parts.start(this->control, setup.loop, root, tree);
+  }
 
   /// Waits for the run and returns its result; see traverse_run::get().
   traverse_result<Value> get() {
-    finish();
+    Strategy& strategy = this->parts;
+    run_control& run = this->control;
+    strategy.finish();
     const phase_range range("traverse: reduce totals");
-    control_.launched(launch(reduce_totals<Value, typename Traversal::reduce_type>,
-                             {1, total_threads}, control_.stream(), totals_, total_count_,
-                             tree_.reduce, tree_.identity, control_.ticket()),
-                      "launching reduce_totals");
+    run.launch_grid("launching reduce_totals",
+                    reduce_totals<Value, typename Traversal::reduce_type>, {1, total_threads},
+                    strategy.totals, strategy.total_count, tree_.reduce, tree_.identity,
+                    run.ticket());
     traverse_result<Value> result{tree_.identity, {}};
-    check(cudaMemcpyAsync(&result.value, totals_, sizeof(Value), cudaMemcpyDeviceToHost,
-                          control_.stream()),
+    check(cudaMemcpyAsync(&result.value, strategy.totals, sizeof(Value), cudaMemcpyDeviceToHost,
+                          run.stream()),
           "reading the result");
-    control_.wait();
-    control_.read_trace();
-    static_cast<run_report&>(result.report) = control_.report();
-    result.report.scratch_bytes = scratch_.size();
-    complete(result.report);
+    run.wait();
+    static_cast<run_report&>(result.report) = this->end();
+    strategy.complete(result.report);
     return result;
   }
 
- protected:
-  /// Puts the clearing of `total_count` totals into the stream. `bytes` is the scratch memory of
-  /// the run: what measured() returns, and what the strategy takes from memory_.
-  traversal_run(const traversal_setup& setup, const Traversal& tree, const route_choice& choice,
-                std::size_t bytes, unsigned total_count)
-      : tree_(tree),
-        scratch_(setup.take_scratch(bytes)),
-        memory_(scratch_.data()),
-        control_(memory_.take<std::byte>(run_control::scratch_bytes), choice, setup.limit,
-                 setup.stream, setup.config.trace),
-        totals_(memory_.take<Value>(total_count)),
-        total_count_(total_count),
-        captured_(setup.captured) {
-    const unsigned blocks = (total_count + total_threads - 1) / total_threads;
-    control_.launched(launch(clear_totals<Value>, {blocks, total_threads}, setup.stream, totals_,
-                             total_count, tree.identity, control_.ticket()),
-                      "launching clear_totals");
-  }
-
-  /// Measures the memory that this class takes.
-  [[nodiscard]] static memory_layout measured(unsigned total_count) {
-    memory_layout sizing(nullptr);
-    sizing.take<std::byte>(run_control::scratch_bytes);
-    sizing.take<Value>(total_count);
-    return sizing;
-  }
-
-  /// Waits until all nodes are visited.
-  virtual void finish() = 0;
-  /// Writes the fields of the strategy into the report of the complete run.
-  virtual void complete(traverse_report&) const {}
-
+ private:
   Traversal tree_;
-  scratch_space scratch_;
-  memory_layout memory_;
-  run_control control_;
-  Value* totals_;
-  unsigned total_count_;
-  bool captured_;
 };
 
 }  // namespace ramify::detail::traverse::inline RAMIFY_BUILD

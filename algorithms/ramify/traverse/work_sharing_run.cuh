@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
+#include <ramify/runtime/launch_chain.cuh>
 #include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/route_plan.hpp>
 #include <ramify/traverse/traversal_run.cuh>
@@ -31,73 +33,16 @@ inline constexpr unsigned opening_rounds = 4;
   return {graph, device, route::flat};
 }
 
-/// Returns the choice of the route. \throws unavailable, cuda_error
-[[nodiscard]] inline route_choice work_sharing_route(const traversal_setup& setup) {
-  if (setup.captured && setup.by_host()) {
-    return setup.choose(route_choice{route::device, "captured without a graph's loop"});
-  }
-  return setup.choose(work_sharing_plans(setup.by_host()), setup.stream);
-}
-
-/// One run of work_sharing.
+/// The part of a traversal_run that depends on the strategy.
 template <class Traversal>
-class work_sharing_run : public traversal_run<Traversal> {
-  using base = traversal_run<Traversal>;
-  using typename base::Node;
+class work_sharing_run {
+  using Node = typename Traversal::node_type;
+  using Value = typename Traversal::value_type;
   using context = work_sharing_context<Traversal>;
   using tuning = typename context::tuning;
 
  public:
-  /// Starts a run; see traverse_async().
-  work_sharing_run(const traversal_setup& setup, const Node& root, const Traversal& tree)
-      : work_sharing_run(setup, root, tree, sizes_for(setup.config)) {}
-
-  /// Returns the device memory that a run needs, in bytes.
-  [[nodiscard]] static std::size_t scratch_bytes(const traverse_config& config) {
-    return scratch_bytes(sizes_for(config));
-  }
-
- private:
-  struct pieces {
-    pieces(memory_layout& memory, const work_sharing_sizes& sizes)
-        : state(memory.take<round_state>(1)) {
-      for (auto& list : lists) list = memory.take<frontier_node<Node>>(sizes.capacity);
-    }
-    round_state* state;
-    frontier_node<Node>* lists[2];
-  };
-
-  work_sharing_run(const traversal_setup& setup, const Node& root, const Traversal& tree,
-                   const work_sharing_sizes& sizes)
-      : base(setup, tree, work_sharing_route(setup), scratch_bytes(sizes),
-             sizes.blocks * tuning::threads),
-        parts_(this->memory_, sizes),
-        chain_(this->control_,
-               {{},
-                {parts_.lists[0], parts_.lists[1]},
-                parts_.state,
-                this->totals_,
-                sizes,
-                setup.by_host() ? 1 : opening_rounds,
-                tree},
-               setup.loop) {
-    check(cudaMemsetAsync(parts_.state, 0, sizeof(round_state), setup.stream),
-          "clearing the state of the rounds");
-    this->control_.launched(
-        launch(visit_root<context>, {1, 1}, setup.stream, root, chain_.program()),
-        "launching visit_root");
-    chain_.start();
-  }
-
-  void finish() override { chain_.finish(); }
-
-  void complete(traverse_report& report) const override {
-    const round_state& state = chain_.state();
-    report.deepest_level = std::max(report.deepest_level, state.rounds);
-    report.rounds = state.rounds;
-    report.peak_frontier_nodes = state.peak;
-  }
-
+  /// \throws std::invalid_argument if config.capacity is too small; unavailable, cuda_error
   static work_sharing_sizes sizes_for(const traverse_config& config) {
     constexpr auto flat_round = traverse_round_flat<context>;
     constexpr unsigned entry = tuning::warps * sizeof(frontier_node<Node>);
@@ -125,14 +70,49 @@ class work_sharing_run : public traversal_run<Traversal> {
                                  : static_cast<unsigned>(config.capacity)};
   }
 
-  [[nodiscard]] static std::size_t scratch_bytes(const work_sharing_sizes& sizes) {
-    memory_layout sizing = base::measured(sizes.blocks * tuning::threads);
-    const pieces measured(sizing, sizes);
-    return sizing.size();
+  /// Chooses the route. \throws unavailable, cuda_error
+  static void choose_route(runtime::run_setup& setup) {
+    setup.choose_route(2, work_sharing_plans(setup.by_host()));
   }
 
-  pieces parts_;
-  runtime::launch_chain<context> chain_;
+  work_sharing_run(memory_layout& memory, const work_sharing_sizes& sizes)
+      : totals(memory.take<Value>(sizes.blocks * tuning::threads)),
+        total_count(sizes.blocks * tuning::threads),
+        sizes_(sizes),
+        state_(memory.take<round_state>(1)) {
+    for (auto& list : lists_) list = memory.take<frontier_node<Node>>(sizes.capacity);
+  }
+
+  void start(run_control& control, const runtime::loop_choice& loop, const Node& root,
+             const Traversal& tree) {
+    const unsigned rounds_ahead = loop.wanted == flat_loop::host ? 1 : opening_rounds;
+    chain_.emplace(control,
+                   context{{}, {lists_[0], lists_[1]}, state_, totals, sizes_, rounds_ahead, tree},
+                   loop);
+    clear_memory(state_, 1, control.stream(), "clearing the state of the rounds");
+    control.launch_grid("launching visit_root", visit_root<context>, {1, 1}, root,
+                        chain_->program());
+    chain_->start();
+  }
+
+  void finish() { chain_->finish(); }
+
+  /// Writes the fields of the strategy into the report of the complete run.
+  void complete(traverse_report& report) const {
+    const round_state& state = chain_->state();
+    report.deepest_level = std::max(report.deepest_level, state.rounds);
+    report.rounds = state.rounds;
+    report.peak_frontier_nodes = state.peak;
+  }
+
+  Value* totals;
+  unsigned total_count;
+
+ private:
+  work_sharing_sizes sizes_;
+  round_state* state_;
+  frontier_node<Node>* lists_[2];
+  std::optional<runtime::launch_chain<context>> chain_;
 };
 
 }  // namespace ramify::detail::traverse::inline RAMIFY_BUILD

@@ -10,6 +10,7 @@
 #include <memory>
 #include <ramify/runtime/check.cuh>
 #include <ramify/runtime/device_context.cuh>
+#include <ramify/runtime/stream.cuh>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -173,6 +174,13 @@ template <class T>
   return value;
 }
 
+/// Sets `count` objects in device memory to zero bytes, in the order of `stream`. `doing` is used
+/// in the message. \throws cuda_error
+template <class T>
+void clear_memory(T* objects, std::size_t count, cudaStream_t stream, const char* doing) {
+  check(cudaMemsetAsync(objects, 0, count * sizeof(T), stream), doing);
+}
+
 /// Checks that kernels can access the memory that `pointer` points to. `name` is used in the
 /// message.
 /// \throws std::invalid_argument if it is null, in pageable host memory while kernels run on a GPU,
@@ -187,6 +195,12 @@ inline void check_device_access(const void* pointer, const char* name) {
   }
 #endif
 }
+
+/// Scratch memory that the caller provides: device memory, aligned to 256 bytes.
+struct scratch_memory {
+  void* data = nullptr;  ///< null: the run allocates its scratch memory from scratch_pool()
+  std::size_t bytes = 0;
+};
 
 /// Places arrays of different types in one allocation.
 ///
@@ -204,6 +218,9 @@ class memory_layout {
     size_ += (count * sizeof(T) + alignment - 1) / alignment * alignment;
     return base_ == nullptr ? nullptr : reinterpret_cast<T*>(base_ + here);
   }
+  /// Returns the next `bytes` bytes, as the scratch memory of a part of the run.
+  scratch_memory take_scratch(std::size_t bytes) { return {take<std::byte>(bytes), bytes}; }
+
   [[nodiscard]] std::size_t size() const { return size_; }
 
   static constexpr std::size_t alignment = 256;
@@ -213,21 +230,23 @@ class memory_layout {
   std::size_t size_ = 0;
 };
 
-/// Scratch memory that the caller provides: device memory, aligned to 256 bytes.
-struct scratch_memory {
-  void* data = nullptr;  ///< null: the run allocates its scratch memory from scratch_pool()
-  std::size_t bytes = 0;
-};
+/// Returns the bytes that the constructor Parts(memory_layout&, sizes...) takes.
+template <class Parts, class... Sizes>
+[[nodiscard]] std::size_t layout_bytes(const Sizes&... sizes) {
+  memory_layout sizing(nullptr);
+  static_cast<void>(Parts(sizing, sizes...));
+  return sizing.size();
+}
 
-/// Checks the size and alignment of provided scratch memory, and that it is provided if the stream
-/// is `captured`, because a graph of Ramify allocates no memory. `needed` is in bytes, and `name`
+/// Checks the size and alignment of provided scratch memory, and that it is provided if `stream` is
+/// being captured, because a graph of Ramify allocates no memory. `needed` is in bytes, and `name`
 /// is the parameter's name in the message.
-/// \throws std::invalid_argument naming `algorithm`
-inline void check_scratch(const scratch_memory& scratch, std::size_t needed, bool captured,
+/// \throws std::invalid_argument naming `algorithm`; cuda_error
+inline void check_scratch(const scratch_memory& scratch, std::size_t needed, cudaStream_t stream,
                           const char* algorithm, const char* name = "scratch") {
   const std::string field = std::string(algorithm) + ": " + name;
   if (scratch.data == nullptr) {
-    if (!captured) return;
+    if (!is_being_captured(stream)) return;
     throw std::invalid_argument(field + ".data is null; a run in a stream that is being captured " +
                                 "requires " + std::to_string(needed) + " bytes");
   }
@@ -244,9 +263,14 @@ inline void check_scratch(const scratch_memory& scratch, std::size_t needed, boo
 /// The scratch memory of one run: the memory that the caller provides, or an allocation of its own.
 class scratch_space {
  public:
-  /// `given` must have passed check_scratch(). \throws cuda_error (out of memory)
-  scratch_space(const scratch_memory& given, std::size_t bytes, cudaStream_t stream)
-      : given_(given.data), bytes_(bytes), own_(given.data == nullptr ? bytes : 0, stream) {}
+  /// Checks `given`, and allocates `bytes` bytes in the order of `stream` if it is empty.
+  /// \throws std::invalid_argument naming `algorithm`; cuda_error (out of memory)
+  scratch_space(const scratch_memory& given, std::size_t bytes, cudaStream_t stream,
+                const char* algorithm)
+      : given_(given.data), bytes_(bytes) {
+    check_scratch(given, bytes, stream, algorithm);
+    if (given_ == nullptr) own_ = device_buffer<std::byte>(bytes, stream);
+  }
 
   [[nodiscard]] void* data() const { return given_ == nullptr ? own_.data() : given_; }
   /// Returns the number of bytes that the run needs.
@@ -256,6 +280,22 @@ class scratch_space {
   void* given_;
   std::size_t bytes_;
   device_buffer<std::byte> own_;
+};
+
+/// The scratch memory of one run, with the parts that Parts(memory_layout&, sizes...) takes.
+template <class Parts>
+struct run_memory {
+  /// \throws std::invalid_argument naming `algorithm`; cuda_error (out of memory)
+  template <class... Sizes>
+  run_memory(const scratch_memory& given, cudaStream_t stream, const char* algorithm,
+             const Sizes&... sizes)
+      : scratch(given, layout_bytes<Parts>(sizes...), stream, algorithm),
+        layout(scratch.data()),
+        parts(layout, sizes...) {}
+
+  scratch_space scratch;
+  memory_layout layout;
+  Parts parts;
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -48,7 +48,6 @@
 #include <algorithm>
 #include <optional>
 #include <ramify/runtime/chain_link.cuh>
-#include <ramify/runtime/graph_loop.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <stdexcept>
@@ -57,32 +56,6 @@
 #include <utility>
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
-
-/// The way in which the steps of a flat chain are launched, and the reason.
-struct loop_choice {
-  flat_loop wanted;
-  std::string reason;
-};
-
-/// Returns the loop to use if `wanted` is requested. `option` is the option's name in the message.
-/// \throws unavailable if a graph is requested and the driver has no loops in graphs; cuda_error
-[[nodiscard]] inline loop_choice choose_loop(flat_loop wanted, const char* option) {
-  if (wanted == flat_loop::host) return {wanted, "requested"};
-  const std::string obstacle = graph_loop_obstacle();
-  if (obstacle.empty()) return {wanted, wanted == flat_loop::graph ? "requested" : ""};
-  if (wanted == flat_loop::graph) {
-    throw unavailable(std::string(option) + " graph is not available: " + obstacle);
-  }
-  return {flat_loop::host, obstacle};
-}
-
-/// Checks that a graph can capture a flat chain with this loop.
-/// \throws unavailable with the reason
-inline void require_capturable(const loop_choice& loop, bool has_loop) {
-  if (has_loop && loop.wanted != flat_loop::host) return;
-  throw unavailable("a graph cannot capture steps that the host launches one by one; " +
-                    (has_loop ? loop.reason : "the program has no loop for graphs"));
-}
 
 /// Writes the state of a chain. Launched with one thread.
 template <class State>
@@ -116,9 +89,8 @@ class launch_chain {
   /// Writes the state in the order of the stream. Asynchronous; a graph may capture it.
   /// \throws cuda_error
   void write_state(const state_type& state) {
-    control_->launched(launch(write_chain_state<state_type>, {1, 1}, control_->stream(),
-                              program_.state, state, program_.trace),
-                       "launching the writing of a chain's state");
+    control_->launch_grid("launching the writing of a chain's state", write_chain_state<state_type>,
+                          {1, 1}, program_.state, state, program_.trace);
   }
 
   /// Launches the step that is due in `state` from the host. On the device route its kernels launch
@@ -151,8 +123,8 @@ class launch_chain {
         grids_of_captured_loop_ = grids_of_loop_;
       }
     } else if constexpr (device_launch_available && !releases_slots<Program>) {
-      control_->launched(launch(drive_chain<Program>, {1, 1}, control_->stream(), program_),
-                         "launching the driver of a chain");
+      control_->launch_grid("launching the driver of a chain", drive_chain<Program>, {1, 1},
+                            program_);
     }
     if (captured_ && control_->on_device_route()) launch_release();
     started_ = control_->report();
@@ -188,8 +160,7 @@ class launch_chain {
     const chain_link link = program_;
     program_ = program;
     static_cast<chain_link&>(program_) = link;
-    check(cudaMemsetAsync(&program_.progress->stopped, 0, sizeof(unsigned), control_->stream()),
-          "starting a chain again");
+    clear_memory(&program_.progress->stopped, 1, control_->stream(), "starting a chain again");
     start();
   }
 
@@ -273,8 +244,8 @@ class launch_chain {
     }
     if (skipped != 0) {
       // A kernel launched the first grids of the step.
-      check(cudaMemsetAsync(&program_.progress->launched, 0, sizeof(unsigned), control_->stream()),
-            "clearing the count of launched grids");
+      clear_memory(&program_.progress->launched, 1, control_->stream(),
+                   "clearing the count of launched grids");
     }
     level_ = std::max(level_, progress_.steps) + 1;
     from_host(
@@ -328,9 +299,8 @@ class launch_chain {
   /// Releases the slots that the chain holds when all its grids are complete. A graph needs it as
   /// the last node: it does not wait for the child grids of its last kernel (H100, CUDA 13.0).
   void launch_release() {
-    control_->launched(launch(release_slots<chain_link>, {1, 1}, control_->stream(),
-                              static_cast<const chain_link&>(program_)),
-                       "launching the release of slots");
+    control_->launch_grid("launching the release of slots", release_slots<chain_link>, {1, 1},
+                          static_cast<const chain_link&>(program_));
     control_->holds_no_slots();
   }
 

@@ -36,6 +36,16 @@ struct list_heads {
   }
 };
 
+/// Takes the memory of a list of `capacity` tasks. The caller sets the pointers to its counts.
+template <class Task>
+[[nodiscard]] task_list<Task> take_list(memory_layout& memory, std::size_t capacity) {
+  task_list<Task> list{};
+  list.tasks = memory.take<Task>(capacity);
+  list.first_block = memory.take<unsigned>(capacity);
+  list.capacity = static_cast<unsigned>(capacity);
+  return list;
+}
+
 /// Whether a recursion with this Context can run as a graph's loop.
 template <class Context>
 inline constexpr bool has_flat_kernel = requires {
@@ -183,9 +193,7 @@ class recursion {
   /// granularity::per_block needs additional memory for four times as many tasks.
   [[nodiscard]] static std::size_t scratch_bytes(std::size_t capacity,
                                                  const launch_granularity& launches = {}) {
-    memory_layout sizing(nullptr);
-    lay_out(sizing, capacity, launches);
-    return sizing.size();
+    return layout_bytes<pieces>(capacity, launches);
   }
 
   /// Whether a graph's loop can launch the levels of the flat route.
@@ -218,8 +226,7 @@ class recursion {
   ///         is not available
   void start(const Task& root, unsigned blocks) {
     const program& p = chain_.program();
-    check(cudaMemsetAsync(p.state, 0, sizeof *p.state, control_->stream()),
-          "clearing the task lists");
+    clear_memory(p.state, 1, control_->stream(), "clearing the task lists");
     // The first grid works on one task; its tasks spill into list 0.
     spawner<Task> first = p.spawn;
     static_cast<detail::chain_link&>(first) = p;
@@ -247,38 +254,34 @@ class recursion {
   [[nodiscard]] recursion_state state() const { return {chain_.program().state}; }
 
  private:
+  /// The parts of the scratch memory.
   struct pieces {
-    detail::list_heads* heads;
-    task_list<Task> lists[2];
-    chunk_pool<Task> pool;
-  };
-
-  static pieces lay_out(memory_layout& memory, std::size_t capacity,
-                        const launch_granularity& launches) {
-    pieces all{};
-    all.heads = memory.take<detail::list_heads>(1);
-    for (unsigned i = 0; i < 2; ++i) {
-      all.lists[i].tasks = memory.take<Task>(capacity);
-      all.lists[i].first_block = memory.take<unsigned>(capacity);
-      all.lists[i].capacity = static_cast<unsigned>(capacity);
-      if (all.heads == nullptr) continue;  // the memory is only measured
-      all.lists[i].count_and_blocks = &all.heads->list[i].count_and_blocks;
-      all.lists[i].ended = &all.heads->list[i].ended;
+    pieces(memory_layout& memory, std::size_t capacity, const launch_granularity& launches)
+        : heads(memory.take<detail::list_heads>(1)) {
+      for (unsigned i = 0; i < 2; ++i) {
+        lists[i] = detail::take_list<Task>(memory, capacity);
+        if (heads == nullptr) continue;  // the memory is only measured
+        lists[i].count_and_blocks = &heads->list[i].count_and_blocks;
+        lists[i].ended = &heads->list[i].ended;
+      }
+      if (launches.grain != granularity::per_block) return;
+      pool.chunk_size = Context::max_children * launches.coarsening;
+      // A block takes a whole chunk and seldom fills it.
+      constexpr std::size_t entries_per_task = 4;
+      const std::size_t most = std::numeric_limits<unsigned>::max() - 1;
+      pool.chunks =
+          static_cast<unsigned>(std::min(entries_per_task * capacity / pool.chunk_size + 1, most));
+      const std::size_t entries = std::size_t{pool.chunks} * pool.chunk_size;
+      pool.tasks = memory.take<Task>(entries);
+      pool.first_block = memory.take<unsigned>(entries);
+      pool.heads = memory.take<list_head>(pool.chunks);
+      if (heads != nullptr) pool.taken = &heads->chunks_taken;
     }
-    if (launches.grain != granularity::per_block) return all;
-    all.pool.chunk_size = Context::max_children * launches.coarsening;
-    // A block takes a whole chunk and seldom fills it.
-    constexpr std::size_t entries_per_task = 4;
-    const std::size_t most = std::numeric_limits<unsigned>::max() - 1;
-    all.pool.chunks = static_cast<unsigned>(
-        std::min(entries_per_task * capacity / all.pool.chunk_size + 1, most));
-    const std::size_t entries = std::size_t{all.pool.chunks} * all.pool.chunk_size;
-    all.pool.tasks = memory.take<Task>(entries);
-    all.pool.first_block = memory.take<unsigned>(entries);
-    all.pool.heads = memory.take<list_head>(all.pool.chunks);
-    if (all.heads != nullptr) all.pool.taken = &all.heads->chunks_taken;
-    return all;
-  }
+
+    detail::list_heads* heads;
+    task_list<Task> lists[2]{};
+    chunk_pool<Task> pool{};
+  };
 
   template <class Kernel>
   static void require_dynamic_shared(Kernel kernel, std::size_t bytes) {
@@ -307,7 +310,7 @@ class recursion {
     }
     validate(launches, "recursion: launches");
     memory_layout memory(scratch);
-    const pieces all = lay_out(memory, capacity, launches);
+    const pieces all(memory, capacity, launches);
     const bool flat = !control.on_device_route();
     spawner<Task> spawn{};
     spawn.threads = threads;

@@ -6,15 +6,12 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/chain_link.cuh>
 #include <ramify/runtime/device_context.cuh>
 #include <ramify/runtime/launch.cuh>
-#include <ramify/runtime/launch_costs.cuh>
-#include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/report.hpp>
-#include <ramify/runtime/route_plan.hpp>
+#include <ramify/runtime/run_setup.cuh>
 #include <ramify/runtime/slots.cuh>
 #include <ramify/runtime/status.cuh>
 #include <ramify/runtime/trace_recorder.cuh>
@@ -23,61 +20,11 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
-/// Returns the route if there is no choice: the caller requested one, or only flat is possible.
-/// Otherwise it returns nothing.
-/// \throws unavailable if the device route is requested in a build without -rdc=true
-inline std::optional<route_choice> only_route(route wanted, std::size_t pending_launch_limit,
-                                              unsigned slots_needed) {
-  if (wanted == route::flat) return route_choice{route::flat, "requested"};
-  if (!device_launch_available) {
-    if (wanted == route::device) {
-      throw unavailable("the device route needs a build with -rdc=true");
-    }
-    return route_choice{route::flat, "built without -rdc=true, so kernels cannot launch"};
-  }
-  const unsigned quota = launch_quota(pending_launch_limit);
-  if (quota < slots_needed) {
-    return route_choice{route::flat, "the pending-launch limit of " +
-                                         std::to_string(pending_launch_limit) + " gives " +
-                                         std::to_string(quota) +
-                                         " launch slots, and the device route needs " +
-                                         std::to_string(slots_needed)};
-  }
-  if (wanted == route::device) return route_choice{route::device, "requested"};
-  return std::nullopt;
-}
-
-/// Returns the requested route, or `preferred` if `wanted` is automatic and both are possible. The
-/// device route requires at least `slots_needed` launch slots; with fewer the route is flat.
-/// \throws unavailable if the device route is requested in a build without -rdc=true
-inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
-                                 unsigned slots_needed, const route_choice& preferred) {
-  return only_route(wanted, pending_launch_limit, slots_needed).value_or(preferred);
-}
-
-/// Chooses the route whose plan is cheaper on the current device. If the launch costs of the device
-/// are neither in memory nor on disk, the function measures them, which takes well under a second.
-/// Before that it waits up to one second for the work in `stream`. If it cannot measure, for
-/// example while `stream` is being captured, it returns plans.unmeasured. On the CPU executor it
-/// returns the device route, because launches cost no time there.
-/// \throws unavailable if the device route is requested in a build without -rdc=true; cuda_error
-inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
-                                 unsigned slots_needed, const route_plans& plans,
-                                 [[maybe_unused]] cudaStream_t stream) {
-  if (const auto only = only_route(wanted, pending_launch_limit, slots_needed)) return *only;
-#if RAMIFY_ON_CUDA && RAMIFY_DEVICE_LAUNCH
-  const detail::launch_costs_answer known = detail::find_launch_costs(stream);
-  if (known.costs) return detail::cheaper_route(plans, *known.costs);
-  return {plans.unmeasured, "launches have not been measured: " + known.obstacle};
-#else
-  static_cast<void>(plans);
-  return {route::device, "as quick as flat on the CPU executor"};
-#endif
-}
-
-/// Returns a report with the backend of this build and no data of a run.
-[[nodiscard]] inline run_report report_of_this_build() {
+/// Returns a report with the backend of this build and a route, and no data of a run.
+[[nodiscard]] inline run_report report_of_this_build(const route_choice& choice) {
   run_report report;
+  report.taken = choice.taken;
+  report.route_reason = choice.reason;
   report.ran_on = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;
   report.backend_reason = RAMIFY_ON_CUDA ? "compiled by nvcc" : "compiled by a C++ compiler";
   return report;
@@ -103,20 +50,22 @@ class run_control {
       : memory_(static_cast<device_memory*>(scratch)),
         stream_(stream),
         trace_(trace),
-        recorder_(trace, stream) {
-    report_.taken = choice.taken;
-    report_.route_reason = choice.reason;
+        recorder_(trace, stream),
+        report_(report_of_this_build(choice)) {
     report_.pending_launch_limit = pending_launch_limit;
     if (choice.taken == route::device) lease_ = slot_lease(pending_launch_limit);
-    check(cudaMemsetAsync(memory_, 0, sizeof(device_memory), stream_), "clearing the run's status");
+    clear_memory(memory_, 1, stream_, "clearing the run's status");
   }
 
-  /// Constructs one of several runs that share `recorder`, which writes to `trace` and must outlive
-  /// the run. \throws cuda_error
-  run_control(void* scratch, const route_choice& choice, std::size_t pending_launch_limit,
-              cudaStream_t stream, launch_trace* trace, detail::trace_recorder& recorder)
-      : run_control(scratch, choice, pending_launch_limit, stream) {
-    trace_ = trace;
+  /// Constructs the control of a run whose choices are made. \throws cuda_error
+  run_control(void* scratch, const detail::run_setup& setup)
+      : run_control(scratch, setup.choice, setup.limit, setup.stream, setup.trace) {}
+
+  /// Constructs one of several runs that share `recorder`, which writes to setup.trace and must
+  /// outlive the run. \throws cuda_error
+  run_control(void* scratch, const detail::run_setup& setup, detail::trace_recorder& recorder)
+      : run_control(scratch, setup.choice, setup.limit, setup.stream) {
+    trace_ = setup.trace;
     shared_recorder_ = &recorder;
   }
 
@@ -152,6 +101,14 @@ class run_control {
   void launched(const launch_status& status, const char* doing, unsigned level = 0) {
     check(status.code(), doing);
     count_grids(1, level);
+  }
+
+  /// Launches a grid into the stream of the run, and counts it. \throws cuda_error with `doing` in
+  /// its message
+  template <class... Parameters, class... Arguments>
+  void launch_grid(const char* doing, void (*kernel)(Parameters...), const launch_shape& shape,
+                   const Arguments&... arguments) {
+    launched(launch(kernel, shape, stream_, arguments...), doing);
   }
 
   /// Counts grids that the host launched at a level of the launch tree. The root has level 0.
@@ -223,8 +180,51 @@ class run_control {
   launch_trace* trace_;
   detail::trace_recorder recorder_;
   detail::trace_recorder* shared_recorder_ = nullptr;  // used instead, if not null
-  run_report report_ = report_of_this_build();
+  run_report report_;
   std::unique_ptr<detail::chain_progress, slot_release> held_;  // destroyed before the lease
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD
+
+namespace ramify::detail::runtime::inline RAMIFY_BUILD {
+
+/// The memory and the control of a run. It does not move, because chains refer to the control.
+///
+/// The constructor Parts(memory_layout&, sizes...) takes the scratch memory of the family.
+template <class Parts>
+struct basic_run {
+  /// Takes the scratch memory. \throws std::invalid_argument for bad scratch memory; cuda_error
+  template <class... Sizes>
+  explicit basic_run(const run_setup& setup, const Sizes&... sizes)
+      : scratch(setup.given, scratch_bytes(sizes...), setup.stream, setup.algorithm),
+        memory(scratch.data()),
+        control(memory.take<std::byte>(run_control::scratch_bytes), setup),
+        parts(memory, sizes...),
+        captured(setup.captured) {}
+  basic_run(const basic_run&) = delete;
+  basic_run& operator=(const basic_run&) = delete;
+
+  /// Returns the device memory that a run needs, in bytes.
+  template <class... Sizes>
+  [[nodiscard]] static std::size_t scratch_bytes(const Sizes&... sizes) {
+    memory_layout sizing(nullptr);
+    sizing.take<std::byte>(run_control::scratch_bytes);
+    static_cast<void>(Parts(sizing, sizes...));
+    return sizing.size();
+  }
+
+  /// Reads the trace of the complete run, and returns its report.
+  [[nodiscard]] const run_report& end() {
+    control.read_trace();
+    control.report().scratch_bytes = scratch.size();
+    return control.report();
+  }
+
+  scratch_space scratch;
+  memory_layout memory;
+  run_control control;
+  Parts parts;
+  bool captured;  ///< whether a graph captured the start of the run
+};
+
+}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD

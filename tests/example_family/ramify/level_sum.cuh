@@ -130,7 +130,7 @@ class [[nodiscard("call get(): it waits, checks and returns the sum")]] level_su
                                   "; it must be in [1, 2^40)");
     }
     check_device_access(numbers, "level_sum: numbers");
-    check_scratch(scratch, scratch_bytes(n), is_being_captured(stream), "level_sum");
+    check_scratch(scratch, scratch_bytes(n), stream, "level_sum");
     state_ = std::make_unique<run_state>(numbers, n, stream, options, scratch);
     state_->chain->write_state({n, 0});
     state_->chain->start();
@@ -165,7 +165,7 @@ class [[nodiscard("call get(): it waits, checks and returns the sum")]] level_su
   struct run_state {
     run_state(const unsigned long long* numbers, std::size_t n, cudaStream_t stream,
               const level_sum_options& options, scratch_memory given)
-        : scratch(given, scratch_bytes(n), stream),
+        : scratch(given, scratch_bytes(n), stream, "level_sum"),
           memory(scratch.data()),
           control(memory.take<std::byte>(run_control::scratch_bytes),
                   choose_route(options.route, *current_launch_limits().pending_launches, 2,

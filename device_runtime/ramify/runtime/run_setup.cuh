@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The choices at the start of a run: its route, and what launches the steps of a flat run.
+/// run_setup makes them, before the run allocates memory or launches grids.
+
+#include <optional>
+#include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/graph_loop.cuh>
+#include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/launch_costs.cuh>
+#include <ramify/runtime/limits.cuh>
+#include <ramify/runtime/report.hpp>
+#include <ramify/runtime/route_plan.hpp>
+#include <ramify/runtime/slots.cuh>
+#include <stdexcept>
+#include <string>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// Returns the route if there is no choice: the caller requested one, or only flat is possible.
+/// Otherwise it returns nothing.
+/// \throws unavailable if the device route is requested in a build without -rdc=true
+inline std::optional<route_choice> only_route(route wanted, std::size_t pending_launch_limit,
+                                              unsigned slots_needed) {
+  if (wanted == route::flat) return route_choice{route::flat, "requested"};
+  if (!device_launch_available) {
+    if (wanted == route::device) {
+      throw unavailable("the device route needs a build with -rdc=true");
+    }
+    return route_choice{route::flat, "built without -rdc=true, so kernels cannot launch"};
+  }
+  const unsigned quota = launch_quota(pending_launch_limit);
+  if (quota < slots_needed) {
+    return route_choice{route::flat, "the pending-launch limit of " +
+                                         std::to_string(pending_launch_limit) + " gives " +
+                                         std::to_string(quota) +
+                                         " launch slots, and the device route needs " +
+                                         std::to_string(slots_needed)};
+  }
+  if (wanted == route::device) return route_choice{route::device, "requested"};
+  return std::nullopt;
+}
+
+/// Returns the requested route, or `preferred` if `wanted` is automatic and both are possible. The
+/// device route requires at least `slots_needed` launch slots; with fewer the route is flat.
+/// \throws unavailable if the device route is requested in a build without -rdc=true
+inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
+                                 unsigned slots_needed, const route_choice& preferred) {
+  return only_route(wanted, pending_launch_limit, slots_needed).value_or(preferred);
+}
+
+/// Chooses the route whose plan is cheaper on the current device. If the launch costs of the device
+/// are neither in memory nor on disk, the function measures them, which takes well under a second.
+/// Before that it waits up to one second for the work in `stream`. If it cannot measure, for
+/// example while `stream` is being captured, it returns plans.unmeasured. On the CPU executor it
+/// returns the device route, because launches cost no time there.
+/// \throws unavailable if the device route is requested in a build without -rdc=true; cuda_error
+inline route_choice choose_route(route wanted, std::size_t pending_launch_limit,
+                                 unsigned slots_needed, const route_plans& plans,
+                                 [[maybe_unused]] cudaStream_t stream) {
+  if (const auto only = only_route(wanted, pending_launch_limit, slots_needed)) return *only;
+#if RAMIFY_ON_CUDA && RAMIFY_DEVICE_LAUNCH
+  const detail::launch_costs_answer known = detail::find_launch_costs(stream);
+  if (known.costs) return detail::cheaper_route(plans, *known.costs);
+  return {plans.unmeasured, "launches have not been measured: " + known.obstacle};
+#else
+  static_cast<void>(plans);
+  return {route::device, "as quick as flat on the CPU executor"};
+#endif
+}
+
+}  // namespace ramify::inline RAMIFY_BUILD
+
+namespace ramify::detail::runtime::inline RAMIFY_BUILD {
+
+/// The way in which the steps of a flat chain are launched, and the reason.
+struct loop_choice {
+  flat_loop wanted;
+  std::string reason;
+};
+
+/// Returns the loop to use if `wanted` is requested. `option` is the option's name in the message.
+/// \throws unavailable if a graph is requested and the driver has no loops in graphs; cuda_error
+[[nodiscard]] inline loop_choice choose_loop(flat_loop wanted, const char* option) {
+  if (wanted == flat_loop::host) return {wanted, "requested"};
+  const std::string obstacle = graph_loop_obstacle();
+  if (obstacle.empty()) return {wanted, wanted == flat_loop::graph ? "requested" : ""};
+  if (wanted == flat_loop::graph) {
+    throw unavailable(std::string(option) + " graph is not available: " + obstacle);
+  }
+  return {flat_loop::host, obstacle};
+}
+
+/// Checks that a graph can capture a flat chain with this loop.
+/// \throws unavailable with the reason
+inline void require_capturable(const loop_choice& loop, bool has_loop) {
+  if (has_loop && loop.wanted != flat_loop::host) return;
+  throw unavailable("a graph cannot capture steps that the host launches one by one; " +
+                    (has_loop ? loop.reason : "the program has no loop for graphs"));
+}
+
+/// The arguments and the choices of a run. Construct it in a relaxed_capture_scope, because a
+/// stream may be captured while it queries the driver.
+struct run_setup {
+  const char* algorithm;  ///< begins the messages of exceptions
+  cudaStream_t stream;
+  scratch_memory given;
+  route wanted;
+  launch_trace* trace;
+  loop_choice loop;
+  route_choice choice{};
+  bool captured = is_being_captured(stream);
+  std::size_t limit = *current_launch_limits().pending_launches;
+
+  /// `config` has the members route, flat_loop and trace. `option` is the name of config.flat_loop
+  /// in messages.
+  /// \throws unavailable if a graph's loop is requested and the driver has none; cuda_error
+  template <class Config>
+  run_setup(const char* name, const Config& config, const char* option, cudaStream_t in_stream,
+            const scratch_memory& scratch)
+      : algorithm(name),
+        stream(in_stream),
+        given(scratch),
+        wanted(config.route),
+        trace(config.trace),
+        loop(choose_loop(config.flat_loop, option)) {}
+
+  /// Returns whether the host launches the steps of the flat route one by one.
+  [[nodiscard]] bool by_host() const { return loop.wanted == flat_loop::host; }
+
+  /// Lets the host launch the steps of the flat route, for `reason`, unless a graph is requested or
+  /// captures the run.
+  void prefer_host(const char* reason) {
+    if (loop.wanted == flat_loop::automatic && !captured) loop = {flat_loop::host, reason};
+  }
+
+  /// Chooses the requested route, or else `preferred`.
+  /// \throws unavailable if a graph cannot capture the route, or the route is not available
+  void choose_route(unsigned slots_needed, const route_choice& preferred) {
+    choice = ramify::choose_route(wanted, limit, slots_needed, preferred);
+    if (captured && choice.taken == route::flat) require_capturable(loop, true);
+  }
+
+  /// Chooses the requested route, or else the cheaper one. A captured run that has no graph's loop
+  /// prefers the device route. \throws as the overload; cuda_error
+  void choose_route(unsigned slots_needed, const route_plans& plans) {
+    if (captured && by_host()) {
+      choose_route(slots_needed, route_choice{route::device, "captured without a graph's loop"});
+    } else {
+      choose_route(slots_needed, ramify::choose_route(wanted, limit, slots_needed, plans, stream));
+    }
+  }
+};
+
+}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD
