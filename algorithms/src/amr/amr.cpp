@@ -5,7 +5,6 @@
 #include <cmath>
 #include <ramify/amr/refine.cuh>
 #include <ramify/amr/restore.cuh>
-#include <utility>
 
 #include "amr/on_backend.hpp"
 #include "amr/problem_of.cuh"
@@ -142,7 +141,7 @@ std::unique_ptr<detail::facade::amr_on_backend> make_on(const amr_options& optio
 std::string make_run(const amr_options& options, const amr_state* state,
                      std::unique_ptr<detail::facade::amr_on_backend>& run) {
   validate(options);
-  return detail::facade::on_backend(options.backend, options.trace != nullptr,
+  return detail::facade::on_backend(options,
                                     [&](auto where) {
                                       run = make_on<where>(options, state);
                                       return run->report();
