@@ -19,8 +19,7 @@ using nlohmann::json;
 std::vector<std::size_t> by_begin(const std::vector<traced_grid>& grids) {
   std::vector<std::size_t> order(grids.size());
   std::iota(order.begin(), order.end(), std::size_t(0));
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return grids[a].begin < grids[b].begin; });
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return grids[i].begin; });
   return order;
 }
 
@@ -80,16 +79,11 @@ class event_writer {
     const std::size_t track_count =
         tracks_.empty() ? 0 : *std::max_element(tracks_.begin(), tracks_.end()) + 1;
     for (std::size_t track = 0; track < track_count; ++track) {
-      event({{"ph", "M"},
-             {"pid", 1},
-             {"tid", track},
-             {"name", "thread_name"},
-             {"args", {{"name", "track " + std::to_string(track)}}}});
-      event({{"ph", "M"},
-             {"pid", 1},
-             {"tid", track},
-             {"name", "thread_sort_index"},
-             {"args", {{"sort_index", track}}}});
+      const auto describe = [&](const char* what, const json& args) {
+        event({{"ph", "M"}, {"pid", 1}, {"tid", track}, {"name", what}, {"args", args}});
+      };
+      describe("thread_name", {{"name", "track " + std::to_string(track)}});
+      describe("thread_sort_index", {{"sort_index", track}});
     }
   }
 
