@@ -30,7 +30,6 @@
 #include <ramify/branch_and_bound/knapsack.hpp>
 #include <ramify/branch_and_bound/queens.hpp>
 #include <ramify/runtime/error.hpp>
-#include <stdexcept>
 
 namespace ramify {
 

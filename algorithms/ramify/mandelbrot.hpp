@@ -43,8 +43,6 @@
 
 namespace ramify {
 
-struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
-
 /// The maximum width and height of an image, in pixels.
 inline constexpr std::uint32_t max_mandelbrot_side = 65536;
 

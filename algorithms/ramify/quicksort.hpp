@@ -31,7 +31,6 @@
 #include <ramify/quicksort/config.hpp>
 #include <ramify/runtime/error.hpp>
 #include <ranges>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>

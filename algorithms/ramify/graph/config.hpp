@@ -15,8 +15,6 @@
 
 namespace ramify {
 
-struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
-
 /// A graph of n vertices and m directed edges in compressed sparse rows. It refers to the arrays
 /// and does not own them. Self-loops and repeated edges are allowed.
 ///

@@ -15,8 +15,6 @@
 
 namespace ramify {
 
-struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
-
 /// How the accelerations of n bodies are calculated.
 enum class nbody_method {
   tree,    ///< Barnes and Hut's tree code: O(n log n), with an error that theta bounds

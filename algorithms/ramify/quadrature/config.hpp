@@ -16,8 +16,6 @@
 
 namespace ramify {
 
-struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
-
 /// The largest number of dimensions of quadrature().
 inline constexpr unsigned max_quadrature_dimensions = 8;
 

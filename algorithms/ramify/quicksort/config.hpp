@@ -15,8 +15,6 @@
 
 namespace ramify {
 
-struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
-
 /// How a segment is partitioned, and which grids are launched.
 enum class quicksort_strategy {
   sample_sort,  ///< k-way partition at sampled splitters; a few large grids a level

@@ -17,8 +17,6 @@
 
 namespace ramify {
 
-struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
-
 /// A forest of n nodes in one of two forms. It refers to the arrays and does not own them.
 ///
 ///     0 ─ 1 ─ 3      parents   <-- [-1, 0, 0, 1, -1]

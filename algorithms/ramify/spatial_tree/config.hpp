@@ -12,8 +12,6 @@
 
 namespace ramify {
 
-struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
-
 /// The id that fills a row of k neighbors after the last one, if the tree has fewer than k points.
 inline constexpr std::uint32_t no_neighbor = 0xffffffffu;
 

@@ -14,8 +14,6 @@
 
 namespace ramify {
 
-struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
-
 /// How the work is distributed over grids.
 enum class traverse_strategy {
   work_sharing,   ///< warps traverse depth first, and donate nodes when many warps are idle

@@ -160,21 +160,10 @@ cudaError_t device::launch_from_block(block& parent, launch_request request, str
   return cudaSuccess;
 }
 
-void device::block_begins(grid& g) {
-  if (g.has_begun.exchange(true, std::memory_order_relaxed)) return;
-  const std::lock_guard lock(mutex_);
-  ++grids_begun_;
-}
-
 void device::release_slot(grid& g) {
   pending_ -= g.pool_slots;
   g.owner->slots_held -= g.pool_slots;
   g.pool_slots = 0;
-}
-
-std::uint64_t device::grids_begun() const {
-  const std::lock_guard lock(mutex_);
-  return grids_begun_;
 }
 
 // ---- failures that tests request ---------------------------------------------------------------

@@ -38,12 +38,14 @@ class device {
   builtins::cudaError_t launch_from_block(block&, launch_request, stream_state* stream, bool tail);
 
   /// Must be called before each block of `g` runs. The first call counts `g` as begun.
-  void block_begins(grid& g);
+  void block_begins(grid& g) {
+    if (!g.has_begun.exchange(true, std::memory_order_relaxed)) ++grids_begun_;
+  }
   /// Must be called after each block of `g` ends. The last call starts the grids that waited for
   /// `g`.
   void block_ended(const grid_ptr& g);
 
-  [[nodiscard]] std::uint64_t grids_begun() const;
+  [[nodiscard]] std::uint64_t grids_begun() const { return grids_begun_; }
 
   // ---- failures that tests request ----
   /// Counts a CUDA call of the host. Returns the error that executor_config.failing_call requests
@@ -123,7 +125,7 @@ class device {
   std::unordered_map<const void*, std::string> kernel_names_;
   std::uintptr_t next_handle_ = 16;  // after the reserved handles
   std::uint64_t next_grid_ = 1;
-  std::uint64_t grids_begun_ = 0;
+  std::atomic<std::uint64_t> grids_begun_ = 0;
   std::uint64_t launches_from_kernels_ = 0;  // since config_ was set
   std::uint64_t host_calls_ = 0;             // since config_ was set
   std::unordered_set<void*> allocations_;
