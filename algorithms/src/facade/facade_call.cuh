@@ -69,8 +69,8 @@ class facade_call {
     times.total_ms = total.count();
     return times;
   }
-  /// Copies `outputs` (on_device) to the caller's arrays, waits for the stream, and returns `report`
-  /// with the times of the call. \throws cuda_error
+  /// Copies `outputs` (on_device) to the caller's arrays, and waits for the stream. Returns
+  /// `report` with the times of the call. \throws cuda_error
   template <class Report, class... Outputs>
   [[nodiscard]] Report finish(Report report, const Outputs&... outputs) {
     (outputs.copy_back(), ...);

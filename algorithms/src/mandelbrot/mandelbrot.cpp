@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <ramify/mandelbrot.hpp>
 
-
 #include "facade/backend_choice.hpp"
 #include "mandelbrot/on_backend.hpp"
 

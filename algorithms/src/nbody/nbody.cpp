@@ -55,8 +55,8 @@ void nbody_simulation<Real>::download(std::span<vector> positions, std::span<vec
                                       std::span<vector> accelerations,
                                       std::span<Real> potentials) const {
   const detail::element_count bodies{"nbody_simulation::download", size(), "bodies"};
-  const auto check = [&](std::size_t size, const char* name) {
-    if (size != 0) bodies.check(size, name);
+  const auto check = [&](std::size_t elements, const char* name) {
+    if (elements != 0) bodies.check(elements, name);
   };
   check(positions.size(), "positions");
   check(velocities.size(), "velocities");

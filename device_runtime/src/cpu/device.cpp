@@ -294,7 +294,7 @@ bool device::release(void* memory) {
 void device::reset() {
   const std::lock_guard lock(mutex_);
   for (void* memory : allocations_) ::operator delete(memory, device_alignment);
-  for (void* piece : heap_pieces_) ::operator delete(piece);
+  for (const auto& [piece, bytes] : heap_pieces_) ::operator delete(piece);
   allocations_.clear();
   heap_pieces_.clear();
   streams_.clear();
@@ -308,40 +308,30 @@ void device::reset() {
   ++resets_;
 }
 
-// A header before each piece of the heap stores its size.
-constexpr std::size_t heap_header = alignof(std::max_align_t);
+// Each piece of the heap also takes this many bytes.
+constexpr std::size_t heap_overhead = alignof(std::max_align_t);
 
 void* device::heap_allocate(std::size_t bytes) {
-  {
-    const std::lock_guard lock(mutex_);
-    const std::size_t available = heap_limit_ - std::min(heap_used_, heap_limit_);
-    if (available < heap_header || bytes > available - heap_header) return nullptr;
-    heap_used_ += bytes + heap_header;
-  }
-  auto* piece = static_cast<std::byte*>(::operator new(bytes + heap_header, std::nothrow));
   const std::lock_guard lock(mutex_);
+  const std::size_t available = heap_limit_ - std::min(heap_used_, heap_limit_);
+  if (available < heap_overhead || bytes > available - heap_overhead) return nullptr;
+  void* const piece = ::operator new(bytes, std::nothrow);
   try {
-    if (piece != nullptr) heap_pieces_.insert(piece);
+    if (piece != nullptr) heap_pieces_[piece] = bytes + heap_overhead;
   } catch (const std::bad_alloc&) {
-    ::operator delete(std::exchange(piece, nullptr));
-  }
-  if (piece == nullptr) {
-    heap_used_ -= bytes + heap_header;
+    ::operator delete(piece);
     return nullptr;
   }
-  new (piece) std::size_t(bytes);
-  return piece + heap_header;
+  if (piece != nullptr) heap_used_ += bytes + heap_overhead;
+  return piece;
 }
 
 void device::heap_free(void* memory) {
-  if (memory == nullptr) return;
-  std::byte* piece = static_cast<std::byte*>(memory) - heap_header;
-  {
-    const std::lock_guard lock(mutex_);
-    heap_pieces_.erase(piece);
-    heap_used_ -= *std::launder(reinterpret_cast<std::size_t*>(piece)) + heap_header;
-  }
-  ::operator delete(piece);
+  const std::lock_guard lock(mutex_);
+  const auto piece = heap_pieces_.extract(memory);
+  if (piece.empty()) return;  // null, or cudaDeviceReset() has freed it
+  heap_used_ -= piece.mapped();
+  ::operator delete(memory);
 }
 
 // ---- configuration -----------------------------------------------------------------------------

@@ -118,8 +118,8 @@ class device {
   std::mutex one_run_at_a_time_;  // held during a run of a reproducible schedule
   executor_config config_;
   std::atomic<schedule> order_ = schedule::parallel;  // equals config_.order
-  std::unordered_map<std::uintptr_t, stream_state> streams_;
-  std::unordered_map<std::uintptr_t, event_state> events_;
+  std::unordered_map<builtins::cudaStream_t, stream_state> streams_;
+  std::unordered_map<builtins::cudaEvent_t, event_state> events_;
   std::unordered_map<const void*, std::size_t> shared_of_;  // by kernel: bytes from allow_shared()
   // The names of kernels, for a signal handler, which cannot look them up.
   std::unordered_map<const void*, std::string> kernel_names_;
@@ -129,7 +129,7 @@ class device {
   std::uint64_t launches_from_kernels_ = 0;  // since config_ was set
   std::uint64_t host_calls_ = 0;             // since config_ was set
   std::unordered_set<void*> allocations_;
-  std::unordered_set<void*> heap_pieces_;
+  std::unordered_map<void*, std::size_t> heap_pieces_;  // and their bytes, with the overhead
   std::atomic<std::uint64_t> resets_ = 0;
   std::size_t pending_limit_ = default_pending_limit;
   std::size_t pending_ = 0;
