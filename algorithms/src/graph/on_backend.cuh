@@ -19,28 +19,22 @@ class graph_on_device {
 
  public:
   graph_on_device(const graph_view& graph, facade::facade_call& call)
-      : has_in_edges_(graph.has_in_edges()),
-        is_symmetric_(graph.is_symmetric()),
+      : is_symmetric_(graph.is_symmetric()),
         offsets_(graph.offsets, call, "offsets"),
         targets_(graph.targets, call, "targets"),
-        in_offsets_(is_symmetric_ ? nothing<std::int64_t>() : graph.in_offsets, call, "in_offsets"),
-        in_sources_(is_symmetric_ ? nothing<std::int32_t>() : graph.in_sources, call,
+        in_offsets_(is_symmetric_ ? decltype(graph.in_offsets)() : graph.in_offsets, call,
+                    "in_offsets"),
+        in_sources_(is_symmetric_ ? decltype(graph.in_sources)() : graph.in_sources, call,
                     "in_sources") {}
 
   [[nodiscard]] graph_view get() const {
     if (is_symmetric_) return graph_view::symmetric(offsets_.get(), targets_.get());
-    if (!has_in_edges_) return graph_view::directed(offsets_.get(), targets_.get());
     return graph_view::directed(offsets_.get(), targets_.get(), in_offsets_.get(),
                                 in_sources_.get());
   }
 
  private:
-  template <class T>
-  static std::span<const T> nothing() {
-    return {};
-  }
-
-  bool has_in_edges_, is_symmetric_;
+  bool is_symmetric_;
   array<std::int64_t> offsets_;
   array<std::int32_t> targets_;
   array<std::int64_t> in_offsets_;
