@@ -4,7 +4,6 @@
 /// \file
 /// launch_limits: sets the limits of the device runtime for a scope, from the host.
 
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <ramify/runtime/check.cuh>
@@ -30,37 +29,19 @@ struct launch_limit_values {
   std::optional<std::size_t> sync_depth = std::nullopt;
 };
 
-}  // namespace ramify::inline RAMIFY_BUILD
-
-namespace ramify::detail::runtime::inline RAMIFY_BUILD {
-
-/// A limit that CDP2 has.
-struct launch_limit {
-  std::optional<std::size_t> launch_limit_values::*value;
-  cudaLimit which;
-  const char* reading;  ///< for messages
-  const char* setting;  ///< for messages
-};
-
-inline constexpr std::array all_launch_limits{
-    launch_limit{&launch_limit_values::pending_launches, cudaLimitDevRuntimePendingLaunchCount,
-                 "reading the pending-launch limit", "setting launch_limits.pending_launches"},
-    launch_limit{&launch_limit_values::malloc_heap_bytes, cudaLimitMallocHeapSize,
-                 "reading the malloc heap limit", "setting launch_limits.malloc_heap_bytes"},
-    launch_limit{&launch_limit_values::stack_bytes, cudaLimitStackSize, "reading the stack limit",
-                 "setting launch_limits.stack_bytes"}};
-
-}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD
-
-namespace ramify::inline RAMIFY_BUILD {
-
 /// Returns the limits of the current device. All fields except sync_depth have values.
 /// \throws cuda_error
 inline launch_limit_values current_launch_limits() {
+  const auto read = [](cudaLimit which, const char* doing) {
+    std::size_t value = 0;
+    check(cudaDeviceGetLimit(&value, which), doing);
+    return value;
+  };
   launch_limit_values values;
-  for (const detail::launch_limit& limit : detail::all_launch_limits) {
-    check(cudaDeviceGetLimit(&(values.*limit.value).emplace(), limit.which), limit.reading);
-  }
+  values.pending_launches =
+      read(cudaLimitDevRuntimePendingLaunchCount, "reading the pending-launch limit");
+  values.malloc_heap_bytes = read(cudaLimitMallocHeapSize, "reading the malloc heap limit");
+  values.stack_bytes = read(cudaLimitStackSize, "reading the stack limit");
   return values;
 }
 
@@ -89,16 +70,17 @@ class [[nodiscard]] launch_limits {
     // Only limits that this object sets are restored, because the driver rejects a new malloc heap
     // size after a kernel has used the heap.
     const launch_limit_values now = current_launch_limits();
-    for (const detail::launch_limit& limit : detail::all_launch_limits) {
-      if (wanted.*limit.value) former_.*limit.value = now.*limit.value;
-    }
+    if (wanted.pending_launches) former_.pending_launches = now.pending_launches;
+    if (wanted.malloc_heap_bytes) former_.malloc_heap_bytes = now.malloc_heap_bytes;
+    if (wanted.stack_bytes) former_.stack_bytes = now.stack_bytes;
     const std::size_t free_before = free_memory();
     try {
       check(cudaDeviceSynchronize(), "waiting for the device before setting its limits");
-      for (const detail::launch_limit& limit : detail::all_launch_limits) {
-        const std::optional<std::size_t> value = wanted.*limit.value;
-        if (value) check(cudaDeviceSetLimit(limit.which, *value), limit.setting);
-      }
+      set(cudaLimitDevRuntimePendingLaunchCount, wanted.pending_launches,
+          "setting launch_limits.pending_launches");
+      set(cudaLimitMallocHeapSize, wanted.malloc_heap_bytes,
+          "setting launch_limits.malloc_heap_bytes");
+      set(cudaLimitStackSize, wanted.stack_bytes, "setting launch_limits.stack_bytes");
       granted_ = current_launch_limits();
       reserved_bytes_ =
           static_cast<std::ptrdiff_t>(free_before) - static_cast<std::ptrdiff_t>(free_memory());
@@ -120,15 +102,23 @@ class [[nodiscard]] launch_limits {
   [[nodiscard]] std::ptrdiff_t reserved_bytes() const { return reserved_bytes_; }
 
  private:
+  static void set(cudaLimit which, std::optional<std::size_t> value, const char* doing) {
+    if (value) check(cudaDeviceSetLimit(which, *value), doing);
+  }
+
   /// Restores each limit separately: if the driver rejects one, the next is still restored.
   void restore_quietly() noexcept {
     if (!detail::context_exists(context_)) return;
+    const auto restore = [](cudaLimit which, std::optional<std::size_t> value) {
+      try {
+        set(which, value, "restoring a limit");
+      } catch (const cuda_error&) {  // a destructor must not throw
+      }
+    };
     static_cast<void>(cudaDeviceSynchronize());
-    for (const detail::launch_limit& limit : detail::all_launch_limits) {
-      const std::optional<std::size_t> value = former_.*limit.value;
-      const bool failed = value && cudaDeviceSetLimit(limit.which, *value) != cudaSuccess;
-      if (failed) static_cast<void>(cudaGetLastError());  // clears the error
-    }
+    restore(cudaLimitDevRuntimePendingLaunchCount, former_.pending_launches);
+    restore(cudaLimitMallocHeapSize, former_.malloc_heap_bytes);
+    restore(cudaLimitStackSize, former_.stack_bytes);
   }
 
   static std::size_t free_memory() {
