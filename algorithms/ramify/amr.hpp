@@ -57,16 +57,32 @@ enum class amr_fields {
   primitive   ///< density, velocity along each axis, pressure
 };
 
-[[nodiscard]] std::string_view to_string(amr_problem problem);
-[[nodiscard]] std::string_view to_string(amr_criterion criterion);
-[[nodiscard]] std::string_view to_string(amr_precision precision);
+/// Returns the name of the enumerator, or "?" for a value that is none.
+[[nodiscard]] constexpr std::string_view to_string(amr_problem problem) {
+  return choice_name(problem, {"sod", "sedov", "kelvin-helmholtz", "linear-wave", "advect-gaussian",
+                               "vortex-in-box"});
+}
+[[nodiscard]] constexpr std::string_view to_string(amr_criterion criterion) {
+  return choice_name(criterion, {"gradient", "loehner"});
+}
+[[nodiscard]] constexpr std::string_view to_string(amr_precision precision) {
+  return choice_name(precision, {"double", "float"});
+}
 
-/// The inverse of to_string. \throws std::invalid_argument naming the choices
-[[nodiscard]] amr_problem parse_amr_problem(std::string_view text);
-/// The inverse of to_string. \throws std::invalid_argument naming the choices
-[[nodiscard]] amr_criterion parse_amr_criterion(std::string_view text);
-/// The inverse of to_string. \throws std::invalid_argument naming the choices
-[[nodiscard]] amr_precision parse_amr_precision(std::string_view text);
+/// Returns the enumerator of that name. \throws std::invalid_argument naming the choices
+[[nodiscard]] inline amr_problem parse_amr_problem(std::string_view text) {
+  return parse_choice<amr_problem>("problem", text);
+}
+
+/// Returns the enumerator of that name. \throws std::invalid_argument naming the choices
+[[nodiscard]] inline amr_criterion parse_amr_criterion(std::string_view text) {
+  return parse_choice<amr_criterion>("criterion", text);
+}
+
+/// Returns the enumerator of that name. \throws std::invalid_argument naming the choices
+[[nodiscard]] inline amr_precision parse_amr_precision(std::string_view text) {
+  return parse_choice<amr_precision>("precision", text);
+}
 
 /// A problem and the configuration of its run. recommended_options() returns suitable values.
 /// `pending_launches` is in force during each call that advances the run.

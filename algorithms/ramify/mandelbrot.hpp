@@ -24,13 +24,14 @@
 #include <ramify/runtime/requirements.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <ostream>
+#include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/error.hpp>
 #include <ramify/runtime/granularity.hpp>
 #include <ramify/runtime/report.hpp>
@@ -41,8 +42,6 @@
 #include <string_view>
 
 namespace ramify {
-
-struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
 
 /// The maximum width and height of an image, in pixels.
 inline constexpr std::uint32_t max_mandelbrot_side = 65536;
@@ -161,19 +160,16 @@ inline void validate(const mandelbrot_view& view) {
 
 /// Checks options. \throws std::invalid_argument naming the field and its range
 inline void validate(const mandelbrot_options& options) {
-  const auto require = [](bool valid, const char* field, std::uint32_t value, const char* range) {
-    if (valid) return;
-    throw std::invalid_argument("mandelbrot_options." + std::string(field) + " is " +
-                                std::to_string(value) + "; it must be " + range);
-  };
   check_enumerator(options.backend, "mandelbrot_options.backend");
   check_enumerator(options.route, "mandelbrot_options.route");
   check_enumerator(options.method, "mandelbrot_options.method");
   check_enumerator(options.flat_loop, "mandelbrot_options.flat_loop");
-  require(options.max_iterations >= 1 && options.max_iterations <= 1'000'000'000, "max_iterations",
-          options.max_iterations, "in [1, 1000000000]");
-  require(options.tile == 0 || (options.tile >= 8 && options.tile <= max_mandelbrot_side), "tile",
-          options.tile, "0 or in [8, 65536]");
+  detail::check_field(options.max_iterations >= 1 && options.max_iterations <= 1'000'000'000,
+                      "mandelbrot_options.max_iterations", options.max_iterations,
+                      "in [1, 1000000000]");
+  detail::check_field(
+      options.tile == 0 || (options.tile >= 8 && options.tile <= max_mandelbrot_side),
+      "mandelbrot_options.tile", options.tile, "0 or in [8, 65536]");
   validate(options.launches, "mandelbrot_options.launches");
 }
 
@@ -185,12 +181,8 @@ namespace ramify::detail::mandelbrot {
 /// \throws std::invalid_argument
 inline void check_overlap(const mandelbrot_view& view, const std::uint32_t* dwells,
                           const pixel_origin* origins) {
-  const std::less<const void*> before;
-  if (origins == nullptr || !before(dwells, origins + view.pixels()) ||
-      !before(origins, dwells + view.pixels())) {
-    return;
-  }
-  throw std::invalid_argument("mandelbrot: dwells and origins overlap");
+  check_overlaps("mandelbrot", std::array{output_array(dwells, view.pixels(), "dwells"),
+                                          output_array(origins, view.pixels(), "origins")});
 }
 
 }  // namespace ramify::detail::mandelbrot

@@ -24,7 +24,6 @@
 #include <ramify/quadrature/config.hpp>
 #include <ramify/quadrature/genz.hpp>
 #include <ramify/runtime/error.hpp>
-#include <stdexcept>
 
 namespace ramify {
 

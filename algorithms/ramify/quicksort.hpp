@@ -29,11 +29,9 @@
 #include <concepts>
 #include <cstddef>
 #include <ramify/quicksort/config.hpp>
+#include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/error.hpp>
 #include <ranges>
-#include <span>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 
 namespace ramify {
@@ -114,10 +112,7 @@ quicksort_report quicksort_pairs(Keys&& keys, Values&& values,
                 "quicksort_pairs: values must be unsigned integers of 32 or 64 bits; for other "
                 "types use <ramify/quicksort.cuh>");
   const std::size_t n = std::ranges::size(keys);
-  if (n != std::ranges::size(values)) {
-    throw std::invalid_argument("quicksort_pairs: " + std::to_string(n) + " keys, but " +
-                                std::to_string(std::ranges::size(values)) + " values");
-  }
+  detail::element_count{"quicksort_pairs", n, "keys"}.check(std::ranges::size(values), "values");
   detail::quicksort::check_overlap(std::ranges::data(keys), std::ranges::data(values), n);
   return detail::quicksort::sort_numbers(detail::quicksort::numbers_of<Keys>(keys),
                                          detail::quicksort::numbers_of<Values>(values), n, options);

@@ -27,7 +27,6 @@
 #include <ramify/runtime/error.hpp>
 #include <ramify/traverse/config.hpp>
 #include <ramify/tree_search/parameters.hpp>
-#include <stdexcept>
 
 namespace ramify {
 

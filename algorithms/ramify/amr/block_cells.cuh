@@ -38,6 +38,16 @@ struct block_cells {
       cell /= n;
     }
   }
+  /// Calls use(cell, at) for the number and the coordinates of each cell of a block: the calling
+  /// thread's share, in a block of `threads` threads.
+  template <class Use>
+  __device__ static void for_each(int threads, Use use) {
+    for (int cell = static_cast<int>(threadIdx.x); cell < count; cell += threads) {
+      int at[dim];
+      coordinates(cell, at);
+      use(cell, at);
+    }
+  }
   /// Returns the `i`-th cell of a line of cells along `axis`. A line has the number of the cell of
   /// the lower face in which it begins.
   __host__ __device__ static constexpr int on_line(int axis, int line, int i) {

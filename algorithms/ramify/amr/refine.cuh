@@ -100,12 +100,9 @@ __global__ void fill_roots(View view, Fill fill) {
   const traced here(view.trace, __func__);
   const int node = static_cast<int>(blockIdx.x);
   const block_place<View::dim> place = view.tree.place_of_root(blockIdx.x);
-  for (int cell = static_cast<int>(threadIdx.x); cell < View::cells::count;
-       cell += regrid_threads) {
-    int at[View::dim];
-    View::cells::coordinates(cell, at);
+  View::cells::for_each(regrid_threads, [&](int cell, const int(&at)[View::dim]) {
     view.u_new.store(node, cell, fill.at(view, place, at));
-  }
+  });
   if (threadIdx.x == 0) init_node(view, node, place, -1);
 }
 
@@ -123,14 +120,11 @@ __global__ void check_capacity(View view) {
 /// All threads of the block must call it.
 template <class View, class Fill>
 __device__ void make_child(const View& view, const Fill& fill, unsigned i, int child) {
-  using cells = typename View::cells;
   const int parent = view.lists.tagged[view.state->regrid.refine_begin + i];
   const int node = first_child_for(view, i) + child;
-  for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += regrid_threads) {
-    int at[View::dim];
-    cells::coordinates(cell, at);
+  View::cells::for_each(regrid_threads, [&](int cell, const int(&at)[View::dim]) {
     view.u_new.store(node, cell, fill(view, parent, child, at));
-  }
+  });
   if (threadIdx.x != 0) return;
   init_node(view, node, view.tree.place_of_child(view.tree.place[parent], child), parent);
 }

@@ -132,13 +132,10 @@ __global__ void tag_for_coarsening(View view, unsigned nodes) {
 template <class View>
 __global__ void coarsen_families(View view) {
   const traced here(view.trace, __func__);
-  using cells = typename View::cells;
   const int node = view.lists.coarsened[blockIdx.x];
-  for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += regrid_threads) {
-    int at[View::dim];
-    cells::coordinates(cell, at);
+  View::cells::for_each(regrid_threads, [&](int cell, const int(&at)[View::dim]) {
     view.u_new.store(node, cell, average_of_children(view, view.u_new, node, at));
-  }
+  });
   __syncthreads();
   if (threadIdx.x != 0) return;
   const int first = view.tree.first_child[node];

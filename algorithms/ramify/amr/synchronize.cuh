@@ -36,12 +36,9 @@ __global__ void average_down(View view,
   const traced here(view.trace, __func__);
   const int node = nodes[blockIdx.x];
   if (view.tree.is_leaf(node)) return;
-  for (int cell = static_cast<int>(threadIdx.x); cell < View::cells::count;
-       cell += static_cast<int>(blockDim.x)) {
-    int at[View::dim];
-    View::cells::coordinates(cell, at);
+  View::cells::for_each(static_cast<int>(blockDim.x), [&](int cell, const int(&at)[View::dim]) {
     u.store(node, cell, average_of_children(view, u, node, at));
-  }
+  });
 }
 
 /// Averages down to the interface nodes of all levels, one block each. Leaves of a node's level
@@ -53,14 +50,10 @@ __global__ void average_down_to_interface(
   const traced here(view.trace, __func__);
   const int node = view.lists.interface_nodes[blockIdx.x];
   if (view.state->clock.dt == 0) return;
-  for (int cell = static_cast<int>(threadIdx.x); cell < View::cells::count;
-       cell += static_cast<int>(blockDim.x)) {
-    int at[View::dim];
-    View::cells::coordinates(cell, at);
+  View::cells::for_each(static_cast<int>(blockDim.x), [&](int cell, const int(&at)[View::dim]) {
     const int child = view.tree.first_child[node] + View::cells::child_over(at);
-    if (!view.tree.is_leaf(child)) continue;
-    u.store(node, cell, average_of_children(view, u, node, at));
-  }
+    if (view.tree.is_leaf(child)) u.store(node, cell, average_of_children(view, u, node, at));
+  });
 }
 
 /// Returns the fine flux through the part of a coarse-fine face that belongs to one coarse cell:

@@ -55,9 +55,7 @@ __global__ void estimate_dt(View view) {
   }
   largest = reduce(storage).Reduce(largest, maximum{});
   if (threadIdx.x == 0) {
-    unsigned long long bits;
-    static_assert(sizeof bits == sizeof largest);
-    std::memcpy(&bits, &largest, sizeof bits);
+    const auto bits = static_cast<unsigned long long>(__double_as_longlong(largest));
     atomicMax(&state.clock.max_rate[place.level], bits);
   }
 }

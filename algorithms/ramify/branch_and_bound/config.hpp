@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <limits>
 #include <ostream>
+#include <ramify/runtime/arguments.hpp>
 #include <ramify/traverse/config.hpp>
-#include <stdexcept>
 #include <string>
 
 namespace ramify {
@@ -32,11 +32,10 @@ inline void validate(const branch_and_bound_config& config) {
   validate(static_cast<const traverse_config&>(config));
   const auto values = static_cast<std::uint64_t>(config.upper) -
                       static_cast<std::uint64_t>(config.lower);  // wraps correctly
-  if (config.upper < config.lower || values >= std::uint64_t{1} << 62) {
-    throw std::invalid_argument("branch_and_bound_config.upper is " + std::to_string(config.upper) +
-                                "; it must be at least lower, which is " +
-                                std::to_string(config.lower) + ", and less than lower + 2^62");
-  }
+  detail::check_field(
+      config.upper >= config.lower && values < std::uint64_t{1} << 62,
+      "branch_and_bound_config.upper", config.upper,
+      "at least lower, which is " + std::to_string(config.lower) + ", and less than lower + 2^62");
 }
 
 /// Report of branch_and_bound(). The counts depend on the order in which nodes are visited, so they

@@ -10,8 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <ramify/runtime/arguments.hpp>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -35,28 +35,21 @@ struct flow_shop_instance {
 
 /// Checks an instance. \throws std::invalid_argument naming the field and its range
 inline void validate(const flow_shop_instance& shop) {
-  const auto require = [](bool valid, const std::string& field, std::int64_t value,
-                          const std::string& range) {
-    if (valid) return;
-    throw std::invalid_argument("flow_shop_instance." + field + " is " + std::to_string(value) +
-                                "; it must be " + range);
-  };
-  const auto size = [&](bool valid, const char* field, std::size_t value,
-                        const std::string& range) {
-    require(valid, field, static_cast<std::int64_t>(value), range);
-  };
-  size(shop.jobs <= max_flow_shop_jobs, "jobs", shop.jobs, "at most 20");
-  size(shop.machines >= 1 && shop.machines <= max_flow_shop_machines, "machines", shop.machines,
-       "in [1, 10]");
-  size(shop.times.size() == shop.jobs * shop.machines, "times.size()", shop.times.size(),
-       "jobs * machines, which is " + std::to_string(shop.jobs * shop.machines));
+  using detail::check_field;
+  check_field(shop.jobs <= max_flow_shop_jobs, "flow_shop_instance.jobs", shop.jobs, "at most 20");
+  check_field(shop.machines >= 1 && shop.machines <= max_flow_shop_machines,
+              "flow_shop_instance.machines", shop.machines, "in [1, 10]");
+  check_field(shop.times.size() == shop.jobs * shop.machines, "flow_shop_instance.times.size()",
+              shop.times.size(),
+              "jobs * machines, which is " + std::to_string(shop.jobs * shop.machines));
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < shop.times.size(); ++i) {
     const std::int64_t time = shop.times[i];
-    require(time >= 0 && time <= 65'535, "times[" + std::to_string(i) + "]", time, "in [0, 65535]");
+    check_field(time >= 0 && time <= 65'535, "flow_shop_instance.times[" + std::to_string(i) + "]",
+                time, "in [0, 65535]");
     sum += time;
   }
-  require(sum <= 65'535, "times", sum, "at most 65535 in sum");
+  check_field(sum <= 65'535, "flow_shop_instance.times", sum, "at most 65535 in sum");
 }
 
 /// Returns the instance of Taillard's generator with this seed, in [1, 2^31 - 2].
@@ -67,10 +60,7 @@ inline void validate(const flow_shop_instance& shop) {
 [[nodiscard]] inline flow_shop_instance taillard_flow_shop(std::size_t jobs, std::size_t machines,
                                                            std::int64_t seed) {
   constexpr std::int64_t modulus = 2'147'483'647;
-  if (seed < 1 || seed >= modulus) {
-    throw std::invalid_argument("seed is " + std::to_string(seed) +
-                                "; it must be in [1, 2147483646]");
-  }
+  detail::check_field(seed >= 1 && seed < modulus, "seed", seed, "in [1, 2147483646]");
   flow_shop_instance shop{jobs, machines, {}};
   if (jobs <= max_flow_shop_jobs && machines <= max_flow_shop_machines) {
     for (std::size_t i = 0; i < jobs * machines; ++i) {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <ramify/runtime/arguments.hpp>
 #include <random>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -31,21 +31,17 @@ struct knapsack_instance {
 
 /// Checks an instance. \throws std::invalid_argument naming the item, the field and its range
 inline void validate(const knapsack_instance& instance) {
-  const auto require = [](bool valid, const std::string& field, std::int64_t value,
-                          const char* range) {
-    if (valid) return;
-    throw std::invalid_argument("knapsack_instance." + field + " is " + std::to_string(value) +
-                                "; it must be " + range);
-  };
+  using detail::check_field;
   const std::size_t n = instance.items.size();
-  require(n <= max_knapsack_items, "items.size()", static_cast<std::int64_t>(n), "at most 63");
-  require(instance.capacity >= 0, "capacity", instance.capacity, "at least 0");
+  check_field(n <= max_knapsack_items, "knapsack_instance.items.size()", n, "at most 63");
+  check_field(instance.capacity >= 0, "knapsack_instance.capacity", instance.capacity,
+              "at least 0");
   constexpr std::int64_t end = std::int64_t{1} << 31;
   for (std::size_t i = 0; i < n; ++i) {
     const auto& [weight, profit] = instance.items[i];
-    const std::string item = "items[" + std::to_string(i) + "].";
-    require(weight >= 0 && weight < end, item + "weight", weight, "in [0, 2^31)");
-    require(profit >= 0 && profit < end, item + "profit", profit, "in [0, 2^31)");
+    const std::string item = "knapsack_instance.items[" + std::to_string(i) + "].";
+    check_field(weight >= 0 && weight < end, item + "weight", weight, "in [0, 2^31)");
+    check_field(profit >= 0 && profit < end, item + "profit", profit, "in [0, 2^31)");
   }
 }
 

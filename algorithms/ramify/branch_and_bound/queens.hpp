@@ -8,9 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <ramify/runtime/arguments.hpp>
 #include <span>
-#include <stdexcept>
-#include <string>
 
 namespace ramify {
 
@@ -40,8 +39,7 @@ struct queens_counts {
 
 /// Checks a number of queens. \throws std::invalid_argument naming the range
 inline void validate_queens(unsigned n) {
-  if (n >= 1 && n <= max_queens) return;
-  throw std::invalid_argument("n is " + std::to_string(n) + "; it must be in [1, 27]");
+  detail::check_field(n >= 1 && n <= max_queens, "n", n, "in [1, 27]");
 }
 
 /// Returns the published numbers of solutions (OEIS A000170) for 0, 1, 2, ... queens.

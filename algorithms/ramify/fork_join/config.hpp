@@ -7,9 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
+#include <ramify/runtime/arguments.hpp>
 #include <ramify/traverse/config.hpp>
-#include <stdexcept>
-#include <string>
 
 namespace ramify {
 
@@ -24,10 +23,8 @@ struct fork_join_config : traverse_config {
 /// Checks a configuration. \throws std::invalid_argument naming the field and its range
 inline void validate(const fork_join_config& config) {
   validate(static_cast<const traverse_config&>(config));
-  if (config.max_nodes < 1 || config.max_nodes > std::size_t{1} << 31) {
-    throw std::invalid_argument("fork_join_config.max_nodes is " +
-                                std::to_string(config.max_nodes) + "; it must be in [1, 2^31]");
-  }
+  detail::check_field(config.max_nodes >= 1 && config.max_nodes <= std::size_t{1} << 31,
+                      "fork_join_config.max_nodes", config.max_nodes, "in [1, 2^31]");
 }
 
 /// Report of fork_join().

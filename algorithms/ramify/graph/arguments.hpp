@@ -6,8 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <ramify/graph/config.hpp>
+#include <ramify/runtime/arguments.hpp>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -20,32 +20,18 @@ namespace ramify::detail::graph {
   throw std::invalid_argument("graph: " + what);
 }
 
-/// An array that the caller passes to an algorithm.
-struct argument_array {
-  const void* data;
-  std::size_t bytes;
-  const char* name;
-  bool is_output;
-};
-
-/// Checks that no output shares memory with another array. \throws std::invalid_argument
-inline void check_overlaps(const std::vector<argument_array>& arrays) {
-  const auto begins_before_end_of = [](const argument_array& a, const argument_array& b) {
-    return std::less<const void*>()(a.data, static_cast<const std::byte*>(b.data) + b.bytes);
-  };
-  for (auto b = arrays.begin(); b != arrays.end(); ++b) {
-    for (auto a = arrays.begin(); a != b; ++a) {
-      if (!a->is_output && !b->is_output) continue;
-      if (!begins_before_end_of(*a, *b) || !begins_before_end_of(*b, *a)) continue;
-      refuse(std::string(a->name) + " and " + b->name + " overlap");
-    }
-  }
-}
-
 /// Checks the number of vertices or edges. \throws std::invalid_argument
 inline void check_count(const char* of, std::size_t count, std::size_t most) {
   if (count <= most) return;
   refuse(std::to_string(count) + ' ' + of + "; the maximum is " + std::to_string(most));
+}
+
+/// Checks that two arrays have the same number of elements. \throws std::invalid_argument
+inline void check_same_size(const char* name, std::size_t size, const char* as,
+                            std::size_t wanted) {
+  if (size == wanted) return;
+  refuse(std::string(name) + " has " + std::to_string(size) +
+         " elements; it must have as many as " + as + ", " + std::to_string(wanted));
 }
 
 /// Checks the sizes of a graph and returns its arrays. It reads no element.
@@ -58,31 +44,17 @@ inline std::vector<argument_array> check_shape(const graph_view& graph) {
            " elements, which means no vertices, but there are " + std::to_string(graph.edges()) +
            " targets");
   }
-  if (graph.has_in_edges() && graph.in_offsets.size() != graph.offsets.size()) {
-    refuse("in_offsets has " + std::to_string(graph.in_offsets.size()) +
-           " elements; it must have as many as offsets, " + std::to_string(graph.offsets.size()));
-  }
-  if (graph.has_in_edges() && graph.in_sources.size() != graph.targets.size()) {
-    refuse("in_sources has " + std::to_string(graph.in_sources.size()) +
-           " elements; it must have as many as targets, " + std::to_string(graph.targets.size()));
+  if (graph.has_in_edges()) {
+    check_same_size("in_offsets", graph.in_offsets.size(), "offsets", graph.offsets.size());
+    check_same_size("in_sources", graph.in_sources.size(), "targets", graph.targets.size());
   }
   std::vector<argument_array> arrays;
-  const auto add = [&](const auto& array, const char* name) {
-    if (!array.empty()) arrays.push_back({array.data(), array.size_bytes(), name, false});
-  };
-  add(graph.offsets, "offsets");
-  add(graph.targets, "targets");
+  add_input(arrays, graph.offsets, "offsets");
+  add_input(arrays, graph.targets, "targets");
   if (graph.is_symmetric()) return arrays;
-  add(graph.in_offsets, "in_offsets");
-  add(graph.in_sources, "in_sources");
+  add_input(arrays, graph.in_offsets, "in_offsets");
+  add_input(arrays, graph.in_sources, "in_sources");
   return arrays;
-}
-
-/// Appends an output of n elements, if it is requested.
-template <class T>
-void add_output(std::vector<argument_array>& arrays, const T* array, std::size_t n,
-                const char* name) {
-  if (array != nullptr) arrays.push_back({array, n * sizeof(T), name, true});
 }
 
 /// Checks that `source` is a vertex. \throws std::invalid_argument
@@ -109,7 +81,7 @@ inline std::vector<argument_array> check_arguments(const graph_view& graph, std:
   }
   add_output(arrays, results.levels, graph.vertices(), "levels");
   add_output(arrays, results.parents, graph.vertices(), "parents");
-  check_overlaps(arrays);
+  check_overlaps("graph", arrays);
   return arrays;
 }
 
@@ -122,16 +94,11 @@ inline std::vector<argument_array> check_arguments(const graph_view& graph,
   validate(config);
   auto arrays = check_shape(graph);
   check_source(graph, source);
-  if (weights.size() != graph.edges()) {
-    refuse("weights has " + std::to_string(weights.size()) +
-           " elements; it must have as many as targets, " + std::to_string(graph.edges()));
-  }
-  if (!weights.empty()) {
-    arrays.push_back({weights.data(), weights.size_bytes(), "weights", false});
-  }
+  check_same_size("weights", weights.size(), "targets", graph.edges());
+  add_input(arrays, weights, "weights");
   add_output(arrays, results.distances, graph.vertices(), "distances");
   add_output(arrays, results.parents, graph.vertices(), "parents");
-  check_overlaps(arrays);
+  check_overlaps("graph", arrays);
   return arrays;
 }
 
@@ -143,7 +110,7 @@ std::vector<argument_array> check_arguments(const graph_view& graph, const T* re
   validate(config);
   auto arrays = check_shape(graph);
   add_output(arrays, result, graph.vertices(), name);
-  check_overlaps(arrays);
+  check_overlaps("graph", arrays);
   return arrays;
 }
 

@@ -8,15 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
+#include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/report.hpp>
 #include <span>
-#include <stdexcept>
-#include <string>
 #include <string_view>
 
 namespace ramify {
-
-struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
 
 /// A graph of n vertices and m directed edges in compressed sparse rows. It refers to the arrays
 /// and does not own them. Self-loops and repeated edges are allowed.
@@ -123,9 +120,8 @@ inline void validate(const graph_config& config) {
   check_enumerator(config.route, "graph_config.route");
   check_enumerator(config.flat_loop, "graph_config.flat_loop");
   check_enumerator(config.strategy, "graph_config.strategy");
-  if (config.heavy_degree == 0) {
-    throw std::invalid_argument("graph_config.heavy_degree is 0; it must be at least 1");
-  }
+  detail::check_field(config.heavy_degree >= 1, "graph_config.heavy_degree", config.heavy_degree,
+                      "at least 1");
 }
 
 /// Configuration of breadth_first_search().
@@ -143,13 +139,11 @@ struct bfs_config : graph_config {
 inline void validate(const bfs_config& config) {
   validate(static_cast<const graph_config&>(config));
   check_enumerator(config.direction, "bfs_config.direction");
-  const auto check_positive = [](double value, const char* name) {
-    if (value > 0 && std::isfinite(value)) return;
-    throw std::invalid_argument(std::string("bfs_config.") + name + " is " + std::to_string(value) +
-                                "; it must be positive and finite");
+  const auto check_positive = [](double value, const char* field) {
+    detail::check_field(value > 0 && std::isfinite(value), field, value, "positive and finite");
   };
-  check_positive(config.alpha, "alpha");
-  check_positive(config.beta, "beta");
+  check_positive(config.alpha, "bfs_config.alpha");
+  check_positive(config.beta, "bfs_config.beta");
 }
 
 /// Outputs of a breadth-first search, arrays of n elements in device memory. A null array is not
@@ -172,10 +166,8 @@ struct sssp_config : graph_config {
 /// Checks a configuration. \throws std::invalid_argument naming the field and its range
 inline void validate(const sssp_config& config) {
   validate(static_cast<const graph_config&>(config));
-  if (!(config.delta >= 0) || !std::isfinite(config.delta)) {
-    throw std::invalid_argument("sssp_config.delta is " + std::to_string(config.delta) +
-                                "; it must be 0 (automatic) or positive and finite");
-  }
+  detail::check_field(config.delta >= 0 && std::isfinite(config.delta), "sssp_config.delta",
+                      config.delta, "0 (automatic) or positive and finite");
 }
 
 /// Outputs of shortest_paths(), arrays of n elements in device memory. A null array is not
@@ -201,17 +193,12 @@ struct pagerank_config : graph_config {
 /// Checks a configuration. \throws std::invalid_argument naming the field and its range
 inline void validate(const pagerank_config& config) {
   validate(static_cast<const graph_config&>(config));
-  if (!(config.damping >= 0 && config.damping < 1)) {
-    throw std::invalid_argument("pagerank_config.damping is " + std::to_string(config.damping) +
-                                "; it must be in [0, 1)");
-  }
-  if (!(config.tolerance > 0)) {
-    throw std::invalid_argument("pagerank_config.tolerance is " + std::to_string(config.tolerance) +
-                                "; it must be positive");
-  }
-  if (config.max_iterations == 0) {
-    throw std::invalid_argument("pagerank_config.max_iterations is 0; it must be at least 1");
-  }
+  using detail::check_field;
+  check_field(config.damping >= 0 && config.damping < 1, "pagerank_config.damping", config.damping,
+              "in [0, 1)");
+  check_field(config.tolerance > 0, "pagerank_config.tolerance", config.tolerance, "positive");
+  check_field(config.max_iterations >= 1, "pagerank_config.max_iterations", config.max_iterations,
+              "at least 1");
 }
 
 /// Report of all graph algorithms.

@@ -4,10 +4,9 @@
 /// \file
 /// The caller's arrays of one force calculation, and the check that they do not overlap; plain C++.
 
+#include <array>
 #include <cstddef>
-#include <functional>
-#include <stdexcept>
-#include <string>
+#include <ramify/runtime/arguments.hpp>
 
 namespace ramify::detail::nbody {
 
@@ -27,21 +26,11 @@ struct body_arrays {
 /// \throws std::invalid_argument naming the two arrays
 template <class Real, class Vector>
 void check_overlap(const body_arrays<Real, Vector>& arrays, const char* algorithm) {
-  const auto require_disjoint = [&](const auto* a, std::size_t size, const char* a_name,
-                                    const auto* b, const char* b_name) {
-    const std::less<const void*> before;
-    if (a == nullptr || b == nullptr || !before(a, b + arrays.results) || !before(b, a + size)) {
-      return;
-    }
-    throw std::invalid_argument(std::string(algorithm) + ": " + a_name + " and " + b_name +
-                                " overlap");
-  };
   const auto& [positions, masses, n, accelerations, potentials, results] = arrays;
-  require_disjoint(positions, n, "positions", accelerations, "accelerations");
-  require_disjoint(masses, n, "masses", accelerations, "accelerations");
-  require_disjoint(positions, n, "positions", potentials, "potentials");
-  require_disjoint(masses, n, "masses", potentials, "potentials");
-  require_disjoint(accelerations, results, "accelerations", potentials, "potentials");
+  check_overlaps(algorithm, std::array{input_array(positions, n, "positions"),
+                                       input_array(masses, n, "masses"),
+                                       output_array(accelerations, results, "accelerations"),
+                                       output_array(potentials, results, "potentials")});
 }
 
 }  // namespace ramify::detail::nbody

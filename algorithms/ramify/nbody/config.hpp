@@ -9,14 +9,11 @@
 #include <cstdint>
 #include <limits>
 #include <ostream>
+#include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/report.hpp>
-#include <stdexcept>
-#include <string>
 #include <string_view>
 
 namespace ramify {
-
-struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
 
 /// How the accelerations of n bodies are calculated.
 enum class nbody_method {
@@ -64,40 +61,34 @@ struct nbody_config {
 
 namespace detail::nbody {
 
-inline void require(bool good, const char* field, double value, const char* range) {
-  if (good) return;
-  throw std::invalid_argument("nbody_config." + std::string(field) + " is " +
-                              std::to_string(value) + "; it must be " + range);
-}
-
 /// Checks the fields that a calculation in Real converts to Real.
 /// \throws std::invalid_argument naming the field
 template <class Real>
 void validate_range(const nbody_config& config) {
   constexpr double largest = std::numeric_limits<Real>::max();
-  require(config.softening <= std::sqrt(largest), "softening", config.softening,
-          "small enough for its square to be a number of the bodies' type");
-  require(std::abs(config.gravitational_constant) <= largest, "gravitational_constant",
-          config.gravitational_constant, "in the range of the bodies' type");
+  check_field(config.softening <= std::sqrt(largest), "nbody_config.softening", config.softening,
+              "small enough for its square to be a number of the bodies' type");
+  check_field(std::abs(config.gravitational_constant) <= largest,
+              "nbody_config.gravitational_constant", config.gravitational_constant,
+              "in the range of the bodies' type");
 }
 
 }  // namespace detail::nbody
 
 /// Checks every field. \throws std::invalid_argument naming the field and its range
 inline void validate(const nbody_config& config) {
-  using detail::nbody::require;
-  require(config.theta >= 0 && config.theta <= 2, "theta", config.theta, "in [0, 2]");
-  require(std::isfinite(config.softening) && config.softening >= 0, "softening", config.softening,
-          "finite and at least 0");
-  require(std::isfinite(config.gravitational_constant), "gravitational_constant",
-          config.gravitational_constant, "finite");
+  using detail::check_field;
+  check_field(config.theta >= 0 && config.theta <= 2, "nbody_config.theta", config.theta,
+              "in [0, 2]");
+  check_field(std::isfinite(config.softening) && config.softening >= 0, "nbody_config.softening",
+              config.softening, "finite and at least 0");
+  check_field(std::isfinite(config.gravitational_constant), "nbody_config.gravitational_constant",
+              config.gravitational_constant, "finite");
   check_enumerator(config.method, "nbody_config.method");
   check_enumerator(config.route, "nbody_config.route");
   check_enumerator(config.flat_loop, "nbody_config.flat_loop");
-  if (config.leaf_size < 1 || config.leaf_size > 1024) {
-    throw std::invalid_argument("nbody_config.leaf_size is " + std::to_string(config.leaf_size) +
-                                "; it must be in [1, 1024]");
-  }
+  check_field(config.leaf_size >= 1 && config.leaf_size <= 1024, "nbody_config.leaf_size",
+              config.leaf_size, "in [1, 1024]");
 }
 
 /// Report of a force calculation, or the sums over all force calculations of a simulation.

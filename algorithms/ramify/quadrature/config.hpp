@@ -9,14 +9,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
+#include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/report.hpp>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
 namespace ramify {
-
-struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
 
 /// The largest number of dimensions of quadrature().
 inline constexpr unsigned max_quadrature_dimensions = 8;
@@ -53,25 +51,20 @@ struct quadrature_config {
 
 /// Checks a configuration. \throws std::invalid_argument naming the field and its range
 inline void validate(const quadrature_config& config) {
-  const auto require = [](bool valid, const char* field, const std::string& value,
-                          const std::string& range) {
-    if (valid) return;
-    throw std::invalid_argument("quadrature_config." + std::string(field) + " is " + value +
-                                "; it must be " + range);
-  };
+  using detail::check_field;
   check_enumerator(config.route, "quadrature_config.route");
   check_enumerator(config.flat_loop, "quadrature_config.flat_loop");
   const double absolute = config.absolute_tolerance;
   const double relative = config.relative_tolerance;
-  require(std::isfinite(absolute) && absolute >= 0, "absolute_tolerance", std::to_string(absolute),
-          "finite and at least 0");
-  require(relative >= 0 && relative < 1, "relative_tolerance", std::to_string(relative),
-          "in [0, 1)");
-  require(absolute > 0 || relative > 0, "relative_tolerance", "0",
-          "greater than 0 if absolute_tolerance is 0");
-  require(config.min_evaluations <= config.max_evaluations, "min_evaluations",
-          std::to_string(config.min_evaluations),
-          "at most max_evaluations, which is " + std::to_string(config.max_evaluations));
+  check_field(std::isfinite(absolute) && absolute >= 0, "quadrature_config.absolute_tolerance",
+              absolute, "finite and at least 0");
+  check_field(relative >= 0 && relative < 1, "quadrature_config.relative_tolerance", relative,
+              "in [0, 1)");
+  check_field(absolute > 0 || relative > 0, "quadrature_config.relative_tolerance", 0,
+              "greater than 0 if absolute_tolerance is 0");
+  check_field(config.min_evaluations <= config.max_evaluations, "quadrature_config.min_evaluations",
+              config.min_evaluations,
+              "at most max_evaluations, which is " + std::to_string(config.max_evaluations));
 }
 
 /// Why a quadrature ended.

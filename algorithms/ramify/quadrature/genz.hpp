@@ -13,9 +13,9 @@
 #include <cstdint>
 #include <numbers>
 #include <ramify/quadrature/config.hpp>
+#include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/report.hpp>
 #include <random>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -53,23 +53,17 @@ struct genz_integrand {
 /// Checks an integrand. \throws std::invalid_argument naming the field and the axis
 inline void validate(const genz_integrand& f) {
   check_enumerator(f.family, "genz_integrand.family");
-  if (f.dimensions < 1 || f.dimensions > max_quadrature_dimensions) {
-    throw std::invalid_argument("genz_integrand.dimensions is " + std::to_string(f.dimensions) +
-                                "; it must be in [1, " + std::to_string(max_quadrature_dimensions) +
-                                "]");
-  }
-  const auto require = [](bool valid, const char* field, unsigned axis, double value,
-                          const char* range) {
-    if (valid) return;
-    throw std::invalid_argument("genz_integrand." + std::string(field) + "[" +
-                                std::to_string(axis) + "] is " + std::to_string(value) +
-                                "; it must be " + range);
-  };
+  using detail::check_field;
+  check_field(f.dimensions >= 1 && f.dimensions <= max_quadrature_dimensions,
+              "genz_integrand.dimensions", f.dimensions,
+              "in [1, " + std::to_string(max_quadrature_dimensions) + "]");
   for (unsigned axis = 0; axis < f.dimensions; ++axis) {
     const double a = f.a[axis];
     const double u = f.u[axis];
-    require(std::isfinite(a) && a > 0, "a", axis, a, "finite and greater than 0");
-    require(u >= 0 && u <= 1, "u", axis, u, "in [0, 1]");
+    const std::string which = "[" + std::to_string(axis) + "]";
+    check_field(std::isfinite(a) && a > 0, "genz_integrand.a" + which, a,
+                "finite and greater than 0");
+    check_field(u >= 0 && u <= 1, "genz_integrand.u" + which, u, "in [0, 1]");
   }
 }
 

@@ -4,19 +4,16 @@
 /// \file
 /// Configuration and report of quicksort; plain C++.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <ostream>
+#include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/granularity.hpp>
 #include <ramify/runtime/report.hpp>
-#include <stdexcept>
-#include <string>
 #include <string_view>
 
 namespace ramify {
-
-struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
 
 /// How a segment is partitioned, and which grids are launched.
 enum class quicksort_strategy {
@@ -64,11 +61,8 @@ inline void validate(const quicksort_config& config) {
   check_enumerator(config.streams, "quicksort_config.streams");
   check_enumerator(config.flat_loop, "quicksort_config.flat_loop");
   validate(config.launches, "quicksort_config.launches");
-  if (config.depth_limit > 255) {
-    throw std::invalid_argument("quicksort_config.depth_limit is " +
-                                std::to_string(config.depth_limit) +
-                                "; it must be 0 (automatic) or in [1, 255]");
-  }
+  detail::check_field(config.depth_limit <= 255, "quicksort_config.depth_limit", config.depth_limit,
+                      "0 (automatic) or in [1, 255]");
 }
 
 /// What a sort did.
@@ -92,10 +86,8 @@ namespace ramify::detail::quicksort {
 /// Checks that n keys and n values do not overlap. \throws std::invalid_argument
 template <class Key, class Value>
 void check_overlap(const Key* keys, const Value* values, std::size_t n) {
-  const std::less<const void*> before;
-  if (before(keys, values + n) && before(values, keys + n)) {
-    throw std::invalid_argument("quicksort: keys and values overlap");
-  }
+  check_overlaps("quicksort",
+                 std::array{output_array(keys, n, "keys"), output_array(values, n, "values")});
 }
 
 }  // namespace ramify::detail::quicksort

@@ -4,8 +4,6 @@
 /// \file
 /// The value types of the quicksort kernels: segments, arrays of elements, shares of work.
 
-#include <cstddef>
-#include <cstdint>
 #include <ramify/quicksort/tuning.cuh>
 #include <ramify/runtime/collectives.cuh>
 #include <type_traits>

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstddef>
 #include <ramify/runtime/build.hpp>
 #include <ramify/runtime/collectives.cuh>
 #include <type_traits>

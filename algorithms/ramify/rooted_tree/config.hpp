@@ -6,8 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <ostream>
+#include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/report.hpp>
 #include <span>
 #include <stdexcept>
@@ -16,8 +16,6 @@
 #include <vector>
 
 namespace ramify {
-
-struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
 
 /// A forest of n nodes in one of two forms. It refers to the arrays and does not own them.
 ///
@@ -135,14 +133,6 @@ inline void check_shape(const tree_shape& shape, const rooted_tree_config& confi
   if (shape.nodes == 0 && config.single_root) fail("single_root is set, and there are no nodes");
 }
 
-/// An array of a call.
-struct argument_array {
-  const void* data;
-  std::size_t bytes;
-  const char* name;
-  bool is_output;
-};
-
 /// Checks the configuration, the sizes of the forest, and that no output shares memory with another
 /// array. Returns the arrays of the call.
 /// \throws std::invalid_argument naming the field, or two arrays that overlap
@@ -153,34 +143,17 @@ std::vector<argument_array> check_arrays(const tree_shape& shape, const tree_num
   validate(config);
   check_shape(shape, config);
   std::vector<argument_array> arrays;
-  const auto add_input = [&](const auto& array, const char* name) {
-    if (!array.empty()) arrays.push_back({array.data(), array.size_bytes(), name, false});
-  };
-  const auto add_output = [&](const auto* array, const char* name) {
-    if (array != nullptr) arrays.push_back({array, shape.nodes * sizeof *array, name, true});
-  };
-  add_input(shape.parents, "parents");
-  add_input(shape.offsets, "offsets");
-  add_input(shape.children, "children");
-  if (folds.is_requested()) add_input(std::span(folds.values, shape.nodes), "values");
-  add_output(folds.leaffix, "leaffix");
-  add_output(folds.rootfix, "rootfix");
-  add_output(numbers.levels, "levels");
-  add_output(numbers.subtree_sizes, "subtree_sizes");
-  add_output(numbers.preorder, "preorder");
-  add_output(numbers.postorder, "postorder");
-
-  const auto begins_before_end_of = [](const argument_array& a, const argument_array& b) {
-    return std::less<const void*>()(a.data, static_cast<const std::byte*>(b.data) + b.bytes);
-  };
-  for (auto b = arrays.begin(); b != arrays.end(); ++b) {
-    for (auto a = arrays.begin(); a != b; ++a) {
-      if (!a->is_output && !b->is_output) continue;
-      if (!begins_before_end_of(*a, *b) || !begins_before_end_of(*b, *a)) continue;
-      throw std::invalid_argument(std::string("rooted_tree: ") + a->name + " and " + b->name +
-                                  " overlap");
-    }
-  }
+  add_input(arrays, shape.parents, "parents");
+  add_input(arrays, shape.offsets, "offsets");
+  add_input(arrays, shape.children, "children");
+  if (folds.is_requested()) add_input(arrays, std::span(folds.values, shape.nodes), "values");
+  add_output(arrays, folds.leaffix, shape.nodes, "leaffix");
+  add_output(arrays, folds.rootfix, shape.nodes, "rootfix");
+  add_output(arrays, numbers.levels, shape.nodes, "levels");
+  add_output(arrays, numbers.subtree_sizes, shape.nodes, "subtree_sizes");
+  add_output(arrays, numbers.preorder, shape.nodes, "preorder");
+  add_output(arrays, numbers.postorder, shape.nodes, "postorder");
+  check_overlaps("rooted_tree", arrays);
   return arrays;
 }
 

@@ -7,13 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
+#include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/report.hpp>
-#include <stdexcept>
-#include <string>
 
 namespace ramify {
-
-struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
 
 /// The id that fills a row of k neighbors after the last one, if the tree has fewer than k points.
 inline constexpr std::uint32_t no_neighbor = 0xffffffffu;
@@ -44,17 +41,13 @@ struct spatial_tree_config {
 
 /// Checks the configuration. \throws std::invalid_argument naming the field and its range
 inline void validate(const spatial_tree_config& config) {
-  const auto in_range = [](const char* field, unsigned value, unsigned max) {
-    if (value >= 1 && value <= max) return;
-    throw std::invalid_argument(std::string("spatial_tree_config.") + field + " is " +
-                                std::to_string(value) + "; it must be in [1, " +
-                                std::to_string(max) + "]");
-  };
   check_enumerator(config.route, "spatial_tree_config.route");
   check_enumerator(config.flat_loop, "spatial_tree_config.flat_loop");
   check_enumerator(config.streams, "spatial_tree_config.streams");
-  in_range("leaf_size", config.leaf_size, 1024);
-  in_range("block_points", config.block_points, 65536);
+  detail::check_field(config.leaf_size >= 1 && config.leaf_size <= 1024,
+                      "spatial_tree_config.leaf_size", config.leaf_size, "in [1, 1024]");
+  detail::check_field(config.block_points >= 1 && config.block_points <= 65536,
+                      "spatial_tree_config.block_points", config.block_points, "in [1, 65536]");
 }
 
 /// Returns the number of nodes that a build of n points reserves memory for. A tree has fewer than

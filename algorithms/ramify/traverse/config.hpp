@@ -7,15 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
+#include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/granularity.hpp>
 #include <ramify/runtime/report.hpp>
-#include <stdexcept>
-#include <string>
 #include <string_view>
 
 namespace ramify {
-
-struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
 
 /// How the work is distributed over grids.
 enum class traverse_strategy {
@@ -62,10 +59,8 @@ inline void validate(const traverse_config& config) {
   check_enumerator(config.strategy, "traverse_config.strategy");
   validate(config.launches, "traverse_config.launches");
   check_enumerator(config.flat_loop, "traverse_config.flat_loop");
-  if (config.capacity > std::size_t{1} << 30) {
-    throw std::invalid_argument("traverse_config.capacity is " + std::to_string(config.capacity) +
-                                "; it must be at most 2^30");
-  }
+  detail::check_field(config.capacity <= std::size_t{1} << 30, "traverse_config.capacity",
+                      config.capacity, "at most 2^30");
 }
 
 /// Report of a traversal. Both fields are 0 with `task_per_node`.

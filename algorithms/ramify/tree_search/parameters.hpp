@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/report.hpp>
 #include <span>
 #include <stdexcept>
@@ -68,11 +69,9 @@ struct uts_parameters {
 /// \throws std::invalid_argument naming the field and its range
 inline void validate(const uts_parameters& tree) {
   const auto require = [](bool holds, const char* field, double value, const char* range) {
-    if (holds) return;
     std::string number = std::to_string(value);
     if (std::isfinite(value) && value == std::floor(value)) number.resize(number.find('.'));
-    throw std::invalid_argument("uts_parameters." + std::string(field) + " is " + number +
-                                "; it must be " + range);
+    detail::check_field(holds, "uts_parameters." + std::string(field), number, range);
   };
   check_enumerator(tree.type, "uts_parameters.type");
   check_enumerator(tree.shape, "uts_parameters.shape");

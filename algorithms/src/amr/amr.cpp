@@ -5,7 +5,6 @@
 #include <cmath>
 #include <ramify/amr/refine.cuh>
 #include <ramify/amr/restore.cuh>
-#include <utility>
 
 #include "amr/on_backend.hpp"
 #include "amr/problem_of.cuh"
@@ -142,7 +141,7 @@ std::unique_ptr<detail::facade::amr_on_backend> make_on(const amr_options& optio
 std::string make_run(const amr_options& options, const amr_state* state,
                      std::unique_ptr<detail::facade::amr_on_backend>& run) {
   validate(options);
-  return detail::facade::on_backend(options.backend, options.trace != nullptr,
+  return detail::facade::on_backend(options,
                                     [&](auto where) {
                                       run = make_on<where>(options, state);
                                       return run->report();
@@ -151,27 +150,6 @@ std::string make_run(const amr_options& options, const amr_state* state,
 }
 
 }  // namespace
-
-std::string_view to_string(amr_problem problem) {
-  return choice_name(problem, {"sod", "sedov", "kelvin-helmholtz", "linear-wave", "advect-gaussian",
-                               "vortex-in-box"});
-}
-std::string_view to_string(amr_criterion criterion) {
-  return choice_name(criterion, {"gradient", "loehner"});
-}
-std::string_view to_string(amr_precision precision) {
-  return choice_name(precision, {"double", "float"});
-}
-
-amr_problem parse_amr_problem(std::string_view text) {
-  return parse_choice<amr_problem>("problem", text);
-}
-amr_criterion parse_amr_criterion(std::string_view text) {
-  return parse_choice<amr_criterion>("criterion", text);
-}
-amr_precision parse_amr_precision(std::string_view text) {
-  return parse_choice<amr_precision>("precision", text);
-}
 
 amr_options recommended_options(amr_problem problem, int dimensions, amr_criterion criterion) {
   check_enumerator(problem, "amr_options.problem");

@@ -19,7 +19,7 @@ class run_here final : public facade::amr_on_backend {
   run_here(const amr_options& options, const Physics& physics, const Initial& initial,
            const amr_state* state)
       : run_([&] {
-          facade_call call(0, stream_);
+          facade_call call(0, &stream_);
           const selected_criterion<Physics> criterion(options);
           auto run = state != nullptr
                          ? amr_run(physics, criterion, *state, options, stream_.get())
@@ -29,7 +29,7 @@ class run_here final : public facade::amr_on_backend {
         }()) {}
 
   void advance(std::uint64_t steps, double stop_time) override {
-    facade_call call(0, stream_);
+    facade_call call(0, &stream_);
     run_.advance(steps, stop_time);
     spent_ += call.finish();
   }
@@ -51,7 +51,7 @@ class run_here final : public facade::amr_on_backend {
  private:
   template <class Read>
   auto timed(bool copies_out, Read read) const {
-    facade_call call(0, stream_);
+    facade_call call(0, &stream_);
     if (copies_out) call.begin_copies_out();
     auto result = read();
     spent_ += call.finish();

@@ -11,9 +11,9 @@ knapsack_result knapsack(const knapsack_instance& instance,
   validate(instance);
   validate(options);
   knapsack_result result;
-  result.report = detail::facade::on_backend(
-      options.backend, options.trace != nullptr,
-      [&](auto where) { return detail::facade::knapsack_on<where>(instance, options, result); });
+  result.report = detail::facade::on_backend(options, [&](auto where) {
+    return detail::facade::knapsack_on<where>(instance, options, result);
+  });
   return result;
 }
 
@@ -22,9 +22,9 @@ flow_shop_result flow_shop(const flow_shop_instance& shop,
   validate(shop);
   validate(options);
   flow_shop_result result;
-  result.report = detail::facade::on_backend(
-      options.backend, options.trace != nullptr,
-      [&](auto where) { return detail::facade::flow_shop_on<where>(shop, options, result); });
+  result.report = detail::facade::on_backend(options, [&](auto where) {
+    return detail::facade::flow_shop_on<where>(shop, options, result);
+  });
   return result;
 }
 
@@ -32,10 +32,9 @@ queens_result count_queens(unsigned n, const queens_options& options) {
   validate_queens(n);
   validate(options);
   queens_result result{};
-  result.report =
-      detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
-        return detail::facade::count_queens_on<where>(n, options, result.counts);
-      });
+  result.report = detail::facade::on_backend(options, [&](auto where) {
+    return detail::facade::count_queens_on<where>(n, options, result.counts);
+  });
   return result;
 }
 

@@ -26,8 +26,7 @@ branch_and_bound_report find_best(const Node& root, const Problem& problem, std:
   facade_call call(options.pending_launches);
   auto found = ramify::branch_and_bound(root, problem, call.stream(), config);
   leaf = found.solution;
-  static_cast<run_times&>(found.report) = call.finish();
-  return found.report;
+  return call.finish(found.report);
 }
 
 template <>
@@ -64,8 +63,7 @@ traverse_report count_queens_on<this_build>(unsigned n, const queens_options& op
                        branch_and_bound::add_queens{}, queens_counts{}, call.stream(), options);
   counts = found.value;
   if (halves) counts.solutions *= 2;
-  static_cast<run_times&>(found.report) = call.finish();
-  return found.report;
+  return call.finish(found.report);
 }
 
 }  // namespace ramify::detail::facade

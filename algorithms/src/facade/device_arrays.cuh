@@ -4,6 +4,7 @@
 /// \file
 /// The caller's arrays in memory that kernels can access.
 
+#include <cstddef>
 #include <ramify/runtime/buffer.cuh>
 #include <span>
 #include <type_traits>
@@ -45,6 +46,9 @@ class on_device {
   }
   on_device(std::span<T> caller, facade_call& call, const char* name) requires std::is_const_v<T>
       : on_device(caller, array_role::input, call, name) {}
+  /// An output of n elements; null: it is not requested.
+  on_device(T* output, std::size_t n, facade_call& call, const char* name)
+      : on_device(std::span(output, output == nullptr ? 0 : n), array_role::output, call, name) {}
 
   [[nodiscard]] std::span<T> get() const {
     return copy_.data() == nullptr ? caller_ : std::span<T>(copy_.data(), copy_.size());

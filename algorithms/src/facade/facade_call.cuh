@@ -25,11 +25,16 @@ inline constexpr facade::build this_build = !RAMIFY_ON_CUDA ? facade::build::cpu
 /// constructed before, and so destroyed after, any memory that is freed in its stream.
 class facade_call {
  public:
-  /// Creates a stream. `pending_launches` is the limit in force until destruction; 0: unchanged.
-  explicit facade_call(std::size_t pending_launches) : facade_call(pending_launches, nullptr) {}
-  /// Uses `stream`, which must outlive this object.
-  facade_call(std::size_t pending_launches, const host_stream& stream)
-      : facade_call(pending_launches, &stream) {}
+  /// `pending_launches` is the limit in force until destruction; 0: unchanged. Creates a stream if
+  /// `stream` is null; else `stream` must outlive this object.
+  explicit facade_call(std::size_t pending_launches, const host_stream* stream = nullptr) {
+    if (pending_launches != 0) {
+      limits_.emplace(launch_limit_values{.pending_launches = pending_launches});
+    }
+    if (stream == nullptr) stream = &own_stream_.emplace();
+    stream_ = stream->get();
+    begun_.record(stream_);
+  }
 
   [[nodiscard]] cudaStream_t stream() const { return stream_; }
 
@@ -64,17 +69,16 @@ class facade_call {
     times.total_ms = total.count();
     return times;
   }
-
- private:
-  facade_call(std::size_t pending_launches, const host_stream* stream) {
-    if (pending_launches != 0) {
-      limits_.emplace(launch_limit_values{.pending_launches = pending_launches});
-    }
-    if (stream == nullptr) stream = &own_stream_.emplace();
-    stream_ = stream->get();
-    begun_.record(stream_);
+  /// Copies `outputs` (on_device) to the caller's arrays, and waits for the stream. Returns
+  /// `report` with the times of the call. \throws cuda_error
+  template <class Report, class... Outputs>
+  [[nodiscard]] Report finish(Report report, const Outputs&... outputs) {
+    (outputs.copy_back(), ...);
+    static_cast<run_times&>(report) = finish();
+    return report;
   }
 
+ private:
   std::chrono::steady_clock::time_point host_begin_ = std::chrono::steady_clock::now();
   std::optional<launch_limits> limits_;
   std::optional<host_stream> own_stream_;

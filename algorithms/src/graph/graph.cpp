@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <ramify/graph.hpp>
 #include <ramify/graph/arguments.hpp>
-#include <string>
 
 #include "facade/backend_choice.hpp"
 #include "graph/on_backend.hpp"
@@ -12,12 +11,7 @@ namespace {
 /// Returns the address of an output, or null if it is empty. \throws std::invalid_argument
 template <class T>
 T* data_of(std::span<T> output, const graph_view& graph, const char* name) {
-  if (output.empty()) return nullptr;
-  if (output.size() != graph.vertices()) {
-    detail::graph::refuse(std::to_string(graph.vertices()) + " vertices, but " +
-                          std::to_string(output.size()) + " " + name);
-  }
-  return output.data();
+  return detail::element_count{"graph", graph.vertices(), "vertices"}.data_of(output, name);
 }
 
 }  // namespace
@@ -28,7 +22,7 @@ bfs_report breadth_first_search(const graph_view& graph, std::int64_t source,
   const bfs_arrays arrays{data_of(results.levels, graph, "levels"),
                           data_of(results.parents, graph, "parents")};
   static_cast<void>(detail::graph::check_arguments(graph, source, arrays, options));
-  return detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
+  return detail::facade::on_backend(options, [&](auto where) {
     return detail::facade::breadth_first_search_on<where>(graph, source, arrays, options);
   });
 }
@@ -40,7 +34,7 @@ sssp_report shortest_paths(const graph_view& graph, std::span<const float> weigh
   const sssp_arrays arrays{data_of(results.distances, graph, "distances"),
                            data_of(results.parents, graph, "parents")};
   static_cast<void>(detail::graph::check_arguments(graph, weights, source, arrays, options));
-  return detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
+  return detail::facade::on_backend(options, [&](auto where) {
     return detail::facade::shortest_paths_on<where>(graph, weights, source, arrays, options);
   });
 }
@@ -50,7 +44,7 @@ components_report connected_components(const graph_view& graph, std::span<std::i
   check_enumerator(options.backend, "graph_options.backend");
   std::int32_t* const to = data_of(components, graph, "components");
   static_cast<void>(detail::graph::check_arguments(graph, to, "components", options));
-  return detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
+  return detail::facade::on_backend(options, [&](auto where) {
     return detail::facade::connected_components_on<where>(graph, to, options);
   });
 }
@@ -60,9 +54,8 @@ pagerank_report pagerank(const graph_view& graph, std::span<double> ranks,
   check_enumerator(options.backend, "pagerank_options.backend");
   double* const to = data_of(ranks, graph, "ranks");
   static_cast<void>(detail::graph::check_arguments(graph, to, "ranks", options));
-  return detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
-    return detail::facade::pagerank_on<where>(graph, to, options);
-  });
+  return detail::facade::on_backend(
+      options, [&](auto where) { return detail::facade::pagerank_on<where>(graph, to, options); });
 }
 
 }  // namespace ramify

@@ -19,62 +19,46 @@ class graph_on_device {
 
  public:
   graph_on_device(const graph_view& graph, facade::facade_call& call)
-      : has_in_edges_(graph.has_in_edges()),
-        is_symmetric_(graph.is_symmetric()),
+      : is_symmetric_(graph.is_symmetric()),
         offsets_(graph.offsets, call, "offsets"),
         targets_(graph.targets, call, "targets"),
-        in_offsets_(is_symmetric_ ? nothing<std::int64_t>() : graph.in_offsets, call, "in_offsets"),
-        in_sources_(is_symmetric_ ? nothing<std::int32_t>() : graph.in_sources, call,
+        in_offsets_(is_symmetric_ ? decltype(graph.in_offsets)() : graph.in_offsets, call,
+                    "in_offsets"),
+        in_sources_(is_symmetric_ ? decltype(graph.in_sources)() : graph.in_sources, call,
                     "in_sources") {}
 
   [[nodiscard]] graph_view get() const {
     if (is_symmetric_) return graph_view::symmetric(offsets_.get(), targets_.get());
-    if (!has_in_edges_) return graph_view::directed(offsets_.get(), targets_.get());
     return graph_view::directed(offsets_.get(), targets_.get(), in_offsets_.get(),
                                 in_sources_.get());
   }
 
  private:
-  template <class T>
-  static std::span<const T> nothing() {
-    return {};
-  }
-
-  bool has_in_edges_, is_symmetric_;
+  bool is_symmetric_;
   array<std::int64_t> offsets_;
   array<std::int32_t> targets_;
   array<std::int64_t> in_offsets_;
   array<std::int32_t> in_sources_;
 };
 
-/// An output of n elements in memory that kernels can access. A null array is empty.
-template <class T>
-[[nodiscard]] facade::on_device<T> output(T* data, std::size_t n, facade::facade_call& call,
-                                          const char* name) {
-  return {std::span(data, data == nullptr ? 0 : n), facade::array_role::output, call, name};
-}
-
 }  // namespace ramify::detail::graph::inline RAMIFY_BUILD
 
 namespace ramify::detail::facade {
 
 using graph::graph_on_device;
-using graph::output;
 
 template <>
 bfs_report breadth_first_search_on<this_build>(const graph_view& graph, std::int64_t source,
                                                const bfs_arrays& results,
                                                const bfs_options& options) {
   facade_call call(options.pending_launches);
-  const graph_on_device on_device(graph, call);
-  const auto levels = output(results.levels, graph.vertices(), call, "levels");
-  const auto parents = output(results.parents, graph.vertices(), call, "parents");
-  auto report = ramify::breadth_first_search(
-      on_device.get(), source, bfs_arrays{levels.data(), parents.data()}, call.stream(), options);
-  levels.copy_back();
-  parents.copy_back();
-  static_cast<run_times&>(report) = call.finish();
-  return report;
+  const graph_on_device device_graph(graph, call);
+  const on_device levels(results.levels, graph.vertices(), call, "levels");
+  const on_device parents(results.parents, graph.vertices(), call, "parents");
+  const auto report = ramify::breadth_first_search(device_graph.get(), source,
+                                                   bfs_arrays{levels.data(), parents.data()},
+                                                   call.stream(), options);
+  return call.finish(report, levels, parents);
 }
 
 template <>
@@ -82,17 +66,14 @@ sssp_report shortest_paths_on<this_build>(const graph_view& graph, std::span<con
                                           std::int64_t source, const sssp_arrays& results,
                                           const sssp_options& options) {
   facade_call call(options.pending_launches);
-  const graph_on_device on_device(graph.outgoing(), call);
-  const facade::on_device lengths(weights, call, "weights");
-  const auto distances = output(results.distances, graph.vertices(), call, "distances");
-  const auto parents = output(results.parents, graph.vertices(), call, "parents");
-  auto report =
-      ramify::shortest_paths(on_device.get(), lengths.get(), source,
+  const graph_on_device device_graph(graph.outgoing(), call);
+  const on_device lengths(weights, call, "weights");
+  const on_device distances(results.distances, graph.vertices(), call, "distances");
+  const on_device parents(results.parents, graph.vertices(), call, "parents");
+  const auto report =
+      ramify::shortest_paths(device_graph.get(), lengths.get(), source,
                              sssp_arrays{distances.data(), parents.data()}, call.stream(), options);
-  distances.copy_back();
-  parents.copy_back();
-  static_cast<run_times&>(report) = call.finish();
-  return report;
+  return call.finish(report, distances, parents);
 }
 
 template <>
@@ -100,25 +81,21 @@ components_report connected_components_on<this_build>(const graph_view& graph,
                                                       std::int32_t* components,
                                                       const graph_options& options) {
   facade_call call(options.pending_launches);
-  const graph_on_device on_device(graph.is_symmetric() ? graph : graph.outgoing(), call);
-  const auto result = output(components, graph.vertices(), call, "components");
-  auto report =
-      ramify::connected_components(on_device.get(), result.data(), call.stream(), options);
-  result.copy_back();
-  static_cast<run_times&>(report) = call.finish();
-  return report;
+  const graph_on_device device_graph(graph.is_symmetric() ? graph : graph.outgoing(), call);
+  const on_device result(components, graph.vertices(), call, "components");
+  const auto report =
+      ramify::connected_components(device_graph.get(), result.data(), call.stream(), options);
+  return call.finish(report, result);
 }
 
 template <>
 pagerank_report pagerank_on<this_build>(const graph_view& graph, double* ranks,
                                         const pagerank_options& options) {
   facade_call call(options.pending_launches);
-  const graph_on_device on_device(graph.outgoing(), call);
-  const auto result = output(ranks, graph.vertices(), call, "ranks");
-  auto report = ramify::pagerank(on_device.get(), result.data(), call.stream(), options);
-  result.copy_back();
-  static_cast<run_times&>(report) = call.finish();
-  return report;
+  const graph_on_device device_graph(graph.outgoing(), call);
+  const on_device result(ranks, graph.vertices(), call, "ranks");
+  const auto report = ramify::pagerank(device_graph.get(), result.data(), call.stream(), options);
+  return call.finish(report, result);
 }
 
 }  // namespace ramify::detail::facade

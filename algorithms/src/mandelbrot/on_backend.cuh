@@ -19,12 +19,9 @@ mandelbrot_report mandelbrot_on<this_build>(const mandelbrot_view& view,
   facade_call call(options.pending_launches);
   const on_device device_dwells(dwells, array_role::output, call, "dwells");
   const on_device device_origins(origins, array_role::output, call, "origins");
-  mandelbrot_report report = ramify::mandelbrot(view, device_dwells.data(), call.stream(), options,
-                                                {}, device_origins.data());
-  device_dwells.copy_back();
-  device_origins.copy_back();
-  static_cast<run_times&>(report) = call.finish();
-  return report;
+  const mandelbrot_report report = ramify::mandelbrot(view, device_dwells.data(), call.stream(),
+                                                      options, {}, device_origins.data());
+  return call.finish(report, device_dwells, device_origins);
 }
 
 }  // namespace ramify::detail::facade

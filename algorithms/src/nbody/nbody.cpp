@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <ramify/nbody.hpp>
 
-#include <stdexcept>
-#include <string>
+#include <ramify/runtime/arguments.hpp>
 
 #include "facade/backend_choice.hpp"
 #include "nbody/on_backend.hpp"
 
 namespace ramify {
-namespace {
-
-void check_size(const char* algorithm, const char* name, std::size_t size, std::size_t n) {
-  if (size == n) return;
-  throw std::invalid_argument(std::string(algorithm) + ": " + std::to_string(n) + " bodies, but " +
-                              std::to_string(size) + ' ' + name);
-}
-
-}  // namespace
 
 void validate(const nbody_options& options) {
   check_enumerator(options.backend, "nbody_options.backend");
@@ -29,18 +19,17 @@ nbody_report gravity(std::span<const std::array<Real, 3>> positions, std::span<c
                      const nbody_options& options) {
   validate(options);
   const std::size_t n = positions.size();
-  check_size("gravity", "masses", masses.size(), n);
-  check_size("gravity", "accelerations", accelerations.size(), n);
-  if (!potentials.empty()) check_size("gravity", "potentials", potentials.size(), n);
-  const detail::facade::gravity_arrays<Real> arrays{
-      positions.data(),
-      masses.data(),
-      n,
-      accelerations.data(),
-      potentials.empty() ? nullptr : potentials.data(),
-      n};
+  const detail::element_count bodies{"gravity", n, "bodies"};
+  bodies.check(masses.size(), "masses");
+  bodies.check(accelerations.size(), "accelerations");
+  const detail::facade::gravity_arrays<Real> arrays{positions.data(),
+                                                    masses.data(),
+                                                    n,
+                                                    accelerations.data(),
+                                                    bodies.data_of(potentials, "potentials"),
+                                                    n};
   detail::nbody::check_overlap(arrays, "gravity");
-  return detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
+  return detail::facade::on_backend(options, [&](auto where) {
     return detail::facade::gravity_on<where, Real>(arrays, options);
   });
 }
@@ -51,14 +40,13 @@ nbody_simulation<Real>::nbody_simulation(std::span<const vector> positions,
                                          std::span<const Real> masses,
                                          const nbody_options& options) {
   validate(options);
-  check_size("nbody_simulation", "velocities", velocities.size(), positions.size());
-  check_size("nbody_simulation", "masses", masses.size(), positions.size());
-  const nbody_report first =
-      detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
-        bodies_ =
-            detail::facade::make_nbody_on<where, Real>(positions, velocities, masses, options);
-        return bodies_->report();
-      });
+  const detail::element_count bodies{"nbody_simulation", positions.size(), "bodies"};
+  bodies.check(velocities.size(), "velocities");
+  bodies.check(masses.size(), "masses");
+  const nbody_report first = detail::facade::on_backend(options, [&](auto where) {
+    bodies_ = detail::facade::make_nbody_on<where, Real>(positions, velocities, masses, options);
+    return bodies_->report();
+  });
   bodies_->backend_reason = first.backend_reason;
 }
 
@@ -66,13 +54,14 @@ template <nbody_real Real>
 void nbody_simulation<Real>::download(std::span<vector> positions, std::span<vector> velocities,
                                       std::span<vector> accelerations,
                                       std::span<Real> potentials) const {
-  const auto check = [&](const char* name, const auto& span) {
-    if (!span.empty()) check_size("nbody_simulation::download", name, span.size(), size());
+  const detail::element_count bodies{"nbody_simulation::download", size(), "bodies"};
+  const auto check = [&](std::size_t elements, const char* name) {
+    if (elements != 0) bodies.check(elements, name);
   };
-  check("positions", positions);
-  check("velocities", velocities);
-  check("accelerations", accelerations);
-  check("potentials", potentials);
+  check(positions.size(), "positions");
+  check(velocities.size(), "velocities");
+  check(accelerations.size(), "accelerations");
+  check(potentials.size(), "potentials");
   bodies_->download(positions, velocities, accelerations, potentials);
 }
 

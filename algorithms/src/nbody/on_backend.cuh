@@ -23,7 +23,7 @@ class nbody_here final : public facade::nbody_on_backend<Real> {
   nbody_here(std::span<const vector> positions, std::span<const vector> velocities,
              std::span<const Real> masses, const nbody_options& options)
       : pending_launches_(options.pending_launches), system_([&] {
-          facade_call call(options.pending_launches, stream_);
+          facade_call call(options.pending_launches, &stream_);
           // For this call only: the system copies the bodies.
           const on_device x(as_points(positions), call, "positions");
           const on_device v(as_points(velocities), call, "velocities");
@@ -35,13 +35,13 @@ class nbody_here final : public facade::nbody_on_backend<Real> {
         }()) {}
 
   void step(double dt, std::uint64_t count) override {
-    facade_call call(pending_launches_, stream_);
+    facade_call call(pending_launches_, &stream_);
     system_.step(dt, count);
     times_ += call.finish();
   }
 
   nbody_conserved conserved() override {
-    facade_call call(0, stream_);
+    facade_call call(0, &stream_);
     const nbody_conserved sums = system_.conserved();
     times_ += call.finish();
     return sums;
@@ -49,7 +49,7 @@ class nbody_here final : public facade::nbody_on_backend<Real> {
 
   void download(std::span<vector> positions, std::span<vector> velocities,
                 std::span<vector> accelerations, std::span<Real> potentials) override {
-    facade_call call(0, stream_);
+    facade_call call(0, &stream_);
     call.copy_out(positions.data(), system_.positions(), positions.size_bytes());
     call.copy_out(velocities.data(), system_.velocities(), velocities.size_bytes());
     call.copy_out(accelerations.data(), system_.accelerations(), accelerations.size_bytes());
@@ -84,15 +84,10 @@ nbody_report gravity_on(const gravity_arrays<Real>& arrays, const nbody_options&
   const on_device m(std::span(arrays.masses, n), call, "masses");
   const on_device a(nbody::as_points(std::span(arrays.accelerations, n)), array_role::output, call,
                     "accelerations");
-  const on_device phi(std::span(arrays.potentials, arrays.potentials == nullptr ? 0 : n),
-                      array_role::output, call, "potentials");
-  nbody_report report = gravity_run<Real>({x.data(), m.data(), n, a.data(), phi.data(), n}, 0,
-                                          options, call.stream(), {})
-                            .get();
-  a.copy_back();
-  phi.copy_back();
-  static_cast<run_times&>(report) = call.finish();
-  return report;
+  const on_device phi(arrays.potentials, n, call, "potentials");
+  gravity_run<Real> run({x.data(), m.data(), n, a.data(), phi.data(), n}, 0, options, call.stream(),
+                        {});
+  return call.finish(run.get(), a, phi);
 }
 
 template <build where, class Real>

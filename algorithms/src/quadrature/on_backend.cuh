@@ -34,9 +34,7 @@ quadrature_report quadrature_on<this_build>(const genz_integrand& f,
                        ...));
   }
   (std::make_integer_sequence<unsigned, max_quadrature_dimensions>{});
-  quadrature_report report = result.report;
-  static_cast<run_times&>(report) = call.finish();
-  return report;
+  return call.finish(result.report);
 }
 
 }  // namespace ramify::detail::facade

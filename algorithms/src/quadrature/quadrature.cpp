@@ -10,9 +10,9 @@ quadrature_result quadrature(const genz_integrand& f, const quadrature_options& 
   validate(f);
   validate(options);
   quadrature_result result{};
-  result.report = detail::facade::on_backend(
-      options.backend, options.trace != nullptr,
-      [&](auto where) { return detail::facade::quadrature_on<where>(f, options, result); });
+  result.report = detail::facade::on_backend(options, [&](auto where) {
+    return detail::facade::quadrature_on<where>(f, options, result);
+  });
   return result;
 }
 

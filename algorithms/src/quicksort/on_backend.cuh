@@ -49,18 +49,15 @@ quicksort_report quicksort_on(Held* keys, number_kind kind, Value* values, std::
   const auto order = quicksort::order_of(keys, kind, options.descending);
   facade_call call(options.pending_launches);
   const on_device device_keys(std::span(keys, n), array_role::in_place, call, "keys");
-  quicksort_report report;
   if constexpr (std::is_void_v<Value>) {
-    report = ramify::quicksort(device_keys.data(), n, order, call.stream(), options);
+    return call.finish(ramify::quicksort(device_keys.data(), n, order, call.stream(), options),
+                       device_keys);
   } else {
     const on_device device_values(std::span(values, n), array_role::in_place, call, "values");
-    report =
-        quicksort_pairs(device_keys.data(), device_values.data(), n, order, call.stream(), options);
-    device_values.copy_back();
+    return call.finish(
+        quicksort_pairs(device_keys.data(), device_values.data(), n, order, call.stream(), options),
+        device_values, device_keys);
   }
-  device_keys.copy_back();
-  static_cast<run_times&>(report) = call.finish();
-  return report;
 }
 
 }  // namespace ramify::detail::facade

@@ -5,7 +5,6 @@
 /// The functions of the facade's quicksort that each backend defines.
 
 #include <cstddef>
-#include <cstdint>
 #include <ramify/quicksort.hpp>
 
 #include "facade/kernel_build.hpp"

@@ -10,7 +10,7 @@ quicksort_report sort_numbers(const number_array& keys, const number_array& valu
                               const quicksort_options& options) {
   validate(options);
   check_enumerator(options.backend, "quicksort_options.backend");
-  return facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
+  return facade::on_backend(options, [&](auto where) {
     const auto sort = [&](auto* held, auto* moved) {
       return facade::quicksort_on<where>(held, keys.kind, moved, n, options);
     };

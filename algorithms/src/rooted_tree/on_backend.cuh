@@ -45,29 +45,24 @@ rooted_tree_report rooted_tree_on(const tree_shape& shape, const tree_number_arr
   const on_device parents(shape.parents, call, "parents");
   const on_device offsets(shape.offsets, call, "offsets");
   const on_device children(shape.children, call, "children");
-  const auto span_of = [&](auto* array) {
-    return std::span(array, array == nullptr ? 0 : shape.nodes);
-  };
   const auto output = [&](auto* array, const char* name) {
-    return on_device(span_of(array), array_role::output, call, name);
+    return on_device(array, shape.nodes, call, name);
   };
   const auto levels = output(numbers.levels, "levels");
   const auto sizes = output(numbers.subtree_sizes, "subtree_sizes");
   const auto preorder = output(numbers.preorder, "preorder");
   const auto postorder = output(numbers.postorder, "postorder");
-  const on_device values(span_of(folds.values), call, "values");
+  const on_device values(std::span(folds.values, folds.values == nullptr ? 0 : shape.nodes), call,
+                         "values");
   const auto leaffix = output(folds.leaffix, "leaffix");
   const auto rootfix = output(folds.rootfix, "rootfix");
-  auto report = ramify::rooted_tree(
+  const auto report = ramify::rooted_tree(
       {shape.nodes, parents.get(), offsets.get(), children.get()},
       {levels.data(), sizes.data(), preorder.data(), postorder.data()},
       make_tree_folds(values.data(), detail::rooted_tree::runtime_operator<T>{folds.combine},
                       leaffix.data(), rootfix.data()),
       call.stream(), options);
-  for (const auto* numbered : {&levels, &sizes, &preorder, &postorder}) numbered->copy_back();
-  for (const auto* folded : {&leaffix, &rootfix}) folded->copy_back();
-  static_cast<run_times&>(report) = call.finish();
-  return report;
+  return call.finish(report, levels, sizes, preorder, postorder, leaffix, rootfix);
 }
 
 // The value types of the facade, on this backend.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <ramify/rooted_tree.hpp>
 
-#include <stdexcept>
-#include <string>
+#include <ramify/runtime/arguments.hpp>
 
 #include "facade/backend_choice.hpp"
 #include "rooted_tree/on_backend.hpp"
@@ -10,11 +9,9 @@
 namespace ramify {
 namespace {
 
-/// Checks that an array has one element for each node. \throws std::invalid_argument
-void check_size(const tree_shape& shape, std::size_t size, const char* name) {
-  if (size == shape.nodes) return;
-  throw std::invalid_argument("rooted_tree: " + std::to_string(shape.nodes) + " nodes, but " +
-                              std::to_string(size) + " " + name);
+/// The number of elements of each array of a call.
+detail::element_count nodes_of(const tree_shape& shape) {
+  return {"rooted_tree", shape.nodes, "nodes"};
 }
 
 template <class T>
@@ -23,7 +20,7 @@ rooted_tree_report run(const tree_shape& shape, const tree_number_arrays& number
                        const rooted_tree_options& options) {
   validate(options);
   detail::rooted_tree::check_arrays(shape, numbers, folds, options);
-  return detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
+  return detail::facade::on_backend(options, [&](auto where) {
     return detail::facade::rooted_tree_on<where, T>(shape, numbers, folds, options);
   });
 }
@@ -33,23 +30,20 @@ template <class T>
 void check_fold(const tree_shape& shape, std::span<const T> values, std::span<T> folds,
                 tree_operator combine) {
   check_enumerator(combine, "rooted_tree: combine");
-  check_size(shape, values.size(), "values");
-  check_size(shape, folds.size(), "folds");
+  nodes_of(shape).check(values.size(), "values");
+  nodes_of(shape).check(folds.size(), "folds");
 }
 
 }  // namespace
 
 rooted_tree_report rooted_tree(const tree_shape& shape, const tree_number_spans& numbers,
                                const rooted_tree_options& options) {
-  const auto data_of = [&](std::span<std::int32_t> array, const char* name) -> std::int32_t* {
-    if (array.empty()) return nullptr;
-    check_size(shape, array.size(), name);
-    return array.data();
-  };
+  const detail::element_count nodes = nodes_of(shape);
   return run<double>(
       shape,
-      {data_of(numbers.levels, "levels"), data_of(numbers.subtree_sizes, "subtree_sizes"),
-       data_of(numbers.preorder, "preorder"), data_of(numbers.postorder, "postorder")},
+      {nodes.data_of(numbers.levels, "levels"),
+       nodes.data_of(numbers.subtree_sizes, "subtree_sizes"),
+       nodes.data_of(numbers.preorder, "preorder"), nodes.data_of(numbers.postorder, "postorder")},
       {}, options);
 }
 

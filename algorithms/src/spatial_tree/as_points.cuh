@@ -5,7 +5,6 @@
 /// as_points(): the facade's points, as kernels read them.
 
 #include <array>
-#include <cstddef>
 #include <ramify/spatial_tree/geometry.cuh>
 #include <span>
 #include <type_traits>

@@ -33,28 +33,27 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
 
  public:
   spatial_here(std::span<const host_point> points, const spatial_tree_options& options) {
-    facade_call call(options.pending_launches, stream_);
+    facade_call call(options.pending_launches, &stream_);
     // Only for the build: the tree has its own copy of the points.
     const on_device input(as_points(points), call, "points");
     tree_ = ramify::spatial_tree<Real, dim>(input.data(), points.size(), stream_.get(), options);
-    this->report = tree_.report();
-    static_cast<run_times&>(this->report) = call.finish();
+    this->report = call.finish(tree_.report());
   }
 
   run_report radius_count(std::span<const host_point> queries, Real radius,
                           std::span<std::uint32_t> counts) const override {
     check_size("counts", counts.size(), queries.size(), 1);
-    facade_call call(0, stream_);
+    facade_call call(0, &stream_);
     const on_device input(as_points(queries), call, "queries");
     const on_device result(counts, array_role::output, call, "counts");
-    const auto report = ramify::radius_count(tree_.view(), input.data(), queries.size(), radius,
-                                             result.data(), stream_.get());
-    result.copy_back();
-    return finished(call, report);
+    return finished(call,
+                    ramify::radius_count(tree_.view(), input.data(), queries.size(), radius,
+                                         result.data(), stream_.get()),
+                    result);
   }
 
   neighbor_lists radius_list(std::span<const host_point> queries, Real radius) const override {
-    facade_call call(0, stream_);
+    facade_call call(0, &stream_);
     const on_device input(as_points(queries), call, "queries");
     const device_neighbor_lists found =
         ramify::radius_list(tree_.view(), input.data(), queries.size(), radius, stream_.get());
@@ -93,18 +92,17 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
                   std::span<Real> distances2, Query query) const {
     check_size("ids", ids.size(), n, k);
     check_size("distances2", distances2.size(), n, k);
-    facade_call call(0, stream_);
+    facade_call call(0, &stream_);
     const on_device to_ids(ids, array_role::output, call, "ids");
     const on_device to_distances(distances2, array_role::output, call, "distances2");
     const auto report = query(call, to_ids.data(), to_distances.data());
-    to_ids.copy_back();
-    to_distances.copy_back();
-    return finished(call, report);
+    return finished(call, report, to_ids, to_distances);
   }
 
-  /// Waits, and returns the report with the times of the call and the reason for the backend.
-  run_report finished(facade_call& call, run_report report) const {
-    static_cast<run_times&>(report) = call.finish();
+  /// Finishes the call, and returns the report with the reason for the backend.
+  template <class... Outputs>
+  run_report finished(facade_call& call, run_report report, const Outputs&... outputs) const {
+    report = call.finish(std::move(report), outputs...);
     report.backend_reason = this->report.backend_reason;
     return report;
   }

@@ -11,11 +11,10 @@ spatial_index<Real, dim>::spatial_index(std::span<const point> points,
                                         const spatial_tree_options& options) {
   validate(options);
   check_enumerator(options.backend, "spatial_tree_options.backend");
-  const run_report built = detail::facade::on_backend(
-      options.backend, options.trace != nullptr, [&](auto where) -> run_report {
-        backend_ = detail::facade::make_spatial_on<where, Real, dim>(points, options);
-        return static_cast<const run_report&>(backend_->report);
-      });
+  const run_report built = detail::facade::on_backend(options, [&](auto where) -> run_report {
+    backend_ = detail::facade::make_spatial_on<where, Real, dim>(points, options);
+    return static_cast<const run_report&>(backend_->report);
+  });
   backend_->report.backend_reason = built.backend_reason;
 }
 

@@ -17,8 +17,7 @@ traverse_report tree_search_on<this_build>(const uts_parameters& tree,
   facade_call call(options.pending_launches);
   auto found = ramify::tree_search(tree, call.stream(), options);
   counts = found.value;
-  static_cast<run_times&>(found.report) = call.finish();
-  return found.report;
+  return call.finish(found.report);
 }
 
 }  // namespace ramify::detail::facade

@@ -10,10 +10,9 @@ tree_search_result tree_search(const uts_parameters& tree, const tree_search_opt
   validate(tree);
   validate(options);
   tree_search_result result{};
-  result.report =
-      detail::facade::on_backend(options.backend, options.trace != nullptr, [&](auto where) {
-        return detail::facade::tree_search_on<where>(tree, options, result.counts);
-      });
+  result.report = detail::facade::on_backend(options, [&](auto where) {
+    return detail::facade::tree_search_on<where>(tree, options, result.counts);
+  });
   return result;
 }
 

@@ -8,7 +8,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <utility>
 
 namespace ramify::cpu::builtins {
 

@@ -22,35 +22,18 @@ inline constexpr std::memory_order atomic_load_order = std::memory_order_relaxed
 inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 #endif
 
-template <class T>
-T atomicAdd(T* address, std::type_identity_t<T> value) {
-  return std::atomic_ref<T>(*address).fetch_add(value, atomic_order);
-}
-
-template <class T>
-T atomicSub(T* address, std::type_identity_t<T> value) {
-  return std::atomic_ref<T>(*address).fetch_sub(value, atomic_order);
-}
-
-template <class T>
-T atomicOr(T* address, std::type_identity_t<T> value) {
-  return std::atomic_ref<T>(*address).fetch_or(value, atomic_order);
-}
-
-template <class T>
-T atomicAnd(T* address, std::type_identity_t<T> value) {
-  return std::atomic_ref<T>(*address).fetch_and(value, atomic_order);
-}
-
-template <class T>
-T atomicXor(T* address, std::type_identity_t<T> value) {
-  return std::atomic_ref<T>(*address).fetch_xor(value, atomic_order);
-}
-
-template <class T>
-T atomicExch(T* address, std::type_identity_t<T> value) {
-  return std::atomic_ref<T>(*address).exchange(value, atomic_order);
-}
+#define RAMIFY_ATOMIC(name, member)                                  \
+  template <class T>                                                 \
+  T name(T* address, std::type_identity_t<T> value) {                \
+    return std::atomic_ref<T>(*address).member(value, atomic_order); \
+  }
+RAMIFY_ATOMIC(atomicAdd, fetch_add)
+RAMIFY_ATOMIC(atomicSub, fetch_sub)
+RAMIFY_ATOMIC(atomicOr, fetch_or)
+RAMIFY_ATOMIC(atomicAnd, fetch_and)
+RAMIFY_ATOMIC(atomicXor, fetch_xor)
+RAMIFY_ATOMIC(atomicExch, exchange)
+#undef RAMIFY_ATOMIC
 
 template <class T>
 T atomicCAS(T* address, std::type_identity_t<T> expected, std::type_identity_t<T> desired) {

@@ -10,10 +10,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <ramify/cpu/cuda_builtins.hpp>
 #include <ramify/runtime/build.hpp>
-#include <type_traits>
-#include <vector>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::cpu {
@@ -44,13 +43,10 @@ class block_scan {
     storage_.values[linear_thread()] = input;
     builtins::__syncthreads();
     if (linear_thread() == 0) {
-      T sum{};
-      for (T& value : storage_.values) {
-        const T here = value;
-        value = sum;
-        sum += here;
-      }
-      storage_.total = sum;
+      T* const end = storage_.values + threads;
+      const T last = end[-1];
+      std::exclusive_scan(storage_.values, end, storage_.values, T{});
+      storage_.total = end[-1] + last;
     }
     builtins::__syncthreads();
     output = storage_.values[linear_thread()];
@@ -114,20 +110,18 @@ class warp_scan {
 /// Thread t holds the keys t * items to (t + 1) * items - 1, before and after the sort.
 template <class Key, int threads, int items, class Value = no_value>
 class block_merge_sort {
-  static constexpr bool has_values = !std::is_same_v<Value, no_value>;
   struct element {
     Key key;
-    Value value;
+    [[no_unique_address]] Value value;
   };
-  using stored = std::conditional_t<has_values, element, Key>;
 
  public:
   struct TempStorage {
-    alignas(stored) std::byte elements[sizeof(stored) * threads * items];
+    alignas(element) std::byte elements[sizeof(element) * threads * items];
   };
 
   explicit block_merge_sort(TempStorage& storage)
-      : elements_(reinterpret_cast<stored*>(storage.elements)) {}
+      : elements_(reinterpret_cast<element*>(storage.elements)) {}
 
   template <class Compare>
   void Sort(Key (&keys)[items], Compare compare) {
@@ -136,19 +130,22 @@ class block_merge_sort {
 
   /// Sorts the first `valid` keys of the block. The keys after them are unspecified.
   template <class Compare>
-  void Sort(Key (&keys)[items], Compare compare, int valid, const Key& /*out_of_bounds*/) {
-    stored* mine = elements_ + linear_thread() * items;
-    std::copy_n(keys, items, mine);
-    sort_all(compare, valid);
-    std::copy_n(mine, items, keys);
+  void Sort(Key (&keys)[items], Compare compare, int valid, const Key& out_of_bounds) {
+    Value none[items]{};
+    Sort(keys, none, compare, valid, out_of_bounds);
   }
 
   template <class Compare>
   void Sort(Key (&keys)[items], Value (&values)[items], Compare compare, int valid,
             const Key& /*out_of_bounds*/) {
-    stored* mine = elements_ + linear_thread() * items;
+    element* mine = elements_ + linear_thread() * items;
     for (int i = 0; i < items; ++i) mine[i] = {keys[i], values[i]};
-    sort_all(compare, valid);
+    builtins::__syncthreads();
+    if (linear_thread() == 0) {
+      const auto by_key = [&](const element& a, const element& b) { return compare(a.key, b.key); };
+      std::stable_sort(elements_, elements_ + valid, by_key);
+    }
+    builtins::__syncthreads();
     for (int i = 0; i < items; ++i) {
       keys[i] = mine[i].key;
       values[i] = mine[i].value;
@@ -156,23 +153,7 @@ class block_merge_sort {
   }
 
  private:
-  template <class Compare>
-  void sort_all(Compare& compare, int valid) {
-    builtins::__syncthreads();
-    if (linear_thread() == 0) {
-      const auto by_key = [&](const stored& a, const stored& b) {
-        if constexpr (has_values) {
-          return compare(a.key, b.key);
-        } else {
-          return compare(a, b);
-        }
-      };
-      std::stable_sort(elements_, elements_ + valid, by_key);
-    }
-    builtins::__syncthreads();
-  }
-
-  stored* elements_;
+  element* elements_;
 };
 
 }  // namespace ramify::cpu

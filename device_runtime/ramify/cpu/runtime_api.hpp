@@ -26,6 +26,7 @@ enum cudaError_t : int {
   cudaErrorUnsupportedLimit = 215,
   cudaErrorInvalidResourceHandle = 400,
   cudaErrorLaunchFailure = 719,
+  cudaErrorNotPermitted = 800,
   cudaErrorNotSupported = 801,
   cudaErrorUnknown = 999,
 };
@@ -84,14 +85,9 @@ inline constexpr unsigned cudaMemAttachGlobal = 1;
 inline constexpr unsigned cudaHostAllocDefault = 0;
 
 // All memory of the executor can be accessed by the host and by kernels.
-[[nodiscard]] cudaError_t cudaMalloc(void**, std::size_t bytes);
 [[nodiscard]] cudaError_t cudaFree(void*);
 // For the host only.
-[[nodiscard]] cudaError_t cudaMallocHost(void**, std::size_t bytes, unsigned flags = 0);
 [[nodiscard]] cudaError_t cudaFreeHost(void*);
-[[nodiscard]] cudaError_t cudaMallocManaged(void**, std::size_t bytes,
-                                            unsigned flags = cudaMemAttachGlobal);
-[[nodiscard]] cudaError_t cudaMallocAsync(void**, std::size_t bytes, cudaStream_t);
 [[nodiscard]] cudaError_t cudaFreeAsync(void*, cudaStream_t);
 [[nodiscard]] cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind);
 [[nodiscard]] cudaError_t cudaMemset(void*, int value, std::size_t bytes);
@@ -104,34 +100,36 @@ inline constexpr unsigned cudaHostAllocDefault = 0;
 [[nodiscard]] cudaError_t cudaMemsetAsync(void*, int value, std::size_t bytes,
                                           cudaStream_t = nullptr, site = site::current());
 
-/// Calls `allocate` with a void**, and stores the memory in `memory` if the call succeeds.
-template <class T, class Allocate>
-cudaError_t allocate_typed(T** memory, Allocate allocate) {
+/// Allocates memory. `host_only` is the name of the call if a kernel must not make it, else null.
+[[nodiscard]] cudaError_t allocate_untyped(void** memory, std::size_t bytes, const char* host_only);
+template <class T>
+cudaError_t allocate_typed(T** memory, std::size_t bytes, const char* host_only) {
   void* untyped = nullptr;
-  const cudaError_t error = allocate(&untyped);
+  const cudaError_t error = allocate_untyped(&untyped, bytes, host_only);
   if (error == cudaSuccess) *memory = static_cast<T*>(untyped);
   return error;
 }
 template <class T>
 [[nodiscard]] cudaError_t cudaMalloc(T** memory, std::size_t bytes) {
-  return allocate_typed(memory, [=](void** to) { return cudaMalloc(to, bytes); });
+  return allocate_typed(memory, bytes, nullptr);
+}
+// For the host only.
+template <class T>
+[[nodiscard]] cudaError_t cudaMallocHost(T** memory, std::size_t bytes, unsigned /*flags*/ = 0) {
+  return allocate_typed(memory, bytes, __func__);
 }
 template <class T>
-[[nodiscard]] cudaError_t cudaMallocHost(T** memory, std::size_t bytes, unsigned flags = 0) {
-  return allocate_typed(memory, [=](void** to) { return cudaMallocHost(to, bytes, flags); });
-}
-template <class T>
-[[nodiscard]] cudaError_t cudaHostAlloc(T** memory, std::size_t bytes, unsigned flags) {
-  return allocate_typed(memory, [=](void** to) { return cudaMallocHost(to, bytes, flags); });
+[[nodiscard]] cudaError_t cudaHostAlloc(T** memory, std::size_t bytes, unsigned /*flags*/) {
+  return allocate_typed(memory, bytes, __func__);
 }
 template <class T>
 [[nodiscard]] cudaError_t cudaMallocManaged(T** memory, std::size_t bytes,
-                                            unsigned flags = cudaMemAttachGlobal) {
-  return allocate_typed(memory, [=](void** to) { return cudaMallocManaged(to, bytes, flags); });
+                                            unsigned /*flags*/ = cudaMemAttachGlobal) {
+  return allocate_typed(memory, bytes, __func__);
 }
 template <class T>
-[[nodiscard]] cudaError_t cudaMallocAsync(T** memory, std::size_t bytes, cudaStream_t stream) {
-  return allocate_typed(memory, [=](void** to) { return cudaMallocAsync(to, bytes, stream); });
+[[nodiscard]] cudaError_t cudaMallocAsync(T** memory, std::size_t bytes, cudaStream_t) {
+  return allocate_typed(memory, bytes, __func__);
 }
 
 /// Writes to a `__constant__` or `__device__` variable, from `offset` bytes after its begin.

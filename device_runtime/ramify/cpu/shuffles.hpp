@@ -4,7 +4,10 @@
 /// \file
 /// CUDA's warp shuffles, match and reduce functions, for values of at most eight bytes.
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <functional>
 #include <ramify/cpu/cuda_builtins.hpp>
 #include <type_traits>
 
@@ -13,14 +16,37 @@ namespace ramify::cpu {
 /// Returns the calling thread's lane in its warp.
 [[nodiscard]] unsigned lane_index();
 
+/// Returns the bits of a value of at most eight bytes.
+template <class T>
+[[nodiscard]] std::uint64_t bits_of(const T& value) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(T));
+  return bits;
+}
+
 template <class T>
 requires(std::is_arithmetic_v<T>) T shuffle(unsigned mask, T value, unsigned source_lane,
                                             const char* builtin, builtins::site site) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof(T));
-  const warp_values& all = warp_exchange(mask, bits, builtin, site);
+  const warp_values& all = warp_exchange(mask, bits_of(value), builtin, site);
   std::memcpy(&value, &all.of_lane[source_lane], sizeof(T));
   return value;
+}
+
+/// Returns the mask of the lanes that pass the same bits as the calling lane, and of all lanes that
+/// take part.
+struct lane_match {
+  unsigned same;
+  unsigned all;
+};
+template <class T>
+lane_match match_lanes(unsigned mask, const T& value, const char* builtin, builtins::site site) {
+  const std::uint64_t bits = bits_of(value);
+  const warp_values& values = warp_exchange(mask, bits, builtin, site);
+  lane_match match{0, values.lanes};
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (values.of_lane[lane] == bits) match.same |= 1u << lane & values.lanes;
+  }
+  return match;
 }
 
 namespace builtins {
@@ -60,28 +86,16 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
 /// Returns the mask of the lanes in `mask` whose value has the same bits as the calling lane's.
 template <class T>
 unsigned __match_any_sync(unsigned mask, T value, site s = site::current()) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof(T));
-  const warp_values& all = warp_exchange(mask, bits, "__match_any_sync", s);
-  unsigned same = 0;
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    if ((all.lanes >> lane & 1u) != 0 && all.of_lane[lane] == bits) same |= 1u << lane;
-  }
-  return same;
+  return match_lanes(mask, value, "__match_any_sync", s).same;
 }
 
 /// Returns `mask` and sets `*predicate` to 1 if all lanes in `mask` have the same bits in `value`;
 /// else returns 0 and sets it to 0.
 template <class T>
 unsigned __match_all_sync(unsigned mask, T value, int* predicate, site s = site::current()) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof(T));
-  const warp_values& all = warp_exchange(mask, bits, "__match_all_sync", s);
-  *predicate = 1;
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    if ((all.lanes >> lane & 1u) != 0 && all.of_lane[lane] != bits) *predicate = 0;
-  }
-  return *predicate != 0 ? mask : 0;
+  const auto [same, all] = match_lanes(mask, value, "__match_all_sync", s);
+  *predicate = same == all ? 1 : 0;
+  return same == all ? mask : 0;
 }
 
 /// Returns the bitwise OR of the values of the lanes in `mask`.
@@ -112,21 +126,17 @@ T __reduce_add_sync(unsigned mask, T value, site s = site::current()) {
 }
 template <class T>
 T __reduce_min_sync(unsigned mask, T value, site s = site::current()) {
-  return reduce_lanes(
-      mask, value, [](T a, T b) { return min(a, b); }, "__reduce_min_sync", s);
+  return reduce_lanes(mask, value, std::ranges::min, "__reduce_min_sync", s);
 }
 template <class T>
 T __reduce_max_sync(unsigned mask, T value, site s = site::current()) {
-  return reduce_lanes(
-      mask, value, [](T a, T b) { return max(a, b); }, "__reduce_max_sync", s);
+  return reduce_lanes(mask, value, std::ranges::max, "__reduce_max_sync", s);
 }
 inline unsigned __reduce_and_sync(unsigned mask, unsigned value, site s = site::current()) {
-  return reduce_lanes(
-      mask, value, [](unsigned a, unsigned b) { return a & b; }, "__reduce_and_sync", s);
+  return reduce_lanes(mask, value, std::bit_and<>(), "__reduce_and_sync", s);
 }
 inline unsigned __reduce_xor_sync(unsigned mask, unsigned value, site s = site::current()) {
-  return reduce_lanes(
-      mask, value, [](unsigned a, unsigned b) { return a ^ b; }, "__reduce_xor_sync", s);
+  return reduce_lanes(mask, value, std::bit_xor<>(), "__reduce_xor_sync", s);
 }
 
 }  // namespace builtins

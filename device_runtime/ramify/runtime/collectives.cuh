@@ -40,16 +40,13 @@ using block_merge_sort = cub::BlockMergeSort<Key, threads, items, Value>;
 
 #else
 
-template <class T, int threads>
-using block_scan = cpu::block_scan<T, threads>;
+using cpu::block_scan;
 
-template <class T, int threads>
-using block_reduce = cpu::block_reduce<T, threads>;
+using cpu::block_reduce;
 
-template <class T>
-using warp_scan = cpu::warp_scan<T>;
+using cpu::warp_scan;
 
-using no_value = cpu::no_value;
+using cpu::no_value;
 
 template <class Key, int threads, int items, class Value = no_value>
 using block_merge_sort = cpu::block_merge_sort<Key, threads, items, Value>;

@@ -4,8 +4,8 @@
 /// \file
 /// How many spawned tasks share a child grid. Plain C++.
 
+#include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/report.hpp>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -44,10 +44,8 @@ struct launch_granularity {
 /// \throws std::invalid_argument naming the field and its range
 inline void validate(const launch_granularity& launches, const std::string& field) {
   check_enumerator(launches.grain, field + ".grain");
-  if (launches.coarsening < 1 || launches.coarsening > 4096) {
-    throw std::invalid_argument(field + ".coarsening is " + std::to_string(launches.coarsening) +
-                                "; it must be in [1, 4096]");
-  }
+  detail::check_field(launches.coarsening >= 1 && launches.coarsening <= 4096,
+                      field + ".coarsening", launches.coarsening, "in [1, 4096]");
 }
 
 }  // namespace ramify

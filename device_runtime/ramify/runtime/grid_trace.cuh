@@ -24,7 +24,6 @@
 #include <ramify/runtime/cuda.hpp>
 #include <ramify/runtime/launch_trace.hpp>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {

@@ -6,11 +6,8 @@
 
 #include <cstddef>
 #include <ramify/runtime/report.hpp>
-#include <stdexcept>
 
 namespace ramify {
-
-struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
 
 /// Where and how a compiled algorithm runs.
 struct run_options {

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <iterator>
 #include <ostream>
 #include <stdexcept>
 #include <string>
@@ -16,6 +15,8 @@
 #include <vector>
 
 namespace ramify {
+
+struct launch_trace;  // <ramify/runtime/launch_trace.hpp>
 
 /// Where kernels run.
 enum class backend {

@@ -20,14 +20,9 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#endif
 
 namespace ramify::detail::runtime::inline RAMIFY_BUILD {
-
-/// The place of a launch in the source.
-struct launch_site {
-  const char* function;
-  unsigned line;
-};
 
 /// What a kernel did.
 enum class broken_rule {
@@ -38,6 +33,14 @@ enum class broken_rule {
   uses_foreign_stream,
   uses_foreign_event,
   ignores_failed_launch,
+};
+
+#if RAMIFY_CHECK
+
+/// The place of a launch in the source.
+struct launch_site {
+  const char* function;
+  unsigned line;
 };
 
 /// The number of broken rules, and a description of the first one.
@@ -137,14 +140,20 @@ __device__ bool check_argument([[maybe_unused]] const T& value, [[maybe_unused]]
   return number;
 }
 
-/// Returns whether the running grid is the one that created a stream or event, and counts the
-/// broken rule if not.
-__device__ inline bool check_creator(unsigned long long creator, broken_rule rule,
-                                     const char* function) {
-  if (creator == grid_number()) return true;
-  count_broken_rule(rule, function);
-  return false;
-}
+/// The grid that created a stream or an event.
+class handle_creator {
+ public:
+  __device__ handle_creator() : grid_(grid_number()) {}
+  /// Returns whether that grid is running, and counts the broken rule if not.
+  __device__ bool is_running(broken_rule rule, const char* function) const {
+    if (grid_ == grid_number()) return true;
+    count_broken_rule(rule, function);
+    return false;
+  }
+
+ private:
+  unsigned long long grid_;
+};
 
 // ---- messages -----------------------------------------------------------------------------------
 
@@ -164,24 +173,21 @@ __device__ inline bool check_creator(unsigned long long creator, broken_rule rul
     return '(' + std::to_string(i.x) + ',' + std::to_string(i.y) + ',' + std::to_string(i.z) + ')';
   };
   const std::string where = "block " + text(seen.block) + ", thread " + text(seen.thread);
-  const auto broken = [&](const char* rule, const char* what) {
+  const auto broken = [&](const char* rule, const std::string& what) {
     return std::string(rule) + ": kernel " + seen.kernel + ", " + where + ": " + what;
   };
-  const std::string number = std::to_string(seen.argument);
+  const auto passes = [&](const char* rule, const std::string& what) {
+    return broken(rule,
+                  "passes its child " + what + " in argument " + std::to_string(seen.argument));
+  };
   constexpr auto outside = "stream or event used outside its grid";
   switch (seen.rule) {
     case broken_rule::passes_local_pointer:
-      return broken("local pointer passed to a child",
-                    "passes its child a pointer to local memory in argument ") +
-             number;
+      return passes("local pointer passed to a child", "a pointer to local memory");
     case broken_rule::passes_shared_pointer:
-      return broken("shared pointer passed to a child",
-                    "passes its child a pointer to shared memory in argument ") +
-             number;
-    case broken_rule::passes_stream:
-      return broken(outside, "passes its child a stream in argument ") + number;
-    case broken_rule::passes_event:
-      return broken(outside, "passes its child an event in argument ") + number;
+      return passes("shared pointer passed to a child", "a pointer to shared memory");
+    case broken_rule::passes_stream: return passes(outside, "a stream");
+    case broken_rule::passes_event: return passes(outside, "an event");
     case broken_rule::uses_foreign_stream:
       return broken(outside, "uses a stream that another grid created");
     case broken_rule::uses_foreign_event:
@@ -192,8 +198,15 @@ __device__ inline bool check_creator(unsigned long long creator, broken_rule rul
                                 static_cast<cudaError_t>(seen.error));
 }
 
-}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD
+#else
+
+/// Without -DRAMIFY_CHECK=1 nothing is recorded or checked.
+struct handle_creator {
+  __device__ bool is_running(broken_rule, const char*) const { return true; }
+};
+
 #endif
+}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD
 
 namespace ramify::inline RAMIFY_BUILD {
 

@@ -60,31 +60,22 @@ class device_stream {
   device_stream(const device_stream&) = delete;
   device_stream& operator=(const device_stream&) = delete;
 
-#if RAMIFY_CHECK
+  /// Returns the handle, for launch().
   __device__ cudaStream_t get(const char* function = __builtin_FUNCTION()) const {
     return is_ours(function) ? stream_ : nullptr;
   }
+  /// Makes later work in this stream wait for the work before the last record of `event`.
   [[nodiscard]] __device__ cudaError_t wait(cudaEvent_t event,
                                             const char* function = __builtin_FUNCTION()) const {
     return is_ours(function) ? cudaStreamWaitEvent(stream_, event, 0) : cudaErrorNotPermitted;
   }
+  /// Returns whether `function`, which runs now, may use the stream; see check_rules().
   __device__ bool is_ours(const char* function) const {
-    return !made_ ||
-           detail::check_creator(grid_, detail::broken_rule::uses_foreign_stream, function);
+    return !made_ || creator_.is_running(detail::broken_rule::uses_foreign_stream, function);
   }
-#else
-  /// Returns the handle, for launch().
-  __device__ cudaStream_t get() const { return stream_; }
-  /// Makes later work in this stream wait for the work before the last record of `event`.
-  [[nodiscard]] __device__ cudaError_t wait(cudaEvent_t event) const {
-    return cudaStreamWaitEvent(stream_, event, 0);
-  }
-#endif
 
  private:
-#if RAMIFY_CHECK
-  unsigned long long grid_ = detail::grid_number();
-#endif
+  [[no_unique_address]] detail::handle_creator creator_;
   cudaStream_t stream_ = nullptr;
   bool made_ = false;
 };
@@ -103,31 +94,23 @@ class device_event {
 
   /// True if the device runtime could create the event.
   __device__ explicit operator bool() const { return event_ != nullptr; }
-#if RAMIFY_CHECK
+  /// Returns the handle, for device_stream::wait(); null if the event was not created.
   __device__ cudaEvent_t get(const char* function = __builtin_FUNCTION()) const {
     return is_ours(function) ? event_ : nullptr;
   }
+  /// Records the event after the current work in `stream`.
   [[nodiscard]] __device__ cudaError_t record(const device_stream& stream,
                                               const char* function = __builtin_FUNCTION()) const {
     if (!is_ours(function) || !stream.is_ours(function)) return cudaErrorNotPermitted;
     return cudaEventRecord(event_, stream.get(function));
   }
-  __device__ bool is_ours(const char* function) const {
-    return detail::check_creator(grid_, detail::broken_rule::uses_foreign_event, function);
-  }
-#else
-  /// Returns the handle, for device_stream::wait(); null if the event was not created.
-  __device__ cudaEvent_t get() const { return event_; }
-  /// Records the event after the current work in `stream`.
-  [[nodiscard]] __device__ cudaError_t record(const device_stream& stream) const {
-    return cudaEventRecord(event_, stream.get());
-  }
-#endif
 
  private:
-#if RAMIFY_CHECK
-  unsigned long long grid_ = detail::grid_number();
-#endif
+  __device__ bool is_ours(const char* function) const {
+    return creator_.is_running(detail::broken_rule::uses_foreign_event, function);
+  }
+
+  [[no_unique_address]] detail::handle_creator creator_;
   cudaEvent_t event_ = nullptr;
 };
 

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/error.hpp>
 #include <ramify/runtime/grid_trace.cuh>
@@ -63,10 +64,8 @@ class trace_recorder {
   ///         times of another clock; unavailable while `stream` is being captured; cuda_error
   trace_recorder(launch_trace* into, cudaStream_t stream) {
     if (into == nullptr) return;
-    if (into->capacity == 0 || into->capacity > max_capacity) {
-      throw std::invalid_argument("launch_trace.capacity is " + std::to_string(into->capacity) +
-                                  "; it must be in [1, 2^24]");
-    }
+    check_field(into->capacity >= 1 && into->capacity <= max_capacity, "launch_trace.capacity",
+                into->capacity, "in [1, 2^24]");
     constexpr backend here = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;
 #if RAMIFY_ON_CUDA
     constexpr bool steps = false;

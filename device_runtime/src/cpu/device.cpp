@@ -160,21 +160,10 @@ cudaError_t device::launch_from_block(block& parent, launch_request request, str
   return cudaSuccess;
 }
 
-void device::block_begins(grid& g) {
-  if (g.has_begun.exchange(true, std::memory_order_relaxed)) return;
-  const std::lock_guard lock(mutex_);
-  ++grids_begun_;
-}
-
 void device::release_slot(grid& g) {
   pending_ -= g.pool_slots;
   g.owner->slots_held -= g.pool_slots;
   g.pool_slots = 0;
-}
-
-std::uint64_t device::grids_begun() const {
-  const std::lock_guard lock(mutex_);
-  return grids_begun_;
 }
 
 // ---- failures that tests request ---------------------------------------------------------------
@@ -305,7 +294,7 @@ bool device::release(void* memory) {
 void device::reset() {
   const std::lock_guard lock(mutex_);
   for (void* memory : allocations_) ::operator delete(memory, device_alignment);
-  for (void* piece : heap_pieces_) ::operator delete(piece);
+  for (const auto& [piece, bytes] : heap_pieces_) ::operator delete(piece);
   allocations_.clear();
   heap_pieces_.clear();
   streams_.clear();
@@ -319,40 +308,30 @@ void device::reset() {
   ++resets_;
 }
 
-// A header before each piece of the heap stores its size.
-constexpr std::size_t heap_header = alignof(std::max_align_t);
+// Each piece of the heap also takes this many bytes.
+constexpr std::size_t heap_overhead = alignof(std::max_align_t);
 
 void* device::heap_allocate(std::size_t bytes) {
-  {
-    const std::lock_guard lock(mutex_);
-    const std::size_t available = heap_limit_ - std::min(heap_used_, heap_limit_);
-    if (available < heap_header || bytes > available - heap_header) return nullptr;
-    heap_used_ += bytes + heap_header;
-  }
-  auto* piece = static_cast<std::byte*>(::operator new(bytes + heap_header, std::nothrow));
   const std::lock_guard lock(mutex_);
+  const std::size_t available = heap_limit_ - std::min(heap_used_, heap_limit_);
+  if (available < heap_overhead || bytes > available - heap_overhead) return nullptr;
+  void* const piece = ::operator new(bytes, std::nothrow);
   try {
-    if (piece != nullptr) heap_pieces_.insert(piece);
+    if (piece != nullptr) heap_pieces_[piece] = bytes + heap_overhead;
   } catch (const std::bad_alloc&) {
-    ::operator delete(std::exchange(piece, nullptr));
-  }
-  if (piece == nullptr) {
-    heap_used_ -= bytes + heap_header;
+    ::operator delete(piece);
     return nullptr;
   }
-  new (piece) std::size_t(bytes);
-  return piece + heap_header;
+  if (piece != nullptr) heap_used_ += bytes + heap_overhead;
+  return piece;
 }
 
 void device::heap_free(void* memory) {
-  if (memory == nullptr) return;
-  std::byte* piece = static_cast<std::byte*>(memory) - heap_header;
-  {
-    const std::lock_guard lock(mutex_);
-    heap_pieces_.erase(piece);
-    heap_used_ -= *std::launder(reinterpret_cast<std::size_t*>(piece)) + heap_header;
-  }
-  ::operator delete(piece);
+  const std::lock_guard lock(mutex_);
+  const auto piece = heap_pieces_.extract(memory);
+  if (piece.empty()) return;  // null, or cudaDeviceReset() has freed it
+  heap_used_ -= piece.mapped();
+  ::operator delete(memory);
 }
 
 // ---- configuration -----------------------------------------------------------------------------

@@ -38,12 +38,14 @@ class device {
   builtins::cudaError_t launch_from_block(block&, launch_request, stream_state* stream, bool tail);
 
   /// Must be called before each block of `g` runs. The first call counts `g` as begun.
-  void block_begins(grid& g);
+  void block_begins(grid& g) {
+    if (!g.has_begun.exchange(true, std::memory_order_relaxed)) ++grids_begun_;
+  }
   /// Must be called after each block of `g` ends. The last call starts the grids that waited for
   /// `g`.
   void block_ended(const grid_ptr& g);
 
-  [[nodiscard]] std::uint64_t grids_begun() const;
+  [[nodiscard]] std::uint64_t grids_begun() const { return grids_begun_; }
 
   // ---- failures that tests request ----
   /// Counts a CUDA call of the host. Returns the error that executor_config.failing_call requests
@@ -116,18 +118,18 @@ class device {
   std::mutex one_run_at_a_time_;  // held during a run of a reproducible schedule
   executor_config config_;
   std::atomic<schedule> order_ = schedule::parallel;  // equals config_.order
-  std::unordered_map<std::uintptr_t, stream_state> streams_;
-  std::unordered_map<std::uintptr_t, event_state> events_;
+  std::unordered_map<builtins::cudaStream_t, stream_state> streams_;
+  std::unordered_map<builtins::cudaEvent_t, event_state> events_;
   std::unordered_map<const void*, std::size_t> shared_of_;  // by kernel: bytes from allow_shared()
   // The names of kernels, for a signal handler, which cannot look them up.
   std::unordered_map<const void*, std::string> kernel_names_;
   std::uintptr_t next_handle_ = 16;  // after the reserved handles
   std::uint64_t next_grid_ = 1;
-  std::uint64_t grids_begun_ = 0;
+  std::atomic<std::uint64_t> grids_begun_ = 0;
   std::uint64_t launches_from_kernels_ = 0;  // since config_ was set
   std::uint64_t host_calls_ = 0;             // since config_ was set
   std::unordered_set<void*> allocations_;
-  std::unordered_set<void*> heap_pieces_;
+  std::unordered_map<void*, std::size_t> heap_pieces_;  // and their bytes, with the overhead
   std::atomic<std::uint64_t> resets_ = 0;
   std::size_t pending_limit_ = default_pending_limit;
   std::size_t pending_ = 0;

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <memory>
+#include <ramify/runtime/report.hpp>
 #include <sstream>
 #include <utility>
 
@@ -74,16 +75,10 @@ std::uint64_t resets() { return device::instance().resets(); }
 std::uint64_t live_objects() { return device::instance().live_objects(); }
 
 std::string_view to_string(rule r) {
-  switch (r) {
-    case rule::local_pointer: return "local pointer passed to a child";
-    case rule::shared_pointer: return "shared pointer passed to a child";
-    case rule::foreign_stream: return "stream or event used outside its grid";
-    case rule::divergent_barrier: return "divergent barrier";
-    case rule::ignored_launch_failure: return "failed launch ignored";
-    case rule::host_only_call: return "call that only the host may make";
-    case rule::endless_recursion: return "endless recursion of launches";
-  }
-  return "unknown rule";
+  return choice_name(
+      r, {"local pointer passed to a child", "shared pointer passed to a child",
+          "stream or event used outside its grid", "divergent barrier", "failed launch ignored",
+          "call that only the host may make", "endless recursion of launches"});
 }
 
 rule_violation::rule_violation(rule broken, std::string kernel, std::string where,

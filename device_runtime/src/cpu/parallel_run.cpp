@@ -51,10 +51,8 @@ void run_ready_grids(crew& c, std::unique_lock<std::mutex>& lock) {
   }
 }
 
-/// Runs in a worker thread, and gets the address of the thread's own crew_ptr.
-void help(void* argument) {
-  const std::unique_ptr<crew_ptr> own(static_cast<crew_ptr*>(argument));
-  crew& c = **own;
+/// Runs in a worker thread.
+void help(crew& c) {
   std::unique_lock lock(c.mutex);
   if (c.of_run == nullptr) return;
   --c.requested;
@@ -111,11 +109,11 @@ class parallel_run final : public run {
         if (crew_->helpers + crew_->requested >= max_helpers_) return;
         ++crew_->requested;
       }
-      auto* const own = new (std::nothrow) crew_ptr(crew_);
-      if (own == nullptr) return;
-      if (!call_in_worker(max_helpers_, help, own)) {
-        delete own;
-        return;  // `requested` stays as it is: this run requests no worker in its place
+      // If a call fails, `requested` stays as it is: this run requests no worker in its place.
+      try {
+        if (!call_in_worker(max_helpers_, [own = crew_] { help(*own); })) return;
+      } catch (const std::bad_alloc&) {
+        return;
       }
     }
   }

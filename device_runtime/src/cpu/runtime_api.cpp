@@ -37,11 +37,16 @@ cudaError_t keep(cudaError_t error) {
 cudaError_t begin_call() { return keep(device::instance().begin_call()); }
 
 /// Throws if a kernel calls. `call` is the name of the function.
-void require_host(const char* call) {
+void require_host(const char* call = __builtin_FUNCTION()) {
   block* const here = block::current();
   if (here == nullptr) return;
   here->violate(rule::host_only_call,
                 "calls " + std::string(call) + "(), which nvcc does not compile in a kernel");
+}
+
+cudaError_t begin_host_call(const char* call = __builtin_FUNCTION()) {
+  require_host(call);
+  return begin_call();
 }
 
 /// Returns the result of `make`, or cudaErrorMemoryAllocation if it throws std::bad_alloc.
@@ -67,15 +72,6 @@ cudaError_t destroy(Handle handle) {
 // More than any device has. A sanitizer would end the program on a larger request.
 constexpr std::size_t max_allocation = std::size_t{1} << 39;
 
-cudaError_t allocate(void** memory, std::size_t bytes) {
-  if (const cudaError_t failure = begin_call()) return failure;
-  if (bytes > max_allocation) return keep(cudaErrorMemoryAllocation);
-  void* const allocated = bytes == 0 ? nullptr : device::instance().allocate(bytes);
-  if (allocated == nullptr && bytes != 0) return keep(cudaErrorMemoryAllocation);
-  *memory = allocated;
-  return cudaSuccess;
-}
-
 cudaError_t release(void* memory) {
   if (memory != nullptr && !device::instance().release(memory)) {
     return keep(cudaErrorInvalidValue);
@@ -99,21 +95,12 @@ cudaError_t submit_memory_operation(std::function<void()> operation, cudaStream_
   return submit({std::move(operation), name, dim3(1), dim3(1), 0, written_at}, stream, arguments);
 }
 
-/// Returns whether the host may use `stream`: the NULL stream, or a stream that the host created.
-bool is_stream_of_host(cudaStream_t stream) {
-  return stream == nullptr || device::instance().find(stream, 0).state != nullptr;
-}
-
-cudaError_t status_of_stream(cudaStream_t stream, const char* call) {
-  require_host(call);
-  if (const cudaError_t failure = begin_call()) return failure;
-  return keep(is_stream_of_host(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
-}
-
-cudaError_t status_of_event(cudaEvent_t event, const char* call) {
-  require_host(call);
-  if (const cudaError_t failure = begin_call()) return failure;
-  const bool valid = device::instance().find(event, 0).state != nullptr;
+/// Returns whether the host may use a stream or an event, as an error code. All its work is done.
+template <class Handle>
+cudaError_t status_of(Handle handle, const char* call = __builtin_FUNCTION()) {
+  if (const cudaError_t failure = begin_host_call(call)) return failure;
+  const bool is_null_stream = std::is_same_v<Handle, cudaStream_t> && handle == nullptr;
+  const bool valid = is_null_stream || device::instance().find(handle, 0).state != nullptr;
   return keep(valid ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
@@ -134,6 +121,7 @@ const char* cudaGetErrorName(cudaError_t error) {
     case cudaErrorUnsupportedLimit: return "cudaErrorUnsupportedLimit";
     case cudaErrorInvalidResourceHandle: return "cudaErrorInvalidResourceHandle";
     case cudaErrorLaunchFailure: return "cudaErrorLaunchFailure";
+    case cudaErrorNotPermitted: return "cudaErrorNotPermitted";
     case cudaErrorNotSupported: return "cudaErrorNotSupported";
     case cudaErrorUnknown: return "cudaErrorUnknown";
   }
@@ -152,6 +140,7 @@ const char* cudaGetErrorString(cudaError_t error) {
     case cudaErrorUnsupportedLimit: return "limit is not supported on this architecture";
     case cudaErrorInvalidResourceHandle: return "invalid resource handle";
     case cudaErrorLaunchFailure: return "unspecified launch failure";
+    case cudaErrorNotPermitted: return "operation not permitted";
     case cudaErrorNotSupported: return "operation not supported";
     case cudaErrorUnknown: return "unknown error";
   }
@@ -174,7 +163,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
 }
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream) {
-  require_host("cudaStreamCreate");
+  require_host();
   return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
 }
 
@@ -183,13 +172,8 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return keep(destroy(stream));
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return status_of_stream(stream, "cudaStreamSynchronize");
-}
-
-cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return status_of_stream(stream, "cudaStreamQuery");
-}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return status_of(stream); }
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return status_of(stream); }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (const cudaError_t failure = begin_call()) return failure;
@@ -212,7 +196,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  require_host("cudaEventCreate");
+  require_host();
   return cudaEventCreateWithFlags(event, cudaEventDefault);
 }
 
@@ -225,15 +209,11 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return cudaSuccess;
 }
 
-cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return status_of_event(event, "cudaEventSynchronize");
-}
-
-cudaError_t cudaEventQuery(cudaEvent_t event) { return status_of_event(event, "cudaEventQuery"); }
+cudaError_t cudaEventSynchronize(cudaEvent_t event) { return status_of(event); }
+cudaError_t cudaEventQuery(cudaEvent_t event) { return status_of(event); }
 
 cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t begin, cudaEvent_t end) {
-  require_host("cudaEventElapsedTime");
-  if (const cudaError_t failure = begin_call()) return failure;
+  if (const cudaError_t failure = begin_host_call()) return failure;
   return keep(device::instance().elapsed(begin, end, *ms));
 }
 
@@ -244,44 +224,36 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 
 // ---- memory ----
 
-cudaError_t cudaMalloc(void** memory, std::size_t bytes) { return allocate(memory, bytes); }
-cudaError_t cudaFree(void* memory) { return release(memory); }
-
-cudaError_t cudaMallocHost(void** memory, std::size_t bytes, unsigned) {
-  require_host("cudaMallocHost");
-  return allocate(memory, bytes);
+cudaError_t allocate_untyped(void** memory, std::size_t bytes, const char* host_only) {
+  if (host_only != nullptr) require_host(host_only);
+  if (const cudaError_t failure = begin_call()) return failure;
+  if (bytes > max_allocation) return keep(cudaErrorMemoryAllocation);
+  void* const allocated = bytes == 0 ? nullptr : device::instance().allocate(bytes);
+  if (allocated == nullptr && bytes != 0) return keep(cudaErrorMemoryAllocation);
+  *memory = allocated;
+  return cudaSuccess;
 }
 
+cudaError_t cudaFree(void* memory) { return release(memory); }
+
 cudaError_t cudaFreeHost(void* memory) {
-  require_host("cudaFreeHost");
+  require_host();
   return release(memory);
 }
 
-cudaError_t cudaMallocManaged(void** memory, std::size_t bytes, unsigned) {
-  require_host("cudaMallocManaged");
-  return allocate(memory, bytes);
-}
-
-cudaError_t cudaMallocAsync(void** memory, std::size_t bytes, cudaStream_t) {
-  require_host("cudaMallocAsync");
-  return allocate(memory, bytes);
-}
-
 cudaError_t cudaFreeAsync(void* memory, cudaStream_t) {
-  require_host("cudaFreeAsync");
+  require_host();
   return release(memory);
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
-  require_host("cudaMemcpy");
-  if (const cudaError_t failure = begin_call()) return failure;
+  if (const cudaError_t failure = begin_host_call()) return failure;
   if (bytes != 0) std::memmove(to, from, bytes);
   return cudaSuccess;
 }
 
 cudaError_t cudaMemset(void* memory, int value, std::size_t bytes) {
-  require_host("cudaMemset");
-  if (const cudaError_t failure = begin_call()) return failure;
+  if (const cudaError_t failure = begin_host_call()) return failure;
   if (bytes != 0) std::memset(memory, value, bytes);
   return cudaSuccess;
 }
@@ -303,8 +275,7 @@ cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStre
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
-  require_host("cudaMemGetInfo");
-  if (const cudaError_t failure = begin_call()) return failure;
+  if (const cudaError_t failure = begin_host_call()) return failure;
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   *free = page * static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES));
   *total = page * static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES));
@@ -326,14 +297,12 @@ cudaError_t cudaGetDeviceCount(int* count) {
 }
 
 cudaError_t cudaSetDevice(int device) {
-  require_host("cudaSetDevice");
-  if (const cudaError_t failure = begin_call()) return failure;
+  if (const cudaError_t failure = begin_host_call()) return failure;
   return keep(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  require_host("cudaGetDeviceProperties");
-  if (const cudaError_t failure = begin_call()) return failure;
+  if (const cudaError_t failure = begin_host_call()) return failure;
   if (device != 0) return keep(cudaErrorInvalidDevice);
   *properties = {.name = "Ramify CPU executor",
                  .totalGlobalMem = 0,
@@ -350,14 +319,10 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   return cudaMemGetInfo(&free, &properties->totalGlobalMem);
 }
 
-cudaError_t cudaDeviceSynchronize() {
-  require_host("cudaDeviceSynchronize");
-  if (const cudaError_t failure = begin_call()) return failure;
-  return cudaSuccess;
-}
+cudaError_t cudaDeviceSynchronize() { return begin_host_call(); }
 
 cudaError_t cudaDeviceReset() {
-  require_host("cudaDeviceReset");
+  require_host();
   device::instance().reset();
   last_error() = cudaSuccess;
   return cudaSuccess;
@@ -369,8 +334,7 @@ cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit which) {
 }
 
 cudaError_t cudaDeviceSetLimit(cudaLimit which, std::size_t value) {
-  require_host("cudaDeviceSetLimit");
-  if (const cudaError_t failure = begin_call()) return failure;
+  if (const cudaError_t failure = begin_host_call()) return failure;
   return keep(device::instance().set_limit(which, value));
 }
 

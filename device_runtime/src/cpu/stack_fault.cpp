@@ -30,21 +30,11 @@ class fixed_text {
     append(std::string_view(digits.data(), end));
   }
   void append(const builtins::uint3& index) {
-    append("(");
-    append(index.x);
-    append(",");
-    append(index.y);
-    append(",");
-    append(index.z);
-    append(")");
+    append_all("(", index.x, ",", index.y, ",", index.z, ")");
   }
-  /// Appends the kernel, the block and the thread that the calling thread runs.
-  void append_place(const block& here) {
-    append(*here.owner()->kernel_name);
-    append(", block ");
-    append(builtins::blockIdx);
-    append(", thread ");
-    append(builtins::threadIdx);
+  template <class... Parts>
+  void append_all(const Parts&... parts) {
+    (append(parts), ...);
   }
   void print() const {
     // A failure cannot be reported.
@@ -56,26 +46,25 @@ class fixed_text {
   std::size_t size_ = 0;
 };
 
+/// Prints `fault`, the kernel, block and thread that the calling thread runs, and `more`.
+template <class... More>
+void print_fault(const block& here, const char* fault, const More&... more) {
+  fixed_text text;
+  text.append_all("\nramify, CPU executor: ", fault, " in kernel ", *here.owner()->kernel_name,
+                  ", block ", builtins::blockIdx, ", thread ", builtins::threadIdx, more..., "\n");
+  text.print();
+}
+
 struct sigaction former_action;
 
 void on_fault(int signal, siginfo_t* info, void* /*context*/) {
   const block* const here = block::current();
   if (here != nullptr && here->is_stack_overflow(info->si_addr)) {
-    fixed_text text;
-    text.append("\nramify, CPU executor: stack overflow in kernel ");
-    text.append_place(*here);
-    text.append(": the stack of a thread has ");
-    text.append(here->stack_bytes());
-    text.append(
-        " bytes. Use smaller local arrays or less recursion, or raise the limit with "
-        "launch_limits.stack_bytes (cudaLimitStackSize).\n");
-    text.print();
+    print_fault(*here, "stack overflow", ": the stack of a thread has ", here->stack_bytes(),
+                " bytes. Use smaller local arrays or less recursion, or raise the limit with "
+                "launch_limits.stack_bytes (cudaLimitStackSize).");
   } else if (here != nullptr && info->si_code > 0) {
-    fixed_text text;
-    text.append("\nramify, CPU executor: access to an invalid address in kernel ");
-    text.append_place(*here);
-    text.append("\n");
-    text.print();
+    print_fault(*here, "access to an invalid address");
   }
   // The instruction faults again after the return and reaches the former handler.
   sigaction(signal, &former_action, nullptr);

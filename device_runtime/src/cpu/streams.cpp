@@ -15,17 +15,12 @@ using namespace builtins;
 
 namespace {
 
-template <class Handle>
-std::uintptr_t number_of(Handle handle) {
-  return reinterpret_cast<std::uintptr_t>(handle);
-}
-
 /// Adds an entry with handle `number` to `map`, and to the list `handles` of the grid `owner`
 /// (null: the host).
 template <class Handle, class Map>
 Handle make_in(Map& map, std::uintptr_t number, grid* owner, std::vector<Handle> grid::*handles) {
   const auto handle = reinterpret_cast<Handle>(number);  // NOLINT(performance-no-int-to-ptr)
-  auto& made = map[number];
+  auto& made = map[handle];
   if (owner != nullptr) {
     made.owner = owner->id;
     made.of_run = owner->owner;
@@ -34,29 +29,25 @@ Handle make_in(Map& map, std::uintptr_t number, grid* owner, std::vector<Handle>
   return handle;
 }
 
-/// Returns why the grid `user` (0: the host) must not use a stream or event, or null if it may.
-template <class State>
-const char* fault_of(const State& state, std::uint64_t user) {
-  if (user != 0 && state.of_run == nullptr) return "that the host created";
-  if (state.owner != user) return "that another grid created";
-  return state.destroyed ? "that was destroyed" : nullptr;
+/// Returns the state of a handle, or why the grid `user` (0: the host) must not use it.
+template <class Map>
+lookup_result<typename Map::mapped_type> find_in(Map& map, typename Map::key_type handle,
+                                                 std::uint64_t user) {
+  const auto entry = map.find(handle);
+  if (entry == map.end()) return {nullptr, "that does not exist"};
+  auto& state = entry->second;
+  if (user != 0 && state.of_run == nullptr) return {nullptr, "that the host created"};
+  if (state.owner != user) return {nullptr, "that another grid created"};
+  if (state.destroyed) return {nullptr, "that was destroyed"};
+  return {&state, nullptr};
 }
 
-template <class Map, class Handle>
-auto find_in(Map& map, Handle handle, std::uint64_t user) {
-  const auto entry = map.find(number_of(handle));
-  using state = typename Map::mapped_type;
-  if (entry == map.end()) return lookup_result<state>{nullptr, "that does not exist"};
-  const char* const fault = fault_of(entry->second, user);
-  return lookup_result<state>{fault == nullptr ? &entry->second : nullptr, fault};
-}
-
-template <class Map, class Handle>
-bool destroy_in(Map& map, Handle handle, std::uint64_t user) {
+template <class Map>
+bool destroy_in(Map& map, typename Map::key_type handle, std::uint64_t user) {
   const lookup_result found = find_in(map, handle, user);
   if (found.state == nullptr) return false;
   found.state->destroyed = true;
-  if (user == 0) map.erase(number_of(handle));
+  if (user == 0) map.erase(handle);
   return true;
 }
 
@@ -69,9 +60,9 @@ cudaStream_t device::make_stream(grid* owner) {
 
 cudaEvent_t device::make_event(grid* owner, bool has_time) {
   const std::lock_guard lock(mutex_);
-  const std::uintptr_t number = next_handle_++;
-  events_[number].has_time = has_time;
-  return make_in(events_, number, owner, &grid::events);
+  const cudaEvent_t made = make_in(events_, next_handle_++, owner, &grid::events);
+  events_[made].has_time = has_time;
+  return made;
 }
 
 lookup_result<stream_state> device::find(cudaStream_t handle, std::uint64_t user) {
@@ -95,8 +86,8 @@ bool device::destroy(cudaEvent_t handle, std::uint64_t user) {
 }
 
 void device::forget_handles(const grid& g) {
-  for (const cudaStream_t handle : g.streams) streams_.erase(number_of(handle));
-  for (const cudaEvent_t handle : g.events) events_.erase(number_of(handle));
+  for (const cudaStream_t handle : g.streams) streams_.erase(handle);
+  for (const cudaEvent_t handle : g.events) events_.erase(handle);
 }
 
 void device::record(event_state& event, stream_state& stream) {

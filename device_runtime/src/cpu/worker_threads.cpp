@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 namespace ramify::cpu {
 namespace {
@@ -19,9 +20,9 @@ namespace {
 class thread_pool {
  public:
   /// See call_in_worker().
-  bool call(unsigned max_threads, void (*function)(void*), void* argument) {
+  bool call(unsigned max_threads, std::function<void()> function) {
     const std::lock_guard lock(mutex_);
-    calls_.push_back({function, argument});
+    calls_.push_back(std::move(function));
     if (calls_.size() > idle_ && threads_ < max_threads && !start_thread() && threads_ == 0) {
       calls_.pop_back();
       return false;
@@ -31,11 +32,6 @@ class thread_pool {
   }
 
  private:
-  struct pending_call {
-    void (*function)(void*);
-    void* argument;
-  };
-
   /// Returns false if the system has no thread or no memory for it.
   bool start_thread() noexcept {
     try {
@@ -53,10 +49,11 @@ class thread_pool {
     for (;;) {
       changed_.wait(lock, [this] { return !calls_.empty(); });
       --idle_;
-      const pending_call next = calls_.front();
+      std::function<void()> next = std::move(calls_.front());
       calls_.pop_front();
       lock.unlock();
-      next.function(next.argument);
+      next();
+      next = nullptr;
       lock.lock();
       ++idle_;
     }
@@ -64,7 +61,7 @@ class thread_pool {
 
   std::mutex mutex_;
   std::condition_variable changed_;  // a call was added
-  std::deque<pending_call> calls_;
+  std::deque<std::function<void()>> calls_;
   unsigned threads_ = 0;
   unsigned idle_ = 0;  // threads that wait for a call, or that have just been started
 };
@@ -77,13 +74,9 @@ unsigned worker_count(unsigned workers) noexcept {
   return workers == 0 ? cores : std::min(workers, std::max(max_workers, cores));
 }
 
-bool call_in_worker(unsigned max_threads, void (*function)(void*), void* argument) noexcept {
-  try {
-    static auto& pool = *new thread_pool;  // worker threads outlive main
-    return pool.call(max_threads, function, argument);
-  } catch (const std::exception&) {  // no memory for the call
-    return false;
-  }
+bool call_in_worker(unsigned max_threads, std::function<void()> function) {
+  static auto& pool = *new thread_pool;  // worker threads outlive main
+  return pool.call(max_threads, std::move(function));
 }
 
 }  // namespace ramify::cpu

@@ -4,18 +4,19 @@
 /// \file
 /// The worker threads of schedule::parallel. All runs of the process share them.
 
+#include <functional>
+
 namespace ramify::cpu {
 
 /// Returns the number of threads that run blocks at a time, the calling thread included: `workers`,
 /// but at most 256 or one per core, whichever is more. 0: one per core.
 [[nodiscard]] unsigned worker_count(unsigned workers) noexcept;
 
-/// Passes `function(argument)` to a worker thread and returns. The function must not throw.
+/// Passes `function` to a worker thread and returns. The function must not throw.
 ///
 /// Starts a worker thread if all of them are busy and fewer than `max_threads` exist. Returns false
-/// if no memory is left for the call, or if there is no worker thread and none can be started. The
-/// function will not be called then.
-[[nodiscard]] bool call_in_worker(unsigned max_threads, void (*function)(void*),
-                                  void* argument) noexcept;
+/// if there is no worker thread and none can be started; the function will not be called then.
+/// \throws std::bad_alloc if no memory is left for the call
+[[nodiscard]] bool call_in_worker(unsigned max_threads, std::function<void()> function);
 
 }  // namespace ramify::cpu

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <numeric>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -15,23 +14,13 @@ namespace {
 
 using nlohmann::json;
 
-/// Returns the indices of the grids, sorted by begin. A recorded trace is sorted already.
-std::vector<std::size_t> by_begin(const std::vector<traced_grid>& grids) {
-  std::vector<std::size_t> order(grids.size());
-  std::iota(order.begin(), order.end(), std::size_t(0));
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return grids[a].begin < grids[b].begin; });
-  return order;
-}
-
-/// Assigns each grid the first track on which no grid runs.
-std::vector<std::size_t> assign_tracks(const std::vector<traced_grid>& grids,
-                                       const std::vector<std::size_t>& order) {
+/// Assigns each grid the first track on which no grid runs. The grids are in order of their begin.
+std::vector<std::size_t> assign_tracks(const std::vector<traced_grid>& grids) {
   using busy = std::pair<std::uint64_t, std::size_t>;  // end, track
   std::priority_queue<busy, std::vector<busy>, std::greater<>> running;
   std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> free;
   std::vector<std::size_t> tracks(grids.size());
-  for (const std::size_t i : order) {
+  for (std::size_t i = 0; i < grids.size(); ++i) {
     while (!running.empty() && running.top().first <= grids[i].begin) {
       free.push(running.top().second);
       running.pop();
@@ -70,32 +59,24 @@ json arguments(const launch_trace& trace, std::size_t i) {
 class event_writer {
  public:
   event_writer(std::ostream& out, const launch_trace& trace)
-      : out_(out),
-        trace_(trace),
-        order_(by_begin(trace.grids)),
-        tracks_(assign_tracks(trace.grids, order_)) {}
+      : out_(out), trace_(trace), tracks_(assign_tracks(trace.grids)) {}
 
   /// Writes the names and the order of the tracks.
   void write_tracks() {
     const std::size_t track_count =
         tracks_.empty() ? 0 : *std::max_element(tracks_.begin(), tracks_.end()) + 1;
     for (std::size_t track = 0; track < track_count; ++track) {
-      event({{"ph", "M"},
-             {"pid", 1},
-             {"tid", track},
-             {"name", "thread_name"},
-             {"args", {{"name", "track " + std::to_string(track)}}}});
-      event({{"ph", "M"},
-             {"pid", 1},
-             {"tid", track},
-             {"name", "thread_sort_index"},
-             {"args", {{"sort_index", track}}}});
+      const auto describe = [&](const char* what, const json& args) {
+        event({{"ph", "M"}, {"pid", 1}, {"tid", track}, {"name", what}, {"args", args}});
+      };
+      describe("thread_name", {{"name", "track " + std::to_string(track)}});
+      describe("thread_sort_index", {{"sort_index", track}});
     }
   }
 
   /// Writes one slice for each grid.
   void write_slices() {
-    for (const std::size_t i : order_) {
+    for (std::size_t i = 0; i < trace_.grids.size(); ++i) {
       const traced_grid& g = trace_.grids[i];
       event({{"ph", "X"},
              {"pid", 1},
@@ -110,7 +91,7 @@ class event_writer {
 
   /// Writes one arrow for each launch by a kernel.
   void write_arrows() {
-    for (const std::size_t i : order_) {
+    for (std::size_t i = 0; i < trace_.grids.size(); ++i) {
       const std::size_t p = parent_of(trace_, i);
       if (p == traced_grid::no_grid) continue;
       const traced_grid& child = trace_.grids[i];
@@ -141,7 +122,6 @@ class event_writer {
 
   std::ostream& out_;
   const launch_trace& trace_;
-  std::vector<std::size_t> order_;
   std::vector<std::size_t> tracks_;
 };
 

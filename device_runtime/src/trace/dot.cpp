@@ -9,20 +9,12 @@
 namespace ramify {
 namespace {
 
-constexpr std::array streams{launch_stream::host, launch_stream::null, launch_stream::named,
-                             launch_stream::fire_and_forget, launch_stream::tail};
-
-/// Returns the style of an edge. The kinds of streams differ in line style, not only in color.
-std::string_view style_of(launch_stream s) {
-  switch (s) {
-    case launch_stream::host: return "color=\"#5f6b7a\"";
-    case launch_stream::null: return "color=\"#2563c9\"";
-    case launch_stream::named: return "color=\"#8745c9\", style=dashed";
-    case launch_stream::fire_and_forget: return "color=\"#c8580a\", style=dotted, penwidth=1.6";
-    case launch_stream::tail: return "color=\"#0b8a74\", style=bold, arrowhead=vee";
-  }
-  return "";
-}
+/// The styles of edges, by launch_stream. They differ in line style, not only in color.
+constexpr std::array<std::string_view, 5> styles{"color=\"#5f6b7a\"", "color=\"#2563c9\"",
+                                                 "color=\"#8745c9\", style=dashed",
+                                                 "color=\"#c8580a\", style=dotted, penwidth=1.6",
+                                                 "color=\"#0b8a74\", style=bold, arrowhead=vee"};
+std::string_view style_of(launch_stream s) { return styles.at(std::size_t(s)); }
 
 /// Returns the text as a quoted DOT string. A line break in it is a line break in the picture.
 std::string in_quotes(std::string_view text) {
@@ -66,7 +58,7 @@ class dot_writer {
   void write() {
     std::vector<std::map<group_key, sibling_group>::iterator> folded_into(trace_.grids.size(),
                                                                           groups_.end());
-    std::array<bool, streams.size()> used{};
+    std::array<bool, styles.size()> used{};
     out_ << "// " << grids_text(trace_.grids.size()) << ", " << trace_.lost << " lost, route "
          << to_string(trace_.taken) << ", backend " << to_string(trace_.ran_on) << '\n'
          << "digraph launches {\n"
@@ -132,10 +124,10 @@ class dot_writer {
     }
   }
 
-  void write_legend(const std::array<bool, streams.size()>& used) {
+  void write_legend(const std::array<bool, styles.size()>& used) {
     out_ << "  subgraph cluster_legend {\n    label=\"launched into\"; fontsize=10; "
             "color=\"#bbbbbb\";\n";
-    for (const launch_stream s : streams) {
+    for (const launch_stream s : all_choices<launch_stream>()) {
       const auto n = std::to_string(std::size_t(s));
       if (!used[std::size_t(s)]) continue;
       out_ << "    from" << n << " [shape=point];\n    kind" << n

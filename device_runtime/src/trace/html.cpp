@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Writes one page: page.html, page.css and page.js, which CMake puts into page.hpp, and the trace
 // as JSON.
+#include <boost/algorithm/string/replace.hpp>
 #include <map>
 #include <vector>
 
@@ -17,30 +18,17 @@ static_assert(int(launch_stream::host) == 0 && int(launch_stream::null) == 1 &&
 
 /// Escapes text between tags.
 std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&': result += "&amp;"; break;
-      case '<': result += "&lt;"; break;
-      case '>': result += "&gt;"; break;
-      case '"': result += "&quot;"; break;
-      default: result += c;
-    }
-  }
+  std::string result(text);
+  boost::replace_all(result, "&", "&amp;");
+  boost::replace_all(result, "<", "&lt;");
+  boost::replace_all(result, ">", "&gt;");
+  boost::replace_all(result, "\"", "&quot;");
   return result;
 }
 
 /// Returns JSON for a script element, which "</script" or "<!--" in a string would end or change.
 std::string in_script(const nlohmann::json& value) {
-  std::string result;
-  for (const char c : json_text(value)) {
-    if (c == '<') {
-      result += "\\u003c";
-    } else {
-      result += c;
-    }
-  }
-  return result;
+  return boost::replace_all_copy(json_text(value), "<", "\\u003c");
 }
 
 /// The distinct values of a column, each stored once, in order of their first use.
@@ -59,18 +47,6 @@ class dictionary {
   std::map<Value, std::size_t> indices_;
   std::vector<Value> values_;
 };
-
-/// Writes `,"name":[...]` with one number for each grid.
-template <class NumberOf>
-void write_column(std::ostream& out, const launch_trace& trace, std::string_view name,
-                  const NumberOf& number_of) {
-  out << ",\n\"" << name << "\":[";
-  for (std::size_t i = 0; i < trace.grids.size(); ++i) {
-    if (i > 0) out << ',';
-    out << number_of(i);
-  }
-  out << ']';
-}
 
 std::int64_t difference(std::uint64_t to, std::uint64_t from) {
   return static_cast<std::int64_t>(to - from);
@@ -94,8 +70,11 @@ void write_data(std::ostream& out, const launch_trace& trace) {
       << ",\"steps\":" << (trace.counts_steps ? "true" : "false")
       << ",\n\"kernels\":" << in_script(kernels.values())
       << ",\n\"shapes\":" << in_script(shapes.values());
+  // Writes `,"name":[...]` with one number for each grid.
   const auto column = [&](std::string_view name, const auto& number_of) {
-    write_column(out, trace, name, number_of);
+    out << ",\n\"" << name << "\":[";
+    for (std::size_t i = 0; i < grids.size(); ++i) out << (i > 0 ? "," : "") << number_of(i);
+    out << ']';
   };
   column("kernel", [&](std::size_t i) { return kernel[i]; });
   column("shape", [&](std::size_t i) { return shape[i]; });

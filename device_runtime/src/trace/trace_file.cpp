@@ -18,14 +18,10 @@ struct trace_format {
 };
 
 constexpr std::array<trace_format, 3> formats{{
-    {".json", [](std::ostream& out, const launch_trace& trace,
-                 const std::filesystem::path&) { write_chrome_trace(out, trace); }},
-    {".dot", [](std::ostream& out, const launch_trace& trace,
-                const std::filesystem::path&) { write_dot(out, trace); }},
-    {".html",
-     [](std::ostream& out, const launch_trace& trace, const std::filesystem::path& path) {
-       write_html(out, trace, path.stem().string());
-     }},
+    {".json", [](auto& out, const auto& trace, const auto&) { write_chrome_trace(out, trace); }},
+    {".dot", [](auto& out, const auto& trace, const auto&) { write_dot(out, trace); }},
+    {".html", [](auto& out, const auto& trace,
+                 const auto& path) { write_html(out, trace, path.stem().string()); }},
 }};
 
 const trace_format& format_of(const std::filesystem::path& path) {

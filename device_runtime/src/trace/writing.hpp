@@ -12,7 +12,6 @@
 #include <ostream>
 #include <ramify/runtime/launch_trace.hpp>
 #include <string>
-#include <string_view>
 
 namespace ramify {
 

@@ -20,8 +20,7 @@ run_report level_sum_on<this_build>(std::span<const std::uint64_t> numbers,
   auto found = ramify::level_sum(reinterpret_cast<const unsigned long long*>(device_numbers.data()),
                                  numbers.size(), call.stream(), options);
   sum = found.sum;
-  static_cast<run_times&>(found.report) = call.finish();
-  return found.report;
+  return call.finish(found.report);
 }
 
 }  // namespace ramify::detail::facade
