@@ -121,10 +121,11 @@ inline branch_and_bound_report expect_best(const cost_tree& tree, const best_lea
 /// row has its queen on the i-th column, if that column is in the mask `first_row`.
 __global__ void search_by_one_warp(unsigned n, std::uint32_t first_row,
                                    ramify::queens_counts* counts) {
+  __shared__ ramify::detail::branch_and_bound::queens_stacks stacks;
   const std::uint32_t all = (std::uint32_t{1} << n) - 1;
   const std::uint32_t queen = first_row & std::uint32_t{1} << threadIdx.x;
   counts[threadIdx.x] = ramify::detail::branch_and_bound::count_lowest_rows(
-      ramify::full_warp_mask, queen == 0 ? 0 : all & ~queen, queen << 1, queen >> 1);
+      ramify::full_warp_mask, queen == 0 ? 0 : all & ~queen, queen << 1, queen >> 1, stacks);
 }
 
 /// Counts the solutions of `n` queens and the boards below this one, itself included, by a

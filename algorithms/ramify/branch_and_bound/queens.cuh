@@ -64,13 +64,15 @@ struct queens_expand {
 /// Counts a board, and all boards below a leaf. The lanes of a warp that visit leaves together
 /// share their work.
 struct queens_visit {
+  using shared_memory = queens_stacks;
   queens_expand tree;
 
-  [[nodiscard]] __device__ queens_counts operator()(const queens_node& n, unsigned) const {
+  [[nodiscard]] __device__ queens_counts operator()(const queens_node& n, unsigned,
+                                                    queens_stacks& stacks) const {
     queens_counts counts{n.columns == tree.all ? std::uint64_t{1} : 0, 1};
     if (tree.leaf_rows > 0 && tree.is_leaf(n)) {
       const auto below =
-          count_lowest_rows(__activemask(), tree.all & ~n.columns, n.falling, n.rising);
+          count_lowest_rows(__activemask(), tree.all & ~n.columns, n.falling, n.rising, stacks);
       counts.solutions += below.solutions;
       counts.nodes += below.nodes;
     }

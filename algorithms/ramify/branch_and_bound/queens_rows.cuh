@@ -174,8 +174,8 @@ struct queens_lane {
 [[nodiscard]] __device__ inline queens_counts count_lowest_rows(unsigned lanes,
                                                                 std::uint32_t columns,
                                                                 std::uint32_t falling,
-                                                                std::uint32_t rising) {
-  __shared__ queens_stacks stacks;
+                                                                std::uint32_t rising,
+                                                                queens_stacks& stacks) {
   queens_lane lane{&stacks};
   lane.load(columns, falling, rising, ~0u);
   lane.boards = static_cast<unsigned>(__popc(lane.squares));

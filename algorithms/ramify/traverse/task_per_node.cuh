@@ -53,6 +53,7 @@ template <class Traversal>
 struct task_per_node_context {
   using node_type = typename Traversal::node_type;
   using value_type = typename Traversal::value_type;
+  using shared_memory = typename Traversal::shared_memory;
 
   __host__ __device__ static auto kernel() { return visit_children<true, task_per_node_context>; }
   __host__ __device__ static auto flat_kernel() {
@@ -78,6 +79,7 @@ template <class Node>
 /// children itself; the other children that have children are spawned. Called by all lanes.
 template <bool can_launch, class Context>
 __device__ void visit_range(const task_of<Context>& range, typename Context::value_type& total,
+                            typename Context::shared_memory& shared,
                             spawner<task_of<Context>, can_launch>& spawn, const Context& context) {
   using Node = typename Context::node_type;
   frontier_node<Node> stack[Context::max_held];
@@ -93,7 +95,7 @@ __device__ void visit_range(const task_of<Context>& range, typename Context::val
       frontier_node<Node>& top = stack[size - 1];
       child = context.tree.expand.child(top.node, top.next++);
       if (top.next == top.end) --size;
-      degree = context.tree.visit_node(child, total);
+      degree = context.tree.visit_node(child, total, shared);
     }
     const bool holds = degree > 0 && spawn.too_small(degree) && size < Context::max_held;
     if (holds) stack[size++] = {child, 0, degree};
@@ -113,6 +115,7 @@ __global__ void __launch_bounds__(Context::threads)
                    spawner<task_of<Context>, can_launch> spawn, Context context) {
   const traced here(spawn.trace, __func__);
   using Value = typename Context::value_type;
+  __shared__ typename Context::shared_memory shared;
   constexpr auto kernel = visit_children<can_launch, Context>;
   constexpr unsigned threads = Context::threads;
   const unsigned lane = threadIdx.x;
@@ -122,7 +125,7 @@ __global__ void __launch_bounds__(Context::threads)
     has_tasks = true;
     if (task.next > task.end) {
       // 1. Base case: the root, which has to be visited itself.
-      const unsigned degree = lane == 0 ? context.tree.visit_node(task.node, total) : 0;
+      const unsigned degree = lane == 0 ? context.tree.visit_node(task.node, total, shared) : 0;
       spawn.by_block(kernel, degree > 0, {task.node, 0, degree}, context, __func__);
     } else if (task.remaining() > threads) {
       // 2. Split the work: a node of more than 32 children becomes 32 tasks.
@@ -133,7 +136,7 @@ __global__ void __launch_bounds__(Context::threads)
       spawn.by_block(kernel, true, {task.node, bound(lane), bound(lane + 1)}, context, __func__);
     } else {
       // 3. Recurse into the children. Join: none; the caller's stream waits for all grids.
-      visit_range(task, total, spawn, context);
+      visit_range(task, total, shared, spawn, context);
     }
     if (lane == 0) spawn.task_ends();
   }

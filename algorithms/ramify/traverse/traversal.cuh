@@ -6,8 +6,22 @@
 
 #include <ramify/runtime/collectives.cuh>
 #include <ramify/runtime/launch.cuh>
+#include <type_traits>
 
 namespace ramify::detail::traverse::inline RAMIFY_BUILD {
+
+/// The shared memory of a Visit that needs none.
+struct no_shared_memory {};
+
+template <class Visit>
+struct shared_memory_of {
+  using type = no_shared_memory;
+};
+template <class Visit>
+requires requires { typename Visit::shared_memory; }
+struct shared_memory_of<Visit> {
+  using type = typename Visit::shared_memory;
+};
 
 /// The arguments of traverse() that define the tree and the reduction.
 template <class Node, class Expand, class Visit, class Reduce, class Value>
@@ -15,6 +29,8 @@ struct traversal {
   using node_type = Node;
   using value_type = Value;
   using reduce_type = Reduce;
+  /// A block's memory for its visits.
+  using shared_memory = typename shared_memory_of<Visit>::type;
 
   Expand expand;
   Visit visit;
@@ -22,9 +38,13 @@ struct traversal {
   Value identity;
 
   /// Visits a node, and adds its value to `total`. Returns the node's degree.
-  __device__ unsigned visit_node(const Node& node, Value& total) const {
+  __device__ unsigned visit_node(const Node& node, Value& total, shared_memory& shared) const {
     const unsigned degree = expand.degree(node);
-    total = reduce(total, visit(node, degree));
+    if constexpr (std::is_same_v<shared_memory, no_shared_memory>) {
+      total = reduce(total, visit(node, degree));
+    } else {
+      total = reduce(total, visit(node, degree, shared));
+    }
     return degree;
   }
 };

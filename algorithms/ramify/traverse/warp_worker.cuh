@@ -26,6 +26,17 @@ struct work_round {
   unsigned blocks;
 };
 
+/// A block's shared memory besides the stacks. The kernels declare it: nvlink gives the shared
+/// variables of all device functions different addresses, so that each one could enlarge the shared
+/// memory of all these kernels.
+template <class Context>
+struct worker_shared {
+  using tuning = typename Context::tuning;
+  typename warp_scan<unsigned>::TempStorage scans[tuning::warps];
+  unsigned first_lanes[tuning::threads];
+  typename Context::shared_memory visits;
+};
+
 /// A warp with its stack. All lanes call the member functions together.
 template <class Context>
 struct warp_worker {
@@ -36,6 +47,7 @@ struct warp_worker {
   frontier_node<Node>* stack;  ///< in shared memory
   const work_round& round;
   const Context& context;
+  worker_shared<Context>& shared;
   unsigned lane;
   bool is_first_share = true;
   unsigned size = 0;  ///< entries of the stack; the same in all lanes
@@ -71,7 +83,6 @@ struct warp_worker {
   /// with many children into pieces that several warps can take. Returns false, in all lanes, if
   /// the list overflows. The caller must call __syncwarp() before it changes the stack.
   __device__ bool share_work(unsigned n) const {
-    __shared__ typename warp_scan<unsigned>::TempStorage scan_storage[tuning::warps];
     frontier_node<Node>* const list = context.lists[1 - round.filled];
     const unsigned capacity = context.sizes.capacity;
     bool fits = true;
@@ -86,7 +97,7 @@ struct warp_worker {
       }
       unsigned offset = 0;
       unsigned total = 0;
-      warp_scan<unsigned>(scan_storage[threadIdx.x / tuning::lanes])
+      warp_scan<unsigned>(shared.scans[threadIdx.x / tuning::lanes])
           .ExclusiveSum(pieces, offset, total);
       // 2. Reserve list entries. Pieces may fill half of the list; the rest is for whole entries.
       unsigned first = 0;
@@ -169,10 +180,8 @@ struct warp_worker {
   /// Visits up to `width` children of the topmost entries, one per lane. Returns whether these
   /// entries had more children than a warp has lanes.
   __device__ bool step(unsigned width, Value& total) {
-    __shared__ typename warp_scan<unsigned>::TempStorage scan_storage[tuning::warps];
-    __shared__ unsigned first_lanes[tuning::threads];
     const unsigned warp = threadIdx.x / tuning::lanes;
-    unsigned* first_lane = first_lanes + warp * tuning::lanes;
+    unsigned* first_lane = shared.first_lanes + warp * tuning::lanes;
     // 1. Lane i reads the i-th entry from the top. The entry's children are assigned to the lanes
     //    from `first` on. (More than 32 children count as 33, so that no sum overflows.)
     const bool has_entry = lane < size;
@@ -180,7 +189,7 @@ struct warp_worker {
         has_entry ? min(stack[size - 1 - lane].remaining(), tuning::lanes + 1) : 0;
     unsigned first = 0;
     unsigned children = 0;
-    warp_scan<unsigned>(scan_storage[warp]).ExclusiveSum(remaining, first, children);
+    warp_scan<unsigned>(shared.scans[warp]).ExclusiveSum(remaining, first, children);
     first_lane[lane] = first;
     __syncwarp();
 
@@ -195,7 +204,7 @@ struct warp_worker {
       }
       const frontier_node<Node>& parent = stack[size - 1 - owner];
       child = context.tree.expand.child(parent.node, parent.next + lane - first_lane[owner]);
-      degree = context.tree.visit_node(child, total);
+      degree = context.tree.visit_node(child, total, shared.visits);
     }
     __syncwarp();  // all lanes have read the entries that step 3 changes
 

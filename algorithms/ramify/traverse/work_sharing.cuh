@@ -54,6 +54,7 @@ template <class Traversal>
 struct work_sharing_context : runtime::chain_link {
   using node_type = typename Traversal::node_type;
   using value_type = typename Traversal::value_type;
+  using shared_memory = typename Traversal::shared_memory;
   using tuning = work_sharing_tuning<node_type>;
   using state_type = round_state;
   static constexpr auto join = runtime::chain_join::last_block;
@@ -153,7 +154,8 @@ struct work_sharing_context : runtime::chain_link {
 template <class Context>
 __global__ void visit_root(typename Context::node_type root, Context context) {
   const traced here(context.trace, __func__);
-  const unsigned degree = context.tree.visit_node(root, context.totals[0]);
+  __shared__ typename Context::shared_memory shared;
+  const unsigned degree = context.tree.visit_node(root, context.totals[0], shared);
   if (degree == 0) return;
   context.lists[0][0] = {root, 0, degree};
   context.state->count[0] = 1;
@@ -163,12 +165,13 @@ __global__ void visit_root(typename Context::node_type root, Context context) {
 
 /// Runs the workers of one block in a round: steps 1 and 2 of the head comment.
 template <class Context>
-__device__ void run_workers(const work_round& round, const Context& context) {
+__device__ void run_workers(const work_round& round, const Context& context,
+                            worker_shared<Context>& shared) {
   using tuning = typename Context::tuning;
   const unsigned thread = blockIdx.x * tuning::threads + threadIdx.x;
   const unsigned warp = threadIdx.x / tuning::lanes;
   auto* stacks = &dynamic_shared<frontier_node<typename Context::node_type>>();
-  warp_worker<Context> worker{stacks + warp * context.sizes.stack, round, context,
+  warp_worker<Context> worker{stacks + warp * context.sizes.stack, round, context, shared,
                               threadIdx.x % tuning::lanes};
 
   // 1. Base case: while most workers have work, each traverses its shares step by step.
@@ -194,7 +197,8 @@ template <class Context>
 __global__ void __launch_bounds__(Context::tuning::threads)
     traverse_round(work_round round, Context context) {
   const traced here(context.trace, __func__);
-  run_workers(round, context);  // 1. and 2.
+  __shared__ worker_shared<Context> shared;
+  run_workers(round, context, shared);  // 1. and 2.
   if (!context.is_last_block(gridDim.x)) return;
   // 3. Recurse: the last block launches the next round over all donated nodes. Join: none; this
   //    grid needs no result of the next one, and the caller's stream waits for the chain of grids.
@@ -206,13 +210,14 @@ __global__ void __launch_bounds__(Context::tuning::threads)
 template <class Context>
 __global__ void __launch_bounds__(Context::tuning::threads) traverse_round_flat(Context context) {
   const traced here(context.trace, __func__);
+  __shared__ worker_shared<Context> shared;
   const round_state state = context.state_at_begin();
   if (context.finished(state)) {
     if (blockIdx.x == 0 && threadIdx.x == 0) end_iteration(context, state);
     return;
   }
   const work_round round = context.due_round(state);
-  if (blockIdx.x < round.blocks) run_workers(round, context);  // 1. and 2.
+  if (blockIdx.x < round.blocks) run_workers(round, context, shared);  // 1. and 2.
   // All blocks must arrive, even those without work, because the state may change only after all
   // blocks have read it.
   if (!context.is_last_block(gridDim.x)) return;
