@@ -3,9 +3,11 @@
 // digits, by route. Results of both routes must have the same bits before a time is reported. The
 // true error is that against the exact integral.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <ramify/quadrature.cuh>
 #include <ramify/quadrature/genz.cuh>
 #include <stdexcept>
@@ -14,6 +16,13 @@
 #include "measure_cuda.cuh"
 
 namespace {
+
+/// Returns a number with two digits and its power of ten.
+std::string scientific(double x) {
+  std::array<char, 32> text{};
+  (void)std::snprintf(text.data(), text.size(), "%.1e", x);
+  return text.data();
+}
 
 using namespace ramify;
 
@@ -87,9 +96,9 @@ void rows_of(benchmark::recorder& out, genz_family family, int digits) {
     const benchmark::timing time = benchmark::host_time_of(repeats, integrate);
     const double error = std::fabs(found.value - exact);
     out.row({to_string(family), d, digits, to_string(taken), to_string(found.report.taken),
-             to_string(found.status), error / std::fabs(exact), found.error / std::fabs(exact),
-             error <= found.error ? "yes" : "no", time, found.evaluations,
-             static_cast<double>(found.evaluations) / time.median_ms / 1e6,
+             to_string(found.status), scientific(error / std::fabs(exact)),
+             scientific(found.error / std::fabs(exact)), error <= found.error ? "yes" : "no", time,
+             found.evaluations, static_cast<double>(found.evaluations) / time.median_ms / 1e6,
              time.median_ms / floor_ms, found.report.rounds});
   }
 }

@@ -5,7 +5,6 @@
 /// The n queens problem: in how many ways can n queens stand on a board of n rows so that none
 /// attacks another? Plain C++.
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <ramify/runtime/arguments.hpp>
@@ -19,11 +18,12 @@ inline constexpr unsigned max_queens = 27;
 /// The maximum of queens_options::leaf_rows.
 inline constexpr unsigned max_queens_leaf_rows = 10;
 
-/// Returns the rows of a leaf for `n` queens on a GPU. Long searches below a leaf use more lanes of
-/// each warp. Short ones give the first warps of a traversal work to share sooner, which matters
-/// for small boards.
+/// Returns the rows of a leaf for `n` queens on a GPU; 0: every board is a node. On an H200 leaves
+/// pay from 18 queens on: long searches delay the first warps of a small board, which have to share
+/// their work.
 [[nodiscard]] constexpr unsigned automatic_queens_leaf_rows(unsigned n) {
-  return std::clamp(n, 11u, 8 + max_queens_leaf_rows) - 8;
+  if (n < 18) return 0;
+  return n == 18 ? 9 : max_queens_leaf_rows;
 }
 
 /// Counts of a search that places one queen in each row.
