@@ -10,6 +10,7 @@
 #include <ramify/graph.cuh>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graphs.hpp"
@@ -30,8 +31,8 @@ void require(bool valid, const std::string& what) {
   if (!valid) throw std::runtime_error(what);
 }
 
-/// Returns the time in milliseconds in which the device copies memory, so that reads and writes
-/// together are `bytes`: the floor of an algorithm that moves as many bytes.
+/// Returns the time, in milliseconds, of a copy in device memory that reads and writes `bytes` bytes
+/// together. It is the floor of an algorithm that moves as many bytes.
 double copy_ms(std::size_t bytes) {
   const device_buffer<std::byte> memory(bytes, nullptr);
   const std::size_t half = bytes / 2;
@@ -84,13 +85,14 @@ struct test_graph {
   device_buffer<double> ranks;
 };
 
-/// The checked result of a breadth-first search.
+/// A source, and the checked result of the breadth-first search from it.
 struct checked_search {
   std::int32_t source;
   std::vector<std::int32_t> levels;
   double edges;  ///< undirected edges of the reached part, as Graph 500 counts them
 };
 
+/// Searches from all sources. \throws std::runtime_error if a result is wrong
 std::vector<checked_search> check_searches(const test_graph& graph) {
   std::vector<checked_search> all;
   for (const std::int32_t source : graph.sources) {
@@ -109,7 +111,8 @@ std::vector<checked_search> check_searches(const test_graph& graph) {
 }
 
 /// Searches from all sources, each once after a search that is not counted, and writes a row.
-/// Returns the median time. `plain_ms` is the time of the plain strategy, or 0.
+/// Returns the median time. `plain_ms` is the time of the plain strategy, or 0, and `floor_ms` that
+/// of a copy.
 double search_row(benchmark::recorder& out, const test_graph& graph,
                   const std::vector<checked_search>& checked, const bfs_config& config,
                   double plain_ms, double floor_ms) {

@@ -39,14 +39,13 @@ struct reference_image {
     for (std::size_t i = 0; i < found.size(); ++i) different += found[i] != expected[i];
     if (different > found.size() / 1000) {
       throw std::runtime_error(std::to_string(different) +
-                               " pixels differ from the exhaustive "
-                               "image");
+                               " pixels differ from the exhaustive image");
     }
     return different;
   }
 
   mandelbrot_view view;
-  device_buffer<std::uint32_t> dwells;  ///< is overwritten by each image
+  device_buffer<std::uint32_t> dwells;  ///< each image overwrites them
   std::vector<std::uint32_t> expected{};
   std::uint64_t iterations = 0;  ///< of all pixels
   benchmark::timing time{};

@@ -45,12 +45,16 @@ __global__ void evaluate_only(genz_function<d> f, std::size_t count, double* sum
   atomicAdd(sum, own);
 }
 
-/// Returns the time of `count` evaluations without anything else.
+/// Returns the time of `count` evaluations without anything else, in milliseconds.
 template <unsigned d>
 double evaluations_ms(const genz_integrand& integrand, std::size_t count) {
   const device_buffer<double> sum(1, nullptr);
   check(cudaMemset(sum.data(), 0, sizeof(double)), "clearing a sum");
-  const std::size_t blocks = std::min<std::size_t>((count + threads - 1) / threads, 132 * 8);
+  int multiprocessors = 0;
+  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, current_device()),
+        "querying the number of SMs");
+  const std::size_t blocks =
+      std::min((count + threads - 1) / threads, 8 * static_cast<std::size_t>(multiprocessors));
   return benchmark::host_time_of(3,
                                  [&] {
                                    evaluate_only<d><<<static_cast<unsigned>(blocks), threads>>>(

@@ -4,6 +4,7 @@
 //   benchmark_search_cuda --part queens,leaf_rows
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <ramify/branch_and_bound.hpp>
 #include <stdexcept>
 #include <string>
@@ -69,10 +70,10 @@ const std::vector<std::string> queens_columns{
     "n",     "route", "took",     "symmetry",     "leaf rows",
     "nodes", "ms",    "Gnodes/s", "plain / this", "rounds"};
 
-/// All routes, and the plain search, which visits all boards one by one.
+/// Measures each route, and the plain search, which visits all boards one by one.
 void measure_queens(benchmark::recorder& out) {
   out.table("queens", queens_columns,
-            "Medians of 5 (least–most); in the plain search each board is "
+            "Medians of 5, of 3 for 18 queens (least–most); in the plain search each board is "
             "a node, and mirror images are visited, too");
   for (unsigned n = 14; n <= 18; ++n) {
     const int repeats = n < 18 ? 5 : 3;
@@ -112,7 +113,8 @@ branch_and_bound_options options_on(route taken) {
   return options;
 }
 
-/// Writes the row of a search by branch and bound.
+/// Writes the row of a search by branch and bound. `asked` is the requested route, and `value` is
+/// that of the best leaf.
 void bound_row(benchmark::recorder& out, const std::string& instance, route asked,
                const benchmark::timing& time, const branch_and_bound_report& report,
                std::int64_t value) {

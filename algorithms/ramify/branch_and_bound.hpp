@@ -75,9 +75,10 @@ struct flow_shop_result : flow_shop_solution {
 struct queens_options : branch_and_bound_options {
   /// Visits only one of two boards that are mirror images, and counts its solutions twice.
   bool symmetry = true;
-  /// A board with at most so many rows left is a leaf of the traversal: one thread counts all
+  /// A board with at most so many rows left is a leaf of the traversal: its visit counts all
   /// solutions below it. In [3, max_queens_leaf_rows]; 0: every board is a node; none: on a
-  /// GPU automatic_queens_leaf_rows(), on the CPU executor the maximum.
+  /// GPU automatic_queens_leaf_rows(), on the CPU executor the maximum. The first two rows are
+  /// never in a leaf. GPUs before sm_80 have leaves of at most nine rows.
   std::optional<unsigned> leaf_rows{};
 };
 

@@ -23,8 +23,9 @@
 ///            any thread, in any order, so both must be pure functions.
 /// visit      visit(node, degree) -> Value, called once for every node. It may write to memory of
 ///            the caller. Visits of different nodes run concurrently. If Visit has a type
-///            shared_memory, it is called as visit(node, degree, shared) with an uninitialized
-///            object of that type in the block's shared memory.
+///            shared_memory, it is called as visit(node, degree, shared). `shared` is an object of
+///            that type in shared memory, of at most 45 KB, which nothing initializes. All visits of
+///            a block get the same object, also those that run concurrently.
 /// reduce     reduce(Value, Value) -> Value: associative and commutative, with `identity`. Value is
 ///            trivially copyable. Floating-point sums differ in round-off from run to run.
 /// Scratch    two lists of frontier nodes, each with twice the stack entries of a full device, and

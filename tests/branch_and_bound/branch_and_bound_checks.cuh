@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// A tree with random costs, its best leaf by exhaustive search, and exhaustive searches of small
+/// A tree with random costs, its best leaf by exhaustive search, exhaustive searches of small
 /// knapsacks and flow shops, and a sequential search of n queens.
 
 #include <algorithm>

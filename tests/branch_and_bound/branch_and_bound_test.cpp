@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares branch_and_bound() with exhaustive searches, knapsack() with dynamic programming, and
+// Compares branch_and_bound() with exhaustive searches, knapsack() with dynamic programming,
 // flow_shop() with all permutations and with Taillard's benchmark, and count_queens() with a
 // sequential search and with the published numbers.
 #include <algorithm>

@@ -18,9 +18,8 @@ inline constexpr unsigned max_queens = 27;
 /// The maximum of queens_options::leaf_rows.
 inline constexpr unsigned max_queens_leaf_rows = 10;
 
-/// Returns the rows of a leaf for `n` queens on a GPU; 0: every board is a node. On an H200 leaves
-/// pay from 18 queens on: long searches delay the first warps of a small board, which have to share
-/// their work.
+/// Returns the default of queens_options::leaf_rows for `n` queens on a GPU. On an H200 leaves pay
+/// from 18 queens on. With fewer queens they delay the first warps, which all others wait for.
 [[nodiscard]] constexpr unsigned automatic_queens_leaf_rows(unsigned n) {
   if (n < 18) return 0;
   return n == 18 ? 9 : max_queens_leaf_rows;

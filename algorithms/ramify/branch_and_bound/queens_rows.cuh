@@ -22,7 +22,8 @@ namespace ramify::detail::branch_and_bound::inline RAMIFY_BUILD {
 
 /// The compile-time sizes of the search of the lowest rows.
 struct queens_rows_tuning {
-  /// Maximum number of rows. GPUs before sm_80 have 64 KB of shared memory for a block.
+  /// Maximum number of rows. On sm_75 a block has at most 64 KB of shared memory, for these stacks
+  /// and those of the traversal.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   static constexpr unsigned rows = 9;
 #else
@@ -40,8 +41,8 @@ struct queens_rows_tuning {
 /// The stacks of a block. The words of neighboring lanes are in neighboring banks.
 struct queens_stacks {
   using tuning = queens_rows_tuning;
-  std::uint32_t columns[tuning::stack]
-                       [tuning::threads];  ///< and the last column tried, from bit 27
+  /// queens_lane::columns, and from bit 27 on the column that was tried last.
+  std::uint32_t columns[tuning::stack][tuning::threads];
   std::uint32_t falling[tuning::stack][tuning::threads];
   std::uint32_t rising[tuning::stack][tuning::threads];
 };

@@ -26,9 +26,9 @@ struct work_round {
   unsigned blocks;
 };
 
-/// A block's shared memory besides the stacks. The kernels declare it: nvlink gives the shared
-/// variables of all device functions different addresses, so that each one could enlarge the shared
-/// memory of all these kernels.
+/// A block's shared memory besides the stacks. The kernels declare it, and pass it to device
+/// functions: nvlink gives the shared variables of all device functions different addresses, which
+/// enlarges the shared memory of kernels that do not use them.
 template <class Context>
 struct worker_shared {
   using tuning = typename Context::tuning;

@@ -54,7 +54,9 @@ class work_sharing_run {
     const auto stack = static_cast<unsigned>(bytes / entry);
     if (stack < tuning::min_stack) {
       throw unavailable("traverse: nodes of " + std::to_string(sizeof(Node)) +
-                        " bytes are too large for this device's shared memory");
+                        " bytes and a Visit with " +
+                        std::to_string(sizeof(typename Traversal::shared_memory)) +
+                        " bytes of shared memory are too large for this device's shared memory");
     }
     const unsigned blocks = resident_blocks(flat_round, tuning::threads, stack * entry);
     const unsigned least = 2 * blocks * tuning::warps * stack;
