@@ -12,18 +12,15 @@
 /// Stream       level_sum_async() returns before the sum is known; get() waits for the stream. A
 ///              graph can capture it if scratch memory is passed in.
 /// Launches     one grid for each level, log(n) levels of base 1024. The last block of each grid
-/// launches
-///              the next one.
+///              launches the next one.
 /// Complexity   n additions, n numbers read.
 
 #include <memory>
-#include <optional>
 #include <ramify/level_sum.hpp>
-#include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/collectives.cuh>
 #include <ramify/runtime/launch_chain.cuh>
-#include <stdexcept>
-#include <string>
+#include <ramify/runtime/run_control.cuh>
 
 namespace ramify::detail::level_sum::inline RAMIFY_BUILD {
 
@@ -114,74 +111,54 @@ class [[nodiscard("call get(): it waits, checks and returns the sum")]] level_su
 
  public:
   /// Returns the device memory of a run, in bytes.
-  [[nodiscard]] static std::size_t scratch_bytes(std::size_t n) {
-    memory_layout sizing(nullptr);
-    sizing.take<std::byte>(run_control::scratch_bytes);
-    lay_out(sizing, nullptr, n);
-    return sizing.size();
-  }
+  [[nodiscard]] static std::size_t scratch_bytes(std::size_t n) { return run::scratch_bytes(n); }
 
   /// Starts a run. See level_sum_async().
   level_sum_run(const unsigned long long* numbers, std::size_t n, cudaStream_t stream,
                 const level_sum_options& options, scratch_memory scratch) {
     validate(options);
-    if (n == 0 || n >> 40 != 0) {
-      throw std::invalid_argument("level_sum: n is " + std::to_string(n) +
-                                  "; it must be in [1, 2^40)");
-    }
+    detail::check_field(n >= 1 && n >> 40 == 0, "level_sum: n", n, "in [1, 2^40)");
+    const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
     check_device_access(numbers, "level_sum: numbers");
-    check_scratch(scratch, scratch_bytes(n), stream, "level_sum");
-    state_ = std::make_unique<run_state>(numbers, n, stream, options, scratch);
-    state_->chain->write_state({n, 0});
-    state_->chain->start();
+    detail::run_setup setup("level_sum", options, "level_sum_options.flat_loop", stream, scratch);
+    setup.choose_route(2, route_choice{route::device, "automatic"});
+    run_ = std::make_unique<run>(setup, numbers, n);
+    run_->chain.write_state({n, 0});
+    run_->chain.start();
   }
 
   /// Waits for the sum and returns it. Launches what kernels could not launch.
   /// \throws cuda_error, device_launch_error
   level_sum_result get() {
-    state_->chain->finish();
-    const auto& end = state_->chain->state();
-    unsigned long long sum = 0;
-    check(cudaMemcpyAsync(&sum, state_->chain->program().buffers[end.level % 2], sizeof sum,
-                          cudaMemcpyDeviceToHost, state_->control.stream()),
-          "reading the sum");
-    state_->control.wait();
-    state_->control.read_trace();
-    run_report report = state_->control.report();
-    report.scratch_bytes = state_->scratch.size();
-    return {sum, report};
+    run_->chain.finish();
+    const auto& end = run_->chain.state();
+    const auto sum = read_back(run_->chain.program().buffers[end.level % 2], run_->control.stream(),
+                               "reading the sum");
+    return {sum, run_->end()};
   }
 
  private:
-  static program lay_out(memory_layout & memory, const unsigned long long* numbers, std::size_t n) {
-    program p{};
-    p.numbers = numbers;
-    p.n = n;
-    p.state = memory.take<detail::level_sum::level_state>(1);
-    for (auto& buffer : p.buffers) buffer = memory.take<unsigned long long>(program::blocks_of(n));
-    return p;
-  }
-
-  struct run_state {
-    run_state(const unsigned long long* numbers, std::size_t n, cudaStream_t stream,
-              const level_sum_options& options, scratch_memory given)
-        : scratch(given, scratch_bytes(n), stream, "level_sum"),
-          memory(scratch.data()),
-          control(memory.take<std::byte>(run_control::scratch_bytes),
-                  choose_route(options.route, *current_launch_limits().pending_launches, 2,
-                               {route::device, "automatic"}),
-                  *current_launch_limits().pending_launches, stream, options.trace) {
-      chain.emplace(control, lay_out(memory, numbers, n),
-                    detail::runtime::choose_loop(options.flat_loop, "level_sum_options.flat_loop"));
+  /// The parts of the scratch memory.
+  struct level_memory {
+    level_memory(memory_layout& memory, std::size_t n)
+        : state(memory.take<detail::level_sum::level_state>(1)) {
+      for (auto& buffer : buffers) buffer = memory.take<unsigned long long>(program::blocks_of(n));
     }
-
-    scratch_space scratch;
-    memory_layout memory;
-    run_control control;
-    std::optional<detail::runtime::launch_chain<program>> chain;
+    detail::level_sum::level_state* state;
+    unsigned long long* buffers[2];
   };
 
-  std::unique_ptr<run_state> state_;
+  /// A run with its scratch memory. A move of the level_sum_run does not change its address, to
+  /// which the chain refers.
+  struct run : detail::basic_run<level_memory> {
+    run(const detail::run_setup& setup, const unsigned long long* numbers, std::size_t n)
+        : basic_run(setup, n),
+          chain(control, {{}, parts.state, numbers, {parts.buffers[0], parts.buffers[1]}, n},
+                setup.loop) {}
+    detail::launch_chain<program> chain;
+  };
+
+  std::unique_ptr<run> run_;
 };
 
 /// Starts summing n numbers, in `stream`.
