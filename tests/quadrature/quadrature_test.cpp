@@ -277,6 +277,7 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_refused_before_any_launch) {
   };
   expect({.route = route(9)}, "quadrature_config.route");
   expect({.absolute_tolerance = -1}, "quadrature_config.absolute_tolerance is -1");
+  expect({.absolute_tolerance = -1e-9}, "quadrature_config.absolute_tolerance is -1e-09;");
   expect({.absolute_tolerance = NAN}, "absolute_tolerance");
   expect({.relative_tolerance = 1}, "quadrature_config.relative_tolerance is 1");
   expect({.relative_tolerance = NAN}, "relative_tolerance");

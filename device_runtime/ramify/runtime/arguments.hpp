@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <span>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -22,7 +23,12 @@ void check_field(bool valid, std::string_view field, const Value& value, std::st
   if (valid) return;
   std::string text(field);
   text += " is ";
-  if constexpr (std::is_arithmetic_v<Value>) {
+  if constexpr (std::is_floating_point_v<Value>) {
+    std::ostringstream number;
+    number.precision(12);
+    number << value;  // std::to_string() writes 1e-9 as 0.000000
+    text += number.str();
+  } else if constexpr (std::is_arithmetic_v<Value>) {
     text += std::to_string(value);
   } else {
     text += value;
