@@ -31,8 +31,8 @@ void require(bool valid, const std::string& what) {
   if (!valid) throw std::runtime_error(what);
 }
 
-/// Returns the time, in milliseconds, of a copy in device memory that reads and writes `bytes` bytes
-/// together. It is the floor of an algorithm that moves as many bytes.
+/// Returns the time, in milliseconds, of a copy in device memory that reads and writes `bytes`
+/// bytes together. It is the floor of an algorithm that moves as many bytes.
 double copy_ms(std::size_t bytes) {
   const device_buffer<std::byte> memory(bytes, nullptr);
   const std::size_t half = bytes / 2;

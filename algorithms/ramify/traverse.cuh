@@ -24,8 +24,8 @@
 /// visit      visit(node, degree) -> Value, called once for every node. It may write to memory of
 ///            the caller. Visits of different nodes run concurrently. If Visit has a type
 ///            shared_memory, it is called as visit(node, degree, shared). `shared` is an object of
-///            that type in shared memory, of at most 45 KB, which nothing initializes. All visits of
-///            a block get the same object, also those that run concurrently.
+///            that type in shared memory, of at most 45 KB, which nothing initializes. All visits
+///            of a block get the same object, also those that run concurrently.
 /// reduce     reduce(Value, Value) -> Value: associative and commutative, with `identity`. Value is
 ///            trivially copyable. Floating-point sums differ in round-off from run to run.
 /// Scratch    two lists of frontier nodes, each with twice the stack entries of a full device, and
