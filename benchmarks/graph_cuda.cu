@@ -166,6 +166,9 @@ void measure_bfs(benchmark::recorder& out, const test_graph& kronecker, const te
         const bool is_default = strategy == edge_strategy::balanced;
         if (graph == &grid && direction != bfs_direction::top_down && !is_default) continue;
         for (const route taken : routes) {
+          if (direction == plain.direction && strategy == plain.strategy && taken == plain.route) {
+            continue;  // measured already
+          }
           bfs_config config{{.route = taken, .strategy = strategy, .check_graph = false},
                             direction};
           search_row(out, *graph, checked, config, plain_ms, floor_ms);

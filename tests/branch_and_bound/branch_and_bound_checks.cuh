@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// A tree with random costs, its best leaf by exhaustive search, exhaustive searches of small
-/// knapsacks and flow shops, and a sequential search of n queens.
+/// A tree with random costs, its best leaf by exhaustive search, and exhaustive searches of small
+/// knapsacks and flow shops.
 
 #include <algorithm>
 #include <cstddef>
@@ -11,7 +11,6 @@
 #include <numeric>
 #include <ramify/branch_and_bound.cuh>
 #include <ramify/branch_and_bound.hpp>
-#include <ramify/branch_and_bound/queens.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <vector>
 
@@ -115,35 +114,6 @@ inline branch_and_bound_report expect_best(const cost_tree& tree, const best_lea
     }
   }
   return best.back();
-}
-
-/// Searches the lowest rows of boards of `n` columns by one warp. Lane i has the board whose first
-/// row has its queen on the i-th column, if that column is in the mask `first_row`.
-__global__ void search_by_one_warp(unsigned n, std::uint32_t first_row,
-                                   ramify::queens_counts* counts) {
-  __shared__ ramify::detail::branch_and_bound::queens_stacks stacks;
-  const std::uint32_t all = (std::uint32_t{1} << n) - 1;
-  const std::uint32_t queen = first_row & std::uint32_t{1} << threadIdx.x;
-  counts[threadIdx.x] = ramify::detail::branch_and_bound::count_lowest_rows(
-      ramify::full_warp_mask, queen == 0 ? 0 : all & ~queen, queen << 1, queen >> 1, stacks);
-}
-
-/// Counts the solutions of `n` queens and the boards below this one, itself included, by a
-/// sequential search.
-[[nodiscard]] inline queens_counts backtrack_queens(
-    unsigned n, const ramify::detail::branch_and_bound::queens_node& board) {
-  const std::uint32_t all = (std::uint32_t{1} << n) - 1;
-  if (board.columns == all) return {1, 1};
-  queens_counts counts{0, 1};
-  for (unsigned column = 0; column < n; ++column) {
-    const std::uint32_t queen = std::uint32_t{1} << column;
-    if (((board.columns | board.falling | board.rising) & queen) != 0) continue;
-    const auto below = backtrack_queens(
-        n, {board.columns | queen, (board.falling | queen) << 1, (board.rising | queen) >> 1});
-    counts.solutions += below.solutions;
-    counts.nodes += below.nodes;
-  }
-  return counts;
 }
 
 /// Returns the best order of all, and of those the first one in the order of decisions of

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compares branch_and_bound() with exhaustive searches, knapsack() with dynamic programming,
-// flow_shop() with all permutations and with Taillard's benchmark, and count_queens() with a
-// sequential search and with the published numbers.
+// Compares branch_and_bound() with exhaustive searches, knapsack() with dynamic programming, and
+// flow_shop() with all permutations and with Taillard's benchmark.
 #include <algorithm>
-#include <bit>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -33,7 +31,6 @@ using ramify::flow_shop_instance;
 using ramify::granularity;
 using ramify::knapsack_instance;
 using ramify::no_solution;
-using ramify::queens_options;
 using ramify::route;
 using ramify::traverse_config;
 using ramify::traverse_strategy;
@@ -53,14 +50,6 @@ std::vector<branch_and_bound_config> all_configs(route taken) {
 
 branch_and_bound_options options_on(route taken) {
   branch_and_bound_options options{{.route = taken}, backend_under_test()};
-  return options;
-}
-
-queens_options queens_on(route taken, bool symmetry = true) {
-  queens_options options;
-  options.backend = backend_under_test();
-  options.route = taken;
-  options.symmetry = symmetry;
   return options;
 }
 
@@ -316,93 +305,6 @@ BOOST_AUTO_TEST_CASE(taillards_benchmark_has_the_published_optimum,
     const auto found = ramify::flow_shop(shop, options_on(route::automatic));
     BOOST_TEST(found.makespan == benchmark.optimum);
   }
-}
-
-// ---- n queens, against the published numbers ----------------------------------------------------
-
-// Without symmetry the nodes are those of a plain backtracking search.
-BOOST_DATA_TEST_CASE(queens_have_the_published_numbers, data::make(routes), taken) {
-  const auto published = ramify::published_queens();
-  for (unsigned n = 1; n <= unsigned(RAMIFY_ON_CUDA ? 14 : cut_down(13, 7)); ++n) {
-    const auto whole = ramify::count_queens(n, queens_on(taken, false));
-    const auto half = ramify::count_queens(n, queens_on(taken));
-    BOOST_TEST_CONTEXT(n << " queens") {
-      BOOST_TEST(whole.counts.solutions == published[n]);
-      if (n <= 10) BOOST_TEST(bool(whole.counts == backtrack_queens(n, {0, 0, 0})));
-      BOOST_TEST(whole.report.taken == taken);
-      BOOST_TEST(half.counts.solutions == published[n]);
-      // The empty board, and on odd boards that of a middle queen, are their own mirror images.
-      const std::uint64_t own = 1 + n % 2;
-      BOOST_TEST(half.counts.nodes == own + (whole.counts.nodes - own) / 2);
-    }
-    if (n == 8) BOOST_TEST(whole.counts.nodes == 2'057u);
-    if (n == 13) BOOST_TEST(whole.counts.nodes == 4'674'890u);
-  }
-  for (const unsigned n : {0u, 28u}) {
-    BOOST_CHECK_EXCEPTION((void)ramify::count_queens(n, queens_on(taken)), std::invalid_argument,
-                          names("n is " + std::to_string(n) + "; it must be in [1, 27]"));
-  }
-}
-
-BOOST_AUTO_TEST_CASE(queens_are_counted_with_leaves_of_any_number_of_rows) {
-  BOOST_TEST(ramify::automatic_queens_leaf_rows(17) == 0u);
-  BOOST_TEST(ramify::automatic_queens_leaf_rows(18) == 9u);
-  BOOST_TEST(ramify::automatic_queens_leaf_rows(27) == ramify::max_queens_leaf_rows);
-  const auto n = unsigned(RAMIFY_ON_CUDA ? 12 : cut_down(9, 7));
-  for (unsigned rows = 0; rows <= ramify::max_queens_leaf_rows + 1; ++rows) {
-    queens_options options = queens_on(route::automatic, rows % 2 == 0);
-    options.leaf_rows = rows;
-    if (rows == 1 || rows == 2 || rows > ramify::max_queens_leaf_rows) {
-      BOOST_CHECK_EXCEPTION((void)ramify::count_queens(n, options), std::invalid_argument,
-                            names("queens_options.leaf_rows is " + std::to_string(rows) +
-                                  "; it must be 0 or in [3, 10]"));
-      continue;
-    }
-    BOOST_TEST(ramify::count_queens(n, options).counts.solutions == ramify::published_queens()[n]);
-    options.strategy = traverse_strategy::task_per_node;
-    options.launches.grain = granularity::per_grid;
-    BOOST_TEST(ramify::count_queens(n, options).counts.solutions == ramify::published_queens()[n]);
-  }
-}
-
-BOOST_AUTO_TEST_CASE(the_lowest_rows_are_no_levels_of_the_traversal) {
-  queens_options options = queens_on(route::device);
-  options.strategy = traverse_strategy::task_per_node;
-  options.leaf_rows = 0;
-  const auto all_levels = ramify::count_queens(8, options).report;
-  options.leaf_rows = 6;
-  const auto upper_levels = ramify::count_queens(8, options).report;
-  BOOST_TEST_MESSAGE(all_levels.deepest_level << " " << upper_levels.deepest_level);
-  BOOST_TEST(upper_levels.deepest_level < all_levels.deepest_level);
-}
-
-// One warp searches the boards below some squares of the first row. The lanes without such a square
-// take their work from others.
-BOOST_DATA_TEST_CASE(lanes_share_the_lowest_rows, data::make({0x1u, 0x5au, 0xffu, 0x3ffu}),
-                     first_row) {
-  const unsigned n = effort() < 0.1 ? 8 : 10;
-  const std::uint32_t queens = first_row & ((std::uint32_t{1} << n) - 1);
-  const auto counts = zeros<ramify::queens_counts>(32);
-  ramify::check(
-      ramify::launch(search_by_one_warp, {1, 32}, nullptr, n, queens, counts.data()).code(),
-      "launching search_by_one_warp");
-  ramify::queens_counts found{};
-  unsigned busy_lanes = 0;
-  for (const ramify::queens_counts& one : download(counts)) {
-    found.solutions += one.solutions;
-    found.nodes += one.nodes;
-    if (one.nodes > 0) ++busy_lanes;
-  }
-  ramify::queens_counts expected{};
-  for (unsigned column = 0; column < n; ++column) {
-    const std::uint32_t queen = queens & std::uint32_t{1} << column;
-    if (queen == 0) continue;
-    const auto below = backtrack_queens(n, {queen, queen << 1, queen >> 1});
-    expected.solutions += below.solutions;
-    expected.nodes += below.nodes - 1;  // without this board itself
-  }
-  BOOST_TEST(bool(found == expected));
-  BOOST_TEST(busy_lanes > unsigned(std::popcount(queens)));
 }
 
 // ---- arguments ----------------------------------------------------------------------------------

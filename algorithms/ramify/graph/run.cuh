@@ -191,9 +191,7 @@ class [[nodiscard("call get(): it waits, checks and reports")]] graph_run {
       : is_empty_(graph.vertices() == 0) {
     const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
     detail::run_setup setup(name, config, "graph_config.flat_loop", stream, scratch);
-    for (const auto& array : arrays) {
-      check_device_access(array.data, (std::string("graph: ") + array.name).c_str());
-    }
+    check_device_access("graph", arrays);
     if (is_empty_) return;
     if (setup.captured && config.trace != nullptr) {
       throw unavailable(std::string(name) + ": a graph cannot capture the recording of a trace");

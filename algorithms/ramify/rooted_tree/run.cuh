@@ -143,9 +143,7 @@ class [[nodiscard(
                   const rooted_tree_config& config, scratch_memory scratch) {
     const phase_range range("rooted_tree: start");
     namespace internal = detail::rooted_tree;
-    for (const auto& array : internal::check_arrays(shape, numbers, folds, config)) {
-      check_device_access(array.data, (std::string("rooted_tree: ") + array.name).c_str());
-    }
+    check_device_access("rooted_tree", internal::check_arrays(shape, numbers, folds, config));
     const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
     detail::run_setup setup("rooted_tree", config, "rooted_tree_config.flat_loop", stream, scratch);
     // H100: the last 10 rounds of a path of 10^6 nodes take 60 us more in a graph.

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/check.cuh>
 #include <ramify/runtime/device_context.cuh>
 #include <ramify/runtime/stream.cuh>
@@ -194,6 +195,14 @@ inline void check_device_access(const void* pointer, const char* name) {
                                 "pinned memory (the facades, ramify/*.hpp, accept any memory)");
   }
 #endif
+}
+
+/// Checks all arrays of a call in this way. `algorithm` begins the messages.
+/// \throws std::invalid_argument
+void check_device_access(const char* algorithm, const auto& arrays) {
+  for (const detail::argument_array& array : arrays) {
+    check_device_access(array.data, (std::string(algorithm) + ": " + array.name).c_str());
+  }
 }
 
 /// Scratch memory that the caller provides: device memory, aligned to 256 bytes.
