@@ -151,6 +151,7 @@ inline sssp_run shortest_paths_async(const graph_view& graph, std::span<const fl
   search.weights = weights.data();
   search.source = static_cast<unsigned>(source);
   search.delta = config.delta;
+  search.adapts = config.delta == 0 && !detail::graph::has_child_grids(config.strategy);
   search.mean_degree = static_cast<double>(graph.edges()) / static_cast<double>(graph.vertices());
   search.thin_edges = detail::graph::thin_edges_of(config);
   return {"shortest_paths", arrays, graph.outgoing(), config, search, stream, scratch};

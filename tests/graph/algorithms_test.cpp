@@ -163,6 +163,21 @@ BOOST_AUTO_TEST_CASE(distances_do_not_depend_on_delta) {
   }
 }
 
+// Few vertices have most of the edges. In wide buckets a GPU visits them many times, each time over
+// a shorter path. The executor visits one edge after the other, so it gains less than a GPU.
+BOOST_AUTO_TEST_CASE(frontiers_with_many_edges_make_buckets_narrow) {
+  const host_graph graph = kronecker(RAMIFY_ON_CUDA ? 18 : 10, 16);
+  auto config = with_base<ramify::sssp_config>(config_of(route::flat, edge_strategy::balanced));
+  const paths_call adapted(graph, config, weights_of(graph, 1));
+  const auto narrow = adapted.start().get();
+  BOOST_TEST(adapted.fault(&narrow) == "");
+  config.delta = narrow.delta;
+  const auto wide = paths_call(graph, config, weights_of(graph, 1)).start().get();
+  BOOST_TEST_MESSAGE(narrow.visited_edges << " instead of " << wide.visited_edges << " edges");
+  BOOST_TEST(narrow.buckets > 3 * wide.buckets);
+  if (RAMIFY_ON_CUDA) BOOST_TEST(narrow.visited_edges < wide.visited_edges);
+}
+
 BOOST_AUTO_TEST_CASE(lengths_of_zero_and_infinity) {
   const host_graph graph = loops_and_repeats(40);
   for (const float length : {0.0f, -0.0f, infinity, 3e38f, 1e-45f}) {

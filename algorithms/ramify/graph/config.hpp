@@ -158,8 +158,10 @@ struct bfs_arrays {
 /// Configuration of shortest_paths().
 struct sssp_config : graph_config {
   /// The width of a bucket of distances. Vertices at distances within a bucket are visited in any
-  /// order, so some are visited several times; each bucket takes at least one round. 0: computed
-  /// from the mean degree and from the mean length of the first edge of each vertex.
+  /// order, so some are visited several times; each bucket takes at least one round. 0: the maximum
+  /// width is computed from the mean degree and from the mean length of the first edge of each
+  /// vertex; a bucket is narrower while the frontier has many edges, unless the strategy launches
+  /// child grids.
   float delta = 0;
 };
 
@@ -233,7 +235,7 @@ struct sssp_report : graph_report {
   std::uint64_t reached = 0;        ///< vertices with a finite distance, including the source
   std::uint64_t buckets = 0;        ///< buckets that were not empty
   std::uint64_t visited_edges = 0;  ///< a repeated visit of an edge counts again
-  float delta = 0;                  ///< the width of a bucket
+  float delta = 0;                  ///< the width of a bucket, or its maximum
 };
 
 /// Writes one "name: value" line per field.

@@ -109,6 +109,22 @@ struct edge_tile {
   }
 };
 
+/// The shared memory of a block that calls for_edges(). Kernels declare it, because nvlink adds the
+/// shared memory of device functions to that of all kernels.
+template <bool has_children>
+struct edge_loop_memory {
+  edge_tile<tuning::threads> tile;
+};
+template <>
+struct edge_loop_memory<true> {
+  using scan = block_scan<edge_count, tuning::threads>;
+  edge_tile<tuning::threads> tile;
+  // Of visit_with_aggregated_children():
+  typename scan::TempStorage storage;
+  frontier_size first;
+  bool is_launched;
+};
+
 /// Returns, to all threads of the block, the last vertex of the list whose edges begin at or before
 /// `edge`. The block probes `threads` vertices at a time.
 template <unsigned threads>
@@ -127,12 +143,11 @@ __device__ unsigned owner_by_block(const edge_frontier& from, edge_count edge) {
 }
 
 /// Visits share `block` of `blocks` equal shares of the edges. All threads of the block must call
-/// it.
+/// it. `tile` is in shared memory.
 template <unsigned threads, class Visit>
 __device__ void visit_balanced(const edge_frontier& from, unsigned block, unsigned blocks,
-                               const Visit& visit) {
+                               const Visit& visit, edge_tile<threads>& tile) {
   using tile_type = edge_tile<threads>;
-  __shared__ tile_type tile;
   const edge_count edges = from.edge_end - from.edge_begin;
   const auto share = [&](edge_count b) {
     return from.edge_begin + edges / blocks * b + edges % blocks * b / blocks;
@@ -180,8 +195,8 @@ __global__ void __launch_bounds__(tuning::threads)
     visit_child(Program program, edge_frontier part) {
   const traced here(program.trace, __func__);
   program.release_slot();
-  const auto visit = program.visitor(part);
-  visit_balanced<tuning::threads>(part, blockIdx.x, gridDim.x, visit);
+  __shared__ edge_tile<tuning::threads> tile;
+  visit_balanced(part, blockIdx.x, gridDim.x, program.visitor(part), tile);
 }
 
 /// Launches a child grid over a part of a frontier; one thread calls it. Returns false if no grid
@@ -221,19 +236,17 @@ __device__ void visit_with_children(const Program& program, const edge_frontier&
 /// finds in one iteration. The block visits them itself if no grid is launched.
 template <bool launches, class Program, class Visit>
 __device__ void visit_with_aggregated_children(const Program& program, const edge_frontier& from,
-                                               const Visit& visit) {
-  using scan = block_scan<edge_count, tuning::threads>;
-  __shared__ typename scan::TempStorage storage;
-  __shared__ frontier_size first;
-  __shared__ bool is_launched;
+                                               const Visit& visit, edge_loop_memory<true>& shared) {
   const frontier_list list = program.children.aggregated;
   const auto heavy = [&](bool is_heavy, unsigned i, edge_count degree) {
     edge_count before = 0;
     edge_count total = 0;
-    scan(storage).ExclusiveSum(is_heavy ? frontier_size::of(1, degree).bits : 0, before, total);
+    edge_loop_memory<true>::scan(shared.storage)
+        .ExclusiveSum(is_heavy ? frontier_size::of(1, degree).bits : 0, before, total);
     if (total != 0) {  // the same in all threads
-      if (threadIdx.x == 0) first.bits = atomicAdd(&program.state->aggregated.bits, total);
+      if (threadIdx.x == 0) shared.first.bits = atomicAdd(&program.state->aggregated.bits, total);
       __syncthreads();
+      const frontier_size first = shared.first;
       if (is_heavy) list.store({first.bits + before}, from.vertex(i));
       __threadfence();
       __syncthreads();
@@ -246,11 +259,9 @@ __device__ void visit_with_aggregated_children(const Program& program, const edg
                                first.edges(),
                                first.edges() + all.edges(),
                                from.round};
-      if (threadIdx.x == 0) is_launched = launch_part<launches>(program, part);
+      if (threadIdx.x == 0) shared.is_launched = launch_part<launches>(program, part);
       __syncthreads();
-      if (!is_launched) {
-        visit_balanced<tuning::threads>(part, 0, 1, program.visitor(part));
-      }
+      if (!shared.is_launched) visit_balanced(part, 0, 1, program.visitor(part), shared.tile);
     }
     __syncthreads();  // the shared memory may be used again
   };
@@ -260,13 +271,14 @@ __device__ void visit_with_aggregated_children(const Program& program, const edg
 /// Calls the program's visitor for every edge of `from`. All threads of the grid must call it. If
 /// `launches` is false, the kernel contains no device launches.
 template <bool launches, class Program>
-__device__ void for_edges(const Program& program, const edge_frontier& from) {
+__device__ void for_edges(const Program& program, const edge_frontier& from,
+                          edge_loop_memory<Program::has_children>& shared) {
   const auto visit = program.visitor(from);
   if constexpr (Program::has_children) {
     if (program.strategy == edge_strategy::child_grid) {
       visit_with_children<launches>(program, from, visit);
     } else {
-      visit_with_aggregated_children<launches>(program, from, visit);
+      visit_with_aggregated_children<launches>(program, from, visit, shared);
     }
   } else {
     constexpr unsigned warps = tuning::threads / 32;
@@ -289,7 +301,7 @@ __device__ void for_edges(const Program& program, const edge_frontier& from) {
           }
         }
         break;
-      default: visit_balanced<tuning::threads>(from, blockIdx.x, gridDim.x, visit);
+      default: visit_balanced(from, blockIdx.x, gridDim.x, visit, shared.tile);
     }
   }
 }

@@ -300,7 +300,8 @@ template <class Program>
 __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     visit_edges(Program program) {
   const traced here(program.trace, __func__);
-  for_edges<true>(program, program.frontier());
+  __shared__ edge_loop_memory<Program::has_children> shared;
+  for_edges<true>(program, program.frontier(), shared);
   end_block<true>(program, graph_phase::edges, __func__);
 }
 
@@ -309,9 +310,10 @@ template <bool launches, class Program>
 __global__ void __launch_bounds__(tuning::thin_threads) visit_thin_edges(Program program) {
   const traced here(program.trace, __func__);
   if (program.search.due(*program.state) != graph_phase::thin) return;
+  __shared__ edge_tile<tuning::thin_threads> tile;
   do {
     const edge_frontier from = program.frontier();
-    visit_balanced<tuning::thin_threads>(from, 0, 1, program.visitor(from));
+    visit_balanced(from, 0, 1, program.visitor(from), tile);
     __syncthreads();
     if (threadIdx.x == 0) {
       end_round(program);
@@ -329,7 +331,8 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
     visit_due(Program program) {
   const traced here(program.trace, __func__);
   const graph_phase due = program.search.due(*program.state);
-  if (due == graph_phase::edges) for_edges<false>(program, program.frontier());
+  __shared__ edge_loop_memory<Program::has_children> shared;
+  if (due == graph_phase::edges) for_edges<false>(program, program.frontier(), shared);
   Program::search_type::phases::with(
       due, [&](auto* phase) { visit_words<std::remove_pointer_t<decltype(phase)>>(program); });
   end_block<false>(program, due, __func__);

@@ -3,7 +3,7 @@
 
 /// \file
 /// Shortest paths by delta-stepping. A bucket holds the vertices whose distances are in an interval
-/// of length delta.
+/// of length delta, or of a smaller one.
 ///
 ///     edges         for every edge of the frontier: stores a shorter path to the target. Then the
 ///                   target is appended to the next frontier if its distance is in the bucket, else
@@ -48,12 +48,14 @@ struct path_end {
 
 /// The part of shortest paths in the state of the chain.
 struct sssp_state {
-  float delta = 0;                            ///< width of a bucket
+  float delta = 0;                            ///< maximum width of a bucket
+  float bucket_begin = 0;                     ///< distances below are settled
   float bucket_end = 0;                       ///< distances below are in the bucket, or settled
   unsigned nearest_far = path_end::infinity;  ///< bits of a lower bound of far distances
   unsigned nearest_far_after = path_end::infinity;  ///< the same, for the vertices that stay far
   unsigned buckets = 0;
   unsigned reached = 0;
+  edge_count bucket_edges = 0;  ///< visited in this bucket
   edge_count visited_edges = 0;
   double sampled_length = 0;   ///< sum of the finite lengths of first edges
   unsigned sampled_edges = 0;  ///< number of these first edges
@@ -114,14 +116,32 @@ struct initialize_sssp {
   unsigned sampled_edges = 0;
 };
 
-/// Returns the end of the bucket that contains the nearest far vertex.
-__device__ inline float next_bucket_end(const sssp_state& own) {
+/// Returns the end of the next bucket, which contains the nearest far vertex. If `adapts`, a bucket
+/// that had few edges is followed by one of four times its width. Otherwise the ends of buckets are
+/// multiples of delta.
+__device__ inline float next_bucket_end(const sssp_state& own, bool adapts) {
   const float nearest = __uint_as_float(own.nearest_far);
-  const double delta = own.delta;
-  auto end = static_cast<float>((floor(static_cast<double>(nearest) / delta) + 1) * delta);
-  // If delta is tiny, rounding may put the end at or below the nearest distance.
+  float end = 0;
+  if (adapts) {
+    const float width = own.bucket_end - own.bucket_begin;
+    const bool had_few = own.bucket_edges < tuning::bucket_edges / 2;
+    end = nearest + (had_few ? fminf(4 * width, own.delta) : width);
+  } else {
+    const double delta = own.delta;
+    end = static_cast<float>((floor(static_cast<double>(nearest) / delta) + 1) * delta);
+  }
+  // If the width is tiny, rounding may put the end at or below the nearest distance.
   if (!(end > nearest)) end = __uint_as_float(own.nearest_far + 1);
   return end;
+}
+
+/// Returns the end of the bucket if the next frontier has `edges` edges: a smaller one if it has
+/// too many, but above the begin.
+__device__ inline float narrowed_end(const sssp_state& own, edge_count edges) {
+  if (edges <= 2 * tuning::bucket_edges) return own.bucket_end;
+  const float part = fmaxf(static_cast<float>(tuning::bucket_edges) / edges, 0.125f);
+  const float end = own.bucket_begin + (own.bucket_end - own.bucket_begin) * part;
+  return end > own.bucket_begin ? end : own.bucket_end;
 }
 
 /// Makes the frontier from the far vertices that are in the next bucket.
@@ -134,7 +154,7 @@ struct next_bucket {
       : ends(program.search.ends),
         far(program.search.far),
         bucket_begin(program.state->own.bucket_end),
-        bucket_end(next_bucket_end(program.state->own)),
+        bucket_end(next_bucket_end(program.state->own, program.search.adapts)),
         // Do not append to the current list: its size decides what is due, and a block that begins
         // late must still find this phase.
         next(program.writer_of(program.state->round + 1)),
@@ -188,7 +208,9 @@ struct write_paths {
   unsigned reached = 0;
 };
 
-/// Visits an edge of the frontier: stores the path over the edge if it is shorter.
+/// Visits an edge of the frontier: stores the path over the edge if it is shorter. If the bucket
+/// became narrower and the frontier's vertex is beyond its end, the vertex is marked as far
+/// instead.
 struct relax {
   const float* weights;
   path_end* ends;
@@ -202,29 +224,43 @@ struct relax {
   __device__ void operator()(bool has, unsigned i, edge_count e) const {
     unsigned v = 0;
     float distance = __uint_as_float(path_end::infinity);
+    bool is_far = false;
     bool is_shorter = false;
     if (has) {
       const unsigned u = from.vertex(i);
-      v = next.out.target(e);
-      distance = path_end::load(ends[u]).distance() + weights[e];
-      path_end old = path_end::load(ends[v]);
-      while (distance < old.distance() && !is_shorter) {
-        const path_end seen = {atomicCAS(&ends[v].bits, old.bits, path_end::of(distance, u).bits)};
-        is_shorter = seen.bits == old.bits;
-        old = seen;
+      distance = path_end::load(ends[u]).distance();
+      is_far = distance >= bucket_end;
+      v = is_far ? u : next.out.target(e);
+      if (!is_far) {
+        distance += weights[e];
+        is_shorter = shorten(v, path_end::of(distance, u));
+        is_far = is_shorter && distance >= bucket_end;
       }
     }
-    const bool is_far = is_shorter && distance >= bucket_end;
+    const unsigned bit = 1u << v % 32;
+    if (is_far && (load_relaxed(far[v / 32]) & bit) == 0) atomicOr(&far[v / 32], bit);
     const unsigned nearest =
         __reduce_min_sync(full_warp_mask, is_far ? __float_as_uint(distance) : path_end::infinity);
-    if (threadIdx.x % 32 == 0 && nearest < load_relaxed(*nearest_far)) {
+    // Without far vertices, the warps do not read the same word, which costs time.
+    if (threadIdx.x % 32 == 0 && nearest < path_end::infinity &&
+        nearest < load_relaxed(*nearest_far)) {
       atomicMin(nearest_far, nearest);
     }
-    if (is_far) atomicOr(&far[v / 32], 1u << v % 32);
     // A vertex is appended at most once in a round, so no list overflows.
     const unsigned round = from.round + 1;
     const bool is_near = is_shorter && !is_far && atomicExch(&queued[v], round) != round;
     next.append(is_near, v);
+  }
+
+  /// Stores the path to v if it is shorter than the stored one. Returns whether it was stored.
+  [[nodiscard]] __device__ bool shorten(unsigned v, path_end path) const {
+    path_end old = path_end::load(ends[v]);
+    while (path.distance() < old.distance()) {
+      const path_end seen = {atomicCAS(&ends[v].bits, old.bits, path.bits)};
+      if (seen.bits == old.bits) return true;
+      old = seen;
+    }
+    return false;
   }
 };
 
@@ -240,6 +276,9 @@ struct delta_stepping {
   unsigned* far;     ///< bitmap
   unsigned source;
   float delta;  ///< 0: from a sample
+  /// Whether buckets change their width. It is false if child grids may still append to the next
+  /// frontier at the end of a round.
+  bool adapts;
   double mean_degree;
   unsigned thin_edges;  ///< maximum number of edges of a thin round
 
@@ -252,7 +291,12 @@ struct delta_stepping {
                                                   : graph_phase::write_paths;
   }
 
-  __device__ void end_round(state& s) const { s.own.visited_edges += s.frontier().edges(); }
+  __device__ void end_round(state& s) const {
+    const edge_count edges = s.frontier().edges();
+    s.own.visited_edges += edges;
+    s.own.bucket_edges += edges;
+    if (adapts) s.own.bucket_end = narrowed_end(s.own, s.sizes[(s.round + 1) % 2].edges());
+  }
   __device__ void end_phase(state& s, graph_phase phase) const {
     if (phase == graph_phase::initialize) {
       s.own.delta = delta == 0 ? delta_of_sample(s.own) : delta;
@@ -260,7 +304,9 @@ struct delta_stepping {
       s.own.buckets = 1;
     }
     if (phase != graph_phase::next_bucket) return;
-    s.own.bucket_end = next_bucket_end(s.own);
+    s.own.bucket_end = next_bucket_end(s.own, adapts);
+    s.own.bucket_begin = __uint_as_float(s.own.nearest_far);
+    s.own.bucket_edges = 0;
     s.own.nearest_far = s.own.nearest_far_after;
     s.own.nearest_far_after = path_end::infinity;
     s.sizes[s.round % 2] = {};

@@ -26,6 +26,9 @@ struct tuning {
   static constexpr unsigned thin_threads = 1024;
   /// A frontier with at most this number of edges is thin: one block visits it without a launch.
   static constexpr unsigned thin_edges = 4096;
+  /// Edges of a bucket of shortest paths. An H200 visits them in about 50 us, three times as long
+  /// as the launches of a round take.
+  static constexpr unsigned bucket_edges = 1 << 20;
   /// Words of a bitmap, of 32 vertices each, that a warp reads at once.
   static constexpr unsigned words_per_warp = 8;
   /// Blocks of a grid for each co-resident block: more than one, because their work differs.
@@ -37,6 +40,7 @@ struct tuning {
   static constexpr unsigned edges_per_thread = 4;
   static constexpr unsigned thin_threads = 64;
   static constexpr unsigned thin_edges = 64;
+  static constexpr unsigned bucket_edges = 256;
   static constexpr unsigned words_per_warp = 2;
   static constexpr unsigned waves = 4;
 #endif
