@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #if !RAMIFY_ON_CUDA
@@ -36,7 +37,8 @@ struct run_result {
   double ms = 0;  ///< time between events in the stream; wall-clock time on the CPU executor
 };
 
-/// One rung. A Problem is constructed from a size and a stream; it has
+/// One rung. A Problem is constructed from a size and a stream, or from a size, a stream and the
+/// name of an input; it has
 ///
 ///     using rung_function = ...;  // the type of a rung
 ///     std::size_t size() const;   // the actual size
@@ -50,16 +52,32 @@ struct rung {
   typename Problem::rung_function function;
 };
 
+/// A kind of input.
+struct ladder_input {
+  const char* name;   ///< of --input
+  std::size_t small;  ///< the size for all rungs
+  std::size_t large;  ///< the second size, for rungs whose `most` allows it
+};
+
 template <class Problem>
 struct ladder_description {
   const char* name;
-  const char* unit;      ///< unit of sizes
-  const char* baseline;  ///< describes run_baseline()
-  std::size_t small;     ///< the size for all rungs
-  std::size_t large;     ///< the second size, for rungs whose `most` allows it
+  const char* unit;                             ///< unit of sizes
+  const char* baseline;                         ///< describes run_baseline()
+  std::vector<ladder_input> inputs;             ///< the first one is the default
   std::optional<std::size_t> pending_launches;  ///< size of the pool; none: unchanged
   std::vector<rung<Problem>> rungs;
 };
+
+/// Constructs the Problem of `n` of an input.
+template <class Problem>
+Problem make_problem(std::size_t n, cudaStream_t stream, const ladder_input& input) {
+  if constexpr (std::is_constructible_v<Problem, std::size_t, cudaStream_t, std::string_view>) {
+    return Problem(n, stream, input.name);
+  } else {
+    return Problem(n, stream);
+  }
+}
 
 /// The measured result of a rung or of the baseline.
 struct outcome {
@@ -152,22 +170,20 @@ inline std::string machine() {
 #endif
 }
 
-/// Prints a Markdown table of all rungs for the small size, and for the large size where a rung
-/// allows it.
+/// Prints a Markdown table of all rungs for the small size of an input, and for the large size
+/// where a rung allows it.
 template <class Problem>
-void print_table(const ladder_description<Problem>& all, std::size_t small, std::size_t large) {
+void print_table(const ladder_description<Problem>& all, const ladder_input& input) {
   const host_stream stream;
-  std::cout << machine() << "; `ladder_" << all.name << " --table`; medians of three to nine runs; "
-            << "pending-launch limit " << with_commas(*current_launch_limits().pending_launches)
-            << "; faster: speed relative to the previous rung\n\n";
+  if (all.inputs.size() > 1) std::cout << "\nInput: " << input.name << "\n\n";
   std::string head = "| rung | change |";
   std::string line = "| --- | --- |";
   std::vector<std::string> rows{"| baseline | " + std::string(all.baseline) + " |"};
   for (const auto& r : all.rungs) {
     rows.push_back("| " + std::string(r.name) + " | " + r.change + " |");
   }
-  for (const std::size_t n : {small, large}) {
-    Problem problem(n, stream.get());
+  for (const std::size_t n : {input.small, input.large}) {
+    Problem problem = make_problem<Problem>(n, stream.get(), input);
     head +=
         ' ' + with_commas(problem.size()) + ' ' + all.unit + ": grids | deepest | ms | faster |";
     line += " ---: | ---: | ---: | ---: |";
@@ -190,13 +206,25 @@ void print_table(const ladder_description<Problem>& all, std::size_t small, std:
   for (const std::string& row : rows) std::cout << row << '\n';
 }
 
-/// Prints the results of one size as text.
+/// Prints a Markdown table of all rungs for each of the inputs.
 template <class Problem>
-void print_rungs(const ladder_description<Problem>& all, std::size_t n,
+void print_tables(const ladder_description<Problem>& all, const std::vector<ladder_input>& inputs) {
+  std::cout << machine() << "; `ladder_" << all.name << " --table`; medians of three to nine runs; "
+            << "pending-launch limit " << with_commas(*current_launch_limits().pending_launches)
+            << "; faster: speed relative to the previous rung\n";
+  if (all.inputs.size() == 1) std::cout << '\n';
+  for (const ladder_input& input : inputs) print_table(all, input);
+}
+
+/// Prints the results of the small size of an input as text.
+template <class Problem>
+void print_rungs(const ladder_description<Problem>& all, const ladder_input& input,
                  std::optional<unsigned> only) {
   const host_stream stream;
-  Problem problem(n, stream.get());
+  const std::size_t n = input.small;
+  Problem problem = make_problem<Problem>(n, stream.get(), input);
   const outcome baseline = measure_baseline(problem);
+  if (all.inputs.size() > 1) std::cout << input.name << ", ";
   std::cout << with_commas(problem.size()) << ' ' << all.unit << ", " << machine() << '\n'
             << "baseline: " << all.baseline << "\n   " << digits(baseline.ms) << " ms (median of "
             << baseline.runs << ")\n";
@@ -225,9 +253,10 @@ void print_rungs(const ladder_description<Problem>& all, std::size_t n,
 /// Runs a rung once and writes its launch tree or timeline.
 /// \throws std::runtime_error if the rung does not record its launches
 template <class Problem>
-void write_trace(const rung<Problem>& r, std::size_t n, const std::filesystem::path& file) {
+void write_trace(const rung<Problem>& r, const ladder_input& input,
+                 const std::filesystem::path& file) {
   const host_stream stream;
-  Problem problem(n, stream.get());
+  Problem problem = make_problem<Problem>(input.small, stream.get(), input);
   launch_trace trace;
   run_once(problem, r, stream.get(), &trace);
   if (trace.grids.empty()) {
@@ -238,6 +267,14 @@ void write_trace(const rung<Problem>& r, std::size_t n, const std::filesystem::p
             << " grids in " << file.string();
   if (trace.lost > 0) std::cout << "; not recorded: " << trace.lost;
   std::cout << '\n';
+}
+
+/// Returns the names of all inputs.
+inline std::string input_names(const std::vector<ladder_input>& inputs) {
+  std::string names;
+  for (const ladder_input& input : inputs)
+    names += (names.empty() ? "" : ", ") + std::string(input.name);
+  return names;
 }
 
 /// Returns the number that follows an option. \throws std::invalid_argument
@@ -258,10 +295,14 @@ int run_program(int argc, char** argv, const ladder_description<Problem>& all,
   constexpr int skipped = 77;
   const std::string usage =
       "usage: ladder_" + std::string(all.name) +
-      " [--rung N] [--n N] [--large N] [--trace FILE] [--table] [--check] [--pending-launches N]\n"
+      " [--rung N] [--n N] [--large N] [--input NAME] [--trace FILE] [--table] [--check]\n"
+      "  [--pending-launches N]\n"
       "  --rung N              run only this rung\n"
       "  --n N                 the size\n"
       "  --large N             the second size of the table\n"
+      "  --input NAME          the kind of input: " +
+      input_names(all.inputs) +
+      "\n"
       "  --trace FILE          record the grids of --rung: .html, .json, .dot\n"
       "  --table               print all rungs as a Markdown table\n"
       "  --check               check all rungs on hard inputs, without times\n"
@@ -269,6 +310,7 @@ int run_program(int argc, char** argv, const ladder_description<Problem>& all,
   std::optional<unsigned> only;
   std::optional<std::size_t> n;
   std::optional<std::size_t> large;
+  std::vector<ladder_input> inputs = all.inputs;  // the chosen ones
   std::string trace;
   std::optional<std::size_t> pending_launches = all.pending_launches;
   bool table = false;
@@ -293,6 +335,12 @@ int run_program(int argc, char** argv, const ladder_description<Problem>& all,
         if (*size < 1 || *size >> 31 != 0) {
           throw std::invalid_argument(std::string(option) + " must be in [1, 2^31 - 1]");
         }
+      } else if (option == "--input") {
+        const std::string name = text();
+        std::erase_if(inputs, [&](const ladder_input& input) { return input.name != name; });
+        if (inputs.empty()) {
+          throw std::invalid_argument("--input must be one of: " + input_names(all.inputs));
+        }
       } else if (option == "--trace") {
         trace = text();
         check_trace_file(trace);
@@ -312,12 +360,17 @@ int run_program(int argc, char** argv, const ladder_description<Problem>& all,
       }
     }
     if (!trace.empty() && !only) throw std::invalid_argument("--trace needs --rung");
-    if ((only || n || table) && checks) throw std::invalid_argument("--check runs all rungs");
+    if ((only || n || table || inputs.size() != all.inputs.size()) && checks)
+      throw std::invalid_argument("--check runs all rungs");
     if (only && table) throw std::invalid_argument("--table runs all rungs");
     if (large && !table) throw std::invalid_argument("--large needs --table");
   } catch (const std::invalid_argument& e) {
     std::cerr << "error: " << e.what() << '\n' << usage;
     return 2;
+  }
+  for (ladder_input& input : inputs) {
+    input.small = n.value_or(input.small);
+    input.large = large.value_or(input.large);
   }
 
 #if RAMIFY_ON_CUDA
@@ -334,11 +387,11 @@ int run_program(int argc, char** argv, const ladder_description<Problem>& all,
     if (checks) {
       check_all();
     } else if (!trace.empty()) {
-      write_trace(all.rungs[*only - 1], n.value_or(all.small), trace);
+      write_trace(all.rungs[*only - 1], inputs.front(), trace);
     } else if (table) {
-      print_table(all, n.value_or(all.small), large.value_or(all.large));
+      print_tables(all, inputs);
     } else {
-      print_rungs(all, n.value_or(all.small), only);
+      print_rungs(all, inputs.front(), only);
     }
     return 0;
   } catch (const std::exception& e) {

@@ -94,8 +94,7 @@ const ladder::ladder_description<sorting> quicksorts{
     "quicksort",
     "keys",
     "`std::sort`, on one core of the host",
-    gpu ? 1 << 18 : 1 << 16,
-    gpu ? 1 << 24 : 1 << 20,
+    {{"uniform", gpu ? 1 << 18 : 1 << 16, gpu ? 1 << 24 : 1 << 20}},
     std::nullopt,
     {
         {"1 one thread", "one grid of one thread per segment, in the NULL stream", 1 << 18,

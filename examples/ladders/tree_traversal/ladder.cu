@@ -69,8 +69,7 @@ const ladder::ladder_description<counting> tree_traversals{
     "tree_traversal",
     "nodes",
     "a plain loop with a stack, on one core of the host",
-    1 << 16,
-    gpu ? 1 << 26 : 1 << 20,
+    {{"unbalanced", 1 << 16, gpu ? 1 << 26 : 1 << 20}},
     1 << 18,  // one grid per node of the small tree, with half of the pool
     {
         {"1 grid per node", "a launch for each call of the recursion", 1 << 18,

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Rung 9: the library.
+///
+/// Changed      The host launches once. The last block of each grid computes the next step and
+///              launches it. Bottom-up steps use a bitmap of the vertices that have a level,
+///              instead of the levels: 32 times as many fit into a cache. One block visits
+///              consecutive small frontiers in one grid, without launches. The vertices of a
+///              block's edges are in shared memory.
+/// Why          A host round trip costs 12 us, and a nested launch as much (H200). In a road
+///              network, whose frontiers are small, they take most of the time.
+/// Launch tree  A chain of steps.
+/// Join         None: the host's stream waits for the chain.
+/// Cost         See algorithms/ramify/graph/README.md and benchmarks/README.md.
+
+#include <ramify/graph.cuh>
+
+#include "search_run.cuh"
+
+namespace ladder::rung_9 {
+
+inline void search(ladder_run& host) {
+  const csr& graph = host.graph();
+  const auto view = graph_view::symmetric({graph.offsets, std::size_t{graph.vertices} + 1},
+                                          {graph.targets, graph.edges});
+  bfs_config config;
+  config.route = route::device;
+  config.check_graph = false;  // the other rungs do not check it either
+  config.trace = host.trace();
+  host.set_report(
+      breadth_first_search(view, host.source(), {.levels = host.levels()}, host.stream(), config));
+}
+
+}  // namespace ladder::rung_9
