@@ -75,7 +75,7 @@ void repeat(unsigned count, Run run_once) {
   }
 }
 
-/// An array of `count` elements in device memory, set to zero in stream order.
+/// An array in device memory: `count` elements, set to zero in stream order, or a copy of a vector.
 template <class T>
 class device_array {
  public:
@@ -83,6 +83,12 @@ class device_array {
       : memory_(count, stream), stream_(stream) {
     ramify::check(cudaMemsetAsync(memory_.data(), 0, count * sizeof(T), stream),
                   "clearing an array");
+  }
+  explicit device_array(const std::vector<T>& values, cudaStream_t stream = nullptr)
+      : memory_(values.size(), stream), stream_(stream) {
+    ramify::check(cudaMemcpyAsync(memory_.data(), values.data(), values.size() * sizeof(T),
+                                  cudaMemcpyHostToDevice, stream),
+                  "writing an array");
   }
   [[nodiscard]] T* data() const { return memory_.data(); }
   /// Copies the array to the host. Waits for all work in the stream.

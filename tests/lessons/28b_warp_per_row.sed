@@ -1,0 +1,1 @@
+s|lanes = 32; |lanes = 8; |

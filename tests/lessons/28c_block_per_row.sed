@@ -1,0 +1,1 @@
+s|threads = 64; |threads = 128; |

@@ -1,0 +1,1 @@
+s|long_row = 64; |long_row = 8; |

@@ -1,0 +1,1 @@
+s|incumbent = load_relaxed(out->best);|incumbent = 0u;|
