@@ -2,8 +2,8 @@
 // Lesson 28b: an irregular nested loop, one warp per row. The second of five versions; see 28a.
 //
 // You will see   the sums of 28a. The longest loop is 30 times shorter, but two of three threads
-//                add nothing. Changed from 28a: the 32 lanes of a warp add the elements of one row, and
-//                then combine their sums by shuffles.
+//                add nothing. Changed from 28a: the 32 lanes of a warp add the elements of one row,
+//                and then combine their sums by shuffles.
 // The rule       Lane i begins at element i and steps by 32. The lanes of a warp read neighboring
 //                elements, so the reads are coalesced.
 // The pitfall    A row with 8 elements leaves 24 lanes idle, and all 32 take part in the shuffles.
