@@ -43,6 +43,9 @@ for route in device flat; do
   example tree_search --tree small --verify --route $route
   example tree_search --tree T3 --verify --route $route
   example mandelbrot --width 600 --height 500 --route $route
+  for kind in uniform clusters; do
+    example spatial --generate $kind --n 20000 --nearest 8 --within 0.01 --verify --route $route
+  done
   example search flow-shop --taillard 1 --verify --route $route
   for shape in random path star forest; do
     example rooted_tree --route $route --generate $shape --n 100000 --shuffle --verify

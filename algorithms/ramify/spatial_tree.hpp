@@ -56,6 +56,19 @@ struct neighbor_lists {
   run_report report;
 };
 
+/// A node of the tree of a spatial_index: some of the points, and the smallest box around them. An
+/// inner node has two or more children, which are consecutive nodes.
+template <class Real, int dim>
+struct spatial_index_node {
+  std::array<Real, std::size_t{dim}> lower, upper;  ///< two corners of the box
+  std::uint32_t points;                             ///< number of points in the box
+  std::uint32_t first_child;                        ///< index of a node; 0 if there is none
+  std::uint16_t children;                           ///< number of children; a leaf has 0
+  std::uint16_t level;                              ///< the root has level 0
+
+  bool operator==(const spatial_index_node&) const = default;
+};
+
 namespace detail::facade {
 
 /// The tree of a spatial_index on one backend. Its functions are those of spatial_index.
@@ -72,6 +85,7 @@ class spatial_backend {
   virtual run_report all_nearest_neighbors(std::size_t k, bool exclude_self,
                                            std::span<std::uint32_t> ids,
                                            std::span<Real> distances2) const = 0;
+  virtual std::vector<spatial_index_node<Real, dim>> nodes() const = 0;
 
   spatial_tree_report report;  ///< of the build
 };
@@ -127,6 +141,14 @@ class spatial_index {
   run_report all_nearest_neighbors(std::size_t k, bool exclude_self, std::span<std::uint32_t> ids,
                                    std::span<Real> distances2) const {
     return backend_->all_nearest_neighbors(k, exclude_self, ids, distances2);
+  }
+
+  /// Returns a copy of all nodes in host memory, for example to draw the tree. Node 0 is the root;
+  /// an index without points has no nodes. The nodes depend on the points and on
+  /// spatial_tree_config::leaf_size alone, but the index of a node may change from run to run.
+  /// \throws cuda_error
+  [[nodiscard]] std::vector<spatial_index_node<Real, dim>> nodes() const {
+    return backend_->nodes();
   }
 
  private:

@@ -9,7 +9,6 @@
 #include <random>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include "text_file.hpp"
 
@@ -19,35 +18,19 @@ namespace {
 using row = std::array<double, 7>;
 constexpr std::array<std::string_view, 7> names{"x", "y", "z", "vx", "vy", "vz", "m"};
 
-// Splits a line at its commas. Returns false unless it has seven fields.
-bool split(std::string_view line, std::array<std::string_view, 7>& fields) {
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    const auto comma = line.find(',');
-    if ((comma == std::string_view::npos) != (i + 1 == fields.size())) return false;
-    fields[i] = trimmed(line.substr(0, comma));
-    if (comma != std::string_view::npos) line.remove_prefix(comma + 1);
-  }
-  return true;
-}
-
 // Parses a line. Returns the error, or an empty string.
 std::string parse(std::string_view line, row& numbers) {
   std::array<std::string_view, 7> fields;
-  if (!split(line, fields)) return "is not seven numbers x,y,z,vx,vy,vz,m";
+  if (!split_at_commas(line, fields)) return "is not seven numbers x,y,z,vx,vy,vz,m";
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    const std::string_view f = fields[i];
-    const auto [end, error] = std::from_chars(f.data(), f.data() + f.size(), numbers[i]);
-    if (error != std::errc{} || end != f.data() + f.size() || !std::isfinite(numbers[i])) {
-      return "has a " + std::string(names[i]) + " of " + in_quotes(f) +
-             ", which is not a finite number";
-    }
+    if (auto fault = parse_finite(names[i], fields[i], numbers[i]); !fault.empty()) return fault;
   }
   return {};
 }
 
 bool is_header(std::string_view line) {
   std::array<std::string_view, 7> fields;
-  return split(line, fields) && fields == names;
+  return split_at_commas(line, fields) && fields == names;
 }
 
 void append(bodies& all, const row& r) {

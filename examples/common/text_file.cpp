@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cmath>
 
 namespace common {
 namespace {
@@ -69,6 +70,26 @@ std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(blank);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+
+bool split_at_commas(std::string_view line, std::span<std::string_view> fields) {
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const auto comma = line.find(',');
+    if ((comma == std::string_view::npos) != (i + 1 == fields.size())) return false;
+    fields[i] = trimmed(line.substr(0, comma));
+    if (comma != std::string_view::npos) line.remove_prefix(comma + 1);
+  }
+  return true;
+}
+
+std::string parse_finite(std::string_view name, std::string_view field, double& number) {
+  const auto value = parse<double>(field);
+  if (!value || !std::isfinite(*value)) {
+    return "has a " + std::string(name) + " of " + in_quotes(field) +
+           ", which is not a finite number";
+  }
+  number = *value;
+  return {};
 }
 
 std::string escaped(std::string_view text) {

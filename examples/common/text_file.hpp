@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -46,6 +47,15 @@ template <class Number>
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
 }
+
+/// Splits a line at its commas. The fields are trimmed. Returns false if the line does not have
+/// exactly as many fields as `fields` has elements.
+[[nodiscard]] bool split_at_commas(std::string_view line, std::span<std::string_view> fields);
+
+/// Parses the field `name` as a finite number. Returns a fault for text_line::reject(), or an empty
+/// string.
+[[nodiscard]] std::string parse_finite(std::string_view name, std::string_view field,
+                                       double& number);
 
 /// One line of a file.
 struct text_line {

@@ -15,7 +15,7 @@ cd "$work" || exit 1
 export LC_ALL=C
 
 # Each run takes much less than a second; a run that would take hours is an error.
-for program in amr graph mandelbrot nbody quadrature quicksort rooted_tree tree_search; do
+for program in amr graph mandelbrot nbody quadrature quicksort rooted_tree spatial tree_search; do
   eval "$program() { timeout 20 \"$bin/$program\" \"\$@\"; }"
 done
 # Short runs.
@@ -28,6 +28,7 @@ search() { tree_search --tree small --backend cpu "$@"; }
 solve() { timeout 20 "$bin/search" "$@"; } # the function search is above
 walk() { graph --input in/edges --vertices 3 --source 0 --backend cpu --quiet "$@"; }
 picture() { mandelbrot --width 70 --height 50 --max-iterations 50 --backend cpu --quiet "$@"; }
+near() { spatial --input in/places --backend cpu --quiet "$@"; }
 area() { quadrature --dimensions 2 --relative-tolerance 1e-3 --backend cpu --quiet "$@"; }
 flow() { amr --max-level 0 --frames 0 --t-end 1e-9 --backend cpu --quiet --output-dir d "$@"; }
 # Limits the memory to 2 GB. AddressSanitizer needs more: with it, the function ends the case with the
@@ -48,6 +49,7 @@ printf '0 1\n0 2\n' >edges
 printf -- '-1\n0\n' >parents
 printf '1,2,3,4,5,6,7\n' >bodies
 cp bodies bodies.png
+printf '1,2\n3,4\n5,6\n' >places
 : >empty
 printf '\xef\xbb\xbf3\n1\n' >bom
 printf '\xef\xbb\xbf-1\n0\n' >bom_parents
@@ -492,8 +494,30 @@ done <<'TABLE'
 4 ~ the cuda backend cannot run ~ mandelbrot --width 9 --height 9 --device 4096 --image o.png
 0 ~ - ~ picture --image o.PNG --image-of-rectangles o.png && [ -s o.PNG ] && [ -s o.png ]
 0 ~ - ~ echo old >o.png; chmod 444 o.png; picture --image o.png --force && [ "$(stat -c %a o.png)" = 444 ] && [ "$(wc -c <o.png)" -gt 99 ]
-# ---- reports of the three programs ----
-0 ~ - ~ for run in walk area picture; do $run --report json >o && grep -q '^  "version": ' o && grep -q '^  "work_ms": ' o && grep -q '^  "seconds": ' o || exit 1; done
+# ---- points and their neighbors ----
+0 ~ - ~ spatial --help
+0 ~ - ~ spatial --version && grep -Eq '^spatial \(Ramify\) [0-9]' out
+2 ~ did you mean --nearest? ~ near --neares 3
+2 ~ '1e30' is too large ~ near --nearest 1e30
+2 ~ 'nan' is not a number ~ near --within nan
+2 ~ '' must end in .svg or .png ~ near --tree ''
+2 ~ --output is the input file of --input, which is never changed ~ near --nearest 1 --output in/places
+2 ~ --counts is the input file of --queries, which is never changed ~ near --queries in/n --within 1 --counts n
+2 ~ --tree and --statistics name the same file ~ near --tree o.png --statistics ./o.png
+3 ~ in/utf16 ~ spatial --input in/utf16
+3 ~ in/empty: the number of points is 0 ~ spatial --input in/empty
+3 ~ in/nul, line 1: '1' is neither two numbers x,y nor three ~ spatial --input in/nul
+3 ~ in/n, line 1: '3' is neither ~ near --queries in/n --nearest 1 --output o
+5 ~ cannot write nofolder/o.svg: no such folder ~ spatial --generate uniform --n 1e9 --tree nofolder/o.svg
+5 ~ readonly ~ near --nearest 1 --output readonly
+5 ~ File too large ~ (ulimit -f 1; near --tree o.png)
+5 ~ No space left on device ~ near --statistics - >/dev/full
+1 ~ not enough memory ~ (limit_memory; spatial --generate uniform --n 2e9 --backend cpu)
+4 ~ the cuda backend cannot run ~ spatial --generate uniform --device 4096
+0 ~ - ~ spatial --input - --nearest 1 --output - --backend cpu <in/places 2>report && [ "$(wc -l <out)" = 4 ]
+0 ~ - ~ echo old >o.png; chmod 444 o.png; near --tree o.png --force && [ "$(stat -c %a o.png)" = 444 ] && [ "$(wc -c <o.png)" -gt 99 ]
+# ---- reports of the four programs ----
+0 ~ - ~ for run in walk area picture near; do $run --report json >o && grep -q '^  "version": ' o && grep -q '^  "work_ms": ' o && grep -q '^  "seconds": ' o || exit 1; done
 # ---- branch and bound ----
 0 ~ - ~ solve --help
 0 ~ - ~ solve --version && grep -Eq '^search \(Ramify\) [0-9]' out

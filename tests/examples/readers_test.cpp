@@ -26,6 +26,7 @@
 #include "bodies.hpp"
 #include "forest_file.hpp"
 #include "number_file.hpp"
+#include "points.hpp"
 #include "text_file.hpp"
 
 namespace {
@@ -190,6 +191,14 @@ BOOST_AUTO_TEST_CASE(bodies) {
              BOOST_TEST(all.positions.size() == all.size());
              BOOST_TEST(all.velocities.size() == all.size());
            });
+}
+
+BOOST_AUTO_TEST_CASE(points) {
+  try_file("x,y,z\n1,2,3\n-1, 0.1,\t1e-300\r\n", [](const fs::path& path) {
+    const common::point_set all = common::read_points(path);
+    BOOST_TEST((all.dimensions == 2 || all.dimensions == 3));
+    for (const auto& p : all.points) BOOST_TEST((all.dimensions == 3 || p[2] == 0));
+  });
 }
 
 BOOST_AUTO_TEST_CASE(parents_of_nodes) {

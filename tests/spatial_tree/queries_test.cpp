@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Balls and nearest neighbors, through the facade, compared with brute force.
+#include <algorithm>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -270,6 +271,56 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named_before_anything_is_written) {
   expect([&] { return ramify::spatial_index<float, 3>(points, options).report(); }, "route");
   expect([&] { return ramify::spatial_index<float, 3>(queries, options_for()).report(); },
          "points[42]");
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(nodes_are_a_tree_of_tight_boxes, Type, tests::spatial_types) {
+  using real = typename Type::real;
+  constexpr int dim = Type::dim;
+  for (const std::size_t n : {0, 1, 100, 3'000}) {
+    const auto points = tests::make_cloud<real, dim>(cloud::filled_box, n, 11);
+    auto options = options_for();
+    options.leaf_size = 5;
+    const ramify::spatial_index<real, dim> index(points, options);
+    const auto nodes = index.nodes();
+    BOOST_REQUIRE(nodes.size() == index.report().nodes);
+    BOOST_REQUIRE(nodes.empty() == (n == 0));
+    if (n == 0) continue;
+    // The root's box is that of all points.
+    auto lower = points[0];
+    auto upper = points[0];
+    for (const auto& p : points) {
+      for (std::size_t axis = 0; axis < std::size_t{dim}; ++axis) {
+        lower[axis] = std::min(lower[axis], p[axis]);
+        upper[axis] = std::max(upper[axis], p[axis]);
+      }
+    }
+    BOOST_TEST((nodes[0].lower == lower && nodes[0].upper == upper));
+    BOOST_TEST(nodes[0].points == n);
+    // The box and the points of an inner node are those of its children; each node has one parent.
+    std::vector<int> parents(nodes.size());
+    for (const auto& node : nodes) {
+      if (node.children == 0) {
+        BOOST_TEST((node.points >= 1 && node.points <= 5 && node.first_child == 0));
+        continue;
+      }
+      auto both = nodes.at(node.first_child);
+      both.points = 0;
+      for (std::size_t c = node.first_child; c < node.first_child + std::size_t{node.children};
+           ++c) {
+        ++parents.at(c);
+        BOOST_TEST(nodes[c].level == node.level + 1);
+        both.points += nodes[c].points;
+        for (std::size_t axis = 0; axis < std::size_t{dim}; ++axis) {
+          both.lower[axis] = std::min(both.lower[axis], nodes[c].lower[axis]);
+          both.upper[axis] = std::max(both.upper[axis], nodes[c].upper[axis]);
+        }
+      }
+      BOOST_TEST((both.lower == node.lower && both.upper == node.upper));
+      BOOST_TEST(both.points == node.points);
+    }
+    BOOST_TEST(parents[0] == 0);
+    BOOST_TEST(std::ranges::count(parents, 1) == static_cast<std::ptrdiff_t>(nodes.size()) - 1);
+  }
 }
 
 // The negative control: the comparison with brute force detects wrong results.

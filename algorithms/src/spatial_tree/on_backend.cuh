@@ -7,8 +7,10 @@
 #include <ramify/runtime/stream.cuh>
 #include <ramify/spatial_tree.cuh>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "facade/device_arrays.cuh"
 #include "spatial_tree/as_points.cuh"
@@ -83,6 +85,27 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
       return ramify::all_nearest_neighbors(tree_.view(), k, exclude_self, to_ids, to,
                                            stream_.get());
     });
+  }
+
+  std::vector<spatial_index_node<Real, dim>> nodes() const override {
+    std::vector<spatial_node<Real, dim>> copies(this->report.nodes);
+    if (copies.empty()) return {};
+    facade_call call(0, &stream_);
+    call.copy_out(copies.data(), tree_.view().nodes, copies.size() * sizeof copies[0]);
+    static_cast<void>(call.finish(run_report{}));  // waits
+    std::vector<spatial_index_node<Real, dim>> all;
+    all.reserve(copies.size());
+    for (const auto& node : copies) {
+      spatial_index_node<Real, dim> of{};
+      std::ranges::copy(node.bounds.lower.x, of.lower.begin());
+      std::ranges::copy(node.bounds.upper.x, of.upper.begin());
+      of.points = node.size();
+      of.first_child = node.is_leaf() ? 0 : node.first_child;
+      of.children = node.children;
+      of.level = node.level;
+      all.push_back(of);
+    }
+    return all;
   }
 
  private:
