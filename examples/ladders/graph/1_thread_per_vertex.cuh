@@ -19,14 +19,14 @@ __global__ void __launch_bounds__(threads) visit_level(search_run run) {
   const traced here(run.trace, __func__);
   // 1. Split: thread v has vertex v.
   const unsigned v = blockIdx.x * threads + threadIdx.x;
-  unsigned reached = 0;
+  bool reached = false;
   // 2. If v is in the frontier, the thread visits its edges.
   if (v < run.graph.vertices && run.in_frontier(v)) {
     for (edge_count e = run.graph.first(v); e < run.graph.end(v); ++e) {
-      if (run.visit(e)) ++reached;
+      if (run.visit(e)) reached = true;
     }
   }
-  run.count_reached(reached);
+  run.end_step(reached);
 }
 
 inline void search(ladder_run& host) {

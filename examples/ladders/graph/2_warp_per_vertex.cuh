@@ -20,17 +20,17 @@ namespace ladder::rung_2 {
 __global__ void __launch_bounds__(threads) visit_level(search_run run) {
   const traced here(run.trace, __func__);
   constexpr unsigned warps = threads / 32;
-  unsigned reached = 0;
+  bool reached = false;
   // 1. Split: warp w has vertices w, w + the number of warps, and so on.
   for (unsigned v = blockIdx.x * warps + threadIdx.x / 32; v < run.graph.vertices;
        v += gridDim.x * warps) {
     if (!run.in_frontier(v)) continue;
     // 2. The lanes visit the edges of the vertex.
     for (edge_count e = run.graph.first(v) + threadIdx.x % 32; e < run.graph.end(v); e += 32) {
-      if (run.visit(e)) ++reached;
+      if (run.visit(e)) reached = true;
     }
   }
-  run.count_reached(reached);
+  run.end_step(reached);
 }
 
 inline void search(ladder_run& host) {

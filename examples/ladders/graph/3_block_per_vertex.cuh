@@ -18,16 +18,16 @@ namespace ladder::rung_3 {
 
 __global__ void __launch_bounds__(threads) visit_level(search_run run) {
   const traced here(run.trace, __func__);
-  unsigned reached = 0;
+  bool reached = false;
   // 1. Split: block b has vertices b, b + the number of blocks, and so on.
   for (unsigned v = blockIdx.x; v < run.graph.vertices; v += gridDim.x) {
     if (!run.in_frontier(v)) continue;
     // 2. The threads visit the edges of the vertex.
     for (edge_count e = run.graph.first(v) + threadIdx.x; e < run.graph.end(v); e += threads) {
-      if (run.visit(e)) ++reached;
+      if (run.visit(e)) reached = true;
     }
   }
-  run.count_reached(reached);
+  run.end_step(reached);
 }
 
 inline void search(ladder_run& host) {

@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(threads) visit_vertex(unsigned v, search_run r
   const traced here(run.trace, __func__);
   run.release_slot();
   const edge_count e = run.graph.first(v) + edge_count{blockIdx.x} * threads + threadIdx.x;
-  run.count_reached(e < run.graph.end(v) && run.visit(e) ? 1 : 0);
+  run.end_step(e < run.graph.end(v) && run.visit(e));
 }
 
 /// Launches a grid for the edges of v. Returns false if there is no launch slot.
@@ -37,18 +37,18 @@ __global__ void __launch_bounds__(threads) visit_level(search_run run) {
   const traced here(run.trace, __func__);
   // 1. Split: thread v has vertex v.
   const unsigned v = blockIdx.x * threads + threadIdx.x;
-  unsigned reached = 0;
+  bool reached = false;
   if (v < run.graph.vertices && run.in_frontier(v)) {
     const bool is_heavy = run.graph.degree(v) >= heavy_degree;
     // 2. A heavy vertex gets a grid.
     if (!is_heavy || !launch_grid_for(v, run)) {
       // 3. The thread visits the edges of another one.
       for (edge_count e = run.graph.first(v); e < run.graph.end(v); ++e) {
-        if (run.visit(e)) ++reached;
+        if (run.visit(e)) reached = true;
       }
     }
   }
-  run.count_reached(reached);
+  run.end_step(reached);
 }
 
 inline void search(ladder_run& host) {

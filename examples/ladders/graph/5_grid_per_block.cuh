@@ -11,8 +11,8 @@
 ///              all its threads.
 /// Launch tree  The grid of a step, and at most one child for each of its blocks.
 /// Join         As before: a grid is complete when its children are complete.
-/// Cost         A scan in each block, also in those without heavy vertices, and 2 KiB of arguments
-///              for a launch. Each thread of a child searches for its vertex, in 8 steps.
+/// Cost         A scan in each block, also in those without heavy vertices, and a write of 8 bytes
+///              for each vertex. Each thread of a child searches for its vertex, in 8 steps.
 
 #include "heavy_group.cuh"
 
@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(threads) visit_group(heavy_group group, search
   const traced here(run.trace, __func__);
   run.release_slot();
   const edge_count j = edge_count{blockIdx.x} * threads + threadIdx.x;
-  run.count_reached(j < group.edges && visit_edge(group, j, run) ? 1 : 0);
+  run.end_step(j < group.edges && visit_edge(group, j, run));
 }
 
 __global__ void __launch_bounds__(threads) visit_level(search_run run) {
@@ -38,14 +38,15 @@ __global__ void __launch_bounds__(threads) visit_level(search_run run) {
   const bool has_vertex = v < run.graph.vertices && run.in_frontier(v);
   const edge_count degree = has_vertex ? run.graph.degree(v) : 0;
   const bool is_heavy = degree >= heavy_degree;
-  unsigned reached = 0;
+  bool reached = false;
   if (has_vertex && !is_heavy) {
     for (edge_count e = run.graph.first(v); e < run.graph.end(v); ++e) {
-      if (run.visit(e)) ++reached;
+      if (run.visit(e)) reached = true;
     }
   }
   // 2. The heavy vertices of the block get one grid.
-  const heavy_group& group = gather(is_heavy ? degree : 0);
+  __shared__ group_scan::TempStorage storage;
+  const heavy_group group = gather(is_heavy ? degree : 0, run, storage);
   bool is_launched = false;
   if (threadIdx.x == 0 && group.edges > 0) {
     const launch_shape shape{blocks_for(group.edges), threads};
@@ -56,10 +57,10 @@ __global__ void __launch_bounds__(threads) visit_level(search_run run) {
   // 3. Without a slot the block visits their edges.
   if (__syncthreads_or(is_launched ? 1 : 0) == 0) {
     for (edge_count j = threadIdx.x; j < group.edges; j += threads) {
-      if (visit_edge(group, j, run)) ++reached;
+      if (visit_edge(group, j, run)) reached = true;
     }
   }
-  run.count_reached(reached);
+  run.end_step(reached);
 }
 
 inline void search(ladder_run& host) {

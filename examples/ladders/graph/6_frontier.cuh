@@ -83,7 +83,8 @@ __global__ void __launch_bounds__(threads) visit_frontier(unsigned count, search
   const edge_count end = is_heavy ? e : e + degree;
   for (; __any_sync(full_warp_mask, e < end) != 0; ++e) visit_edge(e < end, e, run);
   // 2. The heavy vertices of the block get one grid.
-  const heavy_group& group = gather(is_heavy ? degree : 0);
+  __shared__ group_scan::TempStorage storage;
+  const heavy_group group = gather(is_heavy ? degree : 0, run, storage);
   bool is_launched = false;
   if (threadIdx.x == 0 && group.edges > 0) {
     const launch_shape shape{blocks_for(group.edges), threads};

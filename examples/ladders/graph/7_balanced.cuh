@@ -55,8 +55,10 @@ __device__ inline unsigned owner_of(edge_count j, const frontier_list& list, uns
   return low;
 }
 
-/// Visits the block's edges of the frontier. All threads call it.
-__device__ inline void visit_edges(frontier_size size, const search_run& run) {
+__global__ void __launch_bounds__(threads) visit_frontier(frontier_size size, search_run run) {
+  const traced here(run.trace, __func__);
+  // No block reads the size of the list of this step. The next step fills the list.
+  if (blockIdx.x == 0 && threadIdx.x == 0) run.state->listed[run.filled] = {0};
   __shared__ unsigned owners[2];
   const frontier_list& list = run.list[run.filled];
   // 1. Split: the block has `edges_per_block` consecutive edges. Threads 0 and 1 find the vertices
@@ -78,13 +80,6 @@ __device__ inline void visit_edges(frontier_size size, const search_run& run) {
     const bool reached = j < end && run.visit(e);
     append(reached, reached ? run.graph.target(e) : 0, run);
   }
-}
-
-__global__ void __launch_bounds__(threads) visit_frontier(frontier_size size, search_run run) {
-  const traced here(run.trace, __func__);
-  // No block reads the size of the list of this step. The next step fills the list.
-  if (blockIdx.x == 0 && threadIdx.x == 0) run.state->listed[run.filled] = {0};
-  visit_edges(size, run);
 }
 
 /// Launches the step for a frontier with edges.

@@ -15,11 +15,12 @@
 
 namespace ladder {
 
-/// It is passed to the child grid by value, in 2 KiB of arguments. So it needs no other memory.
+/// An argument of the child grid. The numbers are in global memory: passed by value, they would
+/// need 2 KiB of arguments, for whose copy the compiler takes all registers of a thread.
 struct heavy_group {
-  edge_count first[threads];  ///< number of the first edge of each thread's vertex
-  edge_count edges;           ///< of all of them
-  unsigned begin;             ///< index of thread 0's vertex: a vertex, or a place in the frontier
+  edge_count* first;  ///< number of the first edge of each thread's vertex
+  edge_count edges;   ///< of all of them
+  unsigned begin;     ///< index of thread 0's vertex: a vertex, or a place in the frontier
 
   /// Returns the thread, in the block that made the group, whose vertex has edge j. Of threads with
   /// equal numbers only the last one has edges.
@@ -32,19 +33,18 @@ struct heavy_group {
   }
 };
 
-/// Makes a group, in shared memory, of vertices with `degree` edges; 0 if a thread has no heavy
-/// vertex. All threads of the block call it once.
-__device__ inline heavy_group& gather(edge_count degree) {
-  using scan = block_scan<edge_count, threads>;
-  __shared__ typename scan::TempStorage storage;
-  __shared__ heavy_group group;
-  edge_count edges = 0;
-  scan(storage).ExclusiveSum(degree, group.first[threadIdx.x], edges);
-  if (threadIdx.x == 0) {
-    group.edges = edges;
-    group.begin = blockIdx.x * threads;
-  }
-  __syncthreads();  // makes the group complete for all threads
+using group_scan = block_scan<edge_count, threads>;
+
+/// Makes the group of vertices with `degree` edges; 0 if a thread has no heavy vertex. All threads
+/// of the block call it. `storage` is in shared memory. The kernel declares it, because nvlink adds
+/// shared memory that a device function declares to that of all kernels of the program.
+__device__ inline heavy_group gather(edge_count degree, const search_run& run,
+                                     group_scan::TempStorage& storage) {
+  heavy_group group{run.heavy_first + blockIdx.x * threads, 0, blockIdx.x * threads};
+  edge_count before = 0;
+  group_scan(storage).ExclusiveSum(degree, before, group.edges);
+  group.first[threadIdx.x] = before;
+  __syncthreads();  // thread 0 sees all numbers, and so does its child (lesson 02)
   return group;
 }
 

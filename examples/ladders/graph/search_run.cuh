@@ -21,7 +21,6 @@
 #include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <ramify/runtime/stream.cuh>
-#include <utility>
 
 namespace ladder {
 
@@ -77,7 +76,7 @@ struct frontier_size {
 /// The state that all kernels of a run share. Initially zero.
 struct run_state {
   frontier_size listed[2];  ///< the size of each list (rungs 6 to 8)
-  unsigned reached;         ///< vertices that kernels gave a level (rungs 1 to 5)
+  std::int32_t last_level;  ///< the largest level of a vertex (rungs 1 to 5)
 };
 
 /// A list of the vertices of a frontier (rungs 6 to 8), with space for all vertices.
@@ -91,6 +90,7 @@ struct search_run {
   csr graph;
   std::int32_t* levels;
   frontier_list list[2];
+  edge_count* heavy_first;  ///< an element for each thread of a step: see heavy_group
   run_state* state;
   run_status* status;
   launch_slots slots;
@@ -112,15 +112,12 @@ struct search_run {
            atomicCAS(&of_target, unreached, level + 1) == unreached;
   }
 
-  /// Adds the numbers of vertices that the threads of a block have reached to the total. All
-  /// threads of the block call it once.
-  __device__ void count_reached(unsigned vertices) const {
-    __shared__ unsigned sum;
-    if (threadIdx.x == 0) sum = 0;
-    __syncthreads();
-    if (vertices > 0) atomicAdd(&sum, vertices);
-    __syncthreads();
-    if (threadIdx.x == 0 && sum > 0) atomicAdd(&state->reached, sum);
+  /// States whether this thread has given a vertex the next level (rungs 1 to 5). All threads of
+  /// the block call it once.
+  __device__ void end_step(bool has_reached) const {
+    if (__syncthreads_or(has_reached ? 1 : 0) != 0 && threadIdx.x == 0) {
+      atomicMax(&state->last_level, level + 1);
+    }
   }
 
   /// Acquires a launch slot, which allows one launch. Returns false, and counts a task without a
@@ -166,6 +163,7 @@ class search_memory {
  public:
   search_memory(unsigned vertices, cudaStream_t stream)
       : levels(vertices, stream),
+        heavy_first(std::size_t{blocks_for(vertices)} * threads, stream),
         vertices_(2 * std::size_t{vertices}, stream),
         first_edge_(2 * std::size_t{vertices}, stream),
         state(1, stream),
@@ -177,6 +175,7 @@ class search_memory {
   }
 
   device_buffer<std::int32_t> levels;
+  device_buffer<edge_count> heavy_first;
 
  private:
   device_buffer<std::int32_t> vertices_;
@@ -213,6 +212,7 @@ class ladder_run {
     return {graph_,
             memory_.levels.data(),
             {memory_.list(0), memory_.list(1)},
+            memory_.heavy_first.data(),
             memory_.state.data(),
             control_.status(),
             control_.slots(),
@@ -240,10 +240,10 @@ class ladder_run {
   /// Waits for a step of rungs 1 to 5, and prepares `run` for the next one. Returns false if no
   /// vertex got a level.
   bool next_level(search_run& run) {
-    unsigned reached = 0;
-    get(reached, &memory_.state.data()->reached);
+    std::int32_t last_level = 0;
+    get(last_level, &memory_.state.data()->last_level);
     ++run.level;
-    return reached != std::exchange(reached_, reached);
+    return last_level == run.level;
   }
 
   /// Waits for a step of rungs 6 to 8, and prepares `run` for the next one. Returns the size of the
@@ -294,7 +294,6 @@ class ladder_run {
   cudaStream_t stream_;
   launch_trace* trace_;
   run_control control_;
-  unsigned reached_ = 0;
   std::optional<run_report> library_report_;
 };
 
