@@ -164,10 +164,10 @@ class search_memory {
   search_memory(unsigned vertices, cudaStream_t stream)
       : levels(vertices, stream),
         heavy_first(std::size_t{blocks_for(vertices)} * threads, stream),
-        vertices_(2 * std::size_t{vertices}, stream),
-        first_edge_(2 * std::size_t{vertices}, stream),
         state(1, stream),
-        status(run_control::scratch_bytes, stream) {}
+        status(run_control::scratch_bytes, stream),
+        vertices_(2 * std::size_t{vertices}, stream),
+        first_edge_(2 * std::size_t{vertices}, stream) {}
 
   [[nodiscard]] frontier_list list(unsigned which) const {
     const std::size_t half = levels.size() * which;
@@ -176,14 +176,12 @@ class search_memory {
 
   device_buffer<std::int32_t> levels;
   device_buffer<edge_count> heavy_first;
-
- private:
-  device_buffer<std::int32_t> vertices_;
-  device_buffer<edge_count> first_edge_;
-
- public:
   device_buffer<run_state> state;
   device_buffer<std::byte> status;
+
+ private:
+  device_buffer<std::int32_t> vertices_;  // of both lists
+  device_buffer<edge_count> first_edge_;
 };
 
 /// The host side of one run.
