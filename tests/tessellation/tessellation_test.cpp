@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tests the accuracy of tessellate_curves(), its order, routes and failures.
+#include <algorithm>
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <cstdint>
+#include <ramify/cpu/executor.hpp>
+#include <ramify/runtime/launch_trace.hpp>
+#include <ramify/tessellation.hpp>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "exceptions.hpp"
+#include "printing.hpp"
+#include "run_checks.cuh"
+
+namespace data = boost::unit_test::data;
+using namespace tests;
+using ramify::cubic_curve;
+using ramify::curve_point;
+using ramify::polylines;
+using ramify::route;
+using ramify::tessellation_options;
+using ramify::traverse_strategy;
+
+namespace {
+
+tessellation_options options_on(route taken, double flatness) {
+  tessellation_options options;
+  options.backend = backend_under_test();
+  options.route = taken;
+  options.flatness = flatness;
+  return options;
+}
+
+/// Tessellates curves under a pending-launch limit; 0 leaves the limit unchanged.
+polylines lines_of(const std::vector<cubic_curve>& curves, tessellation_options options,
+                   std::size_t pending_launches = 0) {
+  options.pending_launches = pending_launches;
+  polylines lines;
+  with_grids_counted([&] {
+    lines = ramify::tessellate_curves(curves, options);
+    return lines.report;
+  });
+  return lines;
+}
+
+bool same_lines(const polylines& a, const polylines& b) {
+  return a.points == b.points && a.offsets == b.offsets;
+}
+
+curve_point point_at(const cubic_curve& c, double t) {
+  const double s = 1 - t;
+  const double b[] = {s * s * s, 3 * s * s * t, 3 * s * t * t, t * t * t};
+  curve_point p{0, 0};
+  for (int i = 0; i < 4; ++i) {
+    p.x += b[i] * c.points[i].x;
+    p.y += b[i] * c.points[i].y;
+  }
+  return p;
+}
+
+double distance_to_segment(const curve_point& p, const curve_point& a, const curve_point& b) {
+  const double dx = b.x - a.x;
+  const double dy = b.y - a.y;
+  const double length2 = dx * dx + dy * dy;
+  const double along = length2 == 0 ? 0 : ((p.x - a.x) * dx + (p.y - a.y) * dy) / length2;
+  const double t = std::clamp(along, 0.0, 1.0);
+  return std::hypot(p.x - a.x - t * dx, p.y - a.y - t * dy);
+}
+
+/// Returns the largest distance of sampled points of a curve from its polyline.
+double measured_distance(const cubic_curve& curve, std::span<const curve_point> line,
+                         int samples = 500) {
+  double largest = 0;
+  for (int i = 0; i <= samples; ++i) {
+    const curve_point p = point_at(curve, double(i) / samples);
+    double nearest = HUGE_VAL;
+    for (std::size_t k = 0; k + 1 < line.size(); ++k) {
+      nearest = std::min(nearest, distance_to_segment(p, line[k], line[k + 1]));
+    }
+    largest = std::max(largest, nearest);
+  }
+  return largest;
+}
+
+std::vector<cubic_curve> random_curves(std::size_t n, unsigned seed = 1) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> coordinate(-1, 1);
+  std::vector<cubic_curve> curves(n);
+  for (cubic_curve& c : curves) {
+    const double scale = std::exp2(4 * coordinate(random));  // different numbers of segments
+    for (curve_point& p : c.points) {
+      p = {scale * coordinate(random), scale * coordinate(random)};
+    }
+  }
+  return curves;
+}
+
+}  // namespace
+
+BOOST_TEST_GLOBAL_FIXTURE(slot_leaks_are_noticed);
+
+BOOST_AUTO_TEST_SUITE(tessellation)
+
+// ---- curves -------------------------------------------------------------------------------------
+
+BOOST_DATA_TEST_CASE(a_straight_line_is_one_segment, data::make(routes), taken) {
+  const std::vector<cubic_curve> lines{
+      {{{0, 0}, {1, 2}, {2, 4}, {3, 6}}},
+      {{{0, 0}, {0.1, 0.2}, {0.2, 0.4}, {3, 6}}},  // another parametrization
+      {{{1, 1}, {1, 1}, {1, 1}, {1, 1}}},
+      {{{5, 0}, {4, 0}, {1, 0}, {0, 0}}},
+  };
+  const polylines made = lines_of(lines, options_on(taken, 1e-9));
+  BOOST_TEST(made.report.taken == taken);
+  BOOST_TEST(made.report.pieces == lines.size());
+  BOOST_TEST(made.report.points == 2 * lines.size());
+  BOOST_TEST(made.offsets == (std::vector<std::uint64_t>{0, 2, 4, 6, 8}),
+             boost::test_tools::per_element());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    BOOST_TEST(bool(made.line(i)[0] == lines[i].points[0]));
+    BOOST_TEST(bool(made.line(i)[1] == lines[i].points[3]));
+  }
+  // A control point beyond the end: the curve turns back, so its chord is too short.
+  const cubic_curve turns{{{0, 0}, {3, 0}, {3, 0}, {1, 0}}};
+  const polylines turning = lines_of({turns}, options_on(taken, 1e-3));
+  BOOST_TEST(turning.report.pieces > 1u);
+  BOOST_TEST(measured_distance(turns, turning.line(0)) <= 1e-3);
+}
+
+// The usual cubic approximation of a quarter of the unit circle has a radius in [1, 1.00027253]. A
+// chord of n equal parts of the circle is 1 - cos(pi / (4 n)) from it.
+BOOST_AUTO_TEST_CASE(the_arc_of_a_circle_has_the_expected_number_of_segments) {
+  const double k = 4.0 / 3 * (std::sqrt(2) - 1);
+  const cubic_curve arc{{{1, 0}, {1, k}, {k, 1}, {0, 1}}};
+  for (const unsigned n : {1u, 2u, 4u, 8u, 16u}) {
+    const double distance = 1 - std::cos(std::acos(-1) / (4 * n));
+    const polylines made = lines_of({arc}, options_on(route::automatic, 1.1 * distance + 3e-4));
+    BOOST_TEST(made.report.pieces == n);
+    for (const curve_point& p : made.points) {
+      const double radius = std::hypot(p.x, p.y);
+      BOOST_TEST((radius > 1 - 1e-15 && radius < 1.000273));
+    }
+    BOOST_TEST(std::fabs(measured_distance(arc, made.points) - distance) < 3e-4 + distance / 20);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(random_curves_are_within_the_flatness) {
+  const auto curves = random_curves(60);
+  std::uint64_t before = 0;
+  for (const double flatness : {1.0, 1e-2, 1e-4}) {
+    const polylines made = lines_of(curves, options_on(route::automatic, flatness));
+    BOOST_TEST(made.report.limited == 0u);
+    BOOST_TEST(made.report.pieces > before);  // each curve decides, so a larger bound gives fewer
+    before = made.report.pieces;
+    BOOST_TEST(made.report.points == made.report.pieces + curves.size());
+    std::size_t shortest = ~std::size_t{0};
+    std::size_t longest = 0;
+    double largest = 0;
+    for (std::size_t i = 0; i < curves.size(); ++i) {
+      const auto line = made.line(i);
+      BOOST_TEST(bool(line.front() == curves[i].points[0]));
+      BOOST_TEST(bool(line.back() == curves[i].points[3]));
+      largest = std::max(largest, measured_distance(curves[i], line, 200));
+      shortest = std::min(shortest, line.size());
+      longest = std::max(longest, line.size());
+    }
+    BOOST_TEST(largest <= flatness);
+    BOOST_TEST(largest > flatness / 4);  // the bound is not wasteful
+    if (flatness < 1) BOOST_TEST(longest >= 4 * shortest);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_depth_limit_ends_the_division_and_is_reported) {
+  tessellation_options options = options_on(route::automatic, 1e-30);
+  options.max_depth = 5;
+  const polylines made = lines_of(random_curves(3), options);
+  BOOST_TEST(made.report.pieces == 3 * 32u);
+  BOOST_TEST(made.report.limited == 3 * 32u);
+}
+
+// ---- routes, limits, schedules, failures --------------------------------------------------------
+
+BOOST_DATA_TEST_CASE(curves_have_the_same_bits_on_all_routes_under_every_limit,
+                     data::make(routes) * data::make({1, 16, 32, 2048}), taken, limit) {
+  const auto curves = random_curves(40);
+  static const polylines expected = lines_of(curves, options_on(route::flat, 1e-4));
+  for (const traverse_strategy strategy :
+       {traverse_strategy::work_sharing, traverse_strategy::task_per_node}) {
+    tessellation_options options = options_on(taken, 1e-4);
+    options.strategy = strategy;
+    options.capacity = strategy == traverse_strategy::task_per_node ? 50'000 : 0;
+    const polylines made = lines_of(curves, options, std::size_t(limit));
+    expect_route(made.report.taken, taken, std::size_t(limit));
+    BOOST_TEST(same_lines(made, expected));
+    BOOST_TEST(made.report.pieces == expected.report.pieces);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(curves_are_the_same_under_any_schedule,
+                     *boost::unit_test::precondition(on_the_executor)) {
+  const auto curves = random_curves(10);
+  const tessellation_options options = options_on(route::device, 1e-3);
+  const polylines expected = lines_of(curves, options);
+  std::vector<std::string> schedules{"eager", "late"};
+  for (int seed = 1; seed <= std::min(random_schedules(), 20); ++seed) {
+    schedules.push_back("random:" + std::to_string(seed));
+  }
+  for (const std::string& schedule : schedules) {
+    const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config(schedule));
+    BOOST_TEST(same_lines(lines_of(curves, options, 64), expected));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
+                     *boost::unit_test::precondition(on_the_executor)) {
+  const auto curves = random_curves(40);
+  const tessellation_options options = options_on(route::device, 1e-4);
+  const polylines expected = lines_of(curves, options);
+  unsigned interrupted = 0;
+  for (std::uint64_t failing = 1; failing <= std::uint64_t(cut_down(8, 3)); ++failing) {
+    auto executor = ramify::cpu::parse_executor_config("random:1");
+    executor.failing_launch = failing;
+    const ramify::cpu::scoped_executor_config scope(executor);
+    const polylines made = lines_of(curves, options);
+    BOOST_TEST(same_lines(made, expected));
+    if (made.report.host_grids > expected.report.host_grids || made.report.spilled_tasks > 0) {
+      ++interrupted;
+    }
+  }
+  BOOST_TEST(interrupted >= 1u);  // negative control: the failures did end launches
+}
+
+// The first list has space for 16 parts of each curve.
+BOOST_AUTO_TEST_CASE(a_list_that_is_too_short_loses_nothing) {
+  const auto curves = random_curves(1);
+  const polylines few = lines_of(curves, options_on(route::automatic, 1e-1));
+  const polylines many = lines_of(curves, options_on(route::automatic, 1e-7));
+  BOOST_TEST(few.report.traversals == 1u);
+  BOOST_TEST(many.report.traversals == 2u);
+  BOOST_TEST(many.report.pieces > 16u);
+  BOOST_TEST(measured_distance(curves[0], many.line(0)) <= 1e-7);
+}
+
+// ---- arguments, empty input, facade -------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(bad_arguments_are_refused) {
+  const auto curves = random_curves(3);
+  const auto refused = [&](const tessellation_options& options, const char* text) {
+    const auto before = ramify::cpu::grids_begun();
+    BOOST_CHECK_EXCEPTION((void)ramify::tessellate_curves(curves, options), std::invalid_argument,
+                          names(text));
+    BOOST_TEST(ramify::cpu::grids_begun() == before);
+  };
+  for (const auto& [flatness, printed] :
+       {std::pair{0.0, "0"}, std::pair{-1.0, "-1"}, std::pair<double, const char*>{NAN, "nan"},
+        std::pair<double, const char*>{HUGE_VAL, "inf"}}) {
+    refused(options_on(route::automatic, flatness),
+            ("tessellation_options.flatness is " + std::string(printed) + "; it must be in [1e-100")
+                .c_str());
+  }
+  tessellation_options options = options_on(route::automatic, 1);
+  options.max_depth = 0;
+  refused(options, "tessellation_options.max_depth is 0; it must be in [1, 31]");
+  options.max_depth = 32;
+  refused(options, "tessellation_options.max_depth is 32");
+  refused(options_on(route(9), 1), "traverse_config.route");
+  for (const double bad : {double(NAN), HUGE_VAL, -1.1e100}) {
+    auto invalid = curves;
+    invalid[2].points[0].x = bad;
+    invalid[1].points[3].y = bad;
+    BOOST_CHECK_EXCEPTION((void)ramify::tessellate_curves(invalid, options_on(route::flat, 1)),
+                          std::invalid_argument,
+                          names("tessellate_curves: curves[1].points[3].y is "));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(no_curves_have_no_polylines) {
+  const polylines made = lines_of({}, options_on(route::automatic, 1));
+  BOOST_TEST(made.points.empty());
+  BOOST_TEST(made.report.host_grids == 0u);
+  BOOST_TEST(made.report.route_reason == "there are no curves");
+}
+
+BOOST_AUTO_TEST_CASE(a_trace_has_all_grids) {
+  const auto curves = random_curves(20);
+  tessellation_options options = options_on(route::device, 1e-3);
+  const polylines expected = lines_of(curves, options);
+  ramify::launch_trace trace;
+  options.trace = &trace;
+  options.pending_launches = 100;
+  const polylines made = ramify::tessellate_curves(curves, options);
+  BOOST_TEST(same_lines(made, expected));
+  BOOST_TEST(made.report.ran_on == backend_under_test());
+  BOOST_TEST(made.report.pending_launch_limit == 100u);
+  BOOST_TEST(trace.grids.size() == made.report.host_grids + made.report.child_grids);
+  const auto has = [&](const std::string& kernel) {
+    return std::ranges::any_of(trace.grids, [&](const auto& g) { return g.kernel == kernel; });
+  };
+  BOOST_TEST(has("write_polylines"));
+  BOOST_TEST(has("traverse_round"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
