@@ -2,47 +2,64 @@
 #pragma once
 
 /// \file
-/// Tessellation for CUDA code: polylines of cubic Bezier curves, to a given accuracy.
+/// Tessellation for CUDA code: polylines of cubic Bezier curves and triangle meshes of bicubic
+/// patches, to a given accuracy.
 ///
 ///     const ramify::cubic_curve* curves;  // n curves in device memory
 ///     const auto lines = ramify::tessellate_curves(curves, n, stream, {.flatness = 1e-3});
-///     lines.points.data()   // --> all points of polyline 0, then those of polyline 1, ...
-///     lines.offsets.data()  // --> polyline i has the points [offsets[i], offsets[i + 1])
+///     lines.points.data()    // --> all points of polyline 0, then those of polyline 1, ...
+///     lines.offsets.data()   // --> polyline i has the points [offsets[i], offsets[i + 1])
+///     const auto mesh = ramify::tessellate_patches(patches, m, stream, {.flatness = 1e-3});
+///     mesh.vertices.data()   // --> points of the surface, each once
+///     mesh.triangles.data()  // --> three indices of vertices each
 ///
-/// Distance   a part of a curve is halved at its middle parameter until a bound of the distance
+/// Curves     a part of a curve is halved at its middle parameter until a bound of the distance
 ///            between the part and its chord is at most options.flatness. The bound is a quarter of
 ///            the longer of the vectors 3 p1 - 2 p0 - p3 and 3 p2 - p0 - 2 p3 of the part's control
 ///            points; only their components across the chord count if p1 and p2 project onto it.
+/// Patches    two triangles of the parameter plane are divided at the middles of edges until a
+///            bound by the second derivatives shows that each is within options.flatness of the
+///            surface (ramify/tessellation/patches.cuh). The mesh has no cracks: both triangles at
+///            an edge agree on it, also those of two patches whose border curves have the same
+///            control points, in either direction. Corners of equal coordinates are one vertex. A
+///            triangle with two equal vertices, as at a border that is one point, is left out.
+/// Order      polylines are in the order of the curves, vertices in that of their x, y and z, and
+///            triangles in that of their indices.
 /// Result     in device memory, which is freed in the order of the stream. It has the same bits in
-///            each run, on all routes: points depend on the curve and the parameter alone, and a
-///            sort gives them their order.
-/// Scratch    that of a traversal (ramify/traverse.cuh) and of a sort (ramify/quicksort.cuh), and 8
-///            bytes for each segment, from Ramify's stream-ordered pool.
+///            each run, on all routes: points depend on the curve or patch and the parameters
+///            alone, and sorts give them their order.
+/// Scratch    that of a traversal (ramify/traverse.cuh), of sorts (ramify/quicksort.cuh), and 8
+///            bytes for each segment or about 200 bytes for each triangle, from Ramify's
+///            stream-ordered pool. The report states that of the traversal.
 /// Stream     earlier work in the stream is ordered before the call. The call waits for the stream,
 ///            because the size of the result is known only after the traversal. A graph cannot
 ///            capture it.
-/// Launches   traverse() with this configuration, a sort, and two grids with one thread for each
-///            curve or point. If there are more pieces than expected, a second traversal lists them.
+/// Launches   traverse() with this configuration, sorts, and two to five grids with one thread for
+///            each piece or point. If there are more pieces than expected, a second traversal lists
+///            them.
 /// Errors     std::invalid_argument for a bad argument, also for the first control point that is
 ///            not finite, before any result is written; std::length_error for too many pieces;
 ///            std::logic_error while the stream is being captured; unavailable, cuda_error,
 ///            device_launch_error.
-/// Complexity O(pieces * log pieces), because of the sort.
+/// Complexity O(pieces * log pieces), because of the sorts.
 /// Not for    accuracies near the round-off of the coordinates: options.max_depth ends the division
-///            then, and the report counts those pieces.
-/// Source     the bound is that of R. Willcocks, in K. Fischer: Piecewise linear approximation of
-///            Bezier curves, 2000.
+///            then, and the report counts those pieces. Trimmed or rational surfaces.
+/// Source     the bound of curves is that of R. Willcocks, in K. Fischer: Piecewise linear
+///            approximation of Bezier curves, 2000; that of patches is by D. Filip, R. Magedson, R.
+///            Markot: Surface algorithms using bounds on derivatives, 1986.
 
 #include <ramify/runtime/requirements.hpp>
 
-#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <ramify/quicksort.cuh>
 #include <ramify/tessellation/config.hpp>
 #include <ramify/tessellation/curves.cuh>
-#include <ramify/tessellation/leaves.cuh>
+#include <ramify/tessellation/mesh.cuh>
+#include <ramify/tessellation/patches.cuh>
 #include <ramify/tessellation/run.cuh>
+#include <utility>
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -54,7 +71,7 @@ struct device_polylines {
 };
 
 /// Approximates each of n curves by a polyline, and waits for `stream`.
-/// \param curves  n < 2^31 curves in device memory, which are read only
+/// \param curves  n < 2^31 - 1 curves in device memory, which are read only
 /// \throws std::invalid_argument naming the argument, or the control point that is not finite;
 ///         std::length_error, std::logic_error, unavailable, cuda_error, device_launch_error
 [[nodiscard]] inline device_polylines tessellate_curves(const cubic_curve* curves, std::size_t n,
@@ -62,7 +79,7 @@ struct device_polylines {
                                                         const tessellation_options& options = {}) {
   namespace family = detail::tessellation;
   const phase_range range("tessellate_curves");
-  family::tessellation_call call("tessellate_curves", "curves", curves, n, 31, stream, options);
+  family::tessellation_call call("tessellate_curves", "curves", curves, n, stream, options);
   device_polylines lines;
   if (n == 0) {
     lines.report = call.finish();
@@ -85,6 +102,46 @@ struct device_polylines {
   call.report.points = lines.points.size();
   lines.report = call.finish();
   return lines;
+}
+
+/// A triangle mesh in device memory.
+struct device_mesh {
+  device_buffer<surface_point> vertices;
+  device_buffer<mesh_triangle> triangles;
+  tessellation_report report;
+};
+
+/// Approximates the surface of n patches by a triangle mesh, and waits for `stream`.
+/// \param patches  n < 2^31 - 1 patches in device memory, which are read only
+/// \throws std::invalid_argument naming the argument, or the control point that is not finite;
+///         std::length_error, std::logic_error, unavailable, cuda_error, device_launch_error
+[[nodiscard]] inline device_mesh tessellate_patches(const bicubic_patch* patches, std::size_t n,
+                                                    cudaStream_t stream = nullptr,
+                                                    const tessellation_options& options = {}) {
+  namespace family = detail::tessellation;
+  const phase_range range("tessellate_patches");
+  family::tessellation_call call("tessellate_patches", "patches", patches, n, stream, options);
+  device_mesh mesh;
+  if (n == 0) {
+    mesh.report = call.finish();
+    return mesh;
+  }
+  // 1. Divide: list the triangles of all patches.
+  const family::triangle_tree<family::border_rule> tree{patches, static_cast<unsigned>(n),
+                                                        options.flatness,
+                                                        std::ldexp(1.0, -int(options.max_depth))};
+  constexpr std::size_t expected_triangles = 512;     // of a patch
+  constexpr std::size_t most = std::size_t{1} << 30;  // the indices of corners have 32 bits
+  const auto triangles = call.leaves_of(tree, expected_triangles * n, most);
+  // 2. Find the vertices.
+  family::welded_corners corners =
+      family::weld_corners(call, patches, triangles.leaves.data(), triangles.count);
+  mesh.vertices = std::move(corners.vertices);
+  call.report.points = mesh.vertices.size();
+  // 3. Write the triangles.
+  mesh.triangles = family::triangles_of(call, corners.vertex_of);
+  mesh.report = call.finish();
+  return mesh;
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -59,8 +59,8 @@ struct tessellation_options : traverse_config {
   /// the control points. In [1e-100, 1e100].
   double flatness = 0.01;
   /// Parts of a curve, and edges in the parameter plane of a patch, are halved only if they are
-  /// longer than 2^-max_depth. In [1, 31]. The report counts the pieces that this limit left too
-  /// far from the curve or the surface.
+  /// longer than 2^-max_depth. In [1, 31]. The report counts the pieces that may be too far from
+  /// the curve or the surface for this reason.
   unsigned max_depth = 16;
 };
 
@@ -78,9 +78,11 @@ inline void validate(const tessellation_options& options) {
 
 /// Report of a tessellation. A piece is a line segment or a triangle.
 struct tessellation_report : traverse_report {
-  std::uint64_t pieces = 0;      ///< of the result
-  std::uint64_t points = 0;      ///< of the result
-  std::uint64_t limited = 0;     ///< pieces that only max_depth kept from being divided
+  std::uint64_t pieces = 0;  ///< of the result
+  std::uint64_t points = 0;  ///< of the result
+  /// Pieces whose bound exceeds the flatness: because of max_depth, or triangles with two equal
+  /// vertices, which are not divided further.
+  std::uint64_t limited = 0;
   std::uint64_t degenerate = 0;  ///< triangles with two equal vertices, which are left out
   std::uint64_t traversals = 0;  ///< 2 if the first list of pieces was too short, else 1
 };
@@ -88,7 +90,7 @@ struct tessellation_report : traverse_report {
 /// Prints each field as a line "name: value".
 inline std::ostream& operator<<(std::ostream& out, const tessellation_report& r) {
   return out << static_cast<const traverse_report&>(r) << "pieces: " << r.pieces
-             << "\npoints: " << r.points << "\npieces at the depth limit: " << r.limited
+             << "\npoints: " << r.points << "\npieces that may be too far: " << r.limited
              << "\ndegenerate triangles left out: " << r.degenerate
              << "\ntraversals: " << r.traversals << '\n';
 }

@@ -33,17 +33,16 @@ __global__ void find_invalid_shape(const Shape* shapes, std::size_t n, unsigned*
 /// One call over n curves or patches. It waits for the stream.
 class tessellation_call {
  public:
-  /// `n` must be less than 2^bits. `options` must outlive the call.
+  /// `options` must outlive the call.
   /// \throws std::invalid_argument for a bad argument; std::logic_error while the stream is being
   ///         captured; cuda_error
   template <class Shape>
   tessellation_call(const char* name, const char* array, const Shape* shapes, std::size_t n,
-                    unsigned bits, cudaStream_t stream, const tessellation_options& options)
+                    cudaStream_t stream, const tessellation_options& options)
       : stream_(stream), options_(options), recorder_(options.trace, stream) {
     validate(options);
     const std::string field = std::string(name) + ": " + array;
-    check_field(n >> bits == 0, std::string(name) + ": n", n,
-                "less than 2^" + std::to_string(bits));
+    check_field(n < (std::size_t{1} << 31) - 1, std::string(name) + ": n", n, "less than 2^31 - 1");
     require_not_captured(stream, std::string(name) + ": ");
     if (n == 0) {
       static_cast<run_report&>(report) =

@@ -31,4 +31,17 @@ tessellation_report tessellate_curves_on<this_build>(std::span<const cubic_curve
   return call.finish(lines.report);
 }
 
+template <>
+tessellation_report tessellate_patches_on<this_build>(std::span<const bicubic_patch> patches,
+                                                      const tessellation_options& options,
+                                                      triangle_mesh& result) {
+  facade_call call(options.pending_launches);
+  const on_device device_patches(patches, call, "patches");
+  const device_mesh mesh =
+      ramify::tessellate_patches(device_patches.data(), patches.size(), call.stream(), options);
+  copy_out(call, mesh.vertices, result.vertices);
+  copy_out(call, mesh.triangles, result.triangles);
+  return call.finish(mesh.report);
+}
+
 }  // namespace ramify::detail::facade

@@ -15,5 +15,9 @@ namespace ramify::detail::facade {
 template <build where>
 tessellation_report tessellate_curves_on(std::span<const cubic_curve> curves,
                                          const tessellation_options& options, polylines& result);
+template <build where>
+tessellation_report tessellate_patches_on(std::span<const bicubic_patch> patches,
+                                          const tessellation_options& options,
+                                          triangle_mesh& result);
 
 }  // namespace ramify::detail::facade

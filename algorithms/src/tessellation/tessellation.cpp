@@ -16,4 +16,14 @@ polylines tessellate_curves(std::span<const cubic_curve> curves,
   return result;
 }
 
+triangle_mesh tessellate_patches(std::span<const bicubic_patch> patches,
+                                 const tessellation_options& options) {
+  validate(options);
+  triangle_mesh result;
+  result.report = detail::facade::on_backend(options, [&](auto where) {
+    return detail::facade::tessellate_patches_on<where>(patches, options, result);
+  });
+  return result;
+}
+
 }  // namespace ramify
