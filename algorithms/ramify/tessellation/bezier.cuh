@@ -92,9 +92,6 @@ struct chord_deviation {
   [[nodiscard]] static __host__ __device__ curve_point scaled(const curve_point& p, double s) {
     return {s * p.x, s * p.y};
   }
-  [[nodiscard]] static __host__ __device__ surface_point scaled(const surface_point& p, double s) {
-    return {s * p.x, s * p.y, s * p.z};
-  }
 };
 
 /// Returns whether a part of a plane curve may be farther than `flatness` from its chord, or the
