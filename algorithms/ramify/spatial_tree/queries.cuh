@@ -39,10 +39,10 @@
 #include <ramify/runtime/launch_each.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/run_control.cuh>
+#include <ramify/runtime/scan.cuh>
 #include <ramify/spatial_tree/bounds.cuh>
 #include <ramify/spatial_tree/nearest.cuh>
 #include <ramify/spatial_tree/radius.cuh>
-#include <ramify/spatial_tree/scan.cuh>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -179,7 +179,7 @@ device_neighbor_lists radius_list(const spatial_tree_view<Real, dim>& tree,
   // 2. Each list begins where the one before it ends.
   device_neighbor_lists lists;
   lists.offsets = device_buffer<std::uint64_t>(n + 1, stream);
-  detail::spatial_tree::scan_counts(counts.data(), n + 1, lists.offsets.data(), stream);
+  detail::scan_counts(counts.data(), n + 1, lists.offsets.data(), stream);
   lists.ids = device_buffer<std::uint32_t>(
       read_back(lists.offsets.data() + n, stream, "reading the length of the lists"), stream);
   // 3. Write the lists.

@@ -17,7 +17,7 @@
 #include <numeric>
 #endif
 
-namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
+namespace ramify::detail::runtime::inline RAMIFY_BUILD {
 
 /// Writes offsets[i] = counts[0] + ... + counts[i - 1] for i in [0, n). Asynchronous.
 /// \throws cuda_error
@@ -39,4 +39,4 @@ inline void scan_counts(const std::uint32_t* counts, std::size_t n, std::uint64_
 #endif
 }
 
-}  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
+}  // namespace ramify::detail::runtime::inline RAMIFY_BUILD

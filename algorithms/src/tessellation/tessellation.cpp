@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <ramify/tessellation.hpp>
+
+#include "facade/backend_choice.hpp"
+#include "tessellation/on_backend.hpp"
+
+namespace ramify {
+
+polylines tessellate_curves(std::span<const cubic_curve> curves,
+                            const tessellation_options& options) {
+  validate(options);
+  polylines result;
+  result.report = detail::facade::on_backend(options, [&](auto where) {
+    return detail::facade::tessellate_curves_on<where>(curves, options, result);
+  });
+  return result;
+}
+
+triangle_mesh tessellate_patches(std::span<const bicubic_patch> patches,
+                                 const tessellation_options& options) {
+  validate(options);
+  triangle_mesh result;
+  result.report = detail::facade::on_backend(options, [&](auto where) {
+    return detail::facade::tessellate_patches_on<where>(patches, options, result);
+  });
+  return result;
+}
+
+}  // namespace ramify
