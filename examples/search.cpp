@@ -105,7 +105,7 @@ void declare_problems(CLI::App& app, options& o) {
   o.special.emplace(
       problem::queens,
       app.add_flag("--symmetry", o.search.symmetry,
-                   "queens: visit one of two mirror images only (default); --symmetry=off: both"));
+                   "queens: use the symmetries of the board (default); --symmetry=off: visit all boards"));
 }
 
 void declare(CLI::App& app, options& o) {

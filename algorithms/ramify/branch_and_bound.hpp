@@ -73,12 +73,12 @@ struct flow_shop_result : flow_shop_solution {
 
 /// Options of count_queens().
 struct queens_options : branch_and_bound_options {
-  /// Visits only one of two boards that are mirror images, and counts its solutions twice.
+  /// Uses the eight symmetries of the board (branch_and_bound/queens_symmetry.hpp) from 4 queens on.
   bool symmetry = true;
   /// A board with at most so many rows left is a leaf of the traversal: its visit counts all
   /// solutions below it. In [3, max_queens_leaf_rows]; 0: every board is a node; none: on a
-  /// GPU automatic_queens_leaf_rows(), on the CPU executor the maximum. The first two rows are
-  /// never in a leaf. GPUs before sm_80 have leaves of at most nine rows.
+  /// GPU automatic_queens_leaf_rows(), on the CPU executor the maximum. With symmetry, leaves begin
+  /// below the presets. A leaf of n queens has at most 32 - n rows; before sm_80, at most 8.
   std::optional<unsigned> leaf_rows{};
 };
 

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compares count_queens() with the published numbers and with a sequential search.
-#include <bit>
+#include <algorithm>
+#include <array>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
+#include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <ramify/branch_and_bound.hpp>
 #include <ramify/branch_and_bound/queens.cuh>
 #include <ramify/runtime/launch.cuh>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "device_vectors.cuh"
 #include "exceptions.hpp"
@@ -22,6 +26,8 @@ using ramify::queens_counts;
 using ramify::queens_options;
 using ramify::route;
 using ramify::traverse_strategy;
+using ramify::detail::branch_and_bound::canonical_queens_presets;
+using ramify::detail::branch_and_bound::queens_square;
 
 namespace {
 
@@ -33,29 +39,71 @@ queens_options queens_on(route taken, bool symmetry = true) {
   return options;
 }
 
-/// Searches the lowest rows of boards of `n` columns by one warp. Lane i has the board whose first
-/// row has its queen on the i-th column, if that column is in the mask `first_row`.
-__global__ void search_by_one_warp(unsigned n, std::uint32_t first_row,
-                                   ramify::queens_counts* counts) {
+/// A board without presets: the columns without a queen, and the attacked squares of the next row.
+struct board {
+  std::uint32_t columns;
+  std::uint32_t falling;
+  std::uint32_t rising;
+
+  /// Returns the board with a queen on a free square of the next row.
+  [[nodiscard]] board with(std::uint32_t queen) const {
+    return {columns & ~queen, (falling | queen) << 1, (rising | queen) >> 1};
+  }
+};
+
+/// Searches the lowest rows of boards by one warp. Lane i has board i; no columns: it has none.
+__global__ void search_by_one_warp(const board* boards, unsigned* solutions) {
   __shared__ ramify::detail::branch_and_bound::queens_stacks stacks;
-  const std::uint32_t all = (std::uint32_t{1} << n) - 1;
-  const std::uint32_t queen = first_row & std::uint32_t{1} << threadIdx.x;
-  counts[threadIdx.x] = ramify::detail::branch_and_bound::count_lowest_rows(
-      ramify::full_warp_mask, queen == 0 ? 0 : all & ~queen, queen << 1, queen >> 1, stacks);
+  const board& mine = boards[threadIdx.x];
+  solutions[threadIdx.x] = ramify::detail::branch_and_bound::count_lowest_rows(
+      ramify::full_warp_mask, mine.columns, mine.falling, mine.rising, stacks);
 }
 
-/// Counts the solutions of `n` queens and the boards below this one, itself included, by a
+/// Returns the counts of all lanes of a warp that searches at most 32 boards of `n` columns.
+[[nodiscard]] std::vector<unsigned> count_by_one_warp(std::vector<board> boards, unsigned n) {
+  for (board& one : boards) {
+    one.falling &= (std::uint32_t{1} << n) - 1;
+    one.rising &= (std::uint32_t{1} << n) - 1;
+  }
+  boards.resize(32);
+  const auto on_device = upload(boards);
+  const auto solutions = zeros<unsigned>(32);
+  ramify::check(
+      ramify::launch(search_by_one_warp, {1, 32}, nullptr, on_device.data(), solutions.data())
+          .code(),
+      "launching search_by_one_warp");
+  return download(solutions);
+}
+
+/// Counts the solutions below a board, and the boards below this one, itself included, by a
 /// sequential search.
-[[nodiscard]] queens_counts backtrack_queens(
-    unsigned n, const ramify::detail::branch_and_bound::queens_node& board) {
-  const std::uint32_t all = (std::uint32_t{1} << n) - 1;
-  if (board.columns == all) return {1, 1};
+[[nodiscard]] queens_counts backtrack_queens(const board& from) {
+  if (from.columns == 0) return {1, 1};
+  queens_counts counts{0, 1};
+  std::uint32_t squares = from.columns & ~(from.falling | from.rising);
+  for (; squares != 0; squares &= squares - 1) {
+    const auto below = backtrack_queens(from.with(squares & (0 - squares)));
+    counts.solutions += below.solutions;
+    counts.nodes += below.nodes;
+  }
+  return counts;
+}
+
+/// Counts as backtrack_queens() those boards of `n` queens that contain `queens`, by comparing
+/// squares. Rows with one of these queens are skipped.
+[[nodiscard]] queens_counts backtrack_squares(unsigned n, unsigned row,
+                                              std::vector<queens_square>& queens) {
+  if (row == n) return {1, 1};
+  const auto in_row = [&](const queens_square& q) { return q.row == row; };
+  if (std::ranges::any_of(queens, in_row)) return backtrack_squares(n, row + 1, queens);
   queens_counts counts{0, 1};
   for (unsigned column = 0; column < n; ++column) {
-    const std::uint32_t queen = std::uint32_t{1} << column;
-    if (((board.columns | board.falling | board.rising) & queen) != 0) continue;
-    const auto below = backtrack_queens(
-        n, {board.columns | queen, (board.falling | queen) << 1, (board.rising | queen) >> 1});
+    const queens_square queen{row, column};
+    const auto attacks = [&](const queens_square& q) { return q.attacks(queen); };
+    if (std::ranges::any_of(queens, attacks)) continue;
+    queens.push_back(queen);
+    const auto below = backtrack_squares(n, row + 1, queens);
+    queens.pop_back();
     counts.solutions += below.solutions;
     counts.nodes += below.nodes;
   }
@@ -66,23 +114,15 @@ __global__ void search_by_one_warp(unsigned n, std::uint32_t first_row,
 
 BOOST_AUTO_TEST_SUITE(branch_and_bound)
 
-// Without symmetry the nodes are those of a plain backtracking search.
 BOOST_DATA_TEST_CASE(queens_have_the_published_numbers, data::make(routes), taken) {
   const auto published = ramify::published_queens();
-  for (unsigned n = 1; n <= unsigned(RAMIFY_ON_CUDA ? 14 : cut_down(13, 7)); ++n) {
-    const auto whole = ramify::count_queens(n, queens_on(taken, false));
-    const auto half = ramify::count_queens(n, queens_on(taken));
-    BOOST_TEST_CONTEXT(n << " queens") {
-      BOOST_TEST(whole.counts.solutions == published[n]);
-      if (n <= 10) BOOST_TEST(bool(whole.counts == backtrack_queens(n, {0, 0, 0})));
-      BOOST_TEST(whole.report.taken == taken);
-      BOOST_TEST(half.counts.solutions == published[n]);
-      // The empty board, and on odd boards that of a middle queen, are their own mirror images.
-      const std::uint64_t own = 1 + n % 2;
-      BOOST_TEST(half.counts.nodes == own + (whole.counts.nodes - own) / 2);
-    }
-    if (n == 8) BOOST_TEST(whole.counts.nodes == 2'057u);
-    if (n == 13) BOOST_TEST(whole.counts.nodes == 4'674'890u);
+  for (unsigned n = 1; n <= unsigned(RAMIFY_ON_CUDA ? 16 : cut_down(13, 7)); ++n) {
+    const auto symmetric = ramify::count_queens(n, queens_on(taken));
+    BOOST_TEST(symmetric.counts.solutions == published[n], n << " queens");
+    BOOST_TEST(symmetric.report.taken == taken);
+    if (n > 11) continue;
+    const auto plain = ramify::count_queens(n, queens_on(taken, false));
+    BOOST_TEST(plain.counts.solutions == published[n], n << " queens without symmetry");
   }
   for (const unsigned n : {0u, 28u}) {
     BOOST_CHECK_EXCEPTION((void)ramify::count_queens(n, queens_on(taken)), std::invalid_argument,
@@ -90,36 +130,93 @@ BOOST_DATA_TEST_CASE(queens_have_the_published_numbers, data::make(routes), take
   }
 }
 
+// Without symmetry and leaves, the nodes are those of a plain backtracking search. With symmetry,
+// they are the root and the boards with each preset.
+BOOST_AUTO_TEST_CASE(queens_have_the_nodes_of_a_sequential_search) {
+  for (unsigned n = 1; n <= unsigned(cut_down(9, 7)); ++n) {
+    queens_options options = queens_on(route::automatic, false);
+    options.leaf_rows = 0;
+    const auto plain = ramify::count_queens(n, options).counts;
+    const auto plain_expected = backtrack_queens({(std::uint32_t{1} << n) - 1, 0, 0});
+    BOOST_TEST(bool(plain == plain_expected), n << " queens without symmetry");
+    if (n == 8) BOOST_TEST(plain.nodes == 2'057u);
+    options.symmetry = true;
+    const auto symmetric = ramify::count_queens(n, options).counts;
+    if (n < 4) {
+      BOOST_TEST(bool(symmetric == plain));
+      continue;
+    }
+    queens_counts expected{0, 1};
+    for (const auto& [squares, images] : canonical_queens_presets(n)) {
+      std::vector<queens_square> queens(squares.begin(), squares.end());
+      queens.erase(std::unique(queens.begin(), queens.end()), queens.end());
+      const auto below = backtrack_squares(n, 0, queens);
+      expected.solutions += images * below.solutions;
+      expected.nodes += below.nodes;
+    }
+    BOOST_TEST(bool(symmetric == expected),
+               n << " queens: " << symmetric.nodes << " nodes instead of " << expected.nodes);
+  }
+}
+
+// The images of all presets are all choices of queens on the four lines, each one once.
+BOOST_AUTO_TEST_CASE(presets_and_their_images_are_all_choices) {
+  for (const unsigned n : {4u, 5u, 8u, 9u}) {
+    const unsigned low = (n - 2) / 2;
+    const unsigned high = n - 1 - low;
+    unsigned choices = 0;
+    for (unsigned i = 0; i < n * n * n * n; ++i) {
+      const std::array<queens_square, 4> queens{
+          {{low, i % n}, {high, i / n % n}, {i / n / n % n, low}, {i / n / n / n, high}}};
+      const auto attacked = [&](const queens_square& q) {
+        return std::ranges::any_of(queens, [&](const queens_square& p) { return p.attacks(q); });
+      };
+      if (std::ranges::none_of(queens, attacked)) ++choices;
+    }
+    unsigned images = 0;
+    for (const auto& preset : canonical_queens_presets(n)) {
+      BOOST_TEST((preset.images == 2 || preset.images == 4 || preset.images == 8));
+      images += preset.images;
+    }
+    BOOST_TEST(images == choices, n << " queens");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(queens_are_counted_with_leaves_of_any_number_of_rows) {
   BOOST_TEST(ramify::automatic_queens_leaf_rows(17) == 0u);
-  BOOST_TEST(ramify::automatic_queens_leaf_rows(18) == 9u);
-  BOOST_TEST(ramify::automatic_queens_leaf_rows(27) == ramify::max_queens_leaf_rows);
-  const auto n = unsigned(RAMIFY_ON_CUDA ? 12 : cut_down(9, 7));
+  BOOST_TEST(ramify::automatic_queens_leaf_rows(18) == ramify::max_queens_leaf_rows);
   for (unsigned rows = 0; rows <= ramify::max_queens_leaf_rows + 1; ++rows) {
-    queens_options options = queens_on(route::automatic, rows % 2 == 0);
+    // Below the presets of 12 queens there are up to five rows.
+    const bool symmetry = rows == 0 || (rows >= 3 && rows <= 5);
+    const auto n = unsigned(cut_down(12, 9));
+    queens_options options = queens_on(route::automatic, symmetry);
     options.leaf_rows = rows;
     if (rows == 1 || rows == 2 || rows > ramify::max_queens_leaf_rows) {
       BOOST_CHECK_EXCEPTION((void)ramify::count_queens(n, options), std::invalid_argument,
                             names("queens_options.leaf_rows is " + std::to_string(rows) +
-                                  "; it must be 0 or in [3, 10]"));
+                                  "; it must be 0 or in [3, 9]"));
       continue;
     }
     BOOST_TEST(ramify::count_queens(n, options).counts.solutions == ramify::published_queens()[n]);
     options.strategy = traverse_strategy::task_per_node;
     options.launches.grain = granularity::per_grid;
-    BOOST_TEST(ramify::count_queens(n, options).counts.solutions == ramify::published_queens()[n]);
+    for (const bool with_symmetry : {false, true}) {
+      options.symmetry = with_symmetry;
+      BOOST_TEST(ramify::count_queens(8, options).counts.solutions == 92u);
+    }
   }
 }
 
-BOOST_AUTO_TEST_CASE(the_lowest_rows_are_no_levels_of_the_traversal) {
-  queens_options options = queens_on(route::device);
+BOOST_DATA_TEST_CASE(the_lowest_rows_are_no_levels_of_the_traversal, data::make({false, true}),
+                     symmetry) {
+  queens_options options = queens_on(route::device, symmetry);
   options.strategy = traverse_strategy::task_per_node;
   options.leaf_rows = 0;
-  const auto all_levels = ramify::count_queens(8, options).report;
-  options.leaf_rows = 6;
-  const auto upper_levels = ramify::count_queens(8, options).report;
-  BOOST_TEST_MESSAGE(all_levels.deepest_level << " " << upper_levels.deepest_level);
-  BOOST_TEST(upper_levels.deepest_level < all_levels.deepest_level);
+  const auto all_levels = ramify::count_queens(10, options);
+  options.leaf_rows = 4;
+  const auto upper_levels = ramify::count_queens(10, options);
+  BOOST_TEST(upper_levels.report.deepest_level < all_levels.report.deepest_level);
+  BOOST_TEST(upper_levels.counts.nodes < all_levels.counts.nodes);
 }
 
 // One warp searches the boards below some squares of the first row. The lanes without such a square
@@ -127,28 +224,36 @@ BOOST_AUTO_TEST_CASE(the_lowest_rows_are_no_levels_of_the_traversal) {
 BOOST_DATA_TEST_CASE(lanes_share_the_lowest_rows, data::make({0x1u, 0x5au, 0xffu, 0x3ffu}),
                      first_row) {
   const unsigned n = effort() < 0.1 ? 8 : 10;
-  const std::uint32_t queens = first_row & ((std::uint32_t{1} << n) - 1);
-  const auto counts = zeros<ramify::queens_counts>(32);
-  ramify::check(
-      ramify::launch(search_by_one_warp, {1, 32}, nullptr, n, queens, counts.data()).code(),
-      "launching search_by_one_warp");
-  ramify::queens_counts found{};
-  unsigned busy_lanes = 0;
-  for (const ramify::queens_counts& one : download(counts)) {
-    found.solutions += one.solutions;
-    found.nodes += one.nodes;
-    if (one.nodes > 0) ++busy_lanes;
+  const board empty{(std::uint32_t{1} << n) - 1, 0, 0};
+  std::vector<board> boards;
+  std::uint64_t expected = 0;
+  for (std::uint32_t left = first_row & empty.columns; left != 0; left &= left - 1) {
+    boards.push_back(empty.with(left & (0 - left)));
+    expected += backtrack_queens(boards.back()).solutions;
   }
-  ramify::queens_counts expected{};
-  for (unsigned column = 0; column < n; ++column) {
-    const std::uint32_t queen = queens & std::uint32_t{1} << column;
-    if (queen == 0) continue;
-    const auto below = backtrack_queens(n, {queen, queen << 1, queen >> 1});
-    expected.solutions += below.solutions;
-    expected.nodes += below.nodes - 1;  // without this board itself
+  const auto found = count_by_one_warp(boards, n);
+  BOOST_TEST(std::accumulate(found.begin(), found.end(), std::uint64_t{0}) == expected);
+  const auto busy_lanes =
+      std::ranges::count_if(found, [](unsigned of_lane) { return of_lane > 0; });
+  BOOST_TEST(busy_lanes > std::ptrdiff_t(boards.size()));
+}
+
+// The masks of the lowest rows have 32 bits. On the widest board, six rows fill them.
+BOOST_AUTO_TEST_CASE(the_lowest_rows_of_the_widest_board_are_searched) {
+  constexpr unsigned n = ramify::max_queens;
+  BOOST_TEST(ramify::detail::branch_and_bound::queens_rows_limit(n) == 6u);
+  std::vector<board> boards;
+  std::uint64_t expected = 0;
+  for (const std::uint32_t columns : {0x4210841u, 0x7e00000u, 0x3fu, 0x4804812u}) {
+    const std::uint32_t others = ((1u << n) - 1) & ~columns;
+    for (const std::uint32_t diagonals : {0u, others & 0x7000000u, others & 0x7fff000u}) {
+      boards.push_back({columns, diagonals, diagonals >> 1});
+      expected += backtrack_queens(boards.back()).solutions;
+    }
   }
-  BOOST_TEST(bool(found == expected));
-  BOOST_TEST(busy_lanes > unsigned(std::popcount(queens)));
+  BOOST_TEST(expected > 0u);
+  const auto found = count_by_one_warp(boards, n);
+  BOOST_TEST(std::accumulate(found.begin(), found.end(), std::uint64_t{0}) == expected);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -16,21 +16,20 @@ namespace ramify {
 inline constexpr unsigned max_queens = 27;
 
 /// The maximum of queens_options::leaf_rows.
-inline constexpr unsigned max_queens_leaf_rows = 10;
+inline constexpr unsigned max_queens_leaf_rows = 9;
 
 /// Returns the default of queens_options::leaf_rows for `n` queens on a GPU. On an H200 leaves pay
 /// from 18 queens on. With fewer queens they delay the first warps, which all others wait for.
 [[nodiscard]] constexpr unsigned automatic_queens_leaf_rows(unsigned n) {
-  if (n < 18) return 0;
-  return n == 18 ? 9 : max_queens_leaf_rows;
+  return n < 18 ? 0 : max_queens_leaf_rows;
 }
 
 /// Counts of a search that places one queen in each row.
 struct queens_counts {
-  std::uint64_t solutions;  ///< all solutions, also mirrored ones
-  /// Boards of the search: the empty one, and those after each queen that no other queen attacks.
-  /// They include the boards below the leaves of the traversal. With queens_options::symmetry each
-  /// pair of mirror images counts once.
+  std::uint64_t solutions;  ///< all solutions, also those that are images of others
+  /// Boards that the traversal visited: the empty one, with queens_options::symmetry those with the
+  /// presets, and those after each further queen that no other queen attacks. Boards below leaves
+  /// are not counted. The same in each run.
   std::uint64_t nodes;
 
   friend constexpr bool operator==(const queens_counts&, const queens_counts&) = default;

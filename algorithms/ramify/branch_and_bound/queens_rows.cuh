@@ -5,9 +5,10 @@
 /// The lowest rows of the n queens problem: each lane of a warp counts all solutions below one
 /// board by a depth-first search without recursion.
 ///
-///     1. Base case   Two rows are left: bit operations count the ways to fill them.
-///     2. Place       Each step places the queen of one row. The squares of the row that are still
-///                    to be tried stay on the lane's stack, in shared memory.
+///     1. Place       Each step places the queen of one row. The lane goes down only if the next
+///                    two rows have free squares. The squares of the row that are still to be tried
+///                    stay on the lane's stack, in shared memory.
+///     2. Base case   A queen in the last row but one that leaves a free square is a solution.
 ///     3. Share       The searches have very different lengths. After every few steps, lanes
 ///                    without work take the oldest boards, which have the most rows left, from
 ///                    other lanes.
@@ -25,107 +26,101 @@ struct queens_rows_tuning {
   /// Maximum number of rows. On sm_75 a block has at most 64 KB of shared memory, for these stacks
   /// and those of the traversal.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-  static constexpr unsigned rows = 9;
+  static constexpr unsigned rows = 8;
 #else
   static constexpr unsigned rows = max_queens_leaf_rows;
 #endif
-  /// Entries of a lane's stack. No board with three rows left is pushed.
-  static constexpr unsigned stack = rows - 3;
+  /// Entries of a lane's stack. No board with two rows left is pushed.
+  static constexpr unsigned stack = rows - 2;
   /// Maximum number of threads of a block.
   static constexpr unsigned threads = 512;
-  /// Steps between two checks for lanes without work. With 10 rows, a host simulation of 18 queens
-  /// finds 44 % of the lanes busy without sharing, 81 % with 16 steps and 86 % with 8.
+  /// Steps between two checks for lanes without work. With 9 rows of 18 queens, a host simulation
+  /// finds 39 % of the lanes busy without sharing, and 75 % with 8 steps.
   static constexpr unsigned steps = 8;
 };
 
-/// The stacks of a block. The words of neighboring lanes are in neighboring banks.
+/// Returns the maximum number of lowest rows of a board of `n` columns; see queens_lane::falling.
+[[nodiscard]] constexpr unsigned queens_rows_limit(unsigned n) { return 33 - n; }
+
+/// The stacks of a block. The words of neighboring lanes are in neighboring banks. Entry i of
+/// thread t has the index i * threads + t in each array.
 struct queens_stacks {
   using tuning = queens_rows_tuning;
-  /// queens_lane::columns, and from bit 27 on the column that was tried last.
-  std::uint32_t columns[tuning::stack][tuning::threads];
-  std::uint32_t falling[tuning::stack][tuning::threads];
-  std::uint32_t rising[tuning::stack][tuning::threads];
+  static constexpr unsigned words = tuning::stack * tuning::threads;
+  /// queens_lane::columns, and from bit 27 on the number of bits above the column that was tried
+  /// last.
+  std::uint32_t columns[words];
+  std::uint32_t falling[words];
+  std::uint32_t rising[words];
 };
-static_assert(max_queens <= 27, "bits 27 to 31 of queens_stacks::columns hold a column");
+static_assert(max_queens <= 27, "bits 27 to 31 of queens_stacks::columns hold a number");
 
 /// The boards that a lane still has to search.
 struct queens_lane {
   queens_stacks* stacks;
 
+  // The stack does not overflow, because each board has fewer rows left than the entry under it.
+  std::uint32_t* top;    ///< the free entry above the stack, in queens_stacks::columns
+  unsigned entries = 0;  ///< of the stack
+  unsigned bottom = 0;   ///< number of the lowest entry
+
   // The current board: masks for the next row.
   std::uint32_t columns = 0;  ///< columns without a queen
-  std::uint32_t falling = 0;  ///< attacked squares; bits beyond the board have no meaning
+  /// Attacked squares; bits beyond the board have no meaning. One more bit, which is shifted with
+  /// the others, is bit 31 if two rows are left. So the lane does not count its rows.
+  std::uint32_t falling = 0;
   std::uint32_t rising = 0;
   std::uint32_t squares = 0;  ///< free squares to be tried; 0 only if the lane has no work
-  std::uint32_t below = 0;    ///< free squares one row lower, if this row had no queen
 
-  // The stack has the entries `bottom` to `top` - 1. Entry i has at most tuning::rows - i rows
-  // left, because each board has fewer rows left than the entry under it.
-  unsigned bottom = 0;
-  unsigned top = 0;
-
-  // 32 boards of 10 rows have at most 32 * 10! * e boards below them, so 32 bits suffice.
+  // 32 boards of 9 rows have at most 32 * 9! solutions, so 32 bits suffice.
   unsigned solutions = 0;
-  unsigned boards = 0;
 
-  /// Sets the current board, of which the squares in `untried` are to be searched.
-  __device__ void load(std::uint32_t free_columns, std::uint32_t attacked_falling,
-                       std::uint32_t attacked_rising, std::uint32_t untried) {
-    columns = free_columns;
-    falling = attacked_falling;
-    rising = attacked_rising;
-    squares = columns & ~(falling | rising) & untried;
-    below = columns & ~(falling << 1 | rising >> 1);
-  }
-  /// Loads entry `i` of the stack of a thread of this block.
-  __device__ void load_entry(unsigned i, unsigned thread) {
-    const std::uint32_t word = stacks->columns[i][thread];
+  __device__ explicit queens_lane(queens_stacks& of_block)
+      : stacks(&of_block), top(of_block.columns + threadIdx.x) {}
+
+  /// Loads an entry of the stack of a thread of this block.
+  __device__ void load_entry(const std::uint32_t* entry) {
+    const std::uint32_t word = entry[0];
+    falling = entry[queens_stacks::words];
+    rising = entry[2 * queens_stacks::words];
+    columns = word & ((1u << 27) - 1);
     // Squares are tried in the order of their columns.
-    load(word & ((1u << 27) - 1), stacks->falling[i][thread], stacks->rising[i][thread],
-         ~1u << (word >> 27));
+    squares = columns & ~(falling | rising | ~0u >> (word >> 27));
   }
   /// Pushes the current board, on which `queen` was tried last.
   __device__ void push(std::uint32_t queen) {
-    const auto column = static_cast<unsigned>(31 - __clz(static_cast<int>(queen)));
-    stacks->columns[top][threadIdx.x] = columns | column << 27;
-    stacks->falling[top][threadIdx.x] = falling;
-    stacks->rising[top][threadIdx.x] = rising;
-    ++top;
+    top[0] = columns + (static_cast<std::uint32_t>(__clz(static_cast<int>(queen))) << 27);
+    top[queens_stacks::words] = falling;
+    top[2 * queens_stacks::words] = rising;
+    top += queens_rows_tuning::threads;
+    ++entries;
   }
 
-  /// Tries one square of the current board. Requires that the board has one and at least three rows
+  /// Tries one square of the current board. Requires that the board has one and at least two rows
   /// left.
   __device__ void place_queen() {
     const std::uint32_t queen = squares & (0 - squares);  // the lowest bit
     squares ^= queen;
-    const std::uint32_t child_squares = below & ~(queen | queen << 1 | queen >> 1);
-    if (child_squares != 0) {
-      boards += static_cast<unsigned>(__popc(child_squares));
-      const std::uint32_t child_columns = columns ^ queen;
-      const std::uint32_t child_falling = (falling | queen) << 1;
-      const std::uint32_t child_rising = (rising | queen) >> 1;
-      const std::uint32_t child_below = child_columns & ~(child_falling << 1 | child_rising >> 1);
-      if (__popc(child_columns) == 2) {
-        // 1. Base case: all pairs of squares in different columns. Neighboring columns are on a
-        //    diagonal.
-        if ((child_columns & child_columns << 1) == 0) {
-          const int pairs =
-              __popc(child_squares) * __popc(child_below) - __popc(child_squares & child_below);
-          solutions += static_cast<unsigned>(pairs);
-          boards += static_cast<unsigned>(pairs);
-        }
-      } else if (child_below != 0) {
-        // 2. Go down one row. The other squares of this row are tried later.
-        if (squares != 0) push(queen);
-        columns = child_columns;
-        falling = child_falling;
-        rising = child_rising;
-        squares = child_squares;
-        below = child_below;
-        return;
-      }
+    const std::uint32_t child_columns = columns ^ queen;
+    const std::uint32_t child_falling = (falling | queen) << 1;
+    const std::uint32_t child_rising = (rising | queen) >> 1;
+    const std::uint32_t child_squares = child_columns & ~(child_falling | child_rising);
+    const std::uint32_t below = child_columns & ~(child_falling << 1 | child_rising >> 1);
+    const bool to_last = static_cast<std::int32_t>(falling) < 0;
+    // 2. Base case: the last row has one column left.
+    solutions += static_cast<unsigned>(to_last && child_squares != 0);
+    if (!to_last && child_squares != 0 && below != 0) {
+      // 1. Go down one row. The other squares of this row are tried later.
+      if (squares != 0) push(queen);
+      columns = child_columns;
+      falling = child_falling;
+      rising = child_rising;
+      squares = child_squares;
+    } else if (squares == 0 && entries > 0) {
+      top -= queens_rows_tuning::threads;
+      --entries;
+      load_entry(top);
     }
-    if (squares == 0 && top > bottom) load_entry(--top, threadIdx.x);
   }
 
   /// Lanes without work take the oldest entries of other lanes: number i of the `idle` lanes takes
@@ -133,7 +128,7 @@ struct queens_lane {
   __device__ void share(unsigned lanes, unsigned idle) {
     const unsigned lane = threadIdx.x % 32;
     const unsigned lower_lanes = (1u << lane) - 1;
-    const bool has_entries = top > bottom;
+    const bool has_entries = entries > 0;
     const unsigned givers = __ballot_sync(lanes, has_entries);
     const int rank = __popc(idle & lower_lanes);
     const bool takes = squares == 0 && rank < __popc(givers);
@@ -146,15 +141,20 @@ struct queens_lane {
     const unsigned entry = __shfl_sync(lanes, bottom, static_cast<int>(giver));
     __syncwarp(lanes);  // the entries are written
     if (takes) {
-      load_entry(entry, threadIdx.x - lane + giver);
-      bottom = top = 0;
+      load_entry(stacks->columns + entry * queens_rows_tuning::threads + threadIdx.x - lane +
+                 giver);
+      top = stacks->columns + threadIdx.x;
+      entries = bottom = 0;
     }
     __syncwarp(lanes);  // the entries are read
-    if (has_entries && __popc(givers & lower_lanes) < __popc(idle)) ++bottom;
+    if (has_entries && __popc(givers & lower_lanes) < __popc(idle)) {
+      --entries;
+      ++bottom;
+    }
   }
 
-  /// Searches the boards of all `lanes`, which call it together. The totals of all lanes together
-  /// are those of all boards; a lane's own totals depend on the sharing.
+  /// Searches the boards of all `lanes`, which call it together. The total of all lanes together is
+  /// that of all boards; a lane's own total depends on the sharing.
   __device__ void search(unsigned lanes) {
     for (;;) {
       for (unsigned i = 0; i < queens_rows_tuning::steps; ++i) {
@@ -168,20 +168,22 @@ struct queens_lane {
   }
 };
 
-/// Counts the solutions below a board, and the boards below it. Called by the lanes of the mask
-/// `lanes` together, each with a board of its own that has 3 to queens_rows_tuning::rows rows left,
-/// or without free columns if it has no board. The sums over these lanes are exact; a lane's own
-/// counts depend on the sharing.
-[[nodiscard]] __device__ inline queens_counts count_lowest_rows(unsigned lanes,
-                                                                std::uint32_t columns,
-                                                                std::uint32_t falling,
-                                                                std::uint32_t rising,
-                                                                queens_stacks& stacks) {
-  queens_lane lane{&stacks};
-  lane.load(columns, falling, rising, ~0u);
-  lane.boards = static_cast<unsigned>(__popc(lane.squares));
+/// Counts the solutions below a board. Called by the lanes of the mask `lanes` together, each with
+/// a board of its own, or with free columns 0 if it has none. A board has at least two rows left,
+/// and at most queens_rows_tuning::rows and queens_rows_limit(n); it has as many free columns, and
+/// `falling` and `rising` have no bits outside the board. The sum over these lanes is exact; a
+/// lane's own count depends on the sharing.
+[[nodiscard]] __device__ inline unsigned count_lowest_rows(unsigned lanes, std::uint32_t columns,
+                                                           std::uint32_t falling,
+                                                           std::uint32_t rising,
+                                                           queens_stacks& stacks) {
+  queens_lane lane(stacks);
+  lane.columns = columns;
+  lane.falling = falling | 1u << (33 - __popc(columns)) % 32;
+  lane.rising = rising;
+  lane.squares = columns & ~(falling | rising);
   lane.search(lanes);
-  return {lane.solutions, lane.boards};
+  return lane.solutions;
 }
 
 }  // namespace ramify::detail::branch_and_bound::inline RAMIFY_BUILD

@@ -9,8 +9,10 @@
 #include <ramify/branch_and_bound/knapsack.cuh>
 #include <ramify/branch_and_bound/queens.cuh>
 #include <ramify/traverse.cuh>
+#include <vector>
 
 #include "branch_and_bound/on_backend.hpp"
+#include "facade/device_arrays.cuh"
 #include "facade/facade_call.cuh"
 
 namespace ramify::detail::facade {
@@ -54,15 +56,20 @@ branch_and_bound_report flow_shop_on<this_build>(const flow_shop_instance& shop,
 template <>
 traverse_report count_queens_on<this_build>(unsigned n, const queens_options& options,
                                             queens_counts& counts) {
-  const bool halves = options.symmetry && n > 1;  // a single square is its own mirror image
+  using branch_and_bound::queens_node;
+  const bool symmetric = options.symmetry && n >= branch_and_bound::min_symmetric_queens;
+  std::vector<queens_node> presets;
+  if (symmetric) presets = branch_and_bound::queens_boards_with_presets(n);
+  const queens_node root = symmetric ? queens_node{} : branch_and_bound::empty_queens_board(n);
   const unsigned rows = RAMIFY_ON_CUDA ? automatic_queens_leaf_rows(n) : max_queens_leaf_rows;
-  const branch_and_bound::queens_expand tree(n, halves, options.leaf_rows.value_or(rows));
   facade_call call(options.pending_launches);
+  const on_device<const queens_node> boards(presets, call, "the boards with presets");
+  const branch_and_bound::queens_expand tree(n, boards.data(), presets.size(),
+                                             options.leaf_rows.value_or(rows));
   auto found =
-      ramify::traverse(branch_and_bound::queens_node{}, tree, branch_and_bound::queens_visit{tree},
+      ramify::traverse(root, tree, branch_and_bound::queens_visit{tree},
                        branch_and_bound::add_queens{}, queens_counts{}, call.stream(), options);
   counts = found.value;
-  if (halves) counts.solutions *= 2;
   return call.finish(found.report);
 }
 
