@@ -104,8 +104,9 @@ void declare_problems(CLI::App& app, options& o) {
   whole(problem::queens, "--n", o.n, "queens: number of queens", 1, ramify::max_queens);
   o.special.emplace(
       problem::queens,
-      app.add_flag("--symmetry", o.search.symmetry,
-                   "queens: use the symmetries of the board (default); --symmetry=off: visit all boards"));
+      app.add_flag(
+          "--symmetry", o.search.symmetry,
+          "queens: use the symmetries of the board (default); --symmetry=off: visit all boards"));
 }
 
 void declare(CLI::App& app, options& o) {

@@ -73,7 +73,7 @@ struct flow_shop_result : flow_shop_solution {
 
 /// Options of count_queens().
 struct queens_options : branch_and_bound_options {
-  /// Uses the eight symmetries of the board (branch_and_bound/queens_symmetry.hpp) from 4 queens on.
+  /// Uses the eight symmetries of the board (branch_and_bound/queens_symmetry.hpp) if n >= 4.
   bool symmetry = true;
   /// A board with at most so many rows left is a leaf of the traversal: its visit counts all
   /// solutions below it. In [3, max_queens_leaf_rows]; 0: every board is a node; none: on a

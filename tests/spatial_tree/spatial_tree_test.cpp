@@ -319,7 +319,7 @@ BOOST_AUTO_TEST_CASE(offsets_are_the_sums_of_counts) {
     for (std::size_t i = 1; i < n; ++i) expected[i] = expected[i - 1] + counts[i - 1];
     const auto on_device = tests::upload(counts);
     const ramify::device_buffer<std::uint64_t> offsets(n, nullptr);
-    ramify::detail::spatial_tree::scan_counts(on_device.data(), n, offsets.data(), nullptr);
+    ramify::detail::scan_counts(on_device.data(), n, offsets.data(), nullptr);
     BOOST_TEST((tests::download(offsets) == expected), "n = " << n);
   }
 }

@@ -26,6 +26,10 @@ struct queens_square {
   unsigned column;
 
   friend constexpr auto operator<=>(const queens_square&, const queens_square&) = default;
+  // nvcc 13.0 declares the implicit operator== and does not define it.
+  friend constexpr bool operator==(const queens_square& a, const queens_square& b) {
+    return a.row == b.row && a.column == b.column;
+  }
 
   /// Returns whether a queen on this square and one on another square attack each other.
   [[nodiscard]] constexpr bool attacks(const queens_square& other) const {
