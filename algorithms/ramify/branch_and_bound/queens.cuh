@@ -108,15 +108,14 @@ struct queens_expand {
     const auto falling = static_cast<std::uint32_t>(n.falling >> queens_node::margin);
     return n.columns & ~(falling | static_cast<std::uint32_t>(n.rising));
   }
-  /// Returns whether the visit of a board counts all solutions below it. Then at least three rows
-  /// are left, all others are above them, and no diagonal enters the board in a lower row.
+  /// Returns whether the visit of a board counts all solutions below it. Then its rows are in one
+  /// piece of at least three. They are below the center, so all diagonals of lower preset queens,
+  /// which stand next to the center, have already entered the board.
   [[nodiscard]] __device__ bool is_leaf(const queens_node& n) const {
     constexpr std::uint32_t most = (1u << queens_rows_tuning::rows) - 1;
     const std::uint32_t rows = n.rows();
-    const std::uint64_t entering =
-        n.falling << (64 - queens_node::margin) | (n.rising & ~static_cast<std::uint64_t>(all));
     return rows >= 7 && rows <= (largest_leaf < most ? largest_leaf : most) &&
-           (rows & (rows + 1)) == 0 && entering == 0;
+           (rows & (rows + 1)) == 0;
   }
   [[nodiscard]] __device__ unsigned degree(const queens_node& n) const {
     if (n.weight() == 0) return board_count;
@@ -156,7 +155,7 @@ struct queens_visit {
                                                     queens_stacks& stacks) const {
     const unsigned lanes = __activemask();
     const auto falling = static_cast<std::uint32_t>(n.falling >> queens_node::margin) & tree.all;
-    const auto rising = static_cast<std::uint32_t>(n.rising);
+    const auto rising = static_cast<std::uint32_t>(n.rising) & tree.all;
     std::uint64_t solutions = 0;
     for (unsigned left = lanes; left != 0;) {
       const int first = __ffs(static_cast<int>(left)) - 1;
