@@ -26,6 +26,7 @@ struct queens_square {
   unsigned column;
 
   friend constexpr auto operator<=>(const queens_square&, const queens_square&) = default;
+  friend constexpr bool operator==(const queens_square&, const queens_square&) = default;
 
   /// Returns whether a queen on this square and one on another square attack each other.
   [[nodiscard]] constexpr bool attacks(const queens_square& other) const {
