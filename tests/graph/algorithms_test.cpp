@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(frontiers_with_many_edges_make_buckets_narrow) {
   config.delta = narrow.delta;
   const auto wide = paths_call(graph, config, weights_of(graph, 1)).start().get();
   BOOST_TEST_MESSAGE(narrow.visited_edges << " instead of " << wide.visited_edges << " edges");
-  BOOST_TEST(narrow.buckets > 3 * wide.buckets);
+  BOOST_TEST(narrow.buckets > 2 * wide.buckets);
   if (RAMIFY_ON_CUDA) BOOST_TEST(narrow.visited_edges < wide.visited_edges);
 }
 

@@ -78,49 +78,51 @@ struct queens_lane {
   __device__ explicit queens_lane(queens_stacks& of_block)
       : stacks(&of_block), top(of_block.columns + threadIdx.x) {}
 
-  /// Loads an entry of the stack of a thread of this block.
-  __device__ void load_entry(const std::uint32_t* entry) {
-    const std::uint32_t word = entry[0];
-    falling = entry[queens_stacks::words];
-    rising = entry[2 * queens_stacks::words];
+  /// Sets the current board from the words of an entry of a stack.
+  __device__ void unpack(std::uint32_t word, std::uint32_t new_falling, std::uint32_t new_rising) {
     columns = word & ((1u << 27) - 1);
+    falling = new_falling;
+    rising = new_rising;
     // Squares are tried in the order of their columns.
-    squares = columns & ~(falling | rising | ~0u >> (word >> 27));
-  }
-  /// Pushes the current board, on which `queen` was tried last.
-  __device__ void push(std::uint32_t queen) {
-    top[0] = columns + (static_cast<std::uint32_t>(__clz(static_cast<int>(queen))) << 27);
-    top[queens_stacks::words] = falling;
-    top[2 * queens_stacks::words] = rising;
-    top += queens_rows_tuning::threads;
-    ++entries;
+    squares = columns & ~(falling | rising) & (~0u << (word >> 27));
   }
 
-  /// Tries one square of the current board. Requires that the board has one and at least two rows
-  /// left.
+  /// Tries one square of the current board. The board has at least two rows left. A lane without
+  /// work has no columns, and remains so. All paths are the same instructions, some of them
+  /// predicated: with branches, a warp would execute nearly all of them, one after another.
   __device__ void place_queen() {
     const std::uint32_t queen = squares & (0 - squares);  // the lowest bit
-    squares ^= queen;
+    const bool others = squares != queen;
     const std::uint32_t child_columns = columns ^ queen;
     const std::uint32_t child_falling = (falling | queen) << 1;
     const std::uint32_t child_rising = (rising | queen) >> 1;
-    const std::uint32_t child_squares = child_columns & ~(child_falling | child_rising);
-    const std::uint32_t below = child_columns & ~(child_falling << 1 | child_rising >> 1);
-    const bool to_last = static_cast<std::int32_t>(falling) < 0;
+    const bool is_free = (child_columns & ~(child_falling | child_rising)) != 0;
+    const bool is_free_below = (child_columns & ~(child_falling << 1 | child_rising >> 1)) != 0;
     // 2. Base case: the last row has one column left.
-    solutions += static_cast<unsigned>(to_last && child_squares != 0);
-    if (!to_last && child_squares != 0 && below != 0) {
-      // 1. Go down one row. The other squares of this row are tried later.
-      if (squares != 0) push(queen);
-      columns = child_columns;
-      falling = child_falling;
-      rising = child_rising;
-      squares = child_squares;
-    } else if (squares == 0 && entries > 0) {
+    const bool to_last = static_cast<std::int32_t>(falling) < 0;
+    if (to_last && is_free) ++solutions;
+    // 1. Go down one row. The other squares of this row are tried later.
+    const bool down = !to_last && is_free && is_free_below;
+    const auto tried = 32 - static_cast<std::uint32_t>(__clz(static_cast<int>(queen)));
+    const std::uint32_t rest = columns + (tried << 27);
+    if (down && others) {
+      top[0] = rest;
+      top[queens_stacks::words] = falling;
+      top[2 * queens_stacks::words] = rising;
+      top += queens_rows_tuning::threads;
+      ++entries;
+    }
+    std::uint32_t next_columns = down ? child_columns : others ? rest : 0;
+    std::uint32_t next_falling = down ? child_falling : falling;
+    std::uint32_t next_rising = down ? child_rising : rising;
+    if (!down && !others && entries > 0) {
       top -= queens_rows_tuning::threads;
       --entries;
-      load_entry(top);
+      next_columns = top[0];
+      next_falling = top[queens_stacks::words];
+      next_rising = top[2 * queens_stacks::words];
     }
+    unpack(next_columns, next_falling, next_rising);
   }
 
   /// Lanes without work take the oldest entries of other lanes: number i of the `idle` lanes takes
@@ -141,8 +143,9 @@ struct queens_lane {
     const unsigned entry = __shfl_sync(lanes, bottom, static_cast<int>(giver));
     __syncwarp(lanes);  // the entries are written
     if (takes) {
-      load_entry(stacks->columns + entry * queens_rows_tuning::threads + threadIdx.x - lane +
-                 giver);
+      const std::uint32_t* const oldest =
+          stacks->columns + entry * queens_rows_tuning::threads + threadIdx.x - lane + giver;
+      unpack(oldest[0], oldest[queens_stacks::words], oldest[2 * queens_stacks::words]);
       top = stacks->columns + threadIdx.x;
       entries = bottom = 0;
     }
@@ -158,7 +161,7 @@ struct queens_lane {
   __device__ void search(unsigned lanes) {
     for (;;) {
       for (unsigned i = 0; i < queens_rows_tuning::steps; ++i) {
-        if (squares != 0) place_queen();
+        place_queen();
       }
       const unsigned idle = __ballot_sync(lanes, squares == 0);
       if (idle == lanes) return;
@@ -178,10 +181,10 @@ struct queens_lane {
                                                            std::uint32_t rising,
                                                            queens_stacks& stacks) {
   queens_lane lane(stacks);
-  lane.columns = columns;
   lane.falling = falling | 1u << (33 - __popc(columns)) % 32;
   lane.rising = rising;
   lane.squares = columns & ~(falling | rising);
+  lane.columns = lane.squares == 0 ? 0 : columns;
   lane.search(lanes);
   return lane.solutions;
 }
