@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "effort.hpp"
 #include "exceptions.hpp"
 #include "printing.hpp"
 #include "run_checks.cuh"
@@ -428,9 +429,7 @@ BOOST_AUTO_TEST_CASE(no_curves_have_no_polylines) {
   BOOST_TEST(made.report.route_reason == "there are no curves");
 }
 
-#if !RAMIFY_ON_CUDA  // a device records traces only in builds with traced kernels
-
-BOOST_AUTO_TEST_CASE(a_trace_has_all_grids) {
+BOOST_AUTO_TEST_CASE(a_trace_has_all_grids, *boost::unit_test::precondition(on_the_executor)) {
   const auto curves = random_curves(20);
   tessellation_options options = options_on(route::device, 1e-3);
   const polylines expected = lines_of(curves, options);
@@ -448,7 +447,5 @@ BOOST_AUTO_TEST_CASE(a_trace_has_all_grids) {
   BOOST_TEST(has("write_polylines"));
   BOOST_TEST(has("traverse_round"));
 }
-
-#endif
 
 BOOST_AUTO_TEST_SUITE_END()
