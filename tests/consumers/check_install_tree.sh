@@ -24,7 +24,8 @@ check_program() { # name
   listed=$("$program" --help | sed -n 's/^  \(-[^ ]*\).*/\1/p' | tr ',' '\n')
   [ "$(wc -l <<<"$listed")" -gt 10 ] || fail "$1 --help lists few options"
   for option in $listed; do
-    complete_word "_ramify_$1" "$1" "${option:0:3}" | grep -qxF -e "$option" ||
+    # Not `| grep -q`, which may end before the words are written: then the pipe fails.
+    [[ $'\n'$(complete_word "_ramify_$1" "$1" "${option:0:3}")$'\n' == *$'\n'"$option"$'\n'* ]] ||
       fail "the completion of $1 lacks $option"
   done
   [ "$(complete_word "_ramify_$1" --backend c | tr '\n' ' ')" = 'cuda cpu ' ] ||
@@ -33,7 +34,7 @@ check_program() { # name
     fail "$1 --report is not completed to a file"
   if [[ $(cached RAMIFY_HELP2MAN) == /* ]]; then
     for option in $listed; do
-      sed 's/\\//g; s/f[BR]//g' "$installed/share/man/man1/$1.1" | grep -qF -e "$option" ||
+      grep -qF -e "$option" <(sed 's/\\//g; s/f[BR]//g' "$installed/share/man/man1/$1.1") ||
         fail "the manual page of $1 lacks $option"
     done
   fi

@@ -139,7 +139,7 @@ __device__ inline float next_bucket_end(const sssp_state& own, bool adapts) {
 /// too many, but above the begin.
 __device__ inline float narrowed_end(const sssp_state& own, edge_count edges) {
   if (edges <= 2 * tuning::bucket_edges) return own.bucket_end;
-  const float part = fmaxf(static_cast<float>(tuning::bucket_edges) / edges, 0.125f);
+  const float part = fmaxf(float{tuning::bucket_edges} / static_cast<float>(edges), 0.125f);
   const float end = own.bucket_begin + (own.bucket_end - own.bucket_begin) * part;
   return end > own.bucket_begin ? end : own.bucket_end;
 }
