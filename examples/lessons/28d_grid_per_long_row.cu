@@ -14,56 +14,31 @@
 //                launch fails, the thread adds the elements itself.
 // Try            Write `long_row = 8`. Half of all rows then launch a grid, for a few elements
 //                each.
-#include "lesson.hpp"
+#include "uneven_rows.hpp"
 
 using namespace ramify;
+using namespace lesson;
 
-constexpr unsigned rows = 512;
 constexpr unsigned threads = 64;   // of a block
 constexpr unsigned long_row = 64;  // a row with at least so many elements gets a grid
 
-// 1. Compressed sparse rows: row r has the elements first[r] to first[r + 1] - 1. Most rows have up
-//    to 15 elements, and one in 16 has hundreds.
-unsigned length_of(unsigned row) { return row % 16 == 5 ? 300 + row : row * 7 % 16; }
-
-struct matrix {
-  const unsigned* first;
-  const int* values;
-};
-
-struct results {
-  int sums[rows];
-  unsigned threads;
-  unsigned idle;     // threads that add no element
-  unsigned busiest;  // most elements that one thread adds
-  unsigned grids;    // launched by kernels
-  unsigned failed;
-};
-
-// 2. Each thread records how many elements it has added.
-__device__ void record(unsigned elements, results* out) {
-  atomicAdd(&out->threads, 1u);
-  if (elements == 0) atomicAdd(&out->idle, 1u);
-  atomicMax(&out->busiest, elements);
-}
-
-// 3. A child grid: one thread for each element of a row. The threads combine by atomic additions.
-__global__ void sum_row(unsigned row, matrix m, results* out) {
+// 1. A child grid: one thread for each element of a row. The threads combine by atomic additions.
+__global__ void sum_row(unsigned row, matrix m, row_sums* out) {
   const unsigned e = m.first[row] + blockIdx.x * threads + threadIdx.x;
   const bool has_element = e < m.first[row + 1];
   if (has_element) atomicAdd(&out->sums[row], m.values[e]);
   record(has_element ? 1 : 0, out);
 }
 
-__device__ bool launch_grid_for(unsigned row, unsigned length, matrix m, results* out) {
+__device__ bool launch_grid_for(unsigned row, unsigned length, matrix m, row_sums* out) {
   const unsigned blocks = (length + threads - 1) / threads;
   const auto launched = launch(sum_row, {blocks, threads}, fire_and_forget(), row, m, out);
   atomicAdd(launched ? &out->grids : &out->failed, 1u);
   return bool(launched);
 }
 
-// 4. Thread r launches a grid for row r, or adds its elements.
-__global__ void sum_rows(matrix m, results* out) {
+// 2. Thread r launches a grid for row r, or adds its elements.
+__global__ void sum_rows(matrix m, row_sums* out) {
   const unsigned row = blockIdx.x * threads + threadIdx.x;
   const unsigned end = m.first[row + 1];
   const unsigned length = end - m.first[row];
@@ -77,29 +52,9 @@ __global__ void sum_rows(matrix m, results* out) {
 }
 
 int main() {
-  return lesson::run([] {
-    std::vector<unsigned> first(rows + 1);
-    for (unsigned r = 0; r < rows; ++r) first[r + 1] = first[r] + length_of(r);
-    std::vector<int> values(first[rows]);
-    for (unsigned e = 0; e < first[rows]; ++e) values[e] = static_cast<int>(e % 10);
-    const lesson::device_array<unsigned> device_first(first);
-    const lesson::device_array<int> device_values(values);
-    const lesson::device_array<results> memory(1);
-    const matrix m{device_first.data(), device_values.data()};
-    check(launch(sum_rows, {rows / threads, threads}, nullptr, m, memory.data()).code(),
-          "launching");
-    const results out = memory.read()[0];
-    unsigned right = 0;
-    for (unsigned r = 0; r < rows; ++r) {
-      int sum = 0;
-      for (unsigned e = first[r]; e < first[r + 1]; ++e) sum += values[e];
-      right += out.sums[r] == sum ? 1 : 0;
-    }
-    std::cout << "rows with the right sum:   " << right << " of " << rows << '\n'
-              << "threads:                   " << out.threads << ", of which " << out.idle
-              << " add nothing\n"
-              << "most elements of a thread: " << out.busiest << '\n'
-              << "launched by kernels:       " << out.grids << " grids; failed: " << out.failed
-              << '\n';
+  return run([] {
+    show_row_sums(16, [](matrix m, row_sums* out) {
+      check(launch(sum_rows, {rows / threads, threads}, nullptr, m, out).code(), "launching");
+    });
   });
 }

@@ -32,7 +32,7 @@ struct knapsack {
 
 // A part of the choices: items before `next` are decided. Bit i of `chosen` stands for item i.
 struct part {
-  unsigned next, value, room, chosen;
+  unsigned next, value, capacity, chosen;
 };
 
 struct results {
@@ -42,13 +42,13 @@ struct results {
   unsigned failed;
 };
 
-// 1. The bound: the room is filled with the next items, and with a fraction of the last of them.
+// 1. The bound: the next items fill the remaining capacity, the last of them in part.
 __device__ unsigned bound(part p, const knapsack& k) {
-  unsigned room = p.room;
+  unsigned capacity = p.capacity;
   unsigned value = p.value;
   for (unsigned i = p.next; i < items; ++i) {
-    if (k.weight[i] > room) return value + k.value[i] * room / k.weight[i];
-    room -= k.weight[i];
+    if (k.weight[i] > capacity) return value + k.value[i] * capacity / k.weight[i];
+    capacity -= k.weight[i];
     value += k.value[i];
   }
   return value;
@@ -67,11 +67,11 @@ __global__ void search(part root, knapsack k, results* out) {
     // 4. Branch: without the next item, and with it if it fits. Near the root each part gets a
     //    grid; other parts, and those whose launch fails, stay in this thread.
     const unsigned weight = k.weight[p.next];
-    const part without{p.next + 1, p.value, p.room, p.chosen};
-    const part with{p.next + 1, p.value + k.value[p.next], p.room - weight,
+    const part without{p.next + 1, p.value, p.capacity, p.chosen};
+    const part with{p.next + 1, p.value + k.value[p.next], p.capacity - weight,
                     p.chosen | 1u << p.next};
     for (const part& child : {without, with}) {
-      if (child.chosen != p.chosen && weight > p.room) continue;
+      if (child.chosen != p.chosen && weight > p.capacity) continue;
       bool is_launched = false;
       if (p.next < grid_depth) {
         const auto launched = launch(search, {1, 1}, fire_and_forget(), child, k, out);

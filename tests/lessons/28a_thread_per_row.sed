@@ -1,1 +1,1 @@
-s|row % 16 == 5|row % 512 == 5|
+s|interval = 16; |interval = 512; |
