@@ -11,12 +11,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <iostream>
-#include <limits>
-#include <numbers>
 #include <numeric>
 #include <optional>
 #include <ramify/spatial_tree.hpp>
@@ -26,7 +23,9 @@
 #include <vector>
 
 #include "common/cli.hpp"
+#include "common/distance_statistics.hpp"
 #include "common/file_options.hpp"
+#include "common/neighbor_check.hpp"
 #include "common/output_file.hpp"
 #include "common/points.hpp"
 #include "common/progress_bar.hpp"
@@ -119,18 +118,6 @@ void declare(CLI::App& app, options& o) {
   o.files.add_report(app, o.report);
 }
 
-/// The distances of the points to their nearest neighbors.
-struct distance_statistics {
-  static constexpr std::array<unsigned, 7> percents{1, 5, 25, 50, 75, 95, 99};
-
-  double mean = 0, least = 0, most = 0;
-  std::array<double, percents.size()> quantiles{};
-  /// The mean divided by the mean of as many uniform random points in the bounding box (Clark and
-  /// Evans, 1954; no correction at the edges): below 1 for clusters, above 1 for even spacing. NaN
-  /// if the box has no area or volume.
-  double clark_evans = 0;
-};
-
 /// The results of a run.
 struct results {
   ramify::spatial_tree_report build{};
@@ -139,7 +126,7 @@ struct results {
   std::vector<std::uint32_t> ids{};  ///< rows of --nearest
   std::vector<double> distances{};
   std::vector<std::uint32_t> counts{};
-  std::optional<distance_statistics> statistics{};
+  std::optional<common::distance_statistics> statistics{};
   std::uint64_t verified = 0;  ///< queries
 };
 
@@ -153,37 +140,6 @@ points_of<dim> with_dimensions(const common::point_set& set) {
     std::copy_n(set.points[i].begin(), dim, all[i].begin());
   }
   return all;
-}
-
-/// Returns the value that a share of the sorted distances does not exceed, interpolated.
-double quantile(std::span<const double> sorted, double share) {
-  const double place = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return std::lerp(sorted[below], sorted[above], place - static_cast<double>(below));
-}
-
-template <std::size_t dim>
-distance_statistics statistics_of(std::vector<double> distances,
-                                  const ramify::spatial_index_node<double, dim>& root) {
-  distance_statistics of;
-  std::ranges::sort(distances);
-  const auto n = static_cast<double>(distances.size());
-  of.mean = std::reduce(distances.begin(), distances.end()) / n;
-  of.least = distances.front();
-  of.most = distances.back();
-  for (std::size_t i = 0; i < of.quantiles.size(); ++i) {
-    of.quantiles[i] = quantile(distances, distance_statistics::percents[i] / 100.0);
-  }
-  double volume = 1;
-  for (std::size_t axis = 0; axis < dim; ++axis) volume *= root.upper[axis] - root.lower[axis];
-  const double density = n / volume;
-  // The mean distance to the nearest of uniform random points of this density.
-  const double expected =
-      dim == 2 ? 0.5 / std::sqrt(density)
-               : std::tgamma(4.0 / 3) * std::cbrt(3 / (4 * std::numbers::pi * density));
-  of.clark_evans = volume > 0 ? of.mean / expected : std::numeric_limits<double>::quiet_NaN();
-  return of;
 }
 
 /// Returns the cells of the quadtree that are divided. The cell of an inner node is the smallest
@@ -232,57 +188,6 @@ void draw_tree(const common::quadtree_picture& picture, const options& o) {
   }
 }
 
-/// Compares 200 of the queries with brute force. Returns their number. A query that is a point of
-/// the index is not its own neighbor.
-template <std::size_t dim>
-std::uint64_t verify(const points_of<dim>& points, const points_of<dim>& queries, bool own,
-                     const options& o, const results& r) {
-  // Distances may differ by one rounding, if the compiler fuses operations.
-  constexpr double tolerance = 1e-12;
-  const std::size_t checks = std::min<std::size_t>(queries.size(), 200);
-  for (std::size_t check = 0; check < checks; ++check) {
-    const std::size_t q = check * queries.size() / checks;
-    const auto fail = [&](const std::string& what) {
-      throw std::runtime_error("verification failed: query " + std::to_string(q) + ' ' + what);
-    };
-    const auto distance_to = [&](std::size_t i) {
-      double sum = 0;
-      for (std::size_t axis = 0; axis < dim; ++axis) {
-        const double along = points[i][axis] - queries[q][axis];
-        sum += along * along;
-      }
-      return std::sqrt(sum);
-    };
-    std::vector<double> distances;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      if (!own || i != q) distances.push_back(distance_to(i));
-    }
-    std::ranges::sort(distances);
-    for (std::size_t rank = 0; rank < o.nearest; ++rank) {
-      const std::uint32_t id = r.ids[q * o.nearest + rank];
-      const double found = r.distances[q * o.nearest + rank];
-      if (rank >= distances.size()) {
-        if (id != ramify::no_neighbor) fail("has more neighbors than there are points");
-        continue;
-      }
-      const double right = distances[rank];
-      if (!(std::abs(found - right) <= tolerance * right) ||
-          !(std::abs(found - distance_to(id)) <= tolerance * right) || (own && id == q)) {
-        fail("has another neighbor of rank " + std::to_string(rank + 1));
-      }
-    }
-    if (!o.within) continue;
-    const auto count_to = [&](double radius) {
-      return std::ranges::upper_bound(distances, radius) - distances.begin();
-    };
-    if (r.counts[q] < count_to(*o.within * (1 - tolerance)) ||
-        r.counts[q] > count_to(*o.within * (1 + tolerance))) {
-      fail("has another number of points in its ball");
-    }
-  }
-  return checks;
-}
-
 /// Runs the queries, and those of the statistics.
 template <std::size_t dim>
 void search(const ramify::spatial_index<double, int{dim}>& index, const points_of<dim>& queries,
@@ -311,7 +216,10 @@ void search(const ramify::spatial_index<double, int{dim}>& index, const points_o
     std::vector<double> distances(ids.size());
     count_time(index.all_nearest_neighbors(1, true, ids, distances));
     for (double& d : distances) d = std::sqrt(d);
-    r.statistics = statistics_of<dim>(std::move(distances), index.nodes()[0]);
+    const auto root = index.nodes()[0];
+    double volume = 1;
+    for (std::size_t axis = 0; axis < dim; ++axis) volume *= root.upper[axis] - root.lower[axis];
+    r.statistics = common::statistics_of(std::move(distances), int{dim}, volume);
   }
 }
 
@@ -325,7 +233,10 @@ results run_with(const common::point_set& set, const std::optional<common::point
   r.build = index.report();
   r.total_ms = r.build.total_ms;
   search<dim>(index, queries, !places, o, r);
-  if (o.verify) r.verified = verify<dim>(points, queries, !places, o, r);
+  if (o.verify) {
+    r.verified = common::verify_neighbors<dim>(points, queries, !places,
+                                               {o.nearest, r.ids, r.distances, o.within, r.counts});
+  }
   if constexpr (dim == 2) {
     if (!o.tree.empty()) draw_tree(picture_of(points, index.nodes()), o);
   }
@@ -335,9 +246,7 @@ results run_with(const common::point_set& set, const std::optional<common::point
 /// Appends a number and the character after it to a line.
 template <class Number>
 void append(std::string& line, Number number, char after) {
-  std::array<char, 32> digits;
-  line.append(digits.data(),
-              std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
+  common::append_number(line, number);
   line += after;
 }
 
@@ -366,21 +275,9 @@ void write_counts(std::ostream& out, const results& r) {
   }
 }
 
-/// Calls put(name, value) for each of the statistics.
-template <class Put>
-void for_each_statistic(const distance_statistics& s, const Put& put) {
-  put("mean", s.mean);
-  put("minimum", s.least);
-  for (std::size_t i = 0; i < s.quantiles.size(); ++i) {
-    put("quantile_" + std::to_string(distance_statistics::percents[i]), s.quantiles[i]);
-  }
-  put("maximum", s.most);
-  put("clark_evans", s.clark_evans);
-}
-
-void write_statistics(std::ostream& out, const distance_statistics& s) {
+void write_statistics(std::ostream& out, const common::distance_statistics& s) {
   out << "statistic,value\n";
-  for_each_statistic(s, [&](const std::string& name, double value) {
+  common::for_each_statistic(s, [&](const std::string& name, double value) {
     std::string line = name + ',';
     append(line, value, '\n');
     out << line;
@@ -420,8 +317,8 @@ nlohmann::ordered_json to_json(const results& r, int dimensions, const options& 
   }
   if (r.statistics) {
     auto& all = json["statistics"];
-    for_each_statistic(*r.statistics,
-                       [&](const std::string& name, double value) { all[name] = value; });
+    common::for_each_statistic(*r.statistics,
+                               [&](const std::string& name, double value) { all[name] = value; });
   }
   if (o.verify) json["verified_queries"] = r.verified;
   return json;
@@ -439,7 +336,7 @@ void print(std::ostream& out, const results& r, int dimensions, const options& o
         << " to " << counts.most << ", milliseconds: " << r.within_ms << '\n';
   }
   if (r.statistics) {
-    for_each_statistic(*r.statistics, [&](std::string name, double value) {
+    common::for_each_statistic(*r.statistics, [&](std::string name, double value) {
       std::ranges::replace(name, '_', ' ');
       out << "nearest distance, " << name << ": " << value << '\n';
     });

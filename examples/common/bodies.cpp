@@ -2,7 +2,6 @@
 #include "bodies.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <new>
 #include <numbers>
@@ -133,9 +132,8 @@ void write_bodies(std::ostream& out, const bodies& all) {
     const auto& v = all.velocities[i];
     line.clear();
     for (const double number : {x[0], x[1], x[2], v[0], v[1], v[2], all.masses[i]}) {
-      std::array<char, 32> digits;
-      const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-      line.append(digits.data(), end).push_back(',');
+      append_number(line, number);
+      line += ',';
     }
     line.back() = '\n';
     out << line;

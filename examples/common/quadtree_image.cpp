@@ -2,10 +2,11 @@
 #include "quadtree_image.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <string>
+
+#include "text_file.hpp"
 
 namespace common {
 namespace {
@@ -46,10 +47,7 @@ class canvas {
 
 /// Appends a number with at most three decimals.
 void append(std::string& text, double number) {
-  std::array<char, 32> digits;
-  const double rounded = std::round(number * 1000) / 1000;
-  text.append(digits.data(),
-              std::to_chars(digits.data(), digits.data() + digits.size(), rounded).ptr);
+  append_number(text, std::round(number * 1000) / 1000);
 }
 
 std::string hexadecimal(const rgb& color) {

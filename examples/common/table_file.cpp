@@ -2,9 +2,7 @@
 #include "table_file.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <stdexcept>
 #include <string_view>
@@ -131,10 +129,8 @@ void table_file::append(std::span<const double> row) {
   }
   std::string line;
   for (const double number : row) {
-    std::array<char, 32> text;
-    auto* end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
     if (!line.empty()) line += ',';
-    line.append(text.data(), end);
+    append_number(line, number);
   }
   line += '\n';
   errno = 0;

@@ -2,9 +2,10 @@
 #pragma once
 
 /// \file
-/// Text files, read line by line.
+/// Text files, read line by line, and numbers in their lines.
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstddef>
 #include <filesystem>
@@ -46,6 +47,14 @@ template <class Number>
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+/// Appends a number in the shortest form that is parsed to the same number.
+template <class Number>
+void append_number(std::string& text, Number number) {
+  std::array<char, 32> digits;
+  text.append(digits.data(),
+              std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
 }
 
 /// Splits a line at its commas. The fields are trimmed. Returns false if the line does not have

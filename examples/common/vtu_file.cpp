@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -257,8 +256,9 @@ constexpr std::array<std::string_view, 3> pvd_entry{R"(<DataSet timestep=")",
 
 /// Returns the shortest text that is parsed to the same number.
 std::string exact(double value) {
-  std::array<char, 32> text;
-  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+  std::string text;
+  append_number(text, value);
+  return text;
 }
 
 void write_pvd(std::ostream& out, const std::vector<pvd_series::entry>& entries) {
