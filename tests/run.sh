@@ -71,7 +71,7 @@ run() { # preset, cmake arguments...
 
 [ $all = yes ] || tests=(-E '^(style[.]tidy|headers[.]pairs)$') # they take minutes
 [ $all = no ] || export RAMIFY_MUTATION_SECONDS=60 # for each reader of input files
-[ $all = no ] || export RAMIFY_RANDOM_SCHEDULES=100
+[ $all = no ] || export RAMIFY_RANDOM_SCHEDULES=100 RAMIFY_ALL_CASES=1
 [ $all = no ] || export RAMIFY_QUADRATURE_SEEDS=4 # members of each family of integrands
 run ci "${cuda[@]}"
 tests=()

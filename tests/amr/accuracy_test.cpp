@@ -88,6 +88,7 @@ BOOST_DATA_TEST_CASE(waves_that_cross_levels_are_of_second_order,
 // one.
 BOOST_DATA_TEST_CASE(a_mesh_that_follows_a_wave_reduces_the_error, data::make({false, true}),
                      subcycle) {
+  if (!subcycle && !all_cases()) return;
   if (effort() < 1) return;
   double error[2];
   for (const int i : {0, 1}) {
@@ -127,11 +128,13 @@ BOOST_AUTO_TEST_CASE(a_bump_returns_in_the_periodic_domain) {
     return error_against_exact(*run, s) / mass;
   };
   const double coarse = error(1, false);
+  BOOST_TEST(coarse < 0.14);
+  BOOST_TEST(std::abs(error(1, true) / coarse - 1) < 0.05);
+  if (!all_cases()) return;
   const double fine = error(2, false);
   BOOST_TEST_MESSAGE("errors " << coarse << ", " << fine << ": order " << order(coarse, fine));
   BOOST_TEST(fine < 0.04);
   BOOST_TEST(order(coarse, fine) > 1.8);
-  BOOST_TEST(std::abs(error(1, true) / coarse - 1) < 0.05);
 }
 
 BOOST_AUTO_TEST_CASE(a_reversing_vortex_restores_the_initial_state) {
@@ -175,6 +178,7 @@ BOOST_DATA_TEST_CASE(the_shock_tube_is_of_first_order, data::make({false, true})
   const exact_riemann exact({1, 0, 1}, {0.125, 0, 0.1}, 1.4);
   std::vector<double> errors;
   for (const int level : {0, 1, 2}) {
+    if (level == 2 && !subcycle && !all_cases()) continue;
     setting s;
     s.config.step.subcycle = subcycle;
     s.config.mesh.roots = {4, 1, 1};
@@ -201,12 +205,12 @@ BOOST_DATA_TEST_CASE(the_shock_tube_is_of_first_order, data::make({false, true})
     errors.push_back(l1_distance(mesh, wanted));
     BOOST_TEST(run->report().finest_level == level);
   }
-  BOOST_TEST_MESSAGE("errors " << errors[0] << ", " << errors[1] << ", " << errors[2] << ": orders "
-                               << order(errors[0], errors[1]) << ", "
-                               << order(errors[1], errors[2]));
-  BOOST_TEST(order(errors[0], errors[1]) >= 0.8);
-  BOOST_TEST(order(errors[1], errors[2]) >= 0.8);
-  BOOST_TEST(errors[2] < 0.004);
+  for (std::size_t i = 1; i < errors.size(); ++i) {
+    BOOST_TEST_MESSAGE("errors " << errors[i - 1] << ", " << errors[i] << ": order "
+                                 << order(errors[i - 1], errors[i]));
+    BOOST_TEST(order(errors[i - 1], errors[i]) >= 0.8);
+  }
+  if (errors.size() == 3) BOOST_TEST(errors[2] < 0.004);
 }
 
 namespace {

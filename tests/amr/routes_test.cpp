@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(when_a_launch_fails_the_host_continues_after_it,
     for (const std::size_t pool : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 9u}) {
       if (effort() < 1 && pool > (effort() < 0.1 ? 1u : 2u)) continue;
       for (const std::string schedule : {"parallel", "eager", "late"}) {
-        if (effort() < 1 && schedule != "late") continue;
+        if (schedule != "late" && (effort() < 1 || (pool % 3 != 1 && !all_cases()))) continue;
         const ramify::cpu::scoped_executor_config config(
             ramify::cpu::parse_executor_config(schedule));
         s.pool_shrinks_to = pool;

@@ -131,8 +131,8 @@ compile() { # file
   if [[ $1 == *.begin.hpp ]]; then
     flags+=("${warnings[@]}" -x c++-header -o "$1.gch")
   elif [[ $1 == *.cu ]]; then
-    # Device code is compiled for one architecture and discarded.
-    flags+=(-arch=sm_90 -rdc=true -Werror all-warnings -Xcicc -O0 -Xptxas -O0 -c -o "$1.o")
+    # The device pass parses all code, that of the host, too. Its PTX is discarded.
+    flags+=(-arch=sm_90 -rdc=true -Werror all-warnings -Xcicc -O0 -ptx -o "$1.ptx")
   elif [[ $1 == */facade.cpp ]]; then
     # Warnings about the facade's own code are ignored. (-isystem cannot do this: Clang gives no warnings
     # about templates that a system header instantiates.)

@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(nanoflann_finds_the_same_neighbors, Type, tests::s
   using real = typename Type::real;
   constexpr int dim = Type::dim;
   constexpr std::size_t k = 10;
-  const auto n = static_cast<std::size_t>(tests::cut_down(20'000, 1'000));
+  const auto n = static_cast<std::size_t>(tests::sampled(20'000, 6'000, 1'000));
   int piece = 0;
   for (const auto c : tests::all_clouds) {
     if (tests::left_out_by_tsan(piece, 4)) continue;

@@ -5,6 +5,7 @@
 /// The amount of work that tests do under sanitizers, and decorators that skip tests. Tests whose
 /// sources are compiled for each backend include this header; RAMIFY_ON_CUDA is their backend.
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <ramify/cpu/sanitizers.hpp>
@@ -42,6 +43,19 @@ namespace tests {
 [[nodiscard]] constexpr int cut_down(int full, int least = 1) {
   const int cut = static_cast<int>(full * effort());
   return cut < least ? least : cut;
+}
+
+/// Returns whether to run all cases of a test in full size. On the CPU executor this is so only if
+/// the environment variable RAMIFY_ALL_CASES is set, as tests/run.sh --all does; the other runs take
+/// a sample of the cases.
+[[nodiscard]] inline bool all_cases() {
+  return effort() == 1 && (RAMIFY_ON_CUDA || backend_under_test() == ramify::backend::cuda ||
+                           std::getenv("RAMIFY_ALL_CASES") != nullptr);
+}
+
+/// Returns `full` if all_cases(), else `sample`, or cut_down(full, least) if that is smaller.
+[[nodiscard]] inline int sampled(int full, int sample, int least = 1) {
+  return all_cases() ? full : std::min(sample, cut_down(full, least));
 }
 
 /// Returns the number of random schedules of the executor to test: 25, or what the environment

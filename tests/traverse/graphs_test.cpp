@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
                      *boost::unit_test::precondition(on_the_executor) *
                          boost::unit_test::precondition(not_under_thread_sanitizer)) {
   // A reproducible schedule, in which the traversal takes many rounds.
-  const numbered_tree tree{combs, 120};
+  const numbered_tree tree{combs, unsigned(sampled(120, 60))};
   for (const traverse_config& config : all_configs(route::device)) {
     BOOST_TEST_CONTEXT(to_string(config.strategy) << ", " << to_string(config.launches.grain)) {
       const traverse_report whole = expect_each_visited_once(tree, {.config = config});

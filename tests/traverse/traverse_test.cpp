@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_SUITE(traverse)
 
 BOOST_DATA_TEST_CASE(every_node_is_visited_once, data::make(routes), taken) {
   const traverse_setting setting{.config = {.route = taken}};
-  const unsigned large = RAMIFY_ON_CUDA ? 2'000'000 : unsigned(cut_down(200'000, 2'000));
+  const unsigned large = RAMIFY_ON_CUDA ? 2'000'000 : unsigned(sampled(200'000, 50'000, 2'000));
   int piece = 0;
   for (const unsigned n : {1u, 2u, 31u, 32u, 33u, 1000u, large}) {
     for (const auto& tree :
@@ -117,12 +117,12 @@ BOOST_DATA_TEST_CASE(every_node_is_visited_once, data::make(routes), taken) {
   // Children of a wide node that are wide themselves: each is split into many pieces. Under
   // ThreadSanitizer, on one route.
   if (effort() < 0.1 && taken != route::device) return;
-  const unsigned wide = unsigned(cut_down(400'000, 35'000));
+  const unsigned wide = unsigned(sampled(400'000, 100'000, 35'000));
   expect_each_visited_once({complete, wide, 33'000}, setting);
 }
 
 BOOST_DATA_TEST_CASE(a_long_path_is_one_round, data::make(routes), taken) {
-  const int on_executor = RAMIFY_THREAD_SANITIZER ? 300 : cut_down(50'000);
+  const int on_executor = RAMIFY_THREAD_SANITIZER ? 300 : sampled(50'000, 15'000);
   const unsigned n = RAMIFY_ON_CUDA ? 1'000'000 : unsigned(on_executor);
   const traverse_report report = expect_each_visited_once({path, n}, {.config = {.route = taken}});
   BOOST_TEST(report.rounds == 1u);  // one warp visits the path; there is no work to share
@@ -152,7 +152,7 @@ BOOST_DATA_TEST_CASE(short_lists_make_narrow_steps, data::make(routes), taken) {
   const traverse_setting setting{.config = {.route = taken, .capacity = least_capacity()}};
   const auto wide = unsigned(cut_down(100'000, 10'000));
   int piece = 0;
-  for (const auto& tree : {numbered_tree{complete, unsigned(cut_down(500'000)), 6},
+  for (const auto& tree : {numbered_tree{complete, unsigned(sampled(500'000, 200'000)), 6},
                            numbered_tree{combs, 100, unsigned(cut_down(100, 2))},
                            numbered_tree{star, wide}, numbered_tree{complete, wide, 9'000}}) {
     if (left_out_by_tsan(piece, 3)) continue;
