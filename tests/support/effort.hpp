@@ -9,6 +9,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <ramify/cpu/sanitizers.hpp>
+#include <ramify/runtime/build.hpp>
 #include <ramify/runtime/report.hpp>
 
 namespace tests {
