@@ -119,6 +119,19 @@ common::edge_counts edges_by_host(const std::vector<bicubic_patch>& patches, dou
   return common::count_edges(patches, vertices, triangles);
 }
 
+/// Returns the volume between a mesh and the origin. It is negative for a mesh around the origin
+/// whose triangles are clockwise from outside.
+double enclosed_volume(const triangle_mesh& mesh) {
+  double sum = 0;
+  for (const auto& [v] : mesh.triangles) {
+    const surface_point& a = mesh.vertices[v[0]];
+    const surface_point& b = mesh.vertices[v[1]];
+    const surface_point& c = mesh.vertices[v[2]];
+    sum += common::dot(a, {b.y * c.z - b.z * c.y, b.z * c.x - b.x * c.z, b.x * c.y - b.y * c.x});
+  }
+  return sum / 6;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(tessellation_of_patches)
@@ -144,6 +157,7 @@ BOOST_AUTO_TEST_CASE(the_teapot_has_no_cracks_and_is_within_the_flatness) {
     BOOST_TEST(counts.wrong == 0u);
     BOOST_TEST(counts.turned == 0u);
     BOOST_TEST(counts.on_free_borders >= 16u);
+    BOOST_TEST(enclosed_volume(mesh) > 20);
     BOOST_TEST(mesh.report.degenerate > 0u);  // at the two poles
     const double distance = common::distance_of_surface(teapot, mesh.vertices, mesh.triangles, 24);
     BOOST_TEST(distance <= flatness);
