@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Approximates Bezier curves by polylines, or Bezier patches by a triangle mesh without cracks, to a
-// given accuracy.
+// Approximates Bezier curves by polylines, or Bezier patches by a triangle mesh without cracks, to
+// a given accuracy.
 //
 //   tessellate --teapot --output teapot.ply --compare
 //   tessellate --generate curves --n 50 --flatness 1e-4 --output curves.svg

@@ -9,7 +9,6 @@
 #include <ramify/runtime/report.hpp>
 #include <span>
 #include <string>
-#include <type_traits>
 
 #include "sampler.hpp"
 #include "text_file.hpp"
@@ -133,6 +132,27 @@ void write_bytes(std::ostream& out, std::span<const T> values) {
             static_cast<std::streamsize>(values.size_bytes()));
 }
 
+/// Text with numbers in their shortest form.
+class svg_text {
+ public:
+  svg_text& operator<<(const char* part) {
+    text_ += part;
+    return *this;
+  }
+  svg_text& operator<<(double number) {
+    append_number(text_, number);
+    return *this;
+  }
+  /// Writes the text and clears it.
+  void flush_to(std::ostream& out) {
+    out << text_;
+    text_.clear();
+  }
+
+ private:
+  std::string text_;
+};
+
 /// The box around points of the plane.
 struct plane_box {
   ramify::curve_point low{HUGE_VAL, HUGE_VAL}, high{-HUGE_VAL, -HUGE_VAL};
@@ -192,18 +212,6 @@ void write_svg(std::ostream& out, const ramify::polylines& lines) {
   const double height = box.high.y - box.low.y;
   const double longer = std::max(width, height) > 0 ? std::max(width, height) : 1;
   const double margin = longer / 50;
-  std::string text;
-  // Appends what the arguments are: text, or a number in its shortest form.
-  const auto put = [&](const auto&... parts) {
-    const auto one = [&](const auto& part) {
-      if constexpr (std::is_arithmetic_v<std::decay_t<decltype(part)>>) {
-        append_number(text, part);
-      } else {
-        text += part;
-      }
-    };
-    (one(parts), ...);
-  };
   constexpr double pixels = 1024;  // of the longer side
   const double left = box.low.x - margin;
   const double top = -box.high.y - margin;
@@ -211,23 +219,28 @@ void write_svg(std::ostream& out, const ramify::polylines& lines) {
   const double full_height = height + 2 * margin;
   const double scale = pixels / (longer + 2 * margin);
   const double dot = longer / 300;  // its diameter
-  put("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", std::round(scale * full_width),
-      "\" height=\"", std::round(scale * full_height), "\" viewBox=\"", left, " ", top, " ",
-      full_width, " ", full_height, "\">\n<rect x=\"", left, "\" y=\"", top, "\" width=\"",
-      full_width, "\" height=\"", full_height, "\" fill=\"#ffffff\"/>\n");
-  put("<marker id=\"dot\" markerUnits=\"userSpaceOnUse\" markerWidth=\"", dot, "\" markerHeight=\"",
-      dot, "\" refX=\"", dot / 2, "\" refY=\"", dot / 2, "\"><circle cx=\"", dot / 2, "\" cy=\"",
-      dot / 2, "\" r=\"", dot / 2, "\" fill=\"#aa2814\"/></marker>\n");
+  svg_text text;
+  text << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << std::round(scale * full_width)
+       << "\" height=\"" << std::round(scale * full_height) << "\" viewBox=\"" << left << " " << top
+       << " " << full_width << " " << full_height << "\">\n<rect x=\"" << left << "\" y=\"" << top
+       << "\" width=\"" << full_width << "\" height=\"" << full_height
+       << "\" fill=\"#ffffff\"/>\n<marker id=\"dot\" markerUnits=\"userSpaceOnUse\" markerWidth=\""
+       << dot << "\" markerHeight=\"" << dot << "\" refX=\"" << dot / 2 << "\" refY=\"" << dot / 2
+       << "\"><circle cx=\"" << dot / 2 << "\" cy=\"" << dot / 2 << "\" r=\"" << dot / 2
+       << "\" fill=\"#aa2814\"/></marker>\n";
   // The y axis of SVG points down.
-  put("<g transform=\"scale(1 -1)\" fill=\"none\" stroke=\"#1e3c6e\" stroke-width=\"",
-      longer / 1000, "\" marker-start=\"url(#dot)\" marker-mid=\"url(#dot)\" ",
-      "marker-end=\"url(#dot)\">\n");
+  text << "<g transform=\"scale(1 -1)\" fill=\"none\" stroke=\"#1e3c6e\" stroke-width=\""
+       << longer / 1000
+       << "\" marker-start=\"url(#dot)\" marker-mid=\"url(#dot)\" marker-end=\"url(#dot)\">\n";
   for (std::size_t i = 0; i + 1 < lines.offsets.size(); ++i) {
-    text += "<polyline points=\"";
-    for (const ramify::curve_point& p : lines.line(i)) put(p.x, ",", p.y, " ");
-    text.back() = '"';
-    out << text << "/>\n";
-    text.clear();
+    text << "<polyline points=\"";
+    const char* space = "";
+    for (const ramify::curve_point& p : lines.line(i)) {
+      text << space << p.x << "," << p.y;
+      space = " ";
+    }
+    text << "\"/>\n";
+    text.flush_to(out);
   }
   out << "</g>\n</svg>\n";
 }
