@@ -149,6 +149,9 @@ expect 2 "strategy 'heap' is neither" --teapot --strategy heap
 expect 2 "'p.png' must end in .svg (curves) or .ply (patches), or be -" --teapot --output p.png
 expect 2 "--output: patches are written to a file that ends in .ply, not to 'c.svg'" --teapot --output c.svg
 expect 2 "--output: curves are written to a file that ends in .svg, not to 'c.ply'" --generate curves --output c.ply
+expect 1 'tasks did not fit; raise --capacity, which is 100' --teapot --strategy task_per_node --capacity 100 \
+  --output o.ply --backend cpu
+[ ! -e o.ply ] || fail "an incomplete mesh was written"
 refuses() { # <message> <content of the file>
   printf "$2" >bad
   expect 3 "$1" --input bad --output o.svg --backend cpu

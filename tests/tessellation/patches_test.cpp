@@ -79,9 +79,10 @@ std::vector<bicubic_patch> adjacent_patches(unsigned seed) {
 /// Decides about border edges by a bound over the whole patch: it depends on inner points, so two
 /// patches decide differently.
 struct rule_of_patch {
-  static bool is_far(const bicubic_patch& patch, const ramify::detail::tessellation::parameters& a,
-                     const ramify::detail::tessellation::parameters& b, bool side_is_u,
-                     double flatness) {
+  static __host__ __device__ bool is_far(const bicubic_patch& patch,
+                                         const ramify::detail::tessellation::parameters& a,
+                                         const ramify::detail::tessellation::parameters& b,
+                                         bool side_is_u, double flatness) {
     ramify::detail::tessellation::parameter_box box(a, b);
     box.extend_to(side_is_u ? ramify::detail::tessellation::parameters{1 - a.u, a.v}
                             : ramify::detail::tessellation::parameters{a.u, 1 - a.v});
