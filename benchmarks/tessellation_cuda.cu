@@ -221,8 +221,8 @@ void measure_teapot(benchmark::recorder& out) {
             {"flatness", "method", "route", "took", "ms", "triangles", "vertices", "Mtriangles/s",
              "uniform / this", "rounds", "child grids"},
             "The 32 patches of the Utah teapot, 3.15 high; medians of 5 (least–most). Uniform: as "
-            "many parts of each patch as its second derivatives need, by one or 64 blocks; neither "
-            "are vertices of neighbors joined, nor are there no cracks");
+            "many parts of each patch as its second derivatives need, by one or 64 blocks; its "
+            "patches are not joined, and there are cracks between them");
   const auto patches = utah_teapot();
   const auto on_device = benchmark::upload(patches);
   for (const double flatness : flatnesses) {
