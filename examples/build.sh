@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 programs=("$@")
-[ $# -gt 0 ] || programs=(amr graph mandelbrot nbody quadrature quicksort rooted_tree search spatial tree_search)
+[ $# -gt 0 ] || programs=(amr graph mandelbrot nbody quadrature quicksort rooted_tree search spatial tessellate tree_search)
 for program in "${programs[@]}"; do
   [ -f "examples/$program.cpp" ] ||
     { echo "examples/build.sh: there is no program '$program' in examples/" >&2; exit 2; }

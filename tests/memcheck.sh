@@ -46,6 +46,8 @@ for route in device flat; do
   for kind in uniform clusters; do
     example spatial --generate $kind --n 20000 --nearest 8 --within 0.01 --verify --route $route
   done
+  example tessellate --teapot --flatness 0.01 --compare --route $route
+  example tessellate --generate curves --n 1000 --compare --route $route
   example search flow-shop --taillard 1 --verify --route $route
   for shape in random path star forest; do
     example rooted_tree --route $route --generate $shape --n 100000 --shuffle --verify

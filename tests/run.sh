@@ -78,8 +78,8 @@ tests=()
 if [ $all = yes ]; then
   run asan
   # The example programs, without lessons and ladders.
-  targets=(--target amr graph mandelbrot nbody quadrature quicksort rooted_tree search spatial tree_search)
-  tests=(-R '^examples[.](graph|hostile|mandelbrot|quadrature|quicksort|rooted_tree|search|spatial|tree_search)$')
+  targets=(--target amr graph mandelbrot nbody quadrature quicksort rooted_tree search spatial tessellate tree_search)
+  tests=(-R '^examples[.](graph|hostile|mandelbrot|quadrature|quicksort|rooted_tree|search|spatial|tessellate|tree_search)$')
   run asan -DRAMIFY_EXAMPLES=ON
 else
   # The layers below the algorithms, one algorithm with all kinds of chains, and the readers of

@@ -52,15 +52,6 @@ std::string decompressed(const std::filesystem::path& path, const std::string& c
   }
 }
 
-/// Returns the next word of a text and removes it. Words are separated by blanks, tabs and commas.
-std::string_view next_word(std::string_view& text) {
-  constexpr std::string_view blank = " \t,";
-  text.remove_prefix(std::min(text.find_first_not_of(blank), text.size()));
-  const std::string_view word = text.substr(0, text.find_first_of(blank));
-  text.remove_prefix(word.size());
-  return word;
-}
-
 /// Builds the list of edges from the lines of a file, which read() takes one by one.
 class graph_reader {
  public:

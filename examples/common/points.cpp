@@ -6,10 +6,10 @@
 #include <new>
 #include <numbers>
 #include <ramify/runtime/report.hpp>
-#include <random>
 #include <span>
 #include <string>
 
+#include "sampler.hpp"
 #include "text_file.hpp"
 
 namespace common {
@@ -17,23 +17,6 @@ namespace {
 
 using point = std::array<double, 3>;
 constexpr std::array<std::string_view, 3> names{"x", "y", "z"};
-
-class sampler {
- public:
-  explicit sampler(std::uint64_t seed) : random_(seed) {}
-
-  // Returns a number in [0, 1). The distributions of the standard library are not portable.
-  double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
-
-  // Returns a normally distributed number, by the method of Box and Muller.
-  double normal() {
-    const double radius = std::sqrt(-2 * std::log(1 - uniform()));
-    return radius * std::cos(2 * std::numbers::pi * uniform());
-  }
-
- private:
-  std::mt19937_64 random_;
-};
 
 // Returns the number of fields of a line, or 0 if it is neither 2 nor 3.
 int dimensions_of(std::string_view line) {

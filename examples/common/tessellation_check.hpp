@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Checks of triangle meshes of Bezier patches, by plain loops: cracks, and the distance of the
+/// Checks of triangle meshes of Bezier patches, by plain code: cracks, and the distance of the
 /// surface. Also the distance of curves from polylines.
 
 #include <algorithm>
@@ -13,9 +13,10 @@
 #include <map>
 #include <ramify/tessellation/config.hpp>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "box_tree.hpp"
 
 namespace common {
 
@@ -23,7 +24,6 @@ using ramify::bicubic_patch;
 using ramify::cubic_curve;
 using ramify::curve_point;
 using ramify::mesh_triangle;
-using ramify::surface_point;
 
 // ---- points -------------------------------------------------------------------------------------
 
@@ -75,31 +75,6 @@ using space_curve = std::array<surface_point, 4>;
 
 // ---- distances ----------------------------------------------------------------------------------
 
-[[nodiscard]] inline double distance_to_segment(const curve_point& p, const curve_point& a,
-                                                const curve_point& b) {
-  const double dx = b.x - a.x;
-  const double dy = b.y - a.y;
-  const double length2 = dx * dx + dy * dy;
-  const double along = length2 == 0 ? 0 : ((p.x - a.x) * dx + (p.y - a.y) * dy) / length2;
-  const double t = std::clamp(along, 0.0, 1.0);
-  return std::hypot(p.x - a.x - t * dx, p.y - a.y - t * dy);
-}
-
-/// Returns the largest distance of `samples` points of a curve from its polyline.
-[[nodiscard]] inline double distance_of_curve(const cubic_curve& curve,
-                                              std::span<const curve_point> line, int samples) {
-  double largest = 0;
-  for (int i = 0; i < samples; ++i) {
-    const curve_point p = point_at(curve, (i + 0.5) / samples);
-    double nearest = HUGE_VAL;
-    for (std::size_t k = 0; k + 1 < line.size(); ++k) {
-      nearest = std::min(nearest, distance_to_segment(p, line[k], line[k + 1]));
-    }
-    largest = std::max(largest, nearest);
-  }
-  return largest;
-}
-
 [[nodiscard]] inline double distance_to_segment(const surface_point& p, const surface_point& a,
                                                 const surface_point& b) {
   const surface_point d = b - a;
@@ -125,89 +100,52 @@ using space_curve = std::array<surface_point, 4>;
       {distance_to_segment(p, a, b), distance_to_segment(p, b, c), distance_to_segment(p, c, a)});
 }
 
-/// The triangles of a mesh in the cells of a grid, for searches near a point.
-class triangle_grid {
- public:
-  /// The arrays must outlive the grid.
-  triangle_grid(std::span<const surface_point> vertices, std::span<const mesh_triangle> triangles)
-      : vertices_(vertices), triangles_(triangles) {
-    double sides = 0;
-    for (const auto& [v] : triangles) sides += distance(vertices[v[0]], vertices[v[1]]);
-    side_ = std::max(2 * sides / double(std::max<std::size_t>(triangles.size(), 1)), 1e-300);
-    for (std::uint32_t i = 0; i < triangles.size(); ++i) {
-      cell low = cell_of(corner(i, 0));
-      cell high = low;
-      for (unsigned k = 1; k < 3; ++k) {
-        const cell at = cell_of(corner(i, k));
-        for (std::size_t axis = 0; axis < 3; ++axis) {
-          low[axis] = std::min(low[axis], at[axis]);
-          high[axis] = std::max(high[axis], at[axis]);
-        }
-      }
-      for_cells(low, high, [&](const cell& c) { cells_[c].push_back(i); });
-    }
+/// Returns the largest distance of `samples` points of a curve from its polyline.
+[[nodiscard]] inline double distance_of_curve(const cubic_curve& curve,
+                                              std::span<const curve_point> line, int samples) {
+  const auto in_space = [](const curve_point& p) { return surface_point{p.x, p.y, 0}; };
+  std::vector<point_box> boxes(line.size() - 1);
+  for (std::size_t k = 0; k < boxes.size(); ++k) {
+    boxes[k].extend_to(in_space(line[k]));
+    boxes[k].extend_to(in_space(line[k + 1]));
   }
-
-  /// Returns the distance of a point from the mesh; infinity if it is more than `farthest`.
-  [[nodiscard]] double distance_of(const surface_point& p, double farthest) const {
-    const auto moved_by = [&](double r) { return cell_of({p.x + r, p.y + r, p.z + r}); };
+  const box_tree segments(std::move(boxes));
+  double largest = 0;
+  for (int i = 0; i < samples; ++i) {
+    const surface_point p = in_space(point_at(curve, (i + 0.5) / samples));
     double nearest = HUGE_VAL;
-    for_cells(moved_by(-farthest), moved_by(farthest), [&](const cell& c) {
-      const auto found = cells_.find(c);
-      if (found == cells_.end()) return;
-      for (const std::uint32_t i : found->second) {
-        nearest =
-            std::min(nearest, distance_to_triangle(p, corner(i, 0), corner(i, 1), corner(i, 2)));
-      }
+    segments.visit_near(p, nearest, [&](std::size_t k) {
+      return nearest = std::min(nearest,
+                                distance_to_segment(p, in_space(line[k]), in_space(line[k + 1])));
     });
-    return nearest <= farthest ? nearest : HUGE_VAL;
+    largest = std::max(largest, nearest);
   }
-
- private:
-  using cell = std::array<std::int64_t, 3>;
-  struct hash {
-    std::size_t operator()(const cell& c) const {
-      std::uint64_t h = 0;
-      for (const std::int64_t k : c) h = (h ^ std::uint64_t(k)) * 0x9e3779b97f4a7c15u;
-      return std::size_t(h ^ h >> 29);
-    }
-  };
-
-  [[nodiscard]] const surface_point& corner(std::uint32_t i, unsigned k) const {
-    return vertices_[triangles_[i].vertices[k]];
-  }
-  [[nodiscard]] cell cell_of(const surface_point& p) const {
-    const auto along = [&](double x) { return std::int64_t(std::floor(x / side_)); };
-    return {along(p.x), along(p.y), along(p.z)};
-  }
-  template <class Use>
-  static void for_cells(const cell& low, const cell& high, Use use) {
-    for (std::int64_t x = low[0]; x <= high[0]; ++x) {
-      for (std::int64_t y = low[1]; y <= high[1]; ++y) {
-        for (std::int64_t z = low[2]; z <= high[2]; ++z) use(cell{x, y, z});
-      }
-    }
-  }
-
-  std::span<const surface_point> vertices_;
-  std::span<const mesh_triangle> triangles_;
-  double side_;
-  std::unordered_map<cell, std::vector<std::uint32_t>, hash> cells_;
-};
+  return largest;
+}
 
 /// Returns the largest distance of points of the surface from a mesh, over a grid of
-/// `samples` x `samples` points of each patch; infinity if it is more than `farthest`.
+/// `samples` x `samples` points of each patch; infinity if there are no triangles.
 [[nodiscard]] inline double distance_of_surface(std::span<const bicubic_patch> patches,
                                                 std::span<const surface_point> vertices,
                                                 std::span<const mesh_triangle> triangles,
-                                                int samples, double farthest) {
-  const triangle_grid grid(vertices, triangles);
+                                                int samples) {
+  std::vector<point_box> boxes(triangles.size());
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    for (const std::uint32_t v : triangles[i].vertices) boxes[i].extend_to(vertices[v]);
+  }
+  const box_tree near(std::move(boxes));
   double largest = 0;
   for (const bicubic_patch& patch : patches) {
     for (int i = 0; i < samples; ++i) {
       for (int j = 0; j < samples; ++j) {
         const auto p = point_at(patch, (i + 0.5) / samples, (j + 0.5) / samples);
-        largest = std::max(largest, grid.distance_of(p, farthest));
+        double nearest = HUGE_VAL;
+        near.visit_near(p, nearest, [&](std::size_t k) {
+          const auto& [v] = triangles[k];
+          return nearest = std::min(nearest, distance_to_triangle(p, vertices[v[0]], vertices[v[1]],
+                                                                  vertices[v[2]]));
+        });
+        largest = std::max(largest, nearest);
       }
     }
   }
@@ -216,8 +154,14 @@ class triangle_grid {
 
 // ---- cracks -------------------------------------------------------------------------------------
 
-/// Returns the border curves that belong to one patch only, and are not one point.
-[[nodiscard]] inline std::vector<space_curve> free_borders(std::span<const bicubic_patch> patches) {
+/// A border curve that does not belong to exactly two patches.
+struct free_border {
+  space_curve curve;
+  int patches;
+};
+
+/// Returns these curves, except for those that are one point.
+[[nodiscard]] inline std::vector<free_border> free_borders(std::span<const bicubic_patch> patches) {
   const auto before = [](const surface_point& a, const surface_point& b) {
     return std::array{a.x, a.y, a.z} < std::array{b.x, b.y, b.z};
   };
@@ -236,13 +180,23 @@ class triangle_grid {
       ++uses[curve_before(reversed, curve) ? reversed : curve];
     }
   }
-  std::vector<space_curve> free;
+  std::vector<free_border> free;
   for (const auto& [curve, count] : uses) {
     const bool is_point = curve[0] == curve[1] && curve[0] == curve[2] && curve[0] == curve[3];
-    if (count == 1 && !is_point) free.push_back(curve);
+    if (count != 2 && !is_point) free.push_back({curve, count});
   }
   return free;
 }
+
+/// Returns the largest distance from the origin of control points of a curve.
+[[nodiscard]] inline double size_of(const space_curve& curve) {
+  double size = 0;
+  for (const surface_point& p : curve) size = std::max(size, std::sqrt(dot(p, p)));
+  return size;
+}
+
+/// Half of the digits, relative to the size of a curve: the minimum of a distance is flat.
+inline constexpr double on_curve_tolerance = 1e-7;
 
 /// Returns whether a point is on a curve, up to round-off.
 [[nodiscard]] inline bool is_on(const space_curve& curve, const surface_point& p) {
@@ -259,40 +213,90 @@ class triangle_grid {
     const double b = high - (high - low) / 3;
     (at(a) < at(b) ? high : low) = at(a) < at(b) ? b : a;
   }
-  double size = 0;
-  for (const surface_point& q : curve) size = std::max(size, std::sqrt(dot(q, q)));
-  return at((low + high) / 2) <= 1e-7 * size;  // half of the digits: the minimum is flat
+  return at((low + high) / 2) <= on_curve_tolerance * size_of(curve);
 }
+
+/// The free borders of patches, for searches near a point.
+class border_tree {
+ public:
+  explicit border_tree(std::span<const bicubic_patch> patches)
+      : borders_(free_borders(patches)), tree_(boxes_of(borders_)) {
+    for (const free_border& b : borders_) {
+      tolerance_ = std::max(tolerance_, on_curve_tolerance * size_of(b.curve));
+    }
+  }
+
+  /// Returns whether both ends of an edge are on one border curve that belongs to `patches`
+  /// patches.
+  [[nodiscard]] bool has_edge(const surface_point& a, const surface_point& b, int patches) const {
+    constexpr double ended = -1;
+    bool found = false;
+    tree_.visit_near(a, tolerance_, [&](std::size_t i) {
+      const auto& [curve, count] = borders_[i];
+      found = count == patches && is_on(curve, a) && is_on(curve, b);
+      return found ? ended : tolerance_;
+    });
+    return found;
+  }
+
+ private:
+  static std::vector<point_box> boxes_of(std::span<const free_border> borders) {
+    std::vector<point_box> boxes(borders.size());
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+      for (const surface_point& p : borders[i].curve) boxes[i].extend_to(p);
+    }
+    return boxes;
+  }
+
+  std::vector<free_border> borders_;
+  box_tree tree_;
+  double tolerance_ = 0;
+};
 
 /// The edges of a mesh.
 struct edge_counts {
   std::size_t edges = 0;
-  std::size_t on_free_borders = 0;  ///< occur once, on a border curve of only one patch
-  std::size_t wrong = 0;            ///< do not occur exactly twice, in opposite directions
+  std::size_t on_free_borders = 0;  ///< on a border of k patches, not two, and occur k times
+  std::size_t wrong = 0;            ///< all others that do not occur exactly twice
+  std::size_t turned = 0;           ///< occur twice, but in the same direction
 };
 
-/// Counts the edges of a mesh. Without a crack none is wrong.
+/// Counts the edges of a mesh. Without a crack none is wrong. None is turned if neighboring patches
+/// have the same orientation.
 [[nodiscard]] inline edge_counts count_edges(std::span<const bicubic_patch> patches,
                                              std::span<const surface_point> vertices,
                                              std::span<const mesh_triangle> triangles) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::array<int, 2>> uses;
+  struct directed_edge {
+    std::uint32_t low, high;  ///< vertices
+    bool upward;              ///< from low to high
+  };
+  std::vector<directed_edge> all;
+  all.reserve(3 * triangles.size());
   for (const auto& [v] : triangles) {
     for (unsigned k = 0; k < 3; ++k) {
       const std::uint32_t a = v[k];
       const std::uint32_t b = v[(k + 1) % 3];
-      ++uses[std::minmax(a, b)][a < b ? 0 : 1];
+      all.push_back({std::min(a, b), std::max(a, b), a < b});
     }
   }
-  const std::vector<space_curve> free = free_borders(patches);
+  const auto ends = [](const directed_edge& e) { return std::pair(e.low, e.high); };
+  std::ranges::sort(all, {}, ends);
+  const border_tree borders(patches);
   edge_counts counts;
-  counts.edges = uses.size();
-  for (const auto& [edge, times] : uses) {
-    if (times[0] == 1 && times[1] == 1) continue;
-    const bool is_border =
-        times[0] + times[1] == 1 && std::ranges::any_of(free, [&](const auto& c) {
-          return is_on(c, vertices[edge.first]) && is_on(c, vertices[edge.second]);
-        });
-    ++(is_border ? counts.on_free_borders : counts.wrong);
+  for (std::size_t first = 0, last = 0; first < all.size(); first = last) {
+    int upward = 0;
+    for (; last < all.size() && ends(all[last]) == ends(all[first]); ++last) {
+      upward += all[last].upward ? 1 : 0;
+    }
+    ++counts.edges;
+    const int times = int(last - first);
+    if (times == 2) {
+      counts.turned += upward == 1 ? 0 : 1;
+    } else {
+      const auto& [low, high, up] = all[first];
+      ++(borders.has_edge(vertices[low], vertices[high], times) ? counts.on_free_borders
+                                                                : counts.wrong);
+    }
   }
   return counts;
 }

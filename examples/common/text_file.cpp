@@ -72,6 +72,14 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
+std::string_view next_word(std::string_view& text) {
+  constexpr std::string_view blank = " \t,";
+  text.remove_prefix(std::min(text.find_first_not_of(blank), text.size()));
+  const std::string_view word = text.substr(0, text.find_first_of(blank));
+  text.remove_prefix(word.size());
+  return word;
+}
+
 bool split_at_commas(std::string_view line, std::span<std::string_view> fields) {
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const auto comma = line.find(',');

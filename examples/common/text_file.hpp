@@ -61,6 +61,10 @@ void append_number(std::string& text, Number number) {
 /// exactly as many fields as `fields` has elements.
 [[nodiscard]] bool split_at_commas(std::string_view line, std::span<std::string_view> fields);
 
+/// Returns the next word of a text and removes it. Words are separated by blanks, tabs and commas.
+/// Returns an empty word at the end.
+[[nodiscard]] std::string_view next_word(std::string_view& text);
+
 /// Parses the field `name` as a finite number. Returns a fault for text_line::reject(), or an empty
 /// string.
 [[nodiscard]] std::string parse_finite(std::string_view name, std::string_view field,

@@ -15,7 +15,7 @@ cd "$work" || exit 1
 export LC_ALL=C
 
 # Each run takes much less than a second; a run that would take hours is an error.
-for program in amr graph mandelbrot nbody quadrature quicksort rooted_tree spatial tree_search; do
+for program in amr graph mandelbrot nbody quadrature quicksort rooted_tree spatial tessellate tree_search; do
   eval "$program() { timeout 20 \"$bin/$program\" \"\$@\"; }"
 done
 # Short runs.
@@ -28,6 +28,7 @@ search() { tree_search --tree small --backend cpu "$@"; }
 solve() { timeout 20 "$bin/search" "$@"; } # the function search is above
 walk() { graph --input in/edges --vertices 3 --source 0 --backend cpu --quiet "$@"; }
 picture() { mandelbrot --width 70 --height 50 --max-iterations 50 --backend cpu --quiet "$@"; }
+shape() { tessellate --backend cpu --quiet "$@"; }
 near() { spatial --input in/places --backend cpu --quiet "$@"; }
 area() { quadrature --dimensions 2 --relative-tolerance 1e-3 --backend cpu --quiet "$@"; }
 flow() { amr --max-level 0 --frames 0 --t-end 1e-9 --backend cpu --quiet --output-dir d "$@"; }
@@ -50,6 +51,8 @@ printf -- '-1\n0\n' >parents
 printf '1,2,3,4,5,6,7\n' >bodies
 cp bodies bodies.png
 printf '1,2\n3,4\n5,6\n' >places
+printf '0 0 0 1 1 1 1 0\n' >curve
+cp curve curve.svg
 : >empty
 printf '\xef\xbb\xbf3\n1\n' >bom
 printf '\xef\xbb\xbf-1\n0\n' >bom_parents
@@ -516,8 +519,40 @@ done <<'TABLE'
 4 ~ the cuda backend cannot run ~ spatial --generate uniform --device 4096
 0 ~ - ~ spatial --input - --nearest 1 --output - --backend cpu <in/places 2>report && [ "$(wc -l <out)" = 4 ]
 0 ~ - ~ echo old >o.png; chmod 444 o.png; near --tree o.png --force && [ "$(stat -c %a o.png)" = 444 ] && [ "$(wc -c <o.png)" -gt 99 ]
-# ---- reports of the four programs ----
-0 ~ - ~ for run in walk area picture near; do $run --report json >o && grep -q '^  "version": ' o && grep -q '^  "work_ms": ' o && grep -q '^  "seconds": ' o || exit 1; done
+# ---- curves and patches ----
+0 ~ - ~ tessellate --help
+0 ~ - ~ tessellate --version && grep -Eq '^tessellate \(Ramify\) [0-9]' out
+2 ~ did you mean --flatness? ~ shape --teapot --flatnes 1
+2 ~ unknown argument 'in/curve'; did you mean --input 'in/curve'? ~ shape in/curve
+2 ~ give --teapot, --input or --generate ~ shape
+2 ~ excludes ~ shape --teapot --input in/curve
+2 ~ 'nan' is not a number in ~ shape --teapot --flatness nan
+2 ~ '0' is not a number in ~ shape --teapot --flatness 0
+2 ~ '-1' is not a number in ~ shape --teapot --flatness -1
+2 ~ '1e-101' is not a number in ~ shape --teapot --flatness 1e-101
+2 ~ '' must end in .svg (curves) or .ply (patches), or be - ~ shape --teapot --output ''
+2 ~ --output is the input file of --input, which is never changed ~ shape --input in/curve.svg --output ./in/curve.svg
+2 ~ name the same file ~ shape --input in/curve --trace o.json --report o.json
+2 ~ --output: patches are written to a file that ends in .ply, not to 'o.svg' ~ shape --teapot --output o.svg
+2 ~ --output: curves are written to a file that ends in .svg, not to 'o.ply' ~ shape --input in/curve --output o.ply
+3 ~ in/utf16 is text in UTF-16; convert it to UTF-8 ~ shape --input in/utf16
+3 ~ in/empty: the number of curves and patches is 0 ~ shape --input in/empty
+3 ~ in/nul, line 1: '1' is neither a curve of 8 numbers nor a patch of 48, but has 1 ~ shape --input in/nul
+3 ~ No such file ~ shape --input nowhere
+3 ~ is a directory ~ shape --input folder/.
+3 ~ /dev/zero is a device, not a file ~ shape --input /dev/zero
+5 ~ cannot write nofolder/o.ply: no such folder ~ tessellate --generate patches --n 1e9 --output nofolder/o.ply
+5 ~ readonly.svg: it is a read-only file ~ cp readonly readonly.svg; shape --input in/curve --output readonly.svg; s=$?; rm -f readonly.svg; exit $s
+5 ~ File too large ~ (ulimit -f 1; shape --teapot --flatness 0.5 --output o.ply)
+5 ~ cannot write standard output: No space left on device ~ shape --teapot --flatness 0.5 >/dev/full
+5 ~ No space left on device ~ shape --input in/curve --output - >/dev/full
+1 ~ not enough memory ~ (limit_memory; tessellate --generate curves --n 2e9 --backend cpu)
+1 ~ not enough memory ~ (limit_memory; tessellate --generate patches --n 2e9 --backend cpu)
+4 ~ the cuda backend cannot run ~ tessellate --teapot --device 4096 --output o.ply
+0 ~ - ~ tessellate --input - --output - --backend cpu <in/curve 2>report && grep -q '<polyline points="0,0 ' out && grep -q '^curves: 1$' report
+0 ~ - ~ echo old >o.svg; chmod 444 o.svg; shape --input in/curve --output o.svg --force && [ "$(stat -c %a o.svg)" = 444 ] && [ "$(wc -c <o.svg)" -gt 99 ]
+# ---- reports of the five programs ----
+0 ~ - ~ for run in walk area picture near 'shape --input in/curve'; do $run --report json >o && grep -q '^  "version": ' o && grep -q '^  "work_ms": ' o && grep -q '^  "seconds": ' o || exit 1; done
 # ---- branch and bound ----
 0 ~ - ~ solve --help
 0 ~ - ~ solve --version && grep -Eq '^search \(Ramify\) [0-9]' out

@@ -11,6 +11,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cctype>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -23,6 +24,7 @@
 #include <string>
 #include <string_view>
 
+#include "bezier_shapes.hpp"
 #include "bodies.hpp"
 #include "forest_file.hpp"
 #include "number_file.hpp"
@@ -198,6 +200,24 @@ BOOST_AUTO_TEST_CASE(points) {
     const common::point_set all = common::read_points(path);
     BOOST_TEST((all.dimensions == 2 || all.dimensions == 3));
     for (const auto& p : all.points) BOOST_TEST((all.dimensions == 3 || p[2] == 0));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(curves) {
+  try_file("# one curve\n0 0 1 1 2 2 3 3\n\n0,0\t1 2  2,2 -3 1e-300\r\n", [](const fs::path& path) {
+    for (const ramify::cubic_curve& curve : common::read_shapes(path).curves) {
+      for (const auto& p : curve.points)
+        BOOST_TEST((std::fabs(p.x) <= 1e100 && std::fabs(p.y) <= 1e100));
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(patches) {
+  std::string line;
+  for (int i = 0; i < 48; ++i) line += std::to_string(i) + ' ';
+  try_file(line + "\n" + line, [](const fs::path& path) {
+    const common::bezier_shapes all = common::read_shapes(path);
+    BOOST_TEST(all.size() <= 2u);
   });
 }
 

@@ -32,7 +32,7 @@ for readme in README.md CONTRIBUTING.md examples/README.md examples/ladders/READ
   while IFS= read -r line; do
     read -ra words <<<"$line"
     case ${words[0]} in
-      amr | graph | mandelbrot | nbody | quadrature | quicksort | rooted_tree | search | spatial | tree_search)
+      amr | graph | mandelbrot | nbody | quadrature | quicksort | rooted_tree | search | spatial | tessellate | tree_search)
         [ -x "$programs/${words[0]}" ] || fail "not built: ${words[0]}"
         check_options "$programs/${words[0]}" "${words[@]:1}"
         ;;

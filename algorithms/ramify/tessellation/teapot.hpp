@@ -164,15 +164,16 @@ inline constexpr std::size_t rotated_teapot_patches = 6;
 namespace ramify {
 
 /// Returns the 32 patches of the Utah teapot, 3.15 units high. Where patches meet, their points are
-/// equal in bits. Six closed lines of borders belong to one patch only: the rim, the edge of the
-/// lid, and both ends of the handle and of the spout.
+/// equal in bits. Their triangles are counterclockwise if they are seen from outside. Six closed
+/// lines of borders belong to one patch only: the rim, the edge of the lid, and both ends of the
+/// handle and of the spout.
 [[nodiscard]] inline std::vector<bicubic_patch> utah_teapot() {
   using namespace detail::tessellation;
   std::vector<bicubic_patch> patches;
   for (std::size_t k = 0; k < std::size(teapot_patches); ++k) {
     bicubic_patch patch;
     for (std::size_t i = 0; i < 16; ++i) {
-      patch.points[i / 4][i % 4] = teapot_points[teapot_patches[k][i]];
+      patch.points[i / 4][3 - i % 4] = teapot_points[teapot_patches[k][i]];
     }
     patches.push_back(patch);
     if (k < rotated_teapot_patches) {
