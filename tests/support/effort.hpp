@@ -46,9 +46,9 @@ namespace tests {
   return cut < least ? least : cut;
 }
 
-/// Returns whether to run all cases of a test in full size. On the CPU executor this is so only if
-/// the environment variable RAMIFY_ALL_CASES is set, as tests/run.sh --all does; the other runs take
-/// a sample of the cases.
+/// Returns whether to run all cases of a test in full size. On the CPU executor this requires the
+/// environment variable RAMIFY_ALL_CASES, which tests/run.sh --all sets; the other runs take a
+/// sample of the cases.
 [[nodiscard]] inline bool all_cases() {
   return effort() == 1 && (RAMIFY_ON_CUDA || backend_under_test() == ramify::backend::cuda ||
                            std::getenv("RAMIFY_ALL_CASES") != nullptr);
