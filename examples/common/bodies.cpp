@@ -5,10 +5,10 @@
 #include <cmath>
 #include <new>
 #include <numbers>
-#include <random>
 #include <string>
 #include <string_view>
 
+#include "sampler.hpp"
 #include "text_file.hpp"
 
 namespace common {
@@ -38,6 +38,7 @@ void append(bodies& all, const row& r) {
   all.masses.push_back(r[6]);
 }
 
+// Draws the stars of a Plummer sphere.
 class plummer_sampler {
  public:
   explicit plummer_sampler(std::uint64_t seed) : random_(seed) {}
@@ -47,15 +48,15 @@ class plummer_sampler {
     constexpr double max_radius = 10;
     double r = 0;
     do {  // the radius that contains a uniform random fraction of the mass
-      r = 1 / std::sqrt(std::pow(1 - uniform(), -2.0 / 3) - 1);
+      r = 1 / std::sqrt(std::pow(1 - random_.uniform(), -2.0 / 3) - 1);
     } while (!(r <= max_radius));
     // The speed is a fraction q of the escape speed, with the density q^2 (1 - q^2)^(7/2), which is
     // less than 0.1. Draw q by rejection.
     double q = 0;
     double height = 0;
     do {
-      q = uniform();
-      height = 0.1 * uniform();
+      q = random_.uniform();
+      height = 0.1 * random_.uniform();
     } while (height > q * q * std::pow(1 - q * q, 3.5));
     const double v = q * std::numbers::sqrt2 * std::pow(1 + r * r, -0.25);
     const auto x = direction();
@@ -64,17 +65,14 @@ class plummer_sampler {
   }
 
  private:
-  // Returns a number in [0, 1). The distributions of the standard library are not portable.
-  double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
-
   bodies::vector direction() {
-    const double z = 1 - 2 * uniform();
-    const double around = 2 * std::numbers::pi * uniform();
+    const double z = 1 - 2 * random_.uniform();
+    const double around = 2 * std::numbers::pi * random_.uniform();
     const double rest = std::sqrt(1 - z * z);
     return {rest * std::cos(around), rest * std::sin(around), z};
   }
 
-  std::mt19937_64 random_;
+  sampler random_;
 };
 
 // Subtracts the mean from all vectors.
@@ -94,14 +92,14 @@ bodies make_plummer_sphere(std::size_t n, std::uint64_t seed) {
   // The scale radius in standard units; the unit of speed follows from G M = 1.
   constexpr double scale = 3 * std::numbers::pi / 16;
   const double speed = 1 / std::sqrt(scale);
-  plummer_sampler sampler(seed);
+  plummer_sampler stars(seed);
   bodies all;
   if (n > all.positions.max_size()) throw std::bad_alloc();
   all.positions.reserve(n);
   all.velocities.reserve(n);
   all.masses.reserve(n);
   for (std::size_t i = 0; i < n; ++i) {
-    row star = sampler.star();
+    row star = stars.star();
     for (std::size_t k = 0; k < 3; ++k) star[k] *= scale;
     for (std::size_t k = 3; k < 6; ++k) star[k] *= speed;
     star[6] = 1 / double(n);

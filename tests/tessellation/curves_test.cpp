@@ -9,12 +9,15 @@
 #include <ramify/cpu/executor.hpp>
 #include <ramify/runtime/launch_trace.hpp>
 #include <ramify/tessellation.hpp>
+#include <ramify/tessellation/curves.cuh>
+#include <ramify/tessellation/leaves.cuh>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "device_vectors.cuh"
 #include "effort.hpp"
 #include "exceptions.hpp"
 #include "printing.hpp"
@@ -264,6 +267,17 @@ BOOST_AUTO_TEST_CASE(a_trace_has_all_grids, *boost::unit_test::precondition(on_t
   };
   BOOST_TEST(has("write_polylines"));
   BOOST_TEST(has("traverse_round"));
+}
+
+// Without the bound of the tree, the traversal would visit 2^31 parts.
+BOOST_AUTO_TEST_CASE(too_many_parts_are_an_error_that_ends_soon) {
+  using namespace ramify::detail::tessellation;
+  const auto curves = upload(random_curves(1));
+  const curve_tree tree{curves.data(), 1, 1e-100, 31};
+  ramify::tessellation_report report;
+  BOOST_CHECK_EXCEPTION((void)find_leaves(tree, 16, 1'000, nullptr, {}, report), std::length_error,
+                        names("more than 1000 pieces"));
+  BOOST_TEST(report.traversals == 1u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

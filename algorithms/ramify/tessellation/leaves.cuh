@@ -53,6 +53,23 @@ struct list_leaves {
   }
 };
 
+/// The tree, whose pieces are not divided any more once the list has more than `most` leaves. So a
+/// far too small flatness ends soon.
+template <class Tree>
+struct bounded_tree {
+  Tree tree;
+  unsigned long long* listed;
+  unsigned long long most;
+
+  [[nodiscard]] __device__ unsigned degree(const typename Tree::node_type& node) const {
+    return load_relaxed(*listed) > most ? 0 : tree.degree(node);
+  }
+  [[nodiscard]] __device__ typename Tree::node_type child(const typename Tree::node_type& node,
+                                                          unsigned i) const {
+    return tree.child(node, i);
+  }
+};
+
 template <class Tree>
 struct leaf_list {
   device_buffer<typename Tree::leaf_type> leaves;  ///< the first `count` are valid
@@ -74,17 +91,17 @@ leaf_list<Tree> find_leaves(const Tree& tree, std::size_t expected, std::size_t 
     list.leaves = device_buffer<typename Tree::leaf_type>(capacity, stream);
     clear_memory(listed.data(), 1, stream, "clearing the number of leaves");
     const list_leaves<Tree> visit{tree, list.leaves.data(), capacity, listed.data()};
-    const auto all =
-        ramify::traverse(tree.root(), tree, visit, add_leaves{}, leaf_count{0, 0}, stream, options);
+    const bounded_tree<Tree> bounded{tree, listed.data(), most};
+    const auto all = ramify::traverse(tree.root(), bounded, visit, add_leaves{}, leaf_count{0, 0},
+                                      stream, options);
     if (report.traversals++ == 0) {
       static_cast<traverse_report&>(report) = all.report;
     } else {
       add_part(report, all.report);
     }
     if (all.value.leaves > most) {
-      throw std::length_error("tessellation: there are " + std::to_string(all.value.leaves) +
-                              " pieces, but at most " + std::to_string(most) +
-                              " are possible; tessellation_options.flatness is too small");
+      throw std::length_error("tessellation: there are more than " + std::to_string(most) +
+                              " pieces; tessellation_options.flatness is too small");
     }
     list.count = all.value.leaves;
     report.limited = all.value.limited;
