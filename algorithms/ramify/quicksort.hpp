@@ -19,7 +19,7 @@
 /// Errors    std::invalid_argument for a bad argument, and unavailable for a backend or a route
 ///           that this machine or this build cannot run, both before any memory is written;
 ///           cuda_error, device_launch_error. Copied host memory is written only after a successful
-///           sort.
+///           sort, unless it is sorted in parts.
 /// Cost      That of <ramify/quicksort.cuh>. On the CUDA backend, host memory adds two copies,
 ///           whose times the report states separately. <ramify/runtime/staging.cuh> states how
 ///           pageable memory is copied.
@@ -43,6 +43,11 @@ struct quicksort_options : quicksort_config {
   /// The backend's pending-launch limit during the call; 0 does not change it. The report states
   /// the limit that was granted. Other threads must not launch during such a call.
   std::size_t pending_launches = 0;
+  /// The maximum device memory for a sort of host memory, in bytes; 0: no maximum. If it is too
+  /// small for all keys and values, they are sorted in parts (ramify/quicksort_out_of_core.cuh).
+  /// Then as much host memory is allocated as keys and values have, and the arrays are also written
+  /// if the sort fails on the device. The CPU backend applies it, too.
+  std::size_t device_memory = 0;
 };
 
 /// The key types that the facade sorts.

@@ -70,13 +70,19 @@ struct quicksort_report : run_report {
   quicksort_strategy strategy = quicksort_strategy::sample_sort;
   std::uint64_t keys = 0;
   std::uint64_t merge_sorted_segments = 0;  ///< segments at the depth limit
+  /// Of a sort in parts (ramify/quicksort_out_of_core.cuh): the parts of the first and of the second
+  /// trip. Otherwise 0.
+  std::uint64_t runs = 0;
+  std::uint64_t buckets = 0;
 };
 
-/// Prints one line "name: value" for each field.
+/// Prints one line "name: value" for each field; runs and buckets only of a sort in parts.
 inline std::ostream& operator<<(std::ostream& out, const quicksort_report& r) {
-  return out << "strategy: " << to_string(r.strategy) << "\nkeys: " << r.keys << '\n'
-             << static_cast<const run_report&>(r)
-             << "segments merge-sorted at the depth limit: " << r.merge_sorted_segments << '\n';
+  out << "strategy: " << to_string(r.strategy) << "\nkeys: " << r.keys << '\n'
+      << static_cast<const run_report&>(r)
+      << "segments merge-sorted at the depth limit: " << r.merge_sorted_segments << '\n';
+  if (r.runs > 0) out << "runs: " << r.runs << "\nbuckets: " << r.buckets << '\n';
+  return out;
 }
 
 }  // namespace ramify

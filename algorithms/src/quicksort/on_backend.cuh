@@ -4,7 +4,7 @@
 /// \file
 /// The facade's quicksort on the backend that this compiler builds for.
 
-#include <ramify/quicksort.cuh>
+#include <ramify/quicksort_out_of_core.cuh>
 #include <type_traits>
 
 #include "facade/device_arrays.cuh"
@@ -41,12 +41,46 @@ template <class Word>
 
 namespace ramify::detail::facade {
 
+/// Returns whether the keys are in host memory, and the sort of all of them at once would take more
+/// device memory than options.device_memory.
+template <class Held, class Value, class Order>
+bool is_sorted_in_parts(Held* keys, std::size_t n, const quicksort_options& options) {
+  if (options.device_memory == 0 || n < 2) return false;
+#if RAMIFY_ON_CUDA
+  const cudaMemoryType kind = memory_of(keys, "keys");
+  if (kind != cudaMemoryTypeUnregistered && kind != cudaMemoryTypeHost) return false;
+#else
+  static_cast<void>(keys);
+#endif
+  using arrays = quicksort::key_value_arrays<Held, Value>;
+  const std::size_t element = sizeof(Held) + (arrays::has_values ? sizeof(Value) : 0);
+  return n * element + quicksort_scratch_bytes<Held, Value, Order>(n, options) >
+         options.device_memory;
+}
+
+template <class Held, class Value, class Order>
+quicksort_report sort_in_parts(Held* keys, Value* values, std::size_t n, Order order,
+                               const quicksort_options& options) {
+  facade_call call(options.pending_launches);
+  out_of_core_config config{options};
+  config.device_memory = options.device_memory;
+  quicksort_report report = quicksort::sort_out_of_core<Held, Value>(
+      {keys, values}, n, order, config, "quicksort_options.device_memory");
+  static_cast<run_times&>(report) = call.finish();
+  report.work_ms = report.total_ms;  // the copies are part of it
+  return report;
+}
+
 // Copies the arrays to the device if necessary, sorts, and copies them back.
 template <build where, class Held, class Value>
 quicksort_report quicksort_on(Held* keys, number_kind kind, Value* values, std::size_t n,
                               const quicksort_options& options) {
   static_assert(where == this_build);
   const auto order = quicksort::order_of(keys, kind, options.descending);
+  using value = std::conditional_t<std::is_void_v<Value>, no_value, Value>;
+  if (is_sorted_in_parts<Held, value, std::remove_const_t<decltype(order)>>(keys, n, options)) {
+    return sort_in_parts(keys, static_cast<value*>(static_cast<void*>(values)), n, order, options);
+  }
   facade_call call(options.pending_launches);
   const on_device device_keys(std::span(keys, n), array_role::in_place, call, "keys");
   if constexpr (std::is_void_v<Value>) {

@@ -161,6 +161,11 @@ class host_event {
   /// Waits for the work before the last record; returns at once if there was no record.
   /// \throws cuda_error
   void synchronize() const { check(cudaEventSynchronize(event_.get()), "waiting for an event"); }
+  /// Makes later work in `stream` wait for the work before the last record, if there was one.
+  /// \throws cuda_error
+  void block(cudaStream_t stream) const {
+    check(cudaStreamWaitEvent(stream, event_.get(), 0), "letting a stream wait for an event");
+  }
   /// Returns the milliseconds between the last records of `earlier` and of this event. Waits for
   /// both.
   /// \throws cuda_error if either event was not recorded or has no time
