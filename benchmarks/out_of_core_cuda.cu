@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sorts of host arrays that are twice as large as a budget of device memory: pinned and pageable
+// memory. The GPU writes the keys and checks the results, before a time is reported.
+//   benchmark_out_of_core_cuda [budget in MiB]
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <ramify/quicksort_out_of_core.cuh>
+#include <ramify/runtime/launch_each.cuh>
+#include <stdexcept>
+#include <string>
+
+#include "measure_cuda.cuh"
+
+namespace {
+
+using namespace ramify;
+
+/// Returns a hash of a number.
+__host__ __device__ std::uint64_t scrambled(std::uint64_t i) {  // splitmix64
+  i = (i + 1) * 0x9e3779b97f4a7c15u;
+  i = (i ^ (i >> 30)) * 0xbf58476d1ce4e5b9u;
+  i = (i ^ (i >> 27)) * 0x94d049bb133111ebu;
+  return i ^ (i >> 31);
+}
+
+/// Writes keys first to first + n - 1 of the input.
+template <class Key>
+__global__ void write_keys(Key* keys, std::size_t n, std::uint64_t first) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const std::uint64_t bits = scrambled(first + i);
+  keys[i] = std::is_floating_point_v<Key> ? static_cast<Key>(double(bits >> 11) * 0x1p-53)
+                                          : static_cast<Key>(bits);
+}
+
+/// The number of keys that are less than the key before them, and the sum of the hashes of all keys.
+struct inspection {
+  unsigned long long inversions, sum;
+};
+
+template <class Key>
+__global__ void inspect(const Key* keys, std::size_t n, inspection* result) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  if (i > 0 && keys[i] < keys[i - 1]) atomicAdd(&result->inversions, 1ULL);
+  std::uint64_t bits = 0;
+  memcpy(&bits, keys + i, sizeof(Key));
+  atomicAdd(&result->sum, static_cast<unsigned long long>(scrambled(bits)));
+}
+
+/// Memory of the host, pinned or not.
+class host_array {
+ public:
+  host_array(std::size_t bytes, bool is_pinned) {
+    if (is_pinned) {
+      pinned_ = pinned_buffer<std::byte>(bytes);
+    } else {
+      pageable_.reset(std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096));
+      if (pageable_ == nullptr) throw std::bad_alloc();
+    }
+  }
+  [[nodiscard]] void* data() const {
+    return pageable_ != nullptr ? pageable_.get() : static_cast<void*>(pinned_.data());
+  }
+
+ private:
+  struct free_memory {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  pinned_buffer<std::byte> pinned_;
+  std::unique_ptr<void, free_memory> pageable_;
+};
+
+/// The input, in one kind of host memory.
+template <class Key>
+class bench {
+ public:
+  bench(benchmark::recorder& out, std::size_t budget, bool is_pinned)
+      : recorder_(out),
+        budget_(budget),
+        is_pinned_(is_pinned),
+        n_(2 * budget / sizeof(Key)),
+        keys_(2 * budget, is_pinned),
+        temporary_(quicksort_out_of_core_temporary_bytes<Key>(n_), is_pinned) {}
+
+  void measure() {
+    std::vector<double> times;
+    quicksort_report report;
+    for (int i = 0; i < 4; ++i) {
+      write_input();
+      out_of_core_config config;
+      config.device_memory = budget_;
+      config.temporary = temporary_.data();
+      const auto begin = std::chrono::steady_clock::now();
+      report = quicksort_out_of_core(keys(), n_, ascending{}, config);
+      const std::chrono::duration<double, std::milli> taken =
+          std::chrono::steady_clock::now() - begin;
+      if (i > 0) times.push_back(taken.count());
+      const inspection after = look_at_keys();
+      if (after.inversions > 0 || after.sum != before_.sum) {
+        throw std::runtime_error("a wrong result of " + std::to_string(n_) + " keys");
+      }
+    }
+    const auto total = benchmark::summarize(times);
+    recorder_.row({std::is_floating_point_v<Key> ? "f64" : "u32", n_,
+                   is_pinned_ ? "pinned" : "pageable", report.runs, report.buckets, total,
+                   double(n_ * sizeof(Key)) / total.median_ms / 1e6});
+  }
+
+ private:
+  static constexpr std::size_t chunk = std::size_t{1} << 26;  // keys
+
+  [[nodiscard]] Key* keys() const { return static_cast<Key*>(keys_.data()); }
+
+  void write_input() {
+    const device_buffer<Key> on_device(chunk, nullptr);
+    for (std::size_t first = 0; first < n_; first += chunk) {
+      const std::size_t n = std::min(chunk, n_ - first);
+      detail::runtime::launch_each(write_keys<Key>, n, nullptr, "writing keys", on_device.data(), n,
+                                   std::uint64_t{first});
+      copy_to_host(keys() + first, on_device.data(), n * sizeof(Key), nullptr);
+    }
+    check(cudaDeviceSynchronize(), "writing the input");
+    before_ = look_at_keys();
+  }
+
+  /// Chunks overlap by one key, so that all neighbors are compared; its hash counts once.
+  inspection look_at_keys() {
+    const device_buffer<Key> on_device(chunk + 1, nullptr);
+    const device_buffer<inspection> result(1, nullptr);
+    inspection all{};
+    for (std::size_t first = 0; first < n_; first += chunk) {
+      const std::size_t n = std::min(chunk, n_ - first);
+      const std::size_t extra = first > 0 ? 1 : 0;
+      copy_to_device(on_device.data(), keys() + first - extra, (n + extra) * sizeof(Key), nullptr);
+      clear_memory(result.data(), 1, nullptr, "clearing an inspection");
+      detail::runtime::launch_each(inspect<Key>, n + extra, nullptr, "checking keys",
+                                   on_device.data(), n + extra, result.data());
+      const inspection part = read_back(result.data(), nullptr, "checking keys");
+      all.inversions += part.inversions;
+      all.sum += part.sum;
+      if (extra == 0) continue;
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, keys() + first - 1, sizeof(Key));
+      all.sum -= scrambled(bits);
+    }
+    return all;
+  }
+
+  benchmark::recorder& recorder_;
+  std::size_t budget_;
+  bool is_pinned_;
+  std::size_t n_;
+  host_array keys_, temporary_;
+  inspection before_{};
+};
+
+void measure_all(benchmark::recorder& out, const benchmark::command_line& asked) {
+  const std::size_t budget = asked.number_or(std::size_t{16} << 10) << 20;
+  out.table("out_of_core", {"keys", "n", "memory", "runs", "buckets", "ms", "GB/s of keys"},
+            "random keys, twice the budget of " + std::to_string(budget >> 20) +
+                " MiB; medians of 3 (least–most); each key crosses the link twice in each "
+                "direction, so 27.5 GB/s is the limit of a link of 55 GB/s");
+  for (const bool is_pinned : {true, false}) {
+    bench<std::uint32_t>(out, budget, is_pinned).measure();
+    bench<double>(out, budget, is_pinned).measure();
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return benchmark::run({.name = "out_of_core_cuda",
+                         .about = "Sorts of host arrays larger than device memory.",
+                         .machine = benchmark::this_gpu,
+                         .words = "budget of device memory in MiB; default: 16384"},
+                        argc, argv, measure_all);
+}
