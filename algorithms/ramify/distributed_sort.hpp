@@ -58,7 +58,9 @@ class typed_vectors final : public rank_vectors {
   typed_vectors(std::vector<Key>& keys, std::vector<std::uint64_t>* values)
       : keys_(&keys), values_(values) {}
 
-  quicksort::number_array keys() override { return quicksort::numbers_of<std::vector<Key>&>(*keys_); }
+  quicksort::number_array keys() override {
+    return quicksort::numbers_of<std::vector<Key>&>(*keys_);
+  }
   std::uint64_t* values() override { return values_ == nullptr ? nullptr : values_->data(); }
   [[nodiscard]] std::size_t size() const override { return keys_->size(); }
   void resize(std::size_t n) override {
