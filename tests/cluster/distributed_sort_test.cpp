@@ -9,6 +9,7 @@
 #include <numeric>
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/distributed_sort.cuh>
+#include <ramify/distributed_sort.hpp>
 #include <string>
 #include <vector>
 
@@ -41,22 +42,21 @@ std::size_t begin_of(placement how, std::size_t rank, std::size_t ranks, std::si
 
 /// Returns the elements of this rank.
 template <class T>
-ramify::device_buffer<T> upload_own(const communicator& comm, placement how,
-                                    const std::vector<T>& all) {
+std::vector<T> own_part(const communicator& comm, placement how, const std::vector<T>& all) {
   const auto ranks = static_cast<std::size_t>(comm.size());
   const auto rank = static_cast<std::size_t>(comm.rank());
   const auto place = [&](std::size_t r) {
     return all.begin() + static_cast<std::ptrdiff_t>(begin_of(how, r, ranks, all.size()));
   };
-  return tests::upload(std::vector<T>(place(rank), place(rank + 1)));
+  return {place(rank), place(rank + 1)};
 }
 
 /// Returns the parts of all ranks, in their order.
 template <class T>
-std::vector<T> gather_parts(communicator& comm, const ramify::device_buffer<T>& mine) {
-  const std::vector<std::uint64_t> counts = comm.all_gather(std::uint64_t{mine.size()});
+std::vector<T> gather_parts(communicator& comm, const T* mine, std::size_t n) {
+  const std::vector<std::uint64_t> counts = comm.all_gather(std::uint64_t{n});
   std::vector<T> all(std::accumulate(counts.begin(), counts.end(), std::size_t{0}));
-  comm.all_gather_v(mine.data(), counts, all.data());
+  comm.all_gather_v(mine, counts, all.data());
   return all;
 }
 
@@ -78,15 +78,16 @@ void check_sizes(communicator& comm, const ramify::distributed_sort_report& repo
   }
 }
 
+/// Sorts with the facade.
 template <class Key>
 void check_sort(communicator& comm, const std::vector<Key>& input, placement how,
                 sorted_parts parts = sorted_parts::sampled) {
   const tests::sort_oracle<Key, tests::host_ascending> oracle(input);
-  auto keys = upload_own(comm, how, input);
-  ramify::distributed_sort_config config;
-  config.parts = parts;
-  const auto report = ramify::distributed_sort(comm, keys, ramify::ascending{}, nullptr, config);
-  BOOST_TEST(oracle.check(gather_parts(comm, keys)) == "");
+  std::vector<Key> keys = own_part(comm, how, input);
+  ramify::distributed_sort_options options;
+  options.parts = parts;
+  const auto report = ramify::distributed_sort(comm, keys, options);
+  BOOST_TEST(oracle.check(gather_parts(comm, keys.data(), keys.size())) == "");
   check_sizes(comm, report, keys.size(), input.size(), parts);
 }
 
@@ -149,6 +150,25 @@ BOOST_AUTO_TEST_CASE(doubles_with_nan_and_zeros) {
   check_sort(comm, keys, placement::uneven, sorted_parts::equal);
 }
 
+BOOST_AUTO_TEST_CASE(descending_numbers_with_values) {
+  communicator comm(on_cpu);
+  const auto input = make_keys<std::int64_t>(distribution::uniform, all_keys / 4);
+  const auto descending = [](std::int64_t a, std::int64_t b) { return a > b; };
+  const tests::sort_oracle<std::int64_t, decltype(descending)> oracle(input, descending);
+  std::vector<std::int64_t> keys = own_part(comm, placement::even, input);
+  std::vector<std::uint64_t> values =
+      own_part(comm, placement::even, tests::count_up<std::uint64_t>(input.size()));
+  ramify::distributed_sort_options options;
+  options.descending = true;
+  const auto report = ramify::distributed_sort_pairs(comm, keys, values, options);
+  BOOST_TEST(oracle.check(gather_parts(comm, keys.data(), keys.size()),
+                          gather_parts(comm, values.data(), values.size())) == "");
+  check_sizes(comm, report, keys.size(), input.size(), sorted_parts::sampled);
+  BOOST_TEST((report.ran_on == ramify::backend::cpu));
+  BOOST_TEST(report.backend_reason == comm.backend_reason());
+}
+
+// The header template.
 BOOST_AUTO_TEST_CASE(values_move_with_their_keys_in_an_order_of_the_caller) {
   communicator comm(on_cpu);
   using tests::by_cell_then_mass;
@@ -156,14 +176,15 @@ BOOST_AUTO_TEST_CASE(values_move_with_their_keys_in_an_order_of_the_caller) {
     for (const sorted_parts parts : {sorted_parts::sampled, sorted_parts::equal}) {
       const auto input = make_keys<tests::particle>(shape, all_keys / 4);
       const tests::sort_oracle<tests::particle, by_cell_then_mass> oracle(input);
-      auto keys = upload_own(comm, placement::uneven, input);
-      auto values =
-          upload_own(comm, placement::uneven, tests::count_up<std::uint32_t>(input.size()));
+      auto keys = tests::upload(own_part(comm, placement::uneven, input));
+      auto values = tests::upload(
+          own_part(comm, placement::uneven, tests::count_up<std::uint32_t>(input.size())));
       ramify::distributed_sort_config config;
       config.parts = parts;
       const auto report =
           ramify::distributed_sort_pairs(comm, keys, values, by_cell_then_mass{}, nullptr, config);
-      BOOST_TEST(oracle.check(gather_parts(comm, keys), gather_parts(comm, values)) == "");
+      BOOST_TEST(oracle.check(gather_parts(comm, keys.data(), keys.size()),
+                              gather_parts(comm, values.data(), values.size())) == "");
       check_sizes(comm, report, keys.size(), input.size(), parts);
     }
   }
@@ -171,14 +192,31 @@ BOOST_AUTO_TEST_CASE(values_move_with_their_keys_in_an_order_of_the_caller) {
 
 BOOST_AUTO_TEST_CASE(bad_arguments_of_a_distributed_sort) {
   communicator comm(on_cpu);
-  ramify::device_buffer<std::uint32_t> keys(2, nullptr);
-  ramify::distributed_sort_config config;
-  config.parts = sorted_parts{9};
-  BOOST_CHECK_EXCEPTION(ramify::distributed_sort(comm, keys, ramify::ascending{}, nullptr, config),
-                        std::invalid_argument, tests::names("distributed_sort_config.parts"));
+  std::vector<std::uint32_t> keys{2, 1};
+  ramify::distributed_sort_options options;
+  options.parts = sorted_parts{9};
+  BOOST_CHECK_EXCEPTION(ramify::distributed_sort(comm, keys, options), std::invalid_argument,
+                        tests::names("distributed_sort_options.parts"));
+  options = {};
+  options.backend = ramify::backend::cuda;
+  BOOST_CHECK_EXCEPTION(ramify::distributed_sort(comm, keys, options), std::invalid_argument,
+                        tests::names("distributed_sort_options.backend is cuda, but that of"));
+  std::vector<std::uint64_t> one{1};
+  BOOST_CHECK_EXCEPTION(ramify::distributed_sort_pairs(comm, keys, one), ramify::cluster_error,
+                        tests::names("2 keys, but 1 values"));
+  BOOST_TEST(keys == (std::vector<std::uint32_t>{2, 1}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(bad_arguments_of_the_header_template) {
+  communicator comm(on_cpu);
   ramify::device_buffer<tests::particle> particles(2, nullptr);
   ramify::device_buffer<std::uint32_t> values(1, nullptr);
+  const tests::by_cell_then_mass order;
+  ramify::distributed_sort_config config;
+  config.parts = sorted_parts{9};
   BOOST_CHECK_EXCEPTION(
-      ramify::distributed_sort_pairs(comm, particles, values, tests::by_cell_then_mass{}),
-      ramify::cluster_error, tests::names("2 keys, but 1 values"));
+      ramify::distributed_sort_pairs(comm, particles, values, order, nullptr, config),
+      std::invalid_argument, tests::names("distributed_sort_config.parts"));
+  BOOST_CHECK_EXCEPTION(ramify::distributed_sort_pairs(comm, particles, values, order),
+                        ramify::cluster_error, tests::names("2 keys, but 1 values"));
 }
