@@ -190,6 +190,21 @@ BOOST_AUTO_TEST_CASE(values_move_with_their_keys_in_an_order_of_the_caller) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_comparator_that_is_no_strict_weak_order_loses_no_element) {
+  communicator comm(on_cpu);
+  auto input = make_keys<tests::particle>(distribution::few_distinct, all_keys / 4);
+  for (std::size_t i = 0; i < input.size(); i += 2) {
+    input[i].mass = std::numeric_limits<float>::quiet_NaN();
+  }
+  const auto numbers = tests::count_up<std::uint32_t>(input.size());
+  auto keys = tests::upload(own_part(comm, placement::even, input));
+  auto values = tests::upload(own_part(comm, placement::even, numbers));
+  static_cast<void>(ramify::distributed_sort_pairs(comm, keys, values, tests::by_cell_then_mass{}));
+  std::vector<std::uint32_t> all = gather_parts(comm, values.data(), values.size());
+  std::ranges::sort(all);
+  BOOST_TEST(all == numbers, boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(bad_arguments_of_a_distributed_sort) {
   communicator comm(on_cpu);
   std::vector<std::uint32_t> keys{2, 1};
