@@ -100,12 +100,12 @@ std::vector<Key> make_keys(distribution shape, std::size_t n) {
   return keys;
 }
 
-const ramify::cluster_options on_cpu{.backend = ramify::backend::cpu};
+const ramify::cluster_options cpu_ranks{.backend = ramify::backend::cpu};
 
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(all_shapes_of_input_are_sorted_and_balanced) {
-  communicator comm(on_cpu);
+  communicator comm(cpu_ranks);
   for (const distribution shape : ramify::all_choices<distribution>()) {
     BOOST_TEST_CONTEXT(common::to_string(shape)) {
       check_sort(comm, make_keys<std::uint32_t>(shape, all_keys), placement::even);
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(all_shapes_of_input_are_sorted_and_balanced) {
 }
 
 BOOST_AUTO_TEST_CASE(the_input_may_be_on_any_ranks) {
-  communicator comm(on_cpu);
+  communicator comm(cpu_ranks);
   for (const placement how :
        {placement::uneven, placement::on_one_rank, placement::every_second_empty}) {
     for (const distribution shape : {distribution::uniform, distribution::few_distinct}) {
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(the_input_may_be_on_any_ranks) {
 }
 
 BOOST_AUTO_TEST_CASE(small_inputs) {
-  communicator comm(on_cpu);
+  communicator comm(cpu_ranks);
   for (const std::size_t n : {0, 1, 2, 3, 6, 7, 8, 50}) {
     BOOST_TEST_CONTEXT(n << " keys") {
       check_sort(comm, make_keys<std::uint32_t>(distribution::uniform, n), placement::even);
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(small_inputs) {
 }
 
 BOOST_AUTO_TEST_CASE(doubles_with_nan_and_zeros) {
-  communicator comm(on_cpu);
+  communicator comm(cpu_ranks);
   std::vector<double> keys = make_keys<double>(distribution::uniform, all_keys / 2);
   for (std::size_t i = 0; i < keys.size(); i += 3) {
     const double special[] = {std::numeric_limits<double>::quiet_NaN(), -0.0, 0.0,
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(doubles_with_nan_and_zeros) {
 }
 
 BOOST_AUTO_TEST_CASE(descending_numbers_with_values) {
-  communicator comm(on_cpu);
+  communicator comm(cpu_ranks);
   const auto input = make_keys<std::int64_t>(distribution::uniform, all_keys / 4);
   const auto descending = [](std::int64_t a, std::int64_t b) { return a > b; };
   const tests::sort_oracle<std::int64_t, decltype(descending)> oracle(input, descending);
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(descending_numbers_with_values) {
 
 // The header template.
 BOOST_AUTO_TEST_CASE(values_move_with_their_keys_in_an_order_of_the_caller) {
-  communicator comm(on_cpu);
+  communicator comm(cpu_ranks);
   using tests::by_cell_then_mass;
   for (const distribution shape : {distribution::zipf, distribution::few_distinct}) {
     for (const sorted_parts parts : {sorted_parts::sampled, sorted_parts::equal}) {
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(values_move_with_their_keys_in_an_order_of_the_caller) {
 }
 
 BOOST_AUTO_TEST_CASE(a_comparator_that_is_no_strict_weak_order_loses_no_element) {
-  communicator comm(on_cpu);
+  communicator comm(cpu_ranks);
   auto input = make_keys<tests::particle>(distribution::few_distinct, all_keys / 4);
   for (std::size_t i = 0; i < input.size(); i += 2) {
     input[i].mass = std::numeric_limits<float>::quiet_NaN();
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(a_comparator_that_is_no_strict_weak_order_loses_no_element)
 }
 
 BOOST_AUTO_TEST_CASE(bad_arguments_of_a_distributed_sort) {
-  communicator comm(on_cpu);
+  communicator comm(cpu_ranks);
   std::vector<std::uint32_t> keys{2, 1};
   ramify::distributed_sort_options options;
   options.parts = sorted_parts{9};
@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(bad_arguments_of_a_distributed_sort) {
 }
 
 BOOST_AUTO_TEST_CASE(bad_arguments_of_the_header_template) {
-  communicator comm(on_cpu);
+  communicator comm(cpu_ranks);
   ramify::device_buffer<tests::particle> particles(2, nullptr);
   ramify::device_buffer<std::uint32_t> values(1, nullptr);
   const tests::by_cell_then_mass order;
