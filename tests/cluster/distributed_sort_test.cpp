@@ -3,53 +3,30 @@
 // compares the gathered result with that of std::sort.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numeric>
 #include <ramify/cluster/communicator.hpp>
-#include <ramify/distributed_sort.cuh>
 #include <ramify/distributed_sort.hpp>
 #include <string>
 #include <vector>
 
-#include "device_vectors.cuh"
 #include "distributions.hpp"
 #include "exceptions.hpp"
 #include "key_types.hpp"
 #include "sort_oracle.hpp"
+#include "sort_parts.hpp"
 
 namespace {
 
 using common::distribution;
 using ramify::communicator;
 using ramify::sorted_parts;
-
-constexpr std::size_t all_keys = 14'000;
-
-/// How the input is distributed over the ranks.
-enum class placement { even, uneven, on_one_rank, every_second_empty };
-
-/// Returns where the elements of a rank begin among n; `ranks` gives n.
-std::size_t begin_of(placement how, std::size_t rank, std::size_t ranks, std::size_t n) {
-  switch (how) {
-    case placement::even: return n * rank / ranks;
-    case placement::uneven: return n * rank * rank / (ranks * ranks);
-    case placement::on_one_rank: return rank > ranks / 2 ? n : 0;
-    default: return n * ((rank + 1) / 2) / ((ranks + 1) / 2);
-  }
-}
-
-/// Returns the elements of this rank.
-template <class T>
-std::vector<T> own_part(const communicator& comm, placement how, const std::vector<T>& all) {
-  const auto ranks = static_cast<std::size_t>(comm.size());
-  const auto rank = static_cast<std::size_t>(comm.rank());
-  const auto place = [&](std::size_t r) {
-    return all.begin() + static_cast<std::ptrdiff_t>(begin_of(how, r, ranks, all.size()));
-  };
-  return {place(rank), place(rank + 1)};
-}
+using tests::all_keys;
+using tests::check_sizes;
+using tests::make_keys;
+using tests::own_part;
+using tests::placement;
 
 /// Returns the parts of all ranks, in their order.
 template <class T>
@@ -58,24 +35,6 @@ std::vector<T> gather_parts(communicator& comm, const T* mine, std::size_t n) {
   std::vector<T> all(std::accumulate(counts.begin(), counts.end(), std::size_t{0}));
   comm.all_gather_v(mine, counts, all.data());
   return all;
-}
-
-/// Checks that the parts have the sizes that the report states and `parts` allows.
-void check_sizes(communicator& comm, const ramify::distributed_sort_report& report,
-                 std::uint64_t own, std::uint64_t n, sorted_parts parts) {
-  const std::vector<std::uint64_t> sizes = comm.all_gather(own);
-  const std::uint64_t largest = std::ranges::max(sizes);
-  const double mean = double(n) / comm.size();
-  BOOST_TEST(report.keys == n);
-  BOOST_TEST(report.part_keys == own);
-  BOOST_TEST(report.first_key ==
-             std::accumulate(sizes.begin(), sizes.begin() + comm.rank(), std::uint64_t{0}));
-  if (n > 0) BOOST_TEST(report.part_imbalance == double(largest) * comm.size() / double(n));
-  if (parts == sorted_parts::equal) {
-    BOOST_TEST(largest - std::ranges::min(sizes) <= 1);
-  } else {
-    BOOST_TEST(double(largest) <= std::max(1.05 * mean, std::ceil(mean)));
-  }
 }
 
 /// Sorts with the facade.
@@ -89,15 +48,6 @@ void check_sort(communicator& comm, const std::vector<Key>& input, placement how
   const auto report = ramify::distributed_sort(comm, keys, options);
   BOOST_TEST(oracle.check(gather_parts(comm, keys.data(), keys.size())) == "");
   check_sizes(comm, report, keys.size(), input.size(), parts);
-}
-
-template <class Key>
-std::vector<Key> make_keys(distribution shape, std::size_t n) {
-  std::vector<Key> keys;
-  for (const std::uint32_t rank : common::make_ranks(shape, n, 7)) {
-    keys.push_back(tests::make_key<Key>(rank, keys.size()));
-  }
-  return keys;
 }
 
 const ramify::cluster_options cpu_ranks{.backend = ramify::backend::cpu};
@@ -168,43 +118,6 @@ BOOST_AUTO_TEST_CASE(descending_numbers_with_values) {
   BOOST_TEST(report.backend_reason == comm.backend_reason());
 }
 
-// The header template.
-BOOST_AUTO_TEST_CASE(values_move_with_their_keys_in_an_order_of_the_caller) {
-  communicator comm(cpu_ranks);
-  using tests::by_cell_then_mass;
-  for (const distribution shape : {distribution::zipf, distribution::few_distinct}) {
-    for (const sorted_parts parts : {sorted_parts::sampled, sorted_parts::equal}) {
-      const auto input = make_keys<tests::particle>(shape, all_keys / 4);
-      const tests::sort_oracle<tests::particle, by_cell_then_mass> oracle(input);
-      auto keys = tests::upload(own_part(comm, placement::uneven, input));
-      auto values = tests::upload(
-          own_part(comm, placement::uneven, tests::count_up<std::uint32_t>(input.size())));
-      ramify::distributed_sort_config config;
-      config.parts = parts;
-      const auto report =
-          ramify::distributed_sort_pairs(comm, keys, values, by_cell_then_mass{}, nullptr, config);
-      BOOST_TEST(oracle.check(gather_parts(comm, keys.data(), keys.size()),
-                              gather_parts(comm, values.data(), values.size())) == "");
-      check_sizes(comm, report, keys.size(), input.size(), parts);
-    }
-  }
-}
-
-BOOST_AUTO_TEST_CASE(a_comparator_that_is_no_strict_weak_order_loses_no_element) {
-  communicator comm(cpu_ranks);
-  auto input = make_keys<tests::particle>(distribution::few_distinct, all_keys / 4);
-  for (std::size_t i = 0; i < input.size(); i += 2) {
-    input[i].mass = std::numeric_limits<float>::quiet_NaN();
-  }
-  const auto numbers = tests::count_up<std::uint32_t>(input.size());
-  auto keys = tests::upload(own_part(comm, placement::even, input));
-  auto values = tests::upload(own_part(comm, placement::even, numbers));
-  static_cast<void>(ramify::distributed_sort_pairs(comm, keys, values, tests::by_cell_then_mass{}));
-  std::vector<std::uint32_t> all = gather_parts(comm, values.data(), values.size());
-  std::ranges::sort(all);
-  BOOST_TEST(all == numbers, boost::test_tools::per_element());
-}
-
 BOOST_AUTO_TEST_CASE(bad_arguments_of_a_distributed_sort) {
   communicator comm(cpu_ranks);
   std::vector<std::uint32_t> keys{2, 1};
@@ -220,18 +133,4 @@ BOOST_AUTO_TEST_CASE(bad_arguments_of_a_distributed_sort) {
   BOOST_CHECK_EXCEPTION(ramify::distributed_sort_pairs(comm, keys, one), ramify::cluster_error,
                         tests::names("2 keys, but 1 values"));
   BOOST_TEST(keys == (std::vector<std::uint32_t>{2, 1}), boost::test_tools::per_element());
-}
-
-BOOST_AUTO_TEST_CASE(bad_arguments_of_the_header_template) {
-  communicator comm(cpu_ranks);
-  ramify::device_buffer<tests::particle> particles(2, nullptr);
-  ramify::device_buffer<std::uint32_t> values(1, nullptr);
-  const tests::by_cell_then_mass order;
-  ramify::distributed_sort_config config;
-  config.parts = sorted_parts{9};
-  BOOST_CHECK_EXCEPTION(
-      ramify::distributed_sort_pairs(comm, particles, values, order, nullptr, config),
-      std::invalid_argument, tests::names("distributed_sort_config.parts"));
-  BOOST_CHECK_EXCEPTION(ramify::distributed_sort_pairs(comm, particles, values, order),
-                        ramify::cluster_error, tests::names("2 keys, but 1 values"));
 }

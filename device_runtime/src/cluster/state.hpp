@@ -38,7 +38,7 @@
 
 namespace ramify::detail::cluster {
 
-inline constexpr std::chrono::seconds failure_timeout{5};
+inline constexpr std::chrono::seconds failure_timeout{4};
 
 /// Whether a communicator of this process has failed, and on which rank; mpi_session reads it.
 struct process_failure {
