@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The main function of test programs of several processes: each rank runs all test cases. It fails
-// if a test case fails on any rank. RAMIFY_TEST_BACKEND=cuda: if the ranks have no GPUs, the program
-// exits with 77, the status by which CTest detects skipped tests.
+// if a test case fails on any rank. With RAMIFY_TEST_BACKEND=cuda, but without a GPU for each rank,
+// the program exits with 77, the status by which CTest detects skipped tests.
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <iostream>
