@@ -3,6 +3,7 @@
 //
 //   quicksort --input numbers.txt --output sorted.txt
 //   quicksort --generate organ-pipe --n 1000000 --strategy binary --report json
+//   quicksort --input large.bin --type f64 --output sorted.bin --device-memory 16Gi
 //
 // Option --help prints the exit statuses.
 #include <algorithm>
@@ -67,6 +68,10 @@ void declare(CLI::App& app, options& o) {
   common::add_launch_options(app, o.sort);
   common::add_choice(app, "--strategy", ramify::parse_quicksort_strategy, o.sort.strategy,
                      "sample_sort or binary");
+  common::add_whole_number(
+      app, "--device-memory", o.sort.device_memory,
+      "Maximum device memory in bytes (16Gi); with less than all numbers need, "
+      "they are sorted in parts. 0: no maximum");
   app.add_flag("--verify", o.verify, "Compare with std::sort");
   common::add_trace_option(app, o.files, o.trace);
   app.add_flag("--quiet", o.quiet, "No progress display");

@@ -98,6 +98,10 @@ inline void print_launch_costs(std::ostream& out, const ramify::run_report& r) {
   nlohmann::ordered_json json{{"strategy", ramify::to_string(r.strategy)}, {"keys", r.keys}};
   json.update(to_json(static_cast<const ramify::run_report&>(r)));
   json["merge_sorted_segments"] = r.merge_sorted_segments;
+  if (r.runs > 0) {
+    json["runs"] = r.runs;
+    json["buckets"] = r.buckets;
+  }
   return json;
 }
 

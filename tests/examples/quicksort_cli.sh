@@ -49,6 +49,17 @@ for strategy in sample_sort binary; do
   done
 done
 
+# In parts that fit in a budget of device memory.
+expect 0 - --generate zipf --n 300000 --backend cpu --output whole
+! grep -q '^runs' out || fail "parts without a budget: $(cat out)"
+expect 0 - --generate zipf --n 300000 --backend cpu --output parts --verify --device-memory 1M
+grep -Eq '^runs: [2-9]' out || fail "no runs in $(cat out)"
+cmp whole parts || fail "a sort in parts gives another file"
+rm parts
+expect 2 'device-memory is 1000 bytes; a sort of 300000 elements needs at least' \
+  --generate zipf --n 300000 --backend cpu --output parts --device-memory 1000
+[ ! -e parts ] || fail "an output file of a refused sort"
+
 # Reports.
 expect 0 - --generate uniform --n 50000 --backend cpu --route device --strategy binary
 grep -q '^backend: cpu (requested)$' out || fail "no backend in $(cat out)"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstdint>
 #include <ramify/distributed_sort.hpp>
+#include <stdexcept>
 #include <string>
 
 #include "distributed_sort/on_backend.hpp"
@@ -17,6 +18,11 @@ distributed_sort_report sort_vectors(communicator& comm, rank_vectors& vectors, 
     throw std::invalid_argument(
         "distributed_sort_options.backend is " + std::string(to_string(options.backend)) +
         ", but that of the communicator is " + std::string(to_string(comm.backend())));
+  }
+  if (options.device_memory != 0) {
+    throw std::invalid_argument(
+        "distributed_sort_options.device_memory is " + std::to_string(options.device_memory) +
+        "; it must be 0, because each rank keeps its part in device memory");
   }
   distributed_sort_options chosen = options;
   chosen.backend = comm.backend();
