@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// distributed_mesh: a rank's part of a mesh. Each rank has the tree of all blocks, and makes the
+/// same changes to it; the blocks have the same numbers on all ranks. It has the values of its own
+/// blocks and of its halo (part_plan.cuh), in slots (value_slots.hpp).
+///
+/// The phases of a run are those of phases.cuh, launched by the host, which communicates between
+/// grids. What the host does before a phase:
+///
+///   tag            the values that the criterion and the interpolation read are exchanged; while
+///                  the first mesh is built, its blocks are divided again, too
+///   refine         the list of tagged blocks is sorted, so that all ranks give their children the
+///                  same numbers; own children get slots
+///   coarsen        the list of families is sorted, so that all ranks free them in the same order
+///   average_down   the lists are complete: the blocks are divided, moved to their new ranks, and
+///                  the messages are planned
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <ramify/amr/device_mesh.cuh>
+#include <ramify/amr/part_plan.cuh>
+#include <ramify/amr/region_exchange.cuh>
+#include <ramify/amr/value_slots.hpp>
+#include <ramify/cluster/communicator.hpp>
+#include <ramify/runtime/phase_range.cuh>
+#include <string>
+#include <vector>
+
+namespace ramify::detail::amr::inline RAMIFY_BUILD {
+
+template <class Physics, int n, class Criterion>
+class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_part>,
+                               public part_communication {
+  using base = device_mesh<Physics, n, Criterion, mesh_part>;
+
+ public:
+  using base::dim;
+  using base::variables;
+  using typename base::cells;
+  using typename base::real;
+  using typename base::view_type;
+  using layers = face_layers<view_type>;
+  using registers = face_register<view_type>;
+  using blocks = whole_block<view_type>;
+
+  /// Allocates memory for a mesh that has no blocks yet. `ranks` must outlive the mesh.
+  /// \throws what the constructor of device_mesh throws
+  distributed_mesh(const Physics& physics, const Criterion& criterion, const amr_config& config,
+                   cudaStream_t stream, communicator& ranks)
+      : base(physics, criterion, config, stream),
+        ranks_(&ranks),
+        exchange_(ranks, stream),
+        numbers_(combined_rates, stream) {
+    this->view().host = this;
+    this->view().rank = ranks.rank();
+  }
+
+  // ---- the beginning of a run ------------------------------------------------------------------
+
+  /// Writes the root blocks to the list of nodes, and divides them among the ranks.
+  void order_roots() {
+    base::order_roots();
+    const mesh_tree<dim>& shape = this->view().tree;
+    tree_copy<dim> tree(shape, this->ordered_roots(), shape.root_count());
+    for (unsigned root = 0; root < shape.root_count(); ++root) {
+      tree.places[root] = shape.place_of_root(root);
+    }
+    take_own(tree);
+  }
+
+  /// Divides the blocks of a saved state, and sends the values of its leaves from rank 0, where
+  /// `packed` has them, to their ranks. Collective. \throws cluster_error, cuda_error
+  void scatter(const host_forest<dim>& forest, const std::byte* packed) {
+    tree_copy<dim> tree(this->view().tree, this->ordered_roots(), forest.places.size());
+    std::ranges::copy(forest.places, tree.places.begin());
+    std::ranges::copy(forest.parents, tree.parents.begin());
+    std::ranges::copy(forest.first_children, tree.first_children.begin());
+    take_own(tree);
+    const std::vector<int>& leaves = forest.nodes_of_leaves;
+    for (std::size_t first = 0; first < leaves.size(); first += piece) {
+      send_values(leaves, first, std::min(first + piece, leaves.size()), packed);
+    }
+  }
+
+  // ---- phases ----------------------------------------------------------------------------------
+
+  /// Launches the phase that is due in `now`, and communicates. \throws cluster_error, cuda_error
+  template <class Fill>
+  void launch_phase(const run_state& now, const runtime::chain_link& link, const Fill& fill,
+                    grids_type& grids) {
+    now_ = now;
+    link_ = link;
+    prepare(now, grids);
+    const bool by_own_lists = now.next == phase::step || now.next == phase::average_down;
+    run_state due = now;
+    if (by_own_lists) due.mesh = own_mesh();
+    const view_type view = by_own_lists ? own_view() : linked(this->view());
+    if (now.next == phase::step) {
+      launch_steps<false>(view, due.mesh, due.clock.batch, grids);
+    } else {
+      launch_regrid_phase(view, due, fill, grids);
+    }
+  }
+
+  void combine_rates(grids_type& grids) override {
+    const view_type view = own_view();
+    grids(pack_rates<view_type>, {1, 1}, view, leaf_numbers_.data(), numbers_.data());
+    exchange_.wait_for_grids();
+    ranks_->all_reduce(numbers_.data(), numbers_.size(), reduction::max, this->stream());
+    grids(unpack_rates<view_type>, {1, 1}, view, numbers_.data());
+  }
+
+  [[nodiscard]] stage_blocks begin_stage(grids_type& grids, int stage, int level) override {
+    const bool all = level == all_levels;
+    in_stage_ = all ? &halo_ : &same_level_[std::size_t(level)];
+    const view_type view = linked(this->view());
+    stage_layers_ = {stage == 0 ? view.u_new : view.u_stage};
+    exchange_.begin(grids, view, stage_layers_, *in_stage_);
+    const stage_range& range = plan_.stages[all ? 0 : std::size_t(level)];
+    return {stage_nodes_.data() + range.begin, range.interior, range.count};
+  }
+  void end_stage(grids_type& grids) override {
+    exchange_.end(grids, linked(this->view()), stage_layers_, *in_stage_);
+  }
+
+  void share_level(grids_type& grids, int level) override {
+    const view_type view = linked(this->view());
+    exchange_.run(grids, view, layers{view.u_new, view.u_old, 2}, finer_[std::size_t(level)]);
+  }
+  void share_flux_registers(grids_type& grids, int level) override {
+    exchange_.run(grids, linked(this->view()), registers{},
+                  registers_[level == all_levels ? 0 : std::size_t(level)]);
+  }
+  void share_children(grids_type& grids, int level) override {
+    exchange_.run(grids, linked(this->view()), blocks{}, children_[std::size_t(level)]);
+  }
+
+  void combine_tags(grids_type& grids) override {
+    const regrid_state& regrid = now_.regrid;
+    const unsigned count = regrid.refine_count == 0 ? now_.mesh.leaves
+                                                    : regrid.refine_count * mesh_tree<dim>::siblings;
+    const unsigned words = (count + tags_per_word - 1) / tags_per_word;
+    if (words_.size() < words) words_ = device_buffer<unsigned>(words, this->stream());
+    const view_type view = linked(this->view());
+    grids(pack_tags<view_type>, {blocks_for(words), list_threads}, view, count, words_.data());
+    exchange_.wait_for_grids();
+    ranks_->all_reduce(words_.data(), words, reduction::sum, this->stream());
+    grids(unpack_tags<view_type>, {blocks_for(count), list_threads}, view, count, words_.data());
+  }
+
+  // ---- results ---------------------------------------------------------------------------------
+
+  /// Returns the leaves, as device_mesh::gather() does, and their values on all ranks. Collective.
+  [[nodiscard]] std::vector<leaf_record<dim>> gather(unsigned first_leaf, std::size_t leaves,
+                                                     std::vector<real>* packed) const {
+    auto records = base::gather(first_leaf, leaves, nullptr);
+    if (packed == nullptr) return records;
+    collect(first_leaf, leaves, *packed);
+    packed->resize(leaves * base::values_per_leaf);
+    device_buffer<real> values = to_device(*packed, this->stream());
+    ranks_->broadcast(values.data(), values.size(), 0, this->stream());
+    this->copy_out(values.data(), packed->data(), packed->size());
+    return records;
+  }
+
+  /// Returns the leaves, and their values on rank 0; on the others `packed` is empty. Collective.
+  [[nodiscard]] std::vector<leaf_record<dim>> gather_to_first_rank(
+      unsigned first_leaf, std::size_t leaves, std::vector<real>* packed) const {
+    collect(first_leaf, leaves, *packed);
+    return base::gather(first_leaf, leaves, nullptr);
+  }
+
+  /// Returns the sums over the cells of the first `leaves` leaves, [leaf][variable], on all ranks.
+  /// Collective.
+  [[nodiscard]] std::vector<double> sum_leaves(std::size_t leaves) const {
+    const std::size_t own = plan_.leaves.size();
+    const device_buffer<double> sums(own * variables, this->stream());
+    const device_buffer<double> all(leaves * variables, this->stream());
+    grids_type grids(this->stream());
+    grids(amr::sum_leaves<view_type>, {unsigned(own), gather_threads}, own_view(), sums.data());
+    conclude(grids);
+    std::vector<std::uint64_t> counts(std::size_t(ranks_->size()), 0);
+    for (const int owner : plan_.leaf_owners) counts[std::size_t(owner)] += variables;
+    ranks_->all_gather_v<double>(sums.data(), counts, all.data(), this->stream());
+    std::vector<double> by_rank(leaves * variables);
+    this->copy_out(all.data(), by_rank.data(), by_rank.size());
+    return in_order_of_leaves(by_rank, variables, 0, leaves);
+  }
+
+  [[nodiscard]] std::size_t bytes() const { return base::bytes() + exchange_.bytes(); }
+  [[nodiscard]] const part_plan& plan() const { return plan_; }
+  /// Returns the largest cost of a rank over the mean, by the counts of divide().
+  [[nodiscard]] double imbalance() const { return imbalance_; }
+  /// Returns the number of blocks that this rank has sent to their new ranks after regrids.
+  [[nodiscard]] std::uint64_t moved_blocks() const { return moved_blocks_; }
+
+ private:
+  static constexpr std::size_t piece = 4096;  // leaves in a message: bounds the memory
+
+  [[nodiscard]] view_type linked(view_type view) const {
+    static_cast<runtime::chain_link&>(view) = link_;
+    return view;
+  }
+  /// Returns the view whose lists have the blocks of this rank alone.
+  [[nodiscard]] view_type own_view() const {
+    view_type view = linked(this->view());
+    view.lists.leaves = leaves_.data();
+    view.lists.nodes = nodes_.data();
+    view.lists.interface_nodes = interface_nodes_.data();
+    return view;
+  }
+  /// Returns the sizes of these lists.
+  [[nodiscard]] mesh_state own_mesh() const {
+    mesh_state mesh = now_.mesh;
+    mesh.leaves = unsigned(plan_.leaves.size());
+    mesh.interface_nodes = unsigned(plan_.interface_nodes.size());
+    std::ranges::copy(plan_.level_begin, mesh.level_begin);
+    return mesh;
+  }
+
+  void conclude(const grids_type& grids) const {
+    check(grids.error(), "launching the copies of blocks");
+    exchange_.wait_for_grids();
+  }
+
+  void prepare(const run_state& now, grids_type& grids) {
+    switch (now.next) {
+      case phase::tag: {
+        if (now.regrid.building) redistribute(now, grids);
+        const view_type view = linked(this->view());
+        exchange_.run(grids, view, layers{view.u_new}, halo_);
+        break;
+      }
+      case phase::refine: place_children(now); break;
+      case phase::coarsen: sort_on_device(this->view().lists.coarsened, now.regrid.coarsen_count); break;
+      case phase::average_down: redistribute(now, grids); break;
+      default: break;
+    }
+  }
+
+  /// Sorts a list of nodes. Atomic operations append to it, in an order that differs between ranks.
+  std::vector<int> sort_on_device(int* list, std::size_t count) {
+    std::vector<int> nodes(count);
+    this->copy_out(list, nodes.data(), count);
+    std::ranges::sort(nodes);
+    this->copy_in(nodes, list);
+    return nodes;
+  }
+
+  /// Gives the new children of this rank's blocks their slots.
+  void place_children(const run_state& now) {
+    const mesh_tree<dim>& tree = this->view().tree;
+    const unsigned count = now.regrid.refine_count;
+    const unsigned free = now.mesh.free_families;
+    const std::vector<int> parents =
+        sort_on_device(this->view().lists.tagged + now.regrid.refine_begin, count);
+    const auto nodes =
+        std::size_t(tree.first_of_family(now.mesh.families + new_families(now)));
+    if (nodes > tree.capacity) return;  // check_capacity() reports it, and the phase is repeated
+    std::vector<unsigned> families(free);
+    this->copy_out(this->view().lists.free_families, families.data(), free);
+    owners_.resize(nodes, -1);
+    slots_.resize(nodes);
+    for (unsigned i = 0; i < count; ++i) {  // as first_child_for()
+      const unsigned family = i < free ? families[free - 1 - i] : now.mesh.families + (i - free);
+      const int owner = owners_[std::size_t(parents[i])];
+      for (int child = 0; child < tree.siblings; ++child) {
+        const int node = tree.first_of_family(family) + child;
+        owners_[std::size_t(node)] = owner;
+        if (owner == ranks_->rank()) slots_.give(node);
+      }
+    }
+    write_slots();
+  }
+
+  /// Takes the blocks that divide() assigns to this rank, before they have values.
+  void take_own(const tree_copy<dim>& tree) {
+    division divided = divide(tree, ranks_->size(), this->view().step.subcycle);
+    owners_ = std::move(divided.owners);
+    std::vector<int> own;
+    for (std::size_t node = 0; node < owners_.size(); ++node) {
+      if (owners_[node] == ranks_->rank()) own.push_back(int(node));
+    }
+    slots_.resize(owners_.size());
+    slots_.give_only_to(own);
+    write_slots();
+  }
+
+  /// Writes the slots and the owners of the nodes to the device, after it has allocated memory for
+  /// the slots. \throws amr_error if there is no memory; cuda_error
+  void write_slots() {
+    if (slots_.needed() > this->slots()) {
+      try {
+        this->grow_to(this->view().tree.capacity,
+                      std::max(slots_.needed(), this->slots() + this->slots() / 2));
+      } catch (const cuda_error& e) {
+        if (e.code() != cudaErrorMemoryAllocation) throw;
+        throw amr_error("there is no device memory for the values of " +
+                        std::to_string(slots_.needed()) + " blocks on rank " +
+                        std::to_string(ranks_->rank()));
+      }
+    }
+    this->copy_in(slots_.of_nodes(), this->view().node_slots);
+    this->copy_in(owners_, this->view().owners);
+  }
+
+  /// Copies the tree from the device.
+  void read_tree(tree_copy<dim>& copy) const {
+    const mesh_tree<dim>& tree = this->view().tree;
+    this->copy_out(tree.place, copy.places.data(), copy.places.size());
+    this->copy_out(tree.parent, copy.parents.data(), copy.parents.size());
+    this->copy_out(tree.first_child, copy.first_children.data(), copy.first_children.size());
+    this->copy_out(tree.neighbor, copy.neighbors.data(), copy.neighbors.size());
+  }
+
+  /// Divides the blocks among the ranks, moves the values of blocks with a new rank, and plans the
+  /// messages. Collective.
+  void redistribute(const run_state& now, grids_type& grids) {
+    const phase_range range("amr: redistribute");
+    const mesh_tree<dim>& shape = this->view().tree;
+    tree_copy<dim> tree(shape, this->ordered_roots(),
+                        std::size_t(shape.first_of_family(now.mesh.families)));
+    read_tree(tree);
+    const int rank = ranks_->rank();
+    const int ranks = ranks_->size();
+    const bool subcycle = this->view().step.subcycle;
+    division divided = divide(tree, ranks, subcycle);
+    imbalance_ = divided.imbalance;
+    region_collector moves(rank, ranks);
+    for (std::size_t node = 0; node < divided.owners.size(); ++node) {
+      if (divided.owners[node] >= 0) moves.add(owners_[node], divided.owners[node], {int(node), 0});
+    }
+    const region_messages moved(moves.lists(), this->stream());
+    moved_blocks_ += moved.send.size();
+    exchange_.begin(grids, linked(this->view()), blocks{}, moved);  // from the old slots
+
+    plan_ = part_planner<dim>(tree, divided.owners, rank, ranks, subcycle).take();
+    owners_ = std::move(divided.owners);
+    slots_.resize(owners_.size());
+    slots_.give_only_to(plan_.present);
+    write_slots();
+    this->view().finest = plan_.finest;
+    this->view().has_interface = plan_.has_interface;
+    exchange_.end(grids, linked(this->view()), blocks{}, moved);
+    write_lists();
+  }
+
+  /// Writes the lists of the plan to the device.
+  void write_lists() {
+    const auto put = [&](const std::vector<region_lists>& lists) {
+      std::vector<region_messages> messages;
+      for (const region_lists& one : lists) messages.emplace_back(one, this->stream());
+      return messages;
+    };
+    leaves_ = to_device(plan_.leaves, this->stream());
+    leaf_numbers_ = to_device(plan_.leaf_numbers, this->stream());
+    nodes_ = to_device(plan_.nodes, this->stream());
+    interface_nodes_ = to_device(plan_.interface_nodes, this->stream());
+    stage_nodes_ = to_device(plan_.stage_nodes, this->stream());
+    halo_ = region_messages(plan_.halo, this->stream());
+    same_level_ = put(plan_.same_level);
+    finer_ = put(plan_.finer);
+    registers_ = put(plan_.registers);
+    children_ = put(plan_.children);
+  }
+
+  // ---- values from and to rank 0 ---------------------------------------------------------------
+
+  /// Sends the values of the leaves [first, last) of a saved state from rank 0 to their ranks.
+  void send_values(const std::vector<int>& leaves, std::size_t first, std::size_t last,
+                   const std::byte* packed) {
+    const std::size_t size = base::values_per_leaf;
+    std::vector<std::vector<std::size_t>> of_rank(std::size_t(ranks_->size()));
+    for (std::size_t leaf = first; leaf < last; ++leaf) {
+      of_rank[std::size_t(owners_[std::size_t(leaves[leaf])])].push_back(leaf);
+    }
+    std::vector<outgoing_message<real>> out;
+    device_buffer<real> sent;
+    if (ranks_->rank() == 0) {
+      std::vector<real> by_rank;
+      by_rank.reserve((last - first) * size);
+      for (const auto& list : of_rank) {
+        for (const std::size_t leaf : list) {
+          by_rank.resize(by_rank.size() + size);
+          std::memcpy(by_rank.data() + by_rank.size() - size, packed + leaf * size * sizeof(real),
+                      size * sizeof(real));
+        }
+      }
+      sent = to_device(by_rank, this->stream());
+      const real* from = sent.data();
+      for (int to = 0; to < ranks_->size(); ++to) {
+        const std::size_t count = of_rank[std::size_t(to)].size() * size;
+        if (count > 0) out.push_back({to, from, count});
+        from += count;
+      }
+    }
+    std::vector<block_region> own;
+    for (const std::size_t leaf : of_rank[std::size_t(ranks_->rank())]) {
+      own.push_back({leaves[leaf], 0});
+    }
+    const device_buffer<real> received(own.size() * size, this->stream());
+    std::vector<incoming_message<real>> in;
+    if (!own.empty()) in.push_back({0, received.data(), received.size()});
+    ranks_->begin_exchange<real>(out, in, this->stream()).end();
+    const device_buffer<block_region> regions = to_device(own, this->stream());
+    grids_type grids(this->stream());
+    grids(unpack_regions<view_type, blocks>, {unsigned(own.size()), pack_threads}, this->view(),
+          blocks{}, regions.data(), static_cast<const real*>(received.data()));
+    conclude(grids);
+  }
+
+  /// Collects the values of leaves on rank 0, in Morton order.
+  void collect(std::size_t first_leaf, std::size_t leaves, std::vector<real>& packed) const {
+    packed.clear();
+    for (std::size_t first = first_leaf; first < first_leaf + leaves; first += piece) {
+      receive_values(first, std::min(first + piece, first_leaf + leaves), packed);
+    }
+  }
+
+  /// Appends the values of the leaves [first, last) to `packed` on rank 0.
+  void receive_values(std::size_t first, std::size_t last, std::vector<real>& packed) const {
+    const std::size_t size = base::values_per_leaf;
+    std::vector<block_region> own;
+    for (std::size_t i = 0; i < plan_.leaves.size(); ++i) {
+      const std::size_t leaf = plan_.leaf_numbers[i];
+      if (leaf >= first && leaf < last) own.push_back({plan_.leaves[i], 0});
+    }
+    const device_buffer<block_region> regions = to_device(own, this->stream());
+    const device_buffer<real> sent(own.size() * size, this->stream());
+    grids_type grids(this->stream());
+    grids(pack_regions<view_type, blocks>, {unsigned(own.size()), pack_threads}, this->view(),
+          blocks{}, regions.data(), sent.data());
+    conclude(grids);
+    std::vector<outgoing_message<real>> out;
+    if (!own.empty()) out.push_back({0, sent.data(), sent.size()});
+    std::vector<incoming_message<real>> in;
+    const bool is_first = ranks_->rank() == 0;
+    const device_buffer<real> received(is_first ? (last - first) * size : 0, this->stream());
+    if (is_first) {
+      std::vector<std::size_t> counts(std::size_t(ranks_->size()), 0);
+      for (std::size_t leaf = first; leaf < last; ++leaf) {
+        counts[std::size_t(plan_.leaf_owners[leaf])] += size;
+      }
+      real* to = received.data();
+      for (int from = 0; from < ranks_->size(); ++from) {
+        if (counts[std::size_t(from)] > 0) in.push_back({from, to, counts[std::size_t(from)]});
+        to += counts[std::size_t(from)];
+      }
+    }
+    ranks_->begin_exchange<real>(out, in, this->stream()).end();
+    if (!is_first) return;
+    std::vector<real> by_rank(received.size());
+    this->copy_out(received.data(), by_rank.data(), by_rank.size());
+    const auto ordered = in_order_of_leaves(by_rank, size, first, last);
+    packed.insert(packed.end(), ordered.begin(), ordered.end());
+  }
+
+  /// Puts `size` values for each leaf in [first, last), which are rank by rank, in Morton order.
+  template <class T>
+  [[nodiscard]] std::vector<T> in_order_of_leaves(const std::vector<T>& by_rank, std::size_t size,
+                                                  std::size_t first, std::size_t last) const {
+    std::vector<std::size_t> next(std::size_t(ranks_->size()) + 1, 0);
+    for (std::size_t leaf = first; leaf < last; ++leaf) {
+      next[std::size_t(plan_.leaf_owners[leaf]) + 1] += size;
+    }
+    for (std::size_t rank = 1; rank < next.size(); ++rank) next[rank] += next[rank - 1];
+    std::vector<T> ordered;
+    ordered.reserve(by_rank.size());
+    for (std::size_t leaf = first; leaf < last; ++leaf) {
+      std::size_t& from = next[std::size_t(plan_.leaf_owners[leaf])];
+      ordered.insert(ordered.end(), by_rank.begin() + std::ptrdiff_t(from),
+                     by_rank.begin() + std::ptrdiff_t(from + size));
+      from += size;
+    }
+    return ordered;
+  }
+
+  communicator* ranks_;
+  region_exchange<view_type> exchange_;
+  value_slots slots_;
+  std::vector<int> owners_;  // [node]
+  part_plan plan_;
+  double imbalance_ = 1;
+  std::uint64_t moved_blocks_ = 0;
+
+  run_state now_{};  // at the beginning of the phase
+  runtime::chain_link link_;
+  const region_messages* in_stage_ = nullptr;
+  layers stage_layers_{};
+
+  // The lists of the plan in device memory.
+  device_buffer<int> leaves_, nodes_, interface_nodes_, stage_nodes_;
+  device_buffer<unsigned> leaf_numbers_;
+  region_messages halo_;
+  std::vector<region_messages> same_level_, finer_, registers_, children_;
+  device_buffer<unsigned long long> numbers_;
+  device_buffer<unsigned> words_;
+};
+
+/// The program of the chain of phases on a distributed mesh. The host launches all phases.
+template <class Mesh, class Fill>
+struct distributed_program : Mesh::view_type {
+  Fill fill;
+
+  [[nodiscard]] __host__ __device__ static unsigned slots_of(const run_state&) { return 0; }
+
+  template <class Grids>
+  __host__ __device__ void launch_step([[maybe_unused]] const run_state& now,
+                                       [[maybe_unused]] Grids& grids) const {
+#if !defined(__CUDA_ARCH__)
+    static_cast<Mesh*>(this->host)->launch_phase(now, *this, fill, grids);
+#endif
+  }
+};
+
+}  // namespace ramify::detail::amr::inline RAMIFY_BUILD
