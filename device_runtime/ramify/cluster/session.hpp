@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Starts MPI in a process, and ends it so that no process waits for another one.
+///
+///     int main() {
+///       ramify::mpi_session session;
+///       ramify::communicator all;
+///       all.run([&] { ... });
+///     }
+
+namespace ramify {
+
+/// MPI, from construction to destruction.
+///
+/// The destructor calls MPI_Finalize(). If a communicator has failed, or an exception is leaving
+/// the scope, it calls MPI_Abort() instead, because MPI_Finalize() could wait for messages that no
+/// process sends. Before that it waits, for at most two seconds, until all processes are here, so
+/// that they can print their messages and remove their files.
+class mpi_session {
+ public:
+  /// Calls MPI_Init_thread() with MPI_THREAD_FUNNELED, unless the program has initialized MPI. In
+  /// that case the destructor does nothing. \throws std::logic_error if MPI was finalized before
+  mpi_session();
+  ~mpi_session();
+  mpi_session(const mpi_session&) = delete;
+  mpi_session& operator=(const mpi_session&) = delete;
+
+  /// Sets the exit status of all processes after a failure. The default is 1. With 0 the program
+  /// has handled the failure, and the destructor calls MPI_Finalize() in spite of it.
+  void set_failure_status(int status) { failure_status_ = status; }
+
+  /// Returns whether mpirun, mpiexec or srun has started this process. Does not initialize MPI.
+  [[nodiscard]] static bool is_launched();
+
+ private:
+  bool owns_ = false;
+  int failure_status_ = 1;
+  int exceptions_;  ///< std::uncaught_exceptions() at construction
+};
+
+}  // namespace ramify

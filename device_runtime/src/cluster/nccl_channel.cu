@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Moves data between GPUs with NCCL. The communicator of NCCL is a nonblocking one: no call waits
+// for another rank, and ncclCommAbort() ends operations that wait.
+#include <nccl.h>
+
+#include <chrono>
+#include <cstring>
+#include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/device_context.cuh>
+#include <ramify/runtime/stream.cuh>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "device_channel.hpp"
+
+static_assert(NCCL_VERSION_CODE >= NCCL_VERSION(2, 18, 0),
+              "Ramify's clusters need NCCL 2.18 or later");
+
+namespace ramify::detail::cluster {
+namespace {
+
+void check_nccl(ncclResult_t result, const char* doing) {
+  if (result == ncclSuccess || result == ncclInProgress) return;
+  throw std::runtime_error(std::string(doing) + ": " + ncclGetErrorString(result) + " (NCCL)");
+}
+
+ncclDataType_t nccl_type(number_type type) {
+  switch (type) {
+    case number_type::int32: return ncclInt32;
+    case number_type::uint32: return ncclUint32;
+    case number_type::int64: return ncclInt64;
+    case number_type::uint64: return ncclUint64;
+    case number_type::float32: return ncclFloat32;
+    default: return ncclFloat64;
+  }
+}
+
+ncclRedOp_t nccl_operation(reduction how) {
+  if (how == reduction::sum) return ncclSum;
+  return how == reduction::min ? ncclMin : ncclMax;
+}
+
+cudaStream_t as_stream(void* stream) { return static_cast<cudaStream_t>(stream); }
+
+using event_handle = unique_handle<cudaEvent_t, cudaEventDestroy>;
+
+event_handle new_event() {
+  event_handle handle(nullptr, {current_context()});
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "creating an event");
+  handle.reset(event);
+  return handle;
+}
+
+class nccl_channel final : public device_channel {
+ public:
+  nccl_channel(const connection_id& id, int rank, int size) {
+    ncclUniqueId unique{};
+    static_assert(sizeof unique.internal == sizeof id);
+    std::memcpy(unique.internal, id.data(), id.size());
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 0;
+    check_nccl(ncclCommInitRankConfig(&comm_, size, unique, rank, &config), "connecting the GPUs");
+  }
+  ~nccl_channel() override {
+    if (comm_ == nullptr) return;
+    // An operation that is complete here may still send data that another rank needs.
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    ncclResult_t result = ncclCommFinalize(comm_);
+    while (result == ncclInProgress && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::yield();
+      if (ncclCommGetAsyncError(comm_, &result) != ncclSuccess) result = ncclInternalError;
+    }
+    if (result == ncclSuccess) {
+      static_cast<void>(ncclCommDestroy(comm_));
+    } else {
+      abort();
+    }
+  }
+  nccl_channel(const nccl_channel&) = delete;
+  nccl_channel& operator=(const nccl_channel&) = delete;
+
+  operation connection() override { return std::make_unique<enqueued>(*this); }
+
+  operation messages(std::span<const raw_outgoing> out, std::span<const raw_incoming> in,
+                     void* stream) override {
+    return enqueue(stream, [&] {
+      for (const raw_outgoing& m : out) {
+        check_nccl(ncclSend(m.data, m.bytes, ncclUint8, m.peer, comm_, stream_.get()), "sending");
+      }
+      for (const raw_incoming& m : in) {
+        check_nccl(ncclRecv(m.data, m.bytes, ncclUint8, m.peer, comm_, stream_.get()), "receiving");
+      }
+    });
+  }
+  operation broadcast(void* data, std::size_t bytes, int root, void* stream) override {
+    return enqueue(stream, [&] {
+      check_nccl(ncclBroadcast(data, data, bytes, ncclUint8, root, comm_, stream_.get()),
+                 "broadcasting");
+    });
+  }
+  operation all_reduce(void* data, std::size_t count, number_type type, reduction how,
+                       void* stream) override {
+    return enqueue(stream, [&] {
+      check_nccl(ncclAllReduce(data, data, count, nccl_type(type), nccl_operation(how), comm_,
+                               stream_.get()),
+                 "reducing");
+    });
+  }
+  operation all_gather(const void* mine, std::size_t bytes, void* all, void* stream) override {
+    return enqueue(stream, [&] {
+      check_nccl(ncclAllGather(mine, all, bytes, ncclUint8, comm_, stream_.get()), "gathering");
+    });
+  }
+
+  bool is_idle(void* stream) override {
+    return is_complete(cudaStreamQuery(as_stream(stream)), "waiting for a stream");
+  }
+
+  void check_access(const void* data, const char* call) override {
+    check_device_access(data, (std::string(call) + ": data").c_str());
+  }
+
+  void abort() noexcept override {
+    if (comm_ != nullptr) static_cast<void>(ncclCommAbort(comm_));
+    comm_ = nullptr;
+  }
+
+ private:
+  class enqueued final : public device_operation {
+   public:
+    explicit enqueued(nccl_channel& channel) : channel_(&channel), done_(new_event()) {}
+
+    bool is_started() override {
+      if (is_started_) return true;
+      if (!channel_->is_ready()) return false;
+      check(cudaEventRecord(done_.get(), channel_->stream_.get()), "recording an event");
+      return is_started_ = true;
+    }
+    bool is_done() override {
+      static_cast<void>(channel_->is_ready());  // throws if NCCL has failed
+      return is_complete(cudaEventQuery(done_.get()), "waiting for messages between GPUs");
+    }
+
+   private:
+    nccl_channel* channel_;
+    event_handle done_;
+    bool is_started_ = false;
+  };
+
+  /// Enqueues the operation that `call` makes, after the work in `stream`.
+  template <class Call>
+  operation enqueue(void* stream, const Call& call) {
+    check(cudaEventRecord(before_.get(), as_stream(stream)), "recording an event");
+    check(cudaStreamWaitEvent(stream_.get(), before_.get(), 0), "ordering two streams");
+    check_nccl(ncclGroupStart(), "beginning a group of messages");
+    try {
+      call();
+    } catch (...) {
+      static_cast<void>(ncclGroupEnd());
+      throw;
+    }
+    check_nccl(ncclGroupEnd(), "ending a group of messages");
+    return std::make_unique<enqueued>(*this);
+  }
+
+  /// Returns whether all operations are in the stream.
+  [[nodiscard]] bool is_ready() const {
+    ncclResult_t result = ncclSuccess;
+    check_nccl(ncclCommGetAsyncError(comm_, &result), "querying NCCL");
+    check_nccl(result, "communicating between GPUs");
+    return result == ncclSuccess;
+  }
+
+  static bool is_complete(cudaError_t status, const char* doing) {
+    if (status == cudaErrorNotReady) {
+      static_cast<void>(cudaGetLastError());  // not an error
+      return false;
+    }
+    check(status, doing);
+    return true;
+  }
+
+  ncclComm_t comm_ = nullptr;
+  host_stream stream_;
+  event_handle before_ = new_event();
+};
+
+}  // namespace
+
+device_choice choose_device(int local_rank) {
+  int count = 0;
+  const cudaError_t found = cudaGetDeviceCount(&count);
+  if (found != cudaSuccess || count == 0) {
+    static_cast<void>(cudaGetLastError());
+    return {-1, found == cudaSuccess ? "no GPU" : cudaGetErrorString(found), {}};
+  }
+  const int number = local_rank % count;
+  cudaDeviceProp properties{};
+  const cudaError_t read = cudaGetDeviceProperties(&properties, number);
+  if (read != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    return {-1, cudaGetErrorString(read), {}};
+  }
+  device_choice choice{number, properties.name, {}};
+  static_assert(sizeof properties.uuid == sizeof choice.id);
+  std::memcpy(choice.id.data(), &properties.uuid, choice.id.size());
+  return choice;
+}
+
+connection_id new_connection() {
+  ncclUniqueId unique{};
+  check_nccl(ncclGetUniqueId(&unique), "making an identifier of a group of GPUs");
+  connection_id id{};
+  std::memcpy(id.data(), unique.internal, id.size());
+  return id;
+}
+
+std::unique_ptr<device_channel> connect(const connection_id& id, int rank, int size, int device) {
+  check(cudaSetDevice(device), "setting the device");
+  return std::make_unique<nccl_channel>(id, rank, size);
+}
+
+}  // namespace ramify::detail::cluster

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# ending_test.sh <ending>: however a rank ends, all processes end within 10 seconds.
+set -euo pipefail
+ending=$1
+start_ranks=$(dirname "$0")/mpirun.sh
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "FAILED: $*"; cat "$work/out" "$work/err"; exit 1; }
+end() { # how
+  status=0
+  SECONDS=0
+  timeout --kill-after=5 30 "$start_ranks" 3 "$ending" "$1" >"$work/out" 2>"$work/err" || status=$?
+  [ $SECONDS -le 10 ] || fail "$1: it took $SECONDS seconds"
+  ! pgrep -f "^$ending $1\$" >/dev/null || fail "$1: a process remains"
+}
+
+end well
+[ $status -eq 0 ] && [ "$(cat "$work/out")" = complete ] && [ ! -s "$work/err" ] || fail "well: $status"
+end throw
+[ $status -eq 3 ] || fail "throw: status $status"
+[ "$(grep -c 'ending: rank 1: cannot read input.csv' "$work/err")" -eq 1 ] || fail "throw: the message"
+end kill
+[ $status -ne 0 ] && [ ! -s "$work/out" ] || fail "kill: status $status"
+end stuck
+[ $status -ne 0 ] || fail "stuck: status $status"
+grep -q 'ending: rank 1: a rank is stuck' "$work/err" || fail "stuck: the message"
