@@ -73,7 +73,7 @@ class region_exchange {
       from += sends;
       to += receives;
     }
-    under_way_.emplace(ranks_->begin_exchange<real>(out, in, stream_));
+    under_way_ = ranks_->begin_exchange<real>(out, in, stream_);
   }
 
   /// Waits for the exchange, and unpacks the regions that were received. Does nothing if none is
