@@ -104,8 +104,8 @@ std::vector<std::array<int, 2>> regions_for(const std::vector<block_region>& reg
 template <class Check>
 void for_each_kind(const part_plan& a, const part_plan& b, Check check) {
   check(a.halo, b.halo);
-  for (const auto member : {&part_plan::same_level, &part_plan::finer, &part_plan::registers,
-                            &part_plan::children}) {
+  for (const auto member :
+       {&part_plan::same_level, &part_plan::finer, &part_plan::registers, &part_plan::children}) {
     BOOST_REQUIRE((a.*member).size() == (b.*member).size());
     for (std::size_t i = 0; i < (a.*member).size(); ++i) check((a.*member)[i], (b.*member)[i]);
   }

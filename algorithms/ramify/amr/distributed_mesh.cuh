@@ -140,8 +140,9 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
 
   void combine_tags(grids_type& grids) override {
     const regrid_state& regrid = now_.regrid;
-    const unsigned count = regrid.refine_count == 0 ? now_.mesh.leaves
-                                                    : regrid.refine_count * mesh_tree<dim>::siblings;
+    const unsigned count = regrid.refine_count == 0
+                               ? now_.mesh.leaves
+                               : regrid.refine_count * mesh_tree<dim>::siblings;
     const unsigned words = (count + tags_per_word - 1) / tags_per_word;
     if (words_.size() < words) words_ = device_buffer<unsigned>(words, this->stream());
     const view_type view = linked(this->view());
@@ -235,7 +236,9 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
         break;
       }
       case phase::refine: place_children(now); break;
-      case phase::coarsen: sort_on_device(this->view().lists.coarsened, now.regrid.coarsen_count); break;
+      case phase::coarsen:
+        sort_on_device(this->view().lists.coarsened, now.regrid.coarsen_count);
+        break;
       case phase::average_down: redistribute(now, grids); break;
       default: break;
     }
@@ -257,8 +260,7 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
     const unsigned free = now.mesh.free_families;
     const std::vector<int> parents =
         sort_on_device(this->view().lists.tagged + now.regrid.refine_begin, count);
-    const auto nodes =
-        std::size_t(tree.first_of_family(now.mesh.families + new_families(now)));
+    const auto nodes = std::size_t(tree.first_of_family(now.mesh.families + new_families(now)));
     if (nodes > tree.capacity) return;  // check_capacity() reports it, and the phase is repeated
     std::vector<unsigned> families(free);
     this->copy_out(this->view().lists.free_families, families.data(), free);

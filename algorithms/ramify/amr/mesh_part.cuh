@@ -101,12 +101,9 @@ struct mesh_part {
 #endif
   }
   template <class Grids>
-  [[nodiscard]] __host__ __device__ stage_blocks begin_stage([[maybe_unused]] Grids& grids,
-                                                             [[maybe_unused]] int stage,
-                                                             [[maybe_unused]] int level,
-                                                             [[maybe_unused]] const int* nodes,
-                                                             [[maybe_unused]] unsigned count)
-      const {
+  [[nodiscard]] __host__ __device__ stage_blocks
+  begin_stage([[maybe_unused]] Grids& grids, [[maybe_unused]] int stage, [[maybe_unused]] int level,
+              [[maybe_unused]] const int* nodes, [[maybe_unused]] unsigned count) const {
 #if !defined(__CUDA_ARCH__)
     return host->begin_stage(grids, stage, level);
 #else

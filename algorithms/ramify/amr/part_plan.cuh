@@ -322,8 +322,7 @@ class part_planner {
     const auto first = plan_.stage_nodes.begin() + begin;
     const auto others = std::stable_partition(first, plan_.stage_nodes.end(),
                                               [&](int node) { return !reads_others(node); });
-    plan_.stages.push_back(
-        {unsigned(begin), unsigned(others - first), unsigned(blocks.size())});
+    plan_.stages.push_back({unsigned(begin), unsigned(others - first), unsigned(blocks.size())});
   }
 
   void collect_layers() {
@@ -382,8 +381,7 @@ class part_planner {
       for (const block_region& region : lists.receive) plan_.present.push_back(region.node);
     };
     add(plan_.halo);
-    for (const auto* lists :
-         {&plan_.same_level, &plan_.finer, &plan_.registers, &plan_.children}) {
+    for (const auto* lists : {&plan_.same_level, &plan_.finer, &plan_.registers, &plan_.children}) {
       for (const region_lists& one : *lists) add(one);
     }
     std::ranges::sort(plan_.present);

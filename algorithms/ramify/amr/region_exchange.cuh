@@ -79,8 +79,7 @@ class region_exchange {
   /// Waits for the exchange, and unpacks the regions that were received. Does nothing if none is
   /// under way. \throws cluster_error
   template <class Kind>
-  void end(grids_type& grids, const View& view, const Kind& kind,
-           const region_messages& messages) {
+  void end(grids_type& grids, const View& view, const Kind& kind, const region_messages& messages) {
     if (!under_way_) return;
     under_way_->end();
     under_way_.reset();
@@ -89,8 +88,7 @@ class region_exchange {
   }
 
   template <class Kind>
-  void run(grids_type& grids, const View& view, const Kind& kind,
-           const region_messages& messages) {
+  void run(grids_type& grids, const View& view, const Kind& kind, const region_messages& messages) {
     begin(grids, view, kind, messages);
     end(grids, view, kind, messages);
   }

@@ -12,9 +12,9 @@ namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
 /// Returns the average of the fine cells in a cell of an inner node.
 template <class View>
-__device__ typename View::values average_of_children(
-    const View& view, const typename View::values_type& from, int node,
-    const int (&at)[View::dim]) {
+__device__ typename View::values average_of_children(const View& view,
+                                                     const typename View::values_type& from,
+                                                     int node, const int (&at)[View::dim]) {
   constexpr int n = View::cells_along;
   constexpr int dim = View::dim;
   int below[dim];
