@@ -85,9 +85,11 @@ void on_ranks(int size, const std::function<void(communicator&)>& work) {
   MPI_Comm some = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, takes_part ? 0 : MPI_UNDEFINED, 0, &some);
   if (takes_part) {
-    {
+    try {
       communicator ranks = ramify::communicator_of(some, {.backend = ramify::backend::cpu});
       ranks.run([&] { work(ranks); });
+    } catch (const std::exception& e) {  // the other ranks wait below
+      BOOST_ERROR(e.what());
     }
     MPI_Comm_free(&some);
   }

@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <memory>
 #include <ramify/amr/device_mesh.cuh>
+#include <ramify/amr/leaf_exchange.cuh>
 #include <ramify/amr/part_plan.cuh>
 #include <ramify/amr/region_exchange.cuh>
 #include <ramify/amr/value_slots.hpp>
@@ -53,6 +54,7 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
       : base(physics, criterion, config, stream),
         ranks_(&ranks),
         exchange_(ranks, stream),
+        leaves_of_ranks_(ranks, stream),
         numbers_(combined_rates, stream) {
     this->view().host = this;
     this->view().rank = ranks.rank();
@@ -79,10 +81,11 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
     std::ranges::copy(forest.parents, tree.parents.begin());
     std::ranges::copy(forest.first_children, tree.first_children.begin());
     take_own(tree);
-    const std::vector<int>& leaves = forest.nodes_of_leaves;
-    for (std::size_t first = 0; first < leaves.size(); first += piece) {
-      send_values(leaves, first, std::min(first + piece, leaves.size()), packed);
+    std::vector<int> leaf_owners;
+    for (const int node : forest.nodes_of_leaves) {
+      leaf_owners.push_back(owners_[std::size_t(node)]);
     }
+    leaves_of_ranks_.scatter(this->view(), forest.nodes_of_leaves, leaf_owners, packed);
   }
 
   // ---- phases ----------------------------------------------------------------------------------
@@ -159,7 +162,7 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
                                                      std::vector<real>* packed) const {
     auto records = base::gather(first_leaf, leaves, nullptr);
     if (packed == nullptr) return records;
-    collect(first_leaf, leaves, *packed);
+    *packed = leaves_of_ranks_.collect(this->view(), plan_, first_leaf, leaves);
     packed->resize(leaves * base::values_per_leaf);
     device_buffer<real> values = to_device(*packed, this->stream());
     ranks_->broadcast(values.data(), values.size(), 0, this->stream());
@@ -170,7 +173,7 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
   /// Returns the leaves, and their values on rank 0; on the others `packed` is empty. Collective.
   [[nodiscard]] std::vector<leaf_record<dim>> gather_to_first_rank(
       unsigned first_leaf, std::size_t leaves, std::vector<real>* packed) const {
-    collect(first_leaf, leaves, *packed);
+    *packed = leaves_of_ranks_.collect(this->view(), plan_, first_leaf, leaves);
     return base::gather(first_leaf, leaves, nullptr);
   }
 
@@ -182,13 +185,14 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
     const device_buffer<double> all(leaves * variables, this->stream());
     grids_type grids(this->stream());
     grids(amr::sum_leaves<view_type>, {unsigned(own), gather_threads}, own_view(), sums.data());
-    conclude(grids);
+    check(grids.error(), "launching the sums of leaves");
+    exchange_.wait_for_grids();
     std::vector<std::uint64_t> counts(std::size_t(ranks_->size()), 0);
     for (const int owner : plan_.leaf_owners) counts[std::size_t(owner)] += variables;
     ranks_->all_gather_v<double>(sums.data(), counts, all.data(), this->stream());
     std::vector<double> by_rank(leaves * variables);
     this->copy_out(all.data(), by_rank.data(), by_rank.size());
-    return in_order_of_leaves(by_rank, variables, 0, leaves);
+    return in_order_of_leaves(by_rank, variables, plan_.leaf_owners, 0, leaves, ranks_->size());
   }
 
   [[nodiscard]] std::size_t bytes() const { return base::bytes() + exchange_.bytes(); }
@@ -199,8 +203,6 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
   [[nodiscard]] std::uint64_t moved_blocks() const { return moved_blocks_; }
 
  private:
-  static constexpr std::size_t piece = 4096;  // leaves in a message: bounds the memory
-
   [[nodiscard]] view_type linked(view_type view) const {
     static_cast<runtime::chain_link&>(view) = link_;
     return view;
@@ -220,11 +222,6 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
     mesh.interface_nodes = unsigned(plan_.interface_nodes.size());
     std::ranges::copy(plan_.level_begin, mesh.level_begin);
     return mesh;
-  }
-
-  void conclude(const grids_type& grids) const {
-    check(grids.error(), "launching the copies of blocks");
-    exchange_.wait_for_grids();
   }
 
   void prepare(const run_state& now, grids_type& grids) {
@@ -369,119 +366,9 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
     children_ = put(plan_.children);
   }
 
-  // ---- values from and to rank 0 ---------------------------------------------------------------
-
-  /// Sends the values of the leaves [first, last) of a saved state from rank 0 to their ranks.
-  void send_values(const std::vector<int>& leaves, std::size_t first, std::size_t last,
-                   const std::byte* packed) {
-    const std::size_t size = base::values_per_leaf;
-    std::vector<std::vector<std::size_t>> of_rank(std::size_t(ranks_->size()));
-    for (std::size_t leaf = first; leaf < last; ++leaf) {
-      of_rank[std::size_t(owners_[std::size_t(leaves[leaf])])].push_back(leaf);
-    }
-    std::vector<outgoing_message<real>> out;
-    device_buffer<real> sent;
-    if (ranks_->rank() == 0) {
-      std::vector<real> by_rank;
-      by_rank.reserve((last - first) * size);
-      for (const auto& list : of_rank) {
-        for (const std::size_t leaf : list) {
-          by_rank.resize(by_rank.size() + size);
-          std::memcpy(by_rank.data() + by_rank.size() - size, packed + leaf * size * sizeof(real),
-                      size * sizeof(real));
-        }
-      }
-      sent = to_device(by_rank, this->stream());
-      const real* from = sent.data();
-      for (int to = 0; to < ranks_->size(); ++to) {
-        const std::size_t count = of_rank[std::size_t(to)].size() * size;
-        if (count > 0) out.push_back({to, from, count});
-        from += count;
-      }
-    }
-    std::vector<block_region> own;
-    for (const std::size_t leaf : of_rank[std::size_t(ranks_->rank())]) {
-      own.push_back({leaves[leaf], 0});
-    }
-    const device_buffer<real> received(own.size() * size, this->stream());
-    std::vector<incoming_message<real>> in;
-    if (!own.empty()) in.push_back({0, received.data(), received.size()});
-    ranks_->begin_exchange<real>(out, in, this->stream()).end();
-    const device_buffer<block_region> regions = to_device(own, this->stream());
-    grids_type grids(this->stream());
-    grids(unpack_regions<view_type, blocks>, {unsigned(own.size()), pack_threads}, this->view(),
-          blocks{}, regions.data(), static_cast<const real*>(received.data()));
-    conclude(grids);
-  }
-
-  /// Collects the values of leaves on rank 0, in Morton order.
-  void collect(std::size_t first_leaf, std::size_t leaves, std::vector<real>& packed) const {
-    packed.clear();
-    for (std::size_t first = first_leaf; first < first_leaf + leaves; first += piece) {
-      receive_values(first, std::min(first + piece, first_leaf + leaves), packed);
-    }
-  }
-
-  /// Appends the values of the leaves [first, last) to `packed` on rank 0.
-  void receive_values(std::size_t first, std::size_t last, std::vector<real>& packed) const {
-    const std::size_t size = base::values_per_leaf;
-    std::vector<block_region> own;
-    for (std::size_t i = 0; i < plan_.leaves.size(); ++i) {
-      const std::size_t leaf = plan_.leaf_numbers[i];
-      if (leaf >= first && leaf < last) own.push_back({plan_.leaves[i], 0});
-    }
-    const device_buffer<block_region> regions = to_device(own, this->stream());
-    const device_buffer<real> sent(own.size() * size, this->stream());
-    grids_type grids(this->stream());
-    grids(pack_regions<view_type, blocks>, {unsigned(own.size()), pack_threads}, this->view(),
-          blocks{}, regions.data(), sent.data());
-    conclude(grids);
-    std::vector<outgoing_message<real>> out;
-    if (!own.empty()) out.push_back({0, sent.data(), sent.size()});
-    std::vector<incoming_message<real>> in;
-    const bool is_first = ranks_->rank() == 0;
-    const device_buffer<real> received(is_first ? (last - first) * size : 0, this->stream());
-    if (is_first) {
-      std::vector<std::size_t> counts(std::size_t(ranks_->size()), 0);
-      for (std::size_t leaf = first; leaf < last; ++leaf) {
-        counts[std::size_t(plan_.leaf_owners[leaf])] += size;
-      }
-      real* to = received.data();
-      for (int from = 0; from < ranks_->size(); ++from) {
-        if (counts[std::size_t(from)] > 0) in.push_back({from, to, counts[std::size_t(from)]});
-        to += counts[std::size_t(from)];
-      }
-    }
-    ranks_->begin_exchange<real>(out, in, this->stream()).end();
-    if (!is_first) return;
-    std::vector<real> by_rank(received.size());
-    this->copy_out(received.data(), by_rank.data(), by_rank.size());
-    const auto ordered = in_order_of_leaves(by_rank, size, first, last);
-    packed.insert(packed.end(), ordered.begin(), ordered.end());
-  }
-
-  /// Puts `size` values for each leaf in [first, last), which are rank by rank, in Morton order.
-  template <class T>
-  [[nodiscard]] std::vector<T> in_order_of_leaves(const std::vector<T>& by_rank, std::size_t size,
-                                                  std::size_t first, std::size_t last) const {
-    std::vector<std::size_t> next(std::size_t(ranks_->size()) + 1, 0);
-    for (std::size_t leaf = first; leaf < last; ++leaf) {
-      next[std::size_t(plan_.leaf_owners[leaf]) + 1] += size;
-    }
-    for (std::size_t rank = 1; rank < next.size(); ++rank) next[rank] += next[rank - 1];
-    std::vector<T> ordered;
-    ordered.reserve(by_rank.size());
-    for (std::size_t leaf = first; leaf < last; ++leaf) {
-      std::size_t& from = next[std::size_t(plan_.leaf_owners[leaf])];
-      ordered.insert(ordered.end(), by_rank.begin() + std::ptrdiff_t(from),
-                     by_rank.begin() + std::ptrdiff_t(from + size));
-      from += size;
-    }
-    return ordered;
-  }
-
   communicator* ranks_;
   region_exchange<view_type> exchange_;
+  leaf_exchange<view_type> leaves_of_ranks_;
   value_slots slots_;
   std::vector<int> owners_;  // [node]
   part_plan plan_;

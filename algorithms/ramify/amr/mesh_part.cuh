@@ -35,14 +35,6 @@ struct whole_mesh {
   template <class Grids>
   __host__ __device__ static void combine_rates(Grids&) {}
   template <class Grids>
-  [[nodiscard]] __host__ __device__ static stage_blocks begin_stage(Grids&, int, int,
-                                                                    const int* nodes,
-                                                                    unsigned count) {
-    return {nodes, count, count};
-  }
-  template <class Grids>
-  __host__ __device__ static void end_stage(Grids&) {}
-  template <class Grids>
   __host__ __device__ static void share_level(Grids&, int) {}
   template <class Grids>
   __host__ __device__ static void share_flux_registers(Grids&, int) {}
@@ -101,13 +93,13 @@ struct mesh_part {
 #endif
   }
   template <class Grids>
-  [[nodiscard]] __host__ __device__ stage_blocks
-  begin_stage([[maybe_unused]] Grids& grids, [[maybe_unused]] int stage, [[maybe_unused]] int level,
-              [[maybe_unused]] const int* nodes, [[maybe_unused]] unsigned count) const {
+  [[nodiscard]] __host__ __device__ stage_blocks begin_stage([[maybe_unused]] Grids& grids,
+                                                             [[maybe_unused]] int stage,
+                                                             [[maybe_unused]] int level) const {
 #if !defined(__CUDA_ARCH__)
     return host->begin_stage(grids, stage, level);
 #else
-    return {nodes, count, count};
+    return {};
 #endif
   }
   template <class Grids>

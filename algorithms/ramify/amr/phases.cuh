@@ -60,10 +60,15 @@ template <class View, class Grids>
 __host__ __device__ void launch_exchanged_stage(const View& view, Grids& grids, int level,
                                                 const int* nodes, unsigned count,
                                                 const rk_stage& stage) {
-  const stage_blocks blocks = view.begin_stage(grids, stage.index, level, nodes, count);
-  launch_stage(view, grids, blocks.nodes, blocks.interior, stage);
-  view.end_stage(grids);
-  launch_stage(view, grids, blocks.nodes + blocks.interior, blocks.count - blocks.interior, stage);
+  if constexpr (View::is_part) {
+    const stage_blocks blocks = view.begin_stage(grids, stage.index, level);
+    launch_stage(view, grids, blocks.nodes, blocks.interior, stage);
+    view.end_stage(grids);
+    launch_stage(view, grids, blocks.nodes + blocks.interior, blocks.count - blocks.interior,
+                 stage);
+  } else {
+    launch_stage(view, grids, nodes, count, stage);
+  }
 }
 
 /// Launches both stages of a step for the nodes of a level, or of all levels.

@@ -57,21 +57,19 @@ __device__ typename View::real largest_indicator(const View& view, int node) {
   return reduce(storage).Reduce(largest, maximum{});
 }
 
-/// Returns the i-th leaf that a regrid evaluates: of all leaves, or of the children that its
-/// previous round created.
-template <class View>
-[[nodiscard]] __device__ int block_to_tag(const View& view, unsigned i) {
-  const regrid_state& regrid = view.state->regrid;
-  if (regrid.refine_count == 0) return view.lists.leaves[i];
-  const int parent = view.lists.tagged[regrid.refine_begin + i / view.tree.siblings];
-  return view.tree.first_child[parent] + static_cast<int>(i % view.tree.siblings);
-}
-
-/// Evaluates the criterion in leaves and tags those to be refined. One block per leaf.
+/// Evaluates the criterion in leaves and tags those to be refined. The leaves are all leaves, or
+/// the children that the previous round of this regrid created. One block per leaf.
 template <class View>
 __global__ void tag_blocks(View view) {
   const traced here(view.trace, __func__);
-  const int node = block_to_tag(view, blockIdx.x);
+  const regrid_state& regrid = view.state->regrid;
+  int node = 0;
+  if (regrid.refine_count == 0) {
+    node = view.lists.leaves[blockIdx.x];
+  } else {
+    const int parent = view.lists.tagged[regrid.refine_begin + blockIdx.x / view.tree.siblings];
+    node = view.tree.first_child[parent] + static_cast<int>(blockIdx.x % view.tree.siblings);
+  }
   if (!view.owns(node)) return;
   const auto indicator = largest_indicator(view, node);
   if (threadIdx.x != 0) return;
