@@ -7,6 +7,7 @@
 // Option --help prints the exit statuses.
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <iostream>
 #include <numeric>
 #include <ramify/quicksort.hpp>
@@ -20,6 +21,13 @@
 #include "common/progress_bar.hpp"
 #include "common/report_json.hpp"
 #include "common/trace_option.hpp"
+
+#if RAMIFY_HAS_MPI
+#include <ramify/cluster/session.hpp>
+#include <ramify/distributed_sort.hpp>
+
+#include "common/cluster_program.hpp"
+#endif
 
 namespace {
 
@@ -65,16 +73,13 @@ void declare(CLI::App& app, options& o) {
   o.files.add_report(app, o.report);
 }
 
-common::numbers read(const options& o) {
-  if (!o.input.empty()) {
-    return o.type.empty() ? common::read_text(o.input, o.pairs)
-                          : common::read_raw(o.input, o.type, o.pairs);
-  }
+// Returns the generated numbers at the positions [begin, end) among o.n.
+common::numbers generate(const options& o, std::size_t begin, std::size_t end) {
   common::numbers all;
   all.keys = common::keys_of_type(o.type.empty() ? "u32" : o.type);
   std::vector<std::uint32_t> ranks;
-  if (o.n > ranks.max_size()) throw std::bad_alloc();
-  ranks = common::make_ranks(common::parse_distribution(o.distribution), o.n, o.seed);
+  if (end - begin > ranks.max_size()) throw std::bad_alloc();
+  ranks = common::make_ranks(common::parse_distribution(o.distribution), o.n, o.seed, begin, end);
   std::visit(
       [&](auto& keys) {
         using key = typename std::decay_t<decltype(keys)>::value_type;
@@ -83,10 +88,16 @@ common::numbers read(const options& o) {
       },
       all.keys);
   if (o.pairs) {
-    all.values.resize(o.n);
-    std::iota(all.values.begin(), all.values.end(), std::uint64_t{0});
+    all.values.resize(end - begin);
+    std::iota(all.values.begin(), all.values.end(), std::uint64_t{begin});
   }
   return all;
+}
+
+common::numbers read(const options& o) {
+  if (o.input.empty()) return generate(o, 0, o.n);
+  return o.type.empty() ? common::read_text(o.input, o.pairs)
+                        : common::read_raw(o.input, o.type, o.pairs);
 }
 
 ramify::quicksort_report sort(common::numbers& all, const ramify::quicksort_options& how) {
@@ -195,15 +206,133 @@ void check(const options& o) {
   if (!o.distribution.empty()) (void)common::parse_distribution(o.distribution);
 }
 
+int run_program(int argc, char** argv, options& o, const std::function<void()>& body) {
+  return common::run_program(
+      "quicksort", "Sorts numbers with a quicksort whose kernels launch child grids.", argc, argv,
+      [&](CLI::App& app) { declare(app, o); }, body);
+}
+
+#if RAMIFY_HAS_MPI
+
+// ---- under mpirun: each rank has a part of the numbers ----
+
+// Returns the part of this rank. Rank 0 reads all of a text file.
+common::numbers read_part(ramify::communicator& comm, const options& o) {
+  const auto rank = static_cast<std::size_t>(comm.rank());
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  if (o.input.empty()) {
+    const auto begin_of = [&](std::size_t r) { return o.n / ranks * r + std::min(o.n % ranks, r); };
+    return generate(o, begin_of(rank), begin_of(rank + 1));
+  }
+  if (!o.type.empty()) return common::read_raw_part(o.input, o.type, o.pairs, rank, ranks);
+  common::numbers part;
+  if (rank == 0) part = common::read_text(o.input, o.pairs);
+  common::agree_on_type(comm, part);
+  return part;
+}
+
+// Appends numbers of the same type.
+void append(common::numbers& all, const common::numbers& part) {
+  std::visit(
+      [&](auto& keys) {
+        const auto& more = std::get<std::decay_t<decltype(keys)>>(part.keys);
+        keys.insert(keys.end(), more.begin(), more.end());
+      },
+      all.keys);
+  all.values.insert(all.values.end(), part.values.begin(), part.values.end());
+}
+
+// Compares with std::sort on rank 0, which gets all numbers. \throws std::runtime_error
+void verify(ramify::communicator& comm, const common::numbers& before, const common::numbers& after,
+            const options& o) {
+  common::numbers all_before{common::keys_of_type(common::type_name(before.keys)), {}};
+  common::numbers all_after = all_before;
+  common::use_in_turns(comm, before, o.pairs, [&](const auto& part) { append(all_before, part); });
+  common::use_in_turns(comm, after, o.pairs, [&](const auto& part) { append(all_after, part); });
+  const std::string fault = compare_with_std_sort(all_before, all_after, o.sort.descending);
+  if (!fault.empty()) throw std::runtime_error("verification failed: " + fault);
+}
+
+void run_on_ranks(ramify::communicator& comm, const options& o) {
+  const bool is_first = comm.rank() == 0;
+  if (is_first) check(o);
+  comm.barrier();  // no rank reads files before the check
+  common::progress_bar progress("sorting", o.quiet || !is_first);
+  common::numbers part = read_part(comm, o);
+  const common::numbers before = o.verify ? part : common::numbers{};
+
+  ramify::launch_trace trace;
+  ramify::distributed_sort_options how;
+  static_cast<ramify::quicksort_options&>(how) = o.sort;
+  if (!o.trace.empty() && is_first) how.trace = &trace;
+
+  const auto begin = std::chrono::steady_clock::now();
+  const ramify::distributed_sort_report report = std::visit(
+      [&](auto& keys) {
+        return o.pairs ? ramify::distributed_sort_pairs(comm, keys, part.values, how)
+                       : ramify::distributed_sort(comm, keys, how);
+      },
+      part.keys);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  const ramify::cluster_report cluster = comm.report();
+
+  if (o.verify) verify(comm, before, part, o);
+  progress.clear();
+  if (!o.output.empty()) {
+    const bool raw = !o.input.empty() && !o.type.empty();
+    const auto write = [&](std::ostream& out) {
+      common::use_in_turns(comm, part, o.pairs, [&](const common::numbers& of_rank) {
+        raw ? write_raw(out, of_rank) : write_text(out, of_rank);
+      });
+    };
+    if (is_first) {
+      common::write_file(o.output, write);
+    } else {
+      write(std::cout);  // only sends its part to rank 0
+    }
+  }
+  if (!is_first) return;
+  common::write_trace(o.trace, trace);
+  common::write_report(
+      o.report, common::report_stream(o.output),
+      [&] {
+        auto json = to_json(report, part, o, taken.count());
+        json["part_imbalance"] = report.part_imbalance;
+        json.update(common::to_json(cluster));
+        return json;
+      },
+      [&](std::ostream& out) {
+        print(out, report, part, o, taken.count());
+        out << "largest part over the mean: " << report.part_imbalance << '\n' << cluster;
+        common::print_trace(out, o.trace, trace);
+      });
+}
+
+int main_of_rank(int argc, char** argv) {
+  ramify::mpi_session session;
+  common::rank_output output(session.rank());
+  options o;
+  const int status = run_program(argc, argv, o, [&] {
+    ramify::cluster_options cluster;
+    cluster.backend = o.sort.backend;
+    ramify::communicator comm(cluster);
+    common::run_on_ranks(comm, output, [&] { run_on_ranks(comm, o); });
+  });
+  session.set_failure_status(status);
+  return status;
+}
+
+#endif
+
 }  // namespace
 
 int main(int argc, char** argv) {
+#if RAMIFY_HAS_MPI
+  if (ramify::mpi_session::is_launched()) return main_of_rank(argc, argv);
+#endif
   options o;
-  return common::run_program(
-      "quicksort", "Sorts numbers with a quicksort whose kernels launch child grids.", argc, argv,
-      [&](CLI::App& app) { declare(app, o); },
-      [&] {
-        check(o);
-        run(o);
-      });
+  return run_program(argc, argv, o, [&] {
+    check(o);
+    run(o);
+  });
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <ramify/runtime/report.hpp>
 #include <random>
+#include <unordered_map>
 #include <utility>
 
 namespace common {
@@ -20,43 +21,66 @@ distribution parse_distribution(std::string_view text) {
 }
 
 std::vector<std::uint32_t> make_ranks(distribution d, std::size_t n, std::uint64_t seed) {
+  return make_ranks(d, n, seed, 0, n);
+}
+
+std::vector<std::uint32_t> make_ranks(distribution d, std::size_t n, std::uint64_t seed,
+                                      std::size_t begin, std::size_t end) {
   std::mt19937_64 random(seed);
-  std::vector<std::uint32_t> ranks(n);
+  std::vector<std::uint32_t> ranks(end - begin);
+  const bool is_random =
+      d == distribution::uniform || d == distribution::few_distinct || d == distribution::zipf;
+  if (is_random) random.discard(begin);     // one number for each position
   const auto spread = [n](std::size_t i) {  // position i of n, scaled to all of [0, 2^32)
     return static_cast<std::uint32_t>((std::uint64_t{i} << 32) / std::max<std::size_t>(n, 1));
   };
-  for (std::size_t i = 0; i < n; ++i) {
+  for (std::size_t i = begin; i < end; ++i) {
+    std::uint32_t& rank = ranks[i - begin];
     switch (d) {
-      case distribution::uniform: ranks[i] = static_cast<std::uint32_t>(random()); break;
+      case distribution::uniform: rank = static_cast<std::uint32_t>(random()); break;
       case distribution::sorted:
-      case distribution::almost_sorted: ranks[i] = spread(i); break;
-      case distribution::reversed: ranks[i] = spread(n - 1 - i); break;
-      case distribution::organ_pipe: ranks[i] = spread(i < n / 2 ? i : n - 1 - i); break;
-      case distribution::all_equal: ranks[i] = 0x9e3779b9u; break;
-      case distribution::few_distinct: ranks[i] = std::uint32_t(random() % 16) << 28; break;
+      case distribution::almost_sorted: rank = spread(i); break;
+      case distribution::reversed: rank = spread(n - 1 - i); break;
+      case distribution::organ_pipe: rank = spread(i < n / 2 ? i : n - 1 - i); break;
+      case distribution::all_equal: rank = 0x9e3779b9u; break;
+      case distribution::few_distinct: rank = std::uint32_t(random() % 16) << 28; break;
       case distribution::zipf: {
         // If the power is uniform in [0, 1), n to the power is k with a frequency of about
         // 1 / (k ln n). The product spreads the frequent values among the others.
         const double power = static_cast<double>(random() >> 11) * 0x1p-53;
         const auto k = static_cast<std::uint64_t>(std::pow(static_cast<double>(n), power));
-        ranks[i] = static_cast<std::uint32_t>(k * 0x9e3779b1u);
+        rank = static_cast<std::uint32_t>(k * 0x9e3779b1u);
         break;
       }
       case distribution::median_of_three_killer: {
         // For n = 2k: 1, k+1, 3, k+3, ..., then 2, 4, ..., 2k.
         const std::size_t k = n / 2;
         if (i >= k) {
-          ranks[i] = spread(std::min(2 * (i - k) + 1, n - 1));
+          rank = spread(std::min(2 * (i - k) + 1, n - 1));
         } else {
-          ranks[i] = spread(i % 2 == 0 ? i : k + i - 1);
+          rank = spread(i % 2 == 0 ? i : k + i - 1);
         }
         break;
       }
     }
   }
   if (d == distribution::almost_sorted && n > 1) {
+    // The swaps may concern any positions. For a part, only the positions that have changed are kept.
+    std::unordered_map<std::size_t, std::size_t> origins;  // of the number at a position
+    const auto origin_of = [&](std::size_t position) -> std::size_t& {
+      return origins.try_emplace(position, position).first->second;
+    };
     for (std::size_t swaps = n / 100 + 1; swaps > 0; --swaps) {
-      std::swap(ranks[random() % n], ranks[random() % n]);
+      const std::size_t a = random() % n;
+      const std::size_t b = random() % n;
+      if (ranks.size() == n) {
+        std::swap(ranks[a], ranks[b]);
+      } else {
+        std::swap(origin_of(a), origin_of(b));
+      }
+    }
+    for (const auto& [position, origin] : origins) {
+      if (position >= begin && position < end) ranks[position - begin] = spread(origin);
     }
   }
   return ranks;

@@ -5,8 +5,10 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <fstream>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace common {
@@ -103,19 +105,29 @@ numbers read_text(const std::filesystem::path& path, bool pairs) {
   return result;
 }
 
-numbers read_raw(const std::filesystem::path& path, std::string_view type, bool pairs) {
+namespace {
+
+// Returns the size of an element of a raw file of `bytes` bytes.
+std::size_t element_size(const std::filesystem::path& path, std::string_view type, bool pairs,
+                         std::uintmax_t bytes) {
+  const keys_of_any_type any = keys_of_type(type);
+  const std::size_t key_size =
+      std::visit([](const auto& keys) { return sizeof(*keys.data()); }, any);
+  const std::size_t element = key_size + (pairs ? sizeof(std::uint64_t) : 0);
+  if (bytes % element == 0) return element;
+  throw bad_input(name_of_input(path) + " has " + std::to_string(bytes) +
+                  " bytes, which is no multiple of " + std::to_string(element) + " (" +
+                  std::string(type) + (pairs ? " key and u64 value)" : ")"));
+}
+
+// Returns the elements in the bytes of a raw file.
+numbers elements_of(std::string_view content, std::string_view type, bool pairs,
+                    std::size_t element) {
   numbers result;
   result.keys = keys_of_type(type);
-  const std::string content = read_whole_file(path);
   std::visit(
       [&](auto& keys) {
         using key = typename std::decay_t<decltype(keys)>::value_type;
-        const std::size_t element = sizeof(key) + (pairs ? sizeof(std::uint64_t) : 0);
-        if (content.size() % element != 0) {
-          throw bad_input(name_of_input(path) + " has " + std::to_string(content.size()) +
-                          " bytes, which is no multiple of " + std::to_string(element) + " (" +
-                          std::string(type) + (pairs ? " key and u64 value)" : ")"));
-        }
         const std::size_t n = content.size() / element;
         keys.resize(n);
         if (pairs) result.values.resize(n);
@@ -127,6 +139,35 @@ numbers read_raw(const std::filesystem::path& path, std::string_view type, bool 
       },
       result.keys);
   return result;
+}
+
+}  // namespace
+
+numbers read_raw(const std::filesystem::path& path, std::string_view type, bool pairs) {
+  (void)keys_of_type(type);  // a wrong type is found before the file is read
+  const std::string content = read_whole_file(path);
+  return elements_of(content, type, pairs, element_size(path, type, pairs, content.size()));
+}
+
+numbers read_raw_part(const std::filesystem::path& path, std::string_view type, bool pairs,
+                      std::size_t part, std::size_t parts) {
+  std::error_code error;
+  if (path == "-" || !std::filesystem::is_regular_file(path, error)) {
+    if (part == 0) return read_raw(path, type, pairs);
+    return {keys_of_type(type), {}};
+  }
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(0, std::ios::end);
+  const auto bytes = static_cast<std::uintmax_t>(std::max<std::streamoff>(file.tellg(), 0));
+  const std::size_t element = element_size(path, type, pairs, bytes);
+  const std::size_t n = bytes / element;
+  const std::size_t begin = n / parts * part + std::min(n % parts, part);
+  const std::size_t end = n / parts * (part + 1) + std::min(n % parts, part + 1);
+  std::string content((end - begin) * element, '\0');
+  file.seekg(static_cast<std::streamoff>(begin * element));
+  file.read(content.data(), static_cast<std::streamsize>(content.size()));
+  if (!file) throw bad_input("cannot read " + name_of_input(path));
+  return elements_of(content, type, pairs, element);
 }
 
 void write_text(std::ostream& out, const numbers& all) {

@@ -4,6 +4,7 @@
 /// \file
 /// Files of numbers: text with one number a line, or raw binary.
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <ostream>
@@ -40,6 +41,11 @@ struct numbers {
 /// Reads keys of a type in the machine's byte order, with `pairs` each followed by a uint64 value.
 /// \throws bad_input if the size of the file is no multiple of the size of an element
 [[nodiscard]] numbers read_raw(const std::filesystem::path&, std::string_view type, bool pairs);
+
+/// Reads part `part` of `parts` equal parts of such a file. If the input is no regular file, part 0
+/// has all elements. \throws bad_input
+[[nodiscard]] numbers read_raw_part(const std::filesystem::path&, std::string_view type, bool pairs,
+                                    std::size_t part, std::size_t parts);
 
 /// Writes the format of read_text(): each number in the shortest form that reads back as the same
 /// number.

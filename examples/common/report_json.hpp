@@ -9,6 +9,7 @@
 #include <optional>
 #include <ostream>
 #include <ramify/amr/config.hpp>
+#include <ramify/cluster/report.hpp>
 #include <ramify/launch_costs.hpp>
 #include <ramify/quicksort/config.hpp>
 #include <ramify/rooted_tree/config.hpp>
@@ -98,6 +99,14 @@ inline void print_launch_costs(std::ostream& out, const ramify::run_report& r) {
   json.update(to_json(static_cast<const ramify::run_report&>(r)));
   json["merge_sorted_segments"] = r.merge_sorted_segments;
   return json;
+}
+
+[[nodiscard]] inline nlohmann::ordered_json to_json(const ramify::cluster_report& r) {
+  return {{"ranks", r.ranks},
+          {"bytes_sent", r.bytes_sent},
+          {"bytes_received", r.bytes_received},
+          {"communication_ms", r.communication_ms},
+          {"imbalance", r.imbalance}};
 }
 
 [[nodiscard]] inline nlohmann::ordered_json to_json(const ramify::rooted_tree_report& r) {

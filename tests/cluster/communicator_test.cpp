@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(exchanges_overlap_and_keep_the_order_of_messages) {
     const std::vector<ramify::outgoing_message<double>> out_back{{previous, back.data(), 50}};
     const std::vector<ramify::incoming_message<double>> in_back{{next, got_back.data(), 50}};
     auto forward = comm.begin_exchange<double>(out, in);
-    auto backward = comm.begin_exchange<double>(out_back, in_back);
+    auto backward = comm.begin_host_exchange<double>(out_back, in_back);
     const int sum = comm.all_reduce(1, reduction::sum);  // calls between begin and end
     BOOST_TEST(sum == comm.size());
     backward.end();

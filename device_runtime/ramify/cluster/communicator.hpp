@@ -32,6 +32,8 @@
 ///           process ends by a signal, mpirun ends the others.
 /// Waiting   A rank that waits polls for 50 microseconds, then yields its core, and after a
 ///           millisecond it sleeps between polls. If ranks share cores, it yields at once.
+/// Several   A program may have several communicators. A wait polls for errors of its own
+///           communicator only, so all ranks should wait on the same one.
 /// Threads   One thread at a time may use a communicator, and it must be the thread that
 ///           initialized MPI.
 
@@ -269,12 +271,13 @@ class communicator {
   template <class T>
   exchange begin_exchange(std::span<const outgoing_message<T>> outgoing,
                           std::span<const incoming_message<T>> incoming, void* stream = nullptr) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    std::vector<detail::cluster::raw_outgoing> out;
-    for (const auto& m : outgoing) out.push_back({m.to, m.data, m.count * sizeof(T)});
-    std::vector<detail::cluster::raw_incoming> in;
-    for (const auto& m : incoming) in.push_back({m.from, m.data, m.count * sizeof(T)});
-    return begin_messages(out, in, stream);
+    return begin_typed(outgoing, incoming, false, stream);
+  }
+  /// Does the same with arrays in ordinary host memory, also on the CUDA backend.
+  template <class T>
+  exchange begin_host_exchange(std::span<const outgoing_message<T>> outgoing,
+                               std::span<const incoming_message<T>> incoming) {
+    return begin_typed(outgoing, incoming, true, nullptr);
   }
 
   /// Returns the report since construction. Collective. \throws cluster_error
@@ -296,7 +299,18 @@ class communicator {
                         std::span<const std::uint64_t> receive_counts, std::size_t element,
                         void* stream);
   exchange begin_messages(std::span<const detail::cluster::raw_outgoing>,
-                          std::span<const detail::cluster::raw_incoming>, void* stream);
+                          std::span<const detail::cluster::raw_incoming>, bool on_host,
+                          void* stream);
+  template <class T>
+  exchange begin_typed(std::span<const outgoing_message<T>> outgoing,
+                       std::span<const incoming_message<T>> incoming, bool on_host, void* stream) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    std::vector<detail::cluster::raw_outgoing> out;
+    for (const auto& m : outgoing) out.push_back({m.to, m.data, m.count * sizeof(T)});
+    std::vector<detail::cluster::raw_incoming> in;
+    for (const auto& m : incoming) in.push_back({m.from, m.data, m.count * sizeof(T)});
+    return begin_messages(out, in, on_host, stream);
+  }
 
   std::unique_ptr<detail::cluster::state> state_;
 };

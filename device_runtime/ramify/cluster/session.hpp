@@ -31,11 +31,15 @@ class mpi_session {
   /// has handled the failure, and the destructor calls MPI_Finalize() in spite of it.
   void set_failure_status(int status) { failure_status_ = status; }
 
+  /// Returns the rank of this process among all.
+  [[nodiscard]] int rank() const { return rank_; }
+
   /// Returns whether mpirun, mpiexec or srun has started this process. Does not initialize MPI.
   [[nodiscard]] static bool is_launched();
 
  private:
   bool owns_ = false;
+  int rank_ = 0;
   int failure_status_ = 1;
   int exceptions_;  ///< std::uncaught_exceptions() at construction
 };

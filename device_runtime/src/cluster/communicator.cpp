@@ -289,7 +289,7 @@ void communicator::gather_bytes(const void* mine, std::span<const std::uint64_t>
     if (bytes > 0) in.push_back({static_cast<int>(r), place, bytes});
     place += bytes;
   }
-  messages_in_flight(s, out, in, false, stream, call).end();
+  messages_in_flight(s, out, in, false, s.device.get(), stream, call).end();
 }
 
 void communicator::gather_values(const void* value, void* all, std::size_t bytes) {
@@ -346,7 +346,7 @@ void communicator::all_to_all_bytes(const void* from, std::span<const std::uint6
     }
   }
   // 3. All at once.
-  messages_in_flight(s, out, in, false, stream, "all_to_all_v").end();
+  messages_in_flight(s, out, in, false, s.device.get(), stream, "all_to_all_v").end();
 }
 
 std::vector<std::uint64_t> communicator::all_to_all(std::span<const std::uint64_t> numbers) {
@@ -360,11 +360,14 @@ std::vector<std::uint64_t> communicator::all_to_all(std::span<const std::uint64_
 }
 
 exchange communicator::begin_messages(std::span<const raw_outgoing> out,
-                                      std::span<const raw_incoming> in, void* stream) {
-  const timed_call timed(*state_);
-  state_->require_intact();
+                                      std::span<const raw_incoming> in, bool on_host,
+                                      void* stream) {
+  state& s = *state_;
+  const timed_call timed(s);
+  s.require_intact();
   return exchange(std::make_unique<messages_in_flight>(
-      *state_, out, in, state_->options.check_calls, stream, "begin_exchange"));
+      s, out, in, s.options.check_calls, on_host ? nullptr : s.device.get(), stream,
+      on_host ? "begin_host_exchange" : "begin_exchange"));
 }
 
 // ---- report ----

@@ -40,17 +40,17 @@ void check_arguments(std::span<const Message> messages, int size, const char* ca
 }  // namespace
 
 messages_in_flight::messages_in_flight(state& s, std::span<const raw_outgoing> out,
-                                       std::span<const raw_incoming> in, bool headers, void* stream,
-                                       const char* call)
+                                       std::span<const raw_incoming> in, bool headers,
+                                       device_channel* channel, void* stream, const char* call)
     : state_(&s), call_(call) {
   check_arguments(out, s.size, call);
   check_arguments(in, s.size, call);
-  if (s.device != nullptr) {
+  if (channel != nullptr) {
     for (const auto& m : out) {
-      if (m.bytes > 0) s.device->check_access(m.data, call);
+      if (m.bytes > 0) channel->check_access(m.data, call);
     }
     for (const auto& m : in) {
-      if (m.bytes > 0) s.device->check_access(m.data, call);
+      if (m.bytes > 0) channel->check_access(m.data, call);
     }
   }
   for (const auto& m : out) s.bytes_sent += m.peer != s.rank ? m.bytes : 0;
@@ -61,7 +61,7 @@ messages_in_flight::messages_in_flight(state& s, std::span<const raw_outgoing> o
   for (const auto& m : in) incoming_.push_back({m, next_tag(s.messages_from, m.peer)});
   try {
     if (headers) start_headers(out, tags);
-    if (s.device == nullptr) {
+    if (channel == nullptr) {
       copy_own(out, in);
       // A message that is longer than its receive must not be received, so with headers the
       // receives begin when the sizes are known.
@@ -70,7 +70,7 @@ messages_in_flight::messages_in_flight(state& s, std::span<const raw_outgoing> o
     } else {
       incoming_.clear();
       wait_for_headers();
-      on_device_ = s.on_device([&] { return s.device->messages(out, in, stream); });
+      on_device_ = s.on_device([&] { return channel->messages(out, in, stream); });
       s.wait_on_device(*on_device_, false);
     }
   } catch (...) {

@@ -24,10 +24,12 @@ mpi_session::mpi_session() : exceptions_(std::uncaught_exceptions()) {
   }
   int is_initialized = 0;
   MPI_Initialized(&is_initialized);
-  if (is_initialized != 0) return;
-  int granted = 0;
-  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &granted);
-  owns_ = true;
+  if (is_initialized == 0) {
+    int granted = 0;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &granted);
+    owns_ = true;
+  }
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
 }
 
 mpi_session::~mpi_session() {

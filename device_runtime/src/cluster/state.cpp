@@ -52,7 +52,7 @@ void polling_pause::operator()() const {
   if (waited < 1ms) {
     std::this_thread::yield();
   } else {
-    std::this_thread::sleep_for(waited < 10ms ? 50us : 200us);
+    std::this_thread::sleep_for(waited < 10ms ? 50us : waited < 100ms ? 200us : 1000us);
   }
 }
 

@@ -78,9 +78,10 @@ class state;
 /// The messages of an exchange, between its begin and its end.
 class messages_in_flight {
  public:
-  /// Starts the messages. With `headers` each has a message of its own with its size.
+  /// Starts the messages. With `headers` each has a message of its own with its size. `channel` is
+  /// that of the state, or null for messages in host memory.
   messages_in_flight(state&, std::span<const raw_outgoing>, std::span<const raw_incoming>,
-                     bool headers, void* stream, const char* call);
+                     bool headers, device_channel* channel, void* stream, const char* call);
   ~messages_in_flight();
   messages_in_flight(const messages_in_flight&) = delete;
   messages_in_flight& operator=(const messages_in_flight&) = delete;

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Sorts the elements of all ranks of a communicator, for CUDA code.
+///
+///     rank 0   keys <-- [8, 6, 7, 5]        rank 1   keys <-- [3, 0, 9]
+///     ramify::distributed_sort(comm, keys);
+///     rank 0   keys --> [0, 3, 5]           rank 1   keys --> [6, 7, 8, 9]
+///
+/// Keys, values   A device_buffer on each rank, also an empty one. The sort replaces it by the
+///                rank's part, which may have another size: within about 5 % of the mean, or equal
+///                up to one element (distributed_sort_config::parts). Types as for quicksort().
+/// Order          Any strict weak order, as for quicksort(): the keys of rank 0 come first. The
+///                default orders NaN after all numbers. The sort is not stable.
+/// Algorithm      Sample sort: each rank sorts its elements (quicksort), takes regular samples, and
+///                sends each other rank its part. Equal keys are divided, too. The keys are sent
+///                once; with equal parts, about 5 % of them a second time.
+/// Scratch        Memory for the elements of the rank's part, in addition to that of quicksort(),
+///                and 20 ranks^2 samples on each rank.
+/// Collective     All ranks must call the function with the same configuration. It runs in
+///                communicator::run(): if a rank throws, all do.
+/// Waits          The functions return when the rank's part is complete.
+/// Errors         std::invalid_argument for a bad argument or another backend than that of the
+///                communicator; else cluster_error, after which the buffers are unspecified.
+/// Complexity     O(n/ranks log n) comparisons on each rank if all ranks have equally many
+///                elements, and O(ranks^3 log ranks) for the splitters.
+/// Link           ramify::cluster
+
+#include <ramify/runtime/requirements.hpp>
+
+#include <ramify/cluster/communicator.hpp>
+#include <ramify/distributed_sort/config.hpp>
+#include <ramify/distributed_sort/parts.cuh>
+#include <ramify/quicksort.cuh>
+#include <ramify/runtime/buffer.cuh>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// Sorts the keys of all ranks and moves each value with its key. Collective.
+///
+/// \param keys, values  the elements of this rank, equally many of both; on return its part
+/// \param compare  returns whether its first argument must come before its second
+/// \throws std::invalid_argument, cluster_error
+template <class Key, class Value, class Compare = ascending>
+distributed_sort_report distributed_sort_pairs(communicator& comm, device_buffer<Key>& keys,
+                                               device_buffer<Value>& values, Compare compare = {},
+                                               cudaStream_t stream = nullptr,
+                                               const distributed_sort_config& config = {}) {
+  namespace family = detail::distributed_sort;
+  validate(config);
+  family::check_backend(comm);
+  using elements = family::rank_elements<Key, Value>;
+  const auto local_sort = [&](elements& mine) {
+    if constexpr (elements::has_values) {
+      return quicksort_pairs(mine.keys.data(), mine.values.data(), mine.size(), compare, stream,
+                             config.sort);
+    } else {
+      return quicksort(mine.keys.data(), mine.size(), compare, stream, config.sort);
+    }
+  };
+  distributed_sort_report report;
+  comm.run([&] {
+    if (elements::has_values && keys.size() != values.size()) {
+      throw std::invalid_argument("distributed_sort_pairs: " + std::to_string(keys.size()) +
+                                  " keys, but " + std::to_string(values.size()) + " values");
+    }
+    elements mine{std::move(keys), std::move(values)};
+    family::sort_run<Key, Value, Compare, decltype(local_sort)> run(comm, compare, stream, config,
+                                                                    local_sort);
+    report = run.sort(mine);
+    keys = std::move(mine.keys);
+    values = std::move(mine.values);
+  });
+  return report;
+}
+
+/// Sorts the keys of all ranks. Collective; see distributed_sort_pairs().
+/// \throws std::invalid_argument, cluster_error
+template <class Key, class Compare = ascending>
+distributed_sort_report distributed_sort(communicator& comm, device_buffer<Key>& keys,
+                                         Compare compare = {}, cudaStream_t stream = nullptr,
+                                         const distributed_sort_config& config = {}) {
+  device_buffer<no_value> none;
+  return distributed_sort_pairs(comm, keys, none, compare, stream, config);
+}
+
+}  // namespace ramify::inline RAMIFY_BUILD

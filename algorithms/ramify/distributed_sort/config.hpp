@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Configuration and report of the distributed sort; plain C++.
+
+#include <cstdint>
+#include <ostream>
+#include <ramify/quicksort/config.hpp>
+#include <ramify/runtime/report.hpp>
+#include <string_view>
+
+namespace ramify {
+
+/// The sizes of the parts that the ranks get.
+enum class sorted_parts {
+  sampled,  ///< within about 5 % of the mean, as the sample gives them
+  equal,    ///< equal up to one element, by a second exchange of few elements
+};
+
+[[nodiscard]] constexpr std::string_view to_string(sorted_parts p) {
+  return choice_name(p, {"sampled", "equal"});
+}
+
+/// Configuration of a distributed sort. It must be the same on all ranks.
+struct distributed_sort_config {
+  quicksort_config sort;  ///< of the sorts on each rank
+  sorted_parts parts = sorted_parts::sampled;
+};
+
+/// Checks a configuration. \throws std::invalid_argument naming the field and its range
+inline void validate(const distributed_sort_config& config) {
+  validate(config.sort);
+  check_enumerator(config.parts, "distributed_sort_config.parts");
+}
+
+/// What a distributed sort did. The fields of quicksort_report are those of both sorts of this
+/// rank, but `keys` counts the keys of all ranks.
+struct distributed_sort_report : quicksort_report {
+  std::uint64_t first_key = 0;  ///< position of this rank's first key in the order of all keys
+  std::uint64_t part_keys = 0;  ///< keys of this rank after the sort
+  double part_imbalance = 1;    ///< the largest part over the mean of all ranks
+};
+
+/// Prints one line "name: value" for each field.
+inline std::ostream& operator<<(std::ostream& out, const distributed_sort_report& r) {
+  return out << static_cast<const quicksort_report&>(r) << "first key of this rank: " << r.first_key
+             << "\nkeys of this rank: " << r.part_keys
+             << "\nlargest part over the mean: " << r.part_imbalance << '\n';
+}
+
+}  // namespace ramify

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The host side of a distributed sort: sort, choose splitters, exchange, sort again.
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <ramify/cluster/communicator.hpp>
+#include <ramify/distributed_sort/config.hpp>
+#include <ramify/distributed_sort/splitters.cuh>
+#include <ramify/quicksort/tuning.cuh>
+#include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/launch_each.cuh>
+#include <ramify/runtime/phase_range.cuh>
+#include <ramify/runtime/staging.cuh>
+#include <ramify/runtime/trace_recorder.cuh>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace ramify::detail::distributed_sort::inline RAMIFY_BUILD {
+
+/// A part of the largest rank may be 1/20 longer than the mean: each of the two splitters of a part
+/// may be ranks * stride / 2 elements off, so the stride is n / (20 ranks^2).
+inline constexpr std::uint64_t samples_per_rank_and_part = 20;
+
+/// The elements of this rank in device memory.
+template <class Key, class Value>
+struct rank_elements {
+  static constexpr bool has_values = !std::is_same_v<Value, no_value>;
+
+  device_buffer<Key> keys;
+  device_buffer<Value> values;  ///< empty if there are none
+
+  [[nodiscard]] std::uint64_t size() const { return keys.size(); }
+  [[nodiscard]] static rank_elements make(std::uint64_t n, cudaStream_t stream) {
+    return {device_buffer<Key>(n, stream), device_buffer<Value>(has_values ? n : 0, stream)};
+  }
+};
+
+/// A distributed sort on one rank. `local_sort(elements)` sorts elements of this rank and returns
+/// the report.
+template <class Key, class Value, class Compare, class LocalSort>
+class sort_run {
+  using elements = rank_elements<Key, Value>;
+
+ public:
+  sort_run(communicator& comm, Compare compare, cudaStream_t stream,
+           const distributed_sort_config& config, const LocalSort& local_sort)
+      : comm_(comm),
+        compare_(compare),
+        stream_(stream),
+        config_(config),
+        local_sort_(local_sort),
+        ranks_(static_cast<unsigned>(comm.size())),
+        rank_(static_cast<unsigned>(comm.rank())) {}
+
+  /// Sorts the elements of all ranks; `mine` becomes the part of this rank. Collective.
+  [[nodiscard]] distributed_sort_report sort(elements& mine) {
+    // 1. Sort the elements of each rank.
+    distributed_sort_report report;
+    static_cast<quicksort_report&>(report) = local_sort_(mine);
+    std::vector<std::uint64_t> sizes = comm_.all_gather(mine.size());
+    const std::uint64_t n = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
+    report.keys = n;
+    if (ranks_ > 1 && n > 0) {
+      // 2. Choose splitters, and find them among the elements of each rank.
+      const std::vector<std::uint64_t> counts = choose_parts(mine, sizes, n);
+      // 3. Send each part to its rank.
+      redistribute(mine, counts);
+      // 4. Sort the sorted runs that have come from the ranks.
+      const quicksort_report second = local_sort_(mine);
+      add_part(report, second);
+      report.merge_sorted_segments += second.merge_sorted_segments;
+      // 5. Move the ends of the parts.
+      sizes = comm_.all_gather(mine.size());
+      if (config_.parts == sorted_parts::equal) {
+        redistribute(mine, counts_of_equal_parts(sizes, n));
+        sizes = comm_.all_gather(mine.size());
+      }
+    }
+    report.part_keys = mine.size();
+    report.first_key = std::accumulate(sizes.begin(), sizes.begin() + rank_, std::uint64_t{0});
+    if (n > 0) {
+      report.part_imbalance =
+          static_cast<double>(std::ranges::max(sizes)) * ranks_ / static_cast<double>(n);
+    }
+    return report;
+  }
+
+ private:
+  /// Returns the number of elements that this rank sends to each rank.
+  [[nodiscard]] std::vector<std::uint64_t> choose_parts(const elements& mine,
+                                                        const std::vector<std::uint64_t>& sizes,
+                                                        std::uint64_t n) {
+    const phase_range range("distributed sort: splitters");
+    // 1. The samples of all ranks.
+    const std::uint64_t wanted = samples_per_rank_and_part * ranks_ * ranks_;
+    const std::uint64_t stride = std::max(n / wanted, std::uint64_t{1});
+    std::vector<std::uint64_t> counts(ranks_);
+    std::vector<std::uint64_t> begins(ranks_ + 1);
+    for (unsigned r = 0; r < ranks_; ++r) {
+      counts[r] = sample_count(sizes[r], stride);
+      begins[r + 1] = begins[r] + counts[r];
+    }
+    const std::uint64_t count = begins.back();
+    trace_recorder recorder(config_.sort.trace, stream_);
+    const device_buffer<Key> own(counts[rank_], stream_);
+    if (counts[rank_] > 0) {
+      launch_each(take_samples<Key>, counts[rank_], stream_, "taking samples", mine.keys.data(),
+                  stride, counts[rank_], own.data(), recorder.ticket());
+    }
+    const device_buffer<Key> all(count, stream_);
+    comm_.all_gather_v(own.data(), counts, all.data(), stream_);
+    // 2. The splitters, and their places among the elements of this rank.
+    const device_buffer<std::uint64_t> device_begins(begins.size(), stream_);
+    copy_to_device(device_begins.data(), begins.data(), begins.size() * sizeof begins[0], stream_);
+    const sample_runs<Key> runs{all.data(), device_begins.data(), ranks_, stride};
+    const std::uint64_t splitter_count = ranks_ - 1;
+    const device_buffer<std::uint64_t> splitters(splitter_count, stream_);
+    const device_buffer<std::uint64_t> bounds(splitter_count, stream_);
+    launch_each(choose_splitters<Key, Compare>, count, stream_, "choosing splitters", runs, count,
+                compare_, splitters.data(), recorder.ticket());
+    launch_each(find_bounds<Key, Compare>, splitter_count, stream_, "finding splitters",
+                mine.keys.data(), mine.size(), rank_, runs, splitters.data(), splitter_count,
+                compare_, bounds.data(), recorder.ticket());
+    std::vector<std::uint64_t> ends(ranks_, mine.size());
+    copy_to_host(ends.data(), bounds.data(), splitter_count * sizeof ends[0], stream_);
+    check(cudaStreamSynchronize(stream_), "waiting for splitters");
+    recorder.read();
+    std::adjacent_difference(ends.begin(), ends.end(), ends.begin());
+    return ends;
+  }
+
+  /// Returns the number of elements that this rank sends to each rank, so that rank r gets those at
+  /// the positions [n * r / ranks, n * (r + 1) / ranks) of the sorted order.
+  [[nodiscard]] std::vector<std::uint64_t> counts_of_equal_parts(
+      const std::vector<std::uint64_t>& sizes, std::uint64_t n) const {
+    const std::uint64_t begin =
+        std::accumulate(sizes.begin(), sizes.begin() + rank_, std::uint64_t{0});
+    const std::uint64_t end = begin + sizes[rank_];
+    const auto begin_of = [&](std::uint64_t part) {
+      return n / ranks_ * part + std::min<std::uint64_t>(n % ranks_, part);
+    };
+    std::vector<std::uint64_t> counts(ranks_);
+    for (unsigned r = 0; r < ranks_; ++r) {
+      counts[r] = std::clamp(begin_of(r + 1), begin, end) - std::clamp(begin_of(r), begin, end);
+    }
+    return counts;
+  }
+
+  /// Sends the first counts[0] elements to rank 0, the next counts[1] to rank 1, and so on.
+  void redistribute(elements& mine, const std::vector<std::uint64_t>& counts) {
+    const phase_range range("distributed sort: exchange");
+    const std::vector<std::uint64_t> received = comm_.all_to_all(counts);
+    const std::uint64_t n = std::accumulate(received.begin(), received.end(), std::uint64_t{0});
+    elements next = elements::make(n, stream_);
+    comm_.all_to_all_v(mine.keys.data(), counts, next.keys.data(), received, stream_);
+    if constexpr (elements::has_values) {
+      comm_.all_to_all_v(mine.values.data(), counts, next.values.data(), received, stream_);
+    }
+    mine = std::move(next);
+  }
+
+  communicator& comm_;
+  Compare compare_;
+  cudaStream_t stream_;
+  const distributed_sort_config& config_;
+  const LocalSort& local_sort_;
+  unsigned ranks_, rank_;
+};
+
+/// Checks that the kernels of this build run where the ranks' memory is.
+/// \throws std::invalid_argument
+inline void check_backend(const communicator& comm) {
+  constexpr backend here = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;
+  if (comm.backend() == here) return;
+  throw std::invalid_argument("distributed_sort: the backend of the communicator is " +
+                              std::string(to_string(comm.backend())) +
+                              ", but these kernels run on " + std::string(to_string(here)));
+}
+
+}  // namespace ramify::detail::distributed_sort::inline RAMIFY_BUILD

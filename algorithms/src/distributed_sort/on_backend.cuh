@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The facade's distributed sort on the backend that this compiler builds for. The sorts on each
+/// rank are those of the facade's quicksort, which are not instantiated here.
+
+#include <ramify/distributed_sort/parts.cuh>
+#include <type_traits>
+
+#include "distributed_sort/on_backend.hpp"
+#include "facade/device_arrays.cuh"
+#include "quicksort/on_backend.cuh"
+
+namespace ramify::detail::distributed_sort::inline RAMIFY_BUILD {
+
+/// The order of held keys, as quicksort_on() sorts them.
+template <class Held>
+struct held_order {
+  decltype(quicksort::order_of(static_cast<const Held*>(nullptr), quicksort::number_kind{},
+                               false)) order;
+
+  __host__ __device__ bool operator()(Held a, Held b) const {
+    if constexpr (std::is_floating_point_v<Held>) {
+      return order(a, b);
+    } else {
+      return order.encode(a) < order.encode(b);
+    }
+  }
+};
+
+}  // namespace ramify::detail::distributed_sort::inline RAMIFY_BUILD
+
+namespace ramify::detail::facade {
+
+template <build where, class Held, class Value>
+distributed_sort_report distributed_sort_on(communicator& comm,
+                                            distributed_sort::rank_vectors& vectors,
+                                            const distributed_sort_options& options) {
+  static_assert(where == this_build);
+  namespace family = ramify::detail::distributed_sort;
+  using moved = std::conditional_t<std::is_void_v<Value>, no_value, Value>;
+  using elements = family::rank_elements<Held, moved>;
+  const quicksort::number_array keys = vectors.keys();
+  facade_call call(options.pending_launches);
+  // 1. The elements of this rank on the device.
+  const std::size_t n = vectors.size();
+  auto mine = elements::make(n, call.stream());
+  call.copy_in(mine.keys.data(), keys.data, n * sizeof(Held));
+  if constexpr (elements::has_values) {
+    call.copy_in(mine.values.data(), vectors.values(), n * sizeof(moved));
+  }
+  // 2. The sort. The facade's quicksort has a stream of its own.
+  distributed_sort_options local_options = options;
+  local_options.pending_launches = 0;  // `call` has set the limit
+  const auto local_sort = [&](elements& part) {
+    check(cudaStreamSynchronize(call.stream()), "waiting for the elements of this rank");
+    return quicksort_on<where, Held, Value>(part.keys.data(), keys.kind, part.values.data(),
+                                            part.size(), local_options);
+  };
+  const family::held_order<Held> order{
+      quicksort::order_of(static_cast<const Held*>(nullptr), keys.kind, options.descending)};
+  const distributed_sort_config config{options, options.parts};
+  family::sort_run<Held, moved, family::held_order<Held>, decltype(local_sort)> run(
+      comm, order, call.stream(), config, local_sort);
+  distributed_sort_report report = run.sort(mine);
+  // 3. The part of this rank. All ranks have sorted theirs.
+  vectors.resize(mine.size());
+  call.copy_out(vectors.keys().data, mine.keys.data(), mine.size() * sizeof(Held));
+  if constexpr (elements::has_values) {
+    call.copy_out(vectors.values(), mine.values.data(), mine.size() * sizeof(moved));
+  }
+  static_cast<run_times&>(report) = call.finish();
+  return report;
+}
+
+}  // namespace ramify::detail::facade
+
+// The quicksort family instantiates quicksort_on().
+#define RAMIFY_SORT_HELD(Held)                                                           \
+  extern template quicksort_report quicksort_on<this_build>(                             \
+      Held*, number_kind, void*, std::size_t, const quicksort_options&);                 \
+  extern template quicksort_report quicksort_on<this_build>(                             \
+      Held*, number_kind, std::uint64_t*, std::size_t, const quicksort_options&);        \
+  template distributed_sort_report distributed_sort_on<this_build, Held, void>(          \
+      communicator&, distributed_sort::rank_vectors&, const distributed_sort_options&);  \
+  template distributed_sort_report distributed_sort_on<this_build, Held, std::uint64_t>( \
+      communicator&, distributed_sort::rank_vectors&, const distributed_sort_options&);
+
+namespace ramify::detail::facade {
+RAMIFY_SORT_HELD(std::uint32_t)
+RAMIFY_SORT_HELD(std::uint64_t)
+RAMIFY_SORT_HELD(double)
+}  // namespace ramify::detail::facade
+#undef RAMIFY_SORT_HELD

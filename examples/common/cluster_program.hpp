@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Programs that mpirun starts as several processes: one of them prints, and reads and writes files
+/// that cannot be divided.
+
+#include <cstddef>
+#include <functional>
+#include <ramify/cluster/communicator.hpp>
+
+#include "number_file.hpp"
+
+namespace common {
+
+/// Sends standard output and standard error of this process to /dev/null, unless it is rank 0.
+class rank_output {
+ public:
+  explicit rank_output(int rank);
+  ~rank_output();
+  rank_output(const rank_output&) = delete;
+  rank_output& operator=(const rank_output&) = delete;
+
+  /// Moves standard error to this rank, which reports the error of the program.
+  void report_errors_of(int failed_rank);
+
+ private:
+  int rank_;
+  int standard_error_ = -1;  ///< a copy of the file, if it is silent
+};
+
+/// Calls body() in comm.run(). If a rank throws, its exception is thrown on that rank, with "rank 3: "
+/// before its message, and only that rank can print. The other ranks throw cluster_error.
+void run_on_ranks(ramify::communicator& comm, rank_output& output,
+                  const std::function<void()>& body);
+
+/// Calls use(part) on rank 0 for the numbers of each rank, in their order. Collective.
+void use_in_turns(ramify::communicator& comm, const numbers& mine, bool pairs,
+                  const std::function<void(const numbers&)>& use);
+
+/// Gives all ranks the type of the keys of rank 0. Collective.
+void agree_on_type(ramify::communicator& comm, numbers& mine);
+
+}  // namespace common
