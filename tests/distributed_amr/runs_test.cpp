@@ -179,6 +179,8 @@ BOOST_AUTO_TEST_CASE(a_uniform_mesh_has_the_same_bits_on_any_number_of_ranks) {
     setting s = moving<gas>(subcycle);
     s.config.mesh.max_level = 0;
     compare<gas>(s, 3, {2, 7});
+    s.config.mesh.roots = {2, 2, 1};  // three ranks have no block
+    compare<gas>(s, 2, {7});
     s = moving<scalar>(subcycle);
     s.config.mesh.max_level = 0;
     compare<scalar>(s, 3, {3});

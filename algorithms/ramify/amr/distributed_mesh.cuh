@@ -22,6 +22,7 @@
 #include <memory>
 #include <ramify/amr/device_mesh.cuh>
 #include <ramify/amr/leaf_exchange.cuh>
+#include <ramify/amr/part_lists.cuh>
 #include <ramify/amr/part_plan.cuh>
 #include <ramify/amr/region_exchange.cuh>
 #include <ramify/amr/value_slots.hpp>
@@ -99,7 +100,7 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
     prepare(now, grids);
     const bool by_own_lists = now.next == phase::step || now.next == phase::average_down;
     run_state due = now;
-    if (by_own_lists) due.mesh = own_mesh();
+    if (by_own_lists) due.mesh = own_blocks(now.mesh, plan_);
     const view_type view = by_own_lists ? own_view() : linked(this->view());
     if (now.next == phase::step) {
       launch_steps<false>(view, due.mesh, due.clock.batch, grids);
@@ -110,7 +111,7 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
 
   void combine_rates(grids_type& grids) override {
     const view_type view = own_view();
-    grids(pack_rates<view_type>, {1, 1}, view, leaf_numbers_.data(), numbers_.data());
+    grids(pack_rates<view_type>, {1, 1}, view, lists_.leaf_numbers.data(), numbers_.data());
     exchange_.wait_for_grids();
     ranks_->all_reduce(numbers_.data(), numbers_.size(), reduction::max, this->stream());
     grids(unpack_rates<view_type>, {1, 1}, view, numbers_.data());
@@ -118,12 +119,12 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
 
   [[nodiscard]] stage_blocks begin_stage(grids_type& grids, int stage, int level) override {
     const bool all = level == all_levels;
-    in_stage_ = all ? &halo_ : &same_level_[std::size_t(level)];
+    in_stage_ = all ? &lists_.halo : &lists_.same_level[std::size_t(level)];
     const view_type view = linked(this->view());
     stage_layers_ = {stage == 0 ? view.u_new : view.u_stage};
     exchange_.begin(grids, view, stage_layers_, *in_stage_);
     const stage_range& range = plan_.stages[all ? 0 : std::size_t(level)];
-    return {stage_nodes_.data() + range.begin, range.interior, range.count};
+    return {lists_.stage_nodes.data() + range.begin, range.interior, range.count};
   }
   void end_stage(grids_type& grids) override {
     exchange_.end(grids, linked(this->view()), stage_layers_, *in_stage_);
@@ -131,14 +132,14 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
 
   void share_level(grids_type& grids, int level) override {
     const view_type view = linked(this->view());
-    exchange_.run(grids, view, layers{view.u_new, view.u_old, 2}, finer_[std::size_t(level)]);
+    exchange_.run(grids, view, layers{view.u_new, view.u_old, 2}, lists_.finer[std::size_t(level)]);
   }
   void share_flux_registers(grids_type& grids, int level) override {
     exchange_.run(grids, linked(this->view()), registers{},
-                  registers_[level == all_levels ? 0 : std::size_t(level)]);
+                  lists_.registers[level == all_levels ? 0 : std::size_t(level)]);
   }
   void share_children(grids_type& grids, int level) override {
-    exchange_.run(grids, linked(this->view()), blocks{}, children_[std::size_t(level)]);
+    exchange_.run(grids, linked(this->view()), blocks{}, lists_.children[std::size_t(level)]);
   }
 
   void combine_tags(grids_type& grids) override {
@@ -207,29 +208,14 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
     static_cast<runtime::chain_link&>(view) = link_;
     return view;
   }
-  /// Returns the view whose lists have the blocks of this rank alone.
-  [[nodiscard]] view_type own_view() const {
-    view_type view = linked(this->view());
-    view.lists.leaves = leaves_.data();
-    view.lists.nodes = nodes_.data();
-    view.lists.interface_nodes = interface_nodes_.data();
-    return view;
-  }
-  /// Returns the sizes of these lists.
-  [[nodiscard]] mesh_state own_mesh() const {
-    mesh_state mesh = now_.mesh;
-    mesh.leaves = unsigned(plan_.leaves.size());
-    mesh.interface_nodes = unsigned(plan_.interface_nodes.size());
-    std::ranges::copy(plan_.level_begin, mesh.level_begin);
-    return mesh;
-  }
+  [[nodiscard]] view_type own_view() const { return lists_.own_blocks(linked(this->view())); }
 
   void prepare(const run_state& now, grids_type& grids) {
     switch (now.next) {
       case phase::tag: {
         if (now.regrid.building) redistribute(now, grids);
         const view_type view = linked(this->view());
-        exchange_.run(grids, view, layers{view.u_new}, halo_);
+        exchange_.run(grids, view, layers{view.u_new}, lists_.halo);
         break;
       }
       case phase::refine: place_children(now); break;
@@ -344,26 +330,7 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
     this->view().finest = plan_.finest;
     this->view().has_interface = plan_.has_interface;
     exchange_.end(grids, linked(this->view()), blocks{}, moved);
-    write_lists();
-  }
-
-  /// Writes the lists of the plan to the device.
-  void write_lists() {
-    const auto put = [&](const std::vector<region_lists>& lists) {
-      std::vector<region_messages> messages;
-      for (const region_lists& one : lists) messages.emplace_back(one, this->stream());
-      return messages;
-    };
-    leaves_ = to_device(plan_.leaves, this->stream());
-    leaf_numbers_ = to_device(plan_.leaf_numbers, this->stream());
-    nodes_ = to_device(plan_.nodes, this->stream());
-    interface_nodes_ = to_device(plan_.interface_nodes, this->stream());
-    stage_nodes_ = to_device(plan_.stage_nodes, this->stream());
-    halo_ = region_messages(plan_.halo, this->stream());
-    same_level_ = put(plan_.same_level);
-    finer_ = put(plan_.finer);
-    registers_ = put(plan_.registers);
-    children_ = put(plan_.children);
+    lists_ = part_lists(plan_, this->stream());
   }
 
   communicator* ranks_;
@@ -380,11 +347,7 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
   const region_messages* in_stage_ = nullptr;
   layers stage_layers_{};
 
-  // The lists of the plan in device memory.
-  device_buffer<int> leaves_, nodes_, interface_nodes_, stage_nodes_;
-  device_buffer<unsigned> leaf_numbers_;
-  region_messages halo_;
-  std::vector<region_messages> same_level_, finer_, registers_, children_;
+  part_lists lists_;
   device_buffer<unsigned long long> numbers_;
   device_buffer<unsigned> words_;
 };
