@@ -9,9 +9,10 @@
 ///     mpi_session session;
 ///     communicator ranks;
 ///     ranks.run([&] {
-///       distributed_amr_run run(ranks, gas{}, gradient_criterion<gas>{}, sod<double, 2>{}, config);
+///       distributed_amr_run run(ranks, gas{}, gradient_criterion<gas>{}, sod<double, 2>{},
+///                               config, stream);
 ///       run.advance_to(0.2);
-///       const mesh_snapshot mesh = run.snapshot();      // the values are on rank 0
+///       const mesh_snapshot mesh = run.snapshot();  // the values are on rank 0
 ///     });
 ///
 /// Each rank has the tree of all blocks, about 100 bytes a node, and the values of its own blocks

@@ -87,7 +87,7 @@ void on_ranks(int size, const std::function<void(communicator&)>& work) {
   if (takes_part) {
     try {
       communicator ranks = ramify::communicator_of(some, {.backend = ramify::backend::cpu});
-      ranks.run([&] { work(ranks); });
+      work(ranks);
     } catch (const std::exception& e) {  // the other ranks wait below
       BOOST_ERROR(e.what());
     }
@@ -300,10 +300,32 @@ BOOST_AUTO_TEST_CASE(options_that_need_launches_by_kernels_are_refused) {
     expect([](setting& s) { s.config.flat_loop = ramify::flat_loop::graph; },
            "amr_config.flat_loop is graph; it must be automatic or host");
     expect([](setting& s) { s.config.step.cfl = 2; }, "amr_step_config.cfl");
+    setting on_gpu = moving<gas>(false);
+    on_gpu.config.backend = ramify::backend::cuda;
+    BOOST_CHECK_EXCEPTION(start<gas>(ranks, on_gpu), ramify::unavailable,
+                          names("compiled for the backend cpu"));
     auto run = start<gas>(ranks, moving<gas>(false));
     BOOST_CHECK_EXCEPTION(run.advance(1, std::nan("")), std::invalid_argument, names("stop_time"));
     run.advance_to(0.001);
     BOOST_TEST(run.time() == 0.001);
+  });
+}
+
+// The other ranks are exchanging values when rank 1 throws.
+BOOST_AUTO_TEST_CASE(an_exception_on_one_rank_ends_the_run_on_all) {
+  std::string found;
+  on_ranks(3, [&](communicator& all) {
+    try {
+      all.run([&] {
+        auto run = start<gas>(all, moving<gas>(false));
+        if (all.rank() == 1) throw std::runtime_error("no more patience");
+        run.advance(1000);
+      });
+    } catch (const ramify::cluster_error& e) {
+      found = e.what();
+      BOOST_TEST(e.rank() == 1);
+    }
+    BOOST_TEST(found.find("no more patience") != std::string::npos);
   });
 }
 
@@ -334,7 +356,7 @@ BOOST_AUTO_TEST_CASE(an_invalid_cell_is_named_on_all_ranks) {
 
 BOOST_AUTO_TEST_CASE(a_full_mesh_ends_the_run_on_all_ranks_and_its_state_is_that_before) {
   setting s = moving<gas>(false);
-  // The first mesh has 60 blocks; the next regrids need more.
+  // The next regrids need more than three blocks in addition.
   std::unique_ptr<result> expected;
   amr_state state;
   std::size_t blocks = 0;

@@ -80,7 +80,7 @@ class region_collector {
   std::vector<entry> sent_, received_;
 };
 
-/// Blocks of one level, or of all levels: those that read no values of other ranks, then the others.
+/// Blocks of one level, or of all levels: first those that read no values of other ranks.
 struct stage_range {
   unsigned begin, interior, count;
 };
