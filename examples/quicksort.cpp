@@ -318,7 +318,7 @@ int main_of_rank(int argc, char** argv) {
     ramify::communicator comm(cluster);
     common::run_on_ranks(comm, output, [&] { run_on_ranks(comm, o); });
   });
-  session.set_failure_status(status);
+  if (status != 0) session.fail(status);
   return status;
 }
 

@@ -12,7 +12,8 @@
 ///                rank's part, which may have another size: within about 5 % of the mean, or equal
 ///                up to one element (distributed_sort_config::parts). Types as for quicksort().
 /// Order          Any strict weak order, as for quicksort(): the keys of rank 0 come first. The
-///                default orders NaN after all numbers. The sort is not stable.
+///                default orders NaN after all numbers. The sort is not stable. If the comparator
+///                is not a strict weak order, the result is some permutation of the input.
 /// Algorithm      Sample sort: each rank sorts its elements (quicksort), takes regular samples, and
 ///                sends each other rank its part. Equal keys are divided, too. The keys are sent
 ///                once; with equal parts, about 5 % of them a second time.

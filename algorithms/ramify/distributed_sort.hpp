@@ -49,6 +49,8 @@ class rank_vectors {
   [[nodiscard]] virtual quicksort::number_array keys() = 0;
   [[nodiscard]] virtual std::uint64_t* values() = 0;  ///< null if there are none
   [[nodiscard]] virtual std::size_t size() const = 0;
+  /// \throws std::invalid_argument if there is not one value for each key
+  virtual void check_values() const = 0;
   virtual void resize(std::size_t n) = 0;
 };
 
@@ -58,9 +60,16 @@ class typed_vectors final : public rank_vectors {
   typed_vectors(std::vector<Key>& keys, std::vector<std::uint64_t>* values)
       : keys_(&keys), values_(values) {}
 
-  quicksort::number_array keys() override { return quicksort::numbers_of<std::vector<Key>&>(*keys_); }
+  quicksort::number_array keys() override {
+    return quicksort::numbers_of<std::vector<Key>&>(*keys_);
+  }
   std::uint64_t* values() override { return values_ == nullptr ? nullptr : values_->data(); }
   [[nodiscard]] std::size_t size() const override { return keys_->size(); }
+  void check_values() const override {
+    if (values_ == nullptr) return;
+    detail::element_count{"distributed_sort_pairs", keys_->size(), "keys"}.check(values_->size(),
+                                                                                 "values");
+  }
   void resize(std::size_t n) override {
     keys_->resize(n);
     if (values_ != nullptr) values_->resize(n);
@@ -94,8 +103,6 @@ template <quicksort_facade_key Key>
 distributed_sort_report distributed_sort_pairs(communicator& comm, std::vector<Key>& keys,
                                                std::vector<std::uint64_t>& values,
                                                const distributed_sort_options& options = {}) {
-  detail::element_count{"distributed_sort_pairs", keys.size(), "keys"}.check(values.size(),
-                                                                             "values");
   detail::distributed_sort::typed_vectors<Key> vectors(keys, &values);
   return detail::distributed_sort::sort_vectors(comm, vectors, true, options);
 }

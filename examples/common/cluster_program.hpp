@@ -29,8 +29,8 @@ class rank_output {
   int standard_error_ = -1;  ///< a copy of the file, if it is silent
 };
 
-/// Calls body() in comm.run(). If a rank throws, its exception is thrown on that rank, with "rank 3: "
-/// before its message, and only that rank can print. The other ranks throw cluster_error.
+/// Calls body() in comm.run(). If a rank throws, its exception is thrown on that rank, with
+/// "rank 3: " before its message, and only that rank can print. The others throw cluster_error.
 void run_on_ranks(ramify::communicator& comm, rank_output& output,
                   const std::function<void()>& body);
 

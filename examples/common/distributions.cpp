@@ -65,7 +65,7 @@ std::vector<std::uint32_t> make_ranks(distribution d, std::size_t n, std::uint64
     }
   }
   if (d == distribution::almost_sorted && n > 1) {
-    // The swaps may concern any positions. For a part, only the positions that have changed are kept.
+    // The swaps may concern any positions. For a part, only the changed positions are kept.
     std::unordered_map<std::size_t, std::size_t> origins;  // of the number at a position
     const auto origin_of = [&](std::size_t position) -> std::size_t& {
       return origins.try_emplace(position, position).first->second;

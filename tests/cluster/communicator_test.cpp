@@ -225,13 +225,20 @@ BOOST_AUTO_TEST_CASE(reports_count_the_bytes_to_other_ranks) {
 }
 
 BOOST_AUTO_TEST_CASE(imbalance_is_that_of_the_time_outside_of_calls) {
-  communicator comm(in_pieces);
-  if (comm.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(40));
-  comm.barrier();
-  const double imbalance = comm.report().imbalance;
+  // On a busy machine other ranks take time outside of calls, too, so there are several attempts.
+  double imbalance = 1;
+  int ranks = 0;
+  for (int attempt = 1; attempt <= 10 && imbalance <= 1.3; ++attempt) {
+    communicator comm(in_pieces);
+    if (comm.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20 * attempt));
+    comm.barrier();
+    imbalance = comm.report().imbalance;
+    ranks = comm.size();
+    if (ranks == 1) break;
+  }
   // One of n ranks takes almost all of the time.
-  if (comm.size() == 1) BOOST_TEST(imbalance == 1);
-  if (comm.size() > 1) BOOST_TEST(imbalance > 1.3);
+  if (ranks == 1) BOOST_TEST(imbalance == 1);
+  if (ranks > 1) BOOST_TEST(imbalance > 1.3);
 }
 
 BOOST_AUTO_TEST_CASE(a_moved_communicator_works) {

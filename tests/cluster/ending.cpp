@@ -9,8 +9,9 @@
 #include <string>
 #include <thread>
 
-int main(int argc, char** argv) {
-  const std::string how = argc > 1 ? argv[1] : "";
+namespace {
+
+int run(const std::string& how) {
   ramify::mpi_session session;
   session.set_failure_status(3);
   ramify::communicator comm(ramify::cluster_options{.backend = ramify::backend::cpu});
@@ -24,10 +25,23 @@ int main(int argc, char** argv) {
       if (how == "stuck" && comm.rank() == 0) std::this_thread::sleep_for(std::chrono::minutes(2));
       comm.barrier();
     });
+    if (how == "leave" && comm.rank() == 1) throw std::logic_error("rank 1 leaves");
+    comm.barrier();
     if (comm.rank() == 0) std::cout << "complete\n";
     return 0;
   } catch (const ramify::cluster_error& e) {
-    if (comm.rank() == e.rank()) std::cerr << "ending: " << e.what() << '\n';
+    if (comm.rank() == (how == "leave" ? 0 : e.rank())) std::cerr << "ending: " << e.what() << '\n';
     return 3;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc > 1 ? argv[1] : "");
+  } catch (const std::logic_error& e) {
+    std::cerr << e.what() << '\n';
+    return 1;
   }
 }

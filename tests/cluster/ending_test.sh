@@ -20,6 +20,9 @@ end well
 end throw
 [ $status -eq 3 ] || fail "throw: status $status"
 [ "$(grep -c 'ending: rank 1: cannot read input.csv' "$work/err")" -eq 1 ] || fail "throw: the message"
+end leave # by an exception outside of run()
+[ $status -eq 3 ] || fail "leave: status $status"
+grep -q 'ending: rank 1: an exception has left' "$work/err" || fail "leave: the message"
 end kill
 [ $status -ne 0 ] && [ ! -s "$work/out" ] || fail "kill: status $status"
 end stuck

@@ -11,12 +11,12 @@ mkdir -p "$work"
 cd "$work"
 fail() { echo "FAILED: $*"; cat out err; exit 1; }
 
-# ranks <number> <expected status> <arguments...>
+# ranks <number> <expected status, or - for a failure> <arguments...>
 ranks() {
   local n=$1 wanted=$2 status=0
   shift 2
   "$start_ranks" "$n" "$program" --backend cpu "$@" >out 2>err || status=$?
-  [ $status -eq "$wanted" ] || fail "$n ranks: $* ended with status $status instead of $wanted"
+  [ "$wanted" = - ] && [ $status -ne 0 ] || [ $status = "$wanted" ] || fail "$n ranks: $* ended with status $status instead of $wanted"
 }
 # same <number of ranks> <arguments...>: the output of several processes is that of one.
 same() {
@@ -66,6 +66,11 @@ ranks 2 3 --input bad --type u32 --output several
 ranks 2 5 --generate uniform --n 5 --output nowhere/several
 [ "$(grep -c 'quicksort: rank 0: cannot write nowhere/several: no such folder' err)" -eq 1 ] ||
   fail "the message"
+# Ranks with different arguments: a failure of rank 1, and one before the ranks are connected.
+ranks 1 1 --generate uniform --n 99 --output several : \
+  -n 1 "$program" --backend cpu --generate uniform --n 99 --output several --type f64
+[ "$(grep -c '^quicksort: rank 1: calls all_gather_v of' err)" -eq 1 ] || fail "the message"
+ranks 1 - --generate uniform --n 99 --output several : -n 1 "$program" --bogus
 [ ! -e several ] && [ -z "$(ls | grep part || true)" ] || fail "a failed run left a file"
 
 # Without mpirun the program does not initialize MPI, which fails here.

@@ -47,7 +47,7 @@ for readme in README.md CONTRIBUTING.md examples/README.md examples/ladders/READ
           [[ $word != examples/* ]] || [ -f "$root/$word" ] || fail "$readme: no file $word"
         done
         ;;
-      cmake | ctest | g++ | nvcc | seq | head | printf | export) ;;
+      cmake | ctest | g++ | nvcc | mpirun | seq | head | printf | export) ;;
       std::cout | const | limits.*) continue ;; # C++
       *.pvd | 'device_runtime/' | 'algorithms/' | 'benchmarks/') continue ;;
       *) [ -d "$root/${words[0]}" ] || fail "$readme: '${words[0]}' is no program, script or tool" ;;

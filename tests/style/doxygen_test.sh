@@ -9,7 +9,8 @@ mkdir -p "$output"
 cat >"$output/Doxyfile" <<END
 PROJECT_NAME = Ramify
 OUTPUT_DIRECTORY = $output
-INPUT = $root/algorithms/ramify $root/device_runtime/ramify/runtime $root/device_runtime/ramify/cpu
+INPUT = $root/algorithms/ramify $root/device_runtime/ramify/runtime $root/device_runtime/ramify/cpu \\
+  $root/device_runtime/ramify/cluster
 FILE_PATTERNS = *.hpp *.cuh
 EXTENSION_MAPPING = cuh=C++
 RECURSIVE = YES

@@ -122,6 +122,7 @@ class sort_run {
     const std::uint64_t splitter_count = ranks_ - 1;
     const device_buffer<std::uint64_t> splitters(splitter_count, stream_);
     const device_buffer<std::uint64_t> bounds(splitter_count, stream_);
+    clear_memory(splitters.data(), splitter_count, stream_, "clearing splitters");
     launch_each(choose_splitters<Key, Compare>, count, stream_, "choosing splitters", runs, count,
                 compare_, splitters.data(), recorder.ticket());
     launch_each(find_bounds<Key, Compare>, splitter_count, stream_, "finding splitters",
@@ -131,6 +132,9 @@ class sort_run {
     copy_to_host(ends.data(), bounds.data(), splitter_count * sizeof ends[0], stream_);
     check(cudaStreamSynchronize(stream_), "waiting for splitters");
     recorder.read();
+    // The bounds ascend, unless the comparator is not a strict weak order.
+    std::inclusive_scan(ends.begin(), ends.end(), ends.begin(),
+                        [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); });
     std::adjacent_difference(ends.begin(), ends.end(), ends.begin());
     return ends;
   }

@@ -22,6 +22,7 @@ distributed_sort_report sort_vectors(communicator& comm, rank_vectors& vectors, 
   chosen.backend = comm.backend();
   distributed_sort_report report;
   comm.run([&] {
+    vectors.check_values();  // on one rank only, perhaps
     report = facade::on_backend(chosen, [&](auto where) {
       const auto sort_as = [&](auto held) {
         using held_type = decltype(held);

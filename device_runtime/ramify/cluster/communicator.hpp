@@ -24,10 +24,11 @@
 ///           it), and returns when its own work is complete. Only begin_exchange() returns earlier.
 ///           No call leaves work in `stream`.
 /// Calls     Functions marked "collective" must be called by all ranks, in the same order, with the
-///           same arguments where the description says so. cluster_options::check_calls verifies it.
+///           same arguments where the description says so; cluster_options::check_calls verifies
+///           this.
 /// Sizes     Counts have 64 bits; messages may be longer than 2^31 bytes.
 /// Errors    If a rank throws in run(), or a call fails on a rank, all ranks throw cluster_error
-///           with the rank and the cause. No rank waits forever: each wait also polls for errors.
+///           with the rank and the cause. No rank waits forever: each wait polls for errors, too.
 ///           Then the communicator is broken, and each further call throws the same exception. If a
 ///           process ends by a signal, mpirun ends the others.
 /// Waiting   A rank that waits polls for 50 microseconds, then yields its core, and after a
@@ -184,7 +185,8 @@ class communicator {
   /// all ranks throw. \throws cluster_error
   void run(const std::function<void()>& work);
 
-  /// Waits for the work in `stream`, while it polls for errors of other ranks. \throws cluster_error
+  /// Waits for the work in `stream`, while it polls for errors of other ranks.
+  /// \throws cluster_error
   void synchronize(void* stream = nullptr);
 
   /// Returns on no rank before all ranks have called it. Collective. \throws cluster_error

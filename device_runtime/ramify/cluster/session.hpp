@@ -14,10 +14,11 @@ namespace ramify {
 
 /// MPI, from construction to destruction.
 ///
-/// The destructor calls MPI_Finalize(). If a communicator has failed, or an exception is leaving
-/// the scope, it calls MPI_Abort() instead, because MPI_Finalize() could wait for messages that no
-/// process sends. Before that it waits, for at most two seconds, until all processes are here, so
-/// that they can print their messages and remove their files.
+/// The destructor calls MPI_Finalize(). If a communicator or this process has failed, or an
+/// exception is leaving the scope, it first waits, for at most two seconds, until all processes are
+/// here, so that they can print their messages and remove their files. Then it calls MPI_Abort() if
+/// a communicator has failed, whose messages MPI_Finalize() could wait for, or if another process
+/// is not here.
 class mpi_session {
  public:
   /// Calls MPI_Init_thread() with MPI_THREAD_FUNNELED, unless the program has initialized MPI. In
@@ -31,6 +32,13 @@ class mpi_session {
   /// has handled the failure, and the destructor calls MPI_Finalize() in spite of it.
   void set_failure_status(int status) { failure_status_ = status; }
 
+  /// States that this process ends with a failure, whose status is not 0, without a communicator
+  /// that has failed: the other processes may wait for this one.
+  void fail(int status) {
+    failed_ = true;
+    failure_status_ = status;
+  }
+
   /// Returns the rank of this process among all.
   [[nodiscard]] int rank() const { return rank_; }
 
@@ -39,6 +47,7 @@ class mpi_session {
 
  private:
   bool owns_ = false;
+  bool failed_ = false;
   int rank_ = 0;
   int failure_status_ = 1;
   int exceptions_;  ///< std::uncaught_exceptions() at construction

@@ -36,24 +36,28 @@ mpi_session::~mpi_session() {
   if (!owns_) return;
   const detail::cluster::process_failure failure = detail::cluster::failure_of_process();
   const bool has_exception = std::uncaught_exceptions() > exceptions_;
-  if (!has_exception && (!failure.happened || failure_status_ == 0)) {
+  const bool is_handled = failure.happened && failure_status_ == 0;
+  if (!has_exception && !failed_ && (!failure.happened || is_handled)) {
     MPI_Finalize();
     return;
   }
   std::cout.flush();
   std::fflush(nullptr);
-  // After a failure all ranks come here.
   using namespace std::chrono_literals;
-  if (failure.happened) {
-    const auto deadline = std::chrono::steady_clock::now() + 2s;
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Ibarrier(MPI_COMM_WORLD, &request);
-    for (int done = 0; done == 0 && std::chrono::steady_clock::now() < deadline;) {
-      MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-      std::this_thread::sleep_for(1ms);
-    }
-    if (!failure.is_own) std::this_thread::sleep_for(1s);  // the failed rank knows the status
+  const auto deadline = std::chrono::steady_clock::now() + 2s;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  int all_are_here = 0;
+  while (all_are_here == 0 && std::chrono::steady_clock::now() < deadline) {
+    MPI_Test(&request, &all_are_here, MPI_STATUS_IGNORE);
+    std::this_thread::sleep_for(1ms);
   }
+  if (all_are_here != 0 && !failure.happened) {
+    MPI_Finalize();  // no process waits for another one
+    return;
+  }
+  // The rank that has failed knows the status.
+  if (failure.happened && !failure.is_own) std::this_thread::sleep_for(1s);
   MPI_Abort(MPI_COMM_WORLD, std::max(failure_status_, 1));
 }
 

@@ -27,6 +27,12 @@ std::uint64_t hash_of(std::string_view bytes) {
   return hash;
 }
 
+/// Texts of messages. They are never freed, because a message may never be received.
+std::list<std::string>& kept_texts() {
+  static auto& texts = *new std::list<std::string>;
+  return texts;
+}
+
 /// Returns the lowest element at which an array of texts of equal length differs from the first.
 int first_difference(const std::vector<char>& texts, std::size_t length, int count) {
   for (int i = 1; i < count; ++i) {
@@ -265,9 +271,7 @@ void state::throw_if_others_failed() {
 }
 
 void state::send_cause(const std::string& cause) noexcept {
-  // The text is never freed, because the message may never be received.
-  static auto& texts = *new std::list<std::string>;
-  const std::string& text = texts.emplace_back(cause.substr(0, max_cause));
+  const std::string& text = kept_texts().emplace_back(cause.substr(0, max_cause));
   for (int to = 0; to < size; ++to) {
     if (to == rank) continue;
     MPI_Request request = MPI_REQUEST_NULL;

@@ -38,7 +38,7 @@
 
 namespace ramify::detail::cluster {
 
-inline constexpr std::chrono::seconds failure_timeout{5};
+inline constexpr std::chrono::seconds failure_timeout{4};
 
 /// Whether a communicator of this process has failed, and on which rank; mpi_session reads it.
 struct process_failure {
@@ -235,7 +235,8 @@ class state {
 
   void throw_if_others_failed();
   void send_cause(const std::string& cause) noexcept;
-  /// Steps 1 to 3 of a failure. `own_rank`: the rank that this one knows to have failed, or INT_MAX.
+  /// Steps 1 to 3 of a failure. `own_rank`: this rank, or one that all ranks know to have failed,
+  /// or INT_MAX.
   void break_off(int own_rank) noexcept;
   /// Step 3 of a failure.
   void discard_messages() noexcept;

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A communicator and device memory, and the header template of the distributed sort. The source is
+// compiled for each backend.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <ramify/cluster/communicator.hpp>
+#include <ramify/distributed_sort.cuh>
+#include <ramify/runtime/launch_each.cuh>
+#include <stdexcept>
+#include <vector>
+
+#include "device_vectors.cuh"
+#include "distributions.hpp"
+#include "exceptions.hpp"
+#include "key_types.hpp"
+#include "sort_oracle.hpp"
+#include "sort_parts.hpp"
+
+namespace device_memory {
+
+using ramify::communicator;
+using ramify::reduction;
+using tests::download;
+using tests::own_part;
+using tests::placement;
+using tests::upload;
+
+/// Writes begin, begin + 1, ... after some time.
+__global__ void count_slowly(std::uint32_t* numbers, std::size_t n, std::uint32_t begin,
+                             unsigned delay) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  volatile unsigned waited = 0;
+  while (waited < delay) waited = waited + 1;
+  numbers[i] = begin + static_cast<std::uint32_t>(i);
+}
+
+void launch_count(std::uint32_t* numbers, std::size_t n, int begin, cudaStream_t stream) {
+  constexpr unsigned delay = RAMIFY_ON_CUDA ? 1'000'000 : 10;
+  ramify::detail::runtime::launch_each(count_slowly, n, stream, "counting", numbers, n,
+                                       static_cast<std::uint32_t>(begin), delay);
+}
+
+const ramify::cluster_options here{.backend = RAMIFY_ON_CUDA ? ramify::backend::cuda
+                                                             : ramify::backend::cpu};
+
+/// Returns the parts of all ranks, in their order.
+template <class T>
+std::vector<T> gather_parts(communicator& comm, const ramify::device_buffer<T>& mine) {
+  const std::vector<std::uint64_t> counts = comm.all_gather(std::uint64_t{mine.size()});
+  const ramify::device_buffer<T> all(std::accumulate(counts.begin(), counts.end(), std::size_t{0}),
+                                     nullptr);
+  comm.all_gather_v(mine.data(), counts, all.data());
+  return download(all);
+}
+
+}  // namespace device_memory
+
+using namespace device_memory;
+
+BOOST_AUTO_TEST_CASE(calls_wait_for_the_work_in_their_stream) {
+  communicator comm(here);
+  const ramify::host_stream stream;
+  constexpr std::size_t n = 1000;
+  const auto ranks = static_cast<std::uint32_t>(comm.size());
+  const ramify::device_buffer<std::uint32_t> numbers(n, stream.get());
+  // 1. The sum over r of (10 r + i).
+  launch_count(numbers.data(), n, 10 * comm.rank(), stream.get());
+  comm.all_reduce(numbers.data(), n, reduction::sum, stream.get());
+  std::vector<std::uint32_t> expected(n);
+  for (std::uint32_t i = 0; i < n; ++i) expected[i] = ranks * i + 5 * ranks * (ranks - 1);
+  BOOST_TEST(download(numbers) == expected, boost::test_tools::per_element());
+  // 2. A broadcast from the last rank.
+  launch_count(numbers.data(), n, comm.rank(), stream.get());
+  comm.broadcast(numbers.data(), n, comm.size() - 1, stream.get());
+  std::iota(expected.begin(), expected.end(), ranks - 1);
+  BOOST_TEST(download(numbers) == expected, boost::test_tools::per_element());
+  // 3. Equal shares of all ranks.
+  launch_count(numbers.data(), n, 1000 * comm.rank(), stream.get());
+  const ramify::device_buffer<std::uint32_t> all(n * ranks, stream.get());
+  comm.all_gather(numbers.data(), n, all.data(), stream.get());
+  BOOST_TEST(download(all) == tests::count_up<std::uint32_t>(n * ranks),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(device_memory_is_sent_to_all_ranks) {
+  communicator comm(here);
+  const auto ranks = static_cast<std::uint64_t>(comm.size());
+  const auto me = static_cast<std::uint64_t>(comm.rank());
+  // Rank a sends a + b numbers to rank b: those from 100 b on.
+  std::vector<std::uint64_t> send_counts;
+  std::vector<std::uint64_t> from;
+  std::vector<std::uint64_t> expected;
+  for (std::uint64_t r = 0; r < ranks; ++r) {
+    send_counts.push_back(me + r);
+    for (std::uint64_t i = 0; i < me + r; ++i) from.push_back(100 * r + i);
+    for (std::uint64_t i = 0; i < me + r; ++i) expected.push_back(100 * me + i);
+  }
+  const std::vector<std::uint64_t> receive_counts = comm.all_to_all(send_counts);
+  const auto device_from = upload(from);
+  const ramify::device_buffer<std::uint64_t> to(expected.size(), nullptr);
+  comm.all_to_all_v(device_from.data(), send_counts, to.data(), receive_counts);
+  BOOST_TEST(download(to) == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(exchanges_overlap_with_kernels) {
+  communicator comm(here);
+  const ramify::host_stream stream;
+  constexpr std::size_t n = 5000;
+  const int next = (comm.rank() + 1) % comm.size();
+  const int previous = (comm.rank() + comm.size() - 1) % comm.size();
+  const ramify::device_buffer<std::uint32_t> from(n, stream.get());
+  const ramify::device_buffer<std::uint32_t> to(n, stream.get());
+  const ramify::device_buffer<std::uint32_t> other(n, stream.get());
+  launch_count(from.data(), n, 10'000 * comm.rank(), stream.get());
+  const std::vector<ramify::outgoing_message<std::uint32_t>> out{{next, from.data(), n}};
+  const std::vector<ramify::incoming_message<std::uint32_t>> in{{previous, to.data(), n}};
+  auto messages = comm.begin_exchange<std::uint32_t>(out, in, stream.get());
+  launch_count(other.data(), n, 7, stream.get());
+  messages.end();
+  std::vector<std::uint32_t> expected(n);
+  std::iota(expected.begin(), expected.end(), static_cast<std::uint32_t>(10'000 * previous));
+  BOOST_TEST(download(to) == expected, boost::test_tools::per_element());
+  comm.synchronize(stream.get());
+  std::iota(expected.begin(), expected.end(), 7u);
+  BOOST_TEST(download(other) == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(an_exception_ends_calls_on_device_memory) {
+  communicator comm(here);
+  const int last = comm.size() - 1;
+  const auto numbers = tests::zeros<double>(100'000);
+  BOOST_CHECK_EXCEPTION(comm.run([&] {
+    if (comm.rank() == last) throw std::runtime_error("on one rank");
+    comm.all_reduce(numbers.data(), numbers.size(), reduction::sum);
+  }),
+                        ramify::cluster_error, tests::names("on one rank"));
+  communicator again(here);  // the process can go on
+  again.all_reduce(numbers.data(), numbers.size(), reduction::sum);
+}
+
+// The header template.
+BOOST_AUTO_TEST_CASE(values_move_with_their_keys_in_an_order_of_the_caller) {
+  communicator comm(here);
+  using tests::by_cell_then_mass;
+  for (const common::distribution shape :
+       {common::distribution::zipf, common::distribution::few_distinct}) {
+    for (const ramify::sorted_parts parts :
+         {ramify::sorted_parts::sampled, ramify::sorted_parts::equal}) {
+      const auto input = tests::make_keys<tests::particle>(shape, tests::all_keys / 4);
+      const tests::sort_oracle<tests::particle, by_cell_then_mass> oracle(input);
+      auto keys = tests::upload(own_part(comm, placement::uneven, input));
+      auto values = tests::upload(
+          own_part(comm, placement::uneven, tests::count_up<std::uint32_t>(input.size())));
+      ramify::distributed_sort_config config;
+      config.parts = parts;
+      const auto report =
+          ramify::distributed_sort_pairs(comm, keys, values, by_cell_then_mass{}, nullptr, config);
+      BOOST_TEST(oracle.check(gather_parts(comm, keys), gather_parts(comm, values)) == "");
+      tests::check_sizes(comm, report, keys.size(), input.size(), parts);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_comparator_that_is_no_strict_weak_order_loses_no_element) {
+  communicator comm(here);
+  auto input =
+      tests::make_keys<tests::particle>(common::distribution::few_distinct, tests::all_keys / 4);
+  for (std::size_t i = 0; i < input.size(); i += 2) {
+    input[i].mass = std::numeric_limits<float>::quiet_NaN();
+  }
+  const auto numbers = tests::count_up<std::uint32_t>(input.size());
+  auto keys = tests::upload(own_part(comm, placement::even, input));
+  auto values = tests::upload(own_part(comm, placement::even, numbers));
+  static_cast<void>(ramify::distributed_sort_pairs(comm, keys, values, tests::by_cell_then_mass{}));
+  std::vector<std::uint32_t> all = gather_parts(comm, values);
+  std::ranges::sort(all);
+  BOOST_TEST(all == numbers, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(bad_arguments_of_the_header_template) {
+  communicator comm(here);
+  ramify::device_buffer<tests::particle> particles(2, nullptr);
+  ramify::device_buffer<std::uint32_t> values(1, nullptr);
+  const tests::by_cell_then_mass order;
+  ramify::distributed_sort_config config;
+  config.parts = ramify::sorted_parts{9};
+  BOOST_CHECK_EXCEPTION(
+      ramify::distributed_sort_pairs(comm, particles, values, order, nullptr, config),
+      std::invalid_argument, tests::names("distributed_sort_config.parts"));
+  BOOST_CHECK_EXCEPTION(ramify::distributed_sort_pairs(comm, particles, values, order),
+                        ramify::cluster_error, tests::names("2 keys, but 1 values"));
+}
