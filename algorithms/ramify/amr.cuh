@@ -38,6 +38,7 @@
 /// Complexity  O(cells) for each step and each regrid.
 /// Sources     Berger & Colella, J. Comput. Phys. 82 (1989) 64 (refinement, flux correction);
 ///             MacNeice et al., Comput. Phys. Commun. 126 (2000) 330 (trees of blocks).
+/// Ranks       For several GPUs or processes see <ramify/distributed_amr.cuh>.
 /// Not for     Flows that need the finest level in the whole domain: a uniform grid needs no tree.
 ///             Viscosity, magnetic fields, gravity.
 

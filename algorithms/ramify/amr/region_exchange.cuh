@@ -51,10 +51,12 @@ class region_exchange {
 
   region_exchange(communicator& ranks, cudaStream_t stream) : ranks_(&ranks), stream_(stream) {}
 
-  /// Packs the regions to send, and starts the exchange. \throws cluster_error, cuda_error
+  /// Packs the regions to send, and starts the exchange. Does nothing if there are no regions.
+  /// \throws cluster_error, cuda_error
   template <class Kind>
   void begin(grids_type& grids, const View& view, const Kind& kind,
              const region_messages& messages) {
+    if (messages.send.size() == 0 && messages.receive.size() == 0) return;
     const auto size = static_cast<std::size_t>(kind.size());
     reserve(sent_, messages.send.size() * size);
     reserve(received_, messages.receive.size() * size);
