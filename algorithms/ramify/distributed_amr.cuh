@@ -145,8 +145,8 @@ class distributed_amr_run {
 
   /// Takes steps as amr_run::advance() does.
   /// \throws std::invalid_argument if `stop_time` is NaN; amr_error, on all ranks, as
-  ///         amr_run::advance(), or on one rank if its device has no memory; cluster_error;
-  ///         cuda_error
+  ///         amr_run::advance(); cluster_error; cuda_error. If the device of one rank has no
+  ///         memory, this rank alone throws amr_error, and the run may only be destroyed
   void advance(std::uint64_t steps, double stop_time = std::numeric_limits<double>::infinity()) {
     detail::amr::require(!std::isnan(stop_time), "distributed_amr_run: stop_time", stop_time,
                          "a number");

@@ -33,6 +33,7 @@
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
+/// The device memory of a rank, and its communication with the other ranks. Not movable.
 template <class Physics, int n, class Criterion>
 class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_part>,
                                public part_communication {

@@ -89,6 +89,7 @@ class region_exchange {
           messages.receive.data(), static_cast<const real*>(received_.data()));
   }
 
+  /// Exchanges regions, and waits for them. \throws cluster_error, cuda_error
   template <class Kind>
   void run(grids_type& grids, const View& view, const Kind& kind, const region_messages& messages) {
     begin(grids, view, kind, messages);
