@@ -7,7 +7,7 @@ ranks=$1
 shift
 mpirun=${MPIRUN:-mpirun}
 options=()
-if "$mpirun" --version 2>/dev/null | grep -q 'Open MPI'; then
+if "$mpirun" --version 2>/dev/null | grep -qE 'Open MPI|OpenRTE'; then
   # Each rank may run on all cores.
   options=(--oversubscribe --bind-to none)
   [ "$(id -u)" -ne 0 ] || options+=(--allow-run-as-root)

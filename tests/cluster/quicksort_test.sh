@@ -74,7 +74,7 @@ ranks 1 - --generate uniform --n 99 --output several : -n 1 "$program" --bogus
 [ ! -e several ] && [ -z "$(ls | grep part || true)" ] || fail "a failed run left a file"
 
 # Without mpirun the program does not initialize MPI, which fails here.
-if "${MPIRUN:-mpirun}" --version 2>/dev/null | grep -q 'Open MPI'; then
+if "${MPIRUN:-mpirun}" --version 2>/dev/null | grep -qE 'Open MPI|OpenRTE'; then
   export OMPI_MCA_pml=none_such
   "$program" --backend cpu --generate uniform --n 5 >out 2>err || fail "MPI is initialized"
   ! "$start_ranks" 1 "$program" --backend cpu --generate uniform --n 5 >out 2>err ||

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Moves data between GPUs with NCCL. The communicator of NCCL is a nonblocking one: no call waits
-// for another rank, and ncclCommAbort() ends operations that wait.
+// for another rank, and ncclCommAbort() ends operations that wait. NCCL is loaded at run time, so
+// that programs start without it.
+#include <dlfcn.h>
 #include <nccl.h>
 
 #include <chrono>
@@ -20,9 +22,70 @@ static_assert(NCCL_VERSION_CODE >= NCCL_VERSION(2, 18, 0),
 namespace ramify::detail::cluster {
 namespace {
 
+/// The functions of NCCL.
+class nccl_library {
+ public:
+  /// \throws std::runtime_error with the reason why NCCL cannot be used
+  nccl_library() {
+    void* library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) library = dlopen(RAMIFY_NCCL_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) throw std::runtime_error(std::string("no NCCL: ") + dlerror());
+    find(library, get_version, "ncclGetVersion");
+    int version = 0;
+    if (get_version(&version) != ncclSuccess || version < NCCL_VERSION_CODE) {
+      throw std::runtime_error("NCCL " + std::to_string(version) + " is older than " +
+                               std::to_string(NCCL_VERSION_CODE) +
+                               ", with which the program was built");
+    }
+    find(library, error_string, "ncclGetErrorString");
+    find(library, unique_id, "ncclGetUniqueId");
+    find(library, init, "ncclCommInitRankConfig");
+    find(library, async_error, "ncclCommGetAsyncError");
+    find(library, finalize, "ncclCommFinalize");
+    find(library, destroy, "ncclCommDestroy");
+    find(library, abort, "ncclCommAbort");
+    find(library, group_start, "ncclGroupStart");
+    find(library, group_end, "ncclGroupEnd");
+    find(library, send, "ncclSend");
+    find(library, receive, "ncclRecv");
+    find(library, broadcast, "ncclBroadcast");
+    find(library, all_reduce, "ncclAllReduce");
+    find(library, all_gather, "ncclAllGather");
+  }
+
+  decltype(&ncclGetVersion) get_version = nullptr;
+  decltype(&ncclGetErrorString) error_string = nullptr;
+  decltype(&ncclGetUniqueId) unique_id = nullptr;
+  decltype(&ncclCommInitRankConfig) init = nullptr;
+  decltype(&ncclCommGetAsyncError) async_error = nullptr;
+  decltype(&ncclCommFinalize) finalize = nullptr;
+  decltype(&ncclCommDestroy) destroy = nullptr;
+  decltype(&ncclCommAbort) abort = nullptr;
+  decltype(&ncclGroupStart) group_start = nullptr;
+  decltype(&ncclGroupEnd) group_end = nullptr;
+  decltype(&ncclSend) send = nullptr;
+  decltype(&ncclRecv) receive = nullptr;
+  decltype(&ncclBroadcast) broadcast = nullptr;
+  decltype(&ncclAllReduce) all_reduce = nullptr;
+  decltype(&ncclAllGather) all_gather = nullptr;
+
+ private:
+  template <class Function>
+  static void find(void* library, Function& function, const char* name) {
+    function = reinterpret_cast<Function>(dlsym(library, name));
+    if (function == nullptr) throw std::runtime_error(std::string("NCCL has no ") + name + "()");
+  }
+};
+
+/// Returns NCCL, which is never unloaded. \throws std::runtime_error if it cannot be used
+const nccl_library& nccl() {
+  static const nccl_library library;
+  return library;
+}
+
 void check_nccl(ncclResult_t result, const char* doing) {
   if (result == ncclSuccess || result == ncclInProgress) return;
-  throw std::runtime_error(std::string(doing) + ": " + ncclGetErrorString(result) + " (NCCL)");
+  throw std::runtime_error(std::string(doing) + ": " + nccl().error_string(result) + " (NCCL)");
 }
 
 ncclDataType_t nccl_type(number_type type) {
@@ -61,19 +124,19 @@ class nccl_channel final : public device_channel {
     std::memcpy(unique.internal, id.data(), id.size());
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
-    check_nccl(ncclCommInitRankConfig(&comm_, size, unique, rank, &config), "connecting the GPUs");
+    check_nccl(nccl().init(&comm_, size, unique, rank, &config), "connecting the GPUs");
   }
   ~nccl_channel() override {
     if (comm_ == nullptr) return;
     // An operation that is complete here may still send data that another rank needs.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-    ncclResult_t result = ncclCommFinalize(comm_);
+    ncclResult_t result = nccl().finalize(comm_);
     while (result == ncclInProgress && std::chrono::steady_clock::now() < deadline) {
       std::this_thread::yield();
-      if (ncclCommGetAsyncError(comm_, &result) != ncclSuccess) result = ncclInternalError;
+      if (nccl().async_error(comm_, &result) != ncclSuccess) result = ncclInternalError;
     }
     if (result == ncclSuccess) {
-      static_cast<void>(ncclCommDestroy(comm_));
+      static_cast<void>(nccl().destroy(comm_));
     } else {
       abort();
     }
@@ -87,30 +150,32 @@ class nccl_channel final : public device_channel {
                      void* stream) override {
     return enqueue(stream, [&] {
       for (const raw_outgoing& m : out) {
-        check_nccl(ncclSend(m.data, m.bytes, ncclUint8, m.peer, comm_, stream_.get()), "sending");
+        check_nccl(nccl().send(m.data, m.bytes, ncclUint8, m.peer, comm_, stream_.get()),
+                   "sending");
       }
       for (const raw_incoming& m : in) {
-        check_nccl(ncclRecv(m.data, m.bytes, ncclUint8, m.peer, comm_, stream_.get()), "receiving");
+        check_nccl(nccl().receive(m.data, m.bytes, ncclUint8, m.peer, comm_, stream_.get()),
+                   "receiving");
       }
     });
   }
   operation broadcast(void* data, std::size_t bytes, int root, void* stream) override {
     return enqueue(stream, [&] {
-      check_nccl(ncclBroadcast(data, data, bytes, ncclUint8, root, comm_, stream_.get()),
+      check_nccl(nccl().broadcast(data, data, bytes, ncclUint8, root, comm_, stream_.get()),
                  "broadcasting");
     });
   }
   operation all_reduce(void* data, std::size_t count, number_type type, reduction how,
                        void* stream) override {
     return enqueue(stream, [&] {
-      check_nccl(ncclAllReduce(data, data, count, nccl_type(type), nccl_operation(how), comm_,
-                               stream_.get()),
+      check_nccl(nccl().all_reduce(data, data, count, nccl_type(type), nccl_operation(how), comm_,
+                                   stream_.get()),
                  "reducing");
     });
   }
   operation all_gather(const void* mine, std::size_t bytes, void* all, void* stream) override {
     return enqueue(stream, [&] {
-      check_nccl(ncclAllGather(mine, all, bytes, ncclUint8, comm_, stream_.get()), "gathering");
+      check_nccl(nccl().all_gather(mine, all, bytes, ncclUint8, comm_, stream_.get()), "gathering");
     });
   }
 
@@ -123,7 +188,7 @@ class nccl_channel final : public device_channel {
   }
 
   void abort() noexcept override {
-    if (comm_ != nullptr) static_cast<void>(ncclCommAbort(comm_));
+    if (comm_ != nullptr) static_cast<void>(nccl().abort(comm_));
     comm_ = nullptr;
   }
 
@@ -154,21 +219,21 @@ class nccl_channel final : public device_channel {
   operation enqueue(void* stream, const Call& call) {
     check(cudaEventRecord(before_.get(), as_stream(stream)), "recording an event");
     check(cudaStreamWaitEvent(stream_.get(), before_.get(), 0), "ordering two streams");
-    check_nccl(ncclGroupStart(), "beginning a group of messages");
+    check_nccl(nccl().group_start(), "beginning a group of messages");
     try {
       call();
     } catch (...) {
-      static_cast<void>(ncclGroupEnd());
+      static_cast<void>(nccl().group_end());
       throw;
     }
-    check_nccl(ncclGroupEnd(), "ending a group of messages");
+    check_nccl(nccl().group_end(), "ending a group of messages");
     return std::make_unique<enqueued>(*this);
   }
 
   /// Returns whether all operations are in the stream.
   [[nodiscard]] bool is_ready() const {
     ncclResult_t result = ncclSuccess;
-    check_nccl(ncclCommGetAsyncError(comm_, &result), "querying NCCL");
+    check_nccl(nccl().async_error(comm_, &result), "querying NCCL");
     check_nccl(result, "communicating between GPUs");
     return result == ncclSuccess;
   }
@@ -190,6 +255,11 @@ class nccl_channel final : public device_channel {
 }  // namespace
 
 device_choice choose_device(int local_rank) {
+  try {
+    static_cast<void>(nccl());
+  } catch (const std::runtime_error& e) {
+    return {-1, e.what(), {}};
+  }
   int count = 0;
   const cudaError_t found = cudaGetDeviceCount(&count);
   if (found != cudaSuccess || count == 0) {
@@ -211,7 +281,7 @@ device_choice choose_device(int local_rank) {
 
 connection_id new_connection() {
   ncclUniqueId unique{};
-  check_nccl(ncclGetUniqueId(&unique), "making an identifier of a group of GPUs");
+  check_nccl(nccl().unique_id(&unique), "making an identifier of a group of GPUs");
   connection_id id{};
   std::memcpy(id.data(), unique.internal, id.size());
   return id;

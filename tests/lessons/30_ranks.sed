@@ -1,0 +1,1 @@
+s|begin + share;|begin + 2 * share;|
