@@ -38,6 +38,7 @@
 /// Complexity  O(cells) for each step and each regrid.
 /// Sources     Berger & Colella, J. Comput. Phys. 82 (1989) 64 (refinement, flux correction);
 ///             MacNeice et al., Comput. Phys. Commun. 126 (2000) 330 (trees of blocks).
+/// Ranks       For several GPUs or processes see <ramify/distributed_amr.cuh>.
 /// Not for     Flows that need the finest level in the whole domain: a uniform grid needs no tree.
 ///             Viscosity, magnetic fields, gravity.
 
@@ -48,6 +49,7 @@
 #include <limits>
 #include <memory>
 #include <ramify/amr/advection.cuh>
+#include <ramify/amr/begin_run.cuh>
 #include <ramify/amr/config.hpp>
 #include <ramify/amr/criteria.cuh>
 #include <ramify/amr/device_mesh.cuh>
@@ -133,7 +135,7 @@ class amr_run {
   amr_run(const Physics& physics, const Criterion& criterion, const Initial& initial,
           const amr_config& config, cudaStream_t stream = nullptr)
       : parts_(std::make_unique<parts>(physics, criterion, validated(config), stream)) {
-    build(detail::amr::fill_from_initial_state<Initial>{initial});
+    detail::amr::build_mesh(*parts_, detail::amr::fill_from_initial_state<Initial>{initial});
   }
 
   /// Continues a run from a state that save() returned. A state does not contain `physics`,
@@ -145,7 +147,7 @@ class amr_run {
   amr_run(const Physics& physics, const Criterion& criterion, const amr_state& state,
           const amr_config& config, cudaStream_t stream = nullptr)
       : parts_(std::make_unique<parts>(physics, criterion, validated(config, &state), stream)) {
-    restore(state);
+    detail::amr::restore_mesh(*parts_, state, state.values.data());
   }
 
   /// Returns everything that is needed to continue the run. Waits for the stream.
@@ -224,9 +226,6 @@ class amr_run {
 
  private:
   using parts = detail::amr::run_parts<Physics, n, Criterion>;
-  using view_type = typename parts::mesh_type::view_type;
-  template <class Fill>
-  using phase_run = detail::amr::phase_run<parts, Fill>;
 
   static const amr_config& validated(const amr_config& config, const amr_state* state = nullptr) {
     validate(config, dim);
@@ -247,58 +246,6 @@ class amr_run {
       throw std::logic_error("amr_run: call get() of the steps under way first");
     }
     return *parts_;
-  }
-
-  void restore(const amr_state& saved) {
-    using namespace detail::amr;
-    const phase_range range("amr: restore");
-    auto& mesh = parts_->mesh;
-    const host_forest<dim> forest(mesh.view().tree, saved.leaves);
-    const std::size_t nodes = forest.places.size();
-    if (nodes > mesh.view().tree.capacity) mesh.grow_to(nodes);
-    mesh.order_roots();
-    std::vector<unsigned> idle(nodes, 0);
-    for (std::size_t leaf = 0; leaf < saved.leaves.size(); ++leaf) {
-      idle[std::size_t(forest.nodes_of_leaves[leaf])] = saved.idle[leaf];
-    }
-    mesh.copy_in(forest.places, mesh.view().tree.place);
-    mesh.copy_in(forest.parents, mesh.view().tree.parent);
-    mesh.copy_in(forest.first_children, mesh.view().tree.first_child);
-    mesh.copy_in(idle, mesh.view().lists.idle);
-    mesh.copy_in(std::vector<unsigned>(nodes, 0), mesh.view().lists.is_tagged);
-    mesh.scatter(forest.nodes_of_leaves, saved.values.data());
-
-    run_state state = initial_run_state();  // lists and averages are built as for a first mesh
-    static_cast<amr_progress&>(state.clock) = saved;
-    state.clock.next_regrid = saved.next_regrid;
-    state.mesh.families = forest.families();
-    state.next = phase::rebuild_lists;
-    mesh.write_state(state);
-    phase_run<fill_from_parent> run(*parts_, {});
-    run.start();
-    run.finish();
-  }
-
-  template <class Fill>
-  void build(const Fill& fill) {
-    using namespace detail::amr;
-    const phase_range range("amr: build");
-    auto& mesh = parts_->mesh;
-    const mesh_tree<dim>& tree = mesh.view().tree;
-    const unsigned roots = tree.root_count();
-    mesh.order_roots();
-    run_state state = initial_run_state();
-    state.regrid.rounds_left = tree.max_level;
-    state.next = tree.max_level > 0 ? phase::tag : phase::rebuild_lists;
-    state.clock.next_regrid = parts_->config.regrid.every;
-    mesh.write_state(state);
-    phase_run<Fill> run(*parts_, fill);
-    run.launch_before(fill_roots<view_type, Fill>, {roots, regrid_threads}, fill);
-    run.launch_before(link_neighbors<view_type>,
-                      {blocks_for(1ull * roots * tree.faces), list_threads}, roots);
-    run.launch_before(order_blocks<view_type>, {1, order_threads});
-    run.start();
-    run.finish();
   }
 
   std::unique_ptr<parts> parts_;

@@ -46,7 +46,7 @@ using storage_of = advance_storage<typename View::physics_type, View::cells_alon
 template <class View>
 using line_of = line_of_cells<typename View::physics_type, View::cells_along>;
 template <class View>
-using ghosts_of = ghost_reader<typename View::physics_type, View::cells_along>;
+using ghosts_of = typename View::ghosts_type;
 
 template <class View>
 __device__ void put_primitive(const View& view, storage_of<View>& shared, int at,

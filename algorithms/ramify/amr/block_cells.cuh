@@ -68,17 +68,29 @@ struct block_cells {
   }
 };
 
-/// The values of all nodes: [node][variable][cell].
-template <class Physics, int n>
-struct block_values {
+/// The place of a node's values in an array, in a mesh that is in one process: the node's number.
+struct slot_by_number {
+  [[nodiscard]] __host__ __device__ static int slot_of(int node) { return node; }
+};
+
+/// The same in a process that has a part of a mesh: a table with an entry for each node.
+struct slot_by_table {
+  const int* slots = nullptr;  ///< -1: the process does not have the node's values
+  [[nodiscard]] __host__ __device__ int slot_of(int node) const { return slots[node]; }
+};
+
+/// The values of all nodes: [slot][variable][cell].
+template <class Physics, int n, class Slots = slot_by_number>
+struct block_values : Slots {
   using real = typename Physics::real;
   using values = typename Physics::values;
   using cells = block_cells<Physics::dimensions, n>;
 
   real* data = nullptr;
 
-  __host__ __device__ static std::size_t offset(int node, int variable, int cell) {
-    const auto row = static_cast<std::size_t>(node) * Physics::variables + std::size_t(variable);
+  [[nodiscard]] __host__ __device__ std::size_t offset(int node, int variable, int cell) const {
+    const auto row =
+        static_cast<std::size_t>(this->slot_of(node)) * Physics::variables + std::size_t(variable);
     return row * cells::count + std::size_t(cell);
   }
   [[nodiscard]] __device__ values load(int node, int cell) const {

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <ramify/amr/gather.cuh>
 #include <ramify/amr/phases.cuh>
+#include <ramify/amr/restore.cuh>
 #include <ramify/amr/snapshot.hpp>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/error.hpp>
@@ -21,8 +22,8 @@
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// The device memory of a run: its state, the tree, and the values of all nodes.
-template <class Physics, int n, class Criterion>
+/// The device memory of a run: its state, the tree, and the values of the nodes of this process.
+template <class Physics, int n, class Criterion, class Part = whole_mesh>
 class device_mesh {
  public:
   static constexpr int dim = Physics::dimensions;
@@ -30,7 +31,7 @@ class device_mesh {
   static constexpr int cells_along = n;
   using physics_type = Physics;
   using real = typename Physics::real;
-  using view_type = run_view<Physics, n, Criterion>;
+  using view_type = run_view<Physics, n, Criterion, Part>;
   using cells = block_cells<dim, n>;
 
   /// Allocates memory for a mesh that has no blocks yet.
@@ -68,16 +69,23 @@ class device_mesh {
                                         : config_.mesh.max_blocks;
   }
 
+  /// Returns the number of nodes whose values have memory.
+  [[nodiscard]] std::size_t slots() const { return Part::is_part ? slots_ : view_.tree.capacity; }
+
   /// Allocates memory for `nodes` nodes, and moves the mesh into it.
   /// \throws amr_error if `nodes` exceeds max_nodes(); cuda_error, and then the mesh is unchanged
-  void grow_to(std::size_t nodes) {
+  void grow_to(std::size_t nodes) { grow_to(nodes, Part::is_part ? slots_ : nodes); }
+
+  /// Allocates memory for `nodes` nodes and for the values of `slots` of them.
+  /// \throws as the other overload
+  void grow_to(std::size_t nodes, std::size_t slots) {
     if (nodes > max_nodes()) {
       throw amr_error("the mesh needs more than amr_mesh_config.max_blocks, which is " +
                       std::to_string(max_nodes()));
     }
     view_type next = view_;
     const auto place_arrays = [&](memory_layout layout) {
-      for_each_array(next, nodes,
+      for_each_array(next, nodes, slots,
                      [&]<class T>(T*& array, std::size_t count) { array = layout.take<T>(count); });
       return layout.size();
     };
@@ -85,15 +93,22 @@ class device_mesh {
     place_arrays(memory_layout(memory.data()));
     // Both calls of for_each_array() visit the arrays in the same order.
     std::vector<const void*> old;
-    for_each_array(view_, 0, [&](auto*& array, std::size_t) { old.push_back(array); });
+    for_each_array(view_, 0, 0, [&](auto*& array, std::size_t) { old.push_back(array); });
     auto from = old.begin();
-    for_each_array(next, view_.tree.capacity, [&]<class T>(T*& array, std::size_t count) {
+    const auto move = [&]<class T>(T*& array, std::size_t count) {
       if (count > 0) {
         check(cudaMemcpyAsync(array, *from, count * sizeof(T), cudaMemcpyDeviceToDevice, stream_),
               "moving the mesh to more memory");
       }
       ++from;
-    });
+    };
+    for_each_array(next, view_.tree.capacity, this->slots(), move);
+    if constexpr (Part::is_part) {
+      for (auto* values : {&next.u_new, &next.u_stage, &next.u_old}) {
+        values->slots = next.node_slots;
+      }
+      slots_ = slots;
+    }
     view_ = next;
     view_.tree.capacity = static_cast<unsigned>(nodes);
     memory_ = std::move(memory);
@@ -120,13 +135,15 @@ class device_mesh {
                     " bytes, and moving it needs 2.2 times as many");
   }
 
-  /// Writes the root blocks to the list of nodes in Morton order.
-  void order_roots() {
+  /// Returns the root blocks in Morton order.
+  [[nodiscard]] std::vector<int> ordered_roots() const {
     std::vector<int> order(view_.tree.root_count());
     std::iota(order.begin(), order.end(), 0);
     std::ranges::sort(order, {}, [&](int root) { return morton_code(root); });
-    copy_in(order, view_.lists.nodes);
+    return order;
   }
+  /// Writes the root blocks to the list of nodes in Morton order.
+  void order_roots() { copy_in(ordered_roots(), view_.lists.nodes); }
 
   /// Returns the state of the run. Waits for the stream.
   [[nodiscard]] run_state read_state() const {
@@ -181,16 +198,16 @@ class device_mesh {
   }
 
   /// Copies the values of leaves to their nodes: the inverse of gather(). Waits for the stream.
-  void scatter(const std::vector<int>& nodes, const std::byte* packed) {
+  void scatter(const host_forest<dim>& forest, const std::byte* packed) {
     constexpr std::size_t bytes = values_per_leaf * sizeof(real);
-    for (const int node : nodes) {
+    for (const int node : forest.nodes_of_leaves) {
       copy(view_.u_new.data + view_.u_new.offset(node, 0, 0), packed, bytes,
            cudaMemcpyHostToDevice);
       packed += bytes;
     }
   }
 
- private:
+ protected:
   static constexpr std::size_t values_per_leaf = std::size_t{variables} * cells::count;
 
   void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) const {
@@ -198,6 +215,9 @@ class device_mesh {
     check(cudaStreamSynchronize(stream_), "copying from or to a run");
   }
 
+  [[nodiscard]] cudaStream_t stream() const { return stream_; }
+
+ private:
   /// Launches a kernel with one block per leaf.
   template <class... Parameters, class... Arguments>
   void launch_per_leaf(void (*kernel)(view_type, Parameters...), std::size_t leaves,
@@ -243,15 +263,22 @@ class device_mesh {
                         view_.max_teams * sizeof(storage));
   }
 
-  /// Calls `use(pointer, count)` for each array that has entries for nodes, always in this order.
+  /// Calls `use(pointer, count)` for each array that has entries for nodes or for slots, always in
+  /// this order.
   template <class Use>
-  static void for_each_array(view_type& view, std::size_t nodes, Use use) {
-    const std::size_t all = nodes * variables * cells::count;
+  static void for_each_array(view_type& view, std::size_t nodes, std::size_t slots, Use use) {
+    const std::size_t all = slots * variables * cells::count;
     const std::size_t faces = nodes * mesh_tree<dim>::faces;
+    const std::size_t face_values =
+        slots * mesh_tree<dim>::faces * std::size_t{variables} * cells::per_face;
     use(view.u_new.data, all);
     use(view.u_stage.data, all);
     use(view.u_old.data, view.step.subcycle ? all : 0);
-    use(view.flux_register, view.step.reflux ? faces * variables * cells::per_face : 0);
+    use(view.flux_register, view.step.reflux ? face_values : 0);
+    if constexpr (Part::is_part) {
+      use(view.node_slots, nodes);
+      use(view.owners, nodes);
+    }
     use(view.tree.place, nodes);
     use(view.tree.parent, nodes);
     use(view.tree.first_child, nodes);
@@ -285,6 +312,7 @@ class device_mesh {
   cudaStream_t stream_;
   device_buffer<run_state> state_;
   device_buffer<std::byte> memory_;
+  std::size_t slots_ = 0;  // of a part of a mesh
   view_type view_{};
 };
 

@@ -20,7 +20,7 @@ namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
 /// Reads ghost cells. Values of the next coarser level are interpolated in space, and with
 /// subcycling also in time, between the values before and after the coarser level's step.
-template <class Physics, int n>
+template <class Physics, int n, class Slots = slot_by_number>
 struct ghost_reader {
   static constexpr int dim = Physics::dimensions;
   using real = typename Physics::real;
@@ -29,9 +29,10 @@ struct ghost_reader {
 
   mesh_tree<dim> tree;
   Physics physics;
-  block_values<Physics, n> u;  ///< values of the node's level; without subcycling of all levels
-  block_values<Physics, n> coarse_old;
-  block_values<Physics, n> coarse_new;
+  block_values<Physics, n, Slots>
+      u;  ///< values of the node's level; without subcycling of all levels
+  block_values<Physics, n, Slots> coarse_old;
+  block_values<Physics, n, Slots> coarse_new;
   real elapsed = 0;  ///< share of the coarser level's step; 0: coarse_old, 1: coarse_new
   limiter limited;
 
@@ -75,7 +76,7 @@ struct ghost_reader {
   /// the half in which the part is along each axis. The parts of a cell average to its value, so
   /// interpolation is conservative. If a part or its opposite would be invalid, both get the value
   /// of the cell.
-  [[nodiscard]] __device__ values interpolate(const block_values<Physics, n>& from, int node,
+  [[nodiscard]] __device__ values interpolate(const block_values<Physics, n, Slots>& from, int node,
                                               const int (&at)[dim],
                                               const bool (&upper)[dim]) const {
     const values here = from.load(node, cells::cell_number(at));
@@ -109,8 +110,8 @@ struct ghost_reader {
     return static_cast<int>(tree.place[node].index[axis] & 1) * (n / 2) + at[axis] / 2;
   }
 
-  [[nodiscard]] __device__ values boundary_value(const block_values<Physics, n>& from, int node,
-                                                 const int (&at)[dim], int axis, int side,
+  [[nodiscard]] __device__ values boundary_value(const block_values<Physics, n, Slots>& from,
+                                                 int node, const int (&at)[dim], int axis, int side,
                                                  int depth) const {
     const bool mirror = (tree.reflecting >> face_of(axis, side) & 1) != 0;
     const int inward = mirror ? depth - 1 : 0;
@@ -120,8 +121,9 @@ struct ghost_reader {
   }
 
   /// Returns the neighbor of a cell along `axis`, for slopes: a coarser cell is not interpolated.
-  [[nodiscard]] __device__ values whole_neighbor(const block_values<Physics, n>& from, int node,
-                                                 const int (&at)[dim], int axis, int side) const {
+  [[nodiscard]] __device__ values whole_neighbor(const block_values<Physics, n, Slots>& from,
+                                                 int node, const int (&at)[dim], int axis,
+                                                 int side) const {
     int there[dim];
     copy(at, there);
     there[axis] += side == 0 ? -1 : 1;

@@ -19,20 +19,22 @@
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// The data that an amr_run keeps between its calls, at a fixed address.
-template <class Physics, int n, class Criterion>
-struct run_parts {
-  using mesh_type = device_mesh<Physics, n, Criterion>;
+/// The data that a run keeps between its calls, at a fixed address.
+template <class Mesh>
+struct basic_run_parts {
+  using mesh_type = Mesh;
 
-  run_parts(const Physics& physics, const Criterion& criterion, const amr_config& wanted,
-            cudaStream_t in_stream)
+  /// The other arguments of the mesh's constructor follow those of device_mesh.
+  template <class Physics, class Criterion, class... Others>
+  basic_run_parts(const Physics& physics, const Criterion& criterion, const amr_config& wanted,
+                  cudaStream_t in_stream, Others&... others)
       : config(wanted),
         stream(in_stream),
         recorder(wanted.trace, in_stream),
-        mesh(physics, criterion, wanted, in_stream),
+        mesh(physics, criterion, wanted, in_stream, others...),
         scratch(run_control::scratch_bytes, in_stream) {}
-  run_parts(const run_parts&) = delete;
-  run_parts& operator=(const run_parts&) = delete;
+  basic_run_parts(const basic_run_parts&) = delete;
+  basic_run_parts& operator=(const basic_run_parts&) = delete;
 
   amr_config config;
   cudaStream_t stream;
@@ -45,12 +47,20 @@ struct run_parts {
   bool under_way = false;  ///< advance_async() was called, and get() was not
 };
 
+/// The data of an amr_run.
+template <class Physics, int n, class Criterion>
+struct run_parts : basic_run_parts<device_mesh<Physics, n, Criterion>> {
+  using basic_run_parts<device_mesh<Physics, n, Criterion>>::basic_run_parts;
+  template <class Fill>
+  using program = run_program<typename run_parts::mesh_type::view_type, Fill>;
+};
+
 /// One chain of phases on a mesh, for a constructor or for a call of advance(). Not movable.
 template <class Parts, class Fill>
 class phase_run {
   using view_type = typename Parts::mesh_type::view_type;
   using cells = typename Parts::mesh_type::cells;
-  using program = run_program<view_type, Fill>;
+  using program = typename Parts::template program<Fill>;
 
  public:
   /// Chooses the route, and prepares the chain. If the stream is being captured, `steps` is the

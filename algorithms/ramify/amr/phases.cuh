@@ -54,25 +54,43 @@ __host__ __device__ void launch_stage(const View& view, Grids& grids, const int*
         nodes, count, stage);
 }
 
-/// Launches both stages of a step for the nodes of a list.
+/// Launches a stage for the nodes of a level, or of all levels. Blocks that read no values of other
+/// processes are advanced while these values are exchanged.
 template <class View, class Grids>
-__host__ __device__ void launch_stages(const View& view, Grids& grids, const int* nodes,
+__host__ __device__ void launch_exchanged_stage(const View& view, Grids& grids, int level,
+                                                const int* nodes, unsigned count,
+                                                const rk_stage& stage) {
+  if constexpr (View::is_part) {
+    const stage_blocks blocks = view.begin_stage(grids, stage.index, level);
+    launch_stage(view, grids, blocks.nodes, blocks.interior, stage);
+    view.end_stage(grids);
+    launch_stage(view, grids, blocks.nodes + blocks.interior, blocks.count - blocks.interior,
+                 stage);
+  } else {
+    launch_stage(view, grids, nodes, count, stage);
+  }
+}
+
+/// Launches both stages of a step for the nodes of a level, or of all levels.
+template <class View, class Grids>
+__host__ __device__ void launch_stages(const View& view, Grids& grids, int level, const int* nodes,
                                        unsigned count, unsigned interface_nodes, rk_stage stage) {
   stage.index = 0;
-  launch_stage(view, grids, nodes, count, stage);
+  launch_exchanged_stage(view, grids, level, nodes, count, stage);
   grids(average_down_to_interface<View>, {interface_nodes, step_threads}, view, view.u_stage);
   stage.index = 1;
   stage.elapsed += 0.5;
   stage.first = false;
-  launch_stage(view, grids, nodes, count, stage);
+  launch_exchanged_stage(view, grids, level, nodes, count, stage);
 }
 
 /// Launches a step of all levels at once, without the kernels that begin and end it.
 template <class View, class Grids>
 __host__ __device__ void launch_all_levels(const View& view, const mesh_state& mesh, Grids& grids) {
-  launch_stages(view, grids, view.lists.leaves, mesh.leaves, mesh.interface_nodes,
+  launch_stages(view, grids, all_levels, view.lists.leaves, mesh.leaves, mesh.interface_nodes,
                 {0, 0.0, 1.0, 0.0, true});
-  if (view.step.reflux && mesh.interface_nodes > 0) {
+  if (view.step.reflux && view.has_interface_in(mesh)) {
+    view.share_flux_registers(grids, all_levels);
     grids(reflux<View>, {mesh.leaves, step_threads}, view, view.lists.leaves);
   }
   grids(average_down_to_interface<View>, {mesh.interface_nodes, step_threads}, view, view.u_new);
@@ -90,7 +108,11 @@ struct synchronize_level {
     const unsigned begin = mesh->level_begin[level];
     const int* nodes = view.lists.nodes + begin;
     const launch_shape shape(mesh->level_begin[level + 1] - begin, step_threads);
-    if (view.step.reflux) grids(reflux<View>, shape, view, nodes);
+    if (view.step.reflux) {
+      view.share_flux_registers(grids, level);
+      grids(reflux<View>, shape, view, nodes);
+    }
+    view.share_children(grids, level);
     grids(average_down<View>, shape, view, view.u_new, nodes);
   }
 };
@@ -109,10 +131,12 @@ struct advance_level {
     // 1. This level's step. Inner nodes take it, too: leaves next to them read them in the second
     //    stage.
     const unsigned nodes = mesh->level_begin[level];
-    launch_stages(view, grids, view.lists.nodes + nodes, mesh->level_begin[level + 1] - nodes, 0,
+    launch_stages(view, grids, level, view.lists.nodes + nodes,
+                  mesh->level_begin[level + 1] - nodes, 0,
                   {0, begin, 1.0 / double(1u << level), first ? 0.0 : 0.5, first});
     // 2. Base case: there is no finer level.
-    if (level == finest_level(*mesh, view.tree.max_level)) return;
+    if (level == view.finest_level_of(*mesh)) return;
+    view.share_level(grids, level);
     // 3. Recurse: the next finer level takes two steps. Join: tasks run one after another, each
     //    after everything that the previous one has launched.
     const double half = 0.5 / double(1u << level);
@@ -145,6 +169,7 @@ __host__ __device__ void launch_steps(const View& view, const mesh_state& mesh, 
   const end_steps<in_loop> end;
   for (unsigned step = 1;; ++step) {
     grids(estimate_dt<View>, {mesh.leaves, step_threads}, view);
+    view.combine_rates(grids);
     grids(compute_dt<View>, {1, 1}, view);
     if (view.step.subcycle) {
       grids.then(view, advance_level{&mesh, 0, 0.0, true});
@@ -181,7 +206,8 @@ __host__ __device__ void launch_regrid_phase(const View& view, const run_state& 
     case phase::step: return;
     case phase::begin: break;
     case phase::average_down:
-      for (int level = finest_level(mesh, view.tree.max_level) - 1; level >= 0; --level) {
+      for (int level = view.finest_level_of(mesh) - 1; level >= 0; --level) {
+        view.share_children(grids, level);
         const unsigned begin = mesh.level_begin[level];
         grids(average_down<View>, {mesh.level_begin[level + 1] - begin, regrid_threads}, view,
               view.u_new, view.lists.nodes + begin);
@@ -192,6 +218,7 @@ __host__ __device__ void launch_regrid_phase(const View& view, const run_state& 
           tag_blocks<View>,
           {regrid.refine_count == 0 ? mesh.leaves : regrid.refine_count * siblings, regrid_threads},
           view);
+      view.combine_tags(grids);
       break;
     case phase::balance:
       grids(balance_tags<View>,

@@ -100,9 +100,11 @@ __global__ void fill_roots(View view, Fill fill) {
   const traced here(view.trace, __func__);
   const int node = static_cast<int>(blockIdx.x);
   const block_place<View::dim> place = view.tree.place_of_root(blockIdx.x);
-  View::cells::for_each(regrid_threads, [&](int cell, const int(&at)[View::dim]) {
-    view.u_new.store(node, cell, fill.at(view, place, at));
-  });
+  if (view.owns(node)) {
+    View::cells::for_each(regrid_threads, [&](int cell, const int(&at)[View::dim]) {
+      view.u_new.store(node, cell, fill.at(view, place, at));
+    });
+  }
   if (threadIdx.x == 0) init_node(view, node, place, -1);
 }
 
@@ -122,9 +124,11 @@ template <class View, class Fill>
 __device__ void make_child(const View& view, const Fill& fill, unsigned i, int child) {
   const int parent = view.lists.tagged[view.state->regrid.refine_begin + i];
   const int node = first_child_for(view, i) + child;
-  View::cells::for_each(regrid_threads, [&](int cell, const int(&at)[View::dim]) {
-    view.u_new.store(node, cell, fill(view, parent, child, at));
-  });
+  if (view.owns(parent)) {
+    View::cells::for_each(regrid_threads, [&](int cell, const int(&at)[View::dim]) {
+      view.u_new.store(node, cell, fill(view, parent, child, at));
+    });
+  }
   if (threadIdx.x != 0) return;
   init_node(view, node, view.tree.place_of_child(view.tree.place[parent], child), parent);
 }

@@ -70,6 +70,7 @@ __global__ void tag_blocks(View view) {
     const int parent = view.lists.tagged[regrid.refine_begin + blockIdx.x / view.tree.siblings];
     node = view.tree.first_child[parent] + static_cast<int>(blockIdx.x % view.tree.siblings);
   }
+  if (!view.owns(node)) return;
   const auto indicator = largest_indicator(view, node);
   if (threadIdx.x != 0) return;
   if (indicator > view.regrid.refine_above) tag(view, node);
@@ -133,9 +134,11 @@ template <class View>
 __global__ void coarsen_families(View view) {
   const traced here(view.trace, __func__);
   const int node = view.lists.coarsened[blockIdx.x];
-  View::cells::for_each(regrid_threads, [&](int cell, const int(&at)[View::dim]) {
-    view.u_new.store(node, cell, average_of_children(view, view.u_new, node, at));
-  });
+  if (view.owns(node)) {
+    View::cells::for_each(regrid_threads, [&](int cell, const int(&at)[View::dim]) {
+      view.u_new.store(node, cell, average_of_children(view, view.u_new, node, at));
+    });
+  }
   __syncthreads();
   if (threadIdx.x != 0) return;
   const int first = view.tree.first_child[node];

@@ -5,6 +5,7 @@
 /// run_view: the argument that all kernels of a run share, and the link of its launch chain.
 
 #include <ramify/amr/ghost.cuh>
+#include <ramify/amr/mesh_part.cuh>
 #include <ramify/amr/run_state.cuh>
 #include <ramify/runtime/chain_link.cuh>
 
@@ -29,8 +30,9 @@ struct block_lists {
 };
 
 /// The argument of the kernels. Outside of a run of phases, the members of chain_link are empty.
-template <class Physics, int n, class Criterion>
-struct run_view : runtime::chain_link {
+/// `Part` is whole_mesh or mesh_part.
+template <class Physics, int n, class Criterion, class Part = whole_mesh>
+struct run_view : runtime::chain_link, Part {
   using state_type = run_state;
   static constexpr auto join = runtime::chain_join::tail_launch;
   static constexpr int dim = Physics::dimensions;
@@ -39,16 +41,18 @@ struct run_view : runtime::chain_link {
   using values = typename Physics::values;
   using cells = block_cells<dim, n>;
   static constexpr int cells_along = n;
+  using values_type = block_values<Physics, n, typename Part::slots_type>;
+  using ghosts_type = ghost_reader<Physics, n, typename Part::slots_type>;
 
   mesh_tree<dim> tree;
   Physics physics;
   Criterion criterion;
   block_lists lists;
-  block_values<Physics, n> u_new;
-  block_values<Physics, n> u_stage;  ///< after the first of a step's two stages
-  block_values<Physics, n> u_old;    ///< before the last step; only with subcycling
+  values_type u_new;
+  values_type u_stage;  ///< after the first of a step's two stages
+  values_type u_old;    ///< before the last step; only with subcycling
   /// The flux through each coarse-fine face, summed since the coarser block began its step:
-  /// [node][face][variable][cell of the face], an amount per area.
+  /// [slot][face][variable][cell of the face], an amount per area.
   real* flux_register;
   real lower[dim];
   real root_spacing[dim];  ///< lengths of the edges of a cell of level 0
@@ -69,6 +73,23 @@ struct run_view : runtime::chain_link {
     return now.next == phase::step;
   }
 
+  /// Returns the finest level of the mesh. `mine` has the blocks of this process.
+  [[nodiscard]] __host__ __device__ int finest_level_of(const mesh_state& mine) const {
+    if constexpr (Part::is_part) {
+      return this->finest;
+    } else {
+      return finest_level(mine, tree.max_level);
+    }
+  }
+  /// Returns whether the mesh has coarse-fine faces. `mine` has the blocks of this process.
+  [[nodiscard]] __host__ __device__ bool has_interface_in(const mesh_state& mine) const {
+    if constexpr (Part::is_part) {
+      return this->has_interface;
+    } else {
+      return mine.interface_nodes > 0;
+    }
+  }
+
   [[nodiscard]] __device__ real spacing(int level, int axis) const {
     return root_spacing[axis] * reciprocal(real(1u << level));
   }
@@ -81,12 +102,12 @@ struct run_view : runtime::chain_link {
     }
   }
   /// Returns a reader of ghost cells from `u`, in which all levels have the same time.
-  [[nodiscard]] __device__ ghost_reader<Physics, n> ghosts(
-      const block_values<Physics, n>& u) const {
+  [[nodiscard]] __device__ ghosts_type ghosts(const values_type& u) const {
     return {tree, physics, u, u, u, real(0), step.limiter};
   }
   [[nodiscard]] __device__ real* flux_register_of(int node, int face, int variable) const {
-    const auto row = static_cast<std::size_t>(node) * tree.faces + std::size_t(face);
+    const auto slot = static_cast<std::size_t>(u_new.slot_of(node));
+    const auto row = slot * tree.faces + std::size_t(face);
     return flux_register + (row * Physics::variables + std::size_t(variable)) * cells::per_face;
   }
 };

@@ -12,9 +12,9 @@ namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
 /// Returns the average of the fine cells in a cell of an inner node.
 template <class View>
-__device__ typename View::values average_of_children(
-    const View& view, const block_values<typename View::physics_type, View::cells_along>& from,
-    int node, const int (&at)[View::dim]) {
+__device__ typename View::values average_of_children(const View& view,
+                                                     const typename View::values_type& from,
+                                                     int node, const int (&at)[View::dim]) {
   constexpr int n = View::cells_along;
   constexpr int dim = View::dim;
   int below[dim];
@@ -30,9 +30,7 @@ __device__ typename View::values average_of_children(
 
 /// Averages down to the inner nodes of a list, one block each. The nodes must be of one level.
 template <class View>
-__global__ void average_down(View view,
-                             block_values<typename View::physics_type, View::cells_along> u,
-                             const int* nodes) {
+__global__ void average_down(View view, typename View::values_type u, const int* nodes) {
   const traced here(view.trace, __func__);
   const int node = nodes[blockIdx.x];
   if (view.tree.is_leaf(node)) return;
@@ -45,8 +43,7 @@ __global__ void average_down(View view,
 /// read only those of its cells whose children are leaves, so the other cells are left out. The
 /// grid reads leaves and writes inner nodes; therefore the nodes need no order.
 template <class View>
-__global__ void average_down_to_interface(
-    View view, block_values<typename View::physics_type, View::cells_along> u) {
+__global__ void average_down_to_interface(View view, typename View::values_type u) {
   const traced here(view.trace, __func__);
   const int node = view.lists.interface_nodes[blockIdx.x];
   if (view.state->clock.dt == 0) return;

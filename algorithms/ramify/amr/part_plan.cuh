@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Which values the ranks of a divided mesh exchange (division.cuh). Host code without
+/// communication.
+///
+/// A rank's *halo* are the blocks of other ranks that its kernels read:
+///
+///   | reader                       | reads, at the faces that it touches                       |
+///   |------------------------------|-----------------------------------------------------------|
+///   | a block that is advanced,    | the neighbor of its level; or the coarser leaf and, for   |
+///   | tagged or refined            | slopes, the neighbors of this leaf                        |
+///   | reflux(), of a coarse leaf   | flux registers of the finer blocks at its faces           |
+///   | average_down(), of a node    | its children                                              |
+///
+/// A ghost cell and its slopes are in the two layers of cells behind a face. Therefore a message
+/// has two layers of cells of a block for each face that is read.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <ramify/amr/division.cuh>
+#include <ramify/amr/mesh.cuh>
+#include <tuple>
+#include <vector>
+
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
+namespace ramify::detail::amr::inline RAMIFY_BUILD {
+
+/// A region of a block that is exchanged: the two layers of cells at a face, or the flux register
+/// of a face. If the whole block is exchanged, `face` is 0.
+struct block_region {
+  int node;
+  int face;
+};
+
+/// The regions that a rank sends and receives, peer by peer in the order of the ranks. Both ranks
+/// of a message have its regions in the same order.
+struct region_lists {
+  std::vector<block_region> send, receive;
+  std::vector<unsigned> send_counts, receive_counts;  ///< for each rank
+};
+
+/// Collects the regions of messages between the ranks, from the view of one of them.
+class region_collector {
+ public:
+  region_collector(int rank, int ranks) : rank_(rank), ranks_(ranks) {}
+
+  /// Notes that the rank `to` reads a region whose values the rank `from` has.
+  void add(int from, int to, const block_region& region) {
+    if (from == to) return;
+    if (from == rank_) sent_.emplace_back(to, region.node, region.face);
+    if (to == rank_) received_.emplace_back(from, region.node, region.face);
+  }
+  /// Returns the regions without duplicates, in the order of rank, node and face.
+  [[nodiscard]] region_lists lists() {
+    region_lists result;
+    order(sent_, result.send, result.send_counts);
+    order(received_, result.receive, result.receive_counts);
+    return result;
+  }
+
+ private:
+  using entry = std::tuple<int, int, int>;  // peer, node, face
+
+  void order(std::vector<entry>& entries, std::vector<block_region>& regions,
+             std::vector<unsigned>& counts) const {
+    std::ranges::sort(entries);
+    entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
+    counts.assign(std::size_t(ranks_), 0);
+    for (const auto& [peer, node, face] : entries) {
+      regions.push_back({node, face});
+      ++counts[std::size_t(peer)];
+    }
+  }
+
+  int rank_;
+  int ranks_;
+  std::vector<entry> sent_, received_;
+};
+
+/// Blocks of one level, or of all levels: first those that read no values of other ranks.
+struct stage_range {
+  unsigned begin, interior, count;
+};
+
+/// What a rank has of a mesh, and what it exchanges. An array `[level]` has one entry for each
+/// level with subcycling, else a single entry for all levels.
+struct part_plan {
+  int finest = 0;
+  bool has_interface = false;  ///< of the whole mesh
+
+  // ---- the rank's own blocks ----
+  std::vector<int> leaves;             ///< in Morton order
+  std::vector<unsigned> leaf_numbers;  ///< their numbers among all leaves
+  std::vector<int> nodes;              ///< level by level, each level in Morton order
+  std::vector<unsigned> level_begin;   ///< where each level's nodes begin in `nodes`
+  std::vector<int> interface_nodes;    ///< see block_lists
+  std::vector<int> stage_nodes;        ///< the blocks that stages advance
+  std::vector<stage_range> stages;     ///< [level]
+
+  // ---- all blocks ----
+  std::vector<int> leaf_owners;  ///< [leaf]
+  std::vector<int> present;      ///< the nodes whose values this rank has: own ones and the halo
+
+  // ---- messages ----
+  region_lists halo;                     ///< layers that own leaves read
+  std::vector<region_lists> same_level;  ///< [level] layers that blocks of the same level read
+  std::vector<region_lists> finer;       ///< [level] layers that blocks of finer levels read
+  std::vector<region_lists> registers;   ///< [level of the coarse leaf] flux registers
+  std::vector<region_lists> children;    ///< [level of the parent, always] blocks
+};
+
+/// Calls use(node, face) for the layers of other blocks from which a block's ghost cells are
+/// computed. ghost_reader::ghost() and its slopes read no other values.
+template <int dim, class Use>
+void for_each_layer_read(const tree_copy<dim>& copy, int node, Use use) {
+  for (int face = 0; face < mesh_tree<dim>::faces; ++face) {
+    const int neighbor = copy.neighbor(node, face);
+    if (neighbor >= 0) use(neighbor, opposite(face));
+    if (neighbor != coarser_neighbor) continue;
+    const int coarse = copy.coarse_neighbor(node, face);
+    use(coarse, opposite(face));
+    for (int of_coarse = 0; of_coarse < mesh_tree<dim>::faces; ++of_coarse) {
+      if (of_coarse == face) continue;  // the far side: its layer is in the coarse block
+      const int next = copy.neighbor(coarse, of_coarse);
+      if (next >= 0) use(next, opposite(of_coarse));
+      if (next == coarser_neighbor) {
+        use(copy.coarse_neighbor(coarse, of_coarse), opposite(of_coarse));
+      }
+    }
+  }
+}
+
+/// Makes the plan of a rank. O(nodes of the whole mesh).
+template <int dim>
+class part_planner {
+ public:
+  /// Finds what the rank has and exchanges. `owners` is that of divide().
+  part_planner(const tree_copy<dim>& copy, const std::vector<int>& owners, int rank, int ranks,
+               bool subcycle)
+      : copy_(copy), owners_(owners), rank_(rank), ranks_(ranks), subcycle_(subcycle) {
+    list_blocks();
+    collect_layers();
+    collect_registers();
+    collect_children();
+    list_present();
+  }
+  [[nodiscard]] part_plan take() { return std::move(plan_); }
+
+ private:
+  using collectors = std::vector<region_collector>;
+
+  [[nodiscard]] int owner(int node) const { return owners_[std::size_t(node)]; }
+  [[nodiscard]] std::size_t entry_of(int level) const { return subcycle_ ? std::size_t(level) : 0; }
+  [[nodiscard]] collectors collectors_for(std::size_t count) const {
+    return collectors(count, region_collector(rank_, ranks_));
+  }
+  static std::vector<region_lists> lists_of(collectors& all) {
+    std::vector<region_lists> lists;
+    for (region_collector& one : all) lists.push_back(one.lists());
+    return lists;
+  }
+  [[nodiscard]] std::size_t entries() const {
+    return subcycle_ ? std::size_t(plan_.finest) + 1 : 1;
+  }
+
+  [[nodiscard]] bool is_at_interface(int node) const {
+    for (int face = 0; face < mesh_tree<dim>::faces; ++face) {
+      const int neighbor = copy_.neighbor(node, face);
+      if (neighbor >= 0 && copy_.tree.is_leaf(neighbor)) return true;
+    }
+    return false;
+  }
+
+  void list_blocks() {
+    std::vector<std::vector<int>> levels(std::size_t(copy_.tree.max_level) + 1);
+    unsigned leaf = 0;
+    copy_.for_each([&](int node) {
+      const bool own = owner(node) == rank_;
+      const bool is_leaf = copy_.tree.is_leaf(node);
+      plan_.finest = std::max(plan_.finest, copy_.level_of(node));
+      if (own) levels[std::size_t(copy_.level_of(node))].push_back(node);
+      if (is_leaf) {
+        plan_.leaf_owners.push_back(owner(node));
+        if (own) {
+          plan_.leaves.push_back(node);
+          plan_.leaf_numbers.push_back(leaf);
+        }
+        ++leaf;
+      } else if (is_at_interface(node)) {
+        plan_.has_interface = true;
+        if (own) plan_.interface_nodes.push_back(node);
+      }
+    });
+    for (const std::vector<int>& level : levels) {
+      plan_.level_begin.push_back(unsigned(plan_.nodes.size()));
+      plan_.nodes.insert(plan_.nodes.end(), level.begin(), level.end());
+    }
+    plan_.level_begin.push_back(unsigned(plan_.nodes.size()));
+    if (subcycle_) {
+      for (int level = 0; level <= plan_.finest; ++level) add_stage(levels[std::size_t(level)]);
+    } else {
+      add_stage(plan_.leaves);
+    }
+  }
+
+  void add_stage(const std::vector<int>& blocks) {
+    const auto reads_others = [&](int node) {
+      bool found = false;
+      for_each_layer_read(copy_, node, [&](int read, int) {
+        // With subcycling, coarser levels are exchanged before.
+        const bool in_stage = !subcycle_ || copy_.level_of(read) == copy_.level_of(node);
+        found = found || (in_stage && owner(read) != rank_);
+      });
+      return found;
+    };
+    const auto begin = std::ptrdiff_t(plan_.stage_nodes.size());
+    plan_.stage_nodes.insert(plan_.stage_nodes.end(), blocks.begin(), blocks.end());
+    const auto first = plan_.stage_nodes.begin() + begin;
+    const auto others = std::stable_partition(first, plan_.stage_nodes.end(),
+                                              [&](int node) { return !reads_others(node); });
+    plan_.stages.push_back({unsigned(begin), unsigned(others - first), unsigned(blocks.size())});
+  }
+
+  void collect_layers() {
+    region_collector halo(rank_, ranks_);
+    collectors same = collectors_for(subcycle_ ? entries() : 0);
+    collectors finer = collectors_for(subcycle_ ? entries() : 0);
+    copy_.for_each([&](int node) {
+      const bool is_leaf = copy_.tree.is_leaf(node);
+      if (!is_leaf && !subcycle_) return;
+      for_each_layer_read(copy_, node, [&](int read, int face) {
+        const block_region region{read, face};
+        if (is_leaf) halo.add(owner(read), owner(node), region);
+        if (!subcycle_) return;
+        const int level = copy_.level_of(read);
+        collectors& of_level = level == copy_.level_of(node) ? same : finer;
+        of_level[std::size_t(level)].add(owner(read), owner(node), region);
+      });
+    });
+    plan_.halo = halo.lists();
+    plan_.same_level = lists_of(same);
+    plan_.finer = lists_of(finer);
+  }
+
+  void collect_registers() {
+    collectors registers = collectors_for(entries());
+    copy_.for_each([&](int node) {
+      if (!copy_.tree.is_leaf(node)) return;
+      for (int face = 0; face < mesh_tree<dim>::faces; ++face) {
+        const int neighbor = copy_.neighbor(node, face);
+        if (neighbor < 0 || copy_.tree.is_leaf(neighbor)) continue;
+        for (int child = 0; child < copy_.tree.siblings; ++child) {
+          // The children of the neighbor that touch the face are on its opposite side.
+          if ((child >> (face / 2) & 1) == face % 2) continue;
+          const int fine = copy_.first_children[std::size_t(neighbor)] + child;
+          registers[entry_of(copy_.level_of(node))].add(owner(fine), owner(node),
+                                                        {fine, opposite(face)});
+        }
+      }
+    });
+    plan_.registers = lists_of(registers);
+  }
+
+  void collect_children() {
+    collectors children = collectors_for(std::size_t(plan_.finest) + 1);
+    copy_.for_each([&](int node) {
+      const int parent = copy_.parents[std::size_t(node)];
+      if (parent < 0) return;
+      children[std::size_t(copy_.level_of(parent))].add(owner(node), owner(parent), {node, 0});
+    });
+    plan_.children = lists_of(children);
+  }
+
+  void list_present() {
+    plan_.present = plan_.nodes;
+    const auto add = [&](const region_lists& lists) {
+      for (const block_region& region : lists.receive) plan_.present.push_back(region.node);
+    };
+    add(plan_.halo);
+    for (const auto* lists : {&plan_.same_level, &plan_.finer, &plan_.registers, &plan_.children}) {
+      for (const region_lists& one : *lists) add(one);
+    }
+    std::ranges::sort(plan_.present);
+    const auto rest = std::ranges::unique(plan_.present);
+    plan_.present.erase(rest.begin(), rest.end());
+  }
+
+  const tree_copy<dim>& copy_;
+  const std::vector<int>& owners_;
+  int rank_;
+  int ranks_;
+  bool subcycle_;
+  part_plan plan_;
+};
+
+}  // namespace ramify::detail::amr::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

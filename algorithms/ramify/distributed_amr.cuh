@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// distributed_amr_run: an amr_run on several GPUs or CPU executors, one for each MPI rank.
+///
+///     mpirun -n 4 ./program
+///
+///     mpi_session session;
+///     communicator ranks;
+///     ranks.run([&] {
+///       distributed_amr_run run(ranks, gas{}, gradient_criterion<gas>{}, sod<double, 2>{},
+///                               config, stream);
+///       run.advance_to(0.2);
+///       const mesh_snapshot mesh = run.snapshot();  // the values are on rank 0
+///     });
+///
+/// Each rank has the tree of all blocks, about 100 bytes a node, and the values of its own blocks
+/// and of the blocks next to them. The blocks are divided along the Morton curve by their cost, the
+/// number of steps of their level, and divided again after each regrid. Before a stage of a step,
+/// two layers of cells are exchanged at the faces between ranks, while the blocks that need none of
+/// them are advanced. (amr/part_plan.cuh lists all messages.)
+///
+/// Results     The same bits as amr_run, for any number of ranks and each way of stepping.
+/// Routes      Flat, with phases that the host launches: it communicates between grids.
+/// Calls       All members are collective: all ranks call them, in the same order, with the same
+///             arguments where the description says nothing else. Call them in communicator::run(),
+///             so that an error of one rank ends the others, too.
+/// Memory      On each rank as amr_run for its part and its halo, and the tree. save() and
+///             snapshot() need host memory for all values on rank 0.
+/// Waits       Each call returns when its work is complete.
+/// Complexity  O(cells / ranks) for each step. A regrid takes O(nodes of the whole mesh) on each
+///             rank, without cells.
+/// Not for     Captured streams. Ranks with different executables or number formats.
+/// Sources     W. Zhang et al., Int. J. High Perform. Comput. Appl. 35 (2021) 508 (AMReX: metadata
+///             on all ranks); C. Burstedde, L. C. Wilcox, O. Ghattas, SIAM J. Sci. Comput. 33
+///             (2011) 1103 (division along a space-filling curve).
+
+#include <ramify/runtime/requirements.hpp>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <ramify/amr.cuh>
+#include <ramify/amr/begin_run.cuh>
+#include <ramify/amr/broadcast_state.cuh>
+#include <ramify/amr/distributed_mesh.cuh>
+#include <ramify/cluster/communicator.hpp>
+#include <stdexcept>
+#include <vector>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// The report of a distributed run. All ranks have the same one, except the numbers of amr_report
+/// that count grids and bytes of memory: these are of the own rank.
+struct distributed_amr_report : amr_report {
+  cluster_report cluster;          ///< of the communicator since its construction
+  std::uint64_t moved_blocks = 0;  ///< blocks that regrids have moved to other ranks
+  std::size_t halo_blocks = 0;     ///< blocks whose values two ranks have, summed over all ranks
+  double cost_imbalance = 1;       ///< largest cost of a rank's blocks over the mean
+};
+
+}  // namespace ramify::inline RAMIFY_BUILD
+
+namespace ramify::detail::amr::inline RAMIFY_BUILD {
+
+/// The data of a distributed_amr_run.
+template <class Physics, int n, class Criterion>
+struct distributed_run_parts : basic_run_parts<distributed_mesh<Physics, n, Criterion>> {
+  using basic_run_parts<distributed_mesh<Physics, n, Criterion>>::basic_run_parts;
+  template <class Fill>
+  using program = distributed_program<typename distributed_run_parts::mesh_type, Fill>;
+};
+
+/// A distributed mesh whose values are gathered on rank 0.
+template <class Mesh>
+struct gathered_mesh {
+  static constexpr int dim = Mesh::dim;
+  static constexpr int variables = Mesh::variables;
+  static constexpr int cells_along = Mesh::cells_along;
+  using real = typename Mesh::real;
+  using physics_type = typename Mesh::physics_type;
+
+  const Mesh& mesh;
+
+  [[nodiscard]] const amr_mesh_config& config() const { return mesh.config(); }
+  [[nodiscard]] run_state read_state() const { return mesh.read_state(); }
+  [[nodiscard]] auto gather(unsigned first, std::size_t leaves, std::vector<real>* packed) const {
+    return mesh.gather_to_first_rank(first, leaves, packed);
+  }
+};
+
+}  // namespace ramify::detail::amr::inline RAMIFY_BUILD
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// A run on all ranks of a communicator. Move-only; the communicator and the stream must outlive
+/// it. After an exception other than std::invalid_argument and amr_error it may only be destroyed.
+///
+/// The template parameters are those of amr_run.
+template <class Physics, class Criterion = gradient_criterion<Physics>,
+          int n = default_block_cells<Physics>>
+class distributed_amr_run {
+ public:
+  static constexpr int dim = Physics::dimensions;
+  static constexpr int variables = Physics::variables;
+  using real = typename Physics::real;
+  using values = typename Physics::values;
+
+  /// Builds the mesh for an initial state and fills it. The arguments are those of amr_run, and
+  /// must be the same on all ranks.
+  /// \throws std::invalid_argument naming a field of `config`, also for `route` device and
+  ///         `flat_loop` graph; unavailable if this code was compiled for another backend than that
+  ///         of `ranks`, or if `stream` is being captured; amr_error as amr_run; cluster_error;
+  ///         cuda_error
+  template <class Initial>
+  distributed_amr_run(communicator& ranks, const Physics& physics, const Criterion& criterion,
+                      const Initial& initial, const amr_config& config,
+                      cudaStream_t stream = nullptr)
+      : distributed_amr_run(ranks, physics, criterion, config, stream) {
+    detail::amr::build_mesh(*parts_, detail::amr::fill_from_initial_state<Initial>{initial});
+    name_route();
+  }
+
+  /// Continues a run from a state that save(), or amr_run::save(), returned, with any number of
+  /// ranks. Only rank 0 reads `state`; it may be empty on the others.
+  /// \throws std::invalid_argument, on all ranks, if amr_run would throw it; the other exceptions
+  ///         of the first constructor
+  distributed_amr_run(communicator& ranks, const Physics& physics, const Criterion& criterion,
+                      const amr_state& state, const amr_config& config,
+                      cudaStream_t stream = nullptr)
+      : distributed_amr_run(ranks, physics, criterion, config, stream) {
+    const amr_state copy =
+        detail::amr::broadcast_state<Physics, n>(ranks, state, config.mesh, stream);
+    detail::amr::restore_mesh(*parts_, copy, state.values.data());
+    name_route();
+  }
+
+  /// Returns everything that is needed to continue the run, as amr_run::save() does. The values are
+  /// on rank 0; on the others amr_state::values is empty. \throws cluster_error, cuda_error
+  [[nodiscard]] amr_state save() const {
+    const phase_range range("amr: save");
+    return saved_state_of(gathered());
+  }
+
+  /// Takes steps as amr_run::advance() does.
+  /// \throws std::invalid_argument if `stop_time` is NaN; amr_error, on all ranks, as
+  ///         amr_run::advance(); cluster_error; cuda_error. If the device of one rank has no
+  ///         memory, this rank alone throws amr_error, and the run may only be destroyed
+  void advance(std::uint64_t steps, double stop_time = std::numeric_limits<double>::infinity()) {
+    detail::amr::require(!std::isnan(stop_time), "distributed_amr_run: stop_time", stop_time,
+                         "a number");
+    detail::amr::phase_run<parts, detail::amr::fill_from_parent> run(*parts_, {});
+    run.start({.steps = steps, .stop = stop_time});
+    run.finish();
+    name_route();
+  }
+  /// Takes steps until the time is `stop_time`, as advance() does.
+  void advance_to(double stop_time) {
+    advance(std::numeric_limits<std::uint64_t>::max(), stop_time);
+  }
+
+  /// Not collective.
+  [[nodiscard]] double time() const { return parts_->report.time; }
+  /// Not collective.
+  [[nodiscard]] std::uint64_t steps() const { return parts_->report.steps; }
+  /// Returns the number of leaves of this rank. Not collective.
+  [[nodiscard]] std::size_t own_leaves() const { return parts_->mesh.plan().leaves.size(); }
+
+  /// Returns the report of the run until now. \throws cluster_error
+  [[nodiscard]] distributed_amr_report report() const {
+    const auto& mesh = parts_->mesh;
+    distributed_amr_report report;
+    static_cast<amr_report&>(report) = parts_->report;
+    const std::uint64_t halo = mesh.plan().present.size() - mesh.plan().nodes.size();
+    report.halo_blocks = ranks_->all_reduce(halo, reduction::sum);
+    report.moved_blocks = ranks_->all_reduce(mesh.moved_blocks(), reduction::sum);
+    report.cost_imbalance = mesh.imbalance();
+    report.cluster = ranks_->report();
+    return report;
+  }
+
+  /// Returns the integrals of the conserved values over the domain, with the bits of
+  /// amr_run::totals(). \throws cluster_error, cuda_error
+  [[nodiscard]] std::vector<double> totals() const {
+    const phase_range range("amr: totals");
+    return totals_of(parts_->mesh, parts_->report.leaves);
+  }
+
+  /// Returns the leaves with their conserved values. The values are on rank 0; on the others
+  /// mesh_snapshot::values is empty. \throws cluster_error, cuda_error
+  [[nodiscard]] mesh_snapshot snapshot() const {
+    const phase_range range("amr: snapshot");
+    return snapshot_of(gathered(), parts_->report);
+  }
+
+ private:
+  using parts = detail::amr::distributed_run_parts<Physics, n, Criterion>;
+
+  distributed_amr_run(communicator& ranks, const Physics& physics, const Criterion& criterion,
+                      const amr_config& config, cudaStream_t stream)
+      : ranks_(&ranks),
+        parts_(std::make_unique<parts>(physics, criterion, validated(config, ranks, stream), stream,
+                                       ranks)) {}
+
+  /// Returns the configuration with the only route that there is.
+  static amr_config validated(amr_config config, const communicator& ranks, cudaStream_t stream) {
+    validate(config, dim);
+    const auto refuse = [](const std::string& option, const std::string& allowed) {
+      throw std::invalid_argument("distributed_amr_run: amr_config." + option +
+                                  "; it must be automatic or " + allowed +
+                                  ", because the host communicates between grids");
+    };
+    if (config.route == route::device) refuse("route is device", "flat");
+    if (config.flat_loop == flat_loop::graph) refuse("flat_loop is graph", "host");
+    constexpr backend here = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;
+    for (const backend wanted : {config.backend, ranks.backend()}) {
+      if (wanted == backend::automatic || wanted == here) continue;
+      throw unavailable("distributed_amr_run: this code was compiled for the backend " +
+                        std::string(to_string(here)) + ", and not for " +
+                        std::string(to_string(wanted)));
+    }
+    if (is_being_captured(stream)) {
+      throw unavailable("distributed_amr_run: communication cannot be captured");
+    }
+    config.route = route::flat;
+    config.flat_loop = flat_loop::host;
+    return config;
+  }
+
+  void name_route() {
+    parts_->report.route_reason = "the host communicates between grids";
+    parts_->report.flat_loop_reason = parts_->report.route_reason;
+  }
+
+  [[nodiscard]] auto gathered() const {
+    return detail::amr::gathered_mesh<typename parts::mesh_type>{parts_->mesh};
+  }
+
+  communicator* ranks_;
+  std::unique_ptr<parts> parts_;
+};
+
+}  // namespace ramify::inline RAMIFY_BUILD

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs on several ranks have the same bits as a run in one process. mpirun starts 7 ranks; a test
+// case uses communicators of the first ones.
+#include <array>
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <ramify/cluster/mpi.hpp>
+#include <ramify/distributed_amr.cuh>
+#include <string>
+
+#include "exceptions.hpp"
+#include "functors.cuh"
+#include "mesh_checks.hpp"
+
+namespace data = boost::unit_test::data;
+using namespace tests;
+
+namespace tests {
+
+/// What must be equal: of a run in one process, or of one on several ranks.
+struct result {
+  ramify::mesh_snapshot mesh;
+  std::vector<double> totals;
+  ramify::amr_report report;
+
+  template <class Run>
+  explicit result(const Run& run)
+      : mesh(run.snapshot()), totals(run.totals()), report(run.report()) {}
+};
+
+}  // namespace tests
+
+namespace {
+
+using ramify::amr_error;
+using ramify::amr_state;
+using ramify::communicator;
+
+constexpr int max_ranks = 7;
+constexpr int cells_along = 4;
+using gas = ramify::euler<double, 2>;
+using scalar = scalar_of<3>;
+
+template <class Physics>
+using run_here = ramify::amr_run<Physics, criterion_of<Physics>, cells_along>;
+template <class Physics>
+using run_on_ranks = ramify::distributed_amr_run<Physics, criterion_of<Physics>, cells_along>;
+
+template <class Physics>
+run_here<Physics> start(const setting& s) {
+  return {physics_of(s, static_cast<const Physics*>(nullptr)), criterion_of<Physics>{s},
+          initial_state<Physics>{s}, s.config};
+}
+template <class Physics>
+run_here<Physics> resume(const setting& s, const amr_state& state) {
+  return {physics_of(s, static_cast<const Physics*>(nullptr)), criterion_of<Physics>{s}, state,
+          s.config};
+}
+template <class Physics>
+run_on_ranks<Physics> start(communicator& ranks, const setting& s) {
+  return {ranks, physics_of(s, static_cast<const Physics*>(nullptr)), criterion_of<Physics>{s},
+          initial_state<Physics>{s}, s.config};
+}
+template <class Physics>
+run_on_ranks<Physics> resume(communicator& ranks, const setting& s, const amr_state& state) {
+  return {ranks, physics_of(s, static_cast<const Physics*>(nullptr)), criterion_of<Physics>{s},
+          state, s.config};
+}
+
+/// All ranks. Waiting in it takes no processor time.
+communicator& everyone() {
+  static communicator all({.backend = ramify::backend::cpu});
+  return all;
+}
+bool is_first() { return everyone().rank() == 0; }
+
+/// Calls work(ranks) on the first `size` ranks; the others wait.
+void on_ranks(int size, const std::function<void(communicator&)>& work) {
+  everyone().barrier();
+  const bool takes_part = everyone().rank() < size;
+  MPI_Comm some = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, takes_part ? 0 : MPI_UNDEFINED, 0, &some);
+  if (takes_part) {
+    try {
+      communicator ranks = ramify::communicator_of(some, {.backend = ramify::backend::cpu});
+      work(ranks);
+    } catch (const std::exception& e) {  // the other ranks wait below
+      BOOST_ERROR(e.what());
+    }
+    MPI_Comm_free(&some);
+  }
+  everyone().barrier();
+}
+
+/// Blocks are refined and coarsened where the gas or the scalar moves, and no part of the domain is
+/// uniform: a value that a rank fails to send changes the result.
+template <class Physics>
+setting moving(bool subcycle) {
+  constexpr bool is_gas = Physics::variables > 1;
+  setting s;
+  s.config.step.subcycle = subcycle;
+  s.config.mesh.roots = {4, is_gas ? 4u : 2u, 1};
+  if (!is_gas) s.config.mesh.upper = {1, 0.5, 0.25};
+  s.config.mesh.max_level = 2;
+  s.config.regrid = {.refine_above = 0.5, .coarsen_below = 0.49, .patience = 1, .every = 2};
+  if (subcycle) s.config.regrid.every = 1;
+  s.criterion = criterion_kind::value;
+  s.scale = 10;
+  s.initial = is_gas ? initial_kind::pulses : initial_kind::gaussian;
+  s.level = is_gas ? 1 : 0;
+  s.offset = is_gas ? 1.25 : 0.75;
+  s.width = 0.12;
+  for (const int axis : {0, 1, 2}) {
+    s.center[axis] = std::array{0.32, 0.2, 0.1}[std::size_t(axis)];
+    s.velocity[axis] = std::array{10.0, 1.0, 0.5}[std::size_t(axis)];
+  }
+  return s;
+}
+
+void expect_same(const result& here, const result& on_ranks) {
+  BOOST_TEST(here.totals == on_ranks.totals);
+  BOOST_TEST(same_bits(here.mesh, on_ranks.mesh));
+  BOOST_TEST(here.report.time == on_ranks.report.time);
+  BOOST_TEST(here.report.steps == on_ranks.report.steps);
+  BOOST_TEST(here.report.cell_updates == on_ranks.report.cell_updates);
+  BOOST_TEST(here.report.regrids == on_ranks.report.regrids);
+  BOOST_TEST(here.report.refined == on_ranks.report.refined);
+  BOOST_TEST(here.report.coarsened == on_ranks.report.coarsened);
+  BOOST_TEST(here.report.leaves == on_ranks.report.leaves);
+  BOOST_TEST(here.report.blocks == on_ranks.report.blocks);
+  BOOST_TEST(here.report.finest_level == on_ranks.report.finest_level);
+}
+
+/// Compares runs on `sizes` ranks with a run in one process.
+template <class Physics>
+void compare(const setting& s, std::uint64_t steps, const std::vector<int>& sizes) {
+  const bool regrids = s.config.mesh.max_level > 0 && s.config.regrid.every > 0;
+  std::unique_ptr<result> expected;
+  if (is_first()) {
+    auto run = start<Physics>(s);
+    run.advance(steps);
+    expected = std::make_unique<result>(run);
+    BOOST_TEST((expected->report.refined > 0) == (s.config.mesh.max_level > 0));
+    BOOST_TEST((expected->report.coarsened > 0 || !regrids || Physics::dimensions == 3));
+  }
+  for (const int size : sizes) {
+    on_ranks(size, [&](communicator& ranks) {
+      BOOST_TEST_CONTEXT(size << " ranks") {
+        auto run = start<Physics>(ranks, s);
+        run.advance(steps - 1);
+        run.advance(1);
+        const result found(run);
+        const auto report = run.report();
+        if (ranks.rank() == 0) expect_same(*expected, found);
+        BOOST_TEST((found.mesh.values.empty() == (ranks.rank() != 0)));
+        BOOST_TEST((report.taken == ramify::route::flat));
+        BOOST_TEST(report.route_reason == "the host communicates between grids");
+        BOOST_TEST(report.cluster.ranks == size);
+        BOOST_TEST((report.cluster.bytes_sent > 0) == (size > 1));
+        BOOST_TEST(report.cost_imbalance >= 1.0);
+        BOOST_TEST(report.cost_imbalance < 2.0);
+        BOOST_TEST((report.halo_blocks > 0) == (size > 1));
+        if (regrids) BOOST_TEST((report.moved_blocks > 0) == (size > 1));
+      }
+    });
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(distributed_runs)
+
+BOOST_AUTO_TEST_CASE(a_uniform_mesh_has_the_same_bits_on_any_number_of_ranks) {
+  for (const bool subcycle : subcycling) {
+    setting s = moving<gas>(subcycle);
+    s.config.mesh.max_level = 0;
+    compare<gas>(s, 3, {2, 7});
+    s.config.mesh.roots = {2, 2, 1};  // three ranks have no block
+    compare<gas>(s, 2, {7});
+    s = moving<scalar>(subcycle);
+    s.config.mesh.max_level = 0;
+    compare<scalar>(s, 3, {3});
+  }
+}
+
+BOOST_DATA_TEST_CASE(a_refined_mesh_that_never_changes, data::make(subcycling), subcycle) {
+  setting s = moving<gas>(subcycle);
+  s.config.regrid.every = 0;
+  set_boundaries(s, ramify::boundary::reflecting);
+  compare<gas>(s, 2, {3, 7});
+}
+
+BOOST_DATA_TEST_CASE(a_gas_in_2d_with_regrids, data::make(subcycling), subcycle) {
+  compare<gas>(moving<gas>(subcycle), subcycle ? 5 : 12, {1, 2, 3, 4, 7});
+}
+
+BOOST_DATA_TEST_CASE(a_scalar_in_3d_with_regrids, data::make(subcycling), subcycle) {
+  compare<scalar>(moving<scalar>(subcycle), subcycle ? 3 : 6, {subcycle ? 4 : 7});
+}
+
+// The negative control: other values have other bits.
+BOOST_AUTO_TEST_CASE(another_time_step_changes_the_bits) {
+  setting s = moving<gas>(false);
+  on_ranks(2, [&](communicator& ranks) {
+    auto a = start<gas>(ranks, s);
+    s.config.step.cfl *= 1 + 1e-15;
+    auto b = start<gas>(ranks, s);
+    a.advance(4);
+    b.advance(4);
+    const auto mesh_of_a = a.snapshot();
+    const auto mesh_of_b = b.snapshot();
+    if (ranks.rank() == 0) BOOST_TEST(!same_bits(mesh_of_a, mesh_of_b));
+  });
+}
+
+// ---- saved states ------------------------------------------------------------------------------
+
+BOOST_DATA_TEST_CASE(a_state_continues_on_other_numbers_of_ranks, data::make(subcycling),
+                     subcycle) {
+  const setting s = moving<gas>(subcycle);
+  std::unique_ptr<result> expected;
+  amr_state of_one_process;
+  amr_state of_four;
+  amr_state of_three;
+  if (is_first()) {
+    auto run = start<gas>(s);
+    run.advance(3);
+    of_one_process = run.save();
+    run.advance(5);
+    expected = std::make_unique<result>(run);
+  }
+  const auto expect_state = [&](const amr_state& found) {
+    BOOST_TEST((found.leaves == of_one_process.leaves));
+    BOOST_TEST((found.idle == of_one_process.idle));
+    BOOST_TEST((found.values == of_one_process.values));
+    BOOST_TEST(found.next_regrid == of_one_process.next_regrid);
+    BOOST_TEST(found.time == of_one_process.time);
+  };
+  on_ranks(4, [&](communicator& ranks) {
+    auto run = start<gas>(ranks, s);
+    run.advance(3);
+    of_four = run.save();
+    if (ranks.rank() != 0) return;
+    expect_state(of_four);
+  });
+  // Four ranks to three, and one process to four ranks.
+  for (const int size : {3, 4}) {
+    on_ranks(size, [&](communicator& ranks) {
+      auto run = resume<gas>(ranks, s, size == 3 ? of_four : of_one_process);
+      BOOST_TEST(run.steps() == 3u);
+      of_three = run.save();
+      if (ranks.rank() == 0) expect_state(of_three);
+      run.advance(5);
+      const result found(run);
+      if (ranks.rank() == 0) expect_same(*expected, found);
+    });
+  }
+  if (!is_first()) return;
+  auto run = resume<gas>(s, of_four);  // four ranks to one process
+  run.advance(5);
+  expect_same(*expected, result(run));
+}
+
+BOOST_AUTO_TEST_CASE(a_bad_state_is_refused_on_all_ranks) {
+  const setting s = moving<gas>(false);
+  on_ranks(3, [&](communicator& ranks) {
+    auto run = start<gas>(ranks, s);
+    const amr_state good = run.save();
+    const auto expect = [&](const amr_state& state, const std::string& text) {
+      BOOST_CHECK_EXCEPTION(resume<gas>(ranks, s, state), std::invalid_argument, names(text));
+    };
+    amr_state bad = good;
+    if (ranks.rank() == 0) bad.values.pop_back();
+    expect(bad, "amr_state.values.size()");
+    bad = good;
+    if (ranks.rank() == 0) std::swap(bad.leaves[0], bad.leaves[1]);
+    if (ranks.rank() == 0) bad.leaves[1] = bad.leaves[0];
+    expect(bad, "leaf 1 occurs twice");
+    auto again = resume<gas>(ranks, s, good);  // the ranks still agree
+    again.advance(1);
+    BOOST_TEST(again.steps() == 1u);
+  });
+}
+
+// ---- errors ------------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(options_that_need_launches_by_kernels_are_refused) {
+  on_ranks(2, [&](communicator& ranks) {
+    const auto expect = [&](const std::function<void(setting&)>& change, const std::string& text) {
+      setting s = moving<gas>(false);
+      change(s);
+      BOOST_CHECK_EXCEPTION(start<gas>(ranks, s), std::invalid_argument, names(text));
+    };
+    expect([](setting& s) { s.config.route = ramify::route::device; },
+           "amr_config.route is device; it must be automatic or flat");
+    expect([](setting& s) { s.config.flat_loop = ramify::flat_loop::graph; },
+           "amr_config.flat_loop is graph; it must be automatic or host");
+    expect([](setting& s) { s.config.step.cfl = 2; }, "amr_step_config.cfl");
+    setting on_gpu = moving<gas>(false);
+    on_gpu.config.backend = ramify::backend::cuda;
+    BOOST_CHECK_EXCEPTION(start<gas>(ranks, on_gpu), ramify::unavailable,
+                          names("compiled for the backend cpu"));
+    auto run = start<gas>(ranks, moving<gas>(false));
+    BOOST_CHECK_EXCEPTION(run.advance(1, std::nan("")), std::invalid_argument, names("stop_time"));
+    run.advance_to(0.001);
+    BOOST_TEST(run.time() == 0.001);
+  });
+}
+
+// The other ranks are exchanging values when rank 1 throws.
+BOOST_AUTO_TEST_CASE(an_exception_on_one_rank_ends_the_run_on_all) {
+  std::string found;
+  on_ranks(3, [&](communicator& all) {
+    try {
+      all.run([&] {
+        auto run = start<gas>(all, moving<gas>(false));
+        if (all.rank() == 1) throw std::runtime_error("no more patience");
+        run.advance(1000);
+      });
+    } catch (const ramify::cluster_error& e) {
+      found = e.what();
+      BOOST_TEST(e.rank() == 1);
+    }
+    BOOST_TEST(found.find("no more patience") != std::string::npos);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(an_invalid_cell_is_named_on_all_ranks) {
+  setting s = moving<gas>(false);
+  s.initial = initial_kind::poisoned;
+  s.center[0] = 0.3;
+  s.center[1] = 0.8;
+  s.width = 0.2;
+  s.config.mesh.max_level = 0;
+  std::string expected;
+  try {
+    start<gas>(s);
+  } catch (const amr_error& e) {
+    expected = e.what();
+  }
+  BOOST_TEST(expected.find("is invalid") != std::string::npos);
+  on_ranks(3, [&](communicator& ranks) {
+    const auto same = [&](const amr_error& e) {
+      // NaN may be printed with either sign.
+      const std::string found = e.what();
+      BOOST_TEST(found == expected);
+      return found == expected;
+    };
+    BOOST_CHECK_EXCEPTION(start<gas>(ranks, s), amr_error, same);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_full_mesh_ends_the_run_on_all_ranks_and_its_state_is_that_before) {
+  setting s = moving<gas>(false);
+  // The next regrids need more than three blocks in addition.
+  std::unique_ptr<result> expected;
+  amr_state state;
+  std::size_t blocks = 0;
+  if (is_first()) blocks = start<gas>(s).report().blocks;
+  s.config.mesh.max_blocks = everyone().broadcast(blocks, 0) + 3;
+  if (is_first()) {
+    auto run = start<gas>(s);
+    BOOST_CHECK_THROW(run.advance(100), amr_error);
+    expected = std::make_unique<result>(run);
+    state = run.save();
+    BOOST_TEST(run.steps() > 0u);
+  }
+  on_ranks(3, [&](communicator& ranks) {
+    auto run = start<gas>(ranks, s);
+    BOOST_CHECK_EXCEPTION(run.advance(100), amr_error, names("amr_mesh_config.max_blocks"));
+    const result found(run);
+    const amr_state saved = run.save();
+    if (ranks.rank() != 0) return;
+    expect_same(*expected, found);
+    BOOST_TEST((saved.values == state.values));
+    BOOST_TEST((saved.idle == state.idle));
+    BOOST_TEST(saved.next_regrid == state.next_regrid);
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
