@@ -211,10 +211,11 @@ void check(const options& o) {
   if (!o.distribution.empty()) (void)common::parse_distribution(o.distribution);
 }
 
-int run_program(int argc, char** argv, options& o, const std::function<void()>& body) {
+int run_program(int argc, char** argv, options& o, const std::function<void()>& body,
+                bool is_rank = false) {
   return common::run_program(
       "quicksort", "Sorts numbers with a quicksort whose kernels launch child grids.", argc, argv,
-      [&](CLI::App& app) { declare(app, o); }, body);
+      [&](CLI::App& app) { declare(app, o); }, body, is_rank);
 }
 
 #if RAMIFY_HAS_MPI
@@ -317,12 +318,15 @@ int main_of_rank(int argc, char** argv) {
   ramify::mpi_session session;
   common::rank_output output(session.rank());
   options o;
-  const int status = run_program(argc, argv, o, [&] {
-    ramify::cluster_options cluster;
-    cluster.backend = o.sort.backend;
-    ramify::communicator comm(cluster);
-    common::run_on_ranks(comm, output, [&] { run_on_ranks(comm, o); });
-  });
+  const int status = run_program(
+      argc, argv, o,
+      [&] {
+        ramify::cluster_options cluster;
+        cluster.backend = o.sort.backend;
+        ramify::communicator comm(cluster);
+        common::run_on_ranks(comm, output, [&] { run_on_ranks(comm, o); });
+      },
+      true);
   if (status != 0) session.fail(status);
   return status;
 }

@@ -327,8 +327,23 @@ void add_launch_options(CLI::App& app, ramify::backend& backend, ramify::route& 
   });
 }
 
+namespace {
+
+/// Returns whether mpirun has started more processes than this one.
+bool has_other_processes() {
+  // Open MPI; MPICH, Intel MPI and srun; MVAPICH.
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"}) {
+    const char* const size = std::getenv(name);
+    if (size != nullptr && std::atoi(size) > 1) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 int run_program(const char* name, const char* about, int argc, char** argv,
-                const std::function<void(CLI::App&)>& declare, const std::function<void()>& body) {
+                const std::function<void(CLI::App&)>& declare, const std::function<void()>& body,
+                bool is_rank) {
   open_standard_files();
   handle_stop_signals();
   ramify::set_notice_handler([](std::string_view notice) { std::cerr << notice << '\n'; });
@@ -344,6 +359,10 @@ int run_program(const char* name, const char* about, int argc, char** argv,
       app.footer(footer);
       declare(app);
       app.parse(argc, argv);
+      if (!is_rank && has_other_processes()) {
+        throw std::invalid_argument(
+            "mpirun has started several processes, but this program runs as one process");
+      }
       const selected_processor selected(app);
       body();
     } catch (const CLI::Success& e) {  // --help, --version

@@ -83,7 +83,11 @@ void add_launch_options(CLI::App& app, Options& options) {
 /// The main function of a program: calls `declare` to declare the options, parses them, and calls
 /// `body`. Prints an exception as one line on stderr. Returns the exit status. (Most of CLI11 is
 /// compiled only in the source of this function.)
+///
+/// `is_rank` states that the program is a rank of several. Other programs refuse to run if mpirun
+/// has started several processes, which would all write the same files.
 int run_program(const char* name, const char* about, int argc, char** argv,
-                const std::function<void(CLI::App&)>& declare, const std::function<void()>& body);
+                const std::function<void(CLI::App&)>& declare, const std::function<void()>& body,
+                bool is_rank = false);
 
 }  // namespace common

@@ -124,4 +124,6 @@ printf '1,2,3\n' >bad
 expect 3 'bad: the places have 3 dimensions, and the points 2' --input i --queries bad --nearest 1 --output o
 expect 2 '--tree draws two dimensions; the points have three' --input bad --tree p.png
 expect 3 'cannot read nothing' --input nothing
+OMPI_COMM_WORLD_SIZE=2 expect 2 'several processes, but this program runs as one' --generate uniform --n 10
+OMPI_COMM_WORLD_SIZE=1 expect 0 - --version
 echo "all as expected"
