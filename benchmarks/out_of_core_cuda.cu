@@ -37,7 +37,7 @@ __global__ void write_keys(Key* keys, std::size_t n, std::uint64_t first) {
                                           : static_cast<Key>(bits);
 }
 
-/// The number of keys that are less than the key before them, and the sum of the hashes of all keys.
+/// The number of keys that are less than the key before them, and the sum of all keys' hashes.
 struct inspection {
   unsigned long long inversions, sum;
 };

@@ -17,17 +17,17 @@
 ///                from config.temporary.
 /// Speed          Each element crosses the link twice in each direction, while other elements are
 ///                sorted and cross it in the other direction. Both directions are busy only if the
-///                keys, the values and config.temporary are in pinned memory (cudaMallocHost). Other
-///                memory is staged through pinned chunks, in one direction at a time.
+///                keys, the values and config.temporary are in pinned memory (cudaMallocHost).
+///                Other memory is staged through pinned chunks, in one direction at a time.
 /// Waits          The call returns after the arrays are sorted. It uses streams of its own.
 /// Errors         std::invalid_argument for a bad argument, or for a budget in which n elements
 ///                cannot be sorted, both before any memory is written; std::bad_alloc; unavailable;
 ///                cuda_error; device_launch_error. If one of the last two is thrown, the content of
 ///                the arrays is unspecified.
-/// Complexity     That of two sorts of n elements in runs. n / run + 1 sorts on the device a trip.
+/// Complexity     That of two sorts of n elements in runs.
 /// Not for        Arrays that fit in device memory, for which <ramify/quicksort.cuh> is faster.
-/// Source         Regular samples of sorted runs: Shi and Schaeffer, J. Parallel Distrib. Comput. 14
-///                (1992) 361. Two trips: Gowanlock and Karsin, IPDPS Workshops 2019.
+/// Source         Regular samples of sorted runs: H. Shi, J. Schaeffer, J. Parallel Distrib.
+///                Comput. 14 (1992) 361.
 
 #include <ramify/runtime/requirements.hpp>
 

@@ -115,7 +115,7 @@ class region_exchange {
   communicator* ranks_;
   cudaStream_t stream_;
   device_buffer<real> sent_, received_;
-  std::optional<exchange> under_way_;  // destroyed before the buffers
+  std::optional<message_exchange> under_way_;  // destroyed before the buffers
 };
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD

@@ -133,11 +133,11 @@ namespace ramify {
 /// Messages that begin_exchange() has started. Movable; a moved-from exchange is empty.
 ///
 /// The destructor of an exchange that was not ended cancels its messages, as after an exception.
-class [[nodiscard("call end(), which waits for the messages")]] exchange {
+class [[nodiscard("call end(), which waits for the messages")]] message_exchange {
  public:
-  exchange(exchange &&) noexcept;
-  exchange& operator=(exchange&&) noexcept;
-  ~exchange();
+  message_exchange(message_exchange &&) noexcept;
+  message_exchange& operator=(message_exchange&&) noexcept;
+  ~message_exchange();
 
   /// Waits until all messages of this rank have been sent and received. Must be called once, before
   /// the communicator is moved or destroyed. \throws cluster_error
@@ -145,7 +145,7 @@ class [[nodiscard("call end(), which waits for the messages")]] exchange {
 
  private:
   friend class communicator;
-  explicit exchange(std::unique_ptr<detail::cluster::messages_in_flight>);
+  explicit message_exchange(std::unique_ptr<detail::cluster::messages_in_flight>);
 
   std::unique_ptr<detail::cluster::messages_in_flight> messages_;
 };
@@ -271,14 +271,15 @@ class communicator {
   /// messages. On the CUDA backend the messages are sent after the work that is in `stream`.
   /// \throws std::invalid_argument if there is no such rank; cluster_error
   template <class T>
-  exchange begin_exchange(std::span<const outgoing_message<T>> outgoing,
-                          std::span<const incoming_message<T>> incoming, void* stream = nullptr) {
+  message_exchange begin_exchange(std::span<const outgoing_message<T>> outgoing,
+                                  std::span<const incoming_message<T>> incoming,
+                                  void* stream = nullptr) {
     return begin_typed(outgoing, incoming, false, stream);
   }
   /// Does the same with arrays in ordinary host memory, also on the CUDA backend.
   template <class T>
-  exchange begin_host_exchange(std::span<const outgoing_message<T>> outgoing,
-                               std::span<const incoming_message<T>> incoming) {
+  message_exchange begin_host_exchange(std::span<const outgoing_message<T>> outgoing,
+                                       std::span<const incoming_message<T>> incoming) {
     return begin_typed(outgoing, incoming, true, nullptr);
   }
 
@@ -300,12 +301,13 @@ class communicator {
   void all_to_all_bytes(const void* from, std::span<const std::uint64_t> send_counts, void* to,
                         std::span<const std::uint64_t> receive_counts, std::size_t element,
                         void* stream);
-  exchange begin_messages(std::span<const detail::cluster::raw_outgoing>,
-                          std::span<const detail::cluster::raw_incoming>, bool on_host,
-                          void* stream);
+  message_exchange begin_messages(std::span<const detail::cluster::raw_outgoing>,
+                                  std::span<const detail::cluster::raw_incoming>, bool on_host,
+                                  void* stream);
   template <class T>
-  exchange begin_typed(std::span<const outgoing_message<T>> outgoing,
-                       std::span<const incoming_message<T>> incoming, bool on_host, void* stream) {
+  message_exchange begin_typed(std::span<const outgoing_message<T>> outgoing,
+                               std::span<const incoming_message<T>> incoming, bool on_host,
+                               void* stream) {
     static_assert(std::is_trivially_copyable_v<T>);
     std::vector<detail::cluster::raw_outgoing> out;
     for (const auto& m : outgoing) out.push_back({m.to, m.data, m.count * sizeof(T)});

@@ -132,13 +132,14 @@ std::vector<std::uint64_t> exchange_numbers(state& s, std::span<const std::uint6
 
 // ---- exchange ----
 
-exchange::exchange(std::unique_ptr<messages_in_flight> messages) : messages_(std::move(messages)) {}
-exchange::exchange(exchange&&) noexcept = default;
-exchange& exchange::operator=(exchange&&) noexcept = default;
-exchange::~exchange() = default;
+message_exchange::message_exchange(std::unique_ptr<messages_in_flight> messages)
+    : messages_(std::move(messages)) {}
+message_exchange::message_exchange(message_exchange&&) noexcept = default;
+message_exchange& message_exchange::operator=(message_exchange&&) noexcept = default;
+message_exchange::~message_exchange() = default;
 
-void exchange::end() {
-  if (messages_ == nullptr) throw std::logic_error("exchange: end() of an empty exchange");
+void message_exchange::end() {
+  if (messages_ == nullptr) throw std::logic_error("message_exchange: end() of an empty exchange");
   const timed_call timed(messages_->owner());
   messages_->end();
 }
@@ -359,13 +360,13 @@ std::vector<std::uint64_t> communicator::all_to_all(std::span<const std::uint64_
   return exchange_numbers(s, numbers);
 }
 
-exchange communicator::begin_messages(std::span<const raw_outgoing> out,
-                                      std::span<const raw_incoming> in, bool on_host,
-                                      void* stream) {
+message_exchange communicator::begin_messages(std::span<const raw_outgoing> out,
+                                              std::span<const raw_incoming> in, bool on_host,
+                                              void* stream) {
   state& s = *state_;
   const timed_call timed(s);
   s.require_intact();
-  return exchange(std::make_unique<messages_in_flight>(
+  return message_exchange(std::make_unique<messages_in_flight>(
       s, out, in, s.options.check_calls, on_host ? nullptr : s.device.get(), stream,
       on_host ? "begin_host_exchange" : "begin_exchange"));
 }
