@@ -136,11 +136,11 @@ quicksort_report sort_out_of_core(const key_value_arrays<Key, Value>& data, std:
   memory_layout layout(temporary);
   const temporaries host(layout, n);
   if (config.temporary != nullptr) {
-    check_overlaps("quicksort_out_of_core",
-                   std::array{output_array(data.keys, n, "keys"),
-                              output_array(data.values, n, "values"),
-                              output_array(static_cast<std::byte*>(temporary), layout.size(),
-                                           "out_of_core_config.temporary")});
+    check_overlaps(
+        "quicksort_out_of_core",
+        std::array{output_array(data.keys, n, "keys"), output_array(data.values, n, "values"),
+                   output_array(static_cast<std::byte*>(temporary), layout.size(),
+                                "out_of_core_config.temporary")});
   }
   report = out_of_core_sort<Key, Value, Compare>(plan, data, host.elements, compare, config).run();
   report.runs = plan.runs();

@@ -70,8 +70,8 @@ struct quicksort_report : run_report {
   quicksort_strategy strategy = quicksort_strategy::sample_sort;
   std::uint64_t keys = 0;
   std::uint64_t merge_sorted_segments = 0;  ///< segments at the depth limit
-  /// Of a sort in parts (ramify/quicksort_out_of_core.cuh): the parts of the first and of the second
-  /// trip. Otherwise 0.
+  /// Of a sort in parts (ramify/quicksort_out_of_core.cuh): the parts of the first and of the
+  /// second trip. Otherwise 0.
   std::uint64_t runs = 0;
   std::uint64_t buckets = 0;
 };

@@ -6,16 +6,17 @@
 ///
 ///   1. Sort trip    each run, as many elements as fit, is sorted on the device and copied to
 ///                   temporary host memory. The first key of each block of a run is a sample.
-///   2. Divide       the samples of all runs are sorted. The next m samples in this order are the
-///                   blocks of a bucket. All other blocks of later buckets begin with keys that are
+///   2. Divide       the samples of all runs are sorted. A bucket is the blocks of the next m
+///                   samples in this order. So all blocks of later buckets begin with keys that are
 ///                   not before the last of these samples.
 ///   3. Merge trip   the blocks of a bucket are copied to the device and sorted. Elements that are
 ///                   not after its last sample are complete, and are copied to the output. The
-///                   others, less than a block for each run, stay on the device for the next bucket.
+///                   others, less than a block of each run, stay on the device for the next
+///                   bucket.
 ///
 ///     runs       [1 4 | 6 9]  [2 3 | 5 7]          blocks of 2 keys; samples 1 6 2 5
 ///     buckets    blocks of 1 2, then of 5 6        in sorted order, two in a bucket
-///     trip 3     1 4 2 3 --> 1 2 out, 3 4 stay;    3 4 5 7 6 9 --> 3 4 5 6 7 9
+///     merge      1 4 2 3 --> 1 2 out, 3 4 stay;    3 4 5 7 6 9 --> 3 4 5 6 7 9
 ///
 /// So all buckets have the same size, for any keys. While a part is sorted, the next one is copied
 /// to the device, and the previous one to the host: three slots, three streams.
