@@ -126,8 +126,8 @@ __global__ void unpack_rates(View view, const unsigned long long* numbers) {
 
 inline constexpr unsigned tags_per_word = 16;  ///< two bits each
 
-/// Returns the block that block i of tag_blocks() evaluates. (tag_blocks() does not call it, because
-/// its instructions would change, and its speed was measured without this function.)
+/// Returns the block that block i of tag_blocks() evaluates. (tag_blocks() does not call it: its
+/// instructions would change, and its speed was measured without this function.)
 template <class View>
 [[nodiscard]] __device__ int block_to_tag(const View& view, unsigned i) {
   const regrid_state& regrid = view.state->regrid;
