@@ -2,13 +2,14 @@
 #pragma once
 
 /// \file
-/// The host side of a distributed sort: sort, choose splitters, exchange, sort again.
+/// The host side of a distributed sort: sort, choose splitters, exchange, merge.
 
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/distributed_sort/config.hpp>
+#include <ramify/distributed_sort/merge_runs.cuh>
 #include <ramify/distributed_sort/splitters.cuh>
 #include <ramify/quicksort/tuning.cuh>
 #include <ramify/runtime/buffer.cuh>
@@ -26,6 +27,10 @@ namespace ramify::detail::distributed_sort::inline RAMIFY_BUILD {
 /// A part of the largest rank may be 1/20 longer than the mean: each of the two splitters of a part
 /// may be ranks * stride / 2 elements off, so the stride is n / (20 ranks^2).
 inline constexpr std::uint64_t samples_per_rank_and_part = 20;
+
+/// More runs are sorted: a merge halves their number, and a sort of 2^28 keys takes as long as about
+/// six passes over them.
+inline constexpr std::size_t max_merged_runs = 64;
 
 /// The elements of this rank in device memory.
 template <class Key, class Value>
@@ -46,6 +51,7 @@ struct rank_elements {
 template <class Key, class Value, class Compare, class LocalSort>
 class sort_run {
   using elements = rank_elements<Key, Value>;
+  using order = quicksort::sort_order<Key, Compare>;
 
  public:
   sort_run(communicator& comm, Compare compare, cudaStream_t stream,
@@ -70,15 +76,17 @@ class sort_run {
       // 2. Choose splitters, and find them among the elements of each rank.
       const std::vector<std::uint64_t> counts = choose_parts(mine, sizes, n);
       // 3. Send each part to its rank.
-      redistribute(mine, counts);
-      // 4. Sort the sorted runs that have come from the ranks.
-      const quicksort_report second = local_sort_(mine);
-      add_part(report, second);
-      report.merge_sorted_segments += second.merge_sorted_segments;
+      const std::vector<std::uint64_t> received = redistribute(mine, counts);
+      // 4. Merge the sorted runs that have come from the ranks.
+      if (!merge(mine, received, report)) {
+        const quicksort_report second = local_sort_(mine);
+        add_part(report, second);
+        report.merge_sorted_segments += second.merge_sorted_segments;
+      }
       // 5. Move the ends of the parts.
       sizes = comm_.all_gather(mine.size());
       if (config_.parts == sorted_parts::equal) {
-        redistribute(mine, counts_of_equal_parts(sizes, n));
+        static_cast<void>(redistribute(mine, counts_of_equal_parts(sizes, n)));
         sizes = comm_.all_gather(mine.size());
       }
     }
@@ -156,8 +164,59 @@ class sort_run {
     return counts;
   }
 
-  /// Sends the first counts[0] elements to rank 0, the next counts[1] to rank 1, and so on.
-  void redistribute(elements& mine, const std::vector<std::uint64_t>& counts) {
+  /// Merges sorted runs, `sizes[0]` elements, then `sizes[1]`, and so on. Adds the grids to the
+  /// report. Returns false, with the elements in another order, if sorting them takes less time, or
+  /// if the comparator is not a strict weak order.
+  [[nodiscard]] bool merge(elements& mine, const std::vector<std::uint64_t>& sizes,
+                           distributed_sort_report& report) {
+    const phase_range range("distributed sort: merge");
+    std::vector<std::uint64_t> ends;  // of the runs
+    for (std::uint64_t end = 0; const std::uint64_t size : sizes) {
+      if (size > 0) ends.push_back(end += size);
+    }
+    if (ends.size() > max_merged_runs) return false;
+    trace_recorder recorder(config_.sort.trace, stream_);
+    const device_buffer<unsigned> differs(1, stream_);
+    clear_memory(differs.data(), 1, stream_, "clearing a flag");
+    elements next = elements::make(ends.size() > 1 ? mine.size() : 0, stream_);
+    bool is_consistent = true;
+    while (ends.size() > 1 && is_consistent) {
+      std::vector<std::uint64_t> merged_ends;
+      for (std::size_t i = 0; i < ends.size(); i += 2) {
+        const std::uint64_t begin = i == 0 ? 0 : ends[i - 1];
+        const std::uint64_t end = ends[std::min(i + 1, ends.size() - 1)];
+        merge_pair(mine, next, {begin, ends[i], end}, differs.data(), recorder.ticket());
+        ++report.host_grids;
+        merged_ends.push_back(end);
+      }
+      if constexpr (!order::known_strict_weak) {
+        is_consistent = read_back(differs.data(), stream_, "merging runs") == 0;
+      }
+      if (is_consistent) std::swap(mine, next);
+      ends = std::move(merged_ends);
+    }
+    check(cudaStreamSynchronize(stream_), "merging runs");
+    recorder.read();
+    return is_consistent;
+  }
+
+  /// Launches the merge of two runs. The second one may be empty.
+  void merge_pair(const elements& from, const elements& to, const run_pair& runs, unsigned* differs,
+                  const trace_ticket& ticket) {
+    using tile = merge_tile<typename order::code>;
+    const auto blocks = static_cast<unsigned>((runs.end - runs.begin - 1) / tile::size + 1);
+    check(launch(merge_runs<Key, Value, order>, {blocks, tile::threads}, stream_,
+                 key_value_arrays<Key, Value>{from.keys.data(), from.values.data()},
+                 key_value_arrays<Key, Value>{to.keys.data(), to.values.data()}, runs,
+                 order{compare_}, differs, ticket)
+              .code(),
+          "merging runs");
+  }
+
+  /// Sends the first counts[0] elements to rank 0, the next counts[1] to rank 1, and so on. Returns
+  /// the numbers of elements that this rank has got from each rank; they are in this order.
+  std::vector<std::uint64_t> redistribute(elements& mine,
+                                          const std::vector<std::uint64_t>& counts) {
     const phase_range range("distributed sort: exchange");
     const std::vector<std::uint64_t> received = comm_.all_to_all(counts);
     const std::uint64_t n = std::accumulate(received.begin(), received.end(), std::uint64_t{0});
@@ -167,6 +226,7 @@ class sort_run {
       comm_.all_to_all_v(mine.values.data(), counts, next.values.data(), received, stream_);
     }
     mine = std::move(next);
+    return received;
   }
 
   communicator& comm_;
