@@ -177,14 +177,4 @@ class sort_run {
   unsigned ranks_, rank_;
 };
 
-/// Checks that the kernels of this build run where the ranks' memory is.
-/// \throws std::invalid_argument
-inline void check_backend(const communicator& comm) {
-  constexpr backend here = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;
-  if (comm.backend() == here) return;
-  throw std::invalid_argument("distributed_sort: the backend of the communicator is " +
-                              std::string(to_string(comm.backend())) +
-                              ", but these kernels run on " + std::string(to_string(here)));
-}
-
 }  // namespace ramify::detail::distributed_sort::inline RAMIFY_BUILD
