@@ -38,6 +38,7 @@
 
 #include <ramify/runtime/requirements.hpp>
 
+#include <algorithm>
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/cluster/kernel_backend.cuh>
 #include <ramify/distributed_traverse/config.hpp>
@@ -73,7 +74,8 @@ distributed_traverse_result<Value> distributed_traverse(
     setup.prefer_host("the host communicates between rounds");
     strategy::choose_route(setup);
     const family::rank_setting setting{comm, config, result.report};
-    const traversal tree{{expand, visit, reduce, identity}, {1, config.steps}};
+    const traversal tree{{expand, visit, reduce, identity},
+                         {1, std::min(family::first_steps, config.steps)}};
     detail::traverse::traversal_run<traversal, strategy> run(setup, config, root, tree, setting);
     const traverse_result<Value> own = run.get();
     static_cast<traverse_report&>(result.report) = own.report;

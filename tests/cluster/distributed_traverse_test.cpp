@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <numeric>
 #include <ramify/cluster/communicator.hpp>
+#include <ramify/cpu/executor.hpp>
 #include <ramify/distributed_traverse.cuh>
 #include <set>
 #include <stdexcept>
@@ -225,6 +226,61 @@ BOOST_AUTO_TEST_CASE(unbalanced_trees_have_their_counts) {
 }
 
 // ---- errors -------------------------------------------------------------------------------------
+
+/// A tree that has no end on one rank.
+struct endless_on_a_rank {
+  numbered_tree tree;
+  bool is_endless;
+
+  [[nodiscard]] __host__ __device__ unsigned degree(unsigned node) const {
+    return is_endless ? 2 : tree.degree(node);
+  }
+  [[nodiscard]] __host__ __device__ unsigned child(unsigned node, unsigned i) const {
+    return is_endless ? node : tree.child(node, i);
+  }
+};
+
+BOOST_AUTO_TEST_CASE(an_overflow_on_one_rank_reaches_all_ranks) {
+  for (const ramify::route route : routes) {
+    communicator comm(cpu_ranks);
+    const int last = comm.size() - 1;
+    const endless_on_a_rank tree{{complete, 60'000, 3}, comm.rank() == last};
+    auto config = make_config(1 << 20);
+    config.route = route;
+    const auto is_right = [&](const ramify::cluster_error& e) {
+      return e.rank() == last && names("raise traverse_config.capacity")(e);
+    };
+    BOOST_CHECK_EXCEPTION(
+        ramify::distributed_traverse(comm, 0u, tree, inverse_number{}, sum{}, 0.0, nullptr, config),
+        ramify::cluster_error, is_right);
+    BOOST_TEST(slots_in_use() == 0u);
+  }
+}
+
+// Each of some CUDA calls of the last rank fails once.
+BOOST_AUTO_TEST_CASE(a_failing_call_of_one_rank_reaches_all_ranks) {
+  const numbered_tree tree{complete, 2'000, 2};
+  int failures = 0;
+  for (std::uint64_t call = 1;; call += 6) {
+    communicator comm(cpu_ranks);
+    ramify::cpu::executor_config executor;
+    if (comm.rank() == comm.size() - 1) executor.failing_call = call;
+    bool failed = false;
+    try {
+      const ramify::cpu::scoped_executor_config scope(executor);
+      const auto found = ramify::distributed_traverse(comm, 0u, tree, inverse_number{}, sum{}, 0.0,
+                                                      nullptr, make_config(8));
+      BOOST_TEST(found.value > 1);
+    } catch (const ramify::cluster_error& e) {
+      BOOST_TEST(e.rank() == comm.size() - 1);
+      failed = true;
+    }
+    BOOST_TEST(slots_in_use() == 0u);
+    if (!failed) break;
+    ++failures;
+  }
+  BOOST_TEST(failures > 2);
+}
 
 BOOST_AUTO_TEST_CASE(bad_configurations_are_refused) {
   communicator comm(cpu_ranks);

@@ -26,6 +26,10 @@ struct rank_setting {
   distributed_traverse_report& report;  ///< counts comparisons, exchanges and moved nodes
 };
 
+/// Limit of steps of the first round. It doubles at each comparison up to config.steps. So the ranks
+/// share the first nodes soon, also where the warps of a block run one after another.
+inline constexpr unsigned first_steps = 32;
+
 /// The strategy of a traversal_run on one rank. The functions are collective.
 ///
 /// 1 traverse some rounds, 2 compare the numbers of frontier nodes, 3 move nodes, and repeat
@@ -43,6 +47,7 @@ class shared_rounds : public traverse::work_sharing_run<Traversal> {
              const Traversal& tree, const rank_setting& setting) {
     setting_ = &setting;
     control_ = &control;
+    steps_ = tree.limits.steps;
     base::prepare(control, loop, tree);
     has_work_ = setting.comm.rank() == 0;
     if (has_work_) {
@@ -71,6 +76,7 @@ class shared_rounds : public traverse::work_sharing_run<Traversal> {
       // 3. Move nodes, and continue. After a transfer the ranks compare again soon.
       const std::vector<node_transfer> plan = plan_transfers(counts, most_);
       if (!plan.empty()) move_nodes(plan);
+      steps_ = std::min(2 * steps_, setting_->config.steps);
       interval = plan.empty() ? std::min(2 * interval, setting_->config.rounds) : 1;
       has_work_ = now_.due() > 0;
       if (has_work_) resume(interval);
@@ -107,7 +113,7 @@ class shared_rounds : public traverse::work_sharing_run<Traversal> {
   /// Starts the next `interval` rounds. Asynchronous.
   void resume(unsigned interval) {
     auto program = base::chain_->program();
-    program.tree.limits.rounds = now_.rounds + interval;
+    program.tree.limits = {now_.rounds + interval, steps_};
     program.rounds_ahead = interval;
     base::chain_->restart(program);
   }
@@ -116,7 +122,8 @@ class shared_rounds : public traverse::work_sharing_run<Traversal> {
   run_control* control_ = nullptr;
   traverse::round_state now_{};  ///< the state that the next round reads
   bool has_work_ = false;
-  unsigned most_ = 0;  ///< nodes that a rank may have after a transfer
+  unsigned steps_ = 0;  ///< limit of the next rounds
+  unsigned most_ = 0;   ///< nodes that a rank may have after a transfer
 };
 
 /// Returns the reduction of the values of all ranks. It has the same bits on all ranks. Collective.
