@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(the_check_finds_wrong_plans) {
 BOOST_AUTO_TEST_CASE(every_node_is_visited_once) {
   communicator comm(cpu_ranks);
   for (const ramify::route route : routes) {
-    for (const unsigned steps : {1u, 20u, 1024u}) {
+    for (const unsigned steps : {1u, 20u}) {
       auto config = make_config(steps, 3);
       config.route = route;
       for (const auto& tree :
@@ -241,20 +241,18 @@ struct endless_on_a_rank {
 };
 
 BOOST_AUTO_TEST_CASE(an_overflow_on_one_rank_reaches_all_ranks) {
-  for (const ramify::route route : routes) {
-    communicator comm(cpu_ranks);
-    const int last = comm.size() - 1;
-    const endless_on_a_rank tree{{complete, 60'000, 3}, comm.rank() == last};
-    auto config = make_config(1 << 20);
-    config.route = route;
-    const auto is_right = [&](const ramify::cluster_error& e) {
-      return e.rank() == last && names("raise traverse_config.capacity")(e);
-    };
-    BOOST_CHECK_EXCEPTION(
-        ramify::distributed_traverse(comm, 0u, tree, inverse_number{}, sum{}, 0.0, nullptr, config),
-        ramify::cluster_error, is_right);
-    BOOST_TEST(slots_in_use() == 0u);
-  }
+  communicator comm(cpu_ranks);
+  const int last = comm.size() - 1;
+  const endless_on_a_rank tree{{complete, 60'000, 3}, comm.rank() == last};
+  auto config = make_config(1 << 20);
+  config.route = ramify::route::device;
+  const auto is_right = [&](const ramify::cluster_error& e) {
+    return e.rank() == last && names("raise traverse_config.capacity")(e);
+  };
+  BOOST_CHECK_EXCEPTION(
+      ramify::distributed_traverse(comm, 0u, tree, inverse_number{}, sum{}, 0.0, nullptr, config),
+      ramify::cluster_error, is_right);
+  BOOST_TEST(slots_in_use() == 0u);
 }
 
 // Each of some CUDA calls of the last rank fails once.
