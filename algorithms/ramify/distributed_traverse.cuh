@@ -38,12 +38,10 @@
 
 #include <ramify/runtime/requirements.hpp>
 
-#include <algorithm>
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/cluster/kernel_backend.cuh>
 #include <ramify/distributed_traverse/config.hpp>
 #include <ramify/distributed_traverse/shared_rounds.cuh>
-#include <ramify/traverse/traversal_run.cuh>
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -63,23 +61,12 @@ distributed_traverse_result<Value> distributed_traverse(
     const distributed_traverse_config& config = {}) {
   namespace family = detail::distributed_traverse;
   using traversal = detail::traverse::limited_traversal<Node, Expand, Visit, Reduce, Value>;
-  using strategy = family::shared_rounds<traversal>;
   validate(config);
   detail::cluster::check_kernel_backend(comm, "distributed_traverse");
   distributed_traverse_result<Value> result{identity, {}};
   comm.run([&] {
-    detail::require_not_captured(stream);
-    detail::run_setup setup("distributed_traverse", config, "distributed_traverse_config.flat_loop",
-                            stream, {});
-    setup.prefer_host("the host communicates between rounds");
-    strategy::choose_route(setup);
-    const family::rank_setting setting{comm, config, result.report};
-    const traversal tree{{expand, visit, reduce, identity},
-                         {1, std::min(family::first_steps, config.steps)}};
-    detail::traverse::traversal_run<traversal, strategy> run(setup, config, root, tree, setting);
-    const traverse_result<Value> own = run.get();
-    static_cast<traverse_report&>(result.report) = own.report;
-    result.value = family::reduce_over_ranks(own.value, tree, stream, setting);
+    const traversal tree{{expand, visit, reduce, identity}, family::first_limits(config)};
+    result.value = family::traverse_on_ranks(root, tree, stream, {comm, config, result.report, {}});
   });
   return result;
 }

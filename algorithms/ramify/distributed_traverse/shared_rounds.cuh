@@ -7,13 +7,16 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/distributed_traverse/config.hpp>
 #include <ramify/distributed_traverse/plan.hpp>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/phase_range.cuh>
+#include <ramify/runtime/run_setup.cuh>
 #include <ramify/runtime/staging.cuh>
 #include <ramify/runtime/trace_recorder.cuh>
+#include <ramify/traverse/traversal_run.cuh>
 #include <ramify/traverse/work_sharing_run.cuh>
 #include <vector>
 
@@ -24,11 +27,19 @@ struct rank_setting {
   communicator& comm;
   const distributed_traverse_config& config;
   distributed_traverse_report& report;  ///< counts comparisons, exchanges and moved nodes
+  /// Called on all ranks when they compare, while no kernel of the traversal runs; or empty.
+  const std::function<void()>& at_comparison;
 };
 
 /// Limit of steps of the first round. It doubles at each comparison up to config.steps. So the ranks
 /// share the first nodes soon, also where the warps of a block run one after another.
 inline constexpr unsigned first_steps = 32;
+
+/// Returns the limits of the first round.
+[[nodiscard]] inline traverse::round_limits first_limits(
+    const distributed_traverse_config& config) {
+  return {1, std::min(first_steps, config.steps)};
+}
 
 /// The strategy of a traversal_run on one rank. The functions are collective.
 ///
@@ -72,6 +83,7 @@ class shared_rounds : public traverse::work_sharing_run<Traversal> {
       const std::vector<std::uint64_t> counts =
           setting_->comm.all_gather(std::uint64_t{now_.due()});
       ++setting_->report.comparisons;
+      if (setting_->at_comparison) setting_->at_comparison();
       if (std::ranges::max(counts) == 0) return;
       // 3. Move nodes, and continue. After a transfer the ranks compare again soon.
       const std::vector<node_transfer> plan = plan_transfers(counts, most_);
@@ -148,6 +160,24 @@ template <class Traversal>
   check(cudaStreamSynchronize(stream), "waiting for the reduction of the ranks' values");
   recorder.read();
   return total;
+}
+
+/// Visits all nodes and returns the reduction; sets `setting.report`. Collective.
+template <class Traversal>
+[[nodiscard]] typename Traversal::value_type traverse_on_ranks(
+    const typename Traversal::node_type& root, const Traversal& tree, cudaStream_t stream,
+    const rank_setting& setting) {
+  using strategy = shared_rounds<Traversal>;
+  const distributed_traverse_config& config = setting.config;
+  require_not_captured(stream);
+  run_setup setup("distributed_traverse", config, "distributed_traverse_config.flat_loop", stream,
+                  {});
+  setup.prefer_host("the host communicates between rounds");
+  strategy::choose_route(setup);
+  traverse::traversal_run<Traversal, strategy> run(setup, config, root, tree, setting);
+  const traverse_result<typename Traversal::value_type> own = run.get();
+  static_cast<traverse_report&>(setting.report) = own.report;
+  return reduce_over_ranks(own.value, tree, stream, setting);
 }
 
 }  // namespace ramify::detail::distributed_traverse::inline RAMIFY_BUILD
