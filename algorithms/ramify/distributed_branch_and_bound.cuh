@@ -11,12 +11,12 @@
 ///     best.value;     // the smallest value of all leaves, on all ranks
 ///     best.solution;  // the first leaf, depth first, that has it, on all ranks
 ///
-/// Node, problem  As for branch_and_bound(). All ranks must pass the same root and an equal problem,
-///                which may point to memory of the rank. A node must not point to memory of one
-///                rank.
-/// Algorithm      The traversal is that of distributed_traverse(). The ranks of one round prune with
-///                their own incumbents; when they compare their numbers of nodes, all get the best
-///                incumbent.
+/// Arguments      As for branch_and_bound(). All ranks must pass the same root and an equal
+///                problem, which may point to memory of the rank. A node must not point to memory
+///                of one rank.
+/// Algorithm      The traversal is that of distributed_traverse(). In a round a rank prunes with
+///                its own incumbent. When the ranks compare their numbers of nodes, all get the
+///                best incumbent.
 /// Result         That of branch_and_bound(), in each run and for each number of ranks.
 /// Collective     All ranks must call the function. It runs in communicator::run().
 /// Waiting, stream, scratch   As for distributed_traverse().
@@ -49,8 +49,8 @@ struct distributed_branch_and_bound_result {
   distributed_branch_and_bound_report report;
 };
 
-/// Searches the tree with this root, and returns the smallest value and its first leaf on all ranks.
-/// Collective. \throws std::invalid_argument, cluster_error
+/// Searches the tree with this root, and returns the smallest value and its first leaf on all
+/// ranks. Collective. \throws std::invalid_argument, cluster_error
 template <class Node, class Problem>
 distributed_branch_and_bound_result<Node> distributed_branch_and_bound(
     communicator& comm, const Node& root, const Problem& problem, cudaStream_t stream = nullptr,

@@ -10,17 +10,17 @@
 ///     // expand, visit and reduce as for ramify::traverse()
 ///     ramify::distributed_traverse(comm, 5u, halves{}, one{}, sum{}, 0u).value  // --> 9, on all
 ///
-/// Node, expand, visit, reduce   As for traverse(). All ranks must pass the same root, expand,
-///                reduce and identity. Each node is visited once, by one rank, so what `visit`
-///                writes is in the memory of that rank. A node must not point to memory of one rank.
+/// Arguments      As for traverse(). All ranks must pass the same root, expand, reduce and
+///                identity. Each node is visited once, by one rank, so what `visit` writes is in
+///                the memory of that rank. A node must not point to memory of one rank.
 /// Algorithm      Each rank runs the rounds of work sharing on a list of its own. Rank 0 visits the
-///                root. After one or a few rounds the ranks compare their numbers of frontier nodes.
-///                If a rank has less than half of the mean, nodes move from the ranks with more than
-///                the mean to those with less.
+///                root. After one or a few rounds the ranks compare their numbers of frontier
+///                nodes. If a rank has less than half of the mean, nodes move from the ranks with
+///                more than the mean to those with less.
 /// Waiting        A rank without nodes waits at most for the rounds of the other ranks until the
 ///                next comparison: config.rounds rounds of config.steps steps of each warp. The
-///                exception is a rank with more nodes than its warps take at a time and a quarter of
-///                its list's capacity: such a round ends when its nodes are taken, as in traverse().
+///                exception is a rank whose list has more nodes than its warps take at first, by
+///                more than a quarter of its capacity. Such a round ends as one of traverse().
 /// Result         The reduction of the ranks' values, with the same bits on all ranks.
 /// Scratch        As for traverse(), on each rank.
 /// Collective     All ranks must call the function. It runs in communicator::run(): if a rank

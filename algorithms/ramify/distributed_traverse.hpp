@@ -42,8 +42,8 @@ struct distributed_tree_search_result {
   distributed_traverse_report report;
 };
 
-/// Counts the nodes and leaves of a tree, and finds its depth. All ranks get the result. Collective.
-/// \throws std::invalid_argument, cluster_error
+/// Counts the nodes and leaves of a tree, and finds its depth. All ranks get the result.
+/// Collective. \throws std::invalid_argument, cluster_error
 distributed_tree_search_result distributed_tree_search(
     communicator& comm, const uts_parameters& tree,
     const distributed_tree_search_options& options = {});

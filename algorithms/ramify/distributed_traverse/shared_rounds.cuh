@@ -31,8 +31,8 @@ struct rank_setting {
   const std::function<void()>& at_comparison;
 };
 
-/// Limit of steps of the first round. It doubles at each comparison up to config.steps. So the ranks
-/// share the first nodes soon, also where the warps of a block run one after another.
+/// Limit of steps of the first round. It doubles at each comparison up to config.steps. So the
+/// ranks share the first nodes soon, also where the warps of a block run one after another.
 inline constexpr unsigned first_steps = 32;
 
 /// Returns the limits of the first round.
@@ -65,7 +65,7 @@ class shared_rounds : public traverse::work_sharing_run<Traversal> {
       base::launch_root(control, root);
       base::chain_->start();
     }
-    // A list that is at most half full leaves the next round enough capacity for its limit of steps.
+    // A list that is at most half full leaves the next round capacity for its limit of steps.
     most_ = setting.comm.all_reduce(base::sizes_.capacity, reduction::min) / 2;
   }
 

@@ -108,8 +108,8 @@ struct work_sharing_context : runtime::chain_link {
 
   // ---- the program of the launch chain
 
-  /// After a list has overflowed, no round follows; check() throws. A limited traversal pauses after
-  /// its last round.
+  /// After a list has overflowed, no round follows; check() throws. A limited traversal pauses
+  /// after its last round.
   [[nodiscard]] __host__ __device__ bool finished(const round_state& now) const {
     if constexpr (is_limited) {
       if (now.rounds >= tree.limits.rounds) return true;
