@@ -159,6 +159,55 @@ BOOST_AUTO_TEST_CASE(every_node_is_visited_once) {
   }
 }
 
+/// A node of 700 bytes. A block has one warp for such nodes, and its stack has few entries.
+struct large_node {
+  unsigned number;
+  unsigned copies[174];
+
+  [[nodiscard]] __host__ __device__ static large_node make(unsigned number) {
+    large_node node{number, {}};
+    for (unsigned& copy : node.copies) copy = number;
+    return node;
+  }
+};
+
+struct large_nodes {
+  numbered_tree tree;
+
+  [[nodiscard]] __host__ __device__ unsigned degree(const large_node& n) const {
+    return tree.degree(n.number);
+  }
+  [[nodiscard]] __host__ __device__ large_node child(const large_node& n, unsigned i) const {
+    return large_node::make(tree.child(n.number, i));
+  }
+};
+
+/// Marks intact nodes.
+struct mark_large {
+  mark_visit mark;
+  __device__ unsigned operator()(const large_node& n, unsigned degree) const {
+    for (const unsigned copy : n.copies) {
+      if (copy != n.number) return 0;
+    }
+    return mark(n.number, degree);
+  }
+};
+
+// The list has more nodes than the warps take at first. The limit of steps ends rounds before all
+// of them are taken; the others go to the list of the next round.
+BOOST_AUTO_TEST_CASE(a_round_may_end_before_all_shares_are_taken) {
+  communicator comm(cpu_ranks);
+  const numbered_tree tree{complete, 40'000, 200};
+  auto visits = zeros<std::uint32_t>(tree.nodes());
+  const auto found =
+      ramify::distributed_traverse(comm, large_node::make(0), large_nodes{tree},
+                                   mark_large{{visits.data()}}, sum{}, 0u, nullptr, make_config(4));
+  BOOST_TEST(found.value == tree.nodes());
+  std::vector<std::uint32_t> all = download(visits);
+  comm.all_reduce(all.data(), all.size(), ramify::reduction::sum);
+  BOOST_TEST(fault_of(all) == "");
+}
+
 BOOST_AUTO_TEST_CASE(all_ranks_work_on_a_large_tree) {
   communicator comm(cpu_ranks);
   const numbered_tree tree{complete, 60'000, 3};
