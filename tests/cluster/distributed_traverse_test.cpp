@@ -143,17 +143,16 @@ BOOST_AUTO_TEST_CASE(the_check_finds_wrong_plans) {
 BOOST_AUTO_TEST_CASE(every_node_is_visited_once) {
   communicator comm(cpu_ranks);
   for (const ramify::route route : routes) {
-    for (const unsigned steps : {1u, 20u}) {
-      auto config = make_config(steps, 3);
-      config.route = route;
-      for (const auto& tree :
-           {numbered_tree{path, 1}, numbered_tree{path, 60}, numbered_tree{star, 5'000},
-            numbered_tree{complete, 5'000, 2}, numbered_tree{complete, 3'000, 1000},
-            numbered_tree{caterpillar, 200}, numbered_tree{combs, 10, 9}}) {
-        BOOST_TEST_CONTEXT(steps << " steps, shape " << int(tree.kind) << ", n = " << tree.n) {
-          const auto found = mark_on_ranks(comm, tree, config);
-          BOOST_TEST((found.report.taken == route));
-        }
+    // Most other cases take the device route, with few steps.
+    auto config = make_config(route == ramify::route::flat ? 1 : 20, 3);
+    config.route = route;
+    for (const auto& tree :
+         {numbered_tree{path, 1}, numbered_tree{path, 60}, numbered_tree{star, 5'000},
+          numbered_tree{complete, 5'000, 2}, numbered_tree{complete, 3'000, 1000},
+          numbered_tree{caterpillar, 200}, numbered_tree{combs, 10, 9}}) {
+      BOOST_TEST_CONTEXT("shape " << int(tree.kind) << ", n = " << tree.n) {
+        const auto found = mark_on_ranks(comm, tree, config);
+        BOOST_TEST((found.report.taken == route));
       }
     }
   }
