@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The bytes that ranks send: counted by a communicator on the CPU executor, computed by a model, and
-// computed for up to 1,024 ranks. An example for three ranks:
+// The bytes that ranks send: counted by a communicator on the CPU executor, computed by a model,
+// and computed for up to 1,024 ranks. An example for three ranks:
 //   mpirun -n 3 --bind-to none benchmark_cluster_model
 #include <algorithm>
 #include <array>

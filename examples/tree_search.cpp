@@ -3,10 +3,12 @@
 //
 //   tree_search --tree T1 --verify
 //   tree_search --type binomial --root-branches 2000 --branches 8 --probability 0.124 --report json
+//   mpirun -n 4 tree_search --tree T1L --verify
 //
 // Option --help prints the exit statuses.
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <functional>
 #include <iostream>
 #include <ramify/tree_search.hpp>
 #include <string>
@@ -16,6 +18,13 @@
 #include "common/progress_bar.hpp"
 #include "common/report_json.hpp"
 #include "common/trace_option.hpp"
+
+#if RAMIFY_HAS_MPI
+#include <ramify/cluster/session.hpp>
+#include <ramify/distributed_traverse.hpp>
+
+#include "common/cluster_program.hpp"
+#endif
 
 namespace {
 
@@ -95,8 +104,9 @@ void compare_with_published(const std::string& name, const ramify::uts_counts& f
   }
 }
 
-nlohmann::ordered_json to_json(const ramify::tree_search_result& found, const options& o,
-                               double seconds) {
+// `found` is the result of one process, or of several.
+template <class Result>
+nlohmann::ordered_json to_json(const Result& found, const options& o, double seconds) {
   auto json = common::new_report("tree_search");
   json["nodes"] = found.counts.nodes;
   json["leaves"] = found.counts.leaves;
@@ -110,8 +120,8 @@ nlohmann::ordered_json to_json(const ramify::tree_search_result& found, const op
   return json;
 }
 
-void print(std::ostream& out, const ramify::tree_search_result& found, const options& o,
-           double seconds) {
+template <class Result>
+void print(std::ostream& out, const Result& found, const options& o, double seconds) {
   const auto& [nodes, leaves, depth] = found.counts;
   out << "nodes: " << nodes << "\nleaves: " << leaves << "\ndepth: " << depth << '\n'
       << found.report << "seconds: " << seconds
@@ -140,11 +150,82 @@ void run(options o) {
       });
 }
 
+int run_program(int argc, char** argv, options& o, const std::function<void()>& body,
+                bool is_rank = false) {
+  return common::run_program(
+      "tree_search", "Counts the nodes of an unbalanced tree with grids that launch grids.", argc,
+      argv, [&](CLI::App& app) { declare(app, o); }, body, is_rank);
+}
+
+#if RAMIFY_HAS_MPI
+
+// ---- under mpirun: the ranks share the nodes ----
+
+nlohmann::ordered_json to_json(const ramify::distributed_tree_search_result& found,
+                               const ramify::cluster_report& cluster, const options& o,
+                               double seconds) {
+  auto json = to_json(found, o, seconds);
+  json["comparisons"] = found.report.comparisons;
+  json["exchanges"] = found.report.exchanges;
+  json["moved_nodes"] = found.report.moved_nodes;
+  json.update(common::to_json(cluster));
+  return json;
+}
+
+void run_on_ranks(ramify::communicator& comm, options o) {
+  const bool is_first = comm.rank() == 0;
+  if (is_first) o.files.check();
+  common::progress_bar progress("searching", o.quiet || !is_first);
+  if (!o.name.empty()) o.tree = ramify::parse_uts_tree(o.name);
+  ramify::launch_trace trace;
+  ramify::distributed_tree_search_options how;
+  static_cast<ramify::traverse_config&>(how) = o.search;
+  how.backend = o.search.backend;
+  how.pending_launches = o.search.pending_launches;
+  if (!o.trace.empty() && is_first) how.trace = &trace;
+
+  const auto begin = std::chrono::steady_clock::now();
+  const auto found = ramify::distributed_tree_search(comm, o.tree, how);
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  const ramify::cluster_report cluster = comm.report();
+  if (o.verify) compare_with_published(o.name, found.counts);
+  progress.clear();
+  if (!is_first) return;
+  common::write_trace(o.trace, trace);
+  common::write_report(
+      o.report, std::cout, [&] { return to_json(found, cluster, o, taken.count()); },
+      [&](std::ostream& out) {
+        print(out, found, o, taken.count());
+        out << cluster;
+        common::print_trace(out, o.trace, trace);
+      });
+}
+
+int main_of_rank(int argc, char** argv) {
+  ramify::mpi_session session;
+  common::rank_output output(session.rank());
+  options o;
+  const int status = run_program(
+      argc, argv, o,
+      [&] {
+        ramify::cluster_options cluster;
+        cluster.backend = o.search.backend;
+        ramify::communicator comm(cluster);
+        common::run_on_ranks(comm, output, [&] { run_on_ranks(comm, o); });
+      },
+      true);
+  if (status != 0) session.fail(status);
+  return status;
+}
+
+#endif
+
 }  // namespace
 
 int main(int argc, char** argv) {
+#if RAMIFY_HAS_MPI
+  if (ramify::mpi_session::is_launched()) return main_of_rank(argc, argv);
+#endif
   options o;
-  return common::run_program(
-      "tree_search", "Counts the nodes of an unbalanced tree with grids that launch grids.", argc,
-      argv, [&](CLI::App& app) { declare(app, o); }, [&] { run(o); });
+  return run_program(argc, argv, o, [&] { run(o); });
 }

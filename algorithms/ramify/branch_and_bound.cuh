@@ -58,22 +58,12 @@
 #include <memory>
 #include <optional>
 #include <ramify/branch_and_bound/config.hpp>
+#include <ramify/branch_and_bound/finish.cuh>
 #include <ramify/branch_and_bound/search_tree.cuh>
-#include <ramify/runtime/trace_recorder.cuh>
 #include <ramify/traverse.cuh>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 
 namespace ramify::inline RAMIFY_BUILD {
-
-template <class Node>
-struct branch_and_bound_result {
-  bool found = false;                ///< whether a leaf has a value of at most config.upper
-  std::int64_t value = no_solution;  ///< the smallest value
-  Node solution{};                   ///< the first leaf, depth first, with this value
-  branch_and_bound_report report;
-};
 
 /// A search that branch_and_bound_async() has started. Movable; a moved-from run may only be
 /// destroyed. Destroying a run before get() checks nothing.
@@ -115,19 +105,11 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] branc
   branch_and_bound_result<Node> get() {
     const auto all = run_->of_tree->get();
     const incumbent shared = read_back(run_->parts.shared, run_->stream, "reading the incumbent");
-    branch_and_bound_result<Node> result;
+    auto result = detail::branch_and_bound::finish_search(
+        run_->root, run_->problem, all.value, shared, run_->config, run_->parts.leaf, run_->stream);
     static_cast<traverse_report&>(result.report) = all.report;
     result.report.scratch_bytes = run_->scratch.size();
-    result.report.expanded = all.value.expanded;
-    result.report.pruned = all.value.pruned;
-    result.report.leaves = all.value.leaves;
-    result.report.incumbent_updates = shared.updates;
-    check_leaves(all.value, shared);
-    if (all.value.value == no_solution) return result;
-    result.found = true;
-    result.value = all.value.value;
-    result.solution = solution_at(all.value.path);
-    ++result.report.host_grids;
+    if (result.found) ++result.report.host_grids;  // follow_path
     return result;
   }
 
@@ -149,33 +131,6 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] branc
     Node* leaf;
     scratch_memory of_tree;
   };
-
-  void check_leaves(const total& all, const incumbent& shared) const {
-    if (shared.too_deep != 0) {
-      throw std::length_error(
-          "branch_and_bound: a path is too long: the product of its degrees must be less than "
-          "2^64");
-    }
-    if (all.value < run_->config.lower) {
-      throw std::domain_error("branch_and_bound: a leaf has the value " +
-                              std::to_string(all.value) +
-                              "; no value may be less than branch_and_bound_config.lower, which "
-                              "is " +
-                              std::to_string(run_->config.lower));
-    }
-  }
-
-  /// Returns the leaf at the end of a path. Waits for the stream.
-  Node solution_at(detail::branch_and_bound::bits64 path) const {
-    detail::trace_recorder recorder(run_->config.trace, run_->stream);
-    check(launch(detail::branch_and_bound::follow_path<Node, Problem>, {1, 1}, run_->stream,
-                 run_->root, run_->problem, path, run_->parts.leaf, recorder.ticket())
-              .code(),
-          "launching follow_path");
-    const Node leaf = read_back(run_->parts.leaf, run_->stream, "reading the solution");
-    recorder.read();
-    return leaf;
-  }
 
   /// A run with its scratch memory. One pointer owns it, so that a move assignment destroys the
   /// members of the replaced run in the order of the destructor, too.

@@ -31,6 +31,7 @@
 #include <ramify/runtime/requirements.hpp>
 
 #include <ramify/cluster/communicator.hpp>
+#include <ramify/cluster/kernel_backend.cuh>
 #include <ramify/distributed_sort/config.hpp>
 #include <ramify/distributed_sort/parts.cuh>
 #include <ramify/quicksort.cuh>
@@ -53,7 +54,7 @@ distributed_sort_report distributed_sort_pairs(communicator& comm, device_buffer
                                                const distributed_sort_config& config = {}) {
   namespace family = detail::distributed_sort;
   validate(config);
-  family::check_backend(comm);
+  detail::cluster::check_kernel_backend(comm, "distributed_sort");
   using elements = family::rank_elements<Key, Value>;
   const auto local_sort = [&](elements& mine) {
     if constexpr (elements::has_values) {

@@ -28,7 +28,7 @@ namespace ramify::detail::distributed_sort::inline RAMIFY_BUILD {
 /// may be ranks * stride / 2 elements off, so the stride is n / (20 ranks^2).
 inline constexpr std::uint64_t samples_per_rank_and_part = 20;
 
-/// More runs are sorted: a merge halves their number, and a sort of 2^28 keys takes as long as about
+/// More runs are sorted: a merge halves their number, and a sort of 2^28 keys takes about as long as
 /// six passes over them.
 inline constexpr std::size_t max_merged_runs = 64;
 
@@ -236,15 +236,5 @@ class sort_run {
   const LocalSort& local_sort_;
   unsigned ranks_, rank_;
 };
-
-/// Checks that the kernels of this build run where the ranks' memory is.
-/// \throws std::invalid_argument
-inline void check_backend(const communicator& comm) {
-  constexpr backend here = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;
-  if (comm.backend() == here) return;
-  throw std::invalid_argument("distributed_sort: the backend of the communicator is " +
-                              std::string(to_string(comm.backend())) +
-                              ", but these kernels run on " + std::string(to_string(here)));
-}
 
 }  // namespace ramify::detail::distributed_sort::inline RAMIFY_BUILD

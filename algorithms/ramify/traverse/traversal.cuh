@@ -49,6 +49,18 @@ struct traversal {
   }
 };
 
+/// When a traversal pauses, so that the host can change the list of frontier nodes.
+struct round_limits {
+  unsigned rounds;  ///< the traversal pauses when it has completed this number of rounds
+  unsigned steps;   ///< of a warp in a round, at least 1; then it donates its nodes
+};
+
+/// A traversal that pauses. Without limits the kernels have no code for them.
+template <class Node, class Expand, class Visit, class Reduce, class Value>
+struct limited_traversal : traversal<Node, Expand, Visit, Reduce, Value> {
+  round_limits limits;
+};
+
 /// The block size of the kernels below.
 inline constexpr unsigned total_threads = 512;
 

@@ -37,16 +37,17 @@ class traversal_run : runtime::basic_run<Strategy> {
     return base::scratch_bytes(Strategy::sizes_for(config));
   }
 
-  /// Starts a run; see traverse_async().
+  /// Starts a run; see traverse_async(). `more` are further arguments of Strategy::start().
+  template <class... More>
   traversal_run(const runtime::run_setup& setup, const traverse_config& config,
-                const typename Traversal::node_type& root, const Traversal& tree)
+                const typename Traversal::node_type& root, const Traversal& tree, More&... more)
       : base(setup, Strategy::sizes_for(config)), tree_(tree) {
     const Strategy& strategy = this->parts;
     const unsigned blocks = (strategy.total_count + total_threads - 1) / total_threads;
     this->control.launch_grid("launching clear_totals", clear_totals<Value>,
                               {blocks, total_threads}, strategy.totals, strategy.total_count,
                               tree.identity, this->control.ticket());
-    this->parts.start(this->control, setup.loop, root, tree);
+    this->parts.start(this->control, setup.loop, root, tree, more...);
   }
 
   /// Waits for the run and returns its result; see traverse_run::get().

@@ -58,6 +58,29 @@ struct warp_worker {
     return context.state->count[1 - round.filled];
   }
 
+  /// Returns the most frontier nodes that the next round's list may have before workers stop to
+  /// append more than they must. The other half can take all entries of all stacks. If the round
+  /// has limits, the list can take the shares without a worker, too.
+  [[nodiscard]] __device__ unsigned filling_limit() const {
+    if constexpr (Context::is_limited) {
+      return context.sizes.capacity / 2 - (may_stop() ? later_shares() : 0);
+    } else {
+      return context.sizes.capacity / 2;
+    }
+  }
+
+  /// Returns the number of frontier nodes in this round's list after the first shares.
+  [[nodiscard]] __device__ unsigned later_shares() const {
+    const unsigned first_shares = round.blocks * tuning::warps * round.share;
+    return round.count > first_shares ? round.count - first_shares : 0;
+  }
+
+  /// Returns whether a round with limits may end before all shares are taken: the list of the next
+  /// round has the capacity for the others.
+  [[nodiscard]] __device__ bool may_stop() const {
+    return later_shares() <= context.sizes.capacity / 4;
+  }
+
   /// Copies a share of this round's list to the empty stack. Returns false if no share is left.
   __device__ bool take_share() {
     // The first shares are assigned round-robin over the blocks, so that few shares use many SMs.
@@ -103,7 +126,7 @@ struct warp_worker {
       unsigned first = 0;
       unsigned taken = entries;
       if (lane == 0) {
-        if (total > entries && try_reserve(&next_count(), total, capacity / 2, first)) {
+        if (total > entries && try_reserve(&next_count(), total, filling_limit(), first)) {
           taken = total;
         } else {
           first = atomicAdd(&next_count(), entries);
@@ -157,7 +180,7 @@ struct warp_worker {
     bool list_is_filling = false;
     if (size < context.sizes.stack) {
       // A list with half its capacity left can still take all entries of all stacks.
-      if (lane == 0) list_is_filling = load_relaxed(next_count()) > context.sizes.capacity / 2;
+      if (lane == 0) list_is_filling = load_relaxed(next_count()) > filling_limit();
       list_is_filling = __shfl_sync(full_warp_mask, static_cast<int>(list_is_filling), 0) != 0;
     }
     if (list_is_filling) return max((context.sizes.stack - size) / 4, 1u);

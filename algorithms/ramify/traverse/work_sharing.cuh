@@ -58,6 +58,8 @@ struct work_sharing_context : runtime::chain_link {
   using tuning = work_sharing_tuning<node_type>;
   using state_type = round_state;
   static constexpr auto join = runtime::chain_join::last_block;
+  /// Whether the rounds have limits; see limited_traversal.
+  static constexpr bool is_limited = requires(const Traversal& t) { t.limits; };
 
   frontier_node<node_type>* lists[2];
   round_state* state;
@@ -93,19 +95,25 @@ struct work_sharing_context : runtime::chain_link {
   }
 
   /// Returns the state for finished() and due_round() in a flat round. They read only the number of
-  /// frontier nodes. Other blocks may already append to the other list.
+  /// frontier nodes and, of a limited traversal, the number of rounds. Other blocks may already
+  /// append to the other list.
   [[nodiscard]] __device__ round_state state_at_begin() const {
     round_state now{};
     now.filled = state->filled;
     now.count[0] = load_relaxed(state->count[0]);
     now.count[1] = load_relaxed(state->count[1]);
+    if constexpr (is_limited) now.rounds = state->rounds;
     return now;
   }
 
   // ---- the program of the launch chain
 
-  /// After a list has overflowed, no round follows; check() throws.
+  /// After a list has overflowed, no round follows; check() throws. A limited traversal pauses
+  /// after its last round.
   [[nodiscard]] __host__ __device__ bool finished(const round_state& now) const {
+    if constexpr (is_limited) {
+      if (now.rounds >= tree.limits.rounds) return true;
+    }
     return now.due() == 0 || now.due() > sizes.capacity;
   }
   [[nodiscard]] __host__ __device__ bool repeats(const round_state&) const { return true; }
@@ -180,6 +188,15 @@ __device__ void run_workers(const work_round& round, const Context& context,
     const unsigned width = worker.choose_width();
     if (width == 0) break;
     const bool has_spare = worker.step(width, total);
+    if constexpr (Context::is_limited) {
+      // The round ends by its limit: this worker donates all nodes, also those of untaken shares.
+      // So an idle worker has found no share, as step 2 requires.
+      if (steps + 1 >= context.tree.limits.steps && worker.may_stop()) {
+        bool fits = worker.donate(worker.size);
+        while (fits && worker.take_share()) fits = worker.donate(worker.size);
+        break;
+      }
+    }
     // 2. Split the work: if many workers are idle, donate the whole stack. This leaves no share
     //    untaken: either every share was a first share, or an idle worker found none left.
     const bool checks = steps % tuning::check_interval == 0 && steps >= tuning::min_steps;

@@ -87,13 +87,8 @@ class work_sharing_run {
 
   void start(run_control& control, const runtime::loop_choice& loop, const Node& root,
              const Traversal& tree) {
-    const unsigned rounds_ahead = loop.wanted == flat_loop::host ? 1 : opening_rounds;
-    chain_.emplace(control,
-                   context{{}, {lists_[0], lists_[1]}, state_, totals, sizes_, rounds_ahead, tree},
-                   loop);
-    clear_memory(state_, 1, control.stream(), "clearing the state of the rounds");
-    control.launch_grid("launching visit_root", visit_root<context>, {1, 1}, root,
-                        chain_->program());
+    prepare(control, loop, tree);
+    launch_root(control, root);
     chain_->start();
   }
 
@@ -110,7 +105,21 @@ class work_sharing_run {
   Value* totals;
   unsigned total_count;
 
- private:
+ protected:
+  /// Makes the chain, and clears its state in the order of the stream.
+  void prepare(run_control& control, const runtime::loop_choice& loop, const Traversal& tree) {
+    const unsigned rounds_ahead = loop.wanted == flat_loop::host ? 1 : opening_rounds;
+    chain_.emplace(control,
+                   context{{}, {lists_[0], lists_[1]}, state_, totals, sizes_, rounds_ahead, tree},
+                   loop);
+    clear_memory(state_, 1, control.stream(), "clearing the state of the rounds");
+  }
+
+  void launch_root(run_control& control, const Node& root) {
+    control.launch_grid("launching visit_root", visit_root<context>, {1, 1}, root,
+                        chain_->program());
+  }
+
   work_sharing_sizes sizes_;
   round_state* state_;
   frontier_node<Node>* lists_[2];

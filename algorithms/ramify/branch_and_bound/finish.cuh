@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The end of a search: the checks of its leaves, and the solution.
+
+#include <cstdint>
+#include <ramify/branch_and_bound/config.hpp>
+#include <ramify/branch_and_bound/search_tree.cuh>
+#include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/launch.cuh>
+#include <ramify/runtime/trace_recorder.cuh>
+#include <stdexcept>
+#include <string>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+template <class Node>
+struct branch_and_bound_result {
+  bool found = false;                ///< whether a leaf has a value of at most config.upper
+  std::int64_t value = no_solution;  ///< the smallest value
+  Node solution{};                   ///< the first leaf, depth first, with this value
+  branch_and_bound_report report;
+};
+
+}  // namespace ramify::inline RAMIFY_BUILD
+
+namespace ramify::detail::branch_and_bound::inline RAMIFY_BUILD {
+
+/// Checks the leaves of a complete search. \throws std::length_error, std::domain_error
+inline void check_leaves(const search_total& all, const shared_incumbent& shared,
+                         const branch_and_bound_config& config) {
+  if (shared.too_deep != 0) {
+    throw std::length_error(
+        "branch_and_bound: a path is too long: the product of its degrees must be less than 2^64");
+  }
+  if (all.value < config.lower) {
+    throw std::domain_error("branch_and_bound: a leaf has the value " + std::to_string(all.value) +
+                            "; no value may be less than branch_and_bound_config.lower, which is " +
+                            std::to_string(config.lower));
+  }
+}
+
+/// Returns the result of a complete search; in its report only the counts of nodes and updates. If
+/// there is a solution, it launches a grid of one thread, which writes the solution to `leaf`, and
+/// waits for the stream. \throws std::length_error, std::domain_error, cuda_error
+template <class Node, class Problem>
+[[nodiscard]] branch_and_bound_result<Node> finish_search(const Node& root, const Problem& problem,
+                                                          const search_total& all,
+                                                          const shared_incumbent& shared,
+                                                          const branch_and_bound_config& config,
+                                                          Node* leaf, cudaStream_t stream) {
+  branch_and_bound_result<Node> result;
+  result.report.expanded = all.expanded;
+  result.report.pruned = all.pruned;
+  result.report.leaves = all.leaves;
+  result.report.incumbent_updates = shared.updates;
+  check_leaves(all, shared, config);
+  if (all.value == no_solution) return result;
+  trace_recorder recorder(config.trace, stream);
+  check(launch(follow_path<Node, Problem>, {1, 1}, stream, root, problem, all.path, leaf,
+               recorder.ticket())
+            .code(),
+        "launching follow_path");
+  result.solution = read_back(leaf, stream, "reading the solution");
+  recorder.read();
+  result.found = true;
+  result.value = all.value;
+  return result;
+}
+
+}  // namespace ramify::detail::branch_and_bound::inline RAMIFY_BUILD

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// distributed_branch_and_bound(): finds the best leaf of a tree with all ranks of a communicator,
+/// for CUDA code.
+///
+///     ramify::mpi_session session;
+///     ramify::communicator comm;
+///     const auto best = ramify::distributed_branch_and_bound(comm, root, problem);
+///     best.value;     // the smallest value of all leaves, on all ranks
+///     best.solution;  // the first leaf, depth first, that has it, on all ranks
+///
+/// Arguments      As for branch_and_bound(). All ranks must pass the same root and an equal
+///                problem, which may point to memory of the rank. A node must not point to memory
+///                of one rank.
+/// Algorithm      The traversal is that of distributed_traverse(). In a round a rank prunes with
+///                its own incumbent. When the ranks compare their numbers of nodes, all get the
+///                best incumbent.
+/// Result         That of branch_and_bound(), in each run and for each number of ranks.
+/// Collective     All ranks must call the function. It runs in communicator::run().
+/// Waiting, stream, scratch   As for distributed_traverse().
+/// Errors         std::invalid_argument for a bad argument or another backend than that of the
+///                communicator; else cluster_error with the rank and the cause.
+/// Complexity     The number of visited nodes differs from run to run. It grows with the number of
+///                ranks, because a rank gets the incumbents of others late.
+/// Link           ramify::cluster
+
+#include <ramify/runtime/requirements.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <ramify/branch_and_bound/finish.cuh>
+#include <ramify/branch_and_bound/search_tree.cuh>
+#include <ramify/cluster/communicator.hpp>
+#include <ramify/cluster/kernel_backend.cuh>
+#include <ramify/distributed_branch_and_bound/config.hpp>
+#include <ramify/distributed_traverse/shared_rounds.cuh>
+#include <ramify/runtime/buffer.cuh>
+#include <type_traits>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+template <class Node>
+struct distributed_branch_and_bound_result {
+  bool found = false;                ///< whether a leaf has a value of at most config.upper
+  std::int64_t value = no_solution;  ///< the smallest value
+  Node solution{};                   ///< the first leaf, depth first, with this value
+  distributed_branch_and_bound_report report;
+};
+
+/// Searches the tree with this root, and returns the smallest value and its first leaf on all
+/// ranks. Collective. \throws std::invalid_argument, cluster_error
+template <class Node, class Problem>
+distributed_branch_and_bound_result<Node> distributed_branch_and_bound(
+    communicator& comm, const Node& root, const Problem& problem, cudaStream_t stream = nullptr,
+    const distributed_branch_and_bound_config& config = {}) {
+  static_assert(std::is_trivially_copyable_v<Node>, "device memory holds plain bits");
+  namespace search = detail::branch_and_bound;
+  namespace traversal = detail::distributed_traverse;
+  using search_node = search::search_node<Node>;
+  using tree_type =
+      detail::traverse::limited_traversal<search_node, search::expand_node<Node, Problem>,
+                                          search::visit_node<Node, Problem>, search::better_leaf,
+                                          search::search_total>;
+  validate(config);
+  detail::cluster::check_kernel_backend(comm, "distributed_branch_and_bound");
+  distributed_branch_and_bound_result<Node> result;
+  comm.run([&] {
+    // 1. The incumbent of this rank.
+    const device_buffer<search::shared_incumbent> shared(1, stream);
+    const device_buffer<Node> leaf(1, stream);
+    clear_memory(shared.data(), 1, stream, "clearing the counts");
+    check(cudaMemsetAsync(&shared.data()->code, 0xff, sizeof shared.data()->code, stream),
+          "clearing the incumbent");
+    const search::search<Problem> with_incumbent{problem, search::incumbent_packing(config),
+                                                 shared.data()};
+    // 2. Traverse. All ranks get the best incumbent when they compare.
+    const distributed_traverse_config of_traversal = config.of_traversal();
+    const tree_type tree{{{with_incumbent}, {with_incumbent}, {}, search::search_total::none()},
+                         traversal::first_limits(of_traversal)};
+    distributed_traverse_report report;
+    const std::function<void()> share_incumbent = [&] {
+      comm.all_reduce(&shared.data()->code, 1, reduction::min, stream);
+    };
+    const search::search_total all =
+        traversal::traverse_on_ranks(search_node{root, search::path_range::all()}, tree, stream,
+                                     {comm, of_traversal, report, share_incumbent});
+    // 3. The solution. Each rank follows its path.
+    auto of_all = read_back(shared.data(), stream, "reading the incumbent");
+    of_all.updates = comm.all_reduce(of_all.updates, reduction::sum);
+    of_all.too_deep = comm.all_reduce(of_all.too_deep, reduction::sum);
+    const auto found =
+        search::finish_search(root, problem, all, of_all, config, leaf.data(), stream);
+    result = {found.found, found.value, found.solution, {}};
+    static_cast<branch_and_bound_report&>(result.report) = found.report;
+    static_cast<traverse_report&>(result.report) = report;
+    if (found.found) ++result.report.host_grids;
+    result.report.comparisons = report.comparisons;
+    result.report.exchanges = report.exchanges;
+    result.report.moved_nodes = report.moved_nodes;
+  });
+  return result;
+}
+
+}  // namespace ramify::inline RAMIFY_BUILD

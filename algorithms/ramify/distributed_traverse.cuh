@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// distributed_traverse(): visits every node of an implicit tree with all ranks of a communicator,
+/// for CUDA code.
+///
+///     ramify::mpi_session session;
+///     ramify::communicator comm;
+///     // expand, visit and reduce as for ramify::traverse()
+///     ramify::distributed_traverse(comm, 5u, halves{}, one{}, sum{}, 0u).value  // --> 9, on all
+///
+/// Arguments      As for traverse(). All ranks must pass the same root, expand, reduce and
+///                identity. Each node is visited once, by one rank, so what `visit` writes is in
+///                the memory of that rank. A node must not point to memory of one rank.
+/// Algorithm      Each rank runs the rounds of work sharing on a list of its own. Rank 0 visits the
+///                root. After one or a few rounds the ranks compare their numbers of frontier
+///                nodes. If a rank has less than half of the mean, nodes move from the ranks with
+///                more than the mean to those with less.
+/// Waiting        A rank without nodes waits at most for the rounds of the other ranks until the
+///                next comparison: config.rounds rounds of config.steps steps of each warp. The
+///                exception is a rank whose list has more nodes than its warps take at first, by
+///                more than a quarter of its capacity. Such a round ends as one of traverse().
+/// Result         The reduction of the ranks' values, with the same bits on all ranks.
+/// Scratch        As for traverse(), on each rank.
+/// Collective     All ranks must call the function. It runs in communicator::run(): if a rank
+///                throws, all do.
+/// Stream         The traversal is ordered after earlier work in the stream, and the function
+///                returns when it is complete. The stream must not be captured.
+/// Errors         std::invalid_argument for a bad argument or another backend than that of the
+///                communicator; else cluster_error with the rank and the cause, for example
+///                std::length_error if the list of one rank overflowed.
+/// Complexity     As for traverse(). A path is visited by one rank; the others wait.
+/// Not for        Trees that one GPU visits in less than some milliseconds.
+/// Source         Work sharing with transfers from busy to idle processors, between phases of
+///                search: Karypis and Kumar, 1994.
+/// Link           ramify::cluster
+
+#include <ramify/runtime/requirements.hpp>
+
+#include <ramify/cluster/communicator.hpp>
+#include <ramify/cluster/kernel_backend.cuh>
+#include <ramify/distributed_traverse/config.hpp>
+#include <ramify/distributed_traverse/shared_rounds.cuh>
+
+namespace ramify::inline RAMIFY_BUILD {
+
+template <class Value>
+struct distributed_traverse_result {
+  Value value;  ///< the reduction over all nodes
+  distributed_traverse_report report;
+};
+
+/// Visits all nodes of the tree with this root, and returns the reduction on all ranks. Collective.
+///
+/// \throws std::invalid_argument, cluster_error
+template <class Node, class Expand, class Visit, class Reduce, class Value>
+distributed_traverse_result<Value> distributed_traverse(
+    communicator& comm, const Node& root, const Expand& expand, const Visit& visit,
+    const Reduce& reduce, const Value& identity, cudaStream_t stream = nullptr,
+    const distributed_traverse_config& config = {}) {
+  namespace family = detail::distributed_traverse;
+  using traversal = detail::traverse::limited_traversal<Node, Expand, Visit, Reduce, Value>;
+  validate(config);
+  detail::cluster::check_kernel_backend(comm, "distributed_traverse");
+  distributed_traverse_result<Value> result{identity, {}};
+  comm.run([&] {
+    const traversal tree{{expand, visit, reduce, identity}, family::first_limits(config)};
+    result.value = family::traverse_on_ranks(root, tree, stream, {comm, config, result.report, {}});
+  });
+  return result;
+}
+
+}  // namespace ramify::inline RAMIFY_BUILD

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Unbalanced Tree Search with all ranks of a communicator, for plain C++.
+///
+///     ramify::mpi_session session;
+///     ramify::communicator comm;
+///     const auto found = ramify::distributed_tree_search(comm, ramify::parse_uts_tree("T1L"));
+///     found.counts.nodes;  // 102181082, on all ranks
+///
+/// For other trees use <ramify/distributed_traverse.cuh>, which also states the algorithm, its cost
+/// and how long a rank waits.
+///
+/// Tree      As for tree_search(). All ranks must pass the same one.
+/// Backend   That of the communicator.
+/// Waits     until the search is complete on all ranks.
+/// Errors    std::invalid_argument for a bad argument; else cluster_error, on all ranks.
+/// Link      ramify::facade_distributed_traverse
+
+#include <ramify/runtime/requirements.hpp>
+
+#include <cstddef>
+#include <ramify/cluster/communicator.hpp>
+#include <ramify/distributed_traverse/config.hpp>
+#include <ramify/runtime/report.hpp>
+#include <ramify/tree_search/parameters.hpp>
+
+namespace ramify {
+
+/// All options of distributed_traverse(), and those of a compiled call. They must be the same on
+/// all ranks, except for `trace`.
+struct distributed_tree_search_options : distributed_traverse_config {
+  /// automatic, or the backend of the communicator.
+  ramify::backend backend = ramify::backend::automatic;
+  /// Pending-launch limit of the backend during the call; 0 leaves it unchanged.
+  std::size_t pending_launches = 0;
+};
+
+struct distributed_tree_search_result {
+  uts_counts counts;
+  distributed_traverse_report report;
+};
+
+/// Counts the nodes and leaves of a tree, and finds its depth. All ranks get the result.
+/// Collective. \throws std::invalid_argument, cluster_error
+distributed_tree_search_result distributed_tree_search(
+    communicator& comm, const uts_parameters& tree,
+    const distributed_tree_search_options& options = {});
+
+}  // namespace ramify

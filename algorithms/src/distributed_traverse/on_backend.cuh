@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Defines the facade's distributed tree search for the backend of the compiler that reads this
+/// file.
+
+#include <ramify/distributed_traverse.cuh>
+#include <ramify/tree_search/uts.cuh>
+
+#include "distributed_traverse/on_backend.hpp"
+#include "facade/facade_call.cuh"
+
+namespace ramify::detail::facade {
+
+template <>
+distributed_traverse_report distributed_tree_search_on<this_build>(
+    communicator& comm, const uts_parameters& tree, const distributed_tree_search_options& options,
+    uts_counts& counts) {
+  using namespace ramify::detail::tree_search;
+  facade_call call(options.pending_launches);
+  const auto found =
+      ramify::distributed_traverse(comm, uts_root(tree), uts_expand(tree), uts_visit{},
+                                   uts_reduce{}, uts_counts{}, call.stream(), options);
+  counts = found.value;
+  return call.finish(found.report);
+}
+
+}  // namespace ramify::detail::facade

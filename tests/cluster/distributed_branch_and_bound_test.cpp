@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Searches by all ranks. Each rank runs these test cases, and compares with an exhaustive search.
+#include <boost/test/unit_test.hpp>
+#include <cstdint>
+#include <ramify/branch_and_bound/knapsack.cuh>
+#include <ramify/branch_and_bound/queens.cuh>
+#include <ramify/cluster/communicator.hpp>
+#include <ramify/distributed_branch_and_bound.cuh>
+#include <ramify/distributed_traverse.cuh>
+#include <stdexcept>
+
+#include "../branch_and_bound/branch_and_bound_checks.cuh"
+#include "exceptions.hpp"
+
+namespace tests::distributed_search {
+namespace {
+
+using ramify::communicator;
+using config_type = ramify::distributed_branch_and_bound_config;
+
+const ramify::cluster_options cpu_ranks{.backend = ramify::backend::cpu};
+
+config_type make_config(unsigned steps, ramify::route route = ramify::route::automatic) {
+  config_type config;
+  config.steps = steps;
+  config.route = route;
+  return config;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(distributed_branch_and_bound)
+
+BOOST_AUTO_TEST_CASE(the_first_best_leaf_is_found) {
+  communicator comm(cpu_ranks);
+  for (const cost_tree& tree : {cost_tree{8, 3}, cost_tree{0, 3}, cost_tree{6, 4, 5, -1'000}}) {
+    const best_leaf expected = exhaustive_search(tree);
+    for (const ramify::route route : routes) {
+      auto config = make_config(4, route);
+      config.lower = tree.offset;
+      with_grids_counted([&] {
+        const auto found =
+            ramify::distributed_branch_and_bound(comm, tree.root(), tree, nullptr, config);
+        BOOST_TEST(found.found == (expected.value != ramify::no_solution));
+        BOOST_TEST(found.value == expected.value);
+        if (found.found) BOOST_TEST(bool(found.solution == expected.leaf));
+        return found.report;
+      });
+    }
+  }
+  // No leaf has a value of at most `upper`.
+  auto config = make_config(4);
+  config.upper = 0;
+  const cost_tree costly{5, 2, 1, 1};
+  BOOST_TEST(
+      !ramify::distributed_branch_and_bound(comm, costly.root(), costly, nullptr, config).found);
+}
+
+/// The root, 0, has one leaf with a solution, and 63 long paths without one. Their bound does not
+/// prune them before the solution is known.
+struct one_solution {
+  static constexpr unsigned path = 20'000;
+
+  [[nodiscard]] __host__ __device__ unsigned degree(unsigned node) const {
+    if (node == 0) return 64;
+    return node == 1 || node == 2 + path ? 0 : 1;
+  }
+  [[nodiscard]] __host__ __device__ unsigned child(unsigned node, unsigned i) const {
+    if (node == 0) return i == 0 ? 1 : 2;
+    return node + 1;
+  }
+  [[nodiscard]] __host__ __device__ std::int64_t bound(unsigned node) const {
+    return node == 0 ? 1 : 5;
+  }
+  [[nodiscard]] __host__ __device__ std::int64_t value(unsigned node) const {
+    return node == 1 ? 1 : ramify::no_solution;
+  }
+};
+
+// Nodes move after the first step, and one rank finds the solution in a later one. Without its
+// incumbent, the other ranks visit all nodes of their paths.
+BOOST_AUTO_TEST_CASE(ranks_prune_with_the_incumbents_of_others) {
+  communicator comm(cpu_ranks);
+  const auto found =
+      ramify::distributed_branch_and_bound(comm, 0u, one_solution{}, nullptr, make_config(1));
+  BOOST_TEST(found.value == 1);
+  BOOST_TEST((found.report.moved_nodes > 0) == (comm.size() > 1));
+  BOOST_TEST(found.report.expanded < one_solution::path);
+}
+
+BOOST_AUTO_TEST_CASE(the_best_knapsack_is_found) {
+  communicator comm(cpu_ranks);
+  const ramify::knapsack_instance instance =
+      ramify::random_knapsack({.items = 34, .largest = 1'000, .correlation = 100, .seed = 3});
+  const ramify::detail::branch_and_bound::ordered_knapsack ordered(instance);
+  auto config = make_config(8);
+  config.upper = ordered.lost_by_greedy();
+  const auto found =
+      ramify::distributed_branch_and_bound(comm, ordered.root, ordered.problem, nullptr, config);
+  BOOST_TEST(found.found);
+  BOOST_TEST(ordered.solution(found.solution, instance).profit == best_profit(instance));
+  BOOST_TEST(found.report.comparisons > 0u);
+  // The counts are those of all ranks.
+  BOOST_TEST(comm.all_reduce(found.report.expanded, ramify::reduction::max) ==
+             found.report.expanded);
+  BOOST_TEST(found.report.expanded + found.report.pruned + found.report.leaves > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(queens_are_counted) {
+  namespace family = ramify::detail::branch_and_bound;
+  communicator comm(cpu_ranks);
+  ramify::distributed_traverse_config config;
+  config.steps = 8;
+  const std::uint64_t solutions[] = {724, 2'680};
+  for (unsigned n = 10; n <= 11; ++n) {
+    const family::queens_expand tree(n, nullptr, 0, 3);
+    const auto found = ramify::distributed_traverse(
+        comm, family::empty_queens_board(n), tree, family::queens_visit{tree}, family::add_queens{},
+        ramify::queens_counts{}, nullptr, config);
+    BOOST_TEST(found.value.solutions == solutions[n - 10]);
+    BOOST_TEST((found.report.moved_nodes > 0) == (comm.size() > 1));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(bad_arguments_of_a_distributed_search) {
+  communicator comm(cpu_ranks);
+  const cost_tree tree{3, 2};
+  const auto search = [&](const config_type& config) {
+    static_cast<void>(
+        ramify::distributed_branch_and_bound(comm, tree.root(), tree, nullptr, config));
+  };
+  BOOST_CHECK_EXCEPTION(search(make_config(0)), std::invalid_argument, names("config.steps"));
+  auto config = make_config(1);
+  config.upper = -1;
+  BOOST_CHECK_EXCEPTION(search(config), std::invalid_argument,
+                        names("branch_and_bound_config.upper"));
+  config = make_config(1);
+  config.lower = 1'000;  // a leaf has a smaller value
+  BOOST_CHECK_EXCEPTION(search(config), ramify::cluster_error,
+                        names("branch_and_bound_config.lower"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace tests::distributed_search

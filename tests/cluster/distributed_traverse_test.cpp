@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Traversals by all ranks. Each rank runs these test cases, and counts the visits of each node over
+// all ranks.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cstdint>
+#include <numeric>
+#include <ramify/cluster/communicator.hpp>
+#include <ramify/cpu/executor.hpp>
+#include <ramify/distributed_traverse.cuh>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "../traverse/traverse_checks.cuh"
+#include "../tree_search/tree_search_checks.cuh"
+#include "exceptions.hpp"
+
+namespace tests::distributed {
+namespace {
+
+using ramify::communicator;
+using ramify::distributed_traverse_config;
+using ramify::distributed_traverse_report;
+using ramify::detail::distributed_traverse::node_transfer;
+using ramify::detail::distributed_traverse::plan_transfers;
+using enum numbered_tree::shape;
+
+const ramify::cluster_options cpu_ranks{.backend = ramify::backend::cpu};
+
+distributed_traverse_config make_config(unsigned steps, unsigned rounds = 8) {
+  distributed_traverse_config config;
+  config.steps = steps;
+  config.rounds = rounds;
+  return config;
+}
+
+/// The visits of one traversal.
+struct marks {
+  std::vector<std::uint32_t> visits;   ///< of each node, by all ranks
+  std::vector<std::uint64_t> by_rank;  ///< of all nodes, by each rank
+  distributed_traverse_report report;
+};
+
+/// Returns "", or what is wrong with the visits.
+std::string fault_of(const std::vector<std::uint32_t>& visits) {
+  const auto wrong = std::ranges::find_if(visits, [](std::uint32_t v) { return v != 1; });
+  if (wrong == visits.end()) return "";
+  return "node " + std::to_string(wrong - visits.begin()) + " has " + std::to_string(*wrong) +
+         " visits";
+}
+
+marks mark_on_ranks(communicator& comm, const numbered_tree& tree,
+                    const distributed_traverse_config& config) {
+  marks found;
+  const auto on_device = zeros<std::uint32_t>(tree.nodes());
+  found.report = with_grids_counted([&] {
+    const auto result = ramify::distributed_traverse(comm, 0u, tree, mark_visit{on_device.data()},
+                                                     sum{}, 0u, nullptr, config);
+    BOOST_TEST(result.value == tree.nodes());
+    return result.report;
+  });
+  found.visits = download(on_device);
+  found.by_rank =
+      comm.all_gather(std::accumulate(found.visits.begin(), found.visits.end(), std::uint64_t{0}));
+  comm.all_reduce(found.visits.data(), found.visits.size(), ramify::reduction::sum);
+  BOOST_TEST(fault_of(found.visits) == "");
+  return found;
+}
+
+/// Returns "", or how a plan breaks its rules.
+std::string fault_of(const std::vector<std::uint64_t>& counts,
+                     const std::vector<node_transfer>& plan, std::uint64_t most) {
+  std::vector<std::uint64_t> after = counts;
+  std::set<int> senders;
+  std::set<int> receivers;
+  for (const auto& [from, to, n] : plan) {
+    if (n == 0) return "an empty transfer";
+    if (after[std::size_t(from)] < n) return "more nodes than the sender has";
+    after[std::size_t(from)] -= n;
+    after[std::size_t(to)] += n;
+    senders.insert(from);
+    receivers.insert(to);
+  }
+  const std::uint64_t total = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  const std::uint64_t mean = total / counts.size();
+  for (std::size_t r = 0; r < counts.size(); ++r) {
+    if (senders.contains(int(r)) && receivers.contains(int(r))) return "sends and receives";
+    if (after[r] > std::max(counts[r], most)) return "too many nodes on a rank";
+  }
+  const bool is_limited = most <= mean;
+  if (!is_limited && (std::ranges::min(after) < mean || std::ranges::max(after) > mean + 1)) {
+    return "not the mean";
+  }
+  return "";
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(distributed_traverse)
+
+// ---- the plan -----------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(a_plan_balances_the_ranks) {
+  constexpr std::uint64_t unlimited = 1'000'000;
+  const std::vector<std::vector<std::uint64_t>> uneven{
+      {9, 0, 0},       {0, 0, 9},  {10, 0, 0, 1}, {7, 7, 0}, {0, 2}, {100, 1, 99, 2, 98, 3, 97},
+      {0, 0, 1, 1, 3}, {1000, 400}};
+  for (const auto& counts : uneven) {
+    const auto plan = plan_transfers(counts, unlimited);
+    const bool is_even =
+        counts == std::vector<std::uint64_t>{1000, 400};  // more than half the mean
+    BOOST_TEST(plan.empty() == is_even);
+    if (!is_even) BOOST_TEST(fault_of(counts, plan, unlimited) == "");
+    BOOST_TEST(fault_of(counts, plan_transfers(counts, 2), 2) == "");
+  }
+  // One node stays where it is.
+  for (const auto& counts : std::vector<std::vector<std::uint64_t>>{
+           {1}, {5}, {0, 0}, {1, 0, 0}, {0, 0, 1}, {0, 1, 0, 1}}) {
+    BOOST_TEST(plan_transfers(counts, unlimited).empty());
+  }
+}
+
+// The negative control: the check finds plans that drop, double or misplace nodes.
+BOOST_AUTO_TEST_CASE(the_check_finds_wrong_plans) {
+  const std::vector<std::uint64_t> counts{9, 0, 0};
+  auto plan = plan_transfers(counts, 100);
+  BOOST_TEST((plan == std::vector<node_transfer>{{0, 1, 3}, {0, 2, 3}}));
+  plan[1].count = 2;
+  BOOST_TEST(fault_of(counts, plan, 100) == "not the mean");
+  plan[1].count = 7;
+  BOOST_TEST(fault_of(counts, plan, 100) == "more nodes than the sender has");
+  plan[1] = {1, 2, 3};
+  BOOST_TEST(fault_of(counts, plan, 100) == "sends and receives");
+  BOOST_TEST(fault_of(counts, {{0, 1, 3}, {0, 2, 3}}, 2) == "too many nodes on a rank");
+  BOOST_TEST(fault_of({1, 0, 1}) == "node 1 has 0 visits");
+  BOOST_TEST(fault_of({1, 1, 2}) == "node 2 has 2 visits");
+}
+
+// ---- trees --------------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(every_node_is_visited_once) {
+  communicator comm(cpu_ranks);
+  for (const ramify::route route : routes) {
+    // Most other cases take the device route, with few steps.
+    auto config = make_config(route == ramify::route::flat ? 1 : 20, 3);
+    config.route = route;
+    for (const auto& tree :
+         {numbered_tree{path, 1}, numbered_tree{path, 60}, numbered_tree{star, 5'000},
+          numbered_tree{complete, 5'000, 2}, numbered_tree{complete, 3'000, 1000},
+          numbered_tree{caterpillar, 200}, numbered_tree{combs, 10, 9}}) {
+      BOOST_TEST_CONTEXT("shape " << int(tree.kind) << ", n = " << tree.n) {
+        const auto found = mark_on_ranks(comm, tree, config);
+        BOOST_TEST((found.report.taken == route));
+      }
+    }
+  }
+}
+
+/// A node of 700 bytes. A block has one warp for such nodes, and its stack has few entries.
+struct large_node {
+  unsigned number;
+  unsigned copies[174];
+
+  [[nodiscard]] __host__ __device__ static large_node make(unsigned number) {
+    large_node node{number, {}};
+    for (unsigned& copy : node.copies) copy = number;
+    return node;
+  }
+};
+
+struct large_nodes {
+  numbered_tree tree;
+
+  [[nodiscard]] __host__ __device__ unsigned degree(const large_node& n) const {
+    return tree.degree(n.number);
+  }
+  [[nodiscard]] __host__ __device__ large_node child(const large_node& n, unsigned i) const {
+    return large_node::make(tree.child(n.number, i));
+  }
+};
+
+/// Marks intact nodes.
+struct mark_large {
+  mark_visit mark;
+  __device__ unsigned operator()(const large_node& n, unsigned degree) const {
+    for (const unsigned copy : n.copies) {
+      if (copy != n.number) return 0;
+    }
+    return mark(n.number, degree);
+  }
+};
+
+// The list has more nodes than the warps take at first. The limit of steps ends rounds before all
+// of them are taken; the others go to the list of the next round.
+BOOST_AUTO_TEST_CASE(a_round_may_end_before_all_shares_are_taken) {
+  communicator comm(cpu_ranks);
+  const numbered_tree tree{complete, 40'000, 200};
+  auto visits = zeros<std::uint32_t>(tree.nodes());
+  const auto found =
+      ramify::distributed_traverse(comm, large_node::make(0), large_nodes{tree},
+                                   mark_large{{visits.data()}}, sum{}, 0u, nullptr, make_config(4));
+  BOOST_TEST(found.value == tree.nodes());
+  std::vector<std::uint32_t> all = download(visits);
+  comm.all_reduce(all.data(), all.size(), ramify::reduction::sum);
+  BOOST_TEST(fault_of(all) == "");
+}
+
+BOOST_AUTO_TEST_CASE(all_ranks_work_on_a_large_tree) {
+  communicator comm(cpu_ranks);
+  const numbered_tree tree{complete, 60'000, 3};
+  const marks found = mark_on_ranks(comm, tree, make_config(16));
+  const std::uint64_t mean = tree.nodes() / std::uint64_t(comm.size());
+  BOOST_TEST(std::ranges::min(found.by_rank) > mean / 4);
+  BOOST_TEST(std::ranges::max(found.by_rank) < 3 * mean);
+  BOOST_TEST((found.report.exchanges > 0) == (comm.size() > 1));
+  BOOST_TEST((found.report.moved_nodes > 0) == (comm.size() > 1));
+  // Fields that are the same on all ranks.
+  const auto& report = found.report;
+  for (const std::uint64_t value : {report.comparisons, report.exchanges, report.moved_nodes}) {
+    const auto all = comm.all_gather(value);
+    BOOST_TEST(std::ranges::count(all, value) == comm.size());
+  }
+}
+
+// A path is never divided. The other ranks wait, and compare seldom.
+BOOST_AUTO_TEST_CASE(a_path_stays_on_one_rank) {
+  communicator comm(cpu_ranks);
+  const unsigned nodes = 3'000;
+  const marks found = mark_on_ranks(comm, {path, nodes}, make_config(20, 8));
+  BOOST_TEST(found.by_rank[0] == nodes);
+  BOOST_TEST(found.report.exchanges == 0u);
+  // 150 rounds of 20 nodes, after 1, 2, 4 and then 8 at a time.
+  BOOST_TEST(found.report.comparisons == 4u + (nodes - 1 - 15 * 20 + 159) / 160);
+  if (comm.rank() == 0) BOOST_TEST(found.report.rounds == (nodes - 1 + 19) / 20);
+}
+
+/// Numbers whose sum depends on the order of additions, in its low bits.
+struct inverse_number {
+  __host__ __device__ double operator()(unsigned node, unsigned) const {
+    return 1.0 / (1.0 + node);
+  }
+};
+
+BOOST_AUTO_TEST_CASE(the_result_has_the_same_bits_on_all_ranks) {
+  communicator comm(cpu_ranks);
+  const unsigned nodes = 10'000;
+  const auto found =
+      ramify::distributed_traverse(comm, 0u, numbered_tree{complete, nodes, 2}, inverse_number{},
+                                   sum{}, 0.0, nullptr, make_config(8));
+  double expected = 0;
+  for (unsigned i = 0; i < nodes; ++i) expected += 1.0 / (1.0 + i);
+  BOOST_TEST(found.value == expected, boost::test_tools::tolerance(1e-13));
+  BOOST_TEST(std::ranges::count(comm.all_gather(found.value), found.value) == comm.size());
+}
+
+BOOST_AUTO_TEST_CASE(unbalanced_trees_have_their_counts) {
+  namespace family = ramify::detail::tree_search;
+  communicator comm(cpu_ranks);
+  const auto search = [&](const uts_parameters& tree, unsigned steps) {
+    return ramify::distributed_traverse(comm, family::uts_root(tree), family::uts_expand(tree),
+                                        family::uts_visit{}, family::uts_reduce{}, uts_counts{},
+                                        nullptr, make_config(steps))
+        .value;
+  };
+  expect_counts(search(named("small").parameters, 4), named("small").counts);
+  const uts_parameters binomial{.type = uts_type::binomial,
+                                .root_branches = 200,
+                                .probability = 0.12,
+                                .branches = 8,
+                                .seed = 42};
+  expect_counts(search(binomial, 16), counts_of(binomial));
+}
+
+// ---- errors -------------------------------------------------------------------------------------
+
+/// A tree that has no end on one rank.
+struct endless_on_a_rank {
+  numbered_tree tree;
+  bool is_endless;
+
+  [[nodiscard]] __host__ __device__ unsigned degree(unsigned node) const {
+    return is_endless ? 2 : tree.degree(node);
+  }
+  [[nodiscard]] __host__ __device__ unsigned child(unsigned node, unsigned i) const {
+    return is_endless ? node : tree.child(node, i);
+  }
+};
+
+BOOST_AUTO_TEST_CASE(an_overflow_on_one_rank_reaches_all_ranks) {
+  communicator comm(cpu_ranks);
+  const int last = comm.size() - 1;
+  const endless_on_a_rank tree{{complete, 60'000, 3}, comm.rank() == last};
+  auto config = make_config(1 << 20);
+  config.route = ramify::route::device;
+  const auto is_right = [&](const ramify::cluster_error& e) {
+    return e.rank() == last && names("raise traverse_config.capacity")(e);
+  };
+  BOOST_CHECK_EXCEPTION(
+      ramify::distributed_traverse(comm, 0u, tree, inverse_number{}, sum{}, 0.0, nullptr, config),
+      ramify::cluster_error, is_right);
+  BOOST_TEST(slots_in_use() == 0u);
+}
+
+// Each of some CUDA calls of the last rank fails once.
+BOOST_AUTO_TEST_CASE(a_failing_call_of_one_rank_reaches_all_ranks) {
+  const numbered_tree tree{complete, 2'000, 2};
+  int failures = 0;
+  for (std::uint64_t call = 1;; call += 6) {
+    communicator comm(cpu_ranks);
+    ramify::cpu::executor_config executor;
+    if (comm.rank() == comm.size() - 1) executor.failing_call = call;
+    bool failed = false;
+    try {
+      const ramify::cpu::scoped_executor_config scope(executor);
+      const auto found = ramify::distributed_traverse(comm, 0u, tree, inverse_number{}, sum{}, 0.0,
+                                                      nullptr, make_config(8));
+      BOOST_TEST(found.value > 1);
+    } catch (const ramify::cluster_error& e) {
+      BOOST_TEST(e.rank() == comm.size() - 1);
+      failed = true;
+    }
+    BOOST_TEST(slots_in_use() == 0u);
+    if (!failed) break;
+    ++failures;
+  }
+  BOOST_TEST(failures > 2);
+}
+
+BOOST_AUTO_TEST_CASE(bad_configurations_are_refused) {
+  communicator comm(cpu_ranks);
+  const auto expect_refused = [&](const distributed_traverse_config& config, const char* field) {
+    BOOST_CHECK_EXCEPTION(
+        ramify::distributed_traverse(comm, 0u, numbered_tree{path, 3}, inverse_number{}, sum{}, 0.0,
+                                     nullptr, config),
+        std::invalid_argument, names(field));
+  };
+  expect_refused(make_config(0), "distributed_traverse_config.steps");
+  expect_refused(make_config((1 << 20) + 1), "distributed_traverse_config.steps");
+  expect_refused(make_config(1, 0), "distributed_traverse_config.rounds");
+  expect_refused(make_config(1, 1025), "distributed_traverse_config.rounds");
+  distributed_traverse_config config;
+  config.strategy = ramify::traverse_strategy::task_per_node;
+  expect_refused(config, "distributed_traverse_config.strategy");
+  config = {};
+  config.flat_loop = ramify::flat_loop::graph;
+  expect_refused(config, "distributed_traverse_config.flat_loop");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace tests::distributed
