@@ -28,8 +28,8 @@ namespace ramify::detail::distributed_sort::inline RAMIFY_BUILD {
 /// may be ranks * stride / 2 elements off, so the stride is n / (20 ranks^2).
 inline constexpr std::uint64_t samples_per_rank_and_part = 20;
 
-/// More runs are sorted: a merge halves their number, and a sort of 2^28 keys takes about as long as
-/// six passes over them.
+/// More runs are sorted: a merge pass halves their number, and a sort of 2^28 keys takes about as
+/// long as six passes over them.
 inline constexpr std::size_t max_merged_runs = 64;
 
 /// The elements of this rank in device memory.
