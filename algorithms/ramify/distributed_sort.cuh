@@ -22,8 +22,9 @@
 /// Collective     All ranks must call the function with the same configuration. It runs in
 ///                communicator::run(): if a rank throws, all do.
 /// Waits          The functions return when the rank's part is complete.
-/// Errors         std::invalid_argument for a bad argument or another backend than that of the
-///                communicator; else cluster_error, after which the buffers are unspecified.
+/// Errors         std::invalid_argument for a bad configuration or another backend than that of the
+///                communicator; else cluster_error, also if a rank has another number of values
+///                than keys. After a cluster_error the buffers are unspecified.
 /// Complexity     O(n/ranks log n) comparisons on each rank if all ranks have equally many
 ///                elements, and O(ranks^3 log ranks) for the splitters.
 /// Link           ramify::cluster

@@ -18,9 +18,10 @@
 ///                nodes. If a rank has less than half of the mean, nodes move from the ranks with
 ///                more than the mean to those with less.
 /// Waiting        A rank without nodes waits at most for the rounds of the other ranks until the
-///                next comparison: config.rounds rounds of config.steps steps of each warp. The
-///                exception is a rank whose list has more nodes than its warps take at first, by
-///                more than a quarter of its capacity. Such a round ends as one of traverse().
+///                next comparison: config.rounds rounds of config.steps steps of each warp. A rank
+///                whose list exceeds the nodes that its warps take at first by more than a quarter
+///                of the list's capacity runs its next round without a limit of steps, as
+///                traverse() does. The other ranks wait for that round.
 /// Result         The reduction of the ranks' values, with the same bits on all ranks.
 /// Scratch        As for traverse(), on each rank.
 /// Collective     All ranks must call the function. It runs in communicator::run(): if a rank

@@ -63,8 +63,11 @@ std::uint64_t verify_neighbors(std::span<const std::array<double, dim>> points,
         if (id != ramify::no_neighbor) fail("has more neighbors than there are points");
         continue;
       }
+      for (std::size_t earlier = 0; earlier < rank; ++earlier) {
+        if (found.ids[q * found.nearest + earlier] == id) fail("has the same neighbor twice");
+      }
       const double right = distances[rank];
-      if (!(std::abs(distance - right) <= tolerance * right) ||
+      if (id >= points.size() || !(std::abs(distance - right) <= tolerance * right) ||
           !(std::abs(distance - distance_to(id)) <= tolerance * right) || (own && id == q)) {
         fail("has another neighbor of rank " + std::to_string(rank + 1));
       }

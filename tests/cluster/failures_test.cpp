@@ -167,10 +167,11 @@ BOOST_AUTO_TEST_CASE(different_calls_are_found) {
     static_cast<void>(comm.broadcast(1, comm.rank() == 1 ? 0 : 1));
   });
   // A rank that has ended run() is not waited for.
-  check_failure(1, "calls all_reduce of 1 elements of 4 bytes, but rank 0 calls the end of run",
-                [](communicator& comm) {
-                  if (comm.rank() == 1) static_cast<void>(comm.all_reduce(1, reduction::sum));
-                });
+  check_failure(
+      1, "calls all_reduce (value) of 1 elements of 4 bytes, but rank 0 calls the end of run",
+      [](communicator& comm) {
+        if (comm.rank() == 1) static_cast<void>(comm.all_reduce(1, reduction::sum));
+      });
 }
 
 BOOST_AUTO_TEST_CASE(different_counts_of_messages_are_found) {

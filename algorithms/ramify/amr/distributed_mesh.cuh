@@ -29,6 +29,7 @@
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/runtime/phase_range.cuh>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
@@ -113,7 +114,6 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
   void combine_rates(grids_type& grids) override {
     const view_type view = own_view();
     grids(pack_rates<view_type>, {1, 1}, view, lists_.leaf_numbers.data(), numbers_.data());
-    exchange_.wait_for_grids();
     ranks_->all_reduce(numbers_.data(), numbers_.size(), reduction::max, this->stream());
     grids(unpack_rates<view_type>, {1, 1}, view, numbers_.data());
   }
@@ -152,7 +152,6 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
     if (words_.size() < words) words_ = device_buffer<unsigned>(words, this->stream());
     const view_type view = linked(this->view());
     grids(pack_tags<view_type>, {blocks_for(words), list_threads}, view, count, words_.data());
-    exchange_.wait_for_grids();
     ranks_->all_reduce(words_.data(), words, reduction::sum, this->stream());
     grids(unpack_tags<view_type>, {blocks_for(count), list_threads}, view, count, words_.data());
   }
@@ -188,7 +187,6 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
     grids_type grids(this->stream());
     grids(amr::sum_leaves<view_type>, {unsigned(own), gather_threads}, own_view(), sums.data());
     check(grids.error(), "launching the sums of leaves");
-    exchange_.wait_for_grids();
     std::vector<std::uint64_t> counts(std::size_t(ranks_->size()), 0);
     for (const int owner : plan_.leaf_owners) counts[std::size_t(owner)] += variables;
     ranks_->all_gather_v<double>(sums.data(), counts, all.data(), this->stream());
@@ -357,6 +355,11 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
 template <class Mesh, class Fill>
 struct distributed_program : Mesh::view_type {
   Fill fill;
+
+  /// Instantiates launch_phase() and its kernels in nvcc's pass for the device, which does not see
+  /// the call below.
+  using host_phase = std::integral_constant<decltype(&Mesh::template launch_phase<Fill>),
+                                            &Mesh::template launch_phase<Fill>>;
 
   [[nodiscard]] __host__ __device__ static unsigned slots_of(const run_state&) { return 0; }
 

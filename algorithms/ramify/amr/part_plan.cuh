@@ -14,8 +14,8 @@
 ///   | reflux(), of a coarse leaf   | flux registers of the finer blocks at its faces           |
 ///   | average_down(), of a node    | its children                                              |
 ///
-/// A ghost cell and its slopes are in the two layers of cells behind a face. Therefore a message
-/// has two layers of cells of a block for each face that is read.
+/// A ghost cell and its slopes are in the two layers of cells of the other block that are next to
+/// the face. Therefore a message has two layers of cells of a block for each face that is read.
 
 #include <algorithm>
 #include <cstddef>

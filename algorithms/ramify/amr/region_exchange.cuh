@@ -62,7 +62,6 @@ class region_exchange {
     reserve(received_, messages.receive.size() * size);
     grids(pack_regions<View, Kind>, {unsigned(messages.send.size()), pack_threads}, view, kind,
           messages.send.data(), sent_.data());
-    wait_for_grids();
     std::vector<outgoing_message<real>> out;
     std::vector<incoming_message<real>> in;
     const real* from = sent_.data();
@@ -94,13 +93,6 @@ class region_exchange {
   void run(grids_type& grids, const View& view, const Kind& kind, const region_messages& messages) {
     begin(grids, view, kind, messages);
     end(grids, view, kind, messages);
-  }
-
-  /// On the CPU backend the communicator does not wait for the stream.
-  void wait_for_grids() const {
-#if !RAMIFY_ON_CUDA
-    check(cudaStreamSynchronize(stream_), "waiting for the grids before an exchange");
-#endif
   }
 
   [[nodiscard]] std::size_t bytes() const {

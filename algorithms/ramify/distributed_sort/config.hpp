@@ -34,8 +34,9 @@ inline void validate(const distributed_sort_config& config) {
   check_enumerator(config.parts, "distributed_sort_config.parts");
 }
 
-/// What a distributed sort did. The fields of quicksort_report are those of both sorts of this
-/// rank, but `keys` counts the keys of all ranks.
+/// What a distributed sort did. The fields of quicksort_report are those of the sorts of this rank,
+/// but `keys` counts the keys of all ranks, and `host_grids` also the grids of the splitters and of
+/// the merge.
 struct distributed_sort_report : quicksort_report {
   std::uint64_t first_key = 0;  ///< position of this rank's first key in the order of all keys
   std::uint64_t part_keys = 0;  ///< keys of this rank after the sort

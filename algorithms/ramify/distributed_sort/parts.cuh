@@ -74,7 +74,7 @@ class sort_run {
     report.keys = n;
     if (ranks_ > 1 && n > 0) {
       // 2. Choose splitters, and find them among the elements of each rank.
-      const std::vector<std::uint64_t> counts = choose_parts(mine, sizes, n);
+      const std::vector<std::uint64_t> counts = choose_parts(mine, sizes, n, report);
       // 3. Send each part to its rank.
       const std::vector<std::uint64_t> received = redistribute(mine, counts);
       // 4. Merge the sorted runs that have come from the ranks.
@@ -100,10 +100,12 @@ class sort_run {
   }
 
  private:
-  /// Returns the number of elements that this rank sends to each rank.
+  /// Returns the number of elements that this rank sends to each rank. Adds its grids to the
+  /// report.
   [[nodiscard]] std::vector<std::uint64_t> choose_parts(const elements& mine,
                                                         const std::vector<std::uint64_t>& sizes,
-                                                        std::uint64_t n) {
+                                                        std::uint64_t n,
+                                                        distributed_sort_report& report) {
     const phase_range range("distributed sort: splitters");
     // 1. The samples of all ranks.
     const std::uint64_t wanted = samples_per_rank_and_part * ranks_ * ranks_;
@@ -120,6 +122,7 @@ class sort_run {
     if (counts[rank_] > 0) {
       launch_each(take_samples<Key>, counts[rank_], stream_, "taking samples", mine.keys.data(),
                   stride, counts[rank_], own.data(), recorder.ticket());
+      ++report.host_grids;
     }
     const device_buffer<Key> all(count, stream_);
     comm_.all_gather_v(own.data(), counts, all.data(), stream_);
@@ -136,6 +139,7 @@ class sort_run {
     launch_each(find_bounds<Key, Compare>, splitter_count, stream_, "finding splitters",
                 mine.keys.data(), mine.size(), rank_, runs, splitters.data(), splitter_count,
                 compare_, bounds.data(), recorder.ticket());
+    report.host_grids += 2;
     std::vector<std::uint64_t> ends(ranks_, mine.size());
     copy_to_host(ends.data(), bounds.data(), splitter_count * sizeof ends[0], stream_);
     check(cudaStreamSynchronize(stream_), "waiting for splitters");
@@ -147,8 +151,8 @@ class sort_run {
     return ends;
   }
 
-  /// Returns the number of elements that this rank sends to each rank, so that rank r gets those at
-  /// the positions [n * r / ranks, n * (r + 1) / ranks) of the sorted order.
+  /// Returns the number of elements that this rank sends to each rank, so that each rank gets
+  /// n / ranks elements, and each of the first n % ranks ranks gets one more.
   [[nodiscard]] std::vector<std::uint64_t> counts_of_equal_parts(
       const std::vector<std::uint64_t>& sizes, std::uint64_t n) const {
     const std::uint64_t begin =

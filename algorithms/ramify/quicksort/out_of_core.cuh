@@ -93,17 +93,24 @@ template <class Key, class Value, class Compare>
   using memory = out_of_core_memory<Key, Value, Compare>;
   // More runs than this would have blocks of a few elements.
   constexpr std::size_t max_runs = 4096;
-  const auto fits = [&](std::size_t run) {
-    return layout_bytes<memory>(out_of_core_plan{n, run}, config) <= bytes;
+  const auto bytes_of = [&](std::size_t run) {
+    return layout_bytes<memory>(out_of_core_plan{n, run}, config);
   };
+  const auto fits = [&](std::size_t run) { return bytes_of(run) <= bytes; };
   // With 64 elements for each run, a block has 8 elements.
   std::size_t low = std::max<std::size_t>((n - 1) / max_runs + 1, 64);
   while (64 * ((n - 1) / low + 1) > low) ++low;
+  // Short runs have many samples, so longer runs may need less memory.
+  std::size_t least = bytes_of(low);
+  for (std::size_t run = low; run < n && !fits(low);) {
+    run += run / 8 + 1;
+    least = std::min(least, bytes_of(run));
+    if (fits(run)) low = run;
+  }
   if (!fits(low)) {
-    throw std::invalid_argument(
-        std::string(field) + " is " + std::to_string(bytes) + " bytes; a sort of " +
-        std::to_string(n) + " elements needs at least " +
-        std::to_string(layout_bytes<memory>(out_of_core_plan{n, low}, config)));
+    throw std::invalid_argument(std::string(field) + " is " + std::to_string(bytes) +
+                                " bytes; a sort of " + std::to_string(n) +
+                                " elements needs at least " + std::to_string(least));
   }
   std::size_t high = std::max(low, n) + 1;  // no run needs to be longer than n
   while (high - low > 1) {

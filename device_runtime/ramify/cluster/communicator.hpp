@@ -153,8 +153,9 @@ class [[nodiscard("call end(), which waits for the messages")]] message_exchange
 /// A group of processes, its ranks. Move-only; a moved-from communicator may only be assigned or
 /// destroyed.
 ///
-/// The destructor waits for no rank. If it runs because an exception leaves its scope, all other
-/// ranks throw cluster_error.
+/// The destructor waits at most some seconds for other ranks: on the CUDA backend until NCCL has
+/// sent its messages, and after an exception until all ranks have the error. If it runs because an
+/// exception leaves its scope, all other ranks throw cluster_error.
 class communicator {
  public:
   /// Connects all processes of MPI. Collective. For a part of them, see <ramify/cluster/mpi.hpp>.
@@ -240,7 +241,8 @@ class communicator {
     return all;
   }
 
-  /// Does the same with counts[r] elements of rank r. Collective, with the same counts.
+  /// Writes the counts[r] elements of each rank r to `all`, in the order of the ranks. Collective,
+  /// with the same counts. `all` must not overlap `mine`.
   /// \throws std::invalid_argument if there is not one count for each rank; cluster_error
   template <class T>
   void all_gather_v(const T* mine, std::span<const std::uint64_t> counts, T* all,
@@ -267,8 +269,10 @@ class communicator {
   /// Starts to send and to receive messages, so that the caller can compute before end(). Not
   /// collective, but for each outgoing message the other rank must have an incoming one of the same
   /// count. Messages between two ranks are matched in their order. The arrays must exist until
-  /// end() has returned, and until then no one may write to them, or read those of incoming
-  /// messages. On the CUDA backend the messages are sent after the work that is in `stream`.
+  /// end() has returned. Until then the caller must not write to them, and must not read those of
+  /// incoming messages. On the CUDA backend the messages are sent after the work that is in
+  /// `stream`, and the function may wait for the begin_exchange() of the other ranks in its
+  /// messages: ranks must not begin exchanges in a cyclic order.
   /// \throws std::invalid_argument if there is no such rank; cluster_error
   template <class T>
   message_exchange begin_exchange(std::span<const outgoing_message<T>> outgoing,
@@ -276,7 +280,8 @@ class communicator {
                                   void* stream = nullptr) {
     return begin_typed(outgoing, incoming, false, stream);
   }
-  /// Does the same with arrays in ordinary host memory, also on the CUDA backend.
+  /// Starts an exchange as begin_exchange() does, with arrays in ordinary host memory, also on the
+  /// CUDA backend. The other ranks must call this function, too.
   template <class T>
   message_exchange begin_host_exchange(std::span<const outgoing_message<T>> outgoing,
                                        std::span<const incoming_message<T>> incoming) {

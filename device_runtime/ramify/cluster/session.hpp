@@ -15,10 +15,10 @@ namespace ramify {
 /// MPI, from construction to destruction.
 ///
 /// The destructor calls MPI_Finalize(). If a communicator or this process has failed, or an
-/// exception is leaving the scope, it first waits, for at most two seconds, until all processes are
-/// here, so that they can print their messages and remove their files. Then it calls MPI_Abort() if
-/// a communicator has failed, whose messages MPI_Finalize() could wait for, or if another process
-/// is not here.
+/// exception is leaving the scope, it first waits, for at most two seconds, until the destructors
+/// of all processes wait, so that they can print their messages and remove their files. Then it
+/// calls MPI_Abort() if a communicator has failed, whose messages MPI_Finalize() could wait for, or
+/// if another process has not called its destructor in that time.
 class mpi_session {
  public:
   /// Calls MPI_Init_thread() with MPI_THREAD_FUNNELED, unless the program has initialized MPI. In

@@ -180,6 +180,9 @@ void communicator::run(const std::function<void()>& work) {
   };
   try {
     work();
+  } catch (const cluster_error& e) {
+    if (state_->is_broken()) throw;  // from an inner run(): it has the exception nested in it
+    fail(e.what());
   } catch (const std::exception& e) {
     state_->require_intact();  // throws the error of the communicator if it is broken
     fail(e.what());
@@ -227,7 +230,7 @@ void communicator::broadcast_value(void* value, std::size_t bytes, int root) {
   state& s = *state_;
   const timed_call timed(s);
   check_root(s, root);
-  s.check_call("broadcast", 1, bytes, static_cast<std::uint64_t>(root));
+  s.check_call("broadcast (value)", 1, bytes, static_cast<std::uint64_t>(root));
   broadcast_on_host(s, value, bytes, root);
   count_broadcast(s, bytes, root);
 }
@@ -253,7 +256,7 @@ void communicator::reduce_value(void* value, number_type type, reduction how) {
   state& s = *state_;
   const timed_call timed(s);
   check_enumerator(how, "all_reduce: how");
-  s.check_call("all_reduce", 1, bytes_of(type),
+  s.check_call("all_reduce (value)", 1, bytes_of(type),
                10 * static_cast<std::uint64_t>(type) + static_cast<std::uint64_t>(how));
   reduce_on_host(s, value, 1, type, how);
   count_reduction(s, bytes_of(type));
@@ -296,7 +299,7 @@ void communicator::gather_bytes(const void* mine, std::span<const std::uint64_t>
 void communicator::gather_values(const void* value, void* all, std::size_t bytes) {
   state& s = *state_;
   const timed_call timed(s);
-  s.check_call("all_gather", 1, bytes, 0);
+  s.check_call("all_gather (value)", 1, bytes, 0);
   const auto ranks = static_cast<std::size_t>(s.size);
   s.memory->block.resize(std::max(s.memory->block.size(), (ranks + 1) * bytes));
   std::byte* const block = s.memory->block.data();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
+#include <exception>
 #include <stdexcept>
 
 #include "state.hpp"
@@ -88,6 +89,10 @@ messages_in_flight::~messages_in_flight() {
       return are_cancelled() && are_sent() && is_done_on_device();
     });
     if (!complete && on_device_ != nullptr) state_->device->abort();
+    // During an exception, run() breaks the communicator, and states the cause.
+    if (!complete && std::uncaught_exceptions() == 0) {
+      state_->fail_silently("a message_exchange was destroyed before end()");
+    }
   }
   std::erase(state_->in_flight, this);
 }
@@ -241,9 +246,13 @@ bool messages_in_flight::are_cancelled() noexcept {
 }
 
 bool messages_in_flight::are_sent() noexcept {
+  const std::size_t first = std::min(header_requests_.size(), received_headers_.size());
+  int headers = 0;
+  MPI_Testall(static_cast<int>(header_requests_.size() - first), header_requests_.data() + first,
+              &headers, MPI_STATUSES_IGNORE);
   int sent = 0;
   MPI_Testall(static_cast<int>(sends_.size()), sends_.data(), &sent, MPI_STATUSES_IGNORE);
-  return sent != 0;
+  return sent != 0 && headers != 0;
 }
 
 bool messages_in_flight::is_done_on_device() noexcept {
