@@ -46,6 +46,7 @@
 #include <ramify/amr/broadcast_state.cuh>
 #include <ramify/amr/distributed_mesh.cuh>
 #include <ramify/cluster/communicator.hpp>
+#include <ramify/cluster/kernel_backend.cuh>
 #include <stdexcept>
 #include <vector>
 
@@ -110,9 +111,9 @@ class distributed_amr_run {
   /// Builds the mesh for an initial state and fills it. The arguments are those of amr_run, and
   /// must be the same on all ranks.
   /// \throws std::invalid_argument naming a field of `config`, also for `route` device and
-  ///         `flat_loop` graph; unavailable if this code was compiled for another backend than that
-  ///         of `ranks`, or if `stream` is being captured; amr_error as amr_run; cluster_error;
-  ///         cuda_error
+  ///         `flat_loop` graph, or if this code was compiled for another backend than that of
+  ///         `ranks`; unavailable for another config.backend, or if `stream` is being captured;
+  ///         amr_error as amr_run; cluster_error; cuda_error
   template <class Initial>
   distributed_amr_run(communicator& ranks, const Physics& physics, const Criterion& criterion,
                       const Initial& initial, const amr_config& config,
@@ -213,12 +214,11 @@ class distributed_amr_run {
     };
     if (config.route == route::device) refuse("route is device", "flat");
     if (config.flat_loop == flat_loop::graph) refuse("flat_loop is graph", "host");
-    constexpr backend here = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu;
-    for (const backend wanted : {config.backend, ranks.backend()}) {
-      if (wanted == backend::automatic || wanted == here) continue;
+    detail::cluster::check_kernel_backend(ranks, "distributed_amr_run");
+    if (config.backend != backend::automatic && config.backend != ranks.backend()) {
       throw unavailable("distributed_amr_run: this code was compiled for the backend " +
-                        std::string(to_string(here)) + ", and not for " +
-                        std::string(to_string(wanted)));
+                        std::string(to_string(ranks.backend())) + ", and not for " +
+                        std::string(to_string(config.backend)));
     }
     if (is_being_captured(stream)) {
       throw unavailable("distributed_amr_run: communication cannot be captured");

@@ -81,8 +81,16 @@ state::state(MPI_Comm ranks, const cluster_options& wanted) : options(wanted) {
   MPI_Comm_size(data, &size);
   messages_to.resize(static_cast<std::size_t>(size));
   messages_from.resize(static_cast<std::size_t>(size));
-  find_place();
-  choose_backend();
+  try {
+    find_place();
+    choose_backend();
+  } catch (...) {  // the destructor does not run
+    if (!is_broken()) {
+      MPI_Comm_free(&data);
+      MPI_Comm_free(&errors);
+    }
+    throw;
+  }
   created = std::chrono::steady_clock::now();
 }
 
