@@ -87,8 +87,8 @@ else
   # The layers below the algorithms, one algorithm with all kinds of chains, and the readers of
   # input files. UBSan almost doubles the compile time, so it is left out.
   targets=(--target executor_test runtime_test launch_chain_test recursion_test failing_calls_test
-    quicksort_test example_readers_test planted_faults)
-  tests=(-R '^(executor|runtime[.]cpu|launch_chain[.]cpu|recursion[.]cpu|failing_calls[.]cpu|quicksort[.]cpu([.]sizes)?|example_readers|sanitizer[.].*)$')
+    traverse_test example_readers_test planted_faults)
+  tests=(-R '^(executor|runtime[.]cpu|launch_chain[.]cpu|recursion[.]cpu|failing_calls[.]cpu|traverse[.]cpu|example_readers|sanitizer[.].*)$')
   run asan -DRAMIFY_SANITIZE=address
 fi
 targets=(--target ladder_quicksort planted_faults)
