@@ -65,7 +65,7 @@ less "$(value 'L1 error of density')" "$(awk -v e="$coarse" 'BEGIN { print e / 3
 rm -r w
 
 # Each route, schedule and limit writes the same files.
-flow=("${small[@]}" --t-end 0.05 --blocks 3x2)
+flow=("${small[@]}" --t-end 0.03 --blocks 3x2)
 expect 0 - "${flow[@]}" --output-dir first --route device
 grep -q '^route: device (requested)$' out || fail "no route in $(cat out)"
 for way in '--route flat' '--route flat --flat-loop host' '--pending-launches 40' \
