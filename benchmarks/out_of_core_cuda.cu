@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sorts of host arrays that are twice as large as a budget of device memory: pinned and pageable
 // memory. The GPU writes the keys and checks the results, before a time is reported.
-//   benchmark_out_of_core_cuda [budget in MiB]
+//   benchmark_out_of_core_cuda --part pinned [budget in MiB]
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -9,6 +9,7 @@
 #include <memory>
 #include <new>
 #include <ramify/quicksort_out_of_core.cuh>
+#include <ramify/runtime/collectives.cuh>
 #include <ramify/runtime/launch_each.cuh>
 #include <stdexcept>
 #include <string>
@@ -42,14 +43,23 @@ struct inspection {
   unsigned long long inversions, sum;
 };
 
+constexpr unsigned inspecting_threads = 256;
+constexpr unsigned inspecting_blocks = 1024;
+
 template <class Key>
 __global__ void inspect(const Key* keys, std::size_t n, inspection* result) {
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  if (i > 0 && keys[i] < keys[i - 1]) atomicAdd(&result->inversions, 1ULL);
-  std::uint64_t bits = 0;
-  memcpy(&bits, keys + i, sizeof(Key));
-  atomicAdd(&result->sum, static_cast<unsigned long long>(scrambled(bits)));
+  using reduce = block_reduce<unsigned long long, inspecting_threads>;
+  __shared__ typename reduce::TempStorage storage;
+  unsigned long long sum = 0;
+  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += stride) {
+    if (i > 0 && keys[i] < keys[i - 1]) atomicAdd(&result->inversions, 1ULL);
+    std::uint64_t bits = 0;
+    memcpy(&bits, keys + i, sizeof(Key));
+    sum += scrambled(bits);
+  }
+  sum = reduce(storage).Sum(sum);
+  if (threadIdx.x == 0) atomicAdd(&result->sum, sum);
 }
 
 /// Memory of the host, pinned or not.
@@ -75,17 +85,19 @@ class host_array {
   std::unique_ptr<void, free_memory> pageable_;
 };
 
-/// The input, in one kind of host memory.
+/// Sorts of keys of one type in host arrays.
 template <class Key>
 class bench {
  public:
-  bench(benchmark::recorder& out, std::size_t budget, bool is_pinned)
+  /// `budget` is in bytes. The arrays have twice that size, and the size that a sort needs.
+  bench(benchmark::recorder& out, std::size_t budget, bool is_pinned, const host_array& keys,
+        const host_array& temporary)
       : recorder_(out),
         budget_(budget),
         is_pinned_(is_pinned),
         n_(2 * budget / sizeof(Key)),
-        keys_(2 * budget, is_pinned),
-        temporary_(quicksort_out_of_core_temporary_bytes<Key>(n_), is_pinned) {}
+        keys_(keys),
+        temporary_(temporary) {}
 
   void measure() {
     std::vector<double> times;
@@ -138,8 +150,10 @@ class bench {
       const std::size_t extra = first > 0 ? 1 : 0;
       copy_to_device(on_device.data(), keys() + first - extra, (n + extra) * sizeof(Key), nullptr);
       clear_memory(result.data(), 1, nullptr, "clearing an inspection");
-      detail::runtime::launch_each(inspect<Key>, n + extra, nullptr, "checking keys",
-                                   on_device.data(), n + extra, result.data());
+      check(launch(inspect<Key>, {inspecting_blocks, inspecting_threads}, nullptr, on_device.data(),
+                   n + extra, result.data())
+                .code(),
+            "checking keys");
       const inspection part = read_back(result.data(), nullptr, "checking keys");
       all.inversions += part.inversions;
       all.sum += part.sum;
@@ -155,7 +169,8 @@ class bench {
   std::size_t budget_;
   bool is_pinned_;
   std::size_t n_;
-  host_array keys_, temporary_;
+  const host_array& keys_;
+  const host_array& temporary_;
   inspection before_{};
 };
 
@@ -166,8 +181,14 @@ void measure_all(benchmark::recorder& out, const benchmark::command_line& asked)
                 " MiB; medians of 3 (least–most); each key crosses the link twice in each "
                 "direction, so 27.5 GB/s is the limit of a link of 55 GB/s");
   for (const bool is_pinned : {true, false}) {
-    bench<std::uint32_t>(out, budget, is_pinned).measure();
-    bench<double>(out, budget, is_pinned).measure();
+    if (!asked.has_part(is_pinned ? "pinned" : "pageable")) continue;
+    const host_array keys(2 * budget, is_pinned);
+    const host_array temporary(
+        std::max(quicksort_out_of_core_temporary_bytes<std::uint32_t>(budget / 2),
+                 quicksort_out_of_core_temporary_bytes<double>(budget / 4)),
+        is_pinned);
+    bench<std::uint32_t>(out, budget, is_pinned, keys, temporary).measure();
+    bench<double>(out, budget, is_pinned, keys, temporary).measure();
   }
 }
 
@@ -177,6 +198,7 @@ int main(int argc, char** argv) {
   return benchmark::run({.name = "out_of_core_cuda",
                          .about = "Sorts of host arrays larger than device memory.",
                          .machine = benchmark::this_gpu,
+                         .parts = {"pinned", "pageable"},
                          .words = "budget of device memory in MiB; default: 16384"},
                         argc, argv, measure_all);
 }

@@ -29,7 +29,7 @@
 ///            each run, on all routes: points depend on the curve or patch and the parameters
 ///            alone, and sorts give them their order.
 /// Scratch    that of a traversal (ramify/traverse.cuh), of sorts (ramify/quicksort.cuh), and 8
-///            bytes for each segment or about 200 bytes for each triangle, from Ramify's
+///            bytes for each segment or about 250 bytes for each triangle, from Ramify's
 ///            stream-ordered pool. The report states that of the traversal.
 /// Stream     earlier work in the stream is ordered before the call. The call waits for the stream,
 ///            because the size of the result is known only after the traversal. A graph cannot
@@ -88,8 +88,8 @@ struct device_polylines {
   // 1. Divide: list the parts of all curves.
   const family::curve_tree tree{curves, static_cast<unsigned>(n), options.flatness,
                                 options.max_depth};
-  constexpr std::size_t expected_parts = 16;  // of a curve
-  const auto parts = call.leaves_of(tree, expected_parts * n, std::size_t{1} << 39);
+  constexpr std::size_t max_expected = std::size_t{1} << 27;  // a list of 1 GiB
+  const auto parts = call.leaves_of(tree, max_expected, std::size_t{1} << 39);
   // 2. Sort the parts along the curves.
   add_part(call.report,
            quicksort(parts.leaves.data(), parts.count, ascending{}, stream, call.sort_config()),
@@ -127,19 +127,22 @@ struct device_mesh {
     return mesh;
   }
   // 1. Divide: list the triangles of all patches.
-  const family::triangle_tree<family::border_rule> tree{patches, static_cast<unsigned>(n),
-                                                        options.flatness,
+  const device_buffer<family::patch_differences> differences(n, stream);
+  call.launch("differencing the patches", family::difference_patches<bicubic_patch>, n, patches, n,
+              differences.data());
+  const family::triangle_tree<family::border_rule> tree{patches, differences.data(),
+                                                        static_cast<unsigned>(n), options.flatness,
                                                         std::ldexp(1.0, -int(options.max_depth))};
-  constexpr std::size_t expected_triangles = 512;     // of a patch
-  constexpr std::size_t most = std::size_t{1} << 30;  // the indices of corners have 32 bits
-  const auto triangles = call.leaves_of(tree, expected_triangles * n, most);
+  constexpr std::size_t max_expected = std::size_t{1} << 24;  // a list of 0.9 GiB
+  constexpr std::size_t most = std::size_t{1} << 30;          // the indices of corners have 32 bits
+  const auto triangles = call.leaves_of(tree, max_expected, most);
   // 2. Find the vertices.
   family::welded_corners corners =
       family::weld_corners(call, patches, triangles.leaves.data(), triangles.count);
   mesh.vertices = std::move(corners.vertices);
   call.report.points = mesh.vertices.size();
   // 3. Write the triangles.
-  mesh.triangles = family::triangles_of(call, corners.vertex_of);
+  mesh.triangles = family::triangles_of(call, corners);
   mesh.report = call.finish();
   return mesh;
 }

@@ -199,15 +199,31 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
   BOOST_TEST(interrupted >= 1u);  // negative control: the failures did end launches
 }
 
-// The first list has space for 16 parts of each curve.
 BOOST_AUTO_TEST_CASE(a_list_that_is_too_short_loses_nothing) {
-  const auto curves = random_curves(1);
-  const polylines few = lines_of(curves, options_on(route::automatic, 1e-1));
-  const polylines many = lines_of(curves, options_on(route::automatic, 1e-7));
-  BOOST_TEST(few.report.traversals == 1u);
-  BOOST_TEST(many.report.traversals == 2u);
-  BOOST_TEST(many.report.pieces > 16u);
-  BOOST_TEST(common::distance_of_curve(curves[0], many.line(0), 500) <= 1e-7);
+  using namespace ramify::detail::tessellation;
+  const auto curves = upload(random_curves(1));
+  const curve_tree tree{curves.data(), 1, 1e-7, 31};
+  ramify::tessellation_report whole, twice;
+  const auto expected = find_leaves(tree, 1'000'000, 1'000'000, nullptr, {}, whole);
+  const auto found = find_leaves(tree, 16, 1'000'000, nullptr, {}, twice);
+  BOOST_TEST(whole.traversals == 1u);
+  BOOST_TEST(twice.traversals == 2u);
+  BOOST_TEST(found.count > 16u);
+  const auto sorted = [](const auto& list) {
+    std::vector<std::uint64_t> places = download(list.leaves);
+    places.resize(list.count);
+    std::ranges::sort(places);
+    return places;
+  };
+  BOOST_TEST(sorted(found) == sorted(expected));
+}
+
+// A second traversal takes as long as the first one.
+BOOST_AUTO_TEST_CASE(the_first_list_is_long_enough) {
+  for (const double flatness : {1e-1, 1e-3, 1e-6}) {
+    const polylines made = lines_of(random_curves(30), options_on(route::automatic, flatness));
+    BOOST_TEST(made.report.traversals == 1u);
+  }
 }
 
 // ---- arguments, empty input, trace --------------------------------------------------------------

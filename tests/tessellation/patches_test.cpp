@@ -87,7 +87,8 @@ struct rule_of_patch {
     box.extend_to(side_is_u ? ramify::detail::tessellation::parameters{1 - a.u, a.v}
                             : ramify::detail::tessellation::parameters{a.u, 1 - a.v});
     const double length = side_is_u ? box.height() : box.width();
-    return length * length * ramify::detail::tessellation::distance_bound(patch, box) > flatness;
+    const ramify::detail::tessellation::patch_differences differences(patch);
+    return length * length * distance_bound(differences, box) > flatness;
   }
 };
 
@@ -95,8 +96,9 @@ struct rule_of_patch {
 template <class BorderRule>
 common::edge_counts edges_by_host(const std::vector<bicubic_patch>& patches, double flatness) {
   namespace family = ramify::detail::tessellation;
-  const family::triangle_tree<BorderRule> tree{patches.data(), unsigned(patches.size()), flatness,
-                                               0x1p-16};
+  const std::vector<family::patch_differences> differences(patches.begin(), patches.end());
+  const family::triangle_tree<BorderRule> tree{patches.data(), differences.data(),
+                                               unsigned(patches.size()), flatness, 0x1p-16};
   std::map<std::array<double, 3>, std::uint32_t> index;
   std::vector<surface_point> vertices;
   std::vector<ramify::mesh_triangle> triangles;

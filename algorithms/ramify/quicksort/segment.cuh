@@ -6,6 +6,7 @@
 
 #include <ramify/quicksort/tuning.cuh>
 #include <ramify/runtime/collectives.cuh>
+#include <ramify/runtime/hash.cuh>
 #include <type_traits>
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
@@ -114,13 +115,6 @@ __device__ Sum scan_in_order(typename block_scan<Sum, threads>::TempStorage& sto
   return total;
 }
 
-/// Returns a 64-bit hash: the finalizer of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
-__host__ __device__ inline unsigned long long splitmix64_finalize(unsigned long long x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
-
 /// Returns the position of element `i` of a stratified sample of `count` elements of `s`: `s` is
 /// cut into `count` strata of equal size, and each gives one random element. All blocks get the
 /// same sample.
@@ -131,7 +125,7 @@ __host__ __device__ inline position sample_position(const segment& s, unsigned i
   const position first = i * min_size + (i < longer ? i : longer);
   const position size = min_size + (i < longer ? 1 : 0);
   const unsigned long long random =
-      splitmix64_finalize(s.begin ^ (s.end << 20) ^ (position{i} << 44)) >> 40;
+      runtime::splitmix64_finalize(s.begin ^ (s.end << 20) ^ (position{i} << 44)) >> 40;
   return s.begin + first + (random * size >> 24);  // a modulo operation takes much longer
 }
 

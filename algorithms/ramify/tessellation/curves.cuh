@@ -42,6 +42,13 @@ struct part_place {
   }
 };
 
+/// Returns the number of equal parts into which a curve would have to be divided: about as many as
+/// the tree has leaves, rather more.
+[[nodiscard]] __device__ inline double expected_pieces(const cubic_curve& curve, double flatness) {
+  const chord_deviation<curve_point> deviation(curve.points, 0, 1);
+  return fmax(1.0, ceil(sqrt(0.25 * sqrt(deviation.squared_bound()) / flatness)));
+}
+
 /// The tree: the root has all curves as children, and a part is divided into halves.
 struct curve_tree {
   using node_type = curve_part;

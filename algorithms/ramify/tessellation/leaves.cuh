@@ -36,6 +36,19 @@ struct add_leaves {
   }
 };
 
+/// Returns the former value of a counter, which it increments by one. The lanes that call it
+/// together need one atomic operation.
+[[nodiscard]] __device__ inline unsigned long long next_index(unsigned long long* counter) {
+  const unsigned lanes = __activemask();
+  const unsigned lane = threadIdx.x % warpSize;
+  const int first = __ffs(static_cast<int>(lanes)) - 1;
+  unsigned long long before = 0;
+  if (lane == static_cast<unsigned>(first)) {
+    before = atomicAdd(counter, static_cast<unsigned long long>(__popc(lanes)));
+  }
+  return __shfl_sync(lanes, before, first) + __popc(lanes & ((1u << lane) - 1));
+}
+
 /// Appends the leaves of a tree to a list, in any order, and counts them. Leaves beyond the
 /// capacity of the list are only counted.
 template <class Tree>
@@ -47,7 +60,7 @@ struct list_leaves {
 
   __device__ leaf_count operator()(const typename Tree::node_type& node, unsigned degree) const {
     if (!tree.is_leaf(node, degree)) return {0, 0};
-    const unsigned long long i = atomicAdd(listed, 1ULL);
+    const unsigned long long i = next_index(listed);
     if (i < capacity) leaves[i] = tree.leaf(node);
     return {1, tree.is_limited(node) ? 1ULL : 0ULL};
   }

@@ -6,11 +6,14 @@
 /// recursion.
 ///
 ///   1. Each corner of each leaf gets its point. Corners that are one vertex have equal bits.
-///   2. A sort brings equal points together. A scan over the first ones numbers the vertices.
+///   2. A hash table brings equal corners together: they have the same slot. A sort numbers the
+///      vertices.
 ///   3. Triangles with two equal vertices are marked. A sort moves them to the end.
 
+#include <bit>
 #include <ramify/quicksort.cuh>
-#include <ramify/runtime/scan.cuh>
+#include <ramify/runtime/hash.cuh>
+#include <ramify/tessellation/leaves.cuh>
 #include <ramify/tessellation/patches.cuh>
 #include <ramify/tessellation/run.cuh>
 
@@ -32,53 +35,94 @@ struct by_vertices {
   }
 };
 
-/// Computes the point of each corner. `corners` becomes the list of all indices.
+/// Computes the point of each corner.
 template <class Triangle>
 __global__ void place_corners(const bicubic_patch* patches, const Triangle* leaves, std::size_t n,
-                              surface_point* points, unsigned* corners, trace_ticket trace) {
+                              surface_point* points, trace_ticket trace) {
   const traced here(trace, __func__);
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const Triangle& t = leaves[i / 3];
   points[i] = patch_point(patches[t.patch], t.corners[i % 3]);
-  corners[i] = static_cast<unsigned>(i);
 }
 
-/// Marks the first one of equal points, which are in order.
-template <class Point>
-__global__ void mark_first(const Point* points, std::size_t n, std::uint32_t* is_first,
-                           trace_ticket trace) {
-  const traced here(trace, __func__);
-  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i < n) is_first[i] = i == 0 || points[i] != points[i - 1] ? 1 : 0;
-}
+/// A hash table of corners with different points. An empty slot has the index ~0u.
+struct corner_table {
+  unsigned* slots;
+  unsigned last;  ///< the number of slots, a power of two, less one
 
-/// Writes the vertices, and the vertex of each corner. `before` has the number of vertices before
-/// each point.
+  [[nodiscard]] static std::size_t slots_for(std::size_t n) { return std::bit_ceil(n + n / 2); }
+
+  [[nodiscard]] static __device__ unsigned long long hash_of(const surface_point& p) {
+    unsigned long long bits[3];
+    memcpy(bits, &p, sizeof bits);
+    unsigned long long hash = runtime::splitmix64_finalize(bits[0]);
+    hash = runtime::splitmix64_finalize(hash ^ bits[1]);
+    return runtime::splitmix64_finalize(hash ^ bits[2]);
+  }
+
+  /// Returns the slot of a corner's point. Sets `is_first` if the corner is the first one with this
+  /// point, in the order of the insertions.
+  [[nodiscard]] __device__ unsigned insert(const surface_point* points, unsigned corner,
+                                           bool& is_first) const {
+    const surface_point p = points[corner];
+    unsigned slot = static_cast<unsigned>(hash_of(p)) & last;
+    for (;; slot = (slot + 1) & last) {
+      unsigned there = load_relaxed(slots[slot]);
+      if (there == ~0u) there = atomicCAS(slots + slot, ~0u, corner);
+      is_first = there == ~0u;
+      if (is_first || points[there] == p) return slot;
+    }
+  }
+};
+
+/// Finds the slot of each corner, and lists the first corner of each slot in any order.
 template <class Point>
-__global__ void number_vertices(const Point* points, const unsigned* corners,
-                                const std::uint32_t* is_first, const std::uint64_t* before,
-                                std::size_t n, Point* vertices, unsigned* vertex_of,
-                                trace_ticket trace) {
+__global__ void find_equal_corners(const Point* points, std::size_t n, corner_table table,
+                                   unsigned* slot_of, unsigned* first_corners,
+                                   unsigned long long* vertices, trace_ticket trace) {
   const traced here(trace, __func__);
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= n) return;
-  const std::uint64_t vertex = before[i] + is_first[i] - 1;
-  vertex_of[corners[i]] = static_cast<unsigned>(vertex);
-  if (is_first[i] != 0) vertices[vertex] = points[i];
+  bool is_first = false;
+  slot_of[i] = table.insert(points, static_cast<unsigned>(i), is_first);
+  if (is_first) first_corners[next_index(vertices)] = static_cast<unsigned>(i);
+}
+
+/// Copies the point and the slot of each listed corner.
+template <class Point>
+__global__ void gather_vertices(const Point* points, const unsigned* slot_of,
+                                const unsigned* first_corners, std::size_t n, Point* vertices,
+                                unsigned* slots, trace_ticket trace) {
+  const traced here(trace, __func__);
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const unsigned corner = first_corners[i];
+  vertices[i] = points[corner];
+  slots[i] = slot_of[corner];
+}
+
+/// Replaces the corner in each slot by the number of its vertex.
+template <class Index>
+__global__ void number_vertices(const Index* slots, std::size_t n, corner_table table,
+                                trace_ticket trace) {
+  const traced here(trace, __func__);
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) table.slots[slots[i]] = static_cast<unsigned>(i);
 }
 
 /// Writes the triangles, each with its smallest vertex first. A triangle with two equal vertices
 /// becomes the last one in the order of triangles, and is counted.
 template <class Triangle>
-__global__ void write_triangles(const unsigned* vertex_of, std::size_t n, Triangle* triangles,
-                                unsigned long long* degenerate, trace_ticket trace) {
+__global__ void write_triangles(const unsigned* slot_of, const unsigned* vertex_in, std::size_t n,
+                                Triangle* triangles, unsigned long long* degenerate,
+                                trace_ticket trace) {
   const traced here(trace, __func__);
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= n) return;
-  const unsigned a = vertex_of[3 * i];
-  const unsigned b = vertex_of[3 * i + 1];
-  const unsigned c = vertex_of[3 * i + 2];
+  const unsigned a = vertex_in[slot_of[3 * i]];
+  const unsigned b = vertex_in[slot_of[3 * i + 1]];
+  const unsigned c = vertex_in[slot_of[3 * i + 2]];
   if (a == b || b == c || c == a) {
     triangles[i] = {{~0u, ~0u, ~0u}};
     atomicAdd(degenerate, 1ULL);
@@ -91,10 +135,11 @@ __global__ void write_triangles(const unsigned* vertex_of, std::size_t n, Triang
   }
 }
 
-/// The vertices of a mesh, and the vertex of each corner.
+/// The vertices of a mesh, the slot of each corner, and the vertex of each slot.
 struct welded_corners {
   device_buffer<surface_point> vertices;
-  device_buffer<unsigned> vertex_of;
+  device_buffer<unsigned> slot_of;
+  device_buffer<unsigned> vertex_in;
 };
 
 /// Steps 1 and 2.
@@ -105,38 +150,45 @@ welded_corners weld_corners(tessellation_call& call, const bicubic_patch* patche
   cudaStream_t const stream = call.stream();
   const std::size_t n = 3 * triangles;
   const device_buffer<surface_point> points(n, stream);
-  const device_buffer<unsigned> corners(n, stream);
-  call.launch("placing the corners", place_corners<Triangle>, n, patches, leaves, n, points.data(),
-              corners.data());
+  call.launch("placing the corners", place_corners<Triangle>, n, patches, leaves, n, points.data());
+  welded_corners welded{{},
+                        device_buffer<unsigned>(n, stream),
+                        device_buffer<unsigned>(corner_table::slots_for(n), stream)};
+  const corner_table table{welded.vertex_in.data(),
+                           static_cast<unsigned>(welded.vertex_in.size() - 1)};
+  check(cudaMemsetAsync(table.slots, 0xff, welded.vertex_in.size() * sizeof(unsigned), stream),
+        "clearing a hash table");
+  const device_buffer<unsigned> first_corners(n, stream);
+  const device_buffer<unsigned long long> counter(1, stream);
+  clear_memory(counter.data(), 1, stream, "clearing the number of vertices");
+  call.launch("finding equal corners", find_equal_corners<surface_point>, n, points.data(), n,
+              table, welded.slot_of.data(), first_corners.data(), counter.data());
+  const std::size_t count = read_back(counter.data(), stream, "reading the number of vertices");
+  welded.vertices = device_buffer<surface_point>(count, stream);
+  const device_buffer<unsigned> slots(count, stream);
+  call.launch("gathering the vertices", gather_vertices<surface_point>, count, points.data(),
+              welded.slot_of.data(), first_corners.data(), count, welded.vertices.data(),
+              slots.data());
   add_part(call.report,
-           quicksort_pairs(points.data(), corners.data(), n, by_coordinates{}, stream,
+           quicksort_pairs(welded.vertices.data(), slots.data(), count, by_coordinates{}, stream,
                            call.sort_config()),
-           "the sort of the points");
-  const device_buffer<std::uint32_t> is_first(n + 1, stream);
-  const device_buffer<std::uint64_t> before(n + 1, stream);
-  call.launch("marking vertices", mark_first<surface_point>, n, points.data(), n, is_first.data());
-  scan_counts(is_first.data(), n + 1, before.data(), stream);
-  const std::uint64_t count =
-      read_back(before.data() + n, stream, "reading the number of vertices");
-  welded_corners welded{device_buffer<surface_point>(count, stream),
-                        device_buffer<unsigned>(n, stream)};
-  call.launch("numbering the vertices", number_vertices<surface_point>, n, points.data(),
-              corners.data(), is_first.data(), before.data(), n, welded.vertices.data(),
-              welded.vertex_of.data());
+           "the sort of the vertices");
+  call.launch("numbering the vertices", number_vertices<unsigned>, count, slots.data(), count,
+              table);
   return welded;
 }
 
 /// Step 3. Returns the triangles of the mesh.
 inline device_buffer<mesh_triangle> triangles_of(tessellation_call& call,
-                                                 const device_buffer<unsigned>& vertex_of) {
+                                                 const welded_corners& corners) {
   const phase_range range("tessellation: triangles");
   cudaStream_t const stream = call.stream();
-  const std::size_t n = vertex_of.size() / 3;
+  const std::size_t n = corners.slot_of.size() / 3;
   const device_buffer<mesh_triangle> all(n, stream);
   const device_buffer<unsigned long long> degenerate(1, stream);
   clear_memory(degenerate.data(), 1, stream, "clearing the number of degenerate triangles");
-  call.launch("writing the triangles", write_triangles<mesh_triangle>, n, vertex_of.data(), n,
-              all.data(), degenerate.data());
+  call.launch("writing the triangles", write_triangles<mesh_triangle>, n, corners.slot_of.data(),
+              corners.vertex_in.data(), n, all.data(), degenerate.data());
   add_part(call.report, ramify::quicksort(all.data(), n, by_vertices{}, stream, call.sort_config()),
            "the sort of the triangles");
   call.report.degenerate =

@@ -104,90 +104,113 @@ struct border_rule {
 
 // ---- the surface over a box ---------------------------------------------------------------------
 
-/// Replaces the control values of a polynomial by those of its part [a, b].
-template <unsigned count>
-__host__ __device__ void restrict_to(double (&values)[count], double a, double b) {
-  double part[count];
-  for (unsigned k = 0; k < count; ++k) {
-    // Value k of the part is the polar form at count - 1 - k times a and k times b.
-    double work[count];
-    for (unsigned i = 0; i < count; ++i) work[i] = values[i];
-    for (unsigned step = 1; step < count; ++step) {
-      for (unsigned i = 0; i + step < count; ++i)
-        work[i] = lerp(work[i], work[i + 1], step > k ? a : b);
-    }
-    part[k] = work[0];
-  }
-  for (unsigned k = 0; k < count; ++k) values[k] = part[k];
-}
+/// The forward differences of the control points of a patch: values[k][i][j] is coordinate k of the
+/// difference of order i in u and j in v, at points[0][0]. Those of the second derivatives of the
+/// patch are parts of this array, up to a factor.
+struct patch_differences {
+  double values[3][4][4];
 
-/// Returns a coordinate of a point: 0 is x, 1 is y, 2 is z.
-[[nodiscard]] __host__ __device__ inline double coordinate(const surface_point& p, unsigned axis) {
-  return axis == 0 ? p.x : axis == 1 ? p.y : p.z;
-}
-
-/// The control points of a second derivative of a patch over a box, up to a factor: differences of
-/// order `by_u` in u and `by_v` in v. Both are 0, 1 or 2, and their sum is 2.
-template <unsigned by_u, unsigned by_v>
-struct second_derivative {
-  static constexpr unsigned rows = 4 - by_u;
-  static constexpr unsigned columns = 4 - by_v;
-
-  /// Returns the maximum length of the control points.
-  [[nodiscard]] static __host__ __device__ double max_length(const bicubic_patch& patch,
-                                                             const parameter_box& box) {
-    double squares[rows][columns] = {};
-    for (unsigned axis = 0; axis < 3; ++axis) {
-      double net[columns][rows];
-      for (unsigned i = 0; i < rows; ++i) {
-        double row[columns];
-        for (unsigned j = 0; j < columns; ++j) row[j] = difference(patch, i, j, axis);
-        restrict_to(row, box.low.v, box.high.v);
-        for (unsigned j = 0; j < columns; ++j) net[j][i] = row[j];
-      }
-      for (unsigned j = 0; j < columns; ++j) {
-        restrict_to(net[j], box.low.u, box.high.u);
-        for (unsigned i = 0; i < rows; ++i)
-          squares[i][j] = fma(net[j][i], net[j][i], squares[i][j]);
+  __host__ __device__ explicit patch_differences(const bicubic_patch& patch) {
+    for (unsigned i = 0; i < 4; ++i) {
+      for (unsigned j = 0; j < 4; ++j) {
+        values[0][i][j] = patch.points[i][j].x;
+        values[1][i][j] = patch.points[i][j].y;
+        values[2][i][j] = patch.points[i][j].z;
       }
     }
-    double largest = 0;
-    for (unsigned i = 0; i < rows; ++i) {
-      for (unsigned j = 0; j < columns; ++j) largest = fmax(largest, squares[i][j]);
-    }
-    return sqrt(largest);
-  }
-
- private:
-  [[nodiscard]] static __host__ __device__ double difference(const bicubic_patch& patch, unsigned i,
-                                                             unsigned j, unsigned axis) {
-    const auto at = [&](unsigned k, unsigned l) {
-      return coordinate(patch.points[i + k][j + l], axis);
-    };
-    if constexpr (by_u == 2) {
-      return second_difference(at(0, 0), at(1, 0), at(2, 0));
-    } else if constexpr (by_v == 2) {
-      return second_difference(at(0, 0), at(0, 1), at(0, 2));
-    } else {
-      return minus(minus(at(1, 1), at(1, 0)), minus(at(0, 1), at(0, 0)));
+    for (unsigned order = 1; order < 4; ++order) {
+      for (unsigned i = 3; i >= order; --i) {
+        for (unsigned j = 0; j < 4; ++j) {
+          for (auto& net : values) net[i][j] -= net[i - 1][j];
+        }
+      }
+      for (unsigned j = 3; j >= order; --j) {
+        for (unsigned i = 0; i < 4; ++i) {
+          for (auto& net : values) net[i][j] -= net[i][j - 1];
+        }
+      }
     }
   }
 };
 
+/// Computes the differences of each patch. One thread for each.
+template <class Patch>
+__global__ void difference_patches(const Patch* patches, std::size_t n,
+                                   patch_differences* differences, trace_ticket trace) {
+  const traced here(trace, __func__);
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) differences[i] = patch_differences(patches[i]);
+}
+
+/// Replaces the forward differences of the control values of a polynomial, at the first one, by the
+/// control values of its part [begin, begin + width].
+template <unsigned count>
+__host__ __device__ void restrict_to(double (&values)[count], double begin, double width) {
+  // 1. Move the first control value to `begin`, by de Casteljau's algorithm.
+  for (unsigned step = 1; step < count; ++step) {
+    for (unsigned i = 0; i + step < count; ++i) values[i] = fma(begin, values[i + 1], values[i]);
+  }
+  // 2. Scale the differences. (A product could become part of an addition of step 3.)
+  double power = width;
+  for (unsigned i = 1; i < count; ++i) {
+    values[i] = fma(power, values[i], 0.0);
+    power *= width;
+  }
+  // 3. Add up the differences.
+  for (unsigned order = count - 1; order > 0; --order) {
+    for (unsigned i = order; i < count; ++i) values[i] += values[i - 1];
+  }
+}
+
+/// Returns the maximum length of the control points, over a box, of a derivative of a patch up to a
+/// factor: that of order `by_u` in u and `by_v` in v.
+template <unsigned by_u, unsigned by_v>
+[[nodiscard]] __host__ __device__ double max_derivative(const patch_differences& patch,
+                                                        const parameter_box& box) {
+  constexpr unsigned rows = 4 - by_u;
+  constexpr unsigned columns = 4 - by_v;
+  double squares[rows][columns] = {};
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    double net[columns][rows];
+    for (unsigned j = 0; j < columns; ++j) {
+      for (unsigned i = 0; i < rows; ++i) net[j][i] = patch.values[axis][by_u + i][by_v + j];
+      restrict_to(net[j], box.low.u, box.width());
+    }
+    for (unsigned i = 0; i < rows; ++i) {
+      double row[columns];
+      for (unsigned j = 0; j < columns; ++j) row[j] = net[j][i];
+      restrict_to(row, box.low.v, box.height());
+      for (unsigned j = 0; j < columns; ++j) squares[i][j] = fma(row[j], row[j], squares[i][j]);
+    }
+  }
+  double largest = 0;
+  for (unsigned i = 0; i < rows; ++i) {
+    for (unsigned j = 0; j < columns; ++j) largest = fmax(largest, squares[i][j]);
+  }
+  return sqrt(largest);
+}
+
 /// Returns a bound of the distance between the surface over the box and any triangle or edge whose
 /// corners have parameters in the box: (a^2 |S_uu| + 2 a b |S_uv| + b^2 |S_vv|) / 8 for a box of
 /// sides a and b (Filip, Magedson and Markot). Also points of equal parameters are not farther.
-[[nodiscard]] __host__ __device__ inline double distance_bound(const bicubic_patch& patch,
+[[nodiscard]] __host__ __device__ inline double distance_bound(const patch_differences& patch,
                                                                const parameter_box& box) {
   const double a = box.width();
   const double b = box.height();
   double bound = 0;
-  if (a > 0) bound = 0.75 * a * a * second_derivative<2, 0>::max_length(patch, box);
-  if (a > 0 && b > 0) {
-    bound = fma(2.25 * a * b, second_derivative<1, 1>::max_length(patch, box), bound);
-  }
-  if (b > 0) bound = fma(0.75 * b * b, second_derivative<0, 2>::max_length(patch, box), bound);
+  if (a > 0) bound = 0.75 * a * a * max_derivative<2, 0>(patch, box);
+  if (a > 0 && b > 0) bound = fma(2.25 * a * b, max_derivative<1, 1>(patch, box), bound);
+  if (b > 0) bound = fma(0.75 * b * b, max_derivative<0, 2>(patch, box), bound);
   return bound;
+}
+
+/// Returns the number of triangles if a patch were divided uniformly: about as many as the tree has
+/// leaves, rather more.
+[[nodiscard]] __device__ inline double expected_pieces(const bicubic_patch& patch,
+                                                       double flatness) {
+  const double bound = distance_bound(patch_differences(patch), {{0, 0}, {1, 1}});
+  const double parts = fmax(1.0, ceil(sqrt(bound / flatness)));
+  return 2 * parts * parts;
 }
 
 /// Returns the point of a patch. Points of equal coordinates have equal bits: there is no -0.
@@ -228,6 +251,7 @@ struct triangle_tree {
   using leaf_type = patch_triangle;
 
   const bicubic_patch* patches;
+  const patch_differences* differences;  ///< of each patch
   unsigned n;
   double flatness;
   double shortest;  ///< edges are split if they are longer, in u or in v
@@ -322,19 +346,27 @@ struct triangle_tree {
 
   /// Decides how a triangle is divided.
   [[nodiscard]] __host__ __device__ unsigned flags_of(const patch_triangle& t) const {
+    parameter_box box(t.corners[0], t.corners[1]);
+    box.extend_to(t.corners[2]);
     unsigned flags = 0;
+    bool is_flat = false;
+#if defined(__CUDA_ARCH__)  // the host compiler warns of an unknown pragma
+#pragma unroll 1            // the kernel has one copy of the bound, which is long
+#endif
     for (unsigned k = 0; k < 3; ++k) {
       const parameters& a = t.corners[k];
       const parameters& b = t.corners[(k + 1) % 3];
-      if (!is_far(t.patch, a, b)) continue;
-      flags |= parameter_box(a, b).longer_side() > shortest ? 1u << k : patch_triangle::limited;
+      const parameter_box edge(a, b);
+      if (is_far(t.patch, a, b)) {
+        flags |= edge.longer_side() > shortest ? 1u << k : patch_triangle::limited;
+      } else if (edge.width() == box.width() && edge.height() == box.height()) {
+        is_flat = true;  // the bound of the triangle is that of this edge
+      }
     }
     if ((flags & patch_triangle::all_edges) != 0) return flags & patch_triangle::all_edges;
-    if (flags != 0) return flags;
-    parameter_box box(t.corners[0], t.corners[1]);
-    box.extend_to(t.corners[2]);
+    if (flags != 0 || is_flat) return flags;
     const bicubic_patch& patch = patches[t.patch];
-    if (distance_bound(patch, box) <= flatness) return 0;
+    if (distance_bound(differences[t.patch], box) <= flatness) return 0;
     // A triangle with two equal corners is left out of the mesh. Its parts would be pairs of equal
     // triangles, at edges that more than two triangles share.
     const surface_point p = patch_point(patch, t.corners[0]);
@@ -353,7 +385,7 @@ struct triangle_tree {
     const double limit = 0.75 * flatness;
     if (a.u == b.u && is_side(a.u)) return BorderRule::is_far(surface, a, b, true, limit);
     if (a.v == b.v && is_side(a.v)) return BorderRule::is_far(surface, a, b, false, limit);
-    return distance_bound(surface, parameter_box(a, b)) > limit;
+    return distance_bound(differences[patch], parameter_box(a, b)) > limit;
   }
 };
 

@@ -4,6 +4,7 @@
 /// \file
 /// tessellation_call: the checks, the grids and the report of one call.
 
+#include <algorithm>
 #include <ramify/quicksort.cuh>
 #include <ramify/runtime/launch_each.cuh>
 #include <ramify/runtime/phase_range.cuh>
@@ -14,20 +15,40 @@
 
 namespace ramify::detail::tessellation::inline RAMIFY_BUILD {
 
-/// Lowers *first to the index of the first shape with a coordinate that is not in
-/// [-max_control_coordinate, max_control_coordinate]. One thread for each shape.
+/// What the first grid of a call finds. The host clears it.
+struct survey {
+  unsigned
+      from_first_invalid;     ///< number of shapes from the first invalid one on; 0: all are valid
+  unsigned long long pieces;  ///< of all shapes, expected
+};
+
+/// Finds the first shape with a coordinate that is not in [-max_control_coordinate,
+/// max_control_coordinate], and adds the expected pieces of all valid shapes. One thread for each
+/// shape.
 template <class Shape>
-__global__ void find_invalid_shape(const Shape* shapes, std::size_t n, unsigned* first,
-                                   trace_ticket trace) {
+__global__ void survey_shapes(const Shape* shapes, std::size_t n, double flatness, survey* found,
+                              trace_ticket trace) {
+  constexpr double max_pieces = 1 << 22;  // of a shape; the sum of a block fits into 32 bits
   const traced here(trace, __func__);
+  __shared__ unsigned pieces_of_block;
+  if (threadIdx.x == 0) pieces_of_block = 0;
+  __syncthreads();
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  const auto* const values = reinterpret_cast<const double*>(shapes + i);
-  bool valid = true;  // false for NaN
-  for (unsigned k = 0; k < coordinates<Shape>; ++k) {
-    valid = valid && fabs(values[k]) <= max_control_coordinate;
+  if (i < n) {
+    const auto* const values = reinterpret_cast<const double*>(shapes + i);
+    bool valid = true;  // false for NaN
+    for (unsigned k = 0; k < coordinates<Shape>; ++k) {
+      valid = valid && fabs(values[k]) <= max_control_coordinate;
+    }
+    if (valid) {
+      const double pieces = fmin(expected_pieces(shapes[i], flatness), max_pieces);
+      atomicAdd(&pieces_of_block, static_cast<unsigned>(pieces));
+    } else {
+      atomicMax(&found->from_first_invalid, static_cast<unsigned>(n - i));
+    }
   }
-  if (!valid) atomicMin(first, i);
+  __syncthreads();
+  if (threadIdx.x == 0) atomicAdd(&found->pieces, pieces_of_block + 0ULL);
 }
 
 /// One call over n curves or patches. It waits for the stream.
@@ -50,19 +71,24 @@ class tessellation_call {
       return;
     }
     check_device_access(shapes, field.c_str());
-    const device_buffer<unsigned> first(1, stream);
-    check(cudaMemsetAsync(first.data(), 0xff, sizeof(unsigned), stream), "clearing an index");
-    launch("checking the control points", find_invalid_shape<Shape>, n, shapes, n, first.data());
-    const unsigned i = read_back(first.data(), stream, "checking the control points");
-    if (i == ~0u) return;
+    const device_buffer<survey> on_device(1, stream);
+    clear_memory(on_device.data(), 1, stream, "clearing a survey");
+    launch("checking the control points", survey_shapes<Shape>, n, shapes, n, options.flatness,
+           on_device.data());
+    const survey found = read_back(on_device.data(), stream, "checking the control points");
+    expected_pieces_ = found.pieces;
+    if (found.from_first_invalid == 0) return;
+    const std::size_t i = n - found.from_first_invalid;
     refuse_shape(field.c_str(), i,
                  read_back(shapes + i, stream, "reading an invalid control point"));
   }
 
-  /// Lists the leaves of a tree; see find_leaves().
+  /// Lists the leaves of a tree; see find_leaves(). The first list can take twice the expected
+  /// pieces, because parts are divided into halves, but at most `max_expected`.
   template <class Tree>
-  leaf_list<Tree> leaves_of(const Tree& tree, std::size_t expected, std::size_t most) {
+  leaf_list<Tree> leaves_of(const Tree& tree, std::size_t max_expected, std::size_t most) {
     const phase_range range("tessellation: divide");
+    const std::size_t expected = std::min<std::size_t>(2 * expected_pieces_, max_expected);
     return find_leaves(tree, expected, most, stream_, options_, report);
   }
 
@@ -96,6 +122,7 @@ class tessellation_call {
   cudaStream_t stream_;
   const tessellation_options& options_;
   trace_recorder recorder_;
+  unsigned long long expected_pieces_ = 0;
   unsigned grids_ = 0;  // launched by launch()
 };
 
