@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 on_cpu=(quicksort_cpu tree_search_cpu)
 on_gpu=(launch_cost_cuda quicksort_cuda host_spans_cuda spatial_tree_cuda nbody_cuda amr_cuda flood_cuda
   granularity_cuda tree_search_cuda rooted_tree_cuda trace_cuda graph_cuda mandelbrot_cuda search_cuda
-  quadrature_cuda)
+  quadrature_cuda tessellation_cuda out_of_core_cuda)
 
 programs=${1:-}
 names=("${@:2}")

@@ -57,6 +57,21 @@ class bench {
   void run_nearest(const tree_type& tree) const {
     (void)all_nearest_neighbors(tree.view(), k, true, ids_.data(), distances2_.data());
   }
+  /// Finds the nearest points of all points: in the tree's order, or in the caller's random order.
+  void run_nearest(const tree_type& tree, bool along_curve,
+                   const spatial_query_config& config) const {
+    (void)nearest(tree.view(), queries(tree, along_curve), size(), k, ids_.data(),
+                  distances2_.data(), nullptr, config);
+  }
+  void run_radius_count(const tree_type& tree, bool along_curve,
+                        const spatial_query_config& config) const {
+    (void)radius_count(tree.view(), queries(tree, along_curve), size(), radius_, counts_.data(),
+                       nullptr, config);
+  }
+  /// Returns the results of the last calls.
+  [[nodiscard]] std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>> results() const {
+    return {download(ids_.data(), size() * k), download(counts_.data(), size())};
+  }
   void run_radius_count(const tree_type& tree) const {
     // The points in the tree's order, so that the threads of a warp visit nearly the same nodes.
     (void)radius_count(tree.view(), tree.view().points, size(), radius_, counts_.data());
@@ -113,6 +128,10 @@ class bench {
   }
 
  private:
+  [[nodiscard]] const position* queries(const tree_type& tree, bool along_curve) const {
+    return along_curve ? tree.view().points : on_device_.data();
+  }
+
   std::vector<position> points_;
   device_buffer<position> on_device_;
   device_buffer<std::uint32_t> ids_;
@@ -172,6 +191,31 @@ void measure_queries(benchmark::recorder& out, const bench& b) {
   }
 }
 
+void measure_orders(benchmark::recorder& out, const bench& b) {
+  out.table("query_orders",
+            {"method", "order of the queries", "sorted", "10 nearest, ms", "Mqueries/s",
+             "about 30 in a ball, counted, ms", "ball, Mqueries/s"},
+            "All points as queries, along the curve and in random order; leaves of at most 16 "
+            "points. All methods have the same results");
+  const tree_type tree = b.build({});
+  for (const bool along_curve : {true, false}) {
+    decltype(b.results()) expected;
+    for (const auto method : {query_method::threads, query_method::packets}) {
+      for (const bool sort : {false, true}) {
+        const spatial_query_config config{.sort = sort, .method = method};
+        const auto near = time_of([&] { b.run_nearest(tree, along_curve, config); });
+        const auto within = time_of([&] { b.run_radius_count(tree, along_curve, config); });
+        auto found = b.results();
+        if (expected.first.empty()) expected = found;
+        if (found != expected) throw std::runtime_error("the methods have different results");
+        out.row({to_string(method), along_curve ? "along the curve" : "random", sort ? "yes" : "no",
+                 near, millions_per_second(b.size(), near), within,
+                 millions_per_second(b.size(), within)});
+      }
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -179,10 +223,12 @@ int main(int argc, char** argv) {
       {.name = "spatial_tree_cuda",
        .about = "Spatial trees on the GPU: builds by route, queries by leaf size.",
        .machine = benchmark::this_gpu,
+       .parts = {"builds", "queries", "orders"},
        .words = "the number of points, default 10^7"},
       argc, argv, [](benchmark::recorder& out, const benchmark::command_line& arguments) {
         const bench b(arguments.number_or(10'000'000));
-        measure_builds(out, b);
-        measure_queries(out, b);
+        if (arguments.has_part("builds")) measure_builds(out, b);
+        if (arguments.has_part("queries")) measure_queries(out, b);
+        if (arguments.has_part("orders")) measure_orders(out, b);
       });
 }

@@ -9,11 +9,36 @@
 #include <ostream>
 #include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/report.hpp>
+#include <string_view>
 
 namespace ramify {
 
 /// The id that fills a row of k neighbors after the last one, if the tree has fewer than k points.
 inline constexpr std::uint32_t no_neighbor = 0xffffffffu;
+
+/// What visits the tree for the balls of queries. The neighbors of a query are found by its thread.
+enum class query_method {
+  automatic,  ///< packets on a GPU for queries in the order of the Morton curve, otherwise threads
+  packets,    ///< a warp visits each node once for its 32 queries
+  threads     ///< each thread visits the nodes of its query
+};
+[[nodiscard]] constexpr std::string_view to_string(query_method m) {
+  switch (m) {
+    case query_method::automatic: return "automatic";
+    case query_method::packets: return "packets";
+    case query_method::threads: return "threads";
+  }
+  return "?";
+}
+
+/// Configuration of queries.
+struct spatial_query_config {
+  /// Whether queries in another order are sorted along the Morton curve for the time of the call,
+  /// so that neighboring threads have neighboring queries. The results stay in the caller's order.
+  /// Threads of the CPU executor process the queries in the caller's order.
+  bool sort = true;
+  query_method method = query_method::automatic;
+};
 
 /// Configuration of a build. The facade adds the backend: spatial_tree_options.
 struct spatial_tree_config {

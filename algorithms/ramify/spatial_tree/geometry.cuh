@@ -94,6 +94,19 @@ struct box {
     return sum;
   }
 
+  /// Returns the squared distance between the nearest points of two boxes; 0 if they overlap. For
+  /// each `q` in `other`, min_distance2(q) is not less, also after rounding.
+  [[nodiscard]] __host__ __device__ Real min_distance2(const box& other) const {
+    Real sum = 0;
+    for (int axis = 0; axis < dim; ++axis) {
+      const Real below = lower.x[axis] - other.upper.x[axis];
+      const Real above = other.lower.x[axis] - upper.x[axis];
+      const Real outside = below < above ? above : below;
+      sum = detail::spatial_tree::add_square(sum, outside < 0 ? Real{0} : outside);
+    }
+    return sum;
+  }
+
   /// Returns the squared distance from `q` to the farthest corner.
   [[nodiscard]] __host__ __device__ Real max_distance2(const point<Real, dim>& q) const {
     Real sum = 0;

@@ -177,29 +177,56 @@ __device__ void find_nearest(const spatial_tree_view<Real, dim>& tree,
   }
 }
 
-/// The queries of one call: an array of points, or all points of the tree if `queries` is null.
+/// The queries of one call.
 template <class Real, int dim>
-struct nearest_queries {
+struct query_batch {
   const point<Real, dim>* queries;
+  const std::uint32_t* order;  ///< the indices of the queries along the curve; null: as they are
   unsigned long long n;
-  unsigned k;
-  bool exclude_self;  ///< only for the tree's own points
+
+  /// Returns the index of a thread's query. Threads beyond the last query get the last one.
+  [[nodiscard]] __device__ unsigned long long index_of(unsigned long long thread) const {
+    const unsigned long long at = thread < n ? thread : n - 1;
+    return order != nullptr ? order[at] : at;
+  }
 };
 
-/// Writes rows of k ids and k squared distances. Each thread processes one query. The tree's own
-/// points are processed in the tree's order, so threads of a warp visit nearly the same nodes.
-/// Their rows are in the caller's order.
+/// The queries of a search for neighbors: those of the batch, or all points of the tree if
+/// `queries` is null.
+template <class Real, int dim>
+struct nearest_queries : query_batch<Real, dim> {
+  unsigned k;
+  bool exclude_self;  ///< only for the tree's own points
+
+  struct query_of_thread {
+    point<Real, dim> query;
+    std::uint32_t excluded;  ///< the id of a point that is not a neighbor
+    unsigned long long row;  ///< index of the first element of the result
+  };
+
+  /// Returns query number i. The tree's own points are in the tree's order, and their rows in the
+  /// caller's order.
+  [[nodiscard]] __device__ query_of_thread query_of(const spatial_tree_view<Real, dim>& tree,
+                                                    unsigned long long i) const {
+    if (this->queries == nullptr) {
+      const std::uint32_t id = tree.ids[i];
+      return {tree.points[i], exclude_self ? id : no_neighbor, std::uint64_t{id} * k};
+    }
+    const unsigned long long at = this->index_of(i);
+    return {this->queries[at], no_neighbor, at * k};
+  }
+};
+
+/// Writes rows of k ids and k squared distances. Each thread processes one query.
 template <class Real, int dim, class Candidates>
 __global__ void nearest_neighbors(spatial_tree_view<Real, dim> tree,
                                   nearest_queries<Real, dim> batch, std::uint32_t* ids,
                                   Real* distances2) {
   const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= batch.n) return;
-  const bool own = batch.queries == nullptr;
-  const unsigned long long row = (own ? tree.ids[i] : i) * batch.k;
-  const std::uint32_t excluded = own && batch.exclude_self ? tree.ids[i] : no_neighbor;
-  Candidates candidates({ids + row, distances2 + row, batch.k});
-  find_nearest(tree, own ? tree.points[i] : batch.queries[i], excluded, candidates);
+  const auto asked = batch.query_of(tree, i);
+  Candidates candidates({ids + asked.row, distances2 + asked.row, batch.k});
+  find_nearest(tree, asked.query, asked.excluded, candidates);
   candidates.finish();
 }
 

@@ -5,6 +5,7 @@
 /// Kernels that find the points in a ball, one thread per ball.
 
 #include <cstdint>
+#include <ramify/spatial_tree/nearest.cuh>
 #include <ramify/spatial_tree/node.cuh>
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
@@ -36,26 +37,27 @@ __device__ void for_each_within(const spatial_tree_view<Real, dim>& tree,
 
 /// Writes the number of points in each ball. One thread per query.
 template <class Real, int dim>
-__global__ void count_within(spatial_tree_view<Real, dim> tree, const point<Real, dim>* queries,
-                             unsigned long long n, Real radius2, std::uint32_t* counts) {
+__global__ void count_within(spatial_tree_view<Real, dim> tree, query_batch<Real, dim> batch,
+                             Real radius2, std::uint32_t* counts) {
   const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= n) return;
+  if (i >= batch.n) return;
+  const unsigned long long at = batch.index_of(i);
   std::uint32_t count = 0;
-  for_each_within(tree, queries[i], radius2,
+  for_each_within(tree, batch.queries[at], radius2,
                   [&](std::uint32_t begin, std::uint32_t end) { count += end - begin; });
-  counts[i] = count;
+  counts[at] = count;
 }
 
 /// Writes the list of query i to ids, starting at ids[offsets[i]]. One thread per query.
 template <class Real, int dim>
-__global__ void list_within(spatial_tree_view<Real, dim> tree, const point<Real, dim>* queries,
-                            unsigned long long n, Real radius2, const std::uint64_t* offsets,
-                            std::uint32_t* ids) {
+__global__ void list_within(spatial_tree_view<Real, dim> tree, query_batch<Real, dim> batch,
+                            Real radius2, const std::uint64_t* offsets, std::uint32_t* ids) {
   const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  std::uint32_t* next = ids + offsets[i];
-  for_each_within(tree, queries[i], radius2, [&](std::uint32_t begin, std::uint32_t end) {
-    for (std::uint32_t at = begin; at < end; ++at) *next++ = tree.ids[at];
+  if (i >= batch.n) return;
+  const unsigned long long at = batch.index_of(i);
+  std::uint32_t* next = ids + offsets[at];
+  for_each_within(tree, batch.queries[at], radius2, [&](std::uint32_t begin, std::uint32_t end) {
+    for (std::uint32_t p = begin; p < end; ++p) *next++ = tree.ids[p];
   });
 }
 

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Balls in packets: a warp visits each node once for its 32 queries, which are close in space.
+///
+///   1. Pop a node from the packet's stack. All lanes read the same node, and each lane decides
+///      whether its query needs it.
+///   2. A leaf: all lanes read its points one after the other.
+///   3. An inner node: lane c decides about child c, for the box around all queries of the packet.
+///      The children that are needed are pushed.
+///
+/// A packet visits more nodes than one of its queries. But its lanes do not diverge, and it reads a
+/// point once for 32 queries.
+
+#include <cstdint>
+#include <ramify/spatial_tree/nearest.cuh>
+#include <ramify/spatial_tree/node.cuh>
+
+RAMIFY_INT_ARRAY_BOUNDS_BEGIN
+namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
+
+/// Threads of a block of packets.
+inline constexpr unsigned packet_threads = 128;
+inline constexpr unsigned packets_of_block = packet_threads / 32;
+
+/// Returns the smallest box around the queries of a warp. All lanes call it together.
+template <class Real, int dim>
+[[nodiscard]] __device__ box<Real, dim> box_of_warp(const point<Real, dim>& query) {
+  box<Real, dim> around = box<Real, dim>::of(query);
+  for (unsigned distance = 16; distance > 0; distance /= 2) {
+    box<Real, dim> other;
+    for (int axis = 0; axis < dim; ++axis) {
+      other.lower.x[axis] = __shfl_xor_sync(full_warp_mask, around.lower.x[axis], distance);
+      other.upper.x[axis] = __shfl_xor_sync(full_warp_mask, around.upper.x[axis], distance);
+    }
+    around = box<Real, dim>::enclosing(around, other);
+  }
+  return around;
+}
+
+/// The stack of a packet of balls, in shared memory: nodes, and the lanes that need them.
+template <int dim>
+struct ball_stack {
+  std::uint32_t nodes[spatial_shape<dim>::stack_size];
+  std::uint32_t lanes[spatial_shape<dim>::stack_size];
+};
+
+/// As for_each_within(), for the queries of a warp; `active` is false for a lane without a query.
+template <class Real, int dim, class Found>
+__device__ void for_each_within_packet(const spatial_tree_view<Real, dim>& tree,
+                                       const point<Real, dim>& query, bool active, Real radius2,
+                                       ball_stack<dim>& stack, Found found) {
+  const unsigned lane = threadIdx.x % 32;
+  const box<Real, dim> around = box_of_warp(query);
+  const unsigned all = __ballot_sync(full_warp_mask, active);
+  if (lane == 0) {
+    stack.nodes[0] = 0;
+    stack.lanes[0] = all;
+  }
+  __syncwarp();
+  unsigned count = tree.node_count > 0 ? 1 : 0;
+  while (count > 0) {
+    // 1. Which queries need the node? A node that lies entirely in a ball is one range.
+    --count;
+    const auto& node = tree.nodes[stack.nodes[count]];
+    bool needs = (stack.lanes[count] >> lane & 1) != 0;
+    needs = needs && node.bounds.min_distance2(query) <= radius2;
+    if (needs && node.bounds.max_distance2(query) <= radius2) {
+      found(node.begin, node.end);
+      needs = false;
+    }
+    const unsigned lanes = __ballot_sync(full_warp_mask, needs);
+    if (lanes == 0) continue;
+    // 2. A leaf: look at its points.
+    if (node.is_leaf()) {
+      for (std::uint32_t i = node.begin; i < node.end; ++i) {
+        if (needs && distance2(query, tree.points[i]) <= radius2) found(i, i + 1);
+      }
+      continue;
+    }
+    // 3. An inner node: push the children that a query may need, the first one on top. (All lanes
+    //    have read the top of the stack before the vote.)
+    const std::uint32_t child = node.first_child + lane;
+    const unsigned children = __ballot_sync(
+        full_warp_mask,
+        lane < node.children && around.min_distance2(tree.nodes[child].bounds) <= radius2);
+    if ((children >> lane & 1) != 0) {
+      const unsigned at = count + static_cast<unsigned>(__popc(children >> lane >> 1));
+      stack.nodes[at] = child;
+      stack.lanes[at] = lanes;
+    }
+    count += static_cast<unsigned>(__popc(children));
+    __syncwarp();
+  }
+}
+
+/// Writes the number of points in each ball. One warp for 32 queries.
+template <class Real, int dim>
+__global__ void count_within_packets(spatial_tree_view<Real, dim> tree,
+                                     query_batch<Real, dim> batch, Real radius2,
+                                     std::uint32_t* counts) {
+  __shared__ ball_stack<dim> stacks[packets_of_block];
+  const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const unsigned long long at = batch.index_of(i);
+  std::uint32_t count = 0;
+  for_each_within_packet(tree, batch.queries[at], i < batch.n, radius2, stacks[threadIdx.x / 32],
+                         [&](std::uint32_t begin, std::uint32_t end) { count += end - begin; });
+  if (i < batch.n) counts[at] = count;
+}
+
+/// Writes the list of query i to ids, starting at ids[offsets[i]]. One warp for 32 queries.
+template <class Real, int dim>
+__global__ void list_within_packets(spatial_tree_view<Real, dim> tree, query_batch<Real, dim> batch,
+                                    Real radius2, const std::uint64_t* offsets,
+                                    std::uint32_t* ids) {
+  __shared__ ball_stack<dim> stacks[packets_of_block];
+  const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const unsigned long long at = batch.index_of(i);
+  std::uint32_t* next = ids + offsets[at];
+  for_each_within_packet(tree, batch.queries[at], i < batch.n, radius2, stacks[threadIdx.x / 32],
+                         [&](std::uint32_t begin, std::uint32_t end) {
+                           for (std::uint32_t p = begin; p < end; ++p) *next++ = tree.ids[p];
+                         });
+}
+
+}  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
+RAMIFY_INT_ARRAY_BOUNDS_END

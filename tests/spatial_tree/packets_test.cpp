@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Queries in packets, and queries that are sorted for the time of the call, have the results of
+// queries by threads in the caller's order.
+#include <algorithm>
+#include <boost/test/data/monomorphic.hpp>
+#include <boost/test/data/test_case.hpp>
+#include <boost/test/unit_test.hpp>
+#include <limits>
+#include <ramify/cpu/executor.hpp>
+#include <random>
+#include <stdexcept>
+#include <tuple>
+
+#include "backend_under_test.hpp"
+#include "brute_force.hpp"
+#include "exceptions.hpp"
+#include "spatial_tree_checks.cuh"
+#include "spatial_types.hpp"
+
+namespace data = boost::unit_test::data;
+using ramify::query_method;
+using ramify::spatial_query_config;
+using tests::all_clouds;
+using tests::cloud;
+using tests::download;
+using tests::upload_points;
+
+namespace {
+
+/// The results of all kinds of queries.
+struct results {
+  std::vector<std::uint32_t> counts;
+  std::vector<std::uint64_t> offsets;
+  std::vector<std::uint32_t> listed, nearest;
+  ramify::run_report report;  ///< of the counts
+
+  friend bool operator==(const results& a, const results& b) {
+    return a.counts == b.counts && a.offsets == b.offsets && a.listed == b.listed &&
+           a.nearest == b.nearest;
+  }
+};
+
+template <class Type>
+using list = tests::point_list<typename Type::real, Type::dim>;
+
+/// Runs all kinds of queries. \throws what they throw
+template <class Type>
+results ask(const list<Type>& points, const list<Type>& queries, typename Type::real radius,
+            const spatial_query_config& config) {
+  constexpr std::size_t k = 5;
+  const auto on_device = upload_points<typename Type::real, Type::dim>(points);
+  const auto asked = upload_points<typename Type::real, Type::dim>(queries);
+  const ramify::spatial_tree<typename Type::real, Type::dim> tree(on_device.data(), points.size(),
+                                                                  nullptr, {.leaf_size = 6});
+  const ramify::device_buffer<std::uint32_t> counts(queries.size(), nullptr);
+  const ramify::device_buffer<std::uint32_t> ids(k * queries.size(), nullptr);
+  const ramify::device_buffer<typename Type::real> distances2(ids.size(), nullptr);
+  results found;
+  found.report = radius_count(tree.view(), asked.data(), queries.size(), radius, counts.data(),
+                              nullptr, config);
+  const auto lists =
+      radius_list(tree.view(), asked.data(), queries.size(), radius, nullptr, config);
+  (void)nearest(tree.view(), asked.data(), queries.size(), k, ids.data(), distances2.data(),
+                nullptr, config);
+  found.counts = download(counts);
+  found.offsets = download(lists.offsets);
+  found.listed = download(lists.ids);
+  found.nearest = download(ids);
+  return found;
+}
+
+/// Returns queries in random order: points of the cloud, points in its box, and points far away.
+template <class Type>
+list<Type> scattered_queries(const list<Type>& points, std::size_t n) {
+  auto queries = tests::make_cloud<typename Type::real, Type::dim>(cloud::filled_box, n, 77);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i % 3 == 0 && !points.empty()) queries[i] = points[i * 7 % points.size()];
+    if (i % 16 == 1) {
+      for (auto& x : queries[i]) x *= 1000;
+    }
+  }
+  return queries;
+}
+
+using types = std::tuple<tests::f3, tests::d2>;
+
+constexpr spatial_query_config as_given{.sort = false, .method = query_method::threads};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(spatial_tree_packets)
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(all_methods_have_the_same_results, Type, types) {
+  using real = typename Type::real;
+  int piece = 0;
+  for (const cloud c : all_clouds) {
+    for (const std::size_t n : {0, 40, 400}) {
+      if (tests::left_out(piece)) continue;
+      const auto points = tests::make_cloud<real, Type::dim>(c, n, n);
+      for (const std::size_t asked : {1, 70}) {
+        const auto queries = scattered_queries<Type>(points, asked);
+        for (const real radius : {real{0}, real{0.3}, std::numeric_limits<real>::infinity()}) {
+          const results expected = ask<Type>(points, queries, radius, as_given);
+          for (const query_method method :
+               {query_method::automatic, query_method::packets, query_method::threads}) {
+            for (const bool sort : {false, true}) {
+              BOOST_TEST_CONTEXT(c << ", n = " << n << ", " << asked << " queries, radius "
+                                   << radius << ", " << to_string(method) << ", sort " << sort) {
+                BOOST_TEST((ask<Type>(points, queries, radius, {.sort = sort, .method = method}) ==
+                            expected));
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
+BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::random_schedules()), seed) {
+  const ramify::cpu::scoped_executor_config config(
+      {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
+  const cloud c = all_clouds[std::size_t(seed) % std::size(all_clouds)];
+  const auto points = tests::make_cloud<float, 3>(c, 200, std::uint64_t(seed));
+  const auto queries = scattered_queries<tests::f3>(points, 70);
+  BOOST_TEST((ask<tests::f3>(points, queries, 0.5f, {.method = query_method::packets}) ==
+              ask<tests::f3>(points, queries, 0.5f, as_given)));
+}
+
+// The number of grids tells whether the queries were sorted.
+BOOST_AUTO_TEST_CASE(queries_in_order_are_not_sorted) {
+  const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 2'000, 1);
+  const auto on_device = upload_points<float, 3>(points);
+  const ramify::spatial_tree<float, 3> tree(on_device.data(), points.size());
+  const ramify::device_buffer<std::uint32_t> counts(points.size(), nullptr);
+  const auto grids = [&](const ramify::point<float, 3>* queries, bool sort) {
+    return radius_count(tree.view(), queries, points.size(), 0.1f, counts.data(), nullptr,
+                        {.sort = sort, .method = query_method::packets})
+        .host_grids;
+  };
+  BOOST_TEST(grids(on_device.data(), false) == 2u);
+  BOOST_TEST(grids(tree.view().points, true) == 3u);  // with the grid that computes the codes
+  BOOST_TEST(grids(on_device.data(), true) > 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_bad_method_is_refused) {
+  const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 10, 1);
+  BOOST_CHECK_EXCEPTION((void)ask<tests::f3>(points, points, 1, {.method = query_method(7)}),
+                        std::invalid_argument, tests::names("spatial_query_config.method"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
