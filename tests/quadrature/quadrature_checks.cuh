@@ -36,19 +36,32 @@ quadrature_box<d> unit_cube() {
   return cube;
 }
 
+using ramify::detail::quadrature::round_bounds;
+
+/// Bounds with which the rounds of a quadrature are small, all medium, all large, and each of the
+/// three in turn. (Round 0 is always small.)
+inline constexpr round_bounds all_small{.small_points = 1u << 30, .block_regions = 1u << 13};
+inline constexpr round_bounds all_medium{.small_points = 0, .block_regions = 1u << 13};
+inline constexpr round_bounds all_large{.small_points = 0, .block_regions = 0, .block_splits = 0};
+inline constexpr round_bounds in_turn{
+    .small_points = 1'000, .block_regions = 80, .block_splits = 20};
+inline constexpr round_bounds sizes_of_rounds[] = {all_small, all_medium, all_large, in_turn};
+
 /// Integrates and checks the counts of the report.
 template <unsigned d, class Integrand>
 quadrature_result integrate(const quadrature_box<d>& box, const Integrand& f,
-                            const quadrature_config& config, std::size_t pending_launches = 0) {
+                            const quadrature_config& config, std::size_t pending_launches = 0,
+                            const round_bounds& bounds = {}) {
   const auto limit = scoped_limit(pending_launches);
   quadrature_result found;
   with_grids_counted([&] {
-    found = ramify::quadrature(box, f, nullptr, config);
+    found = ramify::quadrature_run<d, Integrand>(box, f, nullptr, config, {}, bounds).get();
     return found.report;
   });
   BOOST_TEST(found.evaluations <= config.max_evaluations);
   // Each split adds a region and evaluates two.
-  BOOST_TEST(found.evaluations == (2 * found.regions - 1) * ramify::quadrature_points(d));
+  const std::uint64_t first = ramify::detail::quadrature::first_regions(config, box);
+  BOOST_TEST(found.evaluations == (2 * found.regions - first) * ramify::quadrature_points(d));
   return found;
 }
 
@@ -165,7 +178,7 @@ struct hidden_peak {
   __device__ double operator()(const quadrature_point<2>& p) const {
     const double x = p[0] - 0.73;
     const double y = p[1] - 0.57;
-    return 1 + 1e4 / 3.14159265358979324 * std::exp(-1e4 * (x * x + y * y));
+    return 1 + 5e4 / 3.14159265358979324 * std::exp(-5e4 * (x * x + y * y));
   }
 };
 
