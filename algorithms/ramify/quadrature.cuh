@@ -74,32 +74,6 @@ namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
   return {{.graph_iterations = 4 * rounds, .graph_loops = 1}, device, route::flat};
 }
 
-/// Returns the number of equal parts in which a quadrature begins. In two dimensions it is 16,
-/// whose points one block evaluates at the same time: all regions would be split four times anyhow,
-/// unless few digits are requested. In more dimensions, splits along the axes on which the
-/// integrand varies need fewer points.
-template <unsigned d>
-[[nodiscard]] unsigned first_regions(const quadrature_config& config) {
-  constexpr unsigned parts = d == 2 ? 16 : 1;
-  return config.max_evaluations >= std::size_t{parts} * quadrature_points(d) ? parts : 1;
-}
-
-/// Returns the number of parts in which a quadrature over `box` begins: fewer than
-/// first_regions(config) if the box is too short for so many.
-template <unsigned d>
-[[nodiscard]] unsigned first_regions(const quadrature_config& config, quadrature_box<d> box) {
-  const unsigned most = first_regions<d>(config);
-  unsigned parts = 1;
-  for (unsigned axis = 0; parts < most; axis = (axis + 1) % d, parts *= 2) {
-    const double low = box.low[axis];
-    const double center = low + (box.high[axis] - low) / 2;
-    if (!has_points_inside(low, center) || !has_points_inside(center, box.high[axis])) break;
-    // The half that is farther from 0 has the larger round-off.
-    (std::fabs(low) < std::fabs(box.high[axis]) ? box.low : box.high)[axis] = center;
-  }
-  return parts;
-}
-
 /// Returns the maximum number of regions that config.max_evaluations allows.
 /// \throws std::invalid_argument if config.max_evaluations is not in the range of d dimensions
 template <unsigned d>
@@ -111,10 +85,9 @@ template <unsigned d>
                                 std::to_string(d) + " dimensions it must be " + range);
   };
   if (config.max_evaluations < points) refuse("at least " + std::to_string(points));
-  const std::size_t first = first_regions<d>(config);
-  const std::size_t regions = first + (config.max_evaluations / points - first) / 2;
-  // Each split evaluates two regions and adds one, so there are 2^30 after 2^31 - first.
-  const std::size_t end = (std::size_t{1} << 31) - first;
+  const std::size_t regions = 1 + (config.max_evaluations / points - 1) / 2;
+  // 2^30 regions have been evaluated after 2^31 - 1 evaluations of a region.
+  constexpr std::size_t end = (std::size_t{1} << 31) - 1;
   if (regions >> 30 != 0) refuse("less than " + std::to_string(end * points));
   return regions;
 }
@@ -212,7 +185,6 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
                  config.min_evaluations,
                  config.max_evaluations,
                  box,
-                 detail::quadrature::first_regions(config, box),
                  bounds},
                 setup.loop) {}
 

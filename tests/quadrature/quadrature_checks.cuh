@@ -60,8 +60,7 @@ quadrature_result integrate(const quadrature_box<d>& box, const Integrand& f,
   });
   BOOST_TEST(found.evaluations <= config.max_evaluations);
   // Each split adds a region and evaluates two.
-  const std::uint64_t first = ramify::detail::quadrature::first_regions(config, box);
-  BOOST_TEST(found.evaluations == (2 * found.regions - first) * ramify::quadrature_points(d));
+  BOOST_TEST(found.evaluations == (2 * found.regions - 1) * ramify::quadrature_points(d));
   return found;
 }
 
@@ -178,7 +177,7 @@ struct hidden_peak {
   __device__ double operator()(const quadrature_point<2>& p) const {
     const double x = p[0] - 0.73;
     const double y = p[1] - 0.57;
-    return 1 + 5e4 / 3.14159265358979324 * std::exp(-5e4 * (x * x + y * y));
+    return 1 + 1e4 / 3.14159265358979324 * std::exp(-1e4 * (x * x + y * y));
   }
 };
 

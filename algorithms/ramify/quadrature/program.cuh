@@ -42,7 +42,7 @@ struct round_state {
   unsigned ended;  ///< 1: the quadrature is complete
   quadrature_status status;
   unsigned regions;
-  unsigned splits;  ///< in this round; round 0 evaluates the first regions and has none
+  unsigned splits;  ///< in this round; round 0 evaluates the whole domain and has none
   unsigned rounds;
   unsigned lowest_bin;  ///< regions in this bin or a higher one are split
   double share;         ///< a region's part of the tolerance; negative: all regions are split
@@ -115,7 +115,6 @@ struct quadrature_program : chain_link, round_memory<d> {
   unsigned long long min_evaluations;
   unsigned long long max_evaluations;
   quadrature_box<d> domain;
-  unsigned first_regions;  ///< parts of the domain in round 0, a power of two
   round_bounds bounds;
 
   static constexpr unsigned long long none = ~0ull;
@@ -143,17 +142,6 @@ struct quadrature_program : chain_link, round_memory<d> {
   template <class Grids>
   void launch_repeated(const state_type&, Grids& grids) const;
 
-  /// Returns first region number `i`. Each bit of `i` is a half on an axis; the axes take turns.
-  [[nodiscard]] __device__ quadrature_box<d> first_region(unsigned i) const {
-    quadrature_box<d> box = domain;
-    for (unsigned bit = 0; first_regions >> bit > 1; ++bit) {
-      for (unsigned axis = 0; axis < d; ++axis) {
-        if (axis != bit % d) continue;
-        ((i >> bit & 1u) != 0 ? box.low[axis] : box.high[axis]) = middle(box, axis);
-      }
-    }
-    return box;
-  }
   /// Returns whether one block evaluates the next round, and ends it.
   [[nodiscard]] __device__ bool is_small(const state_type& s) const {
     return 2ull * s.splits * points <= bounds.small_points &&
@@ -254,7 +242,7 @@ __device__ quadrature_point<Program::dimensions> point_of(const Program& program
                                                           unsigned long long number) {
   const auto item = static_cast<unsigned>(number / (2 * Program::points));
   const bool upper = number / Program::points % 2 != 0;
-  unsigned region = static_cast<unsigned>(number / Program::points);  // in round 0
+  unsigned region = 0;  // in round 0 the domain
   if (now.rounds > 1) region = upper ? now.regions - now.splits + item : program.split_list[item];
   return point_in(program.regions.boxes[region], static_cast<unsigned>(number % Program::points));
 }

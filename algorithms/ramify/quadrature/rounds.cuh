@@ -51,11 +51,11 @@ __global__ void __launch_bounds__(small_threads) run_small_rounds(Program progra
   if (threadIdx.x == 0) *program.not_finite = Program::none;
   __syncthreads();
   round_state now{};
-  now.regions = program.first_regions;
+  now.regions = 1;
   do {
     const bool first = now.rounds == 0;
-    const unsigned team = team_size(Program::points, all, first ? now.regions : 2 * now.splits,
-                                    first ? all : all / 2);
+    const unsigned team =
+        team_size(Program::points, all, first ? 1 : 2 * now.splits, first ? all : all / 2);
     evaluate_in_teams<all>(program, now, team, 0, 1, teams);
     now = end_round(program, after_evaluation<Program>(now), ends);
   } while (now.ended == 0 && program.is_small(now));

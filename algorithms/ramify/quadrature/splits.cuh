@@ -3,6 +3,9 @@
 
 /// \file
 /// The splits of a quadrature: a warp splits a region, or the teams of a block split several.
+///
+/// The functions are inlined also in builds without optimization. As calls they would need more
+/// registers than the launch bounds of the kernels allow.
 
 #include <ramify/quadrature/program.cuh>
 
@@ -10,8 +13,8 @@ namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
 
 /// Returns a half of the region that split number `item` of the round splits.
 template <class Program>
-__device__ quadrature_box<Program::dimensions> half_of(const Program& program, unsigned lower,
-                                                       bool upper) {
+__device__ __forceinline__ quadrature_box<Program::dimensions> half_of(const Program& program,
+                                                                       unsigned lower, bool upper) {
   quadrature_box<Program::dimensions> box = program.regions.boxes[lower];
   const unsigned axis = program.regions.axes[lower];
   const double center = middle(box, axis);
@@ -24,8 +27,9 @@ __device__ quadrature_box<Program::dimensions> half_of(const Program& program, u
 
 /// Writes a region. One thread calls it.
 template <unsigned d>
-__device__ void write_region(const region_list<d>& regions, unsigned place,
-                             const quadrature_box<d>& box, const region_estimate& found) {
+__device__ __forceinline__ void write_region(const region_list<d>& regions, unsigned place,
+                                             const quadrature_box<d>& box,
+                                             const region_estimate& found) {
   regions.boxes[place] = box;
   regions.estimates[place] = found.estimate;
   regions.round_offs[place] = found.round_off;
@@ -36,8 +40,8 @@ __device__ void write_region(const region_list<d>& regions, unsigned place,
 /// half is appended. All lanes of a warp call it. `item` is the number of the split in this round;
 /// its points have the numbers from 2 * item * points on. `kept` is as for evaluate_region().
 template <class Program>
-__device__ void split_region(const Program& program, const round_state& now, unsigned item,
-                             double* kept) {
+__device__ __forceinline__ void split_region(const Program& program, const round_state& now,
+                                             unsigned item, double* kept) {
   constexpr unsigned d = Program::dimensions;
   const region_list<d>& regions = program.regions;
   const unsigned lower = program.split_list[item];
@@ -60,6 +64,15 @@ __device__ void split_region(const Program& program, const round_state& now, uns
   }
 }
 
+/// Returns the error of a region whose estimate is compared with no other. In a large region, the
+/// differences of the rules of degree 9, 7 and 5 may all be small by accident: without the factor, a
+/// few of 400 members of a family converged with one region and the wrong value (at most 5 times
+/// the bound).
+template <unsigned d>
+[[nodiscard]] __device__ double error_without_halves(double error) {
+  return cubature_rule<d>::has_third ? std::fmin(8 * error, DBL_MAX) : error;
+}
+
 /// Shared memory of a block of `warps` warps whose teams evaluate regions.
 template <unsigned d, unsigned warps>
 struct team_memory {
@@ -68,17 +81,17 @@ struct team_memory {
   region_estimate found[warps];  ///< of each team
 };
 
-/// Evaluates the halves of all splits of a round, or in round 0 the first regions, in the blocks
+/// Evaluates the halves of all splits of a round, or in round 0 the whole domain, in the blocks
 /// number `block` of `blocks`. The warps of a block form teams of `team` warps each, and a team
 /// evaluates a region. Two teams that evaluate the halves of a region are in one block, so `team`
 /// must be at most half of the warps, except in round 0. All threads of the block call it.
 template <unsigned warps, class Program>
-__device__ void evaluate_in_teams(const Program& program, const round_state& now, unsigned team,
-                                  unsigned block, unsigned blocks,
-                                  team_memory<Program::dimensions, warps>& memory) {
+__device__ __forceinline__ void evaluate_in_teams(const Program& program, const round_state& now,
+                                                  unsigned team, unsigned block, unsigned blocks,
+                                                  team_memory<Program::dimensions, warps>& memory) {
   constexpr unsigned d = Program::dimensions;
   const bool first_round = now.rounds == 0;
-  const unsigned count = first_round ? now.regions : 2 * now.splits;
+  const unsigned count = first_round ? 1 : 2 * now.splits;
   const unsigned teams = warps / team;
   const unsigned warp = threadIdx.x / 32;
   const unsigned mine = warp / team;
@@ -92,7 +105,7 @@ __device__ void evaluate_in_teams(const Program& program, const round_state& now
     if (active) {
       // 1. The region and the sums of this warp.
       if (first_round) {
-        box = program.first_region(number);
+        box = program.domain;
       } else {
         const unsigned lower = program.split_list[number / 2];
         box = half_of(program, lower, upper);
@@ -119,7 +132,9 @@ __device__ void evaluate_in_teams(const Program& program, const round_state& now
     // 3. Join: all threads have read the region, and both halves are known.
     if (leads && threadIdx.x % 32 == 0) {
       region_estimate found = memory.found[mine];
-      if (!first_round) {
+      if (first_round) {
+        found.estimate.error = error_without_halves<d>(found.estimate.error);
+      } else {
         bounded lower = memory.found[mine & ~1u].estimate;
         bounded other = memory.found[mine | 1u].estimate;
         compare_with_whole(whole, lower, other);
@@ -134,7 +149,7 @@ __device__ void evaluate_in_teams(const Program& program, const round_state& now
 /// Returns the state after the evaluations of a round.
 template <class Program>
 [[nodiscard]] __device__ round_state after_evaluation(round_state now) {
-  const unsigned long long evaluated = now.rounds == 0 ? now.regions : 2ull * now.splits;
+  const unsigned long long evaluated = now.rounds == 0 ? 1 : 2ull * now.splits;
   now.regions += now.splits;
   now.evaluations += Program::points * evaluated;
   ++now.rounds;
