@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Adaptive quadrature on a GPU: Genz's six families in 2, 5 and 8 dimensions, for 3, 6 and 9
 // digits, by route. Results of both routes must have the same bits before a time is reported. The
-// true error is that against the exact integral. The part "rounds" compares sizes up to which rounds
-// are small or medium (round_bounds), for six digits.
+// true error is that against the exact integral. The part "rounds" compares sizes up to which
+// rounds are small or medium (round_bounds), for six digits.
 #include <algorithm>
 #include <array>
 #include <cmath>

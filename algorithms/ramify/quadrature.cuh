@@ -64,7 +64,7 @@
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
 
-/// Returns the launches of 6 rounds that are not small, on each route. A smooth function needs fewer.
+/// Returns the launches of 6 rounds that are not small, on each route. Smooth functions need fewer.
 [[nodiscard]] inline route_plans round_plans(bool by_host) {
   constexpr double rounds = 6;
   const route_plan device{.host_launches = 1, .nested_levels = rounds};
@@ -205,7 +205,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
 ///
 /// Returns without waiting. The one exception is the first call with the automatic route on a GPU,
 /// which may measure launch costs (see choose_route()). On the flat route, unless config.flat_loop
-/// is graph, get() launches the rounds.
+/// is graph, get() launches the rounds after the small ones.
 ///
 /// \param scratch  quadrature_scratch_bytes() bytes of device memory, aligned to 256 bytes, which
 ///                 must stay allocated until get() has returned. The default allocates it in stream

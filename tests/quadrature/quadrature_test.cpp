@@ -38,9 +38,19 @@ BOOST_AUTO_TEST_CASE(families_of_genz_are_right_or_honest,
   expect(integrate_families<1>(10'000, 4), 72, 73);  // all
   // In more dimensions some runs do not converge within so few evaluations.
   expect(integrate_families<2>(20'000, 2), 26, 36);
-  expect(integrate_families<3>(20'000, 1), 9, 18);
-  expect(integrate_families<5>(20'000, 1), 5, 18);
-  expect(integrate_families<8>(20'000, 1), 3, 18);
+  expect(integrate_families<3>(20'000, 1), 14, 18);
+  expect(integrate_families<5>(20'000, 1), 8, 18);
+  expect(integrate_families<8>(20'000, 1), 4, 18);
+}
+
+// In the first region the differences of the rules are small by accident.
+BOOST_AUTO_TEST_CASE(a_first_region_does_not_converge_by_accident) {
+  for (const std::uint64_t seed : {41, 104, 132}) {
+    const auto f = random_genz(genz_family::gaussian, 3, seed, 7.03);
+    const auto found = integrate(unit_cube<3>(), genz_function<3>(f), {.relative_tolerance = 1e-3});
+    BOOST_TEST(found.converged());
+    expect_honest(found, exact_integral(f), 1e-3 * exact_integral(f));
+  }
 }
 
 // More members and evaluations: takes minutes.

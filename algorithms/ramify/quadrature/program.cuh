@@ -69,8 +69,8 @@ struct chunk {
   }
 };
 
-/// Returns the number of warps that share the points of a region if `warps` warps evaluate `regions`
-/// regions: a power of two, at most `most`. No warp is without points.
+/// Returns the number of warps that share the points of a region if `warps` warps evaluate
+/// `regions` regions: a power of two, at most `most`. No warp is without points.
 [[nodiscard]] __host__ __device__ inline unsigned team_size(unsigned points, unsigned warps,
                                                             unsigned regions, unsigned most) {
   unsigned size = 1;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The regions of a quadrature in device memory, and the evaluation of a region by a warp.
+/// The regions of a quadrature in device memory, and the evaluation of a region by warps.
 
 #include <cfloat>
 #include <cmath>

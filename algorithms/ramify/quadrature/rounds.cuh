@@ -62,8 +62,8 @@ __global__ void __launch_bounds__(small_threads) run_small_rounds(Program progra
   if (threadIdx.x == 0) end_phase<true>(program, now, __func__);
 }
 
-/// 1. Splits the listed regions: in teams of a block or, if there are many, each by a warp. The last
-/// block ends the round if there are few regions.
+/// 1. Splits the listed regions: in teams of a block or, if there are many, each by a warp. The
+/// last block ends the round if there are few regions.
 ///
 /// The bound of 128 registers a thread gives 16 warps on an SM instead of 8.
 template <bool launches, class Program>
@@ -81,8 +81,8 @@ __global__ void __launch_bounds__(threads, 2) evaluate_splits(Program program) {
       split_region(program, now, i, teams.kept[warp]);
     }
   }
-  // Join: the last block has all estimates. (Blocks without splits arrive, too. Otherwise they could
-  // begin after the last one and read its state.)
+  // Join: the last block has all estimates. (Blocks without splits arrive, too. Otherwise they
+  // could begin after the last one and read its state.)
   if (!program.is_last_block(gridDim.x)) return;
   round_state next = after_evaluation<Program>(now);
   __shared__ end_memory<threads> ends;

@@ -65,9 +65,8 @@ __device__ __forceinline__ void split_region(const Program& program, const round
 }
 
 /// Returns the error of a region whose estimate is compared with no other. In a large region, the
-/// differences of the rules of degree 9, 7 and 5 may all be small by accident: without the factor, a
-/// few of 400 members of a family converged with one region and the wrong value (at most 5 times
-/// the bound).
+/// differences of the rules may all be small by accident: without the factor, up to 3 of 150
+/// members of a family converged with one region and up to 5 times the error that the bound states.
 template <unsigned d>
 [[nodiscard]] __device__ double error_without_halves(double error) {
   return cubature_rule<d>::has_third ? std::fmin(8 * error, DBL_MAX) : error;
