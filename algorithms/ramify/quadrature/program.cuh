@@ -29,7 +29,8 @@ enum class phase : unsigned { begin, evaluate, sum, select, list };
 struct round_bounds {
   /// One block evaluates rounds with at most so many points.
   unsigned small_points = 8192;
-  /// The last block of `evaluate` also ends rounds with at most so many regions.
+  /// The last block of `evaluate` also ends rounds with at most so many regions, at most 8192 (32
+  /// for each thread).
   unsigned block_regions = 4096;
   /// In rounds with at most so many splits, half of a block of `evaluate` evaluates the half of a
   /// region (fewer warps if they suffice for all points); in the others a warp splits a region.

@@ -97,10 +97,10 @@ __device__ inline double rescaled_error(double difference, double variation) {
 
 /// Sums over the points of a region: of weight times value in each rule, and of the magnitudes.
 struct point_sums {
-  double high = 0;
-  double low = 0;
-  double third = 0;
-  double magnitude = 0;
+  double high;
+  double low;
+  double third;
+  double magnitude;
 
   __device__ point_sums& operator+=(const point_sums& other) {
     high += other.high;
@@ -120,7 +120,7 @@ __device__ point_sums sample_points(const quadrature_box<d>& box, const Integran
                                     unsigned first, unsigned step, unsigned long long number,
                                     unsigned long long* not_finite) {
   using rule = cubature_rule<d>;
-  point_sums sums;
+  point_sums sums{};
   for (unsigned k = first; k < rule::points; k += step) {
     double value = f(point_in(box, k));
     if (!(std::fabs(value) <= DBL_MAX)) {

@@ -8,6 +8,7 @@
 /// registers than the launch bounds of the kernels allow.
 
 #include <ramify/quadrature/program.cuh>
+#include <type_traits>
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
 
@@ -78,6 +79,8 @@ struct team_memory {
   double kept[warps][cubature_rule<d>::kept + 1];
   point_sums sums[warps];        ///< of the points of each warp
   region_estimate found[warps];  ///< of each team
+  // A constructor would write to it in all threads, while other threads use it.
+  static_assert(std::is_trivially_default_constructible_v<point_sums>);
 };
 
 /// Evaluates the halves of all splits of a round, or in round 0 the whole domain, in the blocks
