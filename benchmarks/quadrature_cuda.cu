@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Adaptive quadrature on a GPU: Genz's six families in 2, 5 and 8 dimensions, for 3, 6 and 9
 // digits, by route. Results of both routes must have the same bits before a time is reported. The
-// true error is that against the exact integral.
+// true error is that against the exact integral. The part "rounds" compares sizes up to which
+// rounds are small or medium (round_bounds), for six digits.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -122,10 +123,73 @@ void measure_dimensions(benchmark::recorder& out) {
   }
 }
 
+/// A way to run the rounds, with its name in the table.
+struct rounds_variant {
+  const char* name;
+  detail::quadrature::round_bounds bounds;
+  route taken = route::flat;
+  flat_loop loop = flat_loop::automatic;
+};
+
+const std::array<rounds_variant, 14> rounds_variants{{
+    {"as chosen", {}},
+    {"as chosen, device", {}, route::device},
+    {"as chosen, graph", {}, route::flat, flat_loop::graph},
+    {"large only", {0, 0, 0}},
+    {"large only, device", {0, 0, 0}, route::device},
+    {"large only, graph", {0, 0, 0}, route::flat, flat_loop::graph},
+    {"medium only", {.small_points = 0}},
+    {"medium only, device", {.small_points = 0}, route::device},
+    {"small up to 2^11 points", {.small_points = 1u << 11}},
+    {"small up to 2^12 points", {.small_points = 1u << 12}},
+    {"small up to 2^14 points", {.small_points = 1u << 14}},
+    {"small up to 2^16 points", {.small_points = 1u << 16}},
+    {"medium up to 2^13 regions", {.block_regions = 1u << 13}},
+    {"teams up to 2^8 splits", {.block_splits = 1u << 8}},
+}};
+
+/// Writes the rows of one integrand, one for each variant.
+template <unsigned d>
+void compare_rounds(benchmark::recorder& out, genz_family family) {
+  const genz_integrand integrand = random_genz(family, d, 1, genz_difficulty(family));
+  quadrature_box<d> cube{};
+  std::fill(cube.high, cube.high + d, 1.0);
+  quadrature_config config;
+  const std::size_t bytes = quadrature_scratch_bytes<d, genz_function<d>>(config);
+  const device_buffer<std::byte> scratch(bytes, nullptr);
+  for (const rounds_variant& variant : rounds_variants) {
+    config.route = variant.taken;
+    config.flat_loop = variant.loop;
+    quadrature_result found;
+    const auto integrate = [&] {
+      found =
+          quadrature_run<d, genz_function<d>>(cube, genz_function<d>(integrand), nullptr, config,
+                                              {scratch.data(), scratch.size()}, variant.bounds)
+              .get();
+    };
+    const benchmark::timing time = benchmark::host_time_of(2 * repeats, integrate);
+    const auto& report = found.report;
+    out.row({to_string(family), d, variant.name, to_string(found.status), time, found.evaluations,
+             report.rounds, report.host_grids + report.child_grids + report.graph_grids});
+  }
+}
+
+void measure_rounds(benchmark::recorder& out) {
+  out.table("rounds",
+            {"family", "dimensions", "rounds", "end", "ms", "evaluations", "rounds of it", "grids"},
+            "Six digits, at most 10^7 evaluations; medians of 10 (least–most)");
+  for (const genz_family family : all_choices<genz_family>()) {
+    compare_rounds<2>(out, family);
+    compare_rounds<5>(out, family);
+    compare_rounds<8>(out, family);
+  }
+}
+
 void measure_all(benchmark::recorder& out, const benchmark::command_line& asked) {
   if (asked.has_part("2d")) measure_dimensions<2>(out);
   if (asked.has_part("5d")) measure_dimensions<5>(out);
   if (asked.has_part("8d")) measure_dimensions<8>(out);
+  if (asked.has_part("rounds")) measure_rounds(out);
 }
 
 }  // namespace
@@ -134,6 +198,6 @@ int main(int argc, char** argv) {
   return benchmark::run({.name = "quadrature_cuda",
                          .about = "Adaptive quadrature on a GPU.",
                          .machine = benchmark::this_gpu,
-                         .parts = {"2d", "5d", "8d"}},
+                         .parts = {"2d", "5d", "8d", "rounds"}},
                         argc, argv, measure_all);
 }

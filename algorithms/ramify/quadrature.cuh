@@ -21,8 +21,9 @@
 /// Box        each axis must be longer than 2^-36 times the larger magnitude of its two
 ///            coordinates, so that round-off moves no point onto the boundary. For the same reason,
 ///            regions are not split into halves that are shorter.
-/// Rules      Gauss-Kronrod with 23 points a region in one dimension, Genz-Malik with
-///            2^d + 2 d^2 + 4 d + 1 points in 2 to 8 dimensions (ramify/quadrature/rules.cuh).
+/// Rules      Gauss-Kronrod with 23 points a region in one dimension; Genz-Malik of degree 7 with
+///            21 points in two dimensions and of degree 9 in 3 to 8 dimensions, with 77, 153, 273,
+///            453, 717 and 1105 points (ramify/quadrature/rules.cuh).
 /// Result     the best estimate, and the reason for the end: converged, max_evaluations, round_off,
 ///            not_finite. The error is the sum of the errors of all regions. The error of a region
 ///            is the difference of two rules; it is larger where the estimates of its halves
@@ -35,9 +36,11 @@
 ///            quadrature_scratch_bytes().
 /// Stream     quadrature_async() returns before the result is known; get() waits for the stream. A
 ///            graph can capture it if scratch memory is passed in.
-/// Launches   four grids a round: select, list, evaluate, sum (ramify/quadrature/rounds.cuh). The
-///            last block of each launches the next one. A round splits all regions whose error is
-///            over their share of the tolerance, so there are far fewer rounds than regions.
+/// Launches   one grid for all rounds with few points, then one grid a round, and with more than
+///            some thousand regions four: evaluate, sum, select, list
+///            (ramify/quadrature/rounds.cuh). The last block of each launches the next one. A round
+///            splits all regions whose error is over their share of the tolerance, so there are far
+///            fewer rounds than regions.
 /// Errors     std::invalid_argument for a bad argument, before anything is launched; unavailable,
 ///            cuda_error, device_launch_error.
 /// Complexity O(evaluations).
@@ -61,13 +64,14 @@
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
 
-/// Returns the launches of 15 rounds on each route. A smooth function needs about as many.
+/// Returns the launches of 6 rounds that are not small, on each route. Smooth functions need fewer.
 [[nodiscard]] inline route_plans round_plans(bool by_host) {
-  constexpr double rounds = 15;
-  constexpr double grids = 4;
-  const route_plan device{.host_launches = 1, .nested_levels = grids * rounds};
-  if (by_host) return {{.host_round_trips = 2 * rounds}, device, route::flat};
-  return {{.graph_iterations = grids * rounds, .graph_loops = 1}, device, route::flat};
+  constexpr double rounds = 6;
+  const route_plan device{.host_launches = 1, .nested_levels = rounds};
+  if (by_host) {
+    return {{.host_launches = rounds, .host_round_trips = rounds / 4}, device, route::flat};
+  }
+  return {{.graph_iterations = 4 * rounds, .graph_loops = 1}, device, route::flat};
 }
 
 /// Returns the maximum number of regions that config.max_evaluations allows.
@@ -118,17 +122,19 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
   using memory_of_rounds = detail::quadrature::round_memory<d>;
 
  public:
-  /// Starts a run; see quadrature_async().
+  /// Starts a run; see quadrature_async(). Tests and benchmarks pass other bounds.
   quadrature_run(const quadrature_box<d>& box, const Integrand& f, cudaStream_t stream,
-                 const quadrature_config& config, scratch_memory scratch) {
+                 const quadrature_config& config, scratch_memory scratch,
+                 const detail::quadrature::round_bounds& bounds = {}) {
     const phase_range range("quadrature: start");
     validate(config);
     detail::quadrature::validate(box);
     const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
     detail::run_setup setup("quadrature", config, "quadrature_config.flat_loop", stream, scratch);
+    setup.prefer_host("the host launches rounds ahead, which costs less than a graph");
     setup.choose_route(2, detail::quadrature::round_plans(setup.by_host()));
-    run_ = std::make_unique<rounds_run>(setup, config, f);
-    run_->start(box);
+    run_ = std::make_unique<rounds_run>(setup, box, config, f, bounds);
+    run_->start();
   }
 
   /// Waits for the quadrature and returns its result. Launches the grids that kernels could not
@@ -166,7 +172,9 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
 
  private:
   struct rounds_run : detail::basic_run<memory_of_rounds> {
-    rounds_run(const detail::run_setup& setup, const quadrature_config& config, const Integrand& f)
+    rounds_run(const detail::run_setup& setup, const quadrature_box<d>& box,
+               const quadrature_config& config, const Integrand& f,
+               const detail::quadrature::round_bounds& bounds)
         : detail::basic_run<memory_of_rounds>(setup, detail::quadrature::max_regions<d>(config)),
           chain(this->control,
                 {{},
@@ -175,20 +183,15 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
                  config.absolute_tolerance,
                  config.relative_tolerance,
                  config.min_evaluations,
-                 config.max_evaluations},
+                 config.max_evaluations,
+                 box,
+                 bounds},
                 setup.loop) {}
 
-    /// Writes the domain and the state, and starts the chain.
-    void start(const quadrature_box<d>& box) {
-      const program& p = chain.program();
-      check(cudaMemsetAsync(p.not_finite, 0xff, sizeof *p.not_finite, this->control.stream()),
-            "clearing the point that is not finite");
-      this->control.launch_grid("launching write_domain", detail::quadrature::write_domain<d>,
-                                {1, 1}, p.regions.boxes, box, p.trace);
-      detail::quadrature::round_state first{};
-      first.due = detail::quadrature::phase::evaluate;
-      first.regions = 1;
-      chain.write_state(first);
+    /// Starts the chain with the small rounds, which need no state.
+    void start() {
+      const detail::quadrature::round_state first{};
+      chain.launch_first_step(first);
       chain.start(first);
     }
 
@@ -202,7 +205,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
 ///
 /// Returns without waiting. The one exception is the first call with the automatic route on a GPU,
 /// which may measure launch costs (see choose_route()). On the flat route, unless config.flat_loop
-/// is graph, get() launches the rounds.
+/// is graph, get() launches the rounds after the small ones.
 ///
 /// \param scratch  quadrature_scratch_bytes() bytes of device memory, aligned to 256 bytes, which
 ///                 must stay allocated until get() has returned. The default allocates it in stream

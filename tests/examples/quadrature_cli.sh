@@ -54,7 +54,7 @@ expect 2 "'9' is too large; the maximum is 8" --dimensions 9
 expect 2 "'0' is not a whole number" --dimensions 0
 expect 2 '--relative-tolerance' --relative-tolerance 1
 expect 2 '--relative-tolerance is 0; it must be greater than 0' --relative-tolerance 0 --backend cpu
-expect 2 '--max-evaluations is 30; in 3 dimensions it must be at least 39' --max-evaluations 30 --backend cpu
+expect 2 '--max-evaluations is 30; in 3 dimensions it must be at least 77' --max-evaluations 30 --backend cpu
 expect 2 '--min-evaluations is 200; it must be at most' --min-evaluations 200 --max-evaluations 100 --backend cpu
 expect 2 '--u' --a 3
 expect 2 'excludes' --a 3 --u 0.5 --dimensions 1

@@ -36,14 +36,26 @@ quadrature_box<d> unit_cube() {
   return cube;
 }
 
+using ramify::detail::quadrature::round_bounds;
+
+/// Bounds with which the rounds of a quadrature are small, all medium, all large, and each of the
+/// three in turn. (Round 0 is always small.)
+inline constexpr round_bounds all_small{.small_points = 1u << 30, .block_regions = 1u << 13};
+inline constexpr round_bounds all_medium{.small_points = 0, .block_regions = 1u << 13};
+inline constexpr round_bounds all_large{.small_points = 0, .block_regions = 0, .block_splits = 0};
+inline constexpr round_bounds in_turn{
+    .small_points = 1'000, .block_regions = 80, .block_splits = 20};
+inline constexpr round_bounds sizes_of_rounds[] = {all_small, all_medium, all_large, in_turn};
+
 /// Integrates and checks the counts of the report.
 template <unsigned d, class Integrand>
 quadrature_result integrate(const quadrature_box<d>& box, const Integrand& f,
-                            const quadrature_config& config, std::size_t pending_launches = 0) {
+                            const quadrature_config& config, std::size_t pending_launches = 0,
+                            const round_bounds& bounds = {}) {
   const auto limit = scoped_limit(pending_launches);
   quadrature_result found;
   with_grids_counted([&] {
-    found = ramify::quadrature(box, f, nullptr, config);
+    found = ramify::quadrature_run<d, Integrand>(box, f, nullptr, config, {}, bounds).get();
     return found.report;
   });
   BOOST_TEST(found.evaluations <= config.max_evaluations);

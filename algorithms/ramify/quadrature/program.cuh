@@ -12,15 +12,30 @@
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
 
-inline constexpr unsigned threads = 256;             ///< of a block, except in evaluate_splits()
-inline constexpr unsigned warps = 4;                 ///< of a block in evaluate_splits()
+inline constexpr unsigned threads = 256;             ///< of a block, except in run_small_rounds()
+inline constexpr unsigned warps = threads / 32;      ///< of a block in evaluate_splits()
+inline constexpr unsigned small_threads = 512;       ///< of the block in run_small_rounds()
 inline constexpr unsigned max_chunks = 4 * threads;  ///< maximum number of chunks of regions
 /// Number of bins. Bin b counts the regions whose error is 2^b to 2^(b + 1) times their share; the
 /// last bin also counts those with larger errors.
 inline constexpr unsigned bins = 32;
 
-/// The grids of a round, in their order.
-enum class phase : unsigned { select, list, evaluate, sum };
+/// The grids of a quadrature. The first one runs once. A round has the others in their order; with
+/// few regions it has `evaluate` alone.
+enum class phase : unsigned { begin, evaluate, sum, select, list };
+
+/// How many regions and points the grids are used for. Each is a number of the quadrature, not of
+/// the GPU, so that results have the same bits on all GPUs.
+struct round_bounds {
+  /// One block evaluates rounds with at most so many points.
+  unsigned small_points = 8192;
+  /// The last block of `evaluate` also ends rounds with at most so many regions, at most 8192 (32
+  /// for each thread).
+  unsigned block_regions = 4096;
+  /// In rounds with at most so many splits, half of a block of `evaluate` evaluates the half of a
+  /// region (fewer warps if they suffice for all points); in the others a warp splits a region.
+  unsigned block_splits = 1024;
+};
 
 /// The state that a step passes to the next one.
 struct round_state {
@@ -54,6 +69,15 @@ struct chunk {
     return {static_cast<unsigned>(n * i / chunks), static_cast<unsigned>(n * (i + 1) / chunks)};
   }
 };
+
+/// Returns the number of warps that share the points of a region if `warps` warps evaluate
+/// `regions` regions: a power of two, at most `most`. No warp is without points.
+[[nodiscard]] __host__ __device__ inline unsigned team_size(unsigned points, unsigned warps,
+                                                            unsigned regions, unsigned most) {
+  unsigned size = 1;
+  while (size < most && 2 * size * regions <= warps && 32 * size < points) size *= 2;
+  return size;
+}
 
 /// The parts of the scratch memory that the kernels use.
 template <unsigned d>
@@ -91,6 +115,8 @@ struct quadrature_program : chain_link, round_memory<d> {
   double relative_tolerance;
   unsigned long long min_evaluations;
   unsigned long long max_evaluations;
+  quadrature_box<d> domain;
+  round_bounds bounds;
 
   static constexpr unsigned long long none = ~0ull;
 
@@ -102,8 +128,30 @@ struct quadrature_program : chain_link, round_memory<d> {
   template <class Grids>
   __host__ __device__ void launch_step(const state_type& s, Grids& grids) const;
   template <class Grids>
+  void launch_rounds(const state_type& s, Grids& grids) const;
+  /// Returns the number of warps of `evaluate` that share the points of a half, if there are few
+  /// splits.
+  [[nodiscard]] static __host__ __device__ unsigned team_of_half() {
+    return team_size(points, warps, 2, warps / 2);
+  }
+  /// Returns the number of blocks that evaluate `splits` splits. With few splits, teams split
+  /// them, else warps.
+  [[nodiscard]] __host__ __device__ unsigned blocks_of(unsigned splits) const {
+    const unsigned each = splits <= bounds.block_splits ? warps / (2 * team_of_half()) : warps;
+    return splits / each + (splits % each != 0 ? 1 : 0);
+  }
+  template <class Grids>
   void launch_repeated(const state_type&, Grids& grids) const;
 
+  /// Returns whether one block evaluates the next round, and ends it.
+  [[nodiscard]] __device__ bool is_small(const state_type& s) const {
+    return 2ull * s.splits * points <= bounds.small_points &&
+           s.regions + s.splits <= bounds.block_regions;
+  }
+  /// Returns the number of splits that the remaining evaluations allow.
+  [[nodiscard]] __device__ unsigned long long affordable(const state_type& s) const {
+    return (max_evaluations - s.evaluations) / (2 * points);
+  }
   [[nodiscard]] __device__ bool is_due(const state_type& s, phase p) const {
     return s.ended == 0 && s.due == p;
   }
@@ -137,14 +185,37 @@ __device__ unsigned early_splits(const Program& program, const round_state& now,
   return static_cast<unsigned>(required < affordable ? required : affordable);
 }
 
+/// Returns the state with the splits of the next round or, if nothing is split, the reason for the
+/// end. `wanted` regions are over their share.
+template <class Program>
+__device__ round_state end_without_splits(const Program& program, round_state now,
+                                          unsigned wanted) {
+  if (now.splits != 0) return now;
+  now.ended = 1;
+  if (now.total.error <= program.tolerance(now.total.value)) {
+    now.status = quadrature_status::converged;
+  } else {
+    now.status = wanted > 0 ? quadrature_status::max_evaluations : quadrature_status::round_off;
+  }
+  return now;
+}
+
+/// Returns the state after `list` if all `wanted` regions over their share are split.
+template <class Program>
+__device__ round_state split_all(const Program& program, round_state now, unsigned wanted) {
+  now.due = phase::evaluate;
+  now.splits = wanted;
+  now.lowest_bin = 0;
+  return end_without_splits(program, now, wanted);
+}
+
 /// Returns the state after `select`. It has the lowest bin whose regions can be split and the
 /// number of splits or, if nothing is split, the reason for the end. `counts` has the number of
 /// regions in each bin. One thread calls it.
 template <class Program>
 __device__ round_state choose_splits(const Program& program, round_state now,
                                      const unsigned* counts) {
-  const unsigned long long affordable =
-      (program.max_evaluations - now.evaluations) / (2 * Program::points);
+  const unsigned long long affordable = program.affordable(now);
   unsigned wanted = 0;
   bool fits = true;
   now.splits = 0;
@@ -161,18 +232,11 @@ __device__ round_state choose_splits(const Program& program, round_state now,
     now.lowest_bin = 0;
   }
   now.due = phase::list;
-  if (now.splits != 0) return now;
-  now.ended = 1;
-  if (now.total.error <= program.tolerance(now.total.value)) {
-    now.status = quadrature_status::converged;
-  } else {
-    now.status = wanted > 0 ? quadrature_status::max_evaluations : quadrature_status::round_off;
-  }
-  return now;
+  return end_without_splits(program, now, wanted);
 }
 
-/// Returns the coordinates of the point with this number in the round. split_region() assigns the
-/// numbers.
+/// Returns the coordinates of the point with this number in the round. split_region() and
+/// evaluate_in_teams() assign the numbers.
 template <class Program>
 __device__ quadrature_point<Program::dimensions> point_of(const Program& program,
                                                           const round_state& now,

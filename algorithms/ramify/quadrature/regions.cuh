@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The regions of a quadrature in device memory, and the evaluation of a region by a warp.
+/// The regions of a quadrature in device memory, and the evaluation of a region by warps.
 
 #include <cfloat>
 #include <cmath>
@@ -42,14 +42,6 @@ struct region_list {
             memory.take<double>(count), memory.take<unsigned char>(count)};
   }
 };
-
-/// Writes the first region. Launched with one thread.
-template <unsigned d>
-__global__ void write_domain(quadrature_box<d>* boxes, quadrature_box<d> domain,
-                             trace_ticket trace) {
-  const traced here(trace, __func__);
-  boxes[0] = domain;
-}
 
 /// The estimate of a region.
 struct region_estimate {
@@ -103,20 +95,33 @@ __device__ inline double rescaled_error(double difference, double variation) {
   return variation * std::fmin(1.0, std::pow(200 * difference / variation, 1.5));
 }
 
-/// Evaluates a region. All lanes of a warp call it, share the points, and get the result. `kept` is
-/// shared memory of the warp for `rule::kept` values. The points of this region have the
-/// numbers from `number` on. `*not_finite` becomes the least number of a point at which `f` is not
-/// finite; a region whose estimate overflows counts as its first point.
+/// Sums over the points of a region: of weight times value in each rule, and of the magnitudes.
+struct point_sums {
+  double high;
+  double low;
+  double third;
+  double magnitude;
+
+  __device__ point_sums& operator+=(const point_sums& other) {
+    high += other.high;
+    low += other.low;
+    third += other.third;
+    magnitude += other.magnitude;
+    return *this;
+  }
+};
+
+/// Evaluates the points number `first`, `first` + `step` ... of a region, and returns their sums
+/// over the lanes of the warp, to all lanes. `kept` is shared memory for `rule::kept` values. The
+/// points of this region have the numbers from `number` on. `*not_finite` becomes the least number
+/// of a point at which `f` is not finite.
 template <unsigned d, class Integrand>
-__device__ region_estimate evaluate_region(const quadrature_box<d>& box, const Integrand& f,
-                                           double* kept, unsigned long long number,
-                                           unsigned long long* not_finite) {
+__device__ point_sums sample_points(const quadrature_box<d>& box, const Integrand& f, double* kept,
+                                    unsigned first, unsigned step, unsigned long long number,
+                                    unsigned long long* not_finite) {
   using rule = cubature_rule<d>;
-  // 1. Both rules, and the sum of magnitudes, from which the round-off follows.
-  double high = 0;
-  double low = 0;
-  double magnitude = 0;
-  for (unsigned k = threadIdx.x % 32; k < rule::points; k += 32) {
+  point_sums sums{};
+  for (unsigned k = first; k < rule::points; k += step) {
     double value = f(point_in(box, k));
     if (!(std::fabs(value) <= DBL_MAX)) {
       atomicMin(not_finite, number + k);
@@ -124,36 +129,78 @@ __device__ region_estimate evaluate_region(const quadrature_box<d>& box, const I
     }
     if (k < rule::kept) kept[k] = value;
     const weights w = rule::weights_of(k);
-    high += w.high * value;
-    low += w.low * value;
-    magnitude += std::fabs(w.high * value);
+    sums.high += w.high * value;
+    sums.low += w.low * value;
+    if constexpr (rule::has_third) sums.third += w.third * value;
+    sums.magnitude += std::fabs(w.high * value);
   }
+  sums.high = sum_of_warp(sums.high);
+  sums.low = sum_of_warp(sums.low);
+  if constexpr (rule::has_third) sums.third = sum_of_warp(sums.third);
+  sums.magnitude = sum_of_warp(sums.magnitude);
+  return sums;
+}
+
+/// Returns the error of the mean value from the differences of a rule of degree 9 and rules of
+/// degree 7, 5 and 3. Where the integrand is smooth on the scale of the region, each difference is
+/// far less than the next one, and the first one is a pessimistic bound. Otherwise it may be small
+/// by accident. (Cuhre has such a test, with more rules.)
+template <class Rule>
+__device__ double error_of_differences(const point_sums& means, const double* values) {
+  const double of_7 = std::fabs(means.high - means.low);
+  const double of_5 = std::fabs(means.high - means.third);
+  const double of_3 = std::fabs(means.high - Rule::of_degree_3(values));
+  const bool is_smooth = 5 * of_7 <= of_5 && 5 * of_5 <= of_3;
+  return is_smooth ? of_7 : std::fmax(of_7, of_5);
+}
+
+/// Returns the estimate of a region from the sums over all its points. All lanes of a warp call it.
+/// `kept` and `number` are as for sample_points(). A region whose estimate overflows counts as its
+/// first point.
+template <unsigned d>
+__device__ region_estimate estimate_of(const quadrature_box<d>& box, const point_sums& means,
+                                       const double* kept, unsigned long long number,
+                                       unsigned long long* not_finite) {
+  using rule = cubature_rule<d>;
   double volume = 1;
   for (unsigned axis = 0; axis < d; ++axis) volume *= box.high[axis] - box.low[axis];
-  high = sum_of_warp(high) * volume;
-  low = sum_of_warp(low) * volume;
-  magnitude = sum_of_warp(magnitude) * volume;
-  __syncwarp();
-  // 2. The difference is the error of the rule of lower degree, so it is a pessimistic bound for
+  const double high = means.high * volume;
+  const axis_findings axes = rule::examine_axes(kept, box);
+  // 1. The difference is the error of the rule of lower degree, so it is a pessimistic bound for
   //    the rule of high degree. The error is at least the round-off (the factor is QUADPACK's).
-  //    error_at_faces() describes what the points near the faces add.
-  double difference = std::fabs(high - low);
+  //    examine_axes() describes what the points near the faces add.
+  double difference = std::fabs(high - means.low * volume);
+  if constexpr (rule::has_third) {
+    difference = error_of_differences<rule>(means, kept) * volume;
+  }
   if constexpr (d == 1) {
     difference = rescaled_error(difference, mean_deviation<rule>(kept, high / volume) * volume);
   }
-  const double round_off = 50 * DBL_EPSILON * magnitude;
-  const double deviation = difference + rule::error_at_faces(kept) * volume;
+  const double round_off = 50 * DBL_EPSILON * (means.magnitude * volume);
+  const double deviation = difference + axes.error_at_faces * volume;
   const double error = std::fmax(deviation, round_off);  // not NaN if only `deviation` is NaN
   if (!(std::fabs(high) <= DBL_MAX && deviation <= DBL_MAX && error <= DBL_MAX)) {
     atomicMin(not_finite, number);
   }
-  // 3. The axis of the next split. No point of a half may be on its faces.
-  const unsigned axis = rule::split_axis(kept, box);
+  // 2. The axis of the next split. No point of a half may be on its faces.
+  const unsigned axis = axes.roughest;
   const double center = middle(box, axis);
   const bool has_halves =
       has_points_inside(box.low[axis], center) && has_points_inside(center, box.high[axis]);
-  __syncwarp();  // the lanes have read `kept`
   return {{high, error}, round_off, has_halves ? static_cast<unsigned char>(axis) : no_axis};
+}
+
+/// Evaluates a region. All lanes of a warp call it, share the points, and get the result.
+/// Parameters as of sample_points().
+template <unsigned d, class Integrand>
+__device__ region_estimate evaluate_region(const quadrature_box<d>& box, const Integrand& f,
+                                           double* kept, unsigned long long number,
+                                           unsigned long long* not_finite) {
+  const point_sums sums = sample_points(box, f, kept, threadIdx.x % 32, 32, number, not_finite);
+  __syncwarp();
+  const region_estimate found = estimate_of(box, sums, kept, number, not_finite);
+  __syncwarp();  // the lanes have read `kept`
+  return found;
 }
 
 /// Raises the errors of two halves, the more, the more the sum of their estimates differs from the

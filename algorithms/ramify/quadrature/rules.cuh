@@ -8,53 +8,17 @@
 ///
 /// One dimension    Gauss-Kronrod: 21 points of degree 31, with Gauss's 10 points of degree 19
 ///                  embedded (QUADPACK, Piessens et al. 1983).
-/// d dimensions     Genz-Malik: degree 7, with degree 5 embedded (A. C. Genz, A. A. Malik: An
+/// 2 dimensions     Genz-Malik: degree 7, with degree 5 embedded (A. C. Genz, A. A. Malik: An
 ///                  adaptive algorithm for numerical integration over an n-dimensional rectangular
 ///                  region. J. Comput. Appl. Math. 6, 1980).
+/// 3 to 8           Genz-Malik: degree 9, with degree 7 embedded (rule_of_degree_9.cuh).
 
-#include <cfloat>
 #include <cmath>
-#include <ramify/quadrature/config.hpp>
-#include <ramify/runtime/cuda.hpp>
-
-namespace ramify::inline RAMIFY_BUILD {
-
-/// A point of the integrand's domain.
-template <unsigned d>
-struct quadrature_point {
-  double x[d];
-  [[nodiscard]] __host__ __device__ double operator[](unsigned axis) const { return x[axis]; }
-};
-
-/// The domain of an integral: low[i] < high[i] for each axis.
-template <unsigned d>
-struct quadrature_box {
-  double low[d];
-  double high[d];
-};
-
-}  // namespace ramify::inline RAMIFY_BUILD
+#include <ramify/quadrature/rule_of_degree_9.cuh>
+#include <ramify/quadrature/rule_parts.cuh>
+#include <type_traits>
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
-
-/// The distance of the points near the faces from the face, in units of half the region's length.
-/// The integrand may be singular at the face.
-inline constexpr double face_distance = 1.0 / (1 << 14);
-
-/// Returns whether an axis from `low` to `high` is long enough for the points of a region: whether
-/// all of them lie between the two. The coordinate of a point is the sum of the middle and an
-/// offset. The middle and the sum each have a round-off of at most half an ulp, and the points near
-/// the faces must be farther from the face than two ulps.
-[[nodiscard]] __host__ __device__ inline bool has_points_inside(double low, double high) {
-  const double largest = std::fmax(std::fmax(std::fabs(low), std::fabs(high)), DBL_MIN);
-  return (high - low) / 2 * face_distance > 2 * DBL_EPSILON * largest;
-}
-
-/// The weights of a point in both rules.
-struct weights {
-  double high;  ///< in the rule of high degree
-  double low;   ///< in the embedded rule
-};
 
 /// The Genz-Malik rule, with points near the faces, which have no weight. Its points, in order:
 ///
@@ -67,13 +31,16 @@ struct weights {
 /// quadrature of a discontinuous function would report success with a wrong value. Therefore the
 /// values near the faces are compared with a polynomial through the values at l2, l3 and 0.
 template <unsigned d>
-struct cubature_rule {
+struct degree_7_rule {
   static_assert(2 <= d && d <= max_quadrature_dimensions);
-  static constexpr unsigned points = quadrature_points(d);
   static constexpr unsigned pairs = 1 + 6 * d;                  ///< the first point on two axes
   static constexpr unsigned corners = pairs + 2 * d * (d - 1);  ///< the first towards a corner
-  /// Number of points, from the first on, whose values split_axis() and error_at_faces() read.
+  static constexpr unsigned points = corners + (1u << d);
+  /// Number of points, from the first on, whose values axis_difference() and deviation_at_faces()
+  /// read.
   static constexpr unsigned kept = pairs;
+  static constexpr bool has_third = false;
+  static constexpr double outermost = 0.94868329805051380;  ///< the largest coordinate, l3
 
   /// Returns point number `k`.
   [[nodiscard]] __device__ static quadrature_point<d> point(unsigned k) {
@@ -82,14 +49,12 @@ struct cubature_rule {
     if (k == 0) return p;
     if (k < pairs) {
       const unsigned j = (k - 1) % 6;
-      set(p, (k - 1) / 6, signed_by(j % 2, j < 2 ? l2 : (j < 4 ? l3 : face)));
+      set_coordinate(p, (k - 1) / 6, signed_by(j % 2, j < 2 ? l2 : (j < 4 ? outermost : face)));
     } else if (k < corners) {
       const unsigned j = k - pairs;
-      unsigned pair = j / 4;
-      unsigned first = 0;
-      while (pair >= d - 1 - first) pair -= d - 1 - first++;
-      set(p, first, signed_by(j % 2, l3));
-      set(p, first + 1 + pair, signed_by(j / 2 % 2, l3));
+      const axis_pair axes = axis_pair::number(j / 4, d);
+      set_coordinate(p, axes.first, signed_by(j % 2, outermost));
+      set_coordinate(p, axes.second, signed_by(j / 2 % 2, outermost));
     } else {
       for (unsigned axis = 0; axis < d; ++axis)
         p.x[axis] = signed_by((k - corners) >> axis & 1, l5);
@@ -113,42 +78,14 @@ struct cubature_rule {
     return {6859.0 / 19683 / (1u << d), 0};
   }
 
-  /// Returns the axis on which the larger one of two numbers is largest: the fourth difference of
-  /// the integrand, and its deviation at the faces. Of several such axes it returns the longest.
-  [[nodiscard]] __device__ static unsigned split_axis(const double* values,
-                                                      const quadrature_box<d>& box) {
-    unsigned best = 0;
-    double largest = -1;
-    double longest = 0;
-    for (unsigned axis = 0; axis < d; ++axis) {
-      const double* v = values + 1 + 6 * axis;
-      // The second differences with both distances; l2^2 / l3^2 is 1/7.
-      const double inner = v[0] + v[1] - 2 * values[0];
-      const double outer = v[2] + v[3] - 2 * values[0];
-      const double difference =
-          std::fmax(std::fabs(inner - outer / 7), deviation_at_faces(values, axis));
-      const double length = box.high[axis] - box.low[axis];
-      if (difference > largest || (difference == largest && length > longest)) {
-        best = axis;
-        largest = difference;
-        longest = length;
-      }
-    }
-    return best;
+  /// Returns the magnitude of the fourth difference of the integrand on an axis.
+  [[nodiscard]] __device__ static double axis_difference(const double* values, unsigned axis) {
+    const double* v = values + 1 + 6 * axis;
+    // The second differences with both distances; l2^2 / l3^2 is 1/7.
+    const double inner = v[0] + v[1] - 2 * values[0];
+    const double outer = v[2] + v[3] - 2 * values[0];
+    return std::fabs(inner - outer / 7);
   }
-
-  /// Returns the error of the mean value if the integrand deviates beyond l3 as it does at the
-  /// faces.
-  [[nodiscard]] __device__ static double error_at_faces(const double* values) {
-    double sum = 0;
-    for (unsigned axis = 0; axis < d; ++axis) sum += deviation_at_faces(values, axis);
-    return sum * ((1 - l3) / 2);
-  }
-
- private:
-  static constexpr double l2 = 0.35856858280031809;  // sqrt(9/70)
-  static constexpr double l3 = 0.94868329805051380;  // sqrt(9/10)
-  static constexpr double face = 1 - face_distance;
 
   /// Returns the difference of the sum of both values near the faces of an axis and the same sum of
   /// a polynomial. It is the even polynomial of degree 4 through the means of the other values on
@@ -163,13 +100,39 @@ struct cubature_rule {
                             (v[2] + v[3]) * (t * (t - t2) / (t3 * (t3 - t2)));
     return std::fabs(v[4] + v[5] - expected);
   }
-  /// Returns `value` if `positive` is not 0, else -value.
-  [[nodiscard]] __device__ static double signed_by(unsigned positive, double value) {
-    return positive != 0 ? value : -value;
-  }
-  /// Sets one coordinate. The loop keeps the point in registers, which cannot be indexed.
-  __device__ static void set(quadrature_point<d>& p, unsigned axis, double value) {
-    for (unsigned i = 0; i < d; ++i) p.x[i] = i == axis ? value : p.x[i];
+
+ private:
+  static constexpr double l2 = 0.35856858280031809;  // sqrt(9/70)
+  static constexpr double face = 1 - face_distance;
+};
+
+/// The rule for d dimensions.
+template <unsigned d>
+struct cubature_rule : std::conditional_t<d == 2, degree_7_rule<2>, degree_9_rule<d>> {
+  using base = std::conditional_t<d == 2, degree_7_rule<2>, degree_9_rule<d>>;
+  static_assert(base::points == quadrature_points(d));
+
+  /// Returns the axis of the next split: that on which the larger one of two numbers is largest,
+  /// the fourth difference of the integrand and its deviation at the faces. Of several such axes it
+  /// is the longest. The error is that of the mean value if the integrand deviates beyond the
+  /// outermost coordinate as it does at the faces.
+  [[nodiscard]] __device__ static axis_findings examine_axes(const double* values,
+                                                             const quadrature_box<d>& box) {
+    axis_findings found{};
+    double largest = -1;
+    double longest = 0;
+    for (unsigned axis = 0; axis < d; ++axis) {
+      const double deviation = base::deviation_at_faces(values, axis);
+      const double difference = std::fmax(base::axis_difference(values, axis), deviation);
+      const double length = box.high[axis] - box.low[axis];
+      found.error_at_faces += deviation * ((1 - base::outermost) / 2);
+      if (difference > largest || (difference == largest && length > longest)) {
+        found.roughest = axis;
+        largest = difference;
+        longest = length;
+      }
+    }
+    return found;
   }
 };
 
@@ -179,6 +142,7 @@ template <>
 struct cubature_rule<1> {
   static constexpr unsigned points = quadrature_points(1);
   static constexpr unsigned kept = points;
+  static constexpr bool has_third = false;
   static constexpr unsigned faces = points - 2;  ///< the first point near a face
 
   /// Returns point number `k`.
@@ -214,15 +178,11 @@ struct cubature_rule<1> {
     return {kronrod[node] / 2, node % 2 == 1 ? gauss[node / 2] / 2 : 0};
   }
 
-  /// Returns the only axis.
-  [[nodiscard]] __device__ static unsigned split_axis(const double*, const quadrature_box<1>&) {
-    return 0;
-  }
-
-  /// Returns the error of the mean value if the integrand deviates beyond the outermost nodes as it
-  /// does at the faces. The deviation at a face is the difference from the polynomial of degree 4
-  /// through the five nodes next to it.
-  [[nodiscard]] __device__ static double error_at_faces(const double* values) {
+  /// Returns the only axis, and the error of the mean value if the integrand deviates beyond the
+  /// outermost nodes as it does at the faces. The deviation at a face is the difference from the
+  /// polynomial of degree 4 through the five nodes next to it.
+  [[nodiscard]] __device__ static axis_findings examine_axes(const double* values,
+                                                             const quadrature_box<1>&) {
     const double coefficients[] = {1.34315212204748458, -0.44155609897144992, 0.11825904227877055,
                                    -0.02186518036561175, 0.00201011501080654};
     double sum = 0;
@@ -231,7 +191,7 @@ struct cubature_rule<1> {
       for (unsigned i = 0; i < 5; ++i) deviation -= coefficients[i] * values[1 + 2 * i + side];
       sum += std::fabs(deviation);
     }
-    return sum * ((1 - outermost) / 2);
+    return {0, sum * ((1 - outermost) / 2)};
   }
 
  private:
