@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sorts of host arrays that are twice as large as a budget of device memory: pinned and pageable
 // memory. The GPU writes the keys and checks the results, before a time is reported.
-//   benchmark_out_of_core_cuda --part pinned [budget in MiB]
+//   benchmark_out_of_core_cuda [budget in MiB] [--part pinned]
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -10,6 +10,7 @@
 #include <new>
 #include <ramify/quicksort_out_of_core.cuh>
 #include <ramify/runtime/collectives.cuh>
+#include <ramify/runtime/hash.cuh>
 #include <ramify/runtime/launch_each.cuh>
 #include <stdexcept>
 #include <string>
@@ -21,11 +22,8 @@ namespace {
 using namespace ramify;
 
 /// Returns a hash of a number.
-__host__ __device__ std::uint64_t scrambled(std::uint64_t i) {  // splitmix64
-  i = (i + 1) * 0x9e3779b97f4a7c15u;
-  i = (i ^ (i >> 30)) * 0xbf58476d1ce4e5b9u;
-  i = (i ^ (i >> 27)) * 0x94d049bb133111ebu;
-  return i ^ (i >> 31);
+__host__ __device__ std::uint64_t scrambled(std::uint64_t i) {
+  return detail::runtime::splitmix64_finalize((i + 1) * 0x9e3779b97f4a7c15u);
 }
 
 /// Writes keys first to first + n - 1 of the input.
@@ -175,13 +173,16 @@ class bench {
 };
 
 void measure_all(benchmark::recorder& out, const benchmark::command_line& asked) {
-  const std::size_t budget = asked.number_or(std::size_t{16} << 10) << 20;
+  const std::size_t mebibytes = asked.number_or(std::size_t{16} << 10);
   out.table("out_of_core", {"keys", "n", "memory", "runs", "buckets", "ms", "GB/s of keys"},
-            "random keys, twice the budget of " + std::to_string(budget >> 20) +
-                " MiB; medians of 3 (least–most); each key crosses the link twice in each "
+            "random keys, twice the budget of " + std::to_string(mebibytes) +
+                " MiB for pinned memory and of " + std::to_string(mebibytes / 4) +
+                " MiB for pageable memory; medians of 3 (least–most); each key crosses the link "
+                "twice in each "
                 "direction, so 27.5 GB/s is the limit of a link of 55 GB/s");
   for (const bool is_pinned : {true, false}) {
     if (!asked.has_part(is_pinned ? "pinned" : "pageable")) continue;
+    const std::size_t budget = (is_pinned ? mebibytes : mebibytes / 4) << 20;
     const host_array keys(2 * budget, is_pinned);
     const host_array temporary(
         std::max(quicksort_out_of_core_temporary_bytes<std::uint32_t>(budget / 2),
@@ -195,10 +196,12 @@ void measure_all(benchmark::recorder& out, const benchmark::command_line& asked)
 }  // namespace
 
 int main(int argc, char** argv) {
-  return benchmark::run({.name = "out_of_core_cuda",
-                         .about = "Sorts of host arrays larger than device memory.",
-                         .machine = benchmark::this_gpu,
-                         .parts = {"pinned", "pageable"},
-                         .words = "budget of device memory in MiB; default: 16384"},
-                        argc, argv, measure_all);
+  return benchmark::run(
+      {.name = "out_of_core_cuda",
+       .about = "Sorts of host arrays larger than device memory.",
+       .machine = benchmark::this_gpu,
+       .parts = {"pinned", "pageable"},
+       .words =
+           "budget of device memory in MiB, for pageable memory a quarter of it; default: 16384"},
+      argc, argv, measure_all);
 }

@@ -196,14 +196,16 @@ void measure_orders(benchmark::recorder& out, const bench& b) {
             {"method", "order of the queries", "sorted", "10 nearest, ms", "Mqueries/s",
              "about 30 in a ball, counted, ms", "ball, Mqueries/s"},
             "All points as queries, along the curve and in random order; leaves of at most 16 "
-            "points. All methods have the same results");
+            "points. All methods have the same results. Neighbors are found by threads");
   const tree_type tree = b.build({});
   for (const bool along_curve : {true, false}) {
     decltype(b.results()) expected;
+    benchmark::timing near;
     for (const auto method : {query_method::threads, query_method::packets}) {
       for (const bool sort : {false, true}) {
-        const spatial_query_config config{.sort = sort, .method = method};
-        const auto near = time_of([&] { b.run_nearest(tree, along_curve, config); });
+        const spatial_query_config config{.sort = sort, .ball_method = method};
+        const bool by_threads = method == query_method::threads;
+        if (by_threads) near = time_of([&] { b.run_nearest(tree, along_curve, config); });
         const auto within = time_of([&] { b.run_radius_count(tree, along_curve, config); });
         auto found = b.results();
         if (expected.first.empty()) expected = found;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Configuration and report of the build of a spatial tree; plain C++.
+/// Configuration and report of the build of a spatial tree, and configuration of queries; plain C++.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,11 +16,13 @@ namespace ramify {
 /// The id that fills a row of k neighbors after the last one, if the tree has fewer than k points.
 inline constexpr std::uint32_t no_neighbor = 0xffffffffu;
 
-/// What visits the tree for the balls of queries. The neighbors of a query are found by its thread.
+/// Which threads visit the tree for balls. (The neighbors of a query are found by one thread.)
 enum class query_method {
-  automatic,  ///< packets on a GPU for queries in the order of the Morton curve, otherwise threads
-  packets,    ///< a warp visits each node once for its 32 queries
-  threads     ///< each thread visits the nodes of its query
+  /// Packets on a GPU, if the queries are sorted or were found to be in order, and if there are at
+  /// least a quarter as many as points; otherwise threads.
+  automatic,
+  packets,  ///< a warp visits each node once for its 32 queries
+  threads   ///< each thread visits the nodes of its query
 };
 [[nodiscard]] constexpr std::string_view to_string(query_method m) {
   switch (m) {
@@ -37,7 +39,7 @@ struct spatial_query_config {
   /// so that neighboring threads have neighboring queries. The results stay in the caller's order.
   /// Threads of the CPU executor process the queries in the caller's order.
   bool sort = true;
-  query_method method = query_method::automatic;
+  query_method ball_method = query_method::automatic;
 };
 
 /// Configuration of a build. The facade adds the backend: spatial_tree_options.

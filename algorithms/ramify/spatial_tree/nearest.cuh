@@ -224,9 +224,9 @@ __global__ void nearest_neighbors(spatial_tree_view<Real, dim> tree,
                                   Real* distances2) {
   const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= batch.n) return;
-  const auto asked = batch.query_of(tree, i);
-  Candidates candidates({ids + asked.row, distances2 + asked.row, batch.k});
-  find_nearest(tree, asked.query, asked.excluded, candidates);
+  const auto row_query = batch.query_of(tree, i);
+  Candidates candidates({ids + row_query.row, distances2 + row_query.row, batch.k});
+  find_nearest(tree, row_query.query, row_query.excluded, candidates);
   candidates.finish();
 }
 

@@ -53,10 +53,10 @@ __device__ void for_each_within_packet(const spatial_tree_view<Real, dim>& tree,
                                        ball_stack<dim>& stack, Found found) {
   const unsigned lane = threadIdx.x % 32;
   const box<Real, dim> around = box_of_warp(query);
-  const unsigned all = __ballot_sync(full_warp_mask, active);
+  const unsigned active_lanes = __ballot_sync(full_warp_mask, active);
   if (lane == 0) {
     stack.nodes[0] = 0;
-    stack.lanes[0] = all;
+    stack.lanes[0] = active_lanes;
   }
   __syncwarp();
   unsigned count = tree.node_count > 0 ? 1 : 0;
@@ -72,15 +72,16 @@ __device__ void for_each_within_packet(const spatial_tree_view<Real, dim>& tree,
     }
     const unsigned lanes = __ballot_sync(full_warp_mask, needs);
     if (lanes == 0) continue;
-    // 2. A leaf: look at its points.
+    // 2. A leaf: test its points.
     if (node.is_leaf()) {
       for (std::uint32_t i = node.begin; i < node.end; ++i) {
         if (needs && distance2(query, tree.points[i]) <= radius2) found(i, i + 1);
       }
       continue;
     }
-    // 3. An inner node: push the children that a query may need, the first one on top. (All lanes
-    //    have read the top of the stack before the vote.)
+    // 3. An inner node: push the children that a query may need, the first one on top. Each lane's
+    //    vote depends on what it has read from the top of the stack, so the pushes overwrite
+    //    nothing that a lane still has to read.
     const std::uint32_t child = node.first_child + lane;
     const unsigned children = __ballot_sync(
         full_warp_mask,

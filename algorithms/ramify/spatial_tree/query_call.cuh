@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// query_call: the host side of one call over many queries. It checks them, sorts them along the
+/// Morton curve where that pays, launches, and reports.
+
+#include <cstddef>
+#include <cstdint>
+#include <ramify/quicksort.cuh>
+#include <ramify/runtime/phase_range.cuh>
+#include <ramify/runtime/run_control.cuh>
+#include <ramify/spatial_tree/bounds.cuh>
+#include <ramify/spatial_tree/config.hpp>
+#include <ramify/spatial_tree/morton.cuh>
+#include <ramify/spatial_tree/nearest.cuh>
+#include <ramify/spatial_tree/packets.cuh>
+#include <stdexcept>
+#include <string>
+
+namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
+
+/// The highest 32 bits of a query's Morton code.
+template <class Real, int dim>
+[[nodiscard]] __device__ std::uint32_t code_of_query(const morton_encoder<dim>& encoder,
+                                                     const point<Real, dim>& query) {
+  return static_cast<std::uint32_t>(encoder.encode(query) >> (spatial_shape<dim>::bits * dim - 32));
+}
+
+/// Threads of a block of encode_queries().
+inline constexpr unsigned encoding_threads = 256;
+
+/// Writes the code and the index of each query, and adds up the ranges of the codes in each warp.
+/// One thread per query, in whole warps.
+template <class Real, int dim>
+__global__ void encode_queries(const point<Real, dim>* queries, unsigned long long n,
+                               box<Real, dim> bounds, std::uint32_t* codes, std::uint32_t* order,
+                               unsigned long long* ranges) {
+  __shared__ unsigned long long of_block;
+  if (threadIdx.x == 0) of_block = 0;
+  __syncthreads();
+  // 1. Encode. Threads beyond the last query have the code of the last one.
+  const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const morton_encoder<dim> encoder(bounds);
+  const std::uint32_t code = code_of_query(encoder, queries[i < n ? i : n - 1]);
+  if (i < n) {
+    codes[i] = code;
+    order[i] = static_cast<std::uint32_t>(i);
+  }
+  // 2. The warp finds the range of its codes.
+  std::uint32_t least = code;
+  std::uint32_t greatest = code;
+  for (unsigned distance = 16; distance > 0; distance /= 2) {
+    least = min(least, __shfl_xor_sync(full_warp_mask, least, static_cast<int>(distance)));
+    greatest = max(greatest, __shfl_xor_sync(full_warp_mask, greatest, static_cast<int>(distance)));
+  }
+  // 3. Lane 0 adds it to the sum of the block, and thread 0 adds that to the sum of all.
+  if (threadIdx.x % 32 == 0) atomicAdd(&of_block, 0ULL + greatest - least);
+  __syncthreads();
+  if (threadIdx.x == 0) atomicAdd(ranges, of_block);
+}
+
+/// The host side of one call over n queries: checks, launches, and the report.
+class query_call {
+ public:
+  /// \throws std::invalid_argument if the build of `tree` may be incomplete, or for a bad field of
+  ///         `config`
+  template <class Real, int dim>
+  query_call(const char* name, const spatial_tree_view<Real, dim>& tree, std::size_t n,
+             cudaStream_t stream, const spatial_query_config& config)
+      : name_(name), n_(n), stream_(stream), config_(config) {
+    check_enumerator(config.ball_method, "spatial_query_config.ball_method");
+    if (tree.built != nullptr) fail("the build of the tree may be incomplete: call get() first");
+    report_.pending_launch_limit = *current_launch_limits().pending_launches;
+  }
+
+  /// Checks that all queries are finite, and returns them with the order in which threads process
+  /// them. The order is valid as long as this object lives. Waits for the stream if there are any
+  /// queries. \throws std::invalid_argument, cuda_error
+  template <class Real, int dim>
+  query_batch<Real, dim> check_queries(const point<Real, dim>* queries, bool are_balls) {
+    if (n_ >> 32 != 0) fail("n must be less than 2^32");
+    if (n_ == 0) return {queries, nullptr, 0};
+    const std::string field = name_ + ": queries";
+    check_device_access(queries, field.c_str());
+    const box<Real, dim> bounds = checked_bounds(queries, n_, field.c_str(), stream_);
+    ++report_.host_grids;
+    // Threads of the CPU executor do not need the order.
+    const bool needs_order =
+        RAMIFY_ON_CUDA || (are_balls && config_.ball_method == query_method::packets);
+    if (config_.sort && needs_order) order_along_curve(queries, bounds);
+    return {queries, order_.data(), n_};
+  }
+  template <class Real>
+  void check_radius(Real radius) const {
+    if (!(radius >= 0)) fail("radius is " + std::to_string(radius) + "; it must be 0 or more");
+  }
+  void check_k(std::size_t k) const {
+    if (k == 0 || k >> 31 != 0) fail("k is " + std::to_string(k) + "; it must be in [1, 2^31 - 1]");
+  }
+  void check_result(const void* array, const char* field) const {
+    if (n_ > 0) check_device_access(array, (name_ + ": " + field).c_str());
+  }
+
+  /// Launches `kernel` with one thread for each query, in whole warps, if there are any.
+  template <class... Parameters, class... Arguments>
+  void run(void (*kernel)(Parameters...), const Arguments&... arguments) {
+    if (n_ == 0) return;
+    const auto blocks = static_cast<unsigned>((n_ - 1) / packet_threads + 1);
+    check(launch(kernel, {blocks, packet_threads}, stream_, arguments...).code(),
+          "querying a spatial tree");
+    ++report_.host_grids;
+  }
+
+  /// Waits for the stream and returns the report.
+  run_report finish() {
+    check(cudaStreamSynchronize(stream_), "waiting for the queries of a spatial tree");
+    return report_;
+  }
+
+  /// Returns whether warps visit the tree for the balls. Few queries of a large tree are too far
+  /// apart: a packet would visit several times as many nodes as its queries.
+  [[nodiscard]] bool uses_packets(std::size_t points_of_tree) const {
+    if (config_.ball_method != query_method::automatic) {
+      return config_.ball_method == query_method::packets;
+    }
+    return is_along_curve_ && n_ >= points_of_tree / 4;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw std::invalid_argument(name_ + ": " + what);
+  }
+
+  /// Sorts the indices of the queries by their codes, unless the warps' ranges of codes are short.
+  /// After a sort their sum is at most 2^32. Twice as much is short, and one warp in 32 may have
+  /// any queries.
+  template <class Real, int dim>
+  void order_along_curve(const point<Real, dim>* queries, const box<Real, dim>& bounds) {
+    const device_buffer<std::uint32_t> codes(n_, stream_);
+    const device_buffer<unsigned long long> ranges(1, stream_);
+    order_ = device_buffer<std::uint32_t>(n_, stream_);
+    clear_memory(ranges.data(), 1, stream_, "clearing a sum");
+    const auto blocks = static_cast<unsigned>((n_ - 1) / encoding_threads + 1);
+    check(launch(encode_queries<Real, dim>, {blocks, encoding_threads}, stream_, queries,
+                 static_cast<unsigned long long>(n_), bounds, codes.data(), order_.data(),
+                 ranges.data())
+              .code(),
+          "computing the codes of queries");
+    ++report_.host_grids;
+    report_.scratch_bytes = n_ * 2 * sizeof(std::uint32_t);
+    is_along_curve_ = true;
+    constexpr unsigned long long longest = 1ULL << 32;
+    constexpr std::size_t queries_of_32_warps = 1024;
+    if (read_back(ranges.data(), stream_, "reading the order of the queries") <=
+        (2 + n_ / queries_of_32_warps) * longest) {
+      order_ = {};
+      return;
+    }
+    const auto sorted = quicksort_pairs(codes.data(), order_.data(), n_, ascending{}, stream_,
+                                        {.route = route::flat});
+    report_.host_grids += sorted.host_grids;
+    report_.scratch_bytes += sorted.scratch_bytes;
+  }
+
+  phase_range range_{"spatial_tree: query"};
+  std::string name_;
+  std::size_t n_;
+  cudaStream_t stream_;
+  spatial_query_config config_;
+  device_buffer<std::uint32_t> order_;
+  bool is_along_curve_ = false;  // threads process the queries in this order
+  run_report report_ = report_of_this_build({route::flat, "queries launch no child grids"});
+};
+
+}  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
