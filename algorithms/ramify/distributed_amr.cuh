@@ -44,24 +44,12 @@
 #include <ramify/amr.cuh>
 #include <ramify/amr/begin_run.cuh>
 #include <ramify/amr/broadcast_state.cuh>
+#include <ramify/amr/distributed_config.hpp>
 #include <ramify/amr/distributed_mesh.cuh>
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/cluster/kernel_backend.cuh>
 #include <stdexcept>
 #include <vector>
-
-namespace ramify::inline RAMIFY_BUILD {
-
-/// The report of a distributed run. All ranks have the same one, except the numbers of amr_report
-/// that count grids and bytes of memory: these are of the own rank.
-struct distributed_amr_report : amr_report {
-  cluster_report cluster;          ///< of the communicator since its construction
-  std::uint64_t moved_blocks = 0;  ///< blocks that regrids have moved to other ranks
-  std::size_t halo_blocks = 0;     ///< blocks whose values two ranks have, summed over all ranks
-  double cost_imbalance = 1;       ///< largest cost of a rank's blocks over the mean
-};
-
-}  // namespace ramify::inline RAMIFY_BUILD
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
@@ -207,13 +195,7 @@ class distributed_amr_run {
   /// Returns the configuration with the only route that there is.
   static amr_config validated(amr_config config, const communicator& ranks, cudaStream_t stream) {
     validate(config, dim);
-    const auto refuse = [](const std::string& option, const std::string& allowed) {
-      throw std::invalid_argument("distributed_amr_run: amr_config." + option +
-                                  "; it must be automatic or " + allowed +
-                                  ", because the host communicates between grids");
-    };
-    if (config.route == route::device) refuse("route is device", "flat");
-    if (config.flat_loop == flat_loop::graph) refuse("flat_loop is graph", "host");
+    validate_for_ranks(config);
     detail::cluster::check_kernel_backend(ranks, "distributed_amr_run");
     if (config.backend != backend::automatic && config.backend != ranks.backend()) {
       throw unavailable("distributed_amr_run: this code was compiled for the backend " +

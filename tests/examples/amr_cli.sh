@@ -245,6 +245,4 @@ expect 5 'cannot write nowhere/r.json: no such folder' "${small[@]}" --report no
 if ! "$program" "${flow[@]}" --backend cuda --output-dir cuda >out 2>err; then
   expect 4 'the cuda backend cannot run' --backend cuda --output-dir o
 fi
-OMPI_COMM_WORLD_SIZE=2 expect 2 'several processes, but this program runs as one' --problem sod --t-end 0.01 --output-dir several
-OMPI_COMM_WORLD_SIZE=1 expect 0 - --version
 echo "all as expected"

@@ -8,12 +8,14 @@
 
 #include "amr/on_backend.hpp"
 #include "amr/problem_of.cuh"
+#include "amr/problem_values.hpp"
 #include "facade/backend_choice.hpp"
 
 namespace ramify {
 namespace {
 
 using detail::amr::require;
+using detail::facade::with_dimensions;
 
 /// The options that recommended_options() sets for each problem.
 struct customary_options {
@@ -35,12 +37,6 @@ constexpr customary_options customary[] = {
     {boundary::periodic, 0, 1.4, 0.8, 0.02, 0.5},
     {boundary::reflecting, 0, 1.4, 0.8, 0.05, 0.5},
 };
-
-/// Calls `use` with the number of dimensions as its template argument.
-template <class Use>
-auto with_dimensions(const amr_options& options, Use use) {
-  return options.dimensions == 2 ? use.template operator()<2>() : use.template operator()<3>();
-}
 
 void check_dimensions(int dimensions) {
   require(dimensions == 2 || dimensions == 3, "amr_options.dimensions", dimensions, "2 or 3");
@@ -151,6 +147,21 @@ std::string make_run(const amr_options& options, const amr_state* state,
 
 }  // namespace
 
+mesh_snapshot detail::facade::with_fields(mesh_snapshot mesh, const amr_options& options,
+                                          amr_fields kind) {
+  if (kind == amr_fields::conserved) return mesh;
+  if (!mesh.values.empty()) {
+    with_dimensions(options, [&]<int dim>() { make_primitive<dim>(options, mesh); });
+  }
+  mesh.fields = field_names(options, kind);
+  return mesh;
+}
+
+std::vector<double> detail::facade::change_since_start(const mesh_snapshot& mesh,
+                                                       const amr_options& options) {
+  return with_dimensions(options, [&]<int dim>() { return change_of<dim>(options, mesh); });
+}
+
 amr_options recommended_options(amr_problem problem, int dimensions, amr_criterion criterion) {
   check_enumerator(problem, "amr_options.problem");
   check_dimensions(dimensions);
@@ -230,22 +241,16 @@ void amr_simulation::advance(std::uint64_t steps, double stop_time) {
 void amr_simulation::advance_to(double stop_time) {
   advance(std::numeric_limits<std::uint64_t>::max(), stop_time);
 }
-double amr_simulation::time() const { return run_->report().time; }
-std::uint64_t amr_simulation::steps() const { return run_->report().steps; }
+double amr_simulation::time() const { return run_->time(); }
+std::uint64_t amr_simulation::steps() const { return run_->steps(); }
 std::vector<double> amr_simulation::totals() const { return run_->totals(); }
 
 mesh_snapshot amr_simulation::snapshot(amr_fields kind) const {
-  mesh_snapshot mesh = run_->snapshot();
-  if (kind == amr_fields::primitive) {
-    with_dimensions(options_, [&]<int dim>() { make_primitive<dim>(options_, mesh); });
-    mesh.fields = field_names(options_, kind);
-  }
-  return mesh;
+  return detail::facade::with_fields(run_->snapshot(), options_, kind);
 }
 
 std::vector<double> amr_simulation::change_since_start() const {
-  const mesh_snapshot mesh = run_->snapshot();
-  return with_dimensions(options_, [&]<int dim>() { return change_of<dim>(options_, mesh); });
+  return detail::facade::change_since_start(run_->snapshot(), options_);
 }
 
 amr_state amr_simulation::state() const { return run_->state(); }
