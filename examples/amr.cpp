@@ -9,6 +9,8 @@
 // Exit status: 0 success; 1 the simulation failed; 2 a bad option; 3 the checkpoint cannot be read
 // or is damaged; 4 this machine or build cannot run the backend or the route; 5 the output cannot
 // be written.
+#include <unistd.h>
+
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -26,6 +28,7 @@
 #include "common/cli.hpp"
 #include "common/mesh_image.hpp"
 #include "common/output_file.hpp"
+#include "common/plotfile.hpp"
 #include "common/progress_bar.hpp"
 #include "common/report_json.hpp"
 #include "common/stop_request.hpp"
@@ -143,6 +146,10 @@ struct one_process {
   [[nodiscard]] common::amr_checkpoint read(const std::string& path) const {
     return common::read_amr_checkpoint(path);
   }
+  void write_plotfile(const std::string& folder, const ramify::amr_simulation& flow) const {
+    common::write_plotfile(folder, common::part_of_plotfile(folder, ::getpid()),
+                           flow.snapshot(ramify::amr_fields::primitive));
+  }
   /// Returns the value of the first rank.
   [[nodiscard]] double of_first(double value) const { return value; }
   /// Returns the largest value of all ranks.
@@ -223,6 +230,7 @@ summary simulate(const common::amr_command_line& o, const common::stop_request& 
     folder.emplace(now.settings.output_dir);
     common::check_own_names(now.settings, o.files);
     common::check_output_file(common::history_path(now.settings));
+    if (!o.plotfile.empty()) common::check_plotfile_folder(o.plotfile, now.settings, o.files);
   }
   auto flow = start(host, now.settings, o, kept);
   common::remove_files(replaced);
@@ -290,6 +298,7 @@ summary simulate(const common::amr_command_line& o, const common::stop_request& 
   }
   if (signal != 0 && !o.checkpoint.empty() && saved != flow.steps()) save();
 
+  if (!o.plotfile.empty()) host.write_plotfile(o.plotfile, flow);
   if (host.is_first()) common::write_trace(o.trace, trace);
   if (o.report != "json") common::print_trace(std::cout, o.trace, trace);
   all.settings = now.settings;
@@ -447,6 +456,30 @@ struct all_ranks {
     from.frames_written = comm.broadcast(from.frames_written, 0);
     common::share_first(comm, from.first_totals);
     return from;
+  }
+  /// Each rank writes its blocks.
+  void write_plotfile(const std::string& folder,
+                      const ramify::distributed_amr_simulation& flow) const {
+    using numbers = std::vector<std::vector<double>>;
+    const ramify::mesh_part_snapshot mesh = flow.own_snapshot(ramify::amr_fields::primitive);
+    common::plotfile_ranks ranks;
+    ranks.rank = comm.rank();
+    ranks.size = comm.size();
+    ranks.owners = mesh.owners;
+    ranks.exchange = [&](const numbers& out, numbers& in) {
+      std::vector<ramify::outgoing_message<double>> sent;
+      std::vector<ramify::incoming_message<double>> received;
+      for (int rank = 0; rank < comm.size(); ++rank) {
+        const std::vector<double>& to = out[std::size_t(rank)];
+        std::vector<double>& from = in[std::size_t(rank)];
+        if (!to.empty()) sent.push_back({rank, to.data(), to.size()});
+        if (!from.empty()) received.push_back({rank, from.data(), from.size()});
+      }
+      comm.begin_host_exchange<double>(sent, received).end();
+    };
+    ranks.barrier = [&] { comm.barrier(); };
+    const int process = comm.broadcast(int(::getpid()), 0);
+    common::write_plotfile(folder, common::part_of_plotfile(folder, process), mesh, ranks);
   }
   [[nodiscard]] double of_first(double value) const { return comm.broadcast(value, 0); }
   [[nodiscard]] int largest(int value) const {

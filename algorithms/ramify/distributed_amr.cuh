@@ -61,7 +61,7 @@ struct distributed_run_parts : basic_run_parts<distributed_mesh<Physics, n, Crit
   using program = distributed_program<typename distributed_run_parts::mesh_type, Fill>;
 };
 
-/// A distributed mesh whose values are gathered on rank 0.
+/// A distributed mesh whose values are gathered on rank 0, or on their ranks.
 template <class Mesh>
 struct gathered_mesh {
   static constexpr int dim = Mesh::dim;
@@ -71,11 +71,13 @@ struct gathered_mesh {
   using physics_type = typename Mesh::physics_type;
 
   const Mesh& mesh;
+  bool on_first_rank;
 
   [[nodiscard]] const amr_mesh_config& config() const { return mesh.config(); }
   [[nodiscard]] run_state read_state() const { return mesh.read_state(); }
   [[nodiscard]] auto gather(unsigned first, std::size_t leaves, std::vector<real>* packed) const {
-    return mesh.gather_to_first_rank(first, leaves, packed);
+    return on_first_rank ? mesh.gather_to_first_rank(first, leaves, packed)
+                         : mesh.gather_own(first, leaves, packed);
   }
 };
 
@@ -183,6 +185,13 @@ class distributed_amr_run {
     return snapshot_of(gathered(), parts_->report);
   }
 
+  /// Returns the leaves with the conserved values of the own ones. Not collective.
+  /// \throws cuda_error
+  [[nodiscard]] mesh_part_snapshot own_snapshot() const {
+    const phase_range range("amr: snapshot");
+    return {snapshot_of(gathered(false), parts_->report), parts_->mesh.plan().leaf_owners};
+  }
+
  private:
   using parts = detail::amr::distributed_run_parts<Physics, n, Criterion>;
 
@@ -215,8 +224,8 @@ class distributed_amr_run {
     parts_->report.flat_loop_reason = parts_->report.route_reason;
   }
 
-  [[nodiscard]] auto gathered() const {
-    return detail::amr::gathered_mesh<typename parts::mesh_type>{parts_->mesh};
+  [[nodiscard]] auto gathered(bool on_first_rank = true) const {
+    return detail::amr::gathered_mesh<typename parts::mesh_type>{parts_->mesh, on_first_rank};
   }
 
   communicator* ranks_;

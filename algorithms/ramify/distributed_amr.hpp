@@ -82,6 +82,9 @@ class distributed_amr_simulation {
   /// mesh_snapshot::values is empty.
   [[nodiscard]] mesh_snapshot snapshot(amr_fields kind = amr_fields::conserved) const;
 
+  /// Returns the leaves, and the values of those of this rank. Not collective.
+  [[nodiscard]] mesh_part_snapshot own_snapshot(amr_fields kind = amr_fields::conserved) const;
+
   /// Returns what amr_simulation::change_since_start() returns, on all ranks.
   [[nodiscard]] std::vector<double> change_since_start() const;
 

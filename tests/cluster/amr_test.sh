@@ -5,7 +5,9 @@
 set -euo pipefail
 program=$1
 work=$2
-start_ranks=$(cd "$(dirname "$0")" && pwd)/mpirun.sh
+tests=$(cd "$(dirname "$0")/.." && pwd)
+start_ranks=$tests/cluster/mpirun.sh
+reader=$tests/amr/output/read_plotfile.py
 rm -rf "$work"
 mkdir -p "$work/one" "$work/several"
 cd "$work/several"
@@ -26,7 +28,7 @@ same() {
   (cd ../one && "$program" --backend cpu --quiet "$@" >../one.out) || fail "one process: $*"
   ranks "$n" 0 "$@"
   diff <(grep -E "^($names)" ../one.out) <(grep -E "^($names)" out) || fail "$n ranks: $*"
-  diff -r ../one . -x out -x err -x '*.json' || fail "$n ranks: $* give other files"
+  diff -r ../one . -x out -x err -x '*.json' -x Level_* || fail "$n ranks: $* give other files"
   grep -q "^ranks: $n\$" out || fail "no ranks in the report"
 }
 
@@ -41,7 +43,15 @@ for text in '"ranks": 4,' '"bytes_sent": [1-9]' '"communication_ms": ' '"imbalan
             '"halo_blocks": [1-9]' '"cost_imbalance": '; do
   [ "$(grep -c "^ *$text" report.json)" -eq 1 ] || fail "not one $text"
 done
-same 'time|leaves|drift' 2 --problem sedov --dim 3 --blocks 2 --max-level 1 --frames 1 --t-end 0.004 --output-dir ball
+same 'time|leaves|drift' 3 --problem sedov --dim 3 --blocks 2 --max-level 1 --frames 1 --t-end 0.004 --output-dir ball \
+  --plotfile plt
+# Each rank writes a file of the plotfile. Its blocks are those of one process.
+[ -s plt/Level_1/Cell_D_00002 ] || fail "no file of rank 2: $(ls -R plt)"
+if [ -x /usr/bin/python3 ]; then
+  /usr/bin/python3 "$reader" plt >out || fail "the plotfile of ranks"
+  /usr/bin/python3 "$reader" ../one/plt >../one.out || fail "the plotfile of one process"
+  cmp ../one.out out || fail "another plotfile"
+fi
 same 'time|L1 error|drift' 3 --problem linear-wave --refine-above 0 --max-level 0 --frames 0 --output-dir wave
 
 # One message, with the status of one process. A run that cannot begin leaves no folder.

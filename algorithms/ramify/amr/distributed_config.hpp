@@ -2,14 +2,16 @@
 #pragma once
 
 /// \file
-/// Configuration and report of a run on several ranks; plain C++.
+/// Configuration, report and snapshots of a run on several ranks; plain C++.
 
 #include <cstddef>
 #include <cstdint>
 #include <ramify/amr/config.hpp>
+#include <ramify/amr/snapshot.hpp>
 #include <ramify/cluster/report.hpp>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace ramify {
 
@@ -30,6 +32,12 @@ struct distributed_amr_report : amr_report {
   std::uint64_t moved_blocks = 0;  ///< blocks that regrids have moved to other ranks
   std::size_t halo_blocks = 0;     ///< blocks whose values two ranks have, summed over all ranks
   double cost_imbalance = 1;       ///< largest cost of a rank's blocks over the mean
+};
+
+/// The mesh of a distributed run, and the values of one rank: mesh_snapshot::leaves has all leaves,
+/// and mesh_snapshot::values the values of the rank's leaves, in the same order.
+struct mesh_part_snapshot : mesh_snapshot {
+  std::vector<int> owners;  ///< the rank of each leaf
 };
 
 }  // namespace ramify

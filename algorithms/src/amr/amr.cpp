@@ -75,21 +75,24 @@ void for_each_cell(const mesh_snapshot& mesh, Use use) {
   }
 }
 
-/// Replaces conserved values by primitive ones.
+/// Replaces conserved values by primitive ones, in all leaves that have values.
 template <int dim>
 void make_primitive(const amr_options& options, mesh_snapshot& mesh) {
-  detail::amr::with_problem<double, dim>(
-      options, [&]<class Physics>(const Physics& physics, const auto&) {
-        for_each_cell(mesh, [&](std::size_t leaf, std::size_t cell) {
-          const auto value = [&](int v) -> double& {
-            return mesh.values[std::size_t(mesh.field(leaf, v) - mesh.values.data()) + cell];
-          };
-          typename Physics::values u;
-          for (int v = 0; v < Physics::variables; ++v) u[v] = value(v);
-          u = physics.to_primitive(u);
-          for (int v = 0; v < Physics::variables; ++v) value(v) = u[v];
-        });
-      });
+  detail::amr::with_problem<double, dim>(options, [&]<class Physics>(const Physics& physics,
+                                                                     const auto&) {
+    const std::size_t cells = mesh.cells_of_a_block();
+    const std::size_t blocks = mesh.values.size() / (cells * mesh.fields.size());
+    for (std::size_t block = 0; block < blocks; ++block) {
+      double* const first = mesh.values.data() + block * cells * mesh.fields.size();
+      for (std::size_t cell = 0; cell < cells; ++cell) {
+        const auto value = [&](int v) -> double& { return first[std::size_t(v) * cells + cell]; };
+        typename Physics::values u;
+        for (int v = 0; v < Physics::variables; ++v) u[v] = value(v);
+        u = physics.to_primitive(u);
+        for (int v = 0; v < Physics::variables; ++v) value(v) = u[v];
+      }
+    }
+  });
 }
 
 /// Implements amr_simulation::change_since_start().
@@ -147,14 +150,10 @@ std::string make_run(const amr_options& options, const amr_state* state,
 
 }  // namespace
 
-mesh_snapshot detail::facade::with_fields(mesh_snapshot mesh, const amr_options& options,
-                                          amr_fields kind) {
-  if (kind == amr_fields::conserved) return mesh;
-  if (!mesh.values.empty()) {
-    with_dimensions(options, [&]<int dim>() { make_primitive<dim>(options, mesh); });
-  }
+void detail::facade::convert_to(amr_fields kind, const amr_options& options, mesh_snapshot& mesh) {
+  if (kind == amr_fields::conserved) return;
+  with_dimensions(options, [&]<int dim>() { make_primitive<dim>(options, mesh); });
   mesh.fields = field_names(options, kind);
-  return mesh;
 }
 
 std::vector<double> detail::facade::change_since_start(const mesh_snapshot& mesh,
@@ -246,7 +245,9 @@ std::uint64_t amr_simulation::steps() const { return run_->steps(); }
 std::vector<double> amr_simulation::totals() const { return run_->totals(); }
 
 mesh_snapshot amr_simulation::snapshot(amr_fields kind) const {
-  return detail::facade::with_fields(run_->snapshot(), options_, kind);
+  mesh_snapshot mesh = run_->snapshot();
+  detail::facade::convert_to(kind, options_, mesh);
+  return mesh;
 }
 
 std::vector<double> amr_simulation::change_since_start() const {

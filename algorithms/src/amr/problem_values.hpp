@@ -15,10 +15,9 @@ auto with_dimensions(const amr_options& options, Use use) {
   return options.dimensions == 2 ? use.template operator()<2>() : use.template operator()<3>();
 }
 
-/// Converts a snapshot with conserved values to one with the requested fields. It may have no
-/// values.
-[[nodiscard]] mesh_snapshot with_fields(mesh_snapshot mesh, const amr_options& options,
-                                        amr_fields kind);
+/// Converts the conserved values of a snapshot to the requested fields. It may have values of some
+/// leaves only, or none.
+void convert_to(amr_fields kind, const amr_options& options, mesh_snapshot& mesh);
 
 /// Implements amr_simulation::change_since_start() for a snapshot with conserved values.
 [[nodiscard]] std::vector<double> change_since_start(const mesh_snapshot& mesh,

@@ -17,7 +17,7 @@ namespace ramify::detail::amr::inline RAMIFY_BUILD {
 /// A run, of type Run, with its stream and the times of its calls. Interface is a
 /// mesh_run_on_backend.
 template <class Run, class Interface>
-class timed_run final : public Interface {
+class timed_run : public Interface {
  public:
   /// `make(stream)` returns the run.
   template <class Make>
@@ -51,7 +51,10 @@ class timed_run final : public Interface {
     return report;
   }
 
- private:
+ protected:
+  [[nodiscard]] const Run& run() const { return run_; }
+
+  /// Returns read(), and adds its time.
   template <class Read>
   auto timed(bool copies_out, Read read) const {
     facade_call call(0, &stream_);
@@ -61,6 +64,7 @@ class timed_run final : public Interface {
     return result;
   }
 
+ private:
   mutable run_times spent_;
   host_stream stream_;  // declared before the run, which frees memory in it
   Run run_;

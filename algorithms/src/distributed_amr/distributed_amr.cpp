@@ -70,7 +70,15 @@ std::uint64_t distributed_amr_simulation::steps() const { return run_->steps(); 
 std::vector<double> distributed_amr_simulation::totals() const { return run_->totals(); }
 
 mesh_snapshot distributed_amr_simulation::snapshot(amr_fields kind) const {
-  return detail::facade::with_fields(run_->snapshot(), options_, kind);
+  mesh_snapshot mesh = run_->snapshot();
+  detail::facade::convert_to(kind, options_, mesh);
+  return mesh;
+}
+
+mesh_part_snapshot distributed_amr_simulation::own_snapshot(amr_fields kind) const {
+  mesh_part_snapshot part = run_->own_snapshot();
+  detail::facade::convert_to(kind, options_, part);
+  return part;
 }
 
 std::vector<double> distributed_amr_simulation::change_since_start() const {

@@ -10,6 +10,20 @@
 #include "amr/timed_run.cuh"
 #include "distributed_amr/on_backend.hpp"
 
+namespace ramify::detail::amr::inline RAMIFY_BUILD {
+
+template <class Run>
+class timed_distributed_run final : public timed_run<Run, facade::distributed_amr_on_backend> {
+ public:
+  using timed_run<Run, facade::distributed_amr_on_backend>::timed_run;
+
+  [[nodiscard]] mesh_part_snapshot own_snapshot() const override {
+    return this->timed(true, [&] { return this->run().own_snapshot(); });
+  }
+};
+
+}  // namespace ramify::detail::amr::inline RAMIFY_BUILD
+
 namespace ramify::detail::facade {
 
 template <build where, class Real, int dim>
@@ -24,7 +38,7 @@ std::unique_ptr<distributed_amr_on_backend> make_distributed_amr_on(communicator
         using criterion_type = detail::amr::selected_criterion<Physics>;
         using run_type = distributed_amr_run<Physics, criterion_type>;
         const criterion_type criterion(options);
-        return std::make_unique<detail::amr::timed_run<run_type, distributed_amr_on_backend>>(
+        return std::make_unique<detail::amr::timed_distributed_run<run_type>>(
             [&](cudaStream_t stream) {
               return state != nullptr
                          ? run_type(ranks, physics, criterion, *state, options, stream)

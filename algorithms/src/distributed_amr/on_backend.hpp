@@ -11,8 +11,11 @@
 
 namespace ramify::detail::facade {
 
-/// A run on all ranks. All functions except time() and steps() are collective.
-class distributed_amr_on_backend : public mesh_run_on_backend<distributed_amr_report> {};
+/// A run on all ranks. All functions except time(), steps() and own_snapshot() are collective.
+class distributed_amr_on_backend : public mesh_run_on_backend<distributed_amr_report> {
+ public:
+  [[nodiscard]] virtual mesh_part_snapshot own_snapshot() const = 0;
+};
 
 /// Creates a run on all ranks, as make_amr_on() does in one process. Only rank 0 reads `*state`.
 template <build where, class Real, int dim>
