@@ -9,8 +9,6 @@
 // Exit status: 0 success; 1 the simulation failed; 2 a bad option; 3 the checkpoint cannot be read
 // or is damaged; 4 this machine or build cannot run the backend or the route; 5 the output cannot
 // be written.
-#include <unistd.h>
-
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -25,10 +23,10 @@
 #include "common/amr_checkpoint.hpp"
 #include "common/amr_command_line.hpp"
 #include "common/amr_folder.hpp"
+#include "common/amr_host.hpp"
 #include "common/cli.hpp"
 #include "common/mesh_image.hpp"
 #include "common/output_file.hpp"
-#include "common/plotfile.hpp"
 #include "common/progress_bar.hpp"
 #include "common/report_json.hpp"
 #include "common/stop_request.hpp"
@@ -39,7 +37,6 @@
 
 #if RAMIFY_HAS_MPI
 #include <ramify/cluster/session.hpp>
-#include <ramify/distributed_amr.hpp>
 
 #include "common/cluster_program.hpp"
 #endif
@@ -133,29 +130,6 @@ void print_table_row(const Simulation& flow, bool header) {
             << report.finest_level << std::endl;
 }
 
-/// The simulation in one process.
-struct one_process {
-  [[nodiscard]] bool is_first() const { return true; }
-
-  template <class... State>
-  [[nodiscard]] ramify::amr_simulation start(const ramify::amr_options& options,
-                                             const State&... state) const {
-    return ramify::amr_simulation(options, state...);
-  }
-  void check(const ramify::amr_options&) const {}
-  [[nodiscard]] common::amr_checkpoint read(const std::string& path) const {
-    return common::read_amr_checkpoint(path);
-  }
-  void write_plotfile(const std::string& folder, const ramify::amr_simulation& flow) const {
-    common::write_plotfile(folder, common::part_of_plotfile(folder, ::getpid()),
-                           flow.snapshot(ramify::amr_fields::primitive));
-  }
-  /// Returns the value of the first rank.
-  [[nodiscard]] double of_first(double value) const { return value; }
-  /// Returns the largest value of all ranks.
-  [[nodiscard]] int largest(int value) const { return value; }
-};
-
 template <class Host>
 auto start(const Host& host, const common::amr_settings& settings,
            const common::amr_command_line& o, const common::amr_checkpoint* from) {
@@ -211,7 +185,7 @@ bool has_returned(const ramify::amr_options& flow, double time) {
   return std::abs(periods - std::round(periods)) < 1e-9 * periods;
 }
 
-/// Simulates, and writes the files of a run. Collective.
+/// Simulates, and writes the files of a run. `host` is one of amr_host.hpp. Collective.
 template <class Host>
 summary simulate(const common::amr_command_line& o, const common::stop_request& stop,
                  const Host& host) {
@@ -298,7 +272,7 @@ summary simulate(const common::amr_command_line& o, const common::stop_request& 
   }
   if (signal != 0 && !o.checkpoint.empty() && saved != flow.steps()) save();
 
-  if (!o.plotfile.empty()) host.write_plotfile(o.plotfile, flow);
+  if (!o.plotfile.empty()) host.write_last(o.plotfile, flow);
   if (host.is_first()) common::write_trace(o.trace, trace);
   if (o.report != "json") common::print_trace(std::cout, o.trace, trace);
   all.settings = now.settings;
@@ -426,67 +400,6 @@ int run_program(int argc, char** argv, common::amr_command_line& o,
 
 // ---- under mpirun: each rank has a part of the blocks ----
 
-/// The simulation on all ranks. The functions are collective, except is_first() and check().
-struct all_ranks {
-  ramify::communicator& comm;
-
-  [[nodiscard]] bool is_first() const { return comm.rank() == 0; }
-
-  template <class... State>
-  [[nodiscard]] ramify::distributed_amr_simulation start(const ramify::amr_options& options,
-                                                         const State&... state) const {
-    return {comm, options, state...};
-  }
-  void check(const ramify::amr_options& options) const { validate_for_ranks(options); }
-
-  /// Rank 0 reads the file. The others get all of it except the mesh.
-  [[nodiscard]] common::amr_checkpoint read(const std::string& path) const {
-    common::amr_checkpoint from;
-    std::vector<char> settings;
-    if (is_first()) {
-      from = common::read_amr_checkpoint(path);
-      // The name of the folder need not be UTF-8.
-      const std::string text = common::to_json(from.settings)
-                                   .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-      settings.assign(text.begin(), text.end());
-    }
-    common::share_first(comm, settings);
-    if (!is_first()) from.settings = common::settings_from_json(nlohmann::json::parse(settings));
-    from.state.time = comm.broadcast(from.state.time, 0);
-    from.frames_written = comm.broadcast(from.frames_written, 0);
-    common::share_first(comm, from.first_totals);
-    return from;
-  }
-  /// Each rank writes its blocks.
-  void write_plotfile(const std::string& folder,
-                      const ramify::distributed_amr_simulation& flow) const {
-    using numbers = std::vector<std::vector<double>>;
-    const ramify::mesh_part_snapshot mesh = flow.own_snapshot(ramify::amr_fields::primitive);
-    common::plotfile_ranks ranks;
-    ranks.rank = comm.rank();
-    ranks.size = comm.size();
-    ranks.owners = mesh.owners;
-    ranks.exchange = [&](const numbers& out, numbers& in) {
-      std::vector<ramify::outgoing_message<double>> sent;
-      std::vector<ramify::incoming_message<double>> received;
-      for (int rank = 0; rank < comm.size(); ++rank) {
-        const std::vector<double>& to = out[std::size_t(rank)];
-        std::vector<double>& from = in[std::size_t(rank)];
-        if (!to.empty()) sent.push_back({rank, to.data(), to.size()});
-        if (!from.empty()) received.push_back({rank, from.data(), from.size()});
-      }
-      comm.begin_host_exchange<double>(sent, received).end();
-    };
-    ranks.barrier = [&] { comm.barrier(); };
-    const int process = comm.broadcast(int(::getpid()), 0);
-    common::write_plotfile(folder, common::part_of_plotfile(folder, process), mesh, ranks);
-  }
-  [[nodiscard]] double of_first(double value) const { return comm.broadcast(value, 0); }
-  [[nodiscard]] int largest(int value) const {
-    return comm.all_reduce(value, ramify::reduction::max);
-  }
-};
-
 int main_of_rank(int argc, char** argv) {
   common::amr_command_line o;
   std::optional<common::stopped> end;
@@ -503,7 +416,7 @@ int main_of_rank(int argc, char** argv) {
       },
       o.where.backend,
       [&](ramify::communicator& comm) {
-        const auto stopped = run(o, all_ranks{comm});
+        const auto stopped = run(o, common::amr_on_ranks{comm});
         if (comm.rank() == 0) end = stopped;
       });
 }
@@ -518,6 +431,6 @@ int main(int argc, char** argv) {
 #endif
   common::amr_command_line o;
   return run_program(argc, argv, o, [&] {
-    if (const auto end = run(o, one_process{})) throw *end;
+    if (const auto end = run(o, common::amr_in_one_process{})) throw *end;
   });
 }

@@ -4,12 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <fstream>
 #include <iomanip>
-#include <limits>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -31,160 +29,10 @@ using ramify::mesh_snapshot;
 static_assert(std::endian::native == std::endian::little, "the files are declared as such");
 
 constexpr std::string_view format = "HyperCLaw-V1.1";
-constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
 [[noreturn]] void fail(const fs::path& folder, const std::string& why) {
   throw bad_output("cannot write " + folder.string() + ": " + why);
 }
-
-/// A block of a level: a leaf, or a block that was refined.
-struct plot_block {
-  block_position place;
-  int owner;           ///< the rank of its first leaf
-  std::size_t parent;  ///< in the next coarser level; `none` on level 0
-  std::size_t slot;    ///< of its values on the owner
-};
-
-/// All blocks of a mesh and the values of those of this rank.
-///
-/// 1 find the blocks of each level, 2 average from the finest level to the coarsest
-class block_levels {
- public:
-  block_levels(const mesh_snapshot& mesh, const plotfile_ranks& ranks)
-      : mesh_(mesh), ranks_(ranks), size_(mesh.fields.size() * mesh.cells_of_a_block()) {
-    find_blocks();
-    for (std::size_t level = levels_.size(); level-- > 1;) average(level);
-  }
-
-  [[nodiscard]] const std::vector<std::vector<plot_block>>& levels() const { return levels_; }
-  /// Returns the values of an own block, [field][z][y][x].
-  [[nodiscard]] const double* values(const plot_block& block) const {
-    return values_.data() + block.slot * size_;
-  }
-
- private:
-  void find_blocks() {
-    std::size_t slots = 0;
-    std::vector<std::pair<std::size_t, std::size_t>> leaf_slots;  // leaf of this rank, its slot
-    std::size_t own_leaves = 0;
-    for (std::size_t leaf = 0; leaf < mesh_.leaves.size(); ++leaf) {
-      const block_position& place = mesh_.leaves[leaf];
-      const int owner = ranks_.owners.empty() ? 0 : ranks_.owners[leaf];
-      levels_.resize(std::max(levels_.size(), std::size_t(place.level) + 1));
-      // In Morton order the leaves below a block follow one another.
-      for (int level = 0; level <= place.level; ++level) {
-        block_position above{level, place.index};
-        for (std::uint32_t& index : above.index) index >>= unsigned(place.level - level);
-        auto& blocks = levels_[std::size_t(level)];
-        if (!blocks.empty() && blocks.back().place == above) continue;
-        const std::size_t parent = level == 0 ? none : levels_[std::size_t(level) - 1].size() - 1;
-        blocks.push_back({above, owner, parent, owner == ranks_.rank ? slots++ : none});
-      }
-      if (owner != ranks_.rank) continue;
-      leaf_slots.emplace_back(own_leaves++, levels_[std::size_t(place.level)].back().slot);
-    }
-    values_.resize(slots * size_);
-    for (const auto& [leaf, slot] : leaf_slots) {
-      std::copy_n(mesh_.values.begin() + std::ptrdiff_t(leaf * size_), size_,
-                  values_.begin() + std::ptrdiff_t(slot * size_));
-    }
-  }
-
-  /// Writes the means of the cells of a level to their parents, which other ranks may have.
-  void average(std::size_t level) {
-    std::vector<std::vector<double>> out(std::size_t(ranks_.size));
-    std::vector<std::vector<double>> in(std::size_t(ranks_.size));
-    const std::size_t part = size_ >> unsigned(mesh_.dimensions);
-    const auto& parents = levels_[level - 1];
-    for (const plot_block& block : levels_[level]) {
-      const int to = parents[block.parent].owner;
-      if (block.owner == ranks_.rank) {
-        const std::vector<double> means = means_of(block);
-        if (to == ranks_.rank) {
-          put(block, means.data());
-        } else {
-          auto& message = out[std::size_t(to)];
-          message.insert(message.end(), means.begin(), means.end());
-        }
-      } else if (to == ranks_.rank) {
-        in[std::size_t(block.owner)].resize(in[std::size_t(block.owner)].size() + part);
-      }
-    }
-    if (ranks_.size == 1) return;
-    ranks_.exchange(out, in);
-    std::vector<std::size_t> taken(in.size(), 0);
-    for (const plot_block& block : levels_[level]) {
-      if (parents[block.parent].owner != ranks_.rank || block.owner == ranks_.rank) continue;
-      std::size_t& from = taken[std::size_t(block.owner)];
-      put(block, in[std::size_t(block.owner)].data() + from);
-      from += part;
-    }
-  }
-
-  /// The number of cells along each axis of a block.
-  [[nodiscard]] std::array<std::size_t, 3> extent() const {
-    const auto n = std::size_t(mesh_.cells);
-    return {n, n, mesh_.dimensions == 3 ? n : 1};
-  }
-
-  /// Calls use(field, cell, number) for each of the coarse cells that a block covers. `cell` are
-  /// its coordinates among these.
-  template <class Use>
-  void for_each_mean(Use use) const {
-    const auto [nx, ny, nz] = extent();
-    std::size_t number = 0;
-    for (std::size_t field = 0; field < mesh_.fields.size(); ++field) {
-      for (std::size_t z = 0; z < std::max<std::size_t>(nz / 2, 1); ++z) {
-        for (std::size_t y = 0; y < ny / 2; ++y) {
-          for (std::size_t x = 0; x < nx / 2; ++x) use(field, std::array{x, y, z}, number++);
-        }
-      }
-    }
-  }
-
-  /// Returns the place of a value among those of a block.
-  [[nodiscard]] std::size_t offset(std::size_t field, std::size_t x, std::size_t y,
-                                   std::size_t z) const {
-    const auto [nx, ny, nz] = extent();
-    return ((field * nz + z) * ny + y) * nx + x;
-  }
-
-  [[nodiscard]] std::vector<double> means_of(const plot_block& block) const {
-    std::vector<double> means(size_ >> unsigned(mesh_.dimensions));
-    const double* const from = values(block);
-    const std::size_t depth = mesh_.dimensions == 3 ? 2 : 1;
-    for_each_mean([&](std::size_t field, const auto& cell, std::size_t number) {
-      double sum = 0;
-      for (std::size_t z = 0; z < depth; ++z) {
-        for (const std::size_t y : {0, 1}) {
-          for (const std::size_t x : {0, 1}) {
-            sum += from[offset(field, 2 * cell[0] + x, 2 * cell[1] + y, depth * cell[2] + z)];
-          }
-        }
-      }
-      means[number] = sum / double(4 * depth);
-    });
-    return means;
-  }
-
-  void put(const plot_block& child, const double* means) {
-    const plot_block& parent = levels_[std::size_t(child.place.level) - 1][child.parent];
-    std::array<std::size_t, 3> first{};
-    for (std::size_t axis = 0; axis < std::size_t(mesh_.dimensions); ++axis) {
-      first[axis] = (child.place.index[axis] & 1) * extent()[axis] / 2;
-    }
-    double* const to = values_.data() + parent.slot * size_;
-    for_each_mean([&](std::size_t field, const auto& cell, std::size_t number) {
-      to[offset(field, first[0] + cell[0], first[1] + cell[1], first[2] + cell[2])] = means[number];
-    });
-  }
-
-  const mesh_snapshot& mesh_;
-  const plotfile_ranks& ranks_;
-  std::size_t size_;  ///< values of a block
-  std::vector<std::vector<plot_block>> levels_;
-  std::vector<double> values_;
-};
 
 /// Writes the tuple of f(axis) for each axis: "(1,2)".
 template <class Of>
@@ -257,7 +105,7 @@ void write_header(std::ostream& out, const mesh_snapshot& mesh, const block_leve
   out << "0\n0\n";  // Cartesian coordinates, no boundary data
   for (std::size_t level = 0; level < levels.size(); ++level) {
     out << level << ' ' << levels[level].size() << ' ' << mesh.time << '\n' << mesh.step << '\n';
-    for (const plot_block& block : levels[level]) {
+    for (const mesh_block& block : levels[level]) {
       for (int axis = 0; axis < mesh.dimensions; ++axis) {
         const double edge = mesh.spacing(int(level), axis) * mesh.cells;
         const auto a = std::size_t(axis);
@@ -273,7 +121,7 @@ void write_header(std::ostream& out, const mesh_snapshot& mesh, const block_leve
 void write_data(std::ostream& out, const mesh_snapshot& mesh, const block_levels& blocks,
                 std::size_t level, int rank) {
   const std::size_t size = mesh.fields.size() * mesh.cells_of_a_block();
-  for (const plot_block& block : blocks.levels()[level]) {
+  for (const mesh_block& block : blocks.levels()[level]) {
     if (block.owner != rank) continue;
     out << fab_header(mesh, block.place);
     out.write(reinterpret_cast<const char*>(blocks.values(block)),
@@ -284,13 +132,13 @@ void write_data(std::ostream& out, const mesh_snapshot& mesh, const block_levels
 /// Returns the least and the largest value of each field, for each block of a level: of the own
 /// blocks, on rank 0 of all. Collective.
 std::vector<std::vector<double>> extremes_of(const mesh_snapshot& mesh, const block_levels& blocks,
-                                             std::size_t level, const plotfile_ranks& ranks) {
+                                             std::size_t level, const mesh_ranks& ranks) {
   const std::size_t cells = mesh.cells_of_a_block();
   const std::size_t count = 2 * mesh.fields.size();
   std::vector<std::vector<double>> out(std::size_t(ranks.size));
   std::vector<std::vector<double>> in(std::size_t(ranks.size));
   std::vector<std::vector<double>> all;
-  for (const plot_block& block : blocks.levels()[level]) {
+  for (const mesh_block& block : blocks.levels()[level]) {
     std::vector<double>& of_block = all.emplace_back();
     if (block.owner == ranks.rank) {
       for (std::size_t field = 0; field < mesh.fields.size(); ++field) {
@@ -319,15 +167,15 @@ std::vector<std::vector<double>> extremes_of(const mesh_snapshot& mesh, const bl
 
 /// Writes where the blocks of a level are, and their extreme values.
 void write_level_header(std::ostream& out, const mesh_snapshot& mesh,
-                        const std::vector<plot_block>& blocks,
+                        const std::vector<mesh_block>& blocks,
                         const std::vector<std::vector<double>>& extremes, int ranks) {
   const std::size_t size = mesh.fields.size() * mesh.cells_of_a_block() * sizeof(double);
   // Version 1 of the header, several files, and no ghost cells.
   out << "1\n1\n" << mesh.fields.size() << "\n0\n(" << blocks.size() << " 0\n";
-  for (const plot_block& block : blocks) out << box_of(mesh, block.place) << '\n';
+  for (const mesh_block& block : blocks) out << box_of(mesh, block.place) << '\n';
   out << ")\n" << blocks.size() << '\n';
   std::vector<std::size_t> written(std::size_t(ranks), 0);
-  for (const plot_block& block : blocks) {
+  for (const mesh_block& block : blocks) {
     std::size_t& offset = written[std::size_t(block.owner)];
     out << "FabOnDisk: " << data_name(block.owner) << ' ' << offset << '\n';
     offset += fab_header(mesh, block.place).size() + size;
@@ -387,7 +235,7 @@ class temporary_folder {
   fs::path path_;
 };
 
-void check_plot(const mesh_snapshot& mesh, const plotfile_ranks& ranks) {
+void check_plot(const mesh_snapshot& mesh, const mesh_ranks& ranks) {
   if (ranks.owners.empty()) check_mesh(mesh);
   for (std::size_t field = 0; field < mesh.fields.size(); ++field) {
     if (mesh.fields[field].find_first_of("\n\r") == std::string::npos) continue;
@@ -425,7 +273,7 @@ fs::path part_of_plotfile(const fs::path& folder, int process) {
 }
 
 void write_plotfile(const fs::path& folder, const fs::path& part, const mesh_snapshot& mesh,
-                    const plotfile_ranks& ranks) {
+                    const mesh_ranks& ranks) {
   check_plot(mesh, ranks);
   const block_levels blocks(mesh, ranks);
   const std::size_t levels = blocks.levels().size();
@@ -437,7 +285,7 @@ void write_plotfile(const fs::path& folder, const fs::path& part, const mesh_sna
   for (std::size_t level = 0; level < levels; ++level) {
     const auto& all = blocks.levels()[level];
     const fs::path path = level_path(part, level);
-    if (std::ranges::count(all, ranks.rank, &plot_block::owner) > 0) {
+    if (std::ranges::count(all, ranks.rank, &mesh_block::owner) > 0) {
       write_file(path / data_name(ranks.rank),
                  [&](std::ostream& out) { write_data(out, mesh, blocks, level, ranks.rank); });
     }

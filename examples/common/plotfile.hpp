@@ -4,11 +4,10 @@
 /// \file
 /// Writes meshes as AMReX plotfiles, for example for yt, VisIt and ParaView.
 
-#include <cstddef>
 #include <filesystem>
-#include <functional>
 #include <ramify/amr/snapshot.hpp>
-#include <vector>
+
+#include "block_levels.hpp"
 
 namespace common {
 
@@ -17,19 +16,6 @@ namespace common {
 /// \throws std::invalid_argument for a folder that is not replaced
 /// \throws bad_output naming the folder
 void check_plotfile(const std::filesystem::path& folder, bool replace);
-
-/// The ranks that write a plotfile together. The default is one process.
-struct plotfile_ranks {
-  int rank = 0;
-  std::vector<int> owners;  ///< the rank of each leaf; empty: rank 0 has all
-  int size = 1;
-  /// Sends out[r] to each rank r, and fills in[r], which has the right size, with what rank r
-  /// sends. Both are empty for the own rank. Collective.
-  std::function<void(const std::vector<std::vector<double>>& out,
-                     std::vector<std::vector<double>>& in)>
-      exchange;
-  std::function<void()> barrier;
-};
 
 /// Returns the name of the temporary folder of a write, for the process ID of rank 0.
 [[nodiscard]] std::filesystem::path part_of_plotfile(const std::filesystem::path& folder,
@@ -46,6 +32,6 @@ struct plotfile_ranks {
 /// \throws std::invalid_argument for an inconsistent mesh, refined blocks with an odd number of
 ///         cells along an edge, or a field whose name has a line end; bad_output naming the folder
 void write_plotfile(const std::filesystem::path& folder, const std::filesystem::path& part,
-                    const ramify::mesh_snapshot& mesh, const plotfile_ranks& ranks = {});
+                    const ramify::mesh_snapshot& mesh, const mesh_ranks& ranks = {});
 
 }  // namespace common

@@ -34,11 +34,11 @@ same() {
 
 # Meshes, pictures, the history and the checkpoint. Blocks move to other ranks.
 flow=(--problem sod --max-level 2 --history-every 3)
-same 'time|steps|regrids|leaves|cells:' 3 "${flow[@]}" --frames 2 --t-end 0.02 --output-dir f --checkpoint c \
+same 'time|steps|regrids|leaves|cells:' 3 "${flow[@]}" --frames 2 --t-end 0.012 --output-dir f --checkpoint c \
   --checkpoint-every 5
 ! grep -q '^moved blocks: 0$' out || fail "no block moved"
 # Another number of ranks continues the checkpoint.
-same 'time|steps' 4 --restart c --checkpoint c --t-end 0.03 --report report.json
+same 'time|steps' 4 --restart c --checkpoint c --t-end 0.015 --report report.json
 for text in '"ranks": 4,' '"bytes_sent": [1-9]' '"communication_ms": ' '"imbalance": ' '"moved_blocks": ' \
             '"halo_blocks": [1-9]' '"cost_imbalance": '; do
   [ "$(grep -c "^ *$text" report.json)" -eq 1 ] || fail "not one $text"
@@ -52,7 +52,8 @@ if [ -x /usr/bin/python3 ]; then
   /usr/bin/python3 "$reader" ../one/plt >../one.out || fail "the plotfile of one process"
   cmp ../one.out out || fail "another plotfile"
 fi
-same 'time|L1 error|drift' 3 --problem linear-wave --refine-above 0 --max-level 0 --frames 0 --output-dir wave
+# A rank without blocks.
+same 'time|L1 error|drift' 2 --problem linear-wave --blocks 1 --max-level 0 --frames 0 --output-dir wave
 
 # One message, with the status of one process. A run that cannot begin leaves no folder.
 refused() { # status, message, number of ranks, arguments...
@@ -65,8 +66,8 @@ refused 2 'rank 0: --flat-loop is graph; it must be automatic or host' 2 --resta
 refused 2 'rank 0: --precision is float; it must be double' 2 --precision float
 head -c 1000 c >short
 refused 3 'amr: rank 0: short is truncated' 2 --restart short
-ranks 2 1 --max-blocks 30 --t-end 0.01 --frames 0 --output-dir failed
-[ "$(grep -cF 'more than --max-blocks, which is 30' err)" -eq 1 ] || fail "the message of --max-blocks"
+ranks 2 1 --problem sod --max-blocks 5 --t-end 0.01 --frames 0 --output-dir failed
+[ "$(grep -cF 'more than --max-blocks, which is 5' err)" -eq 1 ] || fail "the message of --max-blocks"
 
 # Starts three ranks, and sends a signal to the second one when the run is under way. Sets `status`.
 signal_to_rank() { # signal
@@ -78,7 +79,7 @@ signal_to_rank() { # signal
     [ ! -e c3 ] || break
     sleep 0.05
   done
-  rank=$(pgrep -P $pid -f "^$program " | sed -n 2p)
+  rank=$(pgrep -f "^$program .* --output-dir stopped" | sed -n 2p)
   [ -n "$rank" ] || fail "no second rank"
   SECONDS=0
   kill -"$1" "$rank"
