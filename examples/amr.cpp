@@ -4,6 +4,7 @@
 //   amr                                                     # two streams with a shear instability
 //   amr --problem sedov --max-level 5 --output-dir blast
 //   amr --restart blast.ckpt --checkpoint blast.ckpt --t-end 2 --output-dir blast
+//   mpirun -n 4 amr --dim 3 --problem sedov --max-level 3
 //
 // Exit status: 0 success; 1 the simulation failed; 2 a bad option; 3 the checkpoint cannot be read
 // or is damaged; 4 this machine or build cannot run the backend or the route; 5 the output cannot
@@ -11,6 +12,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <iomanip>
 #include <iostream>
 #include <optional>
@@ -21,6 +23,7 @@
 #include "common/amr_checkpoint.hpp"
 #include "common/amr_command_line.hpp"
 #include "common/amr_folder.hpp"
+#include "common/amr_host.hpp"
 #include "common/cli.hpp"
 #include "common/mesh_image.hpp"
 #include "common/output_file.hpp"
@@ -31,6 +34,12 @@
 #include "common/text_file.hpp"
 #include "common/trace_option.hpp"
 #include "common/vtu_file.hpp"
+
+#if RAMIFY_HAS_MPI
+#include <ramify/cluster/session.hpp>
+
+#include "common/cluster_program.hpp"
+#endif
 
 namespace {
 
@@ -56,36 +65,43 @@ double next_frame_time(const common::amr_settings& s, double now) {
   return next > now ? std::min(next, s.flow.end_time) : s.flow.end_time;
 }
 
-/// Writes all files of a run except checkpoints.
+/// Writes all files of a run except checkpoints. On several ranks only the first one writes; the
+/// functions are collective.
 class recorder {
  public:
-  recorder(const common::amr_settings& settings, const common::amr_checkpoint* from)
-      : settings_(settings),
-        frames_(from == nullptr ? 0 : from->frames_written),
-        series_(from == nullptr
-                    ? common::pvd_series(common::series_path(settings))
-                    : common::pvd_series::resume(common::series_path(settings), from->state.time)),
-        history_(from == nullptr ? common::table_file(common::history_path(settings), columns())
-                                 : common::table_file::resume(common::history_path(settings),
-                                                              columns(), from->state.time)) {}
+  recorder(const common::amr_settings& settings, const common::amr_checkpoint* from, bool writes)
+      : settings_(settings), frames_(from == nullptr ? 0 : from->frames_written) {
+    if (!writes) return;
+    if (from == nullptr) {
+      series_.emplace(common::series_path(settings));
+      history_.emplace(common::history_path(settings), columns());
+    } else {
+      series_ = common::pvd_series::resume(common::series_path(settings), from->state.time);
+      history_ =
+          common::table_file::resume(common::history_path(settings), columns(), from->state.time);
+    }
+  }
 
   [[nodiscard]] std::uint32_t frames() const { return frames_; }
 
-  void add_row(const ramify::amr_simulation& flow) {
+  template <class Simulation>
+  void add_row(const Simulation& flow) {
     const ramify::amr_report report = flow.report();
     std::vector<double> row{report.time, double(report.steps), double(report.leaves),
                             double(report.leaves) * cells_of_a_block(settings_.flow)};
     for (const double total : flow.totals()) row.push_back(total);
-    history_.append(row);
+    if (history_) history_->append(row);
   }
 
-  void add_frame(const ramify::amr_simulation& flow) {
+  template <class Simulation>
+  void add_frame(const Simulation& flow) {
     const ramify::mesh_snapshot mesh = flow.snapshot(ramify::amr_fields::primitive);
     const std::string frame = common::frame_path(settings_, frames_).string();
+    ++frames_;
+    if (!series_) return;
     common::write_vtu(frame + ".vtu", mesh);
     common::write_png(frame + ".png", common::draw_mesh(mesh, settings_.field));
-    series_.add(mesh.time, frame + ".vtu");
-    ++frames_;
+    series_->add(mesh.time, frame + ".vtu");
   }
 
   [[nodiscard]] static double cells_of_a_block(const ramify::amr_options& flow) {
@@ -101,11 +117,12 @@ class recorder {
 
   common::amr_settings settings_;
   std::uint32_t frames_;
-  common::pvd_series series_;
-  common::table_file history_;
+  std::optional<common::pvd_series> series_;
+  std::optional<common::table_file> history_;
 };
 
-void print_table_row(const ramify::amr_simulation& flow, bool header) {
+template <class Simulation>
+void print_table_row(const Simulation& flow, bool header) {
   if (header) std::cout << "       time      step    leaves     blocks  finest level\n";
   const ramify::amr_report report = flow.report();
   std::cout << std::setw(11) << report.time << std::setw(10) << report.steps << std::setw(10)
@@ -113,12 +130,13 @@ void print_table_row(const ramify::amr_simulation& flow, bool header) {
             << report.finest_level << std::endl;
 }
 
-ramify::amr_simulation start(const common::amr_settings& settings,
-                             const common::amr_command_line& o,
-                             const common::amr_checkpoint* from) {
-  if (from == nullptr) return ramify::amr_simulation(settings.flow);
+template <class Host>
+auto start(const Host& host, const common::amr_settings& settings,
+           const common::amr_command_line& o, const common::amr_checkpoint* from) {
+  host.check(settings.flow);
+  if (from == nullptr) return host.start(settings.flow);
   try {
-    return {settings.flow, from->state};
+    return host.start(settings.flow, from->state);
   } catch (const std::invalid_argument& e) {  // the options are valid, so the state is not
     throw common::bad_input(o.restart + " cannot be continued: " + e.what());
   }
@@ -137,7 +155,9 @@ struct summary {
   double seconds = 0;              ///< time of its steps
   std::vector<std::uint64_t> leaves_of_level;
   std::vector<double> first_totals, last_totals;
-  std::vector<double> errors;  ///< empty where the exact solution is not known
+  std::vector<double> errors;       ///< empty where the exact solution is not known
+  nlohmann::ordered_json division;  ///< of the blocks among ranks; null: one process
+  std::optional<ramify::cluster_report> cluster;
 };
 
 /// Which totals change only by rounding: all of a closed domain, except momenta toward walls.
@@ -165,23 +185,30 @@ bool has_returned(const ramify::amr_options& flow, double time) {
   return std::abs(periods - std::round(periods)) < 1e-9 * periods;
 }
 
-summary simulate(const common::amr_command_line& o, const common::stop_request& stop) {
+/// Simulates, and writes the files of a run. `host` is one of amr_host.hpp. Collective.
+template <class Host>
+summary simulate(const common::amr_command_line& o, const common::stop_request& stop,
+                 const Host& host) {
   using clock = std::chrono::steady_clock;
   std::optional<common::amr_checkpoint> from;
-  if (!o.restart.empty()) from = common::read_amr_checkpoint(o.restart);
+  if (!o.restart.empty()) from = host.read(o.restart);
   const common::amr_checkpoint* const kept = from ? &*from : nullptr;
   common::amr_checkpoint now;
   now.settings = from ? settings_of(o, *from) : settings_of(o);
   ramify::launch_trace trace;
-  if (!o.trace.empty()) now.settings.flow.trace = &trace;
   std::vector<std::filesystem::path> replaced;
-  if (!from) replaced = common::old_frames(now.settings, o.files.force);
-  const common::run_folder folder(now.settings.output_dir);
-  common::check_own_names(now.settings, o.files);
-  common::check_output_file(common::history_path(now.settings));
-  ramify::amr_simulation flow = start(now.settings, o, kept);
+  std::optional<common::run_folder> folder;
+  if (host.is_first()) {
+    if (!o.trace.empty()) now.settings.flow.trace = &trace;
+    if (!from) replaced = common::old_frames(now.settings, o.files.force);
+    folder.emplace(now.settings.output_dir);
+    common::check_own_names(now.settings, o.files);
+    common::check_output_file(common::history_path(now.settings));
+    if (!o.plotfile.empty()) common::check_plotfile_folder(o.plotfile, now.settings, o.files);
+  }
+  auto flow = start(host, now.settings, o, kept);
   common::remove_files(replaced);
-  recorder files(now.settings, kept);
+  recorder files(now.settings, kept, host.is_first());
   now.first_totals = from ? from->first_totals : flow.totals();
 
   const double begin = flow.time();
@@ -206,11 +233,12 @@ summary simulate(const common::amr_command_line& o, const common::stop_request& 
   const auto save = [&] {
     now.state = flow.state();
     now.frames_written = files.frames();
-    common::write_amr_checkpoint(o.checkpoint, now);
+    if (host.is_first()) common::write_amr_checkpoint(o.checkpoint, now);
     saved = flow.steps();
   };
   std::uint64_t steps_at_most = 1;  // of a call, so that a stop request is soon seen
-  while (flow.time() < end && !stop.made()) {
+  int signal = host.largest(stop.signal());
+  while (flow.time() < end && signal == 0) {
     const double target = next_frame_time(now.settings, flow.time());
     std::uint64_t steps =
         std::min(steps_at_most, steps_until_multiple(flow.steps(), now.settings.history_every));
@@ -223,10 +251,11 @@ summary simulate(const common::amr_command_line& o, const common::stop_request& 
     } catch (const ramify::amr_error& e) {
       std::string what = e.what();
       if (saved) what += "; " + o.checkpoint + " is of step " + std::to_string(*saved);
-      common::write_trace(o.trace, trace);
+      if (host.is_first()) common::write_trace(o.trace, trace);
       throw std::runtime_error(what);
     }
-    const double seconds = std::chrono::duration<double>(clock::now() - before).count();
+    const double seconds =
+        host.of_first(std::chrono::duration<double>(clock::now() - before).count());
     all.seconds += seconds;
     steps_at_most = seconds < 0.25 ? 2 * steps : std::max<std::uint64_t>(steps / 2, 1);
     bar.show(std::uint64_t(ticks * (flow.time() - begin) / (end - begin)));
@@ -239,14 +268,23 @@ summary simulate(const common::amr_command_line& o, const common::stop_request& 
     if (!o.checkpoint.empty() && (flow.steps() % o.checkpoint_every == 0 || flow.time() >= end)) {
       save();
     }
+    signal = host.largest(stop.signal());
   }
-  if (stop.made() && !o.checkpoint.empty() && saved != flow.steps()) save();
+  if (signal != 0 && !o.checkpoint.empty() && saved != flow.steps()) save();
 
-  common::write_trace(o.trace, trace);
+  if (!o.plotfile.empty()) host.write_last(o.plotfile, flow);
+  if (host.is_first()) common::write_trace(o.trace, trace);
   if (o.report != "json") common::print_trace(std::cout, o.trace, trace);
   all.settings = now.settings;
   all.settings.flow.trace = nullptr;  // the trace ends with this function
-  all.report = flow.report();
+  const auto report = flow.report();
+  all.report = report;
+  if constexpr (requires { report.cluster; }) {
+    all.division = {{"moved_blocks", report.moved_blocks},
+                    {"halo_blocks", report.halo_blocks},
+                    {"cost_imbalance", report.cost_imbalance}};
+    all.cluster = report.cluster;
+  }
   all.cell_updates = all.report.cell_updates - first_updates;
   all.first_totals = now.first_totals;
   all.last_totals = flow.totals();
@@ -277,6 +315,10 @@ nlohmann::ordered_json to_json(const summary& all) {
   }
   json["seconds"] = all.seconds;
   json["cell_updates_per_second"] = all.seconds > 0 ? double(all.cell_updates) / all.seconds : 0;
+  if (all.cluster) {
+    json.update(all.division);
+    json.update(common::to_json(*all.cluster));
+  }
   return json;
 }
 
@@ -316,30 +358,79 @@ void print(std::ostream& out, const summary& all) {
       << "\ncell updates/s: " << (all.seconds > 0 ? double(all.cell_updates) / all.seconds : 0)
       << '\n';
   common::print_launch_costs(out, all.report);
+  if (!all.cluster) return;
+  out << "moved blocks: " << all.division["moved_blocks"]
+      << "\nhalo blocks: " << all.division["halo_blocks"]
+      << "\nimbalance of costs: " << all.division["cost_imbalance"] << '\n'
+      << *all.cluster;
 }
 
-void run(const common::amr_command_line& o) {
+/// Runs the program. If a signal has stopped it, returns the exception that ends it. Collective.
+template <class Host>
+std::optional<common::stopped> run(const common::amr_command_line& o, const Host& host) {
   std::optional<common::run_folder> folder;  // made first, because it may contain the checkpoint
-  if (o.output_dir && !o.output_dir->empty()) folder.emplace(*o.output_dir);
-  o.files.check();
-  const common::stop_request stop;
-  const summary all = simulate(o, stop);
-  common::write_report(
-      o.report, std::cout, [&] { return to_json(all); },
-      [&](std::ostream& out) { print(out, all); });
-  if (stop.made()) {
-    stop.finish("step " + std::to_string(all.report.steps) + ", time " +
-                nlohmann::json(all.report.time).dump() +
-                (o.checkpoint.empty() ? ": no checkpoint was requested"
-                                      : ": " + o.checkpoint + " has the checkpoint"));
+  if (host.is_first()) {
+    if (o.output_dir && !o.output_dir->empty()) folder.emplace(*o.output_dir);
+    o.files.check();
   }
+  const common::stop_request stop;
+  const summary all = simulate(o, stop, host);
+  if (host.is_first()) {
+    common::write_report(
+        o.report, std::cout, [&] { return to_json(all); },
+        [&](std::ostream& out) { print(out, all); });
+  }
+  const int signal = host.largest(stop.signal());
+  if (signal == 0) return std::nullopt;
+  return common::stopped_by(
+      signal, "step " + std::to_string(all.report.steps) + ", time " +
+                  nlohmann::json(all.report.time).dump() +
+                  (o.checkpoint.empty() ? ": no checkpoint was requested"
+                                        : ": " + o.checkpoint + " has the checkpoint"));
 }
+
+int run_program(int argc, char** argv, common::amr_command_line& o,
+                const std::function<void()>& body, bool is_rank = false) {
+  return common::run_program(
+      "amr", "Flow on an adaptive mesh.", argc, argv,
+      [&](CLI::App& app) { common::declare(app, o); }, body, is_rank);
+}
+
+#if RAMIFY_HAS_MPI
+
+// ---- under mpirun: each rank has a part of the blocks ----
+
+int main_of_rank(int argc, char** argv) {
+  common::amr_command_line o;
+  std::optional<common::stopped> end;
+  return common::main_of_rank(
+      [&](const auto& run_on_ranks) {
+        return run_program(
+            argc, argv, o,
+            [&] {
+              run_on_ranks();
+              // The others end after rank 0 has printed the message.
+              if (end) throw *end;
+            },
+            true);
+      },
+      o.where.backend,
+      [&](ramify::communicator& comm) {
+        const auto stopped = run(o, common::amr_on_ranks{comm});
+        if (comm.rank() == 0) end = stopped;
+      });
+}
+
+#endif
 
 }  // namespace
 
 int main(int argc, char** argv) {
+#if RAMIFY_HAS_MPI
+  if (ramify::mpi_session::is_launched()) return main_of_rank(argc, argv);
+#endif
   common::amr_command_line o;
-  return common::run_program(
-      "amr", "Flow on an adaptive mesh.", argc, argv,
-      [&](CLI::App& app) { common::declare(app, o); }, [&] { run(o); });
+  return run_program(argc, argv, o, [&] {
+    if (const auto end = run(o, common::amr_in_one_process{})) throw *end;
+  });
 }

@@ -4,14 +4,17 @@
 //   search knapsack --items 50 --seed 3 --verify
 //   search flow-shop --taillard 1 --verify
 //   search queens --n 12 --verify
+//   mpirun -n 4 search queens --n 16 --verify
 //
 // Option --help prints the exit statuses.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <ramify/branch_and_bound.hpp>
 #include <stdexcept>
 #include <string>
@@ -26,6 +29,13 @@
 #include "common/report_json.hpp"
 #include "common/text_file.hpp"
 #include "common/trace_option.hpp"
+
+#if RAMIFY_HAS_MPI
+#include <ramify/cluster/session.hpp>
+#include <ramify/distributed_branch_and_bound.hpp>
+
+#include "common/cluster_program.hpp"
+#endif
 
 namespace {
 
@@ -256,6 +266,8 @@ struct outcome {
   nlohmann::ordered_json numbers;     ///< of the problem and its solution
   std::vector<std::size_t> solution;  ///< the lines of --output
   ramify::traverse_report report;
+  nlohmann::ordered_json shared;  ///< how ranks shared the nodes; null: one process
+  std::optional<ramify::cluster_report> cluster;
   double seconds = 0;
   std::uint64_t nodes = 0;
 };
@@ -276,6 +288,11 @@ auto timed(outcome& all, Search search) {
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   all.seconds = taken.count();
   all.report = found.report;
+  if constexpr (requires { found.report.moved_nodes; }) {
+    all.shared = {{"comparisons", found.report.comparisons},
+                  {"exchanges", found.report.exchanges},
+                  {"moved_nodes", found.report.moved_nodes}};
+  }
   return found;
 }
 
@@ -287,11 +304,30 @@ void add_counts(outcome& all, const ramify::branch_and_bound_report& r) {
   all.numbers["incumbent_updates"] = r.incumbent_updates;
 }
 
-outcome solve_knapsack(const options& o) {
-  const auto instance = knapsack_of(o);
+// The searches of one process.
+struct one_process {
+  const options& o;
+
+  // Returns read().
+  template <class Read>
+  auto instance(Read read) const {
+    return read();
+  }
+  [[nodiscard]] auto knapsack(const ramify::knapsack_instance& instance) const {
+    return ramify::knapsack(instance, o.search);
+  }
+  [[nodiscard]] auto flow_shop(const ramify::flow_shop_instance& shop) const {
+    return ramify::flow_shop(shop, o.search);
+  }
+  [[nodiscard]] auto count_queens(unsigned n) const { return ramify::count_queens(n, o.search); }
+};
+
+template <class Searches>
+outcome solve_knapsack(const options& o, const Searches& searches) {
+  const auto instance = searches.instance([&] { return knapsack_of(o); });
   const std::int64_t expected = o.verify ? profit_by_dynamic_programming(instance) : 0;
   outcome all;
-  const auto found = timed(all, [&] { return ramify::knapsack(instance, o.search); });
+  const auto found = timed(all, [&] { return searches.knapsack(instance); });
   if (o.verify) compare("profit", found.profit, expected);
   all.numbers = {{"items", instance.items.size()},
                  {"weight_limit", instance.capacity},
@@ -303,10 +339,11 @@ outcome solve_knapsack(const options& o) {
   return all;
 }
 
-outcome solve_flow_shop(const options& o) {
-  const auto shop = flow_shop_of(o);
+template <class Searches>
+outcome solve_flow_shop(const options& o, const Searches& searches) {
+  const auto shop = searches.instance([&] { return flow_shop_of(o); });
   outcome all;
-  const auto found = timed(all, [&] { return ramify::flow_shop(shop, o.search); });
+  const auto found = timed(all, [&] { return searches.flow_shop(shop); });
   if (o.verify) {
     compare("makespan", found.makespan, ramify::taillard_benchmarks()[o.taillard - 1].optimum);
   }
@@ -320,10 +357,10 @@ outcome solve_flow_shop(const options& o) {
   return all;
 }
 
-outcome count_queens(const options& o) {
+template <class Searches>
+outcome count_queens(const options& o, const Searches& searches) {
   outcome all;
-  const auto found =
-      timed(all, [&] { return ramify::count_queens(static_cast<unsigned>(o.n), o.search); });
+  const auto found = timed(all, [&] { return searches.count_queens(static_cast<unsigned>(o.n)); });
   if (o.verify) {
     compare("number of solutions", found.counts.solutions, ramify::published_queens()[o.n]);
   }
@@ -332,11 +369,12 @@ outcome count_queens(const options& o) {
   return all;
 }
 
-outcome solve(const options& o) {
+template <class Searches>
+outcome solve(const options& o, const Searches& searches) {
   switch (o.chosen) {
-    case problem::knapsack: return solve_knapsack(o);
-    case problem::flow_shop: return solve_flow_shop(o);
-    default: return count_queens(o);
+    case problem::knapsack: return solve_knapsack(o, searches);
+    case problem::flow_shop: return solve_flow_shop(o, searches);
+    default: return count_queens(o, searches);
   }
 }
 
@@ -350,13 +388,17 @@ nlohmann::ordered_json to_json(const outcome& all, const options& o) {
   json["peak_frontier_nodes"] = all.report.peak_frontier_nodes;
   json["seconds"] = all.seconds;
   json["nodes_per_second"] = static_cast<double>(all.nodes) / all.seconds;
+  if (all.cluster) {
+    json.update(all.shared);
+    json.update(common::to_json(*all.cluster));
+  }
   if (o.verify) json["verified"] = true;
   return json;
 }
 
-void print(std::ostream& out, const outcome& all, const options& o) {
-  out << "problem: " << to_string(o.chosen) << '\n';
-  for (const auto& [name, value] : all.numbers.items()) {
+// Prints one line for each number or list of numbers.
+void print_numbers(std::ostream& out, const nlohmann::ordered_json& numbers) {
+  for (const auto& [name, value] : numbers.items()) {
     std::string text = name;
     std::ranges::replace(text, '_', ' ');
     out << text << ':';
@@ -366,20 +408,22 @@ void print(std::ostream& out, const outcome& all, const options& o) {
     }
     out << '\n';
   }
-  out << "nodes: " << all.nodes << '\n'
-      << all.report << "seconds: " << all.seconds
+}
+
+void print(std::ostream& out, const outcome& all, const options& o) {
+  out << "problem: " << to_string(o.chosen) << '\n';
+  print_numbers(out, all.numbers);
+  out << "nodes: " << all.nodes << '\n' << all.report;
+  if (all.cluster) print_numbers(out, all.shared);
+  out << "seconds: " << all.seconds
       << "\nnodes per second: " << static_cast<double>(all.nodes) / all.seconds << '\n';
   common::print_launch_costs(out, all.report);
+  if (all.cluster) out << *all.cluster;
   if (o.verify) out << "verified: as expected\n";
 }
 
-void run(options& o) {
-  check(o);
-  common::progress_bar progress("searching", o.quiet);
-  ramify::launch_trace trace;
-  if (!o.trace.empty()) o.search.trace = &trace;
-  const outcome all = solve(o);
-  progress.clear();
+// Writes the files and the report.
+void write(const outcome& all, const options& o, const ramify::launch_trace& trace) {
   if (!o.output.empty()) {
     common::write_file(o.output, [&](std::ostream& out) {
       for (const std::size_t number : all.solution) out << number << '\n';
@@ -394,12 +438,90 @@ void run(options& o) {
       });
 }
 
-}  // namespace
+void run(options& o) {
+  check(o);
+  common::progress_bar progress("searching", o.quiet);
+  ramify::launch_trace trace;
+  if (!o.trace.empty()) o.search.trace = &trace;
+  const outcome all = solve(o, one_process{o});
+  progress.clear();
+  write(all, o, trace);
+}
 
-int main(int argc, char** argv) {
-  options o;
+int run_program(int argc, char** argv, options& o, const std::function<void()>& body,
+                bool is_rank = false) {
   return common::run_program(
       "search",
       "Searches a tree by branch and bound or backtracking, with grids that launch grids.", argc,
-      argv, [&](CLI::App& app) { declare(app, o); }, [&] { run(o); });
+      argv, [&](CLI::App& app) { declare(app, o); }, body, is_rank);
+}
+
+#if RAMIFY_HAS_MPI
+
+// ---- under mpirun: the ranks share the nodes ----
+
+// The searches of all ranks. Rank 0 reads the instance.
+struct all_ranks {
+  ramify::communicator& comm;
+  const options& o;
+
+  template <class Read>
+  auto instance(Read read) const {
+    std::invoke_result_t<Read> all;
+    if (comm.rank() == 0) all = read();
+    share(all);
+    return all;
+  }
+  [[nodiscard]] auto knapsack(const ramify::knapsack_instance& instance) const {
+    return ramify::distributed_knapsack(comm, instance, {o.search});
+  }
+  [[nodiscard]] auto flow_shop(const ramify::flow_shop_instance& shop) const {
+    return ramify::distributed_flow_shop(comm, shop, {o.search});
+  }
+  [[nodiscard]] auto count_queens(unsigned n) const {
+    return ramify::distributed_count_queens(comm, n, {o.search});
+  }
+
+ private:
+  void share(ramify::knapsack_instance& instance) const {
+    common::share_first(comm, instance.items);
+    instance.capacity = comm.broadcast(instance.capacity, 0);
+  }
+  void share(ramify::flow_shop_instance& shop) const {
+    shop.jobs = comm.broadcast(shop.jobs, 0);
+    shop.machines = comm.broadcast(shop.machines, 0);
+    common::share_first(comm, shop.times);
+  }
+};
+
+void run_on_ranks(ramify::communicator& comm, options& o) {
+  const bool is_first = comm.rank() == 0;
+  if (is_first) check(o);
+  common::progress_bar progress("searching", o.quiet || !is_first);
+  ramify::launch_trace trace;
+  if (!o.trace.empty() && is_first) o.search.trace = &trace;
+  if (!is_first) o.verify = false;  // all ranks have the same result
+  outcome all = solve(o, all_ranks{comm, o});
+  all.cluster = comm.report();
+  progress.clear();
+  if (is_first) write(all, o, trace);
+}
+
+int main_of_rank(int argc, char** argv) {
+  options o;
+  return common::main_of_rank(
+      [&](const auto& body) { return run_program(argc, argv, o, body, true); }, o.search.backend,
+      [&](ramify::communicator& comm) { run_on_ranks(comm, o); });
+}
+
+#endif
+
+}  // namespace
+
+int main(int argc, char** argv) {
+#if RAMIFY_HAS_MPI
+  if (ramify::mpi_session::is_launched()) return main_of_rank(argc, argv);
+#endif
+  options o;
+  return run_program(argc, argv, o, [&] { run(o); });
 }

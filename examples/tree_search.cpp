@@ -202,20 +202,10 @@ void run_on_ranks(ramify::communicator& comm, options o) {
 }
 
 int main_of_rank(int argc, char** argv) {
-  ramify::mpi_session session;
-  common::rank_output output(session.rank());
   options o;
-  const int status = run_program(
-      argc, argv, o,
-      [&] {
-        ramify::cluster_options cluster;
-        cluster.backend = o.search.backend;
-        ramify::communicator comm(cluster);
-        common::run_on_ranks(comm, output, [&] { run_on_ranks(comm, o); });
-      },
-      true);
-  if (status != 0) session.fail(status);
-  return status;
+  return common::main_of_rank(
+      [&](const auto& body) { return run_program(argc, argv, o, body, true); }, o.search.backend,
+      [&](ramify::communicator& comm) { run_on_ranks(comm, o); });
 }
 
 #endif

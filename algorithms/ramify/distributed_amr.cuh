@@ -44,24 +44,12 @@
 #include <ramify/amr.cuh>
 #include <ramify/amr/begin_run.cuh>
 #include <ramify/amr/broadcast_state.cuh>
+#include <ramify/amr/distributed_config.hpp>
 #include <ramify/amr/distributed_mesh.cuh>
 #include <ramify/cluster/communicator.hpp>
 #include <ramify/cluster/kernel_backend.cuh>
 #include <stdexcept>
 #include <vector>
-
-namespace ramify::inline RAMIFY_BUILD {
-
-/// The report of a distributed run. All ranks have the same one, except the numbers of amr_report
-/// that count grids and bytes of memory: these are of the own rank.
-struct distributed_amr_report : amr_report {
-  cluster_report cluster;          ///< of the communicator since its construction
-  std::uint64_t moved_blocks = 0;  ///< blocks that regrids have moved to other ranks
-  std::size_t halo_blocks = 0;     ///< blocks whose values two ranks have, summed over all ranks
-  double cost_imbalance = 1;       ///< largest cost of a rank's blocks over the mean
-};
-
-}  // namespace ramify::inline RAMIFY_BUILD
 
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
@@ -73,7 +61,7 @@ struct distributed_run_parts : basic_run_parts<distributed_mesh<Physics, n, Crit
   using program = distributed_program<typename distributed_run_parts::mesh_type, Fill>;
 };
 
-/// A distributed mesh whose values are gathered on rank 0.
+/// A distributed mesh whose values are gathered on rank 0, or on their ranks.
 template <class Mesh>
 struct gathered_mesh {
   static constexpr int dim = Mesh::dim;
@@ -83,11 +71,13 @@ struct gathered_mesh {
   using physics_type = typename Mesh::physics_type;
 
   const Mesh& mesh;
+  bool on_first_rank;
 
   [[nodiscard]] const amr_mesh_config& config() const { return mesh.config(); }
   [[nodiscard]] run_state read_state() const { return mesh.read_state(); }
   [[nodiscard]] auto gather(unsigned first, std::size_t leaves, std::vector<real>* packed) const {
-    return mesh.gather_to_first_rank(first, leaves, packed);
+    return on_first_rank ? mesh.gather_to_first_rank(first, leaves, packed)
+                         : mesh.gather_own(first, leaves, packed);
   }
 };
 
@@ -195,6 +185,13 @@ class distributed_amr_run {
     return snapshot_of(gathered(), parts_->report);
   }
 
+  /// Returns the leaves with the conserved values of the own ones. Not collective.
+  /// \throws cuda_error
+  [[nodiscard]] mesh_part_snapshot own_snapshot() const {
+    const phase_range range("amr: snapshot");
+    return {snapshot_of(gathered(false), parts_->report), parts_->mesh.plan().leaf_owners};
+  }
+
  private:
   using parts = detail::amr::distributed_run_parts<Physics, n, Criterion>;
 
@@ -207,13 +204,7 @@ class distributed_amr_run {
   /// Returns the configuration with the only route that there is.
   static amr_config validated(amr_config config, const communicator& ranks, cudaStream_t stream) {
     validate(config, dim);
-    const auto refuse = [](const std::string& option, const std::string& allowed) {
-      throw std::invalid_argument("distributed_amr_run: amr_config." + option +
-                                  "; it must be automatic or " + allowed +
-                                  ", because the host communicates between grids");
-    };
-    if (config.route == route::device) refuse("route is device", "flat");
-    if (config.flat_loop == flat_loop::graph) refuse("flat_loop is graph", "host");
+    validate_for_ranks(config);
     detail::cluster::check_kernel_backend(ranks, "distributed_amr_run");
     if (config.backend != backend::automatic && config.backend != ranks.backend()) {
       throw unavailable("distributed_amr_run: this code was compiled for the backend " +
@@ -233,8 +224,8 @@ class distributed_amr_run {
     parts_->report.flat_loop_reason = parts_->report.route_reason;
   }
 
-  [[nodiscard]] auto gathered() const {
-    return detail::amr::gathered_mesh<typename parts::mesh_type>{parts_->mesh};
+  [[nodiscard]] auto gathered(bool on_first_rank = true) const {
+    return detail::amr::gathered_mesh<typename parts::mesh_type>{parts_->mesh, on_first_rank};
   }
 
   communicator* ranks_;

@@ -129,9 +129,17 @@ void declare(CLI::App& app, amr_command_line& o) {
       ->needs(checkpoint)
       ->group(output);
   o.files.add_input(app, "--restart", o.restart, "Checkpoint to continue")->check(file);
+  app.add_option("--plotfile", o.plotfile,
+                 "Folder for the last state as an AMReX plotfile (yt, VisIt, ParaView)")
+      ->type_name("DIR")
+      ->check([](const std::string& name) -> std::string {
+        return name.empty() ? "--plotfile is empty; it must name a folder" : "";
+      })
+      ->group(output);
   o.files.add_report(app, o.report);
   add_trace_option(app, o.files, o.trace);
-  app.get_option("--force")->description("Replace read-only files, and frames of another run");
+  app.get_option("--force")->description(
+      "Replace read-only files, frames of another run, and a plotfile");
   app.add_flag("--quiet", o.quiet, "No table and no progress bar")->group(output);
 }
 

@@ -34,7 +34,7 @@ struct amr_command_line {
   bool subcycle = false, no_reflux = false, quiet = false;
   ramify::run_options where;
   ramify::flat_loop flat_loop = ramify::flat_loop::automatic;
-  std::string checkpoint, restart, report = "text", trace;
+  std::string checkpoint, restart, plotfile, report = "text", trace;
   file_options files;
   std::uint64_t checkpoint_every = 100;
 };

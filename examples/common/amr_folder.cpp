@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "output_file.hpp"
+#include "plotfile.hpp"
 
 namespace common {
 namespace fs = std::filesystem;
@@ -62,6 +63,23 @@ void check_own_names(const amr_settings& s, const file_options& files) {
                                   ", a file that the program writes itself in --output-dir");
     }
   }
+}
+
+void check_plotfile_folder(const std::string& plotfile, const amr_settings& s,
+                           const file_options& files) {
+  fs::path folder = fs::weakly_canonical(fs::absolute(plotfile));
+  if (!folder.has_filename()) folder = folder.parent_path();  // the name ends with a slash
+  const auto check_outside = [&](const std::string& option, const fs::path& path) {
+    const fs::path other = fs::weakly_canonical(fs::absolute(path)) / "";
+    const auto [of_folder, of_other] =
+        std::mismatch(folder.begin(), folder.end(), other.begin(), other.end());
+    if (of_folder != folder.end()) return;
+    throw std::invalid_argument(option + " is " + path.string() +
+                                ", which is in the folder of --plotfile");
+  };
+  check_outside("--output-dir", s.output_dir);
+  for (const auto& [option, file] : files.given()) check_outside(option, file);
+  check_plotfile(plotfile, files.force);
 }
 
 std::vector<fs::path> old_frames(const amr_settings& s, bool force) {

@@ -10,6 +10,7 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <ramify/cluster/session.hpp>
 #include <ramify/runtime/error.hpp>
 #include <stdexcept>
 #include <string>
@@ -88,6 +89,19 @@ void run_on_ranks(ramify::communicator& comm, rank_output& output,
     if (comm.rank() != e.rank()) throw;
     throw_own(e);
   }
+}
+
+int main_of_rank(const std::function<int(const std::function<void()>&)>& run_program,
+                 const ramify::backend& backend,
+                 const std::function<void(ramify::communicator&)>& work) {
+  ramify::mpi_session session;
+  rank_output output(session.rank());
+  const int status = run_program([&] {
+    ramify::communicator comm(ramify::cluster_options{.backend = backend});
+    run_on_ranks(comm, output, [&] { work(comm); });
+  });
+  if (status != 0) session.fail(status);
+  return status;
 }
 
 void use_in_turns(ramify::communicator& comm, const numbers& mine, bool pairs,

@@ -5,9 +5,12 @@
 /// Programs that mpirun starts as several processes: one of them prints, and reads and writes files
 /// that cannot be divided.
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <ramify/cluster/communicator.hpp>
+#include <vector>
 
 #include "number_file.hpp"
 
@@ -33,6 +36,30 @@ class rank_output {
 /// "rank 3: " before its message, and only that rank can print. The others throw cluster_error.
 void run_on_ranks(ramify::communicator& comm, rank_output& output,
                   const std::function<void()>& body);
+
+/// Runs a program as one rank of several, and returns its exit status.
+///
+/// `run_program(body)` reads the command line, calls body(), and returns the status. body() calls
+/// `work` with a communicator of all processes on `backend`, which is read after the command line.
+int main_of_rank(const std::function<int(const std::function<void()>&)>& run_program,
+                 const ramify::backend& backend,
+                 const std::function<void(ramify::communicator&)>& work);
+
+/// Gives all ranks the elements of rank 0. Collective.
+template <class T>
+void share_first(ramify::communicator& comm, std::vector<T>& elements) {
+  elements.resize(comm.broadcast(std::uint64_t{elements.size()}, 0));
+  if (comm.rank() != 0) {
+    const std::array<ramify::incoming_message<T>, 1> in{{{0, elements.data(), elements.size()}}};
+    comm.begin_host_exchange<T>({}, in).end();
+    return;
+  }
+  std::vector<ramify::outgoing_message<T>> out;
+  for (int rank = 1; rank < comm.size(); ++rank) {
+    out.push_back({rank, elements.data(), elements.size()});
+  }
+  comm.begin_host_exchange<T>(out, {}).end();
+}
 
 /// Calls use(part) on rank 0 for the numbers of each rank, in their order. Collective.
 void use_in_turns(ramify::communicator& comm, const numbers& mine, bool pairs,

@@ -62,15 +62,16 @@ stop_request::stop_request() {
 
 stop_request::~stop_request() { is_deferred = false; }
 
-bool stop_request::made() const { return requested != 0; }
+int stop_request::signal() const { return requested; }
 
-void stop_request::finish(const std::string& what) const {
-  const int number = requested;
+void stop_request::finish(const std::string& what) const { throw stopped_by(signal(), what); }
+
+stopped stopped_by(int signal, const std::string& what) {
   std::string name;
-  for (const stop_signal& signal : stop_signals) {
-    if (signal.number == number) name = signal.name;
+  for (const stop_signal& one : stop_signals) {
+    if (one.number == signal) name = one.name;
   }
-  throw stopped(number, "stopped by " + name + ": " + what);
+  return {signal, "stopped by " + name + ": " + what};
 }
 
 }  // namespace common

@@ -44,12 +44,18 @@ class [[nodiscard]] stop_request {
   stop_request(const stop_request&) = delete;
   stop_request& operator=(const stop_request&) = delete;
 
+  /// Returns the signal that has arrived, or 0.
+  [[nodiscard]] int signal() const;
   /// Returns whether a signal has arrived.
-  [[nodiscard]] bool made() const;
+  [[nodiscard]] bool made() const { return signal() != 0; }
 
-  /// Ends the run after a signal: throws the message "stopped by SIGINT: <what>". `what` states
-  /// what the run has reached and which files contain it. Requires made(). \throws stopped
+  /// Ends the run after a signal: throws stopped_by(signal(), what). Requires made().
+  /// \throws stopped
   [[noreturn]] void finish(const std::string& what) const;
 };
+
+/// Returns the exception with the message "stopped by SIGINT: <what>". `what` states what the run
+/// has reached and which files contain it.
+[[nodiscard]] stopped stopped_by(int signal, const std::string& what);
 
 }  // namespace common

@@ -178,6 +178,13 @@ class distributed_mesh final : public device_mesh<Physics, n, Criterion, mesh_pa
     return base::gather(first_leaf, leaves, nullptr);
   }
 
+  /// Returns the leaves, and the values of the own ones. Not collective.
+  [[nodiscard]] std::vector<leaf_record<dim>> gather_own(unsigned first_leaf, std::size_t leaves,
+                                                         std::vector<real>* packed) const {
+    *packed = leaves_of_ranks_.own_values(this->view(), plan_);
+    return base::gather(first_leaf, leaves, nullptr);
+  }
+
   /// Returns the sums over the cells of the first `leaves` leaves, [leaf][variable], on all ranks.
   /// Collective.
   [[nodiscard]] std::vector<double> sum_leaves(std::size_t leaves) const {

@@ -67,6 +67,22 @@ class leaf_exchange {
     return packed;
   }
 
+  /// Returns the values of the leaves of this rank, in Morton order. Not collective.
+  /// \throws cuda_error
+  [[nodiscard]] std::vector<real> own_values(const View& view, const part_plan& plan) const {
+    std::vector<real> values(plan.leaves.size() * size);
+    for (std::size_t first = 0; first < plan.leaves.size(); first += piece) {
+      std::vector<block_region> own;
+      for (std::size_t i = first; i < std::min(first + piece, plan.leaves.size()); ++i) {
+        own.push_back({plan.leaves[i], 0});
+      }
+      const device_buffer<real> packed(own.size() * size, stream_);
+      copy_blocks(pack_regions<View, blocks>, view, own, packed.data());
+      read(packed, values.data() + first * size);
+    }
+    return values;
+  }
+
  private:
   static constexpr std::size_t piece = 4096;
   static constexpr std::size_t size =
@@ -131,11 +147,15 @@ class leaf_exchange {
     ranks_->begin_exchange<real>(out, in, stream_).end();
     std::vector<real> by_rank(received.size());
     if (!is_first()) return by_rank;
-    check(cudaMemcpyAsync(by_rank.data(), received.data(), by_rank.size() * sizeof(real),
-                          cudaMemcpyDeviceToHost, stream_),
+    read(received, by_rank.data());
+    return in_order_of_leaves(by_rank, size, plan.leaf_owners, first, last, ranks_->size());
+  }
+
+  void read(const device_buffer<real>& from, real* to) const {
+    check(cudaMemcpyAsync(to, from.data(), from.size() * sizeof(real), cudaMemcpyDeviceToHost,
+                          stream_),
           "reading the values of leaves");
     check(cudaStreamSynchronize(stream_), "reading the values of leaves");
-    return in_order_of_leaves(by_rank, size, plan.leaf_owners, first, last, ranks_->size());
   }
 
   /// Launches a kernel that packs or unpacks blocks, and waits for it.

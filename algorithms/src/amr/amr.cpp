@@ -8,12 +8,14 @@
 
 #include "amr/on_backend.hpp"
 #include "amr/problem_of.cuh"
+#include "amr/problem_values.hpp"
 #include "facade/backend_choice.hpp"
 
 namespace ramify {
 namespace {
 
 using detail::amr::require;
+using detail::facade::with_dimensions;
 
 /// The options that recommended_options() sets for each problem.
 struct customary_options {
@@ -35,12 +37,6 @@ constexpr customary_options customary[] = {
     {boundary::periodic, 0, 1.4, 0.8, 0.02, 0.5},
     {boundary::reflecting, 0, 1.4, 0.8, 0.05, 0.5},
 };
-
-/// Calls `use` with the number of dimensions as its template argument.
-template <class Use>
-auto with_dimensions(const amr_options& options, Use use) {
-  return options.dimensions == 2 ? use.template operator()<2>() : use.template operator()<3>();
-}
 
 void check_dimensions(int dimensions) {
   require(dimensions == 2 || dimensions == 3, "amr_options.dimensions", dimensions, "2 or 3");
@@ -79,21 +75,24 @@ void for_each_cell(const mesh_snapshot& mesh, Use use) {
   }
 }
 
-/// Replaces conserved values by primitive ones.
+/// Replaces conserved values by primitive ones, in all leaves that have values.
 template <int dim>
 void make_primitive(const amr_options& options, mesh_snapshot& mesh) {
-  detail::amr::with_problem<double, dim>(
-      options, [&]<class Physics>(const Physics& physics, const auto&) {
-        for_each_cell(mesh, [&](std::size_t leaf, std::size_t cell) {
-          const auto value = [&](int v) -> double& {
-            return mesh.values[std::size_t(mesh.field(leaf, v) - mesh.values.data()) + cell];
-          };
-          typename Physics::values u;
-          for (int v = 0; v < Physics::variables; ++v) u[v] = value(v);
-          u = physics.to_primitive(u);
-          for (int v = 0; v < Physics::variables; ++v) value(v) = u[v];
-        });
-      });
+  detail::amr::with_problem<double, dim>(options, [&]<class Physics>(const Physics& physics,
+                                                                     const auto&) {
+    const std::size_t cells = mesh.cells_of_a_block();
+    const std::size_t blocks = mesh.values.size() / (cells * mesh.fields.size());
+    for (std::size_t block = 0; block < blocks; ++block) {
+      double* const first = mesh.values.data() + block * cells * mesh.fields.size();
+      for (std::size_t cell = 0; cell < cells; ++cell) {
+        const auto value = [&](int v) -> double& { return first[std::size_t(v) * cells + cell]; };
+        typename Physics::values u;
+        for (int v = 0; v < Physics::variables; ++v) u[v] = value(v);
+        u = physics.to_primitive(u);
+        for (int v = 0; v < Physics::variables; ++v) value(v) = u[v];
+      }
+    }
+  });
 }
 
 /// Implements amr_simulation::change_since_start().
@@ -150,6 +149,17 @@ std::string make_run(const amr_options& options, const amr_state* state,
 }
 
 }  // namespace
+
+void detail::facade::convert_to(amr_fields kind, const amr_options& options, mesh_snapshot& mesh) {
+  if (kind == amr_fields::conserved) return;
+  with_dimensions(options, [&]<int dim>() { make_primitive<dim>(options, mesh); });
+  mesh.fields = field_names(options, kind);
+}
+
+std::vector<double> detail::facade::change_since_start(const mesh_snapshot& mesh,
+                                                       const amr_options& options) {
+  return with_dimensions(options, [&]<int dim>() { return change_of<dim>(options, mesh); });
+}
 
 amr_options recommended_options(amr_problem problem, int dimensions, amr_criterion criterion) {
   check_enumerator(problem, "amr_options.problem");
@@ -230,22 +240,18 @@ void amr_simulation::advance(std::uint64_t steps, double stop_time) {
 void amr_simulation::advance_to(double stop_time) {
   advance(std::numeric_limits<std::uint64_t>::max(), stop_time);
 }
-double amr_simulation::time() const { return run_->report().time; }
-std::uint64_t amr_simulation::steps() const { return run_->report().steps; }
+double amr_simulation::time() const { return run_->time(); }
+std::uint64_t amr_simulation::steps() const { return run_->steps(); }
 std::vector<double> amr_simulation::totals() const { return run_->totals(); }
 
 mesh_snapshot amr_simulation::snapshot(amr_fields kind) const {
   mesh_snapshot mesh = run_->snapshot();
-  if (kind == amr_fields::primitive) {
-    with_dimensions(options_, [&]<int dim>() { make_primitive<dim>(options_, mesh); });
-    mesh.fields = field_names(options_, kind);
-  }
+  detail::facade::convert_to(kind, options_, mesh);
   return mesh;
 }
 
 std::vector<double> amr_simulation::change_since_start() const {
-  const mesh_snapshot mesh = run_->snapshot();
-  return with_dimensions(options_, [&]<int dim>() { return change_of<dim>(options_, mesh); });
+  return detail::facade::change_since_start(run_->snapshot(), options_);
 }
 
 amr_state amr_simulation::state() const { return run_->state(); }

@@ -8,62 +8,7 @@
 
 #include "amr/on_backend.hpp"
 #include "amr/problem_of.cuh"
-#include "facade/facade_call.cuh"
-
-namespace ramify::detail::amr::inline RAMIFY_BUILD {
-
-template <class Physics>
-class run_here final : public facade::amr_on_backend {
- public:
-  template <class Initial>
-  run_here(const amr_options& options, const Physics& physics, const Initial& initial,
-           const amr_state* state)
-      : run_([&] {
-          facade_call call(0, &stream_);
-          const selected_criterion<Physics> criterion(options);
-          auto run = state != nullptr
-                         ? amr_run(physics, criterion, *state, options, stream_.get())
-                         : amr_run(physics, criterion, initial, options, stream_.get());
-          spent_ += call.finish();
-          return run;
-        }()) {}
-
-  void advance(std::uint64_t steps, double stop_time) override {
-    facade_call call(0, &stream_);
-    run_.advance(steps, stop_time);
-    spent_ += call.finish();
-  }
-  [[nodiscard]] std::vector<double> totals() const override {
-    return timed(false, [&] { return run_.totals(); });
-  }
-  [[nodiscard]] mesh_snapshot snapshot() const override {
-    return timed(true, [&] { return run_.snapshot(); });
-  }
-  [[nodiscard]] amr_state state() const override {
-    return timed(true, [&] { return run_.save(); });
-  }
-  [[nodiscard]] amr_report report() const override {
-    amr_report report = run_.report();
-    static_cast<run_times&>(report) = spent_;
-    return report;
-  }
-
- private:
-  template <class Read>
-  auto timed(bool copies_out, Read read) const {
-    facade_call call(0, &stream_);
-    if (copies_out) call.begin_copies_out();
-    auto result = read();
-    spent_ += call.finish();
-    return result;
-  }
-
-  mutable run_times spent_;
-  host_stream stream_;  // declared before the run, which frees memory in it
-  amr_run<Physics, selected_criterion<Physics>> run_;
-};
-
-}  // namespace ramify::detail::amr::inline RAMIFY_BUILD
+#include "amr/timed_run.cuh"
 
 namespace ramify::detail::facade {
 
@@ -74,7 +19,14 @@ std::unique_ptr<amr_on_backend> make_amr_on(const amr_options& options, const am
       options,
       [&]<class Physics>(const Physics& physics,
                          const auto& initial) -> std::unique_ptr<amr_on_backend> {
-        return std::make_unique<detail::amr::run_here<Physics>>(options, physics, initial, state);
+        using criterion_type = detail::amr::selected_criterion<Physics>;
+        using run_type = amr_run<Physics, criterion_type>;
+        const criterion_type criterion(options);
+        return std::make_unique<detail::amr::timed_run<run_type, amr_on_backend>>(
+            [&](cudaStream_t stream) {
+              return state != nullptr ? run_type(physics, criterion, *state, options, stream)
+                                      : run_type(physics, criterion, initial, options, stream);
+            });
       });
 }
 

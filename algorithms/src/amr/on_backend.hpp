@@ -13,16 +13,24 @@
 
 namespace ramify::detail::facade {
 
-/// A run on one of the backends, with any physics, precision and dimension.
-class amr_on_backend {
+/// A run on one of the backends, with any physics, precision and dimension, in one process or on
+/// several ranks.
+template <class Report>
+class mesh_run_on_backend {
  public:
-  virtual ~amr_on_backend() = default;
+  using report_type = Report;
+
+  virtual ~mesh_run_on_backend() = default;
   virtual void advance(std::uint64_t steps, double stop_time) = 0;
+  [[nodiscard]] virtual double time() const = 0;
+  [[nodiscard]] virtual std::uint64_t steps() const = 0;
   [[nodiscard]] virtual std::vector<double> totals() const = 0;
   [[nodiscard]] virtual mesh_snapshot snapshot() const = 0;
   [[nodiscard]] virtual amr_state state() const = 0;
-  [[nodiscard]] virtual amr_report report() const = 0;
+  [[nodiscard]] virtual Report report() const = 0;
 };
+
+class amr_on_backend : public mesh_run_on_backend<amr_report> {};
 
 /// Creates a run that begins with the problem's initial state, or with `state` unless it is null.
 /// The definitions are compiled once by nvcc and once by the C++ compiler.

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The simulations of <ramify/amr.hpp> with all ranks of a communicator, for plain C++.
+///
+///     ramify::mpi_session session;
+///     ramify::communicator ranks;
+///     ranks.run([&] {
+///       const auto options = ramify::recommended_options(ramify::amr_problem::sedov, 3);
+///       ramify::distributed_amr_simulation blast(ranks, options);
+///       blast.advance_to(options.end_time);
+///       const auto mesh = blast.snapshot();  // the values are on rank 0
+///     });
+///
+/// For other physics, criteria and initial states use <ramify/distributed_amr.cuh>, which also
+/// states the method, its memory and its cost.
+///
+/// Results   The bits of amr_simulation on the same backend, for each number of ranks.
+/// Routes    Flat, with steps that the host launches.
+/// Values    Of type double; <ramify/distributed_amr.cuh> takes float, too.
+/// Backend   That of the communicator.
+/// Calls     Functions are collective where nothing else is said. Call them in
+///           communicator::run(), so that an error of one rank ends the others, too.
+/// Errors    std::invalid_argument for a bad option or state, on all ranks; amr_error if a run
+///           cannot continue; cluster_error; cuda_error.
+/// Link      ramify::facade_distributed_amr
+
+#include <ramify/runtime/requirements.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <ramify/amr.hpp>
+#include <ramify/amr/distributed_config.hpp>
+#include <ramify/cluster/communicator.hpp>
+#include <vector>
+
+namespace ramify {
+
+namespace detail::facade {
+class distributed_amr_on_backend;
+}
+
+/// Checks that ranks can run valid options: as for validate_for_ranks(const amr_config&), and the
+/// precision is double. \throws std::invalid_argument naming the field
+void validate_for_ranks(const amr_options& options);
+
+/// A simulation of a problem on all ranks. Move-only; a moved-from simulation may only be assigned
+/// or destroyed. The communicator must outlive it.
+class distributed_amr_simulation {
+ public:
+  /// Builds the mesh for the initial state of the problem. The options must be the same on all
+  /// ranks, except for `trace`.
+  /// \throws std::invalid_argument also as validate_for_ranks(), and for another backend than that
+  ///         of `ranks`; amr_error; cluster_error; cuda_error
+  distributed_amr_simulation(communicator& ranks, const amr_options& options);
+
+  /// Continues from a state that state(), or amr_simulation::state(), returned, with any number of
+  /// ranks. Only rank 0 reads `state`. \throws the exceptions of the first constructor
+  distributed_amr_simulation(communicator& ranks, const amr_options& options,
+                             const amr_state& state);
+
+  ~distributed_amr_simulation();
+  distributed_amr_simulation(distributed_amr_simulation&&) noexcept;
+  distributed_amr_simulation& operator=(distributed_amr_simulation&&) noexcept;
+
+  /// Takes steps as amr_simulation::advance() does. \throws amr_error, cluster_error, cuda_error
+  void advance(std::uint64_t steps, double stop_time = std::numeric_limits<double>::infinity());
+  /// Takes steps until the time is `stop_time`, as advance() does.
+  void advance_to(double stop_time);
+
+  /// Not collective.
+  [[nodiscard]] double time() const;
+  /// Not collective.
+  [[nodiscard]] std::uint64_t steps() const;
+
+  /// Returns the integrals over the domain of the conserved fields, as amr_simulation does.
+  [[nodiscard]] std::vector<double> totals() const;
+
+  /// Returns the leaves and the values of their cells. The values are on rank 0; on the others
+  /// mesh_snapshot::values is empty.
+  [[nodiscard]] mesh_snapshot snapshot(amr_fields kind = amr_fields::conserved) const;
+
+  /// Returns the leaves, and the values of those of this rank. Not collective.
+  [[nodiscard]] mesh_part_snapshot own_snapshot(amr_fields kind = amr_fields::conserved) const;
+
+  /// Returns what amr_simulation::change_since_start() returns, on all ranks.
+  [[nodiscard]] std::vector<double> change_since_start() const;
+
+  /// Returns everything that is needed to continue the simulation. The values are on rank 0; on
+  /// the others amr_state::values is empty.
+  [[nodiscard]] amr_state state() const;
+
+  /// Returns the report of the simulation until now.
+  [[nodiscard]] distributed_amr_report report() const;
+
+ private:
+  distributed_amr_simulation(communicator& ranks, const amr_options& options,
+                             const amr_state* state);
+
+  communicator* ranks_;
+  amr_options options_;
+  std::unique_ptr<detail::facade::distributed_amr_on_backend> run_;
+};
+
+}  // namespace ramify

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The compiled searches of <ramify/branch_and_bound.hpp> with all ranks of a communicator, for
+/// plain C++.
+///
+///     ramify::mpi_session session;
+///     ramify::communicator comm;
+///     const auto shop = ramify::taillard_flow_shop(20, 5, 873654221);
+///     ramify::distributed_flow_shop(comm, shop).makespan;            // 1278, on all ranks
+///     ramify::distributed_count_queens(comm, 8).counts.solutions;    // 92, on all ranks
+///
+/// For other problems use <ramify/distributed_branch_and_bound.cuh> and
+/// <ramify/distributed_traverse.cuh>, which also state the algorithm, its cost and how long a rank
+/// waits.
+///
+/// Instance  As for the function of one process. All ranks must pass the same one.
+/// Result    That of one process, on all ranks.
+/// Backend   That of the communicator.
+/// Waits     until the search is complete on all ranks.
+/// Errors    std::invalid_argument for a bad argument; else cluster_error, on all ranks.
+/// Link      ramify::facade_distributed_branch_and_bound
+
+#include <ramify/runtime/requirements.hpp>
+
+#include <ramify/branch_and_bound.hpp>
+#include <ramify/cluster/communicator.hpp>
+#include <ramify/distributed_branch_and_bound/config.hpp>
+
+namespace ramify {
+
+/// The options of one process, and those of the rounds. They must be the same on all ranks, except
+/// for `trace`. `strategy` must be work_sharing, and `flat_loop` must not be graph.
+struct distributed_branch_and_bound_options : branch_and_bound_options {
+  unsigned steps = distributed_traverse_config{}.steps;    ///< as of distributed_traverse_config
+  unsigned rounds = distributed_traverse_config{}.rounds;  ///< as of distributed_traverse_config
+};
+
+/// The options of distributed_count_queens(), as distributed_branch_and_bound_options.
+struct distributed_queens_options : queens_options {
+  unsigned steps = distributed_traverse_config{}.steps;    ///< as of distributed_traverse_config
+  unsigned rounds = distributed_traverse_config{}.rounds;  ///< as of distributed_traverse_config
+};
+
+struct distributed_knapsack_result : knapsack_solution {
+  distributed_branch_and_bound_report report;
+};
+
+/// Finds the items of most profit, as knapsack() does. Collective.
+/// \throws std::invalid_argument, cluster_error
+[[nodiscard]] distributed_knapsack_result distributed_knapsack(
+    communicator& comm, const knapsack_instance& instance,
+    const distributed_branch_and_bound_options& options = {});
+
+struct distributed_flow_shop_result : flow_shop_solution {
+  distributed_branch_and_bound_report report;
+};
+
+/// Finds an order of the jobs with the smallest makespan, the one that flow_shop() finds.
+/// Collective. \throws std::invalid_argument, cluster_error
+[[nodiscard]] distributed_flow_shop_result distributed_flow_shop(
+    communicator& comm, const flow_shop_instance& shop,
+    const distributed_branch_and_bound_options& options = {});
+
+struct distributed_queens_result {
+  queens_counts counts;
+  distributed_traverse_report report;
+};
+
+/// Counts all ways to place `n` queens, as count_queens() does. Collective.
+/// \throws std::invalid_argument, cluster_error
+[[nodiscard]] distributed_queens_result distributed_count_queens(
+    communicator& comm, unsigned n, const distributed_queens_options& options = {});
+
+}  // namespace ramify

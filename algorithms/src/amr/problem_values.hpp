@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// What the facade computes from the values of a mesh on the host, for one process and for several.
+
+#include <ramify/amr.hpp>
+#include <vector>
+
+namespace ramify::detail::facade {
+
+/// Calls `use` with the number of dimensions as its template argument.
+template <class Use>
+auto with_dimensions(const amr_options& options, Use use) {
+  return options.dimensions == 2 ? use.template operator()<2>() : use.template operator()<3>();
+}
+
+/// Converts the conserved values of a snapshot to the requested fields. It may have values of some
+/// leaves only, or none.
+void convert_to(amr_fields kind, const amr_options& options, mesh_snapshot& mesh);
+
+/// Implements amr_simulation::change_since_start() for a snapshot with conserved values.
+[[nodiscard]] std::vector<double> change_since_start(const mesh_snapshot& mesh,
+                                                     const amr_options& options);
+
+}  // namespace ramify::detail::facade

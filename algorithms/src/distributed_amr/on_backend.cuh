@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Defines the facade's distributed runs for the backend that this file is compiled for.
+
+#include <ramify/distributed_amr.cuh>
+
+#include "amr/problem_of.cuh"
+#include "amr/timed_run.cuh"
+#include "distributed_amr/on_backend.hpp"
+
+namespace ramify::detail::amr::inline RAMIFY_BUILD {
+
+template <class Run>
+class timed_distributed_run final : public timed_run<Run, facade::distributed_amr_on_backend> {
+ public:
+  using timed_run<Run, facade::distributed_amr_on_backend>::timed_run;
+
+  [[nodiscard]] mesh_part_snapshot own_snapshot() const override {
+    return this->timed(true, [&] { return this->run().own_snapshot(); });
+  }
+};
+
+}  // namespace ramify::detail::amr::inline RAMIFY_BUILD
+
+namespace ramify::detail::facade {
+
+template <build where, class Real, int dim>
+std::unique_ptr<distributed_amr_on_backend> make_distributed_amr_on(communicator& ranks,
+                                                                    const amr_options& options,
+                                                                    const amr_state* state) {
+  static_assert(where == this_build);
+  return detail::amr::with_problem<Real, dim>(
+      options,
+      [&]<class Physics>(const Physics& physics,
+                         const auto& initial) -> std::unique_ptr<distributed_amr_on_backend> {
+        using criterion_type = detail::amr::selected_criterion<Physics>;
+        using run_type = distributed_amr_run<Physics, criterion_type>;
+        const criterion_type criterion(options);
+        return std::make_unique<detail::amr::timed_distributed_run<run_type>>(
+            [&](cudaStream_t stream) {
+              return state != nullptr
+                         ? run_type(ranks, physics, criterion, *state, options, stream)
+                         : run_type(ranks, physics, criterion, initial, options, stream);
+            });
+      });
+}
+
+}  // namespace ramify::detail::facade
+
+/// Instantiates the facade's meshes with values of type Real in `dim` dimensions, for this backend.
+#define RAMIFY_INSTANTIATE(Real, dim)                                               \
+  namespace ramify::detail::facade {                                                \
+  template std::unique_ptr<distributed_amr_on_backend>                              \
+  make_distributed_amr_on<this_build, Real, dim>(communicator&, const amr_options&, \
+                                                 const amr_state*);                 \
+  }

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// A call of the compiled facade by all ranks of a communicator.
+
+#include <ramify/cluster/communicator.hpp>
+#include <ramify/runtime/options.hpp>
+#include <ramify/runtime/report.hpp>
+#include <stdexcept>
+#include <string>
+
+#include "facade/backend_choice.hpp"
+
+namespace ramify::detail::facade {
+
+/// Checks that a call by the ranks of `comm` can run on a backend. `field` is the name of the
+/// option in messages. \throws std::invalid_argument
+inline void check_backend_of_ranks(const communicator& comm, backend wanted,
+                                   const std::string& field) {
+  check_enumerator(wanted, field);
+  if (wanted == backend::automatic || wanted == comm.backend()) return;
+  throw std::invalid_argument(field + " is " + std::string(to_string(wanted)) +
+                              ", but that of the communicator is " +
+                              std::string(to_string(comm.backend())));
+}
+
+/// Calls `body` as on_backend() does, for the backend of `comm`, with on<build> and the options.
+/// Returns its report. Collective.
+/// \throws std::invalid_argument if `options.backend` is another one; cluster_error
+template <class Options, class Body>
+auto on_ranks(communicator& comm, const Options& options, const std::string& field, Body body) {
+  check_backend_of_ranks(comm, options.backend, field);
+  Options chosen = options;
+  chosen.backend = comm.backend();
+  decltype(body(on<build::cpu>{}, chosen)) report;
+  comm.run([&] { report = on_backend(chosen, [&](auto where) { return body(where, chosen); }); });
+  report.backend_reason = comm.backend_reason();
+  return report;
+}
+
+}  // namespace ramify::detail::facade

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plotfile.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <fstream>
+#include <iomanip>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "mesh_check.hpp"
+#include "output_file.hpp"
+
+namespace common {
+namespace {
+
+namespace fs = std::filesystem;
+using ramify::block_position;
+using ramify::mesh_snapshot;
+
+static_assert(std::endian::native == std::endian::little, "the files are declared as such");
+
+constexpr std::string_view format = "HyperCLaw-V1.1";
+
+[[noreturn]] void fail(const fs::path& folder, const std::string& why) {
+  throw bad_output("cannot write " + folder.string() + ": " + why);
+}
+
+/// Writes the tuple of f(axis) for each axis: "(1,2)".
+template <class Of>
+std::string tuple(const mesh_snapshot& mesh, Of of) {
+  std::string text;
+  for (std::size_t axis = 0; axis < std::size_t(mesh.dimensions); ++axis) {
+    text += (axis == 0 ? "(" : ",") + std::to_string(of(axis));
+  }
+  return text + ')';
+}
+
+/// A box of cells from the index 0 on, or of a block: "((0,0) (15,15) (0,0))".
+template <class First, class Last>
+std::string box(const mesh_snapshot& mesh, First first, Last last) {
+  return '(' + tuple(mesh, first) + ' ' + tuple(mesh, last) + ' ' +
+         tuple(mesh, [](std::size_t) { return 0; }) + ')';
+}
+std::string box_of(const mesh_snapshot& mesh, const block_position& place) {
+  const auto n = std::uint64_t(mesh.cells);
+  return box(
+      mesh, [&](std::size_t axis) { return place.index[axis] * n; },
+      [&](std::size_t axis) { return (place.index[axis] + 1) * n - 1; });
+}
+
+/// The line before the values of a block: the format of a number, the box, the number of fields.
+std::string fab_header(const mesh_snapshot& mesh, const block_position& place) {
+  return "FAB ((8, (64 11 52 0 1 12 0 1023)),(8, (8 7 6 5 4 3 2 1)))" + box_of(mesh, place) + ' ' +
+         std::to_string(mesh.fields.size()) + '\n';
+}
+
+std::string data_name(int rank) {
+  std::ostringstream name;
+  name << "Cell_D_" << std::setfill('0') << std::setw(5) << rank;
+  return name.str();
+}
+
+fs::path level_path(const fs::path& folder, std::size_t level) {
+  return folder / ("Level_" + std::to_string(level));
+}
+
+void write_header(std::ostream& out, const mesh_snapshot& mesh, const block_levels& blocks) {
+  const auto& levels = blocks.levels();
+  const auto for_axes = [&](auto of, const char* end = " ") {
+    for (int axis = 0; axis < mesh.dimensions; ++axis) out << of(axis) << end;
+  };
+  out << std::setprecision(17) << format << '\n' << mesh.fields.size() << '\n';
+  for (const std::string& name : mesh.fields) out << name << '\n';
+  out << mesh.dimensions << '\n' << mesh.time << '\n' << levels.size() - 1 << '\n';
+  for_axes([&](int axis) { return mesh.lower[std::size_t(axis)]; });
+  out << '\n';
+  for_axes([&](int axis) { return mesh.upper[std::size_t(axis)]; });
+  out << '\n';
+  for (std::size_t level = 1; level < levels.size(); ++level) out << "2 ";  // refinement ratios
+  out << '\n';
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    out << box(
+               mesh, [](std::size_t) { return 0; },
+               [&](std::size_t axis) {
+                 return blocks_along(mesh, int(level), axis) * std::uint64_t(mesh.cells) - 1;
+               })
+        << ' ';
+  }
+  out << '\n';
+  for (std::size_t level = 0; level < levels.size(); ++level) out << mesh.step << ' ';
+  out << '\n';
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    for_axes([&](int axis) { return mesh.spacing(int(level), axis); });
+    out << '\n';
+  }
+  out << "0\n0\n";  // Cartesian coordinates, no boundary data
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    out << level << ' ' << levels[level].size() << ' ' << mesh.time << '\n' << mesh.step << '\n';
+    for (const mesh_block& block : levels[level]) {
+      for (int axis = 0; axis < mesh.dimensions; ++axis) {
+        const double edge = mesh.spacing(int(level), axis) * mesh.cells;
+        const auto a = std::size_t(axis);
+        out << mesh.lower[a] + block.place.index[a] * edge << ' '
+            << mesh.lower[a] + (block.place.index[a] + 1) * edge << '\n';
+      }
+    }
+    out << "Level_" << level << "/Cell\n";
+  }
+}
+
+/// Writes the own blocks of a level.
+void write_data(std::ostream& out, const mesh_snapshot& mesh, const block_levels& blocks,
+                std::size_t level, int rank) {
+  const std::size_t size = mesh.fields.size() * mesh.cells_of_a_block();
+  for (const mesh_block& block : blocks.levels()[level]) {
+    if (block.owner != rank) continue;
+    out << fab_header(mesh, block.place);
+    out.write(reinterpret_cast<const char*>(blocks.values(block)),
+              std::streamsize(size * sizeof(double)));
+  }
+}
+
+/// Returns the least and the largest value of each field, for each block of a level: of the own
+/// blocks, on rank 0 of all. Collective.
+std::vector<std::vector<double>> extremes_of(const mesh_snapshot& mesh, const block_levels& blocks,
+                                             std::size_t level, const mesh_ranks& ranks) {
+  const std::size_t cells = mesh.cells_of_a_block();
+  const std::size_t count = 2 * mesh.fields.size();
+  std::vector<std::vector<double>> out(std::size_t(ranks.size));
+  std::vector<std::vector<double>> in(std::size_t(ranks.size));
+  std::vector<std::vector<double>> all;
+  for (const mesh_block& block : blocks.levels()[level]) {
+    std::vector<double>& of_block = all.emplace_back();
+    if (block.owner == ranks.rank) {
+      for (std::size_t field = 0; field < mesh.fields.size(); ++field) {
+        const double* const values = blocks.values(block) + field * cells;
+        const auto [least, most] = std::minmax_element(values, values + cells);
+        of_block.insert(of_block.end(), {*least, *most});
+      }
+      if (ranks.rank != 0) out[0].insert(out[0].end(), of_block.begin(), of_block.end());
+    } else if (ranks.rank == 0) {
+      auto& message = in[std::size_t(block.owner)];
+      message.resize(message.size() + count);
+    }
+  }
+  if (ranks.size == 1) return all;
+  ranks.exchange(out, in);
+  std::vector<std::size_t> taken(in.size(), 0);
+  for (std::size_t i = 0; ranks.rank == 0 && i < all.size(); ++i) {
+    const auto owner = std::size_t(blocks.levels()[level][i].owner);
+    if (owner == 0) continue;
+    const auto first = in[owner].begin() + std::ptrdiff_t(taken[owner]);
+    all[i].assign(first, first + std::ptrdiff_t(count));
+    taken[owner] += count;
+  }
+  return all;
+}
+
+/// Writes where the blocks of a level are, and their extreme values.
+void write_level_header(std::ostream& out, const mesh_snapshot& mesh,
+                        const std::vector<mesh_block>& blocks,
+                        const std::vector<std::vector<double>>& extremes, int ranks) {
+  const std::size_t size = mesh.fields.size() * mesh.cells_of_a_block() * sizeof(double);
+  // Version 1 of the header, several files, and no ghost cells.
+  out << "1\n1\n" << mesh.fields.size() << "\n0\n(" << blocks.size() << " 0\n";
+  for (const mesh_block& block : blocks) out << box_of(mesh, block.place) << '\n';
+  out << ")\n" << blocks.size() << '\n';
+  std::vector<std::size_t> written(std::size_t(ranks), 0);
+  for (const mesh_block& block : blocks) {
+    std::size_t& offset = written[std::size_t(block.owner)];
+    out << "FabOnDisk: " << data_name(block.owner) << ' ' << offset << '\n';
+    offset += fab_header(mesh, block.place).size() + size;
+  }
+  out << '\n' << std::scientific << std::setprecision(16);
+  for (const std::size_t which : {0, 1}) {
+    out << blocks.size() << ',' << mesh.fields.size() << '\n';
+    for (const auto& of_block : extremes) {
+      for (std::size_t i = which; i < of_block.size(); i += 2) out << of_block[i] << ',';
+      out << '\n';
+    }
+    out << '\n';
+  }
+}
+
+bool is_plotfile(const fs::path& folder) {
+  std::ifstream header(folder / "Header");
+  std::string line;
+  return std::getline(header, line) && line == format;
+}
+
+/// A folder that the destructor removes with its content, unless it was renamed.
+class temporary_folder {
+ public:
+  temporary_folder(fs::path path, std::size_t levels) : path_(std::move(path)) {
+    for (std::size_t level = 0; level < levels; ++level) {
+      std::error_code why;
+      fs::create_directories(level_path(path_, level), why);
+      if (why) fail(path_, why.message());
+    }
+  }
+  ~temporary_folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  temporary_folder(const temporary_folder&) = delete;
+  temporary_folder& operator=(const temporary_folder&) = delete;
+
+  /// Gives the folder its name. An old plotfile is removed.
+  void rename_to(const fs::path& folder) const {
+    const fs::path old = path_.string() + ".old";
+    std::error_code why;
+    const bool replaces = fs::exists(folder);
+    if (replaces) fs::rename(folder, old, why);
+    if (why) fail(folder, why.message());
+    fs::rename(path_, folder, why);
+    if (why) {
+      std::error_code ignored;
+      if (replaces) fs::rename(old, folder, ignored);
+      fail(folder, why.message());
+    }
+    fs::remove_all(old, why);
+    if (why) fail(old, why.message());
+  }
+
+ private:
+  fs::path path_;
+};
+
+void check_plot(const mesh_snapshot& mesh, const mesh_ranks& ranks) {
+  if (ranks.owners.empty()) check_mesh(mesh);
+  for (std::size_t field = 0; field < mesh.fields.size(); ++field) {
+    if (mesh.fields[field].find_first_of("\n\r") == std::string::npos) continue;
+    throw std::invalid_argument("mesh_snapshot: the name of field " + std::to_string(field) +
+                                " has a line end");
+  }
+  const bool refined =
+      std::ranges::any_of(mesh.leaves, [](const block_position& leaf) { return leaf.level > 0; });
+  if (refined && mesh.cells % 2 != 0) {
+    throw std::invalid_argument("mesh_snapshot: refined blocks of " + std::to_string(mesh.cells) +
+                                " cells along an edge, which is odd");
+  }
+  if (mesh.leaves.empty()) throw std::invalid_argument("mesh_snapshot: no leaves");
+}
+
+}  // namespace
+
+void check_plotfile(const fs::path& folder, bool replace) {
+  std::error_code why;
+  const fs::path whole = fs::absolute(folder / ".").parent_path();
+  if (!fs::is_directory(whole.parent_path())) fail(folder, "no such folder");
+  if (::access(whole.parent_path().c_str(), W_OK) != 0) fail(folder, "Permission denied");
+  if (!fs::exists(whole, why)) return;
+  if (!fs::is_directory(whole)) fail(folder, "it is not a folder");
+  if (fs::is_empty(whole)) return;
+  if (!is_plotfile(whole)) fail(folder, "it has files, and is no plotfile");
+  if (!replace) {
+    throw std::invalid_argument(folder.string() +
+                                " is a plotfile; choose another name, or replace it with --force");
+  }
+}
+
+fs::path part_of_plotfile(const fs::path& folder, int process) {
+  return fs::absolute(folder / ".").parent_path().string() + ".part" + std::to_string(process);
+}
+
+void write_plotfile(const fs::path& folder, const fs::path& part, const mesh_snapshot& mesh,
+                    const mesh_ranks& ranks) {
+  check_plot(mesh, ranks);
+  const block_levels blocks(mesh, ranks);
+  const std::size_t levels = blocks.levels().size();
+  // 1. Rank 0 makes the folders.
+  std::optional<temporary_folder> made;
+  if (ranks.rank == 0) made.emplace(part, levels);
+  if (ranks.size > 1) ranks.barrier();
+  // 2. Each rank writes its blocks, and rank 0 the rest.
+  for (std::size_t level = 0; level < levels; ++level) {
+    const auto& all = blocks.levels()[level];
+    const fs::path path = level_path(part, level);
+    if (std::ranges::count(all, ranks.rank, &mesh_block::owner) > 0) {
+      write_file(path / data_name(ranks.rank),
+                 [&](std::ostream& out) { write_data(out, mesh, blocks, level, ranks.rank); });
+    }
+    const auto extremes = extremes_of(mesh, blocks, level, ranks);
+    if (ranks.rank != 0) continue;
+    write_file(path / "Cell_H", [&](std::ostream& out) {
+      write_level_header(out, mesh, all, extremes, ranks.size);
+    });
+  }
+  if (made)
+    write_file(part / "Header", [&](std::ostream& out) { write_header(out, mesh, blocks); });
+  // 3. The folder gets its name when all ranks have written.
+  if (ranks.size > 1) ranks.barrier();
+  if (made) made->rename_to(folder);
+}
+
+}  // namespace common

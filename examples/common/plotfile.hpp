@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// Writes meshes as AMReX plotfiles, for example for yt, VisIt and ParaView.
+
+#include <filesystem>
+#include <ramify/amr/snapshot.hpp>
+
+#include "block_levels.hpp"
+
+namespace common {
+
+/// Checks that write_plotfile() can write a folder: it does not exist, or is empty, or is a
+/// plotfile and `replace` is true; and the folder that contains it is writable.
+/// \throws std::invalid_argument for a folder that is not replaced
+/// \throws bad_output naming the folder
+void check_plotfile(const std::filesystem::path& folder, bool replace);
+
+/// Returns the name of the temporary folder of a write, for the process ID of rank 0.
+[[nodiscard]] std::filesystem::path part_of_plotfile(const std::filesystem::path& folder,
+                                                     int process);
+
+/// Writes a folder in AMReX's format HyperCLaw-V1.1: the files Header, Level_0/Cell_H,
+/// Level_0/Cell_D_00000, and so on. Each rank writes one file Cell_D for each level in which it has
+/// blocks, so all ranks need the same file system. AMReX wants a coarse block below each finer one:
+/// the blocks that were refined are written, too, with the means of the finer cells.
+///
+/// `mesh` has all leaves, in Morton order, and the values of the own ones. The folder is complete
+/// when it gets its name; after a failure it is unchanged. Collective.
+/// \param part  part_of_plotfile(), the same on all ranks
+/// \throws std::invalid_argument for an inconsistent mesh, refined blocks with an odd number of
+///         cells along an edge, or a field whose name has a line end; bad_output naming the folder
+void write_plotfile(const std::filesystem::path& folder, const std::filesystem::path& part,
+                    const ramify::mesh_snapshot& mesh, const mesh_ranks& ranks = {});
+
+}  // namespace common

@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs the example program amr as several processes: amr_test.sh <program> <work folder>
+# Its files must be those of one process without mpirun.
+set -euo pipefail
+program=$1
+work=$2
+tests=$(cd "$(dirname "$0")/.." && pwd)
+start_ranks=$tests/cluster/mpirun.sh
+reader=$tests/amr/output/read_plotfile.py
+rm -rf "$work"
+mkdir -p "$work/one" "$work/several"
+cd "$work/several"
+fail() { echo "FAILED: $*"; cat out err; exit 1; }
+
+# ranks <number> <expected status> <arguments...>
+ranks() {
+  local n=$1 wanted=$2 status=0
+  shift 2
+  "$start_ranks" "$n" "$program" --backend cpu --quiet "$@" >out 2>err || status=$?
+  [ $status -eq "$wanted" ] || fail "$n ranks: $* ended with status $status instead of $wanted"
+}
+# same <names of lines, separated by |> <number of ranks> <arguments...>: one process in the folder
+# one, and ranks in the folder several, print these lines and have the same files.
+same() {
+  local names=$1 n=$2
+  shift 2
+  (cd ../one && "$program" --backend cpu --quiet "$@" >../one.out) || fail "one process: $*"
+  ranks "$n" 0 "$@"
+  diff <(grep -E "^($names)" ../one.out) <(grep -E "^($names)" out) || fail "$n ranks: $*"
+  diff -r ../one . -x out -x err -x '*.json' -x Level_* || fail "$n ranks: $* give other files"
+  grep -q "^ranks: $n\$" out || fail "no ranks in the report"
+}
+
+# Meshes, pictures, the history and the checkpoint. Blocks move to other ranks.
+flow=(--problem sod --max-level 2 --history-every 3)
+same 'time|steps|regrids|leaves|cells:' 3 "${flow[@]}" --frames 2 --t-end 0.012 --output-dir f --checkpoint c \
+  --checkpoint-every 5
+! grep -q '^moved blocks: 0$' out || fail "no block moved"
+# Another number of ranks continues the checkpoint.
+same 'time|steps' 4 --restart c --checkpoint c --t-end 0.015 --report report.json
+for text in '"ranks": 4,' '"bytes_sent": [1-9]' '"communication_ms": ' '"imbalance": ' '"moved_blocks": ' \
+            '"halo_blocks": [1-9]' '"cost_imbalance": '; do
+  [ "$(grep -c "^ *$text" report.json)" -eq 1 ] || fail "not one $text"
+done
+same 'time|leaves|drift' 3 --problem sedov --dim 3 --blocks 2 --max-level 1 --frames 1 --t-end 0.004 --output-dir ball \
+  --plotfile plt
+# Each rank writes a file of the plotfile. Its blocks are those of one process.
+[ -s plt/Level_1/Cell_D_00002 ] || fail "no file of rank 2: $(ls -R plt)"
+if [ -x /usr/bin/python3 ]; then
+  /usr/bin/python3 "$reader" plt >out || fail "the plotfile of ranks"
+  /usr/bin/python3 "$reader" ../one/plt >../one.out || fail "the plotfile of one process"
+  cmp ../one.out out || fail "another plotfile"
+fi
+# A rank without blocks.
+same 'time|L1 error|drift' 2 --problem linear-wave --blocks 1 --max-level 0 --frames 0 --output-dir wave
+
+# One message, with the status of one process. A run that cannot begin leaves no folder.
+refused() { # status, message, number of ranks, arguments...
+  ranks "$3" "$1" "${@:4}" --output-dir nowhere
+  [ "$(grep -cF -e "$2" err)" -eq 1 ] || fail "not one message '$2'"
+  [ ! -e nowhere ] && [ -z "$(ls | grep part || true)" ] || fail "a refused run left files"
+}
+refused 2 'amr: rank 0: --route is device; it must be automatic or flat on several ranks' 2 --route device
+refused 2 'rank 0: --flat-loop is graph; it must be automatic or host' 2 --restart c --flat-loop graph
+refused 2 'rank 0: --precision is float; it must be double' 2 --precision float
+head -c 1000 c >short
+refused 3 'amr: rank 0: short is truncated' 2 --restart short
+ranks 2 1 --problem sod --max-blocks 5 --t-end 0.01 --frames 0 --output-dir failed
+[ "$(grep -cF 'more than --max-blocks, which is 5' err)" -eq 1 ] || fail "the message of --max-blocks"
+
+# Starts three ranks, and sends a signal to the second one when the run is under way. Sets `status`.
+signal_to_rank() { # signal
+  rm -rf stopped c3
+  "$start_ranks" 3 "$program" --backend cpu --quiet "${flow[@]}" --frames 2 --t-end 0.2 --output-dir stopped \
+    --checkpoint c3 --checkpoint-every 3 >out 2>err &
+  local pid=$! rank
+  for _ in $(seq 600); do
+    [ ! -e c3 ] || break
+    sleep 0.05
+  done
+  rank=$(pgrep -f "^$program .* --output-dir stopped" | sed -n 2p)
+  [ -n "$rank" ] || fail "no second rank"
+  SECONDS=0
+  kill -"$1" "$rank"
+  status=0
+  wait $pid || status=$?
+  [ $SECONDS -le 10 ] || fail "SIG$1: the end took $SECONDS seconds"
+  ! pgrep -f "^$program .* --output-dir stopped" >/dev/null || fail "SIG$1: a process remains"
+  [ -z "$(ls stopped | grep part || true)" ] || fail "SIG$1: a temporary file remains: $(ls stopped)"
+}
+# The checkpoint is complete: the program reads its time.
+is_complete() { # time
+  status=0
+  "$program" --restart c3 --t-end 1e-9 >out 2>read || status=$?
+  [ $status -eq 2 ] && grep -q "before the time of c3, which is $1" read || fail "$(cat read)"
+}
+signal_to_rank TERM
+[ $status -ne 0 ] || fail "status 0 after SIGTERM"
+grep -Eq '^amr: stopped by SIGTERM: step [0-9]+, time 0\.[0-9]+: c3 has the checkpoint$' err || fail "the message"
+is_complete "$(sed -n 's/^amr: stopped.* time \(0\.[0-9]*\):.*/\1/p' err)"
+signal_to_rank KILL
+[ $status -ne 0 ] && [ -s err ] || fail "status $status after SIGKILL"
+is_complete '0\.'
+echo "all as expected"
