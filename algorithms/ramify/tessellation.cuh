@@ -19,8 +19,8 @@
 ///            points; only their components across the chord count if p1 and p2 project onto it.
 /// Patches    two triangles of the parameter plane are divided at the middles of edges until a
 ///            bound by the second derivatives shows that each is within options.flatness of the
-///            surface (ramify/tessellation/patches.cuh). The mesh has no cracks: both triangles at
-///            an edge agree on it, also those of two patches whose border curves have the same
+///            surface (ramify/tessellation/patch_bounds.cuh). The mesh has no cracks: both triangles
+///            at an edge agree on it, also those of two patches whose border curves have the same
 ///            control points, in either direction. Corners of equal coordinates are one vertex. A
 ///            triangle with two equal vertices, as at a border that is one point, is left out.
 /// Order      polylines are in the order of the curves, vertices in that of their x, y and z, and
@@ -28,15 +28,17 @@
 /// Result     in device memory, which is freed in the order of the stream. It has the same bits in
 ///            each run, on all routes: points depend on the curve or patch and the parameters
 ///            alone, and sorts give them their order.
-/// Scratch    that of a traversal (ramify/traverse.cuh), of sorts (ramify/quicksort.cuh), and 8
-///            bytes for each segment or about 250 bytes for each triangle, from Ramify's
-///            stream-ordered pool. The report states that of the traversal.
+/// Scratch    that of a traversal (ramify/traverse.cuh), of sorts (ramify/quicksort.cuh), and from
+///            Ramify's stream-ordered pool: for curves 8 bytes for each piece, for patches 384
+///            bytes for each patch and about 250 for each triangle. The list of pieces has twice
+///            the expected size, at most 1 GiB, and is longer only if there are more pieces. The
+///            report states that of the traversal.
 /// Stream     earlier work in the stream is ordered before the call. The call waits for the stream,
 ///            because the size of the result is known only after the traversal. A graph cannot
 ///            capture it.
-/// Launches   traverse() with this configuration, sorts, and two to five grids with one thread for
-///            each piece or point. If there are more pieces than expected, a second traversal lists
-///            them.
+/// Launches   traverse() with this configuration, sorts, and grids with one thread for each shape,
+///            piece or point: two for curves, seven for patches. If there are more pieces than the
+///            list has space for, a second traversal lists them.
 /// Errors     std::invalid_argument for a bad argument, also for the first control point that is
 ///            not finite, before any result is written; std::length_error for too many pieces;
 ///            std::logic_error while the stream is being captured; unavailable, cuda_error,

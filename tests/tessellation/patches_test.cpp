@@ -156,6 +156,7 @@ BOOST_AUTO_TEST_CASE(the_teapot_has_no_cracks_and_is_within_the_flatness) {
   BOOST_TEST(common::free_borders(teapot).size() == 16u);  // six closed lines
   for (const double flatness : {1e-1, 1e-2}) {
     const triangle_mesh mesh = mesh_of(teapot, options_on(route::automatic, flatness));
+    BOOST_TEST(mesh.report.traversals == 1u);  // the first list was long enough
     const auto counts = common::count_edges(teapot, mesh.vertices, mesh.triangles);
     BOOST_TEST(counts.wrong == 0u);
     BOOST_TEST(counts.turned == 0u);

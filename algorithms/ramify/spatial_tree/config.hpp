@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// Configuration and report of the build of a spatial tree, and configuration of queries; plain C++.
+/// Configuration and report of the build of a spatial tree, and configuration of queries; plain
+/// C++.
 
 #include <cstddef>
 #include <cstdint>

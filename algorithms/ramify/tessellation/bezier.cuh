@@ -38,6 +38,12 @@ namespace ramify::detail::tessellation::inline RAMIFY_BUILD {
   return {a.x - b.x, a.y - b.y, a.z - b.z};
 }
 
+/// Returns whether `a` precedes `b` in the lexicographic order of coordinates.
+[[nodiscard]] __host__ __device__ inline bool precedes(const surface_point& a,
+                                                       const surface_point& b) {
+  return a.x != b.x ? a.x < b.x : a.y != b.y ? a.y < b.y : a.z < b.z;
+}
+
 [[nodiscard]] __host__ __device__ inline double dot(const curve_point& a, const curve_point& b) {
   return fma(a.x, b.x, a.y * b.y);
 }

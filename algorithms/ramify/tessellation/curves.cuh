@@ -42,11 +42,14 @@ struct part_place {
   }
 };
 
-/// Returns the number of equal parts into which a curve would have to be divided: about as many as
-/// the tree has leaves, rather more.
-[[nodiscard]] __device__ inline double expected_pieces(const cubic_curve& curve, double flatness) {
+/// Returns an estimate of the leaves of a curve: the equal parts that its bound requires, and at
+/// most 2^max_depth. The tree mostly has fewer leaves, and at most about twice as many.
+[[nodiscard]] __device__ inline double expected_pieces(const cubic_curve& curve, double flatness,
+                                                       unsigned max_depth) {
+  if (!is_far_from_chord(curve, 0, 1, flatness)) return 1;
   const chord_deviation<curve_point> deviation(curve.points, 0, 1);
-  return fmax(1.0, ceil(sqrt(0.25 * sqrt(deviation.squared_bound()) / flatness)));
+  const double parts = ceil(sqrt(0.25 * sqrt(deviation.squared_bound()) / flatness));
+  return fmin(parts, ldexp(1.0, static_cast<int>(max_depth)));
 }
 
 /// The tree: the root has all curves as children, and a part is divided into halves.

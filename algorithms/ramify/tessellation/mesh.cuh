@@ -10,6 +10,7 @@
 ///      vertices.
 ///   3. Triangles with two equal vertices are marked. A sort moves them to the end.
 
+#include <algorithm>
 #include <bit>
 #include <ramify/quicksort.cuh>
 #include <ramify/runtime/hash.cuh>
@@ -22,7 +23,7 @@ namespace ramify::detail::tessellation::inline RAMIFY_BUILD {
 /// The order of vertices.
 struct by_coordinates {
   __device__ bool operator()(const surface_point& a, const surface_point& b) const {
-    return a.x != b.x ? a.x < b.x : a.y != b.y ? a.y < b.y : a.z < b.z;
+    return precedes(a, b);
   }
 };
 
@@ -49,9 +50,12 @@ __global__ void place_corners(const bicubic_patch* patches, const Triangle* leav
 /// A hash table of corners with different points. An empty slot has the index ~0u.
 struct corner_table {
   unsigned* slots;
-  unsigned last;  ///< the number of slots, a power of two, less one
+  unsigned mask;  ///< the number of slots, a power of two, less one
 
-  [[nodiscard]] static std::size_t slots_for(std::size_t n) { return std::bit_ceil(n + n / 2); }
+  /// Returns the number of slots for n corners, which are less than 2^32.
+  [[nodiscard]] static std::size_t slots_for(std::size_t n) {
+    return std::min(std::bit_ceil(n + n / 2), std::size_t{1} << 32);
+  }
 
   [[nodiscard]] static __device__ unsigned long long hash_of(const surface_point& p) {
     unsigned long long bits[3];
@@ -66,8 +70,8 @@ struct corner_table {
   [[nodiscard]] __device__ unsigned insert(const surface_point* points, unsigned corner,
                                            bool& is_first) const {
     const surface_point p = points[corner];
-    unsigned slot = static_cast<unsigned>(hash_of(p)) & last;
-    for (;; slot = (slot + 1) & last) {
+    unsigned slot = static_cast<unsigned>(hash_of(p)) & mask;
+    for (;; slot = (slot + 1) & mask) {
       unsigned there = load_relaxed(slots[slot]);
       if (there == ~0u) there = atomicCAS(slots + slot, ~0u, corner);
       is_first = there == ~0u;
@@ -80,13 +84,13 @@ struct corner_table {
 template <class Point>
 __global__ void find_equal_corners(const Point* points, std::size_t n, corner_table table,
                                    unsigned* slot_of, unsigned* first_corners,
-                                   unsigned long long* vertices, trace_ticket trace) {
+                                   unsigned long long* vertex_count, trace_ticket trace) {
   const traced here(trace, __func__);
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= n) return;
   bool is_first = false;
   slot_of[i] = table.insert(points, static_cast<unsigned>(i), is_first);
-  if (is_first) first_corners[next_index(vertices)] = static_cast<unsigned>(i);
+  if (is_first) first_corners[next_index(vertex_count)] = static_cast<unsigned>(i);
 }
 
 /// Copies the point and the slot of each listed corner.

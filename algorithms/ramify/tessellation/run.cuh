@@ -16,18 +16,17 @@
 namespace ramify::detail::tessellation::inline RAMIFY_BUILD {
 
 /// What the first grid of a call finds. The host clears it.
-struct survey {
-  unsigned
-      from_first_invalid;     ///< number of shapes from the first invalid one on; 0: all are valid
-  unsigned long long pieces;  ///< of all shapes, expected
+struct shape_check {
+  unsigned n_minus_first_invalid;      ///< 0 if all shapes are valid
+  unsigned long long expected_pieces;  ///< of all valid shapes
 };
 
 /// Finds the first shape with a coordinate that is not in [-max_control_coordinate,
 /// max_control_coordinate], and adds the expected pieces of all valid shapes. One thread for each
 /// shape.
 template <class Shape>
-__global__ void survey_shapes(const Shape* shapes, std::size_t n, double flatness, survey* found,
-                              trace_ticket trace) {
+__global__ void check_shapes(const Shape* shapes, std::size_t n, double flatness,
+                             unsigned max_depth, shape_check* found, trace_ticket trace) {
   constexpr double max_pieces = 1 << 22;  // of a shape; the sum of a block fits into 32 bits
   const traced here(trace, __func__);
   __shared__ unsigned pieces_of_block;
@@ -41,14 +40,14 @@ __global__ void survey_shapes(const Shape* shapes, std::size_t n, double flatnes
       valid = valid && fabs(values[k]) <= max_control_coordinate;
     }
     if (valid) {
-      const double pieces = fmin(expected_pieces(shapes[i], flatness), max_pieces);
+      const double pieces = fmin(expected_pieces(shapes[i], flatness, max_depth), max_pieces);
       atomicAdd(&pieces_of_block, static_cast<unsigned>(pieces));
     } else {
-      atomicMax(&found->from_first_invalid, static_cast<unsigned>(n - i));
+      atomicMax(&found->n_minus_first_invalid, static_cast<unsigned>(n - i));
     }
   }
   __syncthreads();
-  if (threadIdx.x == 0) atomicAdd(&found->pieces, pieces_of_block + 0ULL);
+  if (threadIdx.x == 0) atomicAdd(&found->expected_pieces, pieces_of_block + 0ULL);
 }
 
 /// One call over n curves or patches. It waits for the stream.
@@ -71,20 +70,20 @@ class tessellation_call {
       return;
     }
     check_device_access(shapes, field.c_str());
-    const device_buffer<survey> on_device(1, stream);
-    clear_memory(on_device.data(), 1, stream, "clearing a survey");
-    launch("checking the control points", survey_shapes<Shape>, n, shapes, n, options.flatness,
-           on_device.data());
-    const survey found = read_back(on_device.data(), stream, "checking the control points");
-    expected_pieces_ = found.pieces;
-    if (found.from_first_invalid == 0) return;
-    const std::size_t i = n - found.from_first_invalid;
+    const device_buffer<shape_check> on_device(1, stream);
+    clear_memory(on_device.data(), 1, stream, "clearing a check");
+    launch("checking the control points", check_shapes<Shape>, n, shapes, n, options.flatness,
+           options.max_depth, on_device.data());
+    const shape_check found = read_back(on_device.data(), stream, "checking the control points");
+    expected_pieces_ = found.expected_pieces;
+    if (found.n_minus_first_invalid == 0) return;
+    const std::size_t i = n - found.n_minus_first_invalid;
     refuse_shape(field.c_str(), i,
                  read_back(shapes + i, stream, "reading an invalid control point"));
   }
 
-  /// Lists the leaves of a tree; see find_leaves(). The first list can take twice the expected
-  /// pieces, because parts are divided into halves, but at most `max_expected`.
+  /// Lists the leaves of a tree; see find_leaves(). The first list has twice the expected size, but
+  /// at most `max_expected`.
   template <class Tree>
   leaf_list<Tree> leaves_of(const Tree& tree, std::size_t max_expected, std::size_t most) {
     const phase_range range("tessellation: divide");
