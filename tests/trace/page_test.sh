@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # page_test.sh <program trace_samples> <work folder>: a browser opens the pages of launch traces, in
 # light and dark mode, and page_checks.js simulates a reader. Without Chromium the test is skipped,
-# with exit status 77. Screenshots of the pages stay in the work folder.
+# with exit status 77. With RAMIFY_ALL_CASES=1 all pages are opened in both modes, and screenshots
+# stay in the work folder; otherwise only the page one_of_each is opened in light mode, too.
 set -euo pipefail
 browser=
 for name in chromium chromium-browser google-chrome; do
@@ -28,10 +29,13 @@ open_page() { # light or dark, the page, further options...
 }
 
 status=0
+all=${RAMIFY_ALL_CASES:-0}
 while read -r name grids; do
   for colors in light dark; do
     # Large pages take longest, and their colors are those of small pages.
-    if [ "$grids" -gt 1000 ] && [ $colors = light ]; then continue; fi
+    if [ $colors = light ] && [ $name != one_of_each ]; then
+      if [ $all = 0 ] || [ "$grids" -gt 1000 ]; then continue; fi
+    fi
     dark=false
     [ $colors = light ] || dark=true
     {
@@ -48,6 +52,7 @@ while read -r name grids; do
   done
 done <counts
 for name in one_of_each sort large_sort; do
+  [ $all = 1 ] || break
   open_page light "$name.html" --screenshot="$PWD/$name.png" || status=1
 done
 rm -rf profile
