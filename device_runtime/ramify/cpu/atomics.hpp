@@ -30,6 +30,16 @@ inline constinit thread_local shared_memory running_shared{nullptr, 0};
              running_shared.bytes;
 }
 
+/// The type in which additions wrap around: unsigned for integers.
+template <class T>
+struct wrapping {
+  using type = T;
+};
+template <class T>
+requires(std::is_integral_v<T>) struct wrapping<T> {
+  using type = std::make_unsigned_t<T>;
+};
+
 }  // namespace ramify::cpu
 
 namespace ramify::cpu::builtins {
@@ -61,16 +71,6 @@ T atomic_update(T* address, Next next) {
   return old;
 }
 
-/// The type in which additions wrap around: unsigned for integers.
-template <class T>
-struct wrapping {
-  using type = T;
-};
-template <class T>
-requires(std::is_integral_v<T>) struct wrapping<T> {
-  using type = std::make_unsigned_t<T>;
-};
-
 #define RAMIFY_ATOMIC(name, member, plain)                             \
   template <class T>                                                   \
   T name(T* address, std::type_identity_t<T> value) {                  \
@@ -85,7 +85,7 @@ requires(std::is_integral_v<T>) struct wrapping<T> {
 RAMIFY_ATOMIC(atomicAdd, fetch_add, static_cast<wide>(old) + static_cast<wide>(value))
 RAMIFY_ATOMIC(atomicSub, fetch_sub, static_cast<wide>(old) - static_cast<wide>(value))
 RAMIFY_ATOMIC(atomicOr, fetch_or, old | value)
-RAMIFY_ATOMIC(atomicAnd, fetch_and, old& value)
+RAMIFY_ATOMIC(atomicAnd, fetch_and, (old & value))
 RAMIFY_ATOMIC(atomicXor, fetch_xor, old ^ value)
 RAMIFY_ATOMIC(atomicExch, exchange, value)
 #undef RAMIFY_ATOMIC

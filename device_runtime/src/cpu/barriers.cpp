@@ -2,6 +2,7 @@
 // The built-ins in which the threads of a block wait for each other. They are one source, so that
 // the compiler can inline all of them: each return after a switch of stacks may be mispredicted.
 #include <algorithm>
+#include <bit>
 #include <exception>
 #include <ramify/cpu/cuda_builtins.hpp>
 #include <string>
@@ -70,9 +71,10 @@ int block::barrier(site s, int predicate, void (*work)(void*), void* state) {
   if (run_->cancelled()) throw block_abandoned{};
   if (!at_barrier_.empty() && !same_site(at_barrier_.back()->waits_at, s))
     different_barriers_ = true;
+  const bool is_last = at_barrier_.size() + 1 == threads_.size();
+  if (work != nullptr && is_last && !different_barriers_) work(state);
   at_barrier_.push_back(running_);
   if (predicate != 0) ++votes_;
-  if (work != nullptr && at_barrier_.size() == threads_.size() && !different_barriers_) work(state);
   wait("__syncthreads", s);
   return released_votes_;  // the next barrier needs this thread
 }
@@ -96,20 +98,16 @@ void block::team_barrier(unsigned threads, site s) {
   }
 }
 
-/// Returns the rendezvous of the lanes in `mask` that the calling lane has not joined. At most one
-/// rendezvous of a mask is open: a lane that has arrived waits until it is complete.
-block::rendezvous& block::join_rendezvous(warp& w, unsigned mask, unsigned bit, const char* builtin,
+/// Returns the open rendezvous of the lanes in `mask`, or a new one. At most one rendezvous of a mask
+/// is open: a lane that has arrived waits until it is complete.
+block::rendezvous& block::find_rendezvous(warp& w, unsigned mask, unsigned bit, const char* builtin,
                                           site s) {
-  if (w.joined_last != nullptr && w.joined_last->mask == mask &&
-      (w.joined_last->arrived & bit) == 0) {
-    return *w.joined_last;
-  }
   rendezvous* free = nullptr;
   for (const auto& m : w.all) {
     if (m->left == m->mask) {
       free = m.get();
     } else if (m->mask == mask && (m->arrived & bit) == 0) {
-      return *(w.joined_last = m.get());
+      return *m;
     }
   }
   if (free == nullptr) free = w.all.emplace_back(std::make_unique<rendezvous>()).get();
@@ -120,34 +118,47 @@ block::rendezvous& block::join_rendezvous(warp& w, unsigned mask, unsigned bit, 
   free->values.not_zero = 0;
   free->values.lanes = mask;
   if (mask != ~0u) std::ranges::fill(free->values.of_lane, 0);
-  return *(w.joined_last = free);
+  return *free;
+}
+
+void block::violate_mask(const char* builtin) const {
+  violate(rule::divergent_barrier,
+          "calls " + std::string(builtin) + " with a mask that leaves the calling lane out");
+}
+
+void block::violate_rendezvous(const rendezvous& other, const char* builtin, site s) const {
+  violate(rule::divergent_barrier, "calls " + std::string(builtin) + " at line " +
+                                       std::to_string(s.line()) +
+                                       " while other lanes of its mask wait in " + other.builtin +
+                                       " at line " + std::to_string(other.site.line()));
 }
 
 const warp_values& block::exchange(unsigned mask, std::uint64_t value, const char* builtin,
                                    site s) {
   if (run_->cancelled()) throw block_abandoned{};
-  const unsigned first = running_->linear / 32 * 32;  // of the warp
-  const unsigned bit = 1u << running_->linear % 32;
-  if ((mask & bit) == 0)
-    violate(rule::divergent_barrier,
-            "calls " + std::string(builtin) + " with a mask that leaves the calling lane out");
-  // Lanes beyond the end of the block count as arrived.
-  const std::size_t lanes = std::min<std::size_t>(32, threads_.size() - first);
-  if (lanes < 32) mask &= (1u << lanes) - 1;
+  const unsigned lane = running_->linear % 32;
+  const unsigned bit = 1u << lane;
+  if ((mask & bit) == 0) violate_mask(builtin);
+  warp& w = warps_[running_->linear / 32];
+  mask &= w.lanes;  // lanes beyond the end of the block count as arrived
 
-  rendezvous& here = join_rendezvous(warps_[first / 32], mask, bit, builtin, s);
-  if (!same_text(here.builtin, builtin) || !same_site(here.site, s)) {
-    violate(rule::divergent_barrier, "calls " + std::string(builtin) + " at line " +
-                                         std::to_string(s.line()) +
-                                         " while other lanes of its mask wait in " + here.builtin +
-                                         " at line " + std::to_string(here.site.line()));
+  if (w.joined_last == nullptr || w.joined_last->mask != mask ||
+      (w.joined_last->arrived & bit) != 0) {
+    w.joined_last = &find_rendezvous(w, mask, bit, builtin, s);
   }
-  here.values.of_lane[running_->linear % 32] = value;
+  rendezvous& here = *w.joined_last;
+  if (!same_text(here.builtin, builtin) || !same_site(here.site, s)) {
+    violate_rendezvous(here, builtin, s);
+  }
+  here.values.of_lane[lane] = value;
   if (value != 0) here.values.not_zero |= bit;
   here.arrived |= bit;
   if (here.arrived == mask) {
-    for (unsigned lane = 32; lane-- > 0;) {
-      if ((mask & ~bit) >> lane & 1u) runnable_.push_back(&threads_[first + lane]);
+    thread* const first = running_ - lane;
+    for (unsigned others = mask & ~bit; others != 0;) {
+      const unsigned last = std::bit_width(others) - 1;
+      runnable_.push_back(first + last);
+      others &= ~(1u << last);
     }
   } else {
     wait(builtin, s);

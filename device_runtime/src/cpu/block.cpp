@@ -96,6 +96,7 @@ void fiber_pool::set_stack_bytes(std::size_t bytes) {
   if (bytes == stack_bytes_) return;
   idle_.clear();
   all_.clear();
+  lowest_ = highest_ = nullptr;
   stack_bytes_ = bytes;
 }
 
@@ -103,7 +104,10 @@ fiber& fiber_pool::take() {
   if (idle_.empty()) {
     all_.reserve(all_.size() + 1);
     idle_.reserve(all_.capacity());  // so that give_back() cannot throw
-    return *all_.emplace_back(std::make_unique<fiber>(stack_bytes_, body_));
+    fiber& made = *all_.emplace_back(std::make_unique<fiber>(stack_bytes_, body_));
+    if (all_.size() == 1 || made.stack_begin() < lowest_) lowest_ = made.stack_begin();
+    highest_ = std::max(highest_, made.stack_end());
+    return made;
   }
   fiber& taken = *idle_.back();
   idle_.pop_back();
@@ -118,6 +122,10 @@ void block::make_threads(const dim3& shape) {
   runnable_.reserve(threads_.size());
   at_barrier_.reserve(threads_.size());
   warps_.resize(std::max(warps_.size(), (threads_.size() + 31) / 32));
+  for (std::size_t i = 0; i * 32 < threads_.size(); ++i) {
+    const std::size_t lanes = std::min<std::size_t>(32, threads_.size() - i * 32);
+    warps_[i].lanes = ~0u >> (32 - lanes);
+  }
   thread* next = threads_.data();
   for (unsigned z = 0; z < shape.z; ++z) {
     for (unsigned y = 0; y < shape.y; ++y) {
@@ -279,6 +287,7 @@ void block::check_arguments(std::span<const byte_range> arguments) const {
       if (std::ranges::any_of(shared, [&](byte_range r) { return holds(r, address); })) {
         report(rule::shared_pointer, "shared");
       }
+      if (!fibers_.may_hold(address)) continue;
       for (const thread& t : threads_) {
         if (t.on != nullptr && t.on->holds(address)) report(rule::local_pointer, "local");
       }

@@ -41,12 +41,18 @@ class fiber_pool {
   /// \throws std::bad_alloc
   fiber& take();
   void give_back(fiber& f) noexcept { idle_.push_back(&f); }
+  /// Returns false if `address` lies on no fiber's stack.
+  [[nodiscard]] bool may_hold(const void* address) const {
+    return address >= lowest_ && address < highest_;
+  }
 
  private:
   fiber::body body_;
   std::size_t stack_bytes_ = 0;
   std::vector<std::unique_ptr<fiber>> all_;
   std::vector<fiber*> idle_;
+  const void* lowest_ = nullptr;  // bounds of all stacks
+  const void* highest_ = nullptr;
 };
 
 /// Runs blocks on an operating-system thread, one after another.
@@ -114,6 +120,7 @@ class block {
   struct warp {
     std::vector<std::unique_ptr<rendezvous>> all;
     rendezvous* joined_last = nullptr;
+    unsigned lanes = 0;  // mask of the lanes that the block has
   };
 
   void begin(grid_ptr, std::uint64_t index);
@@ -123,8 +130,11 @@ class block {
   void run_thread(thread&, fiber& self);
   [[nodiscard]] thread* next_thread();
   [[nodiscard]] execution_context& context_of(thread* next) noexcept;
-  [[nodiscard]] rendezvous& join_rendezvous(warp&, unsigned mask, unsigned bit, const char* builtin,
+  [[nodiscard]] rendezvous& find_rendezvous(warp&, unsigned mask, unsigned bit, const char* builtin,
                                             builtins::site);
+  [[noreturn, gnu::cold]] void violate_mask(const char* builtin) const;
+  [[noreturn, gnu::cold]] void violate_rendezvous(const rendezvous& other, const char* builtin,
+                                                  builtins::site) const;
   void wait(const char* builtin, builtins::site);
   [[nodiscard]] bool release_barrier();
   [[nodiscard]] std::exception_ptr divergence() const;

@@ -93,6 +93,8 @@ class fiber final : public execution_context {
   /// Returns whether `address` lies in the guard region below this fiber's stack.
   [[nodiscard]] bool guards(const void* address) const { return stack_.guards(address); }
 
+  [[nodiscard]] const void* stack_begin() const { return stack_.bottom(); }
+  [[nodiscard]] const void* stack_end() const { return stack_.top(); }
   [[nodiscard]] std::size_t stack_bytes() const { return stack_.size(); }
 
  private:
