@@ -93,9 +93,10 @@ fiber_stack::fiber_stack(std::size_t bytes) : bytes_(std::min(bytes, max_stack_b
   guard_ = guarded ? guard_bytes : 0;
   void* const memory =
       mmap(nullptr, guard_ + bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  bottom_ = static_cast<char*>(memory) + guard_;
-  if (memory == MAP_FAILED || mprotect(bottom_, bytes_, PROT_READ | PROT_WRITE) != 0) {
-    if (memory != MAP_FAILED) munmap(memory, guard_ + bytes_);
+  const bool mapped = memory != MAP_FAILED;
+  if (mapped) bottom_ = static_cast<char*>(memory) + guard_;
+  if (!mapped || mprotect(bottom_, bytes_, PROT_READ | PROT_WRITE) != 0) {
+    if (mapped) munmap(memory, guard_ + bytes_);
     live_stacks.fetch_sub(1, std::memory_order_relaxed);
     throw no_stack();
   }
