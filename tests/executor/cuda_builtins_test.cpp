@@ -13,6 +13,8 @@
 #include <ramify/runtime/limits.cuh>
 #include <ramify/runtime/shared.cuh>
 #include <ramify/runtime/stream.cuh>
+#include <set>
+#include <string>
 #include <vector>
 
 using namespace ramify;
@@ -74,6 +76,59 @@ __global__ void atomics(unsigned* cells) {
     if (before == seen) break;
     seen = before;
   }
+}
+
+// The same operations on dynamic shared memory, which only one operating-system thread accesses.
+__global__ void atomics_in_shared_memory(unsigned* cells, int count) {
+  unsigned* const copy = &dynamic_shared<unsigned>();
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < count; ++i) copy[i] = cells[i];
+  }
+  __syncthreads();
+  for (int repeat = 0; repeat < 50; ++repeat) atomics(copy);
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (int i = 0; i < count; ++i) cells[i] = copy[i];
+}
+
+struct wrapped_values {
+  int returned;
+  int added;
+  int subtracted;
+  unsigned incremented;
+};
+__global__ void atomics_that_wrap_around(wrapped_values* out) {
+  wrapped_values& shared = dynamic_shared<wrapped_values>();
+  shared = {0, 2'147'483'647, -2'147'483'647 - 1, 7};
+  shared.returned = atomicAdd(&shared.added, 1);
+  atomicSub(&shared.subtracted, 1);
+  atomicInc(&shared.incremented, 7u);
+  *out = shared;
+}
+
+// Notes the order of the threads at the start, after a barrier of the block and after one of the
+// warp.
+__global__ void note_order(unsigned* count, char* order) {
+  const char name = static_cast<char>('a' + threadIdx.x);
+  order[atomicAdd(count, 1u)] = name;
+  __syncthreads();
+  order[atomicAdd(count, 1u)] = name;
+  __syncwarp();
+  order[atomicAdd(count, 1u)] = name;
+}
+
+// The frame of a thread that waits must not be used by another thread.
+__global__ void note_frame(const void** frames, bool waits) {
+  frames[threadIdx.x] = __builtin_frame_address(0);
+  if (waits) __syncthreads();
+}
+
+struct sort_failed {};
+__global__ void sort_with_failing_comparison() {
+  using sort = block_merge_sort<int, 32, 1>;
+  __shared__ sort::TempStorage storage;
+  int key[1] = {static_cast<int>(threadIdx.x)};
+  sort(storage).Sort(key, [](int, int) -> bool { throw sort_failed(); });
 }
 
 __global__ void scan_block(unsigned* data, unsigned* total) {
@@ -252,6 +307,60 @@ BOOST_DATA_TEST_CASE(atomics_do_not_lose_updates, data::make(builtin_schedules),
   BOOST_REQUIRE(bool(launch(builtin_kernels::atomics, {50, 64}, null_stream(), cells.data())));
   const std::vector<unsigned> expected{6'400, 6'800, 63, 0, ~0u, 1, 1, 3'200, 1u << 31};
   BOOST_TEST(cells == expected, boost::test_tools::per_element());
+}
+
+BOOST_DATA_TEST_CASE(atomics_in_shared_memory_have_the_same_results, data::make(builtin_schedules),
+                     s) {
+  const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
+  std::vector<unsigned> cells{0, 10'000, 0, 1'000, 0, 0, 0, 0, ~0u};
+  BOOST_REQUIRE(bool(launch(builtin_kernels::atomics_in_shared_memory,
+                            {1, 64, cells.size() * sizeof(unsigned)}, null_stream(), cells.data(),
+                            int(cells.size()))));
+  const std::vector<unsigned> expected{6'400, 6'800, 63, 0, ~0u, 1, 1, 3'200, 1u << 31};
+  BOOST_TEST(cells == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(atomics_in_shared_memory_wrap_around) {
+  builtin_kernels::wrapped_values out{};
+  BOOST_REQUIRE(bool(
+      launch(builtin_kernels::atomics_that_wrap_around, {1, 1, sizeof out}, null_stream(), &out)));
+  BOOST_TEST(out.returned == 2'147'483'647);
+  BOOST_TEST(out.added == -2'147'483'647 - 1);
+  BOOST_TEST(out.subtracted == 2'147'483'647);
+  BOOST_TEST(out.incremented == 0u);
+}
+
+// Otherwise tests with random schedules would not find races between the threads of a block.
+BOOST_AUTO_TEST_CASE(random_schedules_run_the_threads_in_every_order) {
+  std::set<std::string> orders[3];
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    const cpu::scoped_executor_config config({.order = cpu::schedule::random, .seed = seed});
+    unsigned count = 0;
+    char order[12];
+    BOOST_REQUIRE(
+        bool(launch(builtin_kernels::note_order, {1, 4}, null_stream(), &count, &order[0])));
+    for (int part = 0; part < 3; ++part) orders[part].emplace(order + part * 4, 4);
+  }
+  for (const auto& of_part : orders) BOOST_TEST(of_part.size() == 24u);
+}
+
+BOOST_AUTO_TEST_CASE(threads_that_do_not_wait_share_a_stack) {
+  const void* frames[64];
+  const auto different = [&](bool waits) {
+    BOOST_REQUIRE(
+        bool(launch(builtin_kernels::note_frame, {1, 64}, null_stream(), &frames[0], waits)));
+    return std::set<const void*>(std::begin(frames), std::end(frames)).size();
+  };
+  BOOST_TEST(different(false) == 1u);
+  BOOST_TEST(different(true) == 64u);
+}
+
+BOOST_DATA_TEST_CASE(an_exception_in_a_collective_reaches_the_host, data::make(builtin_schedules),
+                     s) {
+  const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
+  BOOST_CHECK_THROW(static_cast<void>(launch(builtin_kernels::sort_with_failing_comparison, {1, 32},
+                                             null_stream())),
+                    builtin_kernels::sort_failed);
 }
 
 BOOST_AUTO_TEST_CASE(a_block_scans) {

@@ -19,7 +19,6 @@
 #include <iostream>
 #include <new>
 #include <ramify/cpu/executor.hpp>
-#include <ramify/runtime/error.hpp>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <string>
@@ -120,9 +119,6 @@ outcome run_tree() {
     return outcome::wrong;
   } catch (const std::bad_alloc&) {
     return outcome::reported;
-  } catch (const unavailable& error) {
-    return std::string(error.what()).find("thread") == std::string::npos ? outcome::wrong
-                                                                         : outcome::reported;
   }
 }
 
@@ -149,18 +145,16 @@ bool expect_good(const std::string& what, const std::function<bool()>& body) {
   return false;
 }
 
-/// No thread can be created. The schedule parallel needs none; the others report the fact.
+/// No thread can be created. Each schedule then runs all blocks on the calling thread.
 bool test_threads() {
   bool good = true;
   for (const std::string schedule : schedules) {
     good &= expect_good("no threads, " + schedule, [&] {
       const cpu::scoped_executor_config config(cpu::parse_executor_config(schedule));
-      const bool parallel = schedule.starts_with("parallel");
       no_threads = true;
       const outcome without = run_tree();
       no_threads = false;
-      return without == (parallel ? outcome::complete : outcome::reported) &&
-             run_tree() == outcome::complete;
+      return without == outcome::complete && run_tree() == outcome::complete;
     });
     // Some threads can be created. The run continues with them.
     good &= expect_good("few threads, " + schedule, [&] {

@@ -6,6 +6,7 @@
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/shared.cuh>
 #include <ramify/runtime/stream.cuh>
+#include <ramify/runtime/team.cuh>
 #include <string>
 #include <vector>
 
@@ -146,6 +147,19 @@ __global__ void two_barriers_at_once() {
 __global__ void shuffle_with_absent_lane(int* out) {
   if (threadIdx.x == 5) return;
   out[threadIdx.x] = __shfl_sync(0xffffffffu, int(threadIdx.x), 0);
+}
+__global__ void shuffle_in_all_lanes(int* out) {
+  if (threadIdx.x % 2 == 0) __syncwarp(0x55555555u);
+  out[threadIdx.x] = __shfl_sync(0xffffffffu, int(threadIdx.x), 7);
+}
+__global__ void team_with_absent_thread() {
+  const block_team<16> team;
+  if (threadIdx.x != 5) team.sync();
+}
+__global__ void team_of_all(int* out) {
+  const block_team<16> team;
+  team.sync();
+  out[threadIdx.x] = 1;
 }
 __global__ void vote_outside_its_mask() { static_cast<void>(__any_sync(0xfffffffeu, 1)); }
 
@@ -291,6 +305,23 @@ BOOST_AUTO_TEST_CASE(a_warp_operation_is_for_its_mask) {
                    rule_kernels::shuffle_with_absent_lane, 32, out.data());
   expect_violation(rule::divergent_barrier, "vote_outside_its_mask", "thread (0,0,0)",
                    rule_kernels::vote_outside_its_mask, 32);
+}
+
+// The executor reuses the state of a block, which a failed block leaves with waiting threads.
+BOOST_AUTO_TEST_CASE(a_failed_block_does_not_affect_the_next_one) {
+  std::vector<int> out(32);
+  expect_violation(rule::divergent_barrier, "shuffle_with_absent_lane", "thread",
+                   rule_kernels::shuffle_with_absent_lane, 32, out.data());
+  expect_no_violation(rule_kernels::shuffle_in_all_lanes, 32, out.data());
+  BOOST_TEST(out == std::vector<int>(32, 7), boost::test_tools::per_element());
+  expect_violation(rule::divergent_barrier, "team_with_absent_thread", "thread",
+                   rule_kernels::team_with_absent_thread, 32);
+  expect_no_violation(rule_kernels::team_of_all, 32, out.data());
+  expect_violation(rule::divergent_barrier, "barrier_after_return", "thread",
+                   rule_kernels::barrier_after_return, 64);
+  int sum = 0;
+  expect_no_violation(rule_kernels::barrier_for_all, 64, &sum);
+  BOOST_TEST(sum == 4 * 128);
 }
 
 BOOST_AUTO_TEST_CASE(the_status_of_a_failed_launch_must_be_read) {

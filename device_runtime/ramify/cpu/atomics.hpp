@@ -5,8 +5,42 @@
 /// CUDA's atomic functions on std::atomic_ref. Each returns the old value.
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <ramify/cpu/sanitizers.hpp>
 #include <type_traits>
+
+namespace ramify::cpu {
+
+/// The dynamic shared memory of the block on this operating-system thread.
+struct shared_memory {
+  std::byte* begin;
+  std::size_t bytes;
+};
+inline constinit thread_local shared_memory running_shared{nullptr, 0};
+
+/// Returns whether only threads of the running block may access `address`. They share an
+/// operating-system thread, so plain loads and stores suffice, which take a fifth of the time.
+/// ThreadSanitizer treats the threads of a block as concurrent, so its builds use atomics.
+[[nodiscard]] inline bool is_private_to_block(const void* address) {
+  return RAMIFY_THREAD_SANITIZER == 0 &&
+         reinterpret_cast<std::uintptr_t>(address) -
+                 reinterpret_cast<std::uintptr_t>(running_shared.begin) <
+             running_shared.bytes;
+}
+
+/// The type in which additions wrap around: unsigned for integers.
+template <class T>
+struct wrapping {
+  using type = T;
+};
+template <class T>
+requires(std::is_integral_v<T>) struct wrapping<T> {
+  using type = std::make_unsigned_t<T>;
+};
+
+}  // namespace ramify::cpu
 
 namespace ramify::cpu::builtins {
 
@@ -22,34 +56,50 @@ inline constexpr std::memory_order atomic_load_order = std::memory_order_relaxed
 inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 #endif
 
-#define RAMIFY_ATOMIC(name, member)                                  \
-  template <class T>                                                 \
-  T name(T* address, std::type_identity_t<T> value) {                \
-    return std::atomic_ref<T>(*address).member(value, atomic_order); \
-  }
-RAMIFY_ATOMIC(atomicAdd, fetch_add)
-RAMIFY_ATOMIC(atomicSub, fetch_sub)
-RAMIFY_ATOMIC(atomicOr, fetch_or)
-RAMIFY_ATOMIC(atomicAnd, fetch_and)
-RAMIFY_ATOMIC(atomicXor, fetch_xor)
-RAMIFY_ATOMIC(atomicExch, exchange)
-#undef RAMIFY_ATOMIC
-
-template <class T>
-T atomicCAS(T* address, std::type_identity_t<T> expected, std::type_identity_t<T> desired) {
-  std::atomic_ref<T>(*address).compare_exchange_strong(expected, desired, atomic_order,
-                                                       atomic_load_order);
-  return expected;
-}
-
 /// Replaces the old value by next(old). Returns the old value.
 template <class T, class Next>
 T atomic_update(T* address, Next next) {
+  if (is_private_to_block(address)) {
+    const T old = *address;
+    *address = next(old);
+    return old;
+  }
   std::atomic_ref<T> cell(*address);
   T old = cell.load(atomic_load_order);
   while (!cell.compare_exchange_weak(old, next(old), atomic_order, atomic_load_order)) {
   }
   return old;
+}
+
+#define RAMIFY_ATOMIC(name, member, plain)                             \
+  template <class T>                                                   \
+  T name(T* address, std::type_identity_t<T> value) {                  \
+    if (!is_private_to_block(address)) {                               \
+      return std::atomic_ref<T>(*address).member(value, atomic_order); \
+    }                                                                  \
+    using wide [[maybe_unused]] = typename wrapping<T>::type;          \
+    const T old = *address;                                            \
+    *address = static_cast<T>(plain);                                  \
+    return old;                                                        \
+  }
+RAMIFY_ATOMIC(atomicAdd, fetch_add, static_cast<wide>(old) + static_cast<wide>(value))
+RAMIFY_ATOMIC(atomicSub, fetch_sub, static_cast<wide>(old) - static_cast<wide>(value))
+RAMIFY_ATOMIC(atomicOr, fetch_or, old | value)
+RAMIFY_ATOMIC(atomicAnd, fetch_and, (old & value))
+RAMIFY_ATOMIC(atomicXor, fetch_xor, old ^ value)
+RAMIFY_ATOMIC(atomicExch, exchange, value)
+#undef RAMIFY_ATOMIC
+
+template <class T>
+T atomicCAS(T* address, std::type_identity_t<T> expected, std::type_identity_t<T> desired) {
+  if (is_private_to_block(address)) {
+    const T old = *address;
+    if (std::memcmp(&old, &expected, sizeof(T)) == 0) *address = desired;
+    return old;
+  }
+  std::atomic_ref<T>(*address).compare_exchange_strong(expected, desired, atomic_order,
+                                                       atomic_load_order);
+  return expected;
 }
 
 template <class T>

@@ -5,7 +5,8 @@
 /// Block-wide and warp-wide algorithms of the CPU executor, with CUB's names and rules.
 ///
 /// Every thread of the block must call them. A `__syncthreads()` must come before the temporary
-/// storage is used again. Thread 0 does the work with the standard library.
+/// storage is used again. One thread does the work with the standard library: in a scan or a sort
+/// the last thread to arrive, so that the threads wait once.
 
 #include <algorithm>
 #include <cstddef>
@@ -25,6 +26,12 @@ struct no_value {};
   return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
 }
 
+/// As __syncthreads(). The last thread to arrive calls `work` before any thread continues.
+template <class Work>
+void wait_then(Work work, builtins::site s = builtins::site::current()) {
+  wait_then_call([](void* state) { (*static_cast<Work*>(state))(); }, &work, s);
+}
+
 /// The part of CUB's BlockScan that Ramify uses.
 template <class T, int threads>
 class block_scan {
@@ -41,14 +48,12 @@ class block_scan {
   ///     input <-- [1, 3, 0, 2]     output --> [0, 1, 4, 4]     total --> 6
   void ExclusiveSum(T input, T& output, T& total) {
     storage_.values[linear_thread()] = input;
-    builtins::__syncthreads();
-    if (linear_thread() == 0) {
+    wait_then([this] {
       T* const end = storage_.values + threads;
       const T last = end[-1];
       std::exclusive_scan(storage_.values, end, storage_.values, T{});
       storage_.total = end[-1] + last;
-    }
-    builtins::__syncthreads();
+    });
     output = storage_.values[linear_thread()];
     total = storage_.total;
   }
@@ -140,12 +145,10 @@ class block_merge_sort {
             const Key& /*out_of_bounds*/) {
     element* mine = elements_ + linear_thread() * items;
     for (int i = 0; i < items; ++i) mine[i] = {keys[i], values[i]};
-    builtins::__syncthreads();
-    if (linear_thread() == 0) {
+    wait_then([&] {
       const auto by_key = [&](const element& a, const element& b) { return compare(a.key, b.key); };
       std::stable_sort(elements_, elements_ + valid, by_key);
-    }
-    builtins::__syncthreads();
+    });
     for (int i = 0; i < items; ++i) {
       keys[i] = mine[i].key;
       values[i] = mine[i].value;

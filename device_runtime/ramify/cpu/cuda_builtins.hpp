@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <ramify/cpu/arithmetic.hpp>
+#include <ramify/cpu/atomics.hpp>
 #include <ramify/cpu/runtime_api.hpp>
 #include <ramify/cpu/vector_types.hpp>
 #include <span>
@@ -106,7 +107,10 @@ void allow_shared(const void* kernel, std::size_t bytes);
 std::uint64_t device_time();
 
 /// Returns the dynamic shared memory of the running block.
-std::byte* dynamic_shared_memory();
+inline std::byte* dynamic_shared_memory() { return running_shared.begin; }
+
+/// As __syncthreads(). The last thread to arrive calls `work(state)` before any thread continues.
+void wait_then_call(void (*work)(void* state), void* state, builtins::site);
 
 /// Waits for all threads of the calling thread's team, which has `threads` consecutive threads.
 void wait_for_team(unsigned threads, builtins::site);
@@ -135,6 +139,5 @@ void heap_free(void*);
 
 }  // namespace ramify::cpu
 
-#include <ramify/cpu/atomics.hpp>
 #include <ramify/cpu/shuffles.hpp>
 #include <ramify/cpu/unsupported.hpp>

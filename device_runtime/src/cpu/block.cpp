@@ -20,39 +20,10 @@ namespace {
 
 using namespace builtins;
 
-thread_local block* running_block = nullptr;
-
-// Thrown in the threads of a block to unwind them after the run has failed.
-struct block_abandoned {};
-
-// The idle fibers of this operating-system thread. It runs one block at a time, so the pool grows
-// to the size of the largest block.
-struct fiber_pool {
-  std::vector<std::unique_ptr<fiber>> idle;
-  std::size_t stack_bytes = 0;
-
-  std::size_t made = 0;
-
-  fiber* take(std::size_t bytes) {
-    if (bytes != stack_bytes) {
-      idle.clear();
-      stack_bytes = bytes;
-    }
-    if (idle.empty()) {
-      idle.reserve(++made);  // so that give_back() cannot throw
-      return new fiber(bytes);
-    }
-    fiber* taken = idle.back().release();
-    idle.pop_back();
-    return taken;
-  }
-  void give_back(fiber* f) { idle.emplace_back(f); }
-};
-
 // What an operating-system thread keeps for its blocks. It is freed by a key of pthreads: glibc
 // ends the program if it has no memory to register the destructor of a thread_local object.
 struct thread_resources {
-  fiber_pool fibers;
+  block runner;
   signal_stack on_stack_overflow;
 };
 thread_local thread_resources* resources = nullptr;
@@ -108,14 +79,6 @@ bool holds(byte_range range, const void* address) {
   return a >= range.data() && a < range.data() + range.size();
 }
 
-// The pointer comparison usually suffices: a compiler merges equal literals.
-bool same_text(const char* a, const char* b) { return a == b || std::strcmp(a, b) == 0; }
-
-bool same(const site& a, const site& b) {
-  return a.line() == b.line() && a.column() == b.column() &&
-         same_text(a.file_name(), b.file_name());
-}
-
 std::string to_text(const uint3& i) {
   std::ostringstream text;
   text << '(' << i.x << ',' << i.y << ',' << i.z << ')';
@@ -129,190 +92,145 @@ uint3 unravel(std::uint64_t linear, const dim3& extent) {
 
 }  // namespace
 
-block* block::current() { return running_block; }
+void fiber_pool::set_stack_bytes(std::size_t bytes) {
+  if (bytes == stack_bytes_) return;
+  idle_.clear();
+  all_.clear();
+  lowest_ = highest_ = nullptr;
+  stack_bytes_ = bytes;
+}
 
-block::block(grid_ptr g, std::uint64_t index)
-    : grid_(std::move(g)),
-      linear_index_(index),
-      thread_body_([this] { run_thread(); }),
-      dynamic_shared_(allocate_shared(grid_->request.dynamic_shared),
-                      [](std::byte* memory) { std::free(memory); }) {
-  const launch_request& request = grid_->request;
-  threads_.resize(request.block.volume());
+fiber& fiber_pool::take() {
+  if (idle_.empty()) {
+    all_.reserve(all_.size() + 1);
+    idle_.reserve(all_.capacity());  // so that give_back() cannot throw
+    fiber& made = *all_.emplace_back(std::make_unique<fiber>(stack_bytes_, body_));
+    if (all_.size() == 1 || made.stack_begin() < lowest_) lowest_ = made.stack_begin();
+    highest_ = std::max(highest_, made.stack_end());
+    return made;
+  }
+  fiber& taken = *idle_.back();
+  idle_.pop_back();
+  return taken;
+}
+
+void block::make_threads(const dim3& shape) {
+  if (shape_.x == shape.x && shape_.y == shape.y && shape_.z == shape.z) return;
+  shape_ = {0, 0, 0};  // until all memory is there
+  threads_.clear();
+  threads_.resize(shape.volume());
   runnable_.reserve(threads_.size());
   at_barrier_.reserve(threads_.size());
-  rendezvous_.resize((threads_.size() + 31) / 32);
-  for (std::size_t i = 0; i < threads_.size(); ++i) {
-    threads_[i].linear = unsigned(i);
-    threads_[i].index = unravel(i, request.block);
+  warps_.resize(std::max(warps_.size(), (threads_.size() + 31) / 32));
+  for (std::size_t i = 0; i * 32 < threads_.size(); ++i) {
+    const std::size_t lanes = std::min<std::size_t>(32, threads_.size() - i * 32);
+    warps_[i].lanes = ~0u >> (32 - lanes);
   }
-  for (auto& t : threads_ | std::views::reverse) runnable_.push_back(&t);
-}
-
-void block::execute() {
-  struct running {
-    explicit running(block* b) { running_block = b; }
-    ~running() { running_block = nullptr; }
-  } const now(this);
-  gridDim = grid_->request.grid;
-  blockDim = grid_->request.block;
-  blockIdx = unravel(linear_index_, gridDim);
-  try {
-    run_threads();
-  } catch (...) {
-    grid_->owner->fail(std::current_exception());
-  }
-  if (grid_->owner->cancelled()) unwind();
-}
-
-void block::run_threads() {
-  while (ended_ < threads_.size() && !grid_->owner->cancelled()) {
-    if (runnable_.empty()) {
-      release_barrier_or_fail();
-      continue;
+  thread* next = threads_.data();
+  for (unsigned z = 0; z < shape.z; ++z) {
+    for (unsigned y = 0; y < shape.y; ++y) {
+      for (unsigned x = 0; x < shape.x; ++x, ++next) {
+        next->linear = static_cast<unsigned>(next - threads_.data());
+        next->index = {x, y, z};
+      }
     }
-    const auto choice = grid_->owner->draw(runnable_.size());
-    std::swap(runnable_.back(), runnable_[runnable_.size() - 1 - choice]);
-    thread* next = runnable_.back();
-    runnable_.pop_back();
-    step(*next);
   }
+  shape_ = shape;
 }
 
-void block::step(thread& t) {
-  if (t.on == nullptr) {
-    t.on = resources->fibers.take(device::instance().fiber_stack_bytes());
-    t.on->assign(thread_body_);
+void block::begin(grid_ptr g, std::uint64_t index) {
+  const launch_request& request = g->request;
+  make_threads(request.block);
+  fibers_.set_stack_bytes(device::instance().fiber_stack_bytes());
+  dynamic_shared_ = {allocate_shared(request.dynamic_shared),
+                     [](std::byte* memory) { std::free(memory); }};
+  running_shared = {dynamic_shared_.get(), request.dynamic_shared};
+  runnable_.clear();
+  for (thread& t : threads_ | std::views::reverse) runnable_.push_back(&t);
+  at_barrier_.clear();
+  different_barriers_ = false;
+  votes_ = released_votes_ = 0;
+  ended_ = 0;
+  running_ = nullptr;
+  null_stream_ = nullptr;
+  linear_index_ = index;
+  run_ = g->owner;
+  gridDim = request.grid;
+  blockDim = request.block;
+  blockIdx = unravel(index, gridDim);
+  grid_ = std::move(g);
+  current_ = this;
+}
+
+void block::end() noexcept {
+  current_ = nullptr;
+  if (run_->cancelled()) {  // the next block must not meet threads of this one
+    for (auto& team : at_team_barrier_) team.clear();
+    for (warp& w : warps_) {
+      w.joined_last = nullptr;
+      w.all.clear();
+    }
   }
+  running_shared = {};
+  dynamic_shared_ = nullptr;
+  grid_ = nullptr;
+}
+
+void block::execute(grid_ptr g, std::uint64_t index) {
+  begin(std::move(g), index);
+  try {
+    execution_context& first = context_of(next_thread());
+    if (&first != &thread_stack_) thread_stack_.switch_to(first);
+    if (ended_ < threads_.size() && !run_->cancelled()) run_->fail(divergence());
+  } catch (...) {
+    run_->fail(std::current_exception());
+  }
+  if (run_->cancelled()) unwind();
+  end();
+}
+
+execution_context& block::run_threads(fiber& self) {
+  block& here = *current_;
+  thread* next = here.starting_;
+  do {
+    here.run_thread(*next, self);
+    next = here.next_thread();
+  } while (next != nullptr && next->on == nullptr);
+  here.fibers_.give_back(self);
+  return here.context_of(next);
+}
+
+void block::run_thread(thread& t, fiber& self) {
   running_ = &t;
   threadIdx = t.index;
-  t.on->resume();
-  if (t.on->idle()) {
-    resources->fibers.give_back(std::exchange(t.on, nullptr));
-    ++ended_;
-  }
-}
-
-void block::run_thread() {
+  t.on = &self;
+  t.last_error = cudaSuccess;
   try {
     grid_->request.thread();
   } catch (const block_abandoned&) {
   } catch (...) {
-    grid_->owner->fail(std::current_exception());
+    run_->fail(std::current_exception());
   }
-}
-
-void block::wait(const char* builtin, site s) {
-  thread& self = *running_;
-  self.waits_in = builtin;
-  self.waits_at = s;
-  self.on->suspend();
-  self.waits_in = nullptr;
-  if (grid_->owner->cancelled()) throw block_abandoned{};
+  t.on = nullptr;
+  ++ended_;
 }
 
 void block::scheduling_point() {
-  grid_->owner->scheduling_point();
-  if (grid_->owner->cancelled()) throw block_abandoned{};
+  run_->scheduling_point();
+  if (run_->cancelled()) throw block_abandoned{};
 }
 
-int block::barrier(site s, int predicate) {
-  if (grid_->owner->cancelled()) throw block_abandoned{};
-  at_barrier_.push_back(running_);
-  if (predicate != 0) ++votes_;
-  wait("__syncthreads", s);
-  return released_votes_;  // the next barrier needs this thread
-}
-
-void block::team_barrier(unsigned threads, site s) {
-  if (grid_->owner->cancelled()) throw block_abandoned{};
-  const std::size_t team = running_->linear / threads;
-  if (at_team_barrier_.size() <= team) at_team_barrier_.resize(team + 1);
-  std::vector<thread*>& waiting = at_team_barrier_[team];
-  if (!waiting.empty() && !same(waiting.front()->waits_at, s)) {
-    violate(rule::divergent_barrier, "waits for its team at line " + std::to_string(s.line()) +
-                                         " while others of the team wait at line " +
-                                         std::to_string(waiting.front()->waits_at.line()));
-  }
-  if (waiting.size() + 1 < threads) {
-    waiting.push_back(running_);
-    wait("block_team::sync", s);
-  } else {
-    runnable_.insert(runnable_.end(), waiting.rbegin(), waiting.rend());
-    waiting.clear();
-  }
-}
-
-block::rendezvous& block::join_rendezvous(unsigned warp, unsigned mask, unsigned bit,
-                                          const char* builtin, site s) {
-  rendezvous* free = nullptr;
-  for (const auto& m : rendezvous_[warp]) {
-    if (m->left == m->mask) {
-      free = m.get();
-    } else if (m->mask == mask && (m->arrived & bit) == 0) {
-      return *m;
-    }
-  }
-  if (free == nullptr) {
-    free = rendezvous_[warp].emplace_back(std::make_unique<rendezvous>()).get();
-  }
-  *free = {mask, 0, 0, builtin, s, {{}, 0, mask}};
-  return *free;
-}
-
-const warp_values& block::exchange(unsigned mask, std::uint64_t value, const char* builtin,
-                                   site s) {
-  if (grid_->owner->cancelled()) throw block_abandoned{};
-  const unsigned warp = running_->linear / 32;
-  const unsigned bit = 1u << running_->linear % 32;
-  if ((mask & bit) == 0)
-    violate(rule::divergent_barrier,
-            "calls " + std::string(builtin) + " with a mask that leaves the calling lane out");
-  // Lanes beyond the end of the block count as arrived.
-  const std::size_t lanes = std::min<std::size_t>(32, threads_.size() - warp * 32);
-  if (lanes < 32) mask &= (1u << lanes) - 1;
-
-  rendezvous& here = join_rendezvous(warp, mask, bit, builtin, s);
-  if (!same_text(here.builtin, builtin) || !same(here.site, s)) {
-    violate(rule::divergent_barrier, "calls " + std::string(builtin) + " at line " +
-                                         std::to_string(s.line()) +
-                                         " while other lanes of its mask wait in " + here.builtin +
-                                         " at line " + std::to_string(here.site.line()));
-  }
-  here.values.of_lane[running_->linear % 32] = value;
-  if (value != 0) here.values.not_zero |= bit;
-  here.arrived |= bit;
-  if (here.arrived == mask) {
-    for (unsigned lane = 32; lane-- > 0;) {
-      if ((mask & ~bit) >> lane & 1u) runnable_.push_back(&threads_[warp * 32 + lane]);
-    }
-  } else {
-    wait(builtin, s);
-  }
-  here.left |= bit;
-  return here.values;  // valid until another thread of the warp has run
-}
-
-void block::release_barrier_or_fail() {
+/// Returns the rule_violation of threads that wait for other threads without an end.
+std::exception_ptr block::divergence() const {
   std::string message;
   const thread* culprit = nullptr;
   if (at_barrier_.size() == threads_.size()) {
     const thread& first = *at_barrier_.front();
-    for (const thread* t : at_barrier_) {
-      if (same(t->waits_at, first.waits_at)) continue;
-      culprit = t;
-      message = "waits at another __syncthreads() (line " + std::to_string(t->waits_at.line()) +
-                ") than thread " + to_text(first.index) + " (line " +
-                std::to_string(first.waits_at.line()) + ")";
-      break;
-    }
-    if (culprit == nullptr) {
-      for (thread* t : at_barrier_ | std::views::reverse) runnable_.push_back(t);
-      at_barrier_.clear();
-      released_votes_ = std::exchange(votes_, 0);
-      grid_->owner->scheduling_point();
-      return;
-    }
+    culprit = *std::ranges::find_if(
+        at_barrier_, [&](const thread* t) { return !same_site(t->waits_at, first.waits_at); });
+    message = "waits at another __syncthreads() (line " + std::to_string(culprit->waits_at.line()) +
+              ") than thread " + to_text(first.index) + " (line " +
+              std::to_string(first.waits_at.line()) + ")";
   } else {
     // At least one thread waits for a thread that has ended or waits elsewhere.
     const auto waits = [](const thread& t) { return t.waits_in != nullptr; };
@@ -332,14 +250,14 @@ void block::release_barrier_or_fail() {
       message += " for lanes of its mask that never arrive";
     }
   }
-  grid_->owner->fail(std::make_exception_ptr(rule_violation(
-      rule::divergent_barrier, kernel_name(grid_->request.kernel), where(*culprit), message)));
+  return std::make_exception_ptr(rule_violation(
+      rule::divergent_barrier, kernel_name(grid_->request.kernel), where(*culprit), message));
 }
 
 void block::unwind() {
   for (thread& t : threads_) {
     if (t.on == nullptr) continue;
-    step(t);                            // its wait() throws
+    thread_stack_.switch_to(*t.on);     // its wait() throws
     if (t.on != nullptr) std::abort();  // a destructor in the kernel waits; it cannot be unwound
   }
 }
@@ -369,6 +287,7 @@ void block::check_arguments(std::span<const byte_range> arguments) const {
       if (std::ranges::any_of(shared, [&](byte_range r) { return holds(r, address); })) {
         report(rule::shared_pointer, "shared");
       }
+      if (!fibers_.may_hold(address)) continue;
       for (const thread& t : threads_) {
         if (t.on != nullptr && t.on->holds(address)) report(rule::local_pointer, "local");
       }
@@ -385,7 +304,7 @@ void run_block(const grid_ptr& g, std::uint64_t index) {
   try {
     prepare_thread();
     device::instance().block_begins(*g);
-    block(g, index).execute();
+    resources->runner.execute(g, index);
     device::instance().block_ended(g);
   } catch (...) {  // an error of the executor itself, such as no memory for a stack
     g->owner->fail(std::current_exception());

@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <exception>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,27 +17,68 @@
 
 namespace ramify::cpu {
 
+/// Thrown in the threads of a block to unwind them after the run has failed.
+struct block_abandoned {};
+
+/// Compares texts. The comparison of the pointers usually suffices: a compiler merges equal literals.
+[[nodiscard]] inline bool same_text(const char* a, const char* b) {
+  return a == b || std::strcmp(a, b) == 0;
+}
+
+[[nodiscard]] inline bool same_site(const builtins::site& a, const builtins::site& b) {
+  if (std::memcmp(&a, &b, sizeof a) == 0) return true;  // the usual case
+  return a.line() == b.line() && a.column() == b.column() &&
+         same_text(a.file_name(), b.file_name());
+}
+
+/// The idle fibers of an operating-system thread. It runs one block at a time, so the pool grows to
+/// the size of the largest block whose threads all wait.
+class fiber_pool {
+ public:
+  explicit fiber_pool(fiber::body body) : body_(body) {}
+  /// Must be called while all fibers are idle. Destroys those with another stack size.
+  void set_stack_bytes(std::size_t bytes);
+  /// \throws std::bad_alloc
+  fiber& take();
+  void give_back(fiber& f) noexcept { idle_.push_back(&f); }
+  /// Returns false if `address` lies on no fiber's stack.
+  [[nodiscard]] bool may_hold(const void* address) const {
+    return address >= lowest_ && address < highest_;
+  }
+
+ private:
+  fiber::body body_;
+  std::size_t stack_bytes_ = 0;
+  std::vector<std::unique_ptr<fiber>> all_;
+  std::vector<fiber*> idle_;
+  const void* lowest_ = nullptr;  // bounds of all stacks
+  const void* highest_ = nullptr;
+};
+
+/// Runs blocks on an operating-system thread, one after another.
+///
+/// A fiber runs one thread of the block after another until one of them waits. That thread keeps
+/// the fiber, and another fiber continues. A thread that never waits thus costs no switch.
 class block {
  public:
   /// Returns the block on this operating-system thread, or null on the host.
-  [[nodiscard]] static block* current();
+  [[nodiscard]] static block* current() { return current_; }
 
-  block(grid_ptr, std::uint64_t index);
-
-  /// Runs every thread to its end. If a thread breaks a rule, the block reports it to the run and
-  /// unwinds the other threads.
-  void execute();
+  /// Runs every thread of a block to its end. If a thread breaks a rule, the block reports it to the
+  /// run and unwinds the other threads.
+  void execute(grid_ptr, std::uint64_t index);
 
   // The threads of the block call the following members.
   /// Waits for all threads of the block. Returns how many of them passed a predicate other than 0.
-  int barrier(builtins::site, int predicate = 0);
+  /// The last thread to arrive calls `work(state)` before any thread continues.
+  int barrier(builtins::site, int predicate = 0, void (*work)(void* state) = nullptr,
+              void* state = nullptr);
   /// Waits for all threads of the calling thread's team, which has `threads` consecutive threads.
   void team_barrier(unsigned threads, builtins::site);
   const warp_values& exchange(unsigned mask, std::uint64_t value, const char* builtin,
                               builtins::site);
   /// Lets the schedule switch to another block.
   void scheduling_point();
-  [[nodiscard]] std::byte* dynamic_shared() { return dynamic_shared_.get(); }
   [[nodiscard]] unsigned linear_thread() const { return running_->linear; }
   [[nodiscard]] const grid_ptr& owner() const { return grid_; }
   [[nodiscard]] builtins::cudaStream_t null_stream();
@@ -67,38 +110,62 @@ class block {
 
   // A rendezvous of the lanes in a mask. It can be reused when the last lane has left.
   struct rendezvous {
-    unsigned mask;
-    unsigned arrived;
-    unsigned left;
-    const char* builtin;
+    unsigned mask = 0;
+    unsigned arrived = 0;
+    unsigned left = 0;
+    const char* builtin = nullptr;
     builtins::site site;
     warp_values values;
   };
+  struct warp {
+    std::vector<std::unique_ptr<rendezvous>> all;
+    rendezvous* joined_last = nullptr;
+    unsigned lanes = 0;  // mask of the lanes that the block has
+  };
 
-  void run_threads();
-  void run_thread();
-  void step(thread&);
-  [[nodiscard]] rendezvous& join_rendezvous(unsigned warp, unsigned mask, unsigned bit,
-                                            const char* builtin, builtins::site);
+  void begin(grid_ptr, std::uint64_t index);
+  void make_threads(const builtins::dim3& shape);
+  void end() noexcept;
+  static execution_context& run_threads(fiber& self);
+  void run_thread(thread&, fiber& self);
+  [[nodiscard]] thread* next_thread();
+  [[nodiscard]] execution_context& context_of(thread* next) noexcept;
+  [[nodiscard]] rendezvous& find_rendezvous(warp&, unsigned mask, unsigned bit, const char* builtin,
+                                            builtins::site);
+  [[noreturn, gnu::cold]] void violate_mask(const char* builtin) const;
+  [[noreturn, gnu::cold]] void violate_rendezvous(const rendezvous& other, const char* builtin,
+                                                  builtins::site) const;
   void wait(const char* builtin, builtins::site);
-  void release_barrier_or_fail();
+  [[nodiscard]] bool release_barrier();
+  [[nodiscard]] std::exception_ptr divergence() const;
   void unwind();
   [[nodiscard]] std::string where(const thread&) const;
 
+  static constinit inline thread_local block* current_ = nullptr;
+
+  // The state of the running block.
   grid_ptr grid_;
-  std::uint64_t linear_index_;
-  std::function<void()> thread_body_;
-  std::vector<thread> threads_;
+  run* run_ = nullptr;
+  std::uint64_t linear_index_ = 0;
   std::vector<thread*> runnable_;  // the next one is at the back
   std::vector<thread*> at_barrier_;
-  std::vector<std::vector<thread*>> at_team_barrier_;                 // of each team
-  std::vector<std::vector<std::unique_ptr<rendezvous>>> rendezvous_;  // of each warp
+  bool different_barriers_ =
+      false;                // the threads in at_barrier_ wait at different source locations
   int votes_ = 0;           // of the threads at the barrier
   int released_votes_ = 0;  // of the previous barrier
   std::size_t ended_ = 0;
   thread* running_ = nullptr;
-  std::unique_ptr<std::byte[], void (*)(std::byte*)> dynamic_shared_;
+  thread* starting_ = nullptr;  // the thread that an idle fiber runs first
+  std::unique_ptr<std::byte[], void (*)(std::byte*)> dynamic_shared_{nullptr, nullptr};
   builtins::cudaStream_t null_stream_ = nullptr;
+
+  // Reused by the next block.
+  std::vector<thread> threads_;
+  builtins::dim3 shape_{0, 0, 0};                      // of threads_
+  std::vector<std::vector<thread*>> at_team_barrier_;  // of each team
+  std::vector<warp> warps_;
+  thread_context thread_stack_;  // of the operating-system thread; runs while no fiber runs
+  fiber_pool fibers_{run_threads};
 };
 
 }  // namespace ramify::cpu

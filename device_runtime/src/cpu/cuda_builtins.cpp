@@ -34,8 +34,6 @@ void allow_shared(const void* kernel, std::size_t bytes) {
   device::instance().allow_shared(kernel, bytes);
 }
 
-void wait_for_team(unsigned threads, site s) { block::current()->team_barrier(threads, s); }
-
 std::uint64_t device_time() {
   if (device::instance().order() == schedule::parallel) {
     return static_cast<std::uint64_t>(
@@ -43,12 +41,6 @@ std::uint64_t device_time() {
   }
   static std::atomic<std::uint64_t> steps = 0;
   return ++steps;
-}
-
-std::byte* dynamic_shared_memory() { return block::current()->dynamic_shared(); }
-
-const warp_values& warp_exchange(unsigned mask, std::uint64_t value, const char* builtin, site s) {
-  return block::current()->exchange(mask, value, builtin, s);
 }
 
 unsigned lane_index() { return block::current()->linear_thread() % 32; }
@@ -65,44 +57,6 @@ void report_ignored_failure(cudaError_t error, const void* kernel, site s) {
 }
 
 namespace builtins {
-
-// ---- barriers and votes ----
-
-void __syncthreads(site s) { static_cast<void>(block::current()->barrier(s)); }
-
-int __syncthreads_count(int predicate, site s) { return block::current()->barrier(s, predicate); }
-
-int __syncthreads_and(int predicate, site s) {
-  return block::current()->barrier(s, predicate == 0 ? 1 : 0) == 0 ? 1 : 0;
-}
-
-int __syncthreads_or(int predicate, site s) {
-  return block::current()->barrier(s, predicate) != 0 ? 1 : 0;
-}
-
-void __syncwarp(unsigned mask, site s) {
-  static_cast<void>(warp_exchange(mask, 0, "__syncwarp", s));
-}
-
-namespace {
-
-unsigned ballot(unsigned mask, int predicate, const char* builtin, site s) {
-  return warp_exchange(mask, predicate != 0 ? 1 : 0, builtin, s).not_zero;
-}
-
-}  // namespace
-
-unsigned __ballot_sync(unsigned mask, int predicate, site s) {
-  return ballot(mask, predicate, "__ballot_sync", s);
-}
-
-int __any_sync(unsigned mask, int predicate, site s) {
-  return ballot(mask, predicate, "__any_sync", s) != 0 ? 1 : 0;
-}
-
-int __all_sync(unsigned mask, int predicate, site s) {
-  return ballot(mask, predicate == 0 ? 1 : 0, "__all_sync", s) == 0 ? 1 : 0;
-}
 
 // ---- time ----
 

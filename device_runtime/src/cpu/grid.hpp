@@ -105,6 +105,7 @@ struct event_state {
 /// One launch from the host with all its descendants.
 class run {
  public:
+  explicit run(bool is_random) : is_random_(is_random) {}
   virtual ~run() = default;
 
   /// Runs `root` and its descendants to completion, or until a kernel breaks a rule.
@@ -117,7 +118,9 @@ class run {
   virtual void scheduling_point() {}
 
   /// Returns the index of the next of `count` candidates: random in schedule::random, else 0.
-  virtual std::uint64_t draw(std::uint64_t /*count*/) { return 0; }
+  [[nodiscard]] std::uint64_t draw(std::uint64_t count) {
+    return is_random_ && count > 1 ? draw_random(count) : 0;
+  }
 
   /// Keeps the first failure and stops the run.
   void fail(std::exception_ptr);
@@ -127,6 +130,9 @@ class run {
   std::uint64_t slots_held = 0;  // of the launch pool; guarded by the device's mutex
 
  private:
+  virtual std::uint64_t draw_random(std::uint64_t /*count*/) { return 0; }
+
+  const bool is_random_;
   std::atomic<bool> cancelled_{false};
   std::exception_ptr failure_;
 };

@@ -69,7 +69,7 @@ void help(crew& c) {
 /// operating-system thread holds at most one live block (cuda_builtins.hpp requires it).
 class parallel_run final : public run {
  public:
-  explicit parallel_run(unsigned workers) : max_helpers_(worker_count(workers) - 1) {
+  explicit parallel_run(unsigned workers) : run(false), max_helpers_(worker_count(workers) - 1) {
     crew_->of_run = this;
   }
 

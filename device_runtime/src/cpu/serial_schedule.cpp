@@ -3,7 +3,6 @@
 #include <deque>
 #include <exception>
 #include <memory>
-#include <ramify/runtime/error.hpp>
 #include <random>
 #include <semaphore>
 #include <thread>
@@ -17,18 +16,12 @@ namespace {
 
 class serial_schedule;
 
-/// An operating-system thread that runs one block at a time.
+/// Runs one block at a time on an operating-system thread.
 ///
 /// Only one worker of a schedule runs; the others wait. A suspended block keeps its worker, because
 /// `__shared__` variables are thread-local.
 class block_worker {
  public:
-  block_worker() : thread_([this](const std::stop_token& stop) { serve(stop); }) {}
-  ~block_worker() {
-    thread_.request_stop();
-    resumed_.release();
-  }
-
   /// Sets the block to run after the next resume().
   void assign(serial_schedule* by, grid_ptr g, std::uint64_t index) {
     run_ = by;
@@ -38,24 +31,49 @@ class block_worker {
   /// Lets this worker run. The calling worker must then stop or wait.
   void resume() { resumed_.release(); }
   void wait_until_resumed() { resumed_.acquire(); }
+  void run_assigned();
 
  private:
-  void serve(const std::stop_token&);
-
   std::binary_semaphore resumed_{0};
   serial_schedule* run_ = nullptr;
   grid_ptr grid_;
   std::uint64_t block_ = 0;
-  std::jthread thread_;
 };
 
 thread_local block_worker* this_worker = nullptr;
 
+/// A worker with a thread of its own.
+class worker_thread final : public block_worker {
+ public:
+  worker_thread() : thread_([this](const std::stop_token& stop) { serve(stop); }) {}
+  ~worker_thread() {
+    thread_.request_stop();
+    resume();
+  }
+  worker_thread(const worker_thread&) = delete;
+  worker_thread& operator=(const worker_thread&) = delete;
+
+ private:
+  void serve(const std::stop_token& stop) {
+    this_worker = this;
+    for (wait_until_resumed(); !stop.stop_requested(); wait_until_resumed()) run_assigned();
+  }
+
+  std::jthread thread_;
+};
+
 /// Returns the workers that no run uses. They live as long as the process, so that their fibers are
 /// reused. Only one run at a time uses this list.
-std::vector<std::unique_ptr<block_worker>>& idle_workers() {
-  static std::vector<std::unique_ptr<block_worker>> all;
+std::vector<std::unique_ptr<worker_thread>>& idle_workers() {
+  static std::vector<std::unique_ptr<worker_thread>> all;
   return all;
+}
+
+/// Returns the worker of the thread that called the launch. It is never destroyed, because the
+/// worker that resumes it last may still be in resume() when the launch has returned.
+block_worker& host_worker() {
+  static auto& worker = *new block_worker;
+  return worker;
 }
 
 /// The schedules eager, late and random: one block runs at a time, and each scheduling point
@@ -63,25 +81,26 @@ std::vector<std::unique_ptr<block_worker>>& idle_workers() {
 class serial_schedule final : public run {
  public:
   explicit serial_schedule(const executor_config& config)
-      : config_(config), generator_(config.seed) {}
+      : run(config.order == schedule::random), config_(config), generator_(config.seed) {}
 
+  /// The calling thread is the first worker, so a run needs no other thread.
   void execute(const grid_ptr& root) override {
-    if (!have_free_worker()) {
-      throw unavailable(
-          "CPU executor: the schedule needs an operating-system thread, and none can be created");
-    }
+    block_worker& host = host_worker();
+    free_.push_back(&host);
+    suspended_.reserve(1);
     ready({root});
+    this_worker = &host;
     dispatch();
-    finished_->acquire();
-    for (auto& c : workers_) idle_workers().push_back(std::move(c));
+    for (host.wait_until_resumed(); !finished_; host.wait_until_resumed()) host.run_assigned();
+    this_worker = nullptr;
+    for (auto& w : workers_) idle_workers().push_back(std::move(w));
   }
 
   void ready(const std::vector<grid_ptr>& grids) override {
     for (const grid_ptr& g : grids) ready_.push_back({g, ++clock_});
   }
 
-  std::uint64_t draw(std::uint64_t count) override {
-    if (config_.order != schedule::random || count < 2) return 0;
+  std::uint64_t draw_random(std::uint64_t count) override {
     // Not std::uniform_int_distribution: its result may differ between standard libraries.
     return generator_() % count;
   }
@@ -123,8 +142,8 @@ class serial_schedule final : public run {
       choose()->resume();
       return;
     }
-    const auto finished = finished_;
-    finished->release();
+    finished_ = true;
+    host_worker().resume();
   }
 
   /// Chooses the next block and returns its worker, which waits in wait_until_resumed().
@@ -178,10 +197,10 @@ class serial_schedule final : public run {
       auto& idle = idle_workers();
       const std::size_t count = workers_.size() + 1;
       workers_.reserve(count);
-      free_.reserve(count);
-      suspended_.reserve(count);
+      free_.reserve(count + 1);  // and the calling thread
+      suspended_.reserve(count + 1);
       idle.reserve(idle.size() + count);
-      if (idle.empty()) idle.push_back(std::make_unique<block_worker>());
+      if (idle.empty()) idle.push_back(std::make_unique<worker_thread>());
       workers_.push_back(std::move(idle.back()));
       idle.pop_back();
       free_.push_back(workers_.back().get());
@@ -199,21 +218,13 @@ class serial_schedule final : public run {
   std::deque<ready_grid> ready_;  // oldest first
   std::vector<suspended_block> suspended_;
   unsigned live_ = 0;
-  std::vector<std::unique_ptr<block_worker>> workers_;
+  std::vector<std::unique_ptr<worker_thread>> workers_;
   std::vector<block_worker*> free_;
   bool no_more_workers_ = false;
-  // Shared, because the worker that releases it may run for a moment after execute() has returned.
-  std::shared_ptr<std::binary_semaphore> finished_ = std::make_shared<std::binary_semaphore>(0);
+  bool finished_ = false;
 };
 
-void block_worker::serve(const std::stop_token& stop) {
-  this_worker = this;
-  for (;;) {
-    wait_until_resumed();
-    if (stop.stop_requested()) return;
-    run_->run_assigned(std::move(grid_), block_);
-  }
-}
+void block_worker::run_assigned() { run_->run_assigned(std::move(grid_), block_); }
 
 }  // namespace
 

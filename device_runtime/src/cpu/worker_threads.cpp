@@ -70,7 +70,7 @@ class thread_pool {
 
 unsigned worker_count(unsigned workers) noexcept {
   constexpr unsigned max_workers = 256;
-  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  static const unsigned cores = std::max(1u, std::thread::hardware_concurrency());  // reads a file
   return workers == 0 ? cores : std::min(workers, std::max(max_workers, cores));
 }
 
