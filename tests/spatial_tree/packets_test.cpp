@@ -6,8 +6,10 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <limits>
+#include <numeric>
 #include <ramify/cpu/executor.hpp>
-#include <random>
+#include <ramify/runtime/launch_each.cuh>
+#include <span>
 #include <stdexcept>
 #include <tuple>
 
@@ -87,6 +89,19 @@ list<Type> scattered_queries(const list<Type>& points, std::size_t n) {
 
 using types = std::tuple<tests::f3, tests::d2>;
 
+/// Sums the ids of the points in the ball around each point of the tree. One thread for each.
+__global__ void sum_ids_within(ramify::spatial_tree_view<float, 3> tree, float radius2,
+                               std::uint64_t* sums) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= tree.point_count) return;
+  std::uint64_t sum = 0;
+  ramify::for_each_within(tree, tree.points[i], radius2,
+                          [&](std::uint32_t begin, std::uint32_t end) {
+                            for (std::uint32_t p = begin; p < end; ++p) sum += tree.ids[p];
+                          });
+  sums[tree.ids[i]] = sum;
+}
+
 constexpr spatial_query_config as_given{.sort = false, .ball_method = query_method::threads};
 
 }  // namespace
@@ -157,6 +172,25 @@ BOOST_AUTO_TEST_CASE(queries_are_sorted_if_those_of_a_warp_are_far_apart) {
   std::vector<ramify::point<float, 3>> nearly = sorted;
   std::swap(nearly[5], nearly[1'500]);
   BOOST_TEST(grids(tests::upload(nearly).data(), true) == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(kernels_of_the_caller_visit_the_points_in_a_ball) {
+  const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 500, 3);
+  const auto on_device = upload_points<float, 3>(points);
+  const ramify::spatial_tree<float, 3> tree(on_device.data(), points.size());
+  const ramify::device_buffer<std::uint64_t> sums(points.size(), nullptr);
+  constexpr float radius = 0.2f;
+  ramify::detail::runtime::launch_each(sum_ids_within, points.size(), nullptr, "summing ids",
+                                       tree.view(), radius * radius, sums.data());
+  const auto lists = radius_list(tree.view(), on_device.data(), points.size(), radius, nullptr);
+  const auto found = download(sums);
+  const auto offsets = download(lists.offsets);
+  const auto ids = download(lists.ids);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto own = std::span(ids).subspan(offsets[i], offsets[i + 1] - offsets[i]);
+    BOOST_TEST(found[i] == std::accumulate(own.begin(), own.end(), std::uint64_t{0}));
+  }
+  BOOST_TEST(ids.size() > points.size());
 }
 
 BOOST_AUTO_TEST_CASE(a_bad_method_is_refused) {

@@ -2,20 +2,31 @@
 #pragma once
 
 /// \file
-/// Kernels that find the points in a ball, one thread per ball.
+/// The points in a ball, for kernels of the caller and of Ramify, one thread per ball. Public:
+/// <ramify/spatial_tree.cuh> includes this header.
 
 #include <cstdint>
 #include <ramify/spatial_tree/nearest.cuh>
 #include <ramify/spatial_tree/node.cuh>
+#include <type_traits>
 
-namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
+namespace ramify::inline RAMIFY_BUILD {
 
 /// Calls found(begin, end) with ranges of the tree's order, in ascending order. Together they are
 /// the points p with distance2(query, p) <= radius2. A node that lies entirely in the ball is one
-/// range, and its children are not visited.
+/// range, and its children are not visited. For kernels of the caller:
+///
+///     for_each_within(tree, query, radius * radius, [&](std::uint32_t begin, std::uint32_t end) {
+///       for (std::uint32_t i = begin; i < end; ++i) use(tree.points[i], tree.ids[i]);
+///     });
+///
+/// One thread calls it; neighboring threads should have neighboring queries. `query` must be
+/// finite. Scratch: a stack of at most 225 nodes in local memory. It neither synchronizes nor fails.
+/// Complexity: O(log n + ranges) for evenly distributed points; O(n) in the worst case.
 template <class Real, int dim, class Found>
 __device__ void for_each_within(const spatial_tree_view<Real, dim>& tree,
-                                const point<Real, dim>& query, Real radius2, Found found) {
+                                const point<Real, dim>& query, std::type_identity_t<Real> radius2,
+                                Found found) {
   std::uint32_t stack[spatial_shape<dim>::stack_size];
   unsigned count = 0;
   if (tree.node_count > 0) stack[count++] = 0;
@@ -34,6 +45,10 @@ __device__ void for_each_within(const spatial_tree_view<Real, dim>& tree,
     }
   }
 }
+
+}  // namespace ramify::inline RAMIFY_BUILD
+
+namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
 /// Writes the number of points in each ball. One thread per query.
 template <class Real, int dim>
