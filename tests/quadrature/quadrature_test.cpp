@@ -22,6 +22,7 @@
 #include "exceptions.hpp"
 #include "printing.hpp"
 #include "quadrature_checks.cuh"
+#include "rule_checks.cuh"
 #include "run_checks.cuh"
 
 namespace data = boost::unit_test::data;
@@ -78,26 +79,45 @@ void expect_exact(const monomial<d>& f, double most) {
   BOOST_TEST(std::fabs(found.value - exact) <= most * std::fabs(exact));
 }
 
-// The error of a region is that of the embedded rules: it is 0 for polynomials of their degree, and
-// not for the next degree.
-BOOST_AUTO_TEST_CASE(errors_are_those_of_the_embedded_rules) {
-  const quadrature_box<3> box{{-1, -1, -1}, {1, 1, 1}};
-  const auto error_of = [&](const monomial<3>& f) {
-    return integrate(box, f, {.max_evaluations = 77}).error;
-  };
-  for (const auto& f : {monomial<3>{{0, 0, 0}}, {{2, 2, 0}}, {{4, 0, 0}}}) {
-    BOOST_TEST(error_of(f) < 1e-11);  // up to degree 5, the first two differences are 0
-  }
-  // With the degrees 6 and 7 only the rule of degree 7 is exact. The integrand is not smooth on the
-  // scale of the region: the error is the difference from the rule of degree 5.
-  BOOST_TEST(error_of({{6, 0, 0}}) > 1e-3);
-  BOOST_TEST(error_of({{2, 2, 2}}) > 1e-3);
-  BOOST_TEST(error_of({{8, 0, 0}}) > 1e-3);
+// Each rule is exact for polynomials of its degree, and not for the next degree. A wrong weight or
+// point of any rule fails here.
+BOOST_AUTO_TEST_CASE(all_embedded_rules_have_their_degrees) {
+  expect_degrees<1>({31, 19}, 1e-12, {{0}, {1}, {2}, {8}, {18}, {19}, {20}, {30}, {31}, {32}});
+  const std::vector<std::vector<int>> exponents{
+      {},     {1},       {2},    {3, 1}, {4},    {2, 2},    {1, 2, 2},    {6},
+      {4, 2}, {2, 2, 2}, {5, 2}, {8},    {6, 2}, {4, 4},    {4, 2, 2},    {2, 2, 2, 2},
+      {8, 1}, {4, 5},    {10},   {8, 2}, {6, 4}, {2, 6, 2}, {4, 2, 2, 2}, {2, 1, 1, 4, 1}};
+  expect_degrees<2>({7, 5}, 1e-4, exponents);
+  const std::vector<int> degrees{9, 7, 5, 3};
+  expect_degrees<3>(degrees, 1e-4, exponents);
+  expect_degrees<4>(degrees, 1e-4, exponents);
+  expect_degrees<5>(degrees, 1e-4, exponents);
+  expect_degrees<6>(degrees, 1e-4, exponents);
+  expect_degrees<7>(degrees, 1e-4, exponents);
+  expect_degrees<8>(degrees, 1e-4, exponents);
 }
 
-// The rules are exact for polynomials of these degrees, and not for the next degree. A wrong weight
-// or point fails here.
-BOOST_AUTO_TEST_CASE(rules_have_their_degree) {
+// With a large fourth power the differences of the rules decrease with their degrees: the integrand
+// is smooth on the scale of the region, and its error is that of the rule of degree 7. Otherwise
+// the error is at least that of the rule of degree 5.
+BOOST_AUTO_TEST_CASE(errors_are_those_of_the_embedded_rules) {
+  const quadrature_box<3> box{{-1, -1, -1}, {1, 1, 1}};
+  const auto error_of = [&](const monomial<3>& f, double fourth_power) {
+    return integrate(box, with_fourth_power{f, fourth_power}, {.max_evaluations = 77}).error;
+  };
+  for (const auto& f : {monomial<3>{{0, 0, 0}}, {{2, 2, 0}}, {{4, 0, 0}}}) {
+    BOOST_TEST(error_of(f, 0) < 1e-11);
+  }
+  for (const auto& f : {monomial<3>{{6, 0, 0}}, {{2, 4, 0}}, {{2, 2, 2}}}) {
+    BOOST_TEST(error_of(f, 0) > 1e-3);
+    BOOST_TEST(error_of(f, 100) < 1e-10);
+  }
+  BOOST_TEST(error_of({{8, 0, 0}}, 0) > 1e-3);
+  BOOST_TEST(error_of({{8, 0, 0}}, 100) > 1e-3);
+}
+
+// The rule of high degree also integrates polynomials over boxes with sides of different lengths.
+BOOST_AUTO_TEST_CASE(polynomials_over_boxes_are_integrated_exactly) {
   for (const int k : {0, 1, 2, 10, 20, 31}) expect_exact<1>({{k}}, 1e-13);
   expect_exact<2>({{0, 0}}, 1e-13);
   expect_exact<2>({{6, 1}}, 1e-13);
@@ -180,6 +200,26 @@ BOOST_AUTO_TEST_CASE(rounds_have_as_few_grids_as_their_size_allows) {
   BOOST_TEST(large.report.child_grids == 4 * (large.report.rounds - 1) - 2);
 }
 
+// All regions are split in each round, so round i evaluates 2^i regions. On the device route each
+// round that is not small has one grid.
+template <unsigned d>
+void expect_small_rounds(unsigned expected) {
+  const std::size_t evaluations = ramify::quadrature_points(d) << (expected + 2);
+  const auto found = integrate(unit_cube<d>(), constant{1},
+                               {.route = route::device, .min_evaluations = evaluations});
+  BOOST_TEST(found.report.rounds > expected + 1);
+  BOOST_TEST(found.report.child_grids == found.report.rounds - 1 - expected);
+}
+
+// A lane evaluates at most 5 points in a small round, in which 16 warps evaluate the regions.
+BOOST_AUTO_TEST_CASE(a_lane_evaluates_few_points_in_a_small_round) {
+  expect_small_rounds<1>(6);  // 64 regions: 4 for each warp
+  expect_small_rounds<2>(6);
+  expect_small_rounds<3>(4);  // 16 regions: 77 points for each warp
+  expect_small_rounds<5>(3);  // 8 regions: 273 points for 2 warps
+  expect_small_rounds<8>(1);  // 2 regions: 1105 points for 8 warps
+}
+
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(on_the_executor))
 BOOST_DATA_TEST_CASE(results_have_the_same_bits_under_any_schedule,
                      data::make({"eager", "late", "random:1", "random:2"}), s) {
@@ -201,7 +241,7 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
   const auto run = [&] {
     return integrate(unit_cube<2>(), genz_function<2>(f),
                      {.route = route::device, .relative_tolerance = 1e-7}, 0,
-                     {.small_points = 0, .block_regions = 24, .block_splits = 6});
+                     {.small_evaluations = 0, .block_regions = 24, .block_splits = 6});
   };
   const auto whole = run();
   unsigned interrupted = 0;
