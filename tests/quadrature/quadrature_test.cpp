@@ -54,6 +54,22 @@ BOOST_AUTO_TEST_CASE(a_first_region_does_not_converge_by_accident) {
   }
 }
 
+// No weighted point of the first region is beyond these jumps; only those near the faces are.
+BOOST_AUTO_TEST_CASE(a_jump_next_to_a_face_is_found) {
+  const auto expect = [](const auto& box, const auto& f, double exact) {
+    const auto found = integrate(box, f, {.relative_tolerance = 1e-3});
+    BOOST_TEST(found.regions > 1u);
+    BOOST_TEST(found.converged());
+    expect_honest(found, exact, 1e-3 * exact);
+  };
+  const genz_integrand line{genz_family::discontinuous, 1, {0.1}, {0.998}};
+  expect(unit_cube<1>(), genz_function<1>(line), exact_integral(line));
+  const genz_integrand plane{genz_family::discontinuous, 2, {0.1, 0.1}, {0.99, 1}};
+  expect(unit_cube<2>(), genz_function<2>(plane), exact_integral(plane));
+  const genz_integrand space{genz_family::discontinuous, 3, {0.1, 0.1, 0.1}, {1, 0.99}};
+  expect(unit_cube<3>(), genz_function<3>(space), exact_integral(space));
+}
+
 // More members and evaluations: takes minutes.
 BOOST_AUTO_TEST_CASE(many_members_of_genz_families_are_right_or_honest,
                      *boost::unit_test::precondition(seeds_are_given)) {

@@ -47,11 +47,11 @@ __device__ __forceinline__ void split_region(const Program& program, const round
                                              unsigned item, double* axis_values) {
   const auto& regions = program.regions;
   const unsigned lower = program.split_list[item];
-  const quadrature_box<Program::dimensions> boxes[2] = {half_of(program, lower, false),
-                                                        half_of(program, lower, true)};
   const bounded whole = regions.estimates[lower];
+  quadrature_box<Program::dimensions> boxes[2];
   region_estimate halves[2];
   for (unsigned half = 0; half < 2; ++half) {
+    boxes[half] = half_of(program, lower, half != 0);
     const unsigned long long number = (2ull * item + half) * Program::points;
     halves[half] = evaluate_region(boxes[half], program.f, axis_values, number, program.not_finite);
   }
