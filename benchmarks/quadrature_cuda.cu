@@ -138,12 +138,12 @@ const std::array<rounds_variant, 14> rounds_variants{{
     {"large only", {0, 0, 0}},
     {"large only, device", {0, 0, 0}, route::device},
     {"large only, graph", {0, 0, 0}, route::flat, flat_loop::graph},
-    {"medium only", {.small_points = 0}},
-    {"medium only, device", {.small_points = 0}, route::device},
-    {"small up to 2^11 points", {.small_points = 1u << 11}},
-    {"small up to 2^12 points", {.small_points = 1u << 12}},
-    {"small up to 2^14 points", {.small_points = 1u << 14}},
-    {"small up to 2^16 points", {.small_points = 1u << 16}},
+    {"medium only", {.small_evaluations = 0}},
+    {"medium only, device", {.small_evaluations = 0}, route::device},
+    {"small up to 2 points a lane", {.small_evaluations = 2}},
+    {"small up to 10 points a lane", {.small_evaluations = 10}},
+    {"small up to 20 points a lane", {.small_evaluations = 20}},
+    {"small up to 40 points a lane", {.small_evaluations = 40}},
     {"medium up to 2^13 regions", {.block_regions = 1u << 13}},
     {"teams up to 2^8 splits", {.block_splits = 1u << 8}},
 }};
@@ -176,7 +176,7 @@ void compare_rounds(benchmark::recorder& out, genz_family family) {
 
 void measure_rounds(benchmark::recorder& out) {
   out.table("rounds",
-            {"family", "dimensions", "rounds", "end", "ms", "evaluations", "rounds of it", "grids"},
+            {"family", "dimensions", "variant", "end", "ms", "evaluations", "rounds", "grids"},
             "Six digits, at most 10^7 evaluations; medians of 10 (least–most)");
   for (const genz_family family : all_choices<genz_family>()) {
     compare_rounds<2>(out, family);

@@ -26,10 +26,12 @@
 ///            453, 717 and 1105 points (ramify/quadrature/rules.cuh).
 /// Result     the best estimate, and the reason for the end: converged, max_evaluations, round_off,
 ///            not_finite. The error is the sum of the errors of all regions. The error of a region
-///            is the difference of two rules; it is larger where the estimates of its halves
-///            disagree with its own. The sum is a reliable bound for functions that the first
-///            regions resolve. It is no proof: points can miss a narrow peak
-///            (config.min_evaluations).
+///            is the difference of its rule from an embedded one. In 3 to 8 dimensions, it is the
+///            larger difference from two of them where the integrand is not smooth, and that of the
+///            first region counts 8 times. The error is raised by what points near the faces show,
+///            and where the estimates of two halves disagree with that of their region. The sum is a
+///            reliable bound for functions that the first regions resolve. It is no proof: points
+///            can miss a narrow peak (config.min_evaluations).
 /// Order      sums have a fixed order, so the result has the same bits in each run, on both routes.
 /// Scratch    16 d + 29 bytes for each region that config.max_evaluations allows, and about
 ///            150,000 bytes. It comes from Ramify's stream-ordered pool, or from the caller:

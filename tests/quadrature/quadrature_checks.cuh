@@ -40,11 +40,12 @@ using ramify::detail::quadrature::round_bounds;
 
 /// Bounds with which the rounds of a quadrature are small, all medium, all large, and each of the
 /// three in turn. (Round 0 is always small.)
-inline constexpr round_bounds all_small{.small_points = 1u << 30, .block_regions = 1u << 13};
-inline constexpr round_bounds all_medium{.small_points = 0, .block_regions = 1u << 13};
-inline constexpr round_bounds all_large{.small_points = 0, .block_regions = 0, .block_splits = 0};
+inline constexpr round_bounds all_small{.small_evaluations = 1u << 30, .block_regions = 1u << 13};
+inline constexpr round_bounds all_medium{.small_evaluations = 0, .block_regions = 1u << 13};
+inline constexpr round_bounds all_large{
+    .small_evaluations = 0, .block_regions = 0, .block_splits = 0};
 inline constexpr round_bounds in_turn{
-    .small_points = 1'000, .block_regions = 80, .block_splits = 20};
+    .small_evaluations = 2, .block_regions = 80, .block_splits = 20};
 inline constexpr round_bounds sizes_of_rounds[] = {all_small, all_medium, all_large, in_turn};
 
 /// Integrates and checks the counts of the report.
@@ -127,6 +128,15 @@ struct monomial {
       value *= (std::pow(box.high[i], k) - std::pow(box.low[i], k)) / k;
     }
     return value;
+  }
+};
+
+/// A monomial plus a multiple of the fourth power of the first coordinate.
+struct with_fourth_power {
+  monomial<3> f;
+  double factor;
+  __device__ double operator()(const quadrature_point<3>& p) const {
+    return f(p) + factor * p[0] * p[0] * p[0] * p[0];
   }
 };
 

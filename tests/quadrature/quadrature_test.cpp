@@ -22,6 +22,7 @@
 #include "exceptions.hpp"
 #include "printing.hpp"
 #include "quadrature_checks.cuh"
+#include "rule_checks.cuh"
 #include "run_checks.cuh"
 
 namespace data = boost::unit_test::data;
@@ -53,6 +54,22 @@ BOOST_AUTO_TEST_CASE(a_first_region_does_not_converge_by_accident) {
   }
 }
 
+// No weighted point of the first region is beyond these jumps; only those near the faces are.
+BOOST_AUTO_TEST_CASE(a_jump_next_to_a_face_is_found) {
+  const auto expect = [](const auto& box, const auto& f, double exact) {
+    const auto found = integrate(box, f, {.relative_tolerance = 1e-3});
+    BOOST_TEST(found.regions > 1u);
+    BOOST_TEST(found.converged());
+    expect_honest(found, exact, 1e-3 * exact);
+  };
+  const genz_integrand line{genz_family::discontinuous, 1, {0.1}, {0.998}};
+  expect(unit_cube<1>(), genz_function<1>(line), exact_integral(line));
+  const genz_integrand plane{genz_family::discontinuous, 2, {0.1, 0.1}, {0.99, 1}};
+  expect(unit_cube<2>(), genz_function<2>(plane), exact_integral(plane));
+  const genz_integrand space{genz_family::discontinuous, 3, {0.1, 0.1, 0.1}, {1, 0.99}};
+  expect(unit_cube<3>(), genz_function<3>(space), exact_integral(space));
+}
+
 // More members and evaluations: takes minutes.
 BOOST_AUTO_TEST_CASE(many_members_of_genz_families_are_right_or_honest,
                      *boost::unit_test::precondition(seeds_are_given)) {
@@ -78,26 +95,45 @@ void expect_exact(const monomial<d>& f, double most) {
   BOOST_TEST(std::fabs(found.value - exact) <= most * std::fabs(exact));
 }
 
-// The error of a region is that of the embedded rules: it is 0 for polynomials of their degree, and
-// not for the next degree.
-BOOST_AUTO_TEST_CASE(errors_are_those_of_the_embedded_rules) {
-  const quadrature_box<3> box{{-1, -1, -1}, {1, 1, 1}};
-  const auto error_of = [&](const monomial<3>& f) {
-    return integrate(box, f, {.max_evaluations = 77}).error;
-  };
-  for (const auto& f : {monomial<3>{{0, 0, 0}}, {{2, 2, 0}}, {{4, 0, 0}}}) {
-    BOOST_TEST(error_of(f) < 1e-11);  // up to degree 5, the first two differences are 0
-  }
-  // With the degrees 6 and 7 only the rule of degree 7 is exact. The integrand is not smooth on the
-  // scale of the region: the error is the difference from the rule of degree 5.
-  BOOST_TEST(error_of({{6, 0, 0}}) > 1e-3);
-  BOOST_TEST(error_of({{2, 2, 2}}) > 1e-3);
-  BOOST_TEST(error_of({{8, 0, 0}}) > 1e-3);
+// Each rule is exact for polynomials of its degree, and not for the next degree. A wrong weight or
+// point of any rule fails here.
+BOOST_AUTO_TEST_CASE(all_embedded_rules_have_their_degrees) {
+  expect_degrees<1>({31, 19}, 1e-12, {{0}, {1}, {2}, {8}, {18}, {19}, {20}, {30}, {31}, {32}});
+  const std::vector<std::vector<int>> exponents{
+      {},     {1},       {2},    {3, 1}, {4},    {2, 2},    {1, 2, 2},    {6},
+      {4, 2}, {2, 2, 2}, {5, 2}, {8},    {6, 2}, {4, 4},    {4, 2, 2},    {2, 2, 2, 2},
+      {8, 1}, {4, 5},    {10},   {8, 2}, {6, 4}, {2, 6, 2}, {4, 2, 2, 2}, {2, 1, 1, 4, 1}};
+  expect_degrees<2>({7, 5}, 1e-4, exponents);
+  const std::vector<int> degrees{9, 7, 5, 3};
+  expect_degrees<3>(degrees, 1e-4, exponents);
+  expect_degrees<4>(degrees, 1e-4, exponents);
+  expect_degrees<5>(degrees, 1e-4, exponents);
+  expect_degrees<6>(degrees, 1e-4, exponents);
+  expect_degrees<7>(degrees, 1e-4, exponents);
+  expect_degrees<8>(degrees, 1e-4, exponents);
 }
 
-// The rules are exact for polynomials of these degrees, and not for the next degree. A wrong weight
-// or point fails here.
-BOOST_AUTO_TEST_CASE(rules_have_their_degree) {
+// With a large fourth power the differences of the rules decrease with their degrees: the integrand
+// is smooth on the scale of the region, and its error is that of the rule of degree 7. Otherwise
+// the error is at least that of the rule of degree 5.
+BOOST_AUTO_TEST_CASE(errors_are_those_of_the_embedded_rules) {
+  const quadrature_box<3> box{{-1, -1, -1}, {1, 1, 1}};
+  const auto error_of = [&](const monomial<3>& f, double fourth_power) {
+    return integrate(box, with_fourth_power{f, fourth_power}, {.max_evaluations = 77}).error;
+  };
+  for (const auto& f : {monomial<3>{{0, 0, 0}}, {{2, 2, 0}}, {{4, 0, 0}}}) {
+    BOOST_TEST(error_of(f, 0) < 1e-11);
+  }
+  for (const auto& f : {monomial<3>{{6, 0, 0}}, {{2, 4, 0}}, {{2, 2, 2}}}) {
+    BOOST_TEST(error_of(f, 0) > 1e-3);
+    BOOST_TEST(error_of(f, 100) < 1e-10);
+  }
+  BOOST_TEST(error_of({{8, 0, 0}}, 0) > 1e-3);
+  BOOST_TEST(error_of({{8, 0, 0}}, 100) > 1e-3);
+}
+
+// The rule of high degree also integrates polynomials over boxes with sides of different lengths.
+BOOST_AUTO_TEST_CASE(polynomials_over_boxes_are_integrated_exactly) {
   for (const int k : {0, 1, 2, 10, 20, 31}) expect_exact<1>({{k}}, 1e-13);
   expect_exact<2>({{0, 0}}, 1e-13);
   expect_exact<2>({{6, 1}}, 1e-13);
@@ -180,6 +216,26 @@ BOOST_AUTO_TEST_CASE(rounds_have_as_few_grids_as_their_size_allows) {
   BOOST_TEST(large.report.child_grids == 4 * (large.report.rounds - 1) - 2);
 }
 
+// All regions are split in each round, so round i evaluates 2^i regions. On the device route each
+// round that is not small has one grid.
+template <unsigned d>
+void expect_small_rounds(unsigned expected) {
+  const std::size_t evaluations = ramify::quadrature_points(d) << (expected + 2);
+  const auto found = integrate(unit_cube<d>(), constant{1},
+                               {.route = route::device, .min_evaluations = evaluations});
+  BOOST_TEST(found.report.rounds > expected + 1);
+  BOOST_TEST(found.report.child_grids == found.report.rounds - 1 - expected);
+}
+
+// A lane evaluates at most 5 points in a small round, in which 16 warps evaluate the regions.
+BOOST_AUTO_TEST_CASE(a_lane_evaluates_few_points_in_a_small_round) {
+  expect_small_rounds<1>(6);  // 64 regions: 4 for each warp
+  expect_small_rounds<2>(6);
+  expect_small_rounds<3>(4);  // 16 regions: 77 points for each warp
+  expect_small_rounds<5>(3);  // 8 regions: 273 points for 2 warps
+  expect_small_rounds<8>(1);  // 2 regions: 1105 points for 8 warps
+}
+
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(on_the_executor))
 BOOST_DATA_TEST_CASE(results_have_the_same_bits_under_any_schedule,
                      data::make({"eager", "late", "random:1", "random:2"}), s) {
@@ -201,7 +257,7 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
   const auto run = [&] {
     return integrate(unit_cube<2>(), genz_function<2>(f),
                      {.route = route::device, .relative_tolerance = 1e-7}, 0,
-                     {.small_points = 0, .block_regions = 24, .block_splits = 6});
+                     {.small_evaluations = 0, .block_regions = 24, .block_splits = 6});
   };
   const auto whole = run();
   unsigned interrupted = 0;

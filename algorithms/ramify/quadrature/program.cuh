@@ -12,9 +12,10 @@
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
 
-inline constexpr unsigned threads = 256;             ///< of a block, except in run_small_rounds()
-inline constexpr unsigned warps = threads / 32;      ///< of a block in evaluate_splits()
-inline constexpr unsigned small_threads = 512;       ///< of the block in run_small_rounds()
+inline constexpr unsigned threads = 256;         ///< of a block, except in run_small_rounds()
+inline constexpr unsigned warps = threads / 32;  ///< of a block in evaluate_splits()
+inline constexpr unsigned small_threads = 512;   ///< of the block in run_small_rounds()
+inline constexpr unsigned small_warps = small_threads / 32;
 inline constexpr unsigned max_chunks = 4 * threads;  ///< maximum number of chunks of regions
 /// Number of bins. Bin b counts the regions whose error is 2^b to 2^(b + 1) times their share; the
 /// last bin also counts those with larger errors.
@@ -24,16 +25,19 @@ inline constexpr unsigned bins = 32;
 /// few regions it has `evaluate` alone.
 enum class phase : unsigned { begin, evaluate, sum, select, list };
 
-/// How many regions and points the grids are used for. Each is a number of the quadrature, not of
-/// the GPU, so that results have the same bits on all GPUs.
+/// The sizes of small and medium rounds. They depend on the quadrature, not on the GPU, so that
+/// results have the same bits on all GPUs.
 struct round_bounds {
-  /// One block evaluates rounds with at most so many points.
-  unsigned small_points = 8192;
-  /// The last block of `evaluate` also ends rounds with at most so many regions, at most 8192 (32
-  /// for each thread).
+  /// The maximum number of points that a lane evaluates in a small round. Only one SM works in such
+  /// a round: if evaluations are slow, more of them cost more than the launch of a grid. In 8
+  /// dimensions, 5 are needed for one split.
+  unsigned small_evaluations = 5;
+  /// The maximum number of regions in a small or medium round, at most 8192 (32 for each thread of
+  /// `evaluate`, whose last block ends the round).
   unsigned block_regions = 4096;
-  /// In rounds with at most so many splits, half of a block of `evaluate` evaluates the half of a
-  /// region (fewer warps if they suffice for all points); in the others a warp splits a region.
+  /// The maximum number of splits of a round in which half of a block of `evaluate` evaluates the
+  /// half of a region (fewer warps if they suffice for all points). With more splits, a warp splits
+  /// a region.
   unsigned block_splits = 1024;
 };
 
@@ -143,10 +147,20 @@ struct quadrature_program : chain_link, round_memory<d> {
   template <class Grids>
   void launch_repeated(const state_type&, Grids& grids) const;
 
+  /// Returns the number of warps of run_small_rounds() that share the points of a half.
+  [[nodiscard]] static __host__ __device__ unsigned small_team(unsigned splits) {
+    return team_size(points, small_warps, 2 * splits, small_warps / 2);
+  }
+  /// Returns the number of points that a lane of run_small_rounds() evaluates in a round.
+  [[nodiscard]] static __host__ __device__ unsigned lane_evaluations(unsigned splits) {
+    const unsigned team = small_team(splits);
+    const unsigned teams = small_warps / team;
+    return (2 * splits + teams - 1) / teams * ((points + 32 * team - 1) / (32 * team));
+  }
   /// Returns whether one block evaluates the next round, and ends it.
   [[nodiscard]] __device__ bool is_small(const state_type& s) const {
-    return 2ull * s.splits * points <= bounds.small_points &&
-           s.regions + s.splits <= bounds.block_regions;
+    return s.regions + s.splits <= bounds.block_regions &&
+           lane_evaluations(s.splits) <= bounds.small_evaluations;
   }
   /// Returns the number of splits that the remaining evaluations allow.
   [[nodiscard]] __device__ unsigned long long affordable(const state_type& s) const {
@@ -235,8 +249,8 @@ __device__ round_state choose_splits(const Program& program, round_state now,
   return end_without_splits(program, now, wanted);
 }
 
-/// Returns the coordinates of the point with this number in the round. split_region() and
-/// evaluate_in_teams() assign the numbers.
+/// Returns the coordinates of the point with this number in the round. split_region() and team_item
+/// assign the numbers.
 template <class Program>
 __device__ quadrature_point<Program::dimensions> point_of(const Program& program,
                                                           const round_state& now,

@@ -78,7 +78,7 @@ template <unsigned d>
 /// call it.
 template <class Rule>
 __device__ double mean_deviation(const double* values, double mean) {
-  static_assert(Rule::kept == Rule::points);
+  static_assert(Rule::axis_points == Rule::points);
   double sum = 0;
   for (unsigned k = threadIdx.x % 32; k < Rule::points; k += 32) {
     sum += Rule::weights_of(k).high * std::fabs(values[k] - mean);
@@ -112,13 +112,13 @@ struct point_sums {
 };
 
 /// Evaluates the points number `first`, `first` + `step` ... of a region, and returns their sums
-/// over the lanes of the warp, to all lanes. `kept` is shared memory for `rule::kept` values. The
-/// points of this region have the numbers from `number` on. `*not_finite` becomes the least number
-/// of a point at which `f` is not finite.
+/// over the lanes of the warp, to all lanes. `axis_values` is shared memory for the values at the
+/// rule's axis_points. The points of this region have the numbers from `number` on. `*not_finite`
+/// becomes the least number of a point at which `f` is not finite.
 template <unsigned d, class Integrand>
-__device__ point_sums sample_points(const quadrature_box<d>& box, const Integrand& f, double* kept,
-                                    unsigned first, unsigned step, unsigned long long number,
-                                    unsigned long long* not_finite) {
+__device__ point_sums sample_points(const quadrature_box<d>& box, const Integrand& f,
+                                    double* axis_values, unsigned first, unsigned step,
+                                    unsigned long long number, unsigned long long* not_finite) {
   using rule = cubature_rule<d>;
   point_sums sums{};
   for (unsigned k = first; k < rule::points; k += step) {
@@ -127,7 +127,7 @@ __device__ point_sums sample_points(const quadrature_box<d>& box, const Integran
       atomicMin(not_finite, number + k);
       value = 0;
     }
-    if (k < rule::kept) kept[k] = value;
+    if (k < rule::axis_points) axis_values[k] = value;
     const weights w = rule::weights_of(k);
     sums.high += w.high * value;
     sums.low += w.low * value;
@@ -155,35 +155,36 @@ __device__ double error_of_differences(const point_sums& means, const double* va
 }
 
 /// Returns the estimate of a region from the sums over all its points. All lanes of a warp call it.
-/// `kept` and `number` are as for sample_points(). A region whose estimate overflows counts as its
-/// first point.
+/// `axis_values` and `number` are as for sample_points(). If the estimate overflows, the number of
+/// the region's first point is recorded.
 template <unsigned d>
 __device__ region_estimate estimate_of(const quadrature_box<d>& box, const point_sums& means,
-                                       const double* kept, unsigned long long number,
+                                       const double* axis_values, unsigned long long number,
                                        unsigned long long* not_finite) {
   using rule = cubature_rule<d>;
   double volume = 1;
   for (unsigned axis = 0; axis < d; ++axis) volume *= box.high[axis] - box.low[axis];
   const double high = means.high * volume;
-  const axis_findings axes = rule::examine_axes(kept, box);
-  // 1. The difference is the error of the rule of lower degree, so it is a pessimistic bound for
-  //    the rule of high degree. The error is at least the round-off (the factor is QUADPACK's).
-  //    examine_axes() describes what the points near the faces add.
+  const axis_choice choice = rule::choose_axis(axis_values, box);
+  // 1. The difference is the error of an embedded rule, so it is a pessimistic bound for the rule
+  //    of high degree. The error is at least the round-off (the factor is QUADPACK's).
+  //    choose_axis() describes what the points near the faces add.
   double difference = std::fabs(high - means.low * volume);
   if constexpr (rule::has_third) {
-    difference = error_of_differences<rule>(means, kept) * volume;
+    difference = error_of_differences<rule>(means, axis_values) * volume;
   }
   if constexpr (d == 1) {
-    difference = rescaled_error(difference, mean_deviation<rule>(kept, high / volume) * volume);
+    const double variation = mean_deviation<rule>(axis_values, high / volume) * volume;
+    difference = rescaled_error(difference, variation);
   }
   const double round_off = 50 * DBL_EPSILON * (means.magnitude * volume);
-  const double deviation = difference + axes.error_at_faces * volume;
+  const double deviation = difference + choice.error_at_faces * volume;
   const double error = std::fmax(deviation, round_off);  // not NaN if only `deviation` is NaN
   if (!(std::fabs(high) <= DBL_MAX && deviation <= DBL_MAX && error <= DBL_MAX)) {
     atomicMin(not_finite, number);
   }
   // 2. The axis of the next split. No point of a half may be on its faces.
-  const unsigned axis = axes.roughest;
+  const unsigned axis = choice.axis;
   const double center = middle(box, axis);
   const bool has_halves =
       has_points_inside(box.low[axis], center) && has_points_inside(center, box.high[axis]);
@@ -194,12 +195,13 @@ __device__ region_estimate estimate_of(const quadrature_box<d>& box, const point
 /// Parameters as of sample_points().
 template <unsigned d, class Integrand>
 __device__ region_estimate evaluate_region(const quadrature_box<d>& box, const Integrand& f,
-                                           double* kept, unsigned long long number,
+                                           double* axis_values, unsigned long long number,
                                            unsigned long long* not_finite) {
-  const point_sums sums = sample_points(box, f, kept, threadIdx.x % 32, 32, number, not_finite);
+  const point_sums sums =
+      sample_points(box, f, axis_values, threadIdx.x % 32, 32, number, not_finite);
   __syncwarp();
-  const region_estimate found = estimate_of(box, sums, kept, number, not_finite);
-  __syncwarp();  // the lanes have read `kept`
+  const region_estimate found = estimate_of(box, sums, axis_values, number, not_finite);
+  __syncwarp();  // the lanes have read `axis_values`
   return found;
 }
 

@@ -39,6 +39,17 @@ __device__ bool judge_in_block(const Program& program, const round_state& now,
   return memory.state.ended == 0;
 }
 
+/// Counts the regions number `first`, `first` + `step` ... before `end` in their bins. Regions that
+/// are not split have none.
+template <class Program>
+__device__ void count_in_bins(const Program& program, const round_state& now, unsigned first,
+                              unsigned end, unsigned step, unsigned* counts) {
+  for (unsigned i = first; i < end; i += step) {
+    const int bin = program.bin_of(now, i);
+    if (bin >= 0) atomicAdd(&counts[bin], 1u);
+  }
+}
+
 /// Ends a round in a block of `size` threads. `now` is the state after the evaluations. Returns, to
 /// all threads, the state with the splits of the next round, which are in program.split_list, or
 /// the end. Requires at most size * max_regions_of_thread regions. All threads of the block call
@@ -56,10 +67,7 @@ __device__ round_state end_round(const Program& program, const round_state& now,
   const unsigned end = min(begin + each, judged.regions);
   const bool counts = program.affordable(judged) < judged.regions;
   if (counts) {
-    for (unsigned i = begin; i < end; ++i) {
-      const int bin = program.bin_of(judged, i);
-      if (bin >= 0) atomicAdd(&memory.counts[bin], 1u);
-    }
+    count_in_bins(program, judged, begin, end, 1, memory.counts);
     __syncthreads();
     if (t == 0) memory.state = choose_splits(program, judged, memory.counts);
     __syncthreads();

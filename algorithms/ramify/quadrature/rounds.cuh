@@ -13,8 +13,9 @@
 /// Recurse: after `list` the next round begins. How many grids a round has depends on its size
 /// (round_bounds):
 ///
-///     small   no grid of its own: the block of run_small_rounds() runs all rounds until one is
-///             larger
+///     small   no grid of its own: the block of run_small_rounds() runs round 0 and all rounds
+///             until one is larger. Only one SM works in a small round, so each of its lanes
+///             evaluates only a few points
 ///     medium  one grid, `evaluate`, whose last block does the rest of the round (round_end.cuh)
 ///     large   four grids
 ///
@@ -40,26 +41,36 @@ __device__ void end_phase(const Program& program, const round_state& next, const
   if constexpr (launches) end_step(program, next, kernel);
 }
 
-/// Runs the first rounds in one block, up to the first that is not small, and writes the state.
-/// Reads no memory that an earlier grid has written.
+/// Ends a step in which all threads of the block have written what the next grid reads. All threads
+/// of the block call it.
+template <bool launches, class Program>
+__device__ void end_phase_of_block(const Program& program, const round_state& next,
+                                   const char* kernel) {
+  // Thread 0 launches. The fence and the barrier put the writes of all threads before the launch.
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) end_phase<launches>(program, next, kernel);
+}
+
+/// Runs round 0 and the small rounds after it in one block, and writes the state. Reads no memory
+/// that an earlier grid has written.
 template <class Program>
 __global__ void __launch_bounds__(small_threads) run_small_rounds(Program program) {
   const traced here(program.trace, __func__);
-  constexpr unsigned all = small_threads / 32;
-  __shared__ team_memory<Program::dimensions, all> teams;
+  __shared__ team_memory<Program::dimensions, small_warps> teams;
   __shared__ end_memory<small_threads> ends;
   if (threadIdx.x == 0) *program.not_finite = Program::none;
   __syncthreads();
   round_state now{};
   now.regions = 1;
   do {
-    const bool first = now.rounds == 0;
-    const unsigned team =
-        team_size(Program::points, all, first ? 1 : 2 * now.splits, first ? all : all / 2);
-    evaluate_in_teams<all>(program, now, team, 0, 1, teams);
+    const unsigned warps_per_team = now.rounds == 0
+                                        ? team_size(Program::points, small_warps, 1, small_warps)
+                                        : Program::small_team(now.splits);
+    evaluate_in_teams<small_warps>(program, now, warps_per_team, 0, 1, teams);
     now = end_round(program, after_evaluation<Program>(now), ends);
   } while (now.ended == 0 && program.is_small(now));
-  if (threadIdx.x == 0) end_phase<true>(program, now, __func__);
+  end_phase_of_block<true>(program, now, __func__);
 }
 
 /// 1. Splits the listed regions: in teams of a block or, if there are many, each by a warp. The
@@ -78,7 +89,7 @@ __global__ void __launch_bounds__(threads, 2) evaluate_splits(Program program) {
   } else {
     const unsigned warp = threadIdx.x / 32;
     for (unsigned i = blockIdx.x * warps + warp; i < now.splits; i += gridDim.x * warps) {
-      split_region(program, now, i, teams.kept[warp]);
+      split_region(program, now, i, teams.axis_values[warp]);
     }
   }
   // Join: the last block has all estimates. (Blocks without splits arrive, too. Otherwise they
@@ -87,9 +98,7 @@ __global__ void __launch_bounds__(threads, 2) evaluate_splits(Program program) {
   round_state next = after_evaluation<Program>(now);
   __shared__ end_memory<threads> ends;
   if (next.regions <= program.bounds.block_regions) next = end_round(program, next, ends);
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) end_phase<launches>(program, next, __func__);
+  end_phase_of_block<launches>(program, next, __func__);
 }
 
 /// 2. Adds all estimates and errors: first those of each chunk, then, in the last block, the sums
@@ -137,10 +146,7 @@ __global__ void __launch_bounds__(threads) select_regions(Program program) {
     if (t < bins) counts[t] = 0;
     __syncthreads();
     const chunk mine = chunk::number(c, now.regions);
-    for (unsigned i = mine.begin + t; i < mine.end; i += threads) {
-      const int bin = program.bin_of(now, i);
-      if (bin >= 0) atomicAdd(&counts[bin], 1u);
-    }
+    count_in_bins(program, now, mine.begin + t, mine.end, threads, counts);
     __syncthreads();
     if (t < bins) program.chunk_bins[c][t] = counts[t];
     __syncthreads();
@@ -176,9 +182,7 @@ __global__ void __launch_bounds__(threads) select_regions(Program program) {
   for (unsigned i = 0; i < each; first += of_chunk[i++]) {
     if (t * each + i < chunks) program.chunk_first[t * each + i] = first;
   }
-  __threadfence();
-  __syncthreads();
-  if (t == 0) end_phase<launches>(program, next, __func__);
+  end_phase_of_block<launches>(program, next, __func__);
 }
 
 /// 4. Lists the regions to split, in the order of their numbers. Before min_evaluations is reached,

@@ -34,9 +34,9 @@ struct degree_9_rule {
   static constexpr unsigned triples = mixed_pairs + 4 * d * (d - 1);
   static constexpr unsigned corners = triples + 4 * d * (d - 1) * (d - 2) / 3;
   static constexpr unsigned points = corners + (1u << d);
-  /// Number of points, from the first on, whose values axis_difference() and deviation_at_faces()
-  /// read.
-  static constexpr unsigned kept = pairs;
+  /// The number of points on the axes, which are the first ones. of_degree_3(), axis_difference()
+  /// and deviation_at_faces() read their values.
+  static constexpr unsigned axis_points = pairs;
   static constexpr bool has_third = true;
   static constexpr double outermost = 0.95590731580453901;  ///< the largest coordinate, l1
 

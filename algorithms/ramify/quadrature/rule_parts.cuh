@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// What the rules of quadrature() share: points, boxes, weights, and numbers of axes.
+/// The types and functions that all rules of quadrature() use: points, boxes, weights, and pairs of
+/// axes.
 
 #include <cfloat>
 #include <cmath>
@@ -18,7 +19,7 @@ struct quadrature_point {
   [[nodiscard]] __host__ __device__ double operator[](unsigned axis) const { return x[axis]; }
 };
 
-/// The domain of an integral: low[i] < high[i] for each axis.
+/// The domain of an integral. On each axis, low[i] is less than high[i].
 template <unsigned d>
 struct quadrature_box {
   double low[d];
@@ -42,16 +43,16 @@ inline constexpr double face_distance = 1.0 / (1 << 14);
   return (high - low) / 2 * face_distance > 2 * DBL_EPSILON * largest;
 }
 
-/// The weights of a point in the rules.
+/// The weights of one point. Each rule has its own weight for it.
 struct weights {
-  double high;       ///< in the rule of high degree
-  double low;        ///< in the embedded rule
-  double third = 0;  ///< in a third rule, of a lower degree, if the rule has_third
+  double high;       ///< the weight in the rule of high degree
+  double low;        ///< the weight in the embedded rule
+  double third = 0;  ///< the weight in a third rule, of a lower degree, if the rule has_third
 };
 
-/// What the values on the axes of a region show.
-struct axis_findings {
-  unsigned roughest = 0;      ///< the axis of the next split
+/// The axis on which a region is split next, and the error that the points near the faces show.
+struct axis_choice {
+  unsigned axis = 0;
   double error_at_faces = 0;  ///< a bound of the mean value's error
 };
 
@@ -66,7 +67,7 @@ __device__ void set_coordinate(quadrature_point<d>& p, unsigned axis, double val
   for (unsigned i = 0; i < d; ++i) p.x[i] = i == axis ? value : p.x[i];
 }
 
-/// Two axes, first < second.
+/// A pair of different axes; `first` is less than `second`.
 struct axis_pair {
   unsigned first;
   unsigned second;

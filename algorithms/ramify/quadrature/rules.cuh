@@ -3,7 +3,7 @@
 
 /// \file
 /// The rules of quadrature(): the points of a region and their weights, for a rule of high degree
-/// and an embedded one of lower degree. Points are in [-1, 1]^d. The weights of a rule add up to 1,
+/// and embedded ones of lower degrees. Points are in [-1, 1]^d. The weights of a rule add up to 1,
 /// so a rule gives the mean value of the integrand.
 ///
 /// One dimension    Gauss-Kronrod: 21 points of degree 31, with Gauss's 10 points of degree 19
@@ -11,7 +11,8 @@
 /// 2 dimensions     Genz-Malik: degree 7, with degree 5 embedded (A. C. Genz, A. A. Malik: An
 ///                  adaptive algorithm for numerical integration over an n-dimensional rectangular
 ///                  region. J. Comput. Appl. Math. 6, 1980).
-/// 3 to 8           Genz-Malik: degree 9, with degree 7 embedded (rule_of_degree_9.cuh).
+/// 3 to 8           Genz-Malik: degree 9, with degrees 7, 5 and 3 embedded
+///                  (rule_of_degree_9.cuh).
 
 #include <cmath>
 #include <ramify/quadrature/rule_of_degree_9.cuh>
@@ -36,9 +37,9 @@ struct degree_7_rule {
   static constexpr unsigned pairs = 1 + 6 * d;                  ///< the first point on two axes
   static constexpr unsigned corners = pairs + 2 * d * (d - 1);  ///< the first towards a corner
   static constexpr unsigned points = corners + (1u << d);
-  /// Number of points, from the first on, whose values axis_difference() and deviation_at_faces()
-  /// read.
-  static constexpr unsigned kept = pairs;
+  /// The number of points on the axes, which are the first ones. axis_difference() and
+  /// deviation_at_faces() read their values.
+  static constexpr unsigned axis_points = pairs;
   static constexpr bool has_third = false;
   static constexpr double outermost = 0.94868329805051380;  ///< the largest coordinate, l3
 
@@ -116,23 +117,23 @@ struct cubature_rule : std::conditional_t<d == 2, degree_7_rule<2>, degree_9_rul
   /// the fourth difference of the integrand and its deviation at the faces. Of several such axes it
   /// is the longest. The error is that of the mean value if the integrand deviates beyond the
   /// outermost coordinate as it does at the faces.
-  [[nodiscard]] __device__ static axis_findings examine_axes(const double* values,
-                                                             const quadrature_box<d>& box) {
-    axis_findings found{};
+  [[nodiscard]] __device__ static axis_choice choose_axis(const double* values,
+                                                          const quadrature_box<d>& box) {
+    axis_choice choice{};
     double largest = -1;
     double longest = 0;
     for (unsigned axis = 0; axis < d; ++axis) {
       const double deviation = base::deviation_at_faces(values, axis);
       const double difference = std::fmax(base::axis_difference(values, axis), deviation);
       const double length = box.high[axis] - box.low[axis];
-      found.error_at_faces += deviation * ((1 - base::outermost) / 2);
+      choice.error_at_faces += deviation * ((1 - base::outermost) / 2);
       if (difference > largest || (difference == largest && length > longest)) {
-        found.roughest = axis;
+        choice.axis = axis;
         largest = difference;
         longest = length;
       }
     }
-    return found;
+    return choice;
   }
 };
 
@@ -141,7 +142,7 @@ struct cubature_rule : std::conditional_t<d == 2, degree_7_rule<2>, degree_9_rul
 template <>
 struct cubature_rule<1> {
   static constexpr unsigned points = quadrature_points(1);
-  static constexpr unsigned kept = points;
+  static constexpr unsigned axis_points = points;
   static constexpr bool has_third = false;
   static constexpr unsigned faces = points - 2;  ///< the first point near a face
 
@@ -181,8 +182,8 @@ struct cubature_rule<1> {
   /// Returns the only axis, and the error of the mean value if the integrand deviates beyond the
   /// outermost nodes as it does at the faces. The deviation at a face is the difference from the
   /// polynomial of degree 4 through the five nodes next to it.
-  [[nodiscard]] __device__ static axis_findings examine_axes(const double* values,
-                                                             const quadrature_box<1>&) {
+  [[nodiscard]] __device__ static axis_choice choose_axis(const double* values,
+                                                          const quadrature_box<1>&) {
     const double coefficients[] = {1.34315212204748458, -0.44155609897144992, 0.11825904227877055,
                                    -0.02186518036561175, 0.00201011501080654};
     double sum = 0;
