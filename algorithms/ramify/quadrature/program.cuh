@@ -74,12 +74,12 @@ struct chunk {
   }
 };
 
-/// Returns the number of warps that share the points of a region if `warps` warps evaluate
+/// Returns the number of warps that share the points of a region if `available` warps evaluate
 /// `regions` regions: a power of two, at most `most`. No warp is without points.
-[[nodiscard]] __host__ __device__ inline unsigned team_size(unsigned points, unsigned warps,
+[[nodiscard]] __host__ __device__ inline unsigned team_size(unsigned points, unsigned available,
                                                             unsigned regions, unsigned most) {
   unsigned size = 1;
-  while (size < most && 2 * size * regions <= warps && 32 * size < points) size *= 2;
+  while (size < most && 2 * size * regions <= available && 32 * size < points) size *= 2;
   return size;
 }
 

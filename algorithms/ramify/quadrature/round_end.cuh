@@ -16,8 +16,8 @@ inline constexpr unsigned max_regions_of_thread = 32;
 /// Shared memory of a block of `size` threads that ends rounds.
 template <unsigned size>
 struct end_memory {
-  typename block_reduce<bounded, size>::TempStorage sum;
-  typename block_scan<unsigned, size>::TempStorage ranks;
+  typename block_reduce<bounded, int(size)>::TempStorage sum;
+  typename block_scan<unsigned, int(size)>::TempStorage ranks;
   unsigned counts[bins];
   round_state state;
 };
@@ -32,7 +32,7 @@ __device__ bool judge_in_block(const Program& program, const round_state& now,
   for (unsigned i = t; i < now.regions; i += size) {
     sum = add_bounded{}(sum, program.regions.estimates[i]);
   }
-  sum = block_reduce<bounded, size>(memory.sum).Reduce(sum, add_bounded{});
+  sum = block_reduce<bounded, int(size)>(memory.sum).Reduce(sum, add_bounded{});
   if (t == 0) memory.state = judge_round(program, now, sum);
   if (t < bins) memory.counts[t] = 0;
   __syncthreads();
@@ -84,7 +84,7 @@ __device__ round_state end_round(const Program& program, const round_state& now,
   }
   unsigned rank = 0;
   unsigned total = 0;
-  block_scan<unsigned, size>(memory.ranks).ExclusiveSum(splits, rank, total);
+  block_scan<unsigned, int(size)>(memory.ranks).ExclusiveSum(splits, rank, total);
   if (!counts && t == 0) memory.state = split_all(program, judged, total);
   __syncthreads();
   round_state next = memory.state;

@@ -28,7 +28,7 @@ inline constexpr unsigned packets_of_block = packet_threads / 32;
 template <class Real, int dim>
 [[nodiscard]] __device__ box<Real, dim> box_of_warp(const point<Real, dim>& query) {
   box<Real, dim> around = box<Real, dim>::of(query);
-  for (unsigned distance = 16; distance > 0; distance /= 2) {
+  for (int distance = 16; distance > 0; distance /= 2) {
     box<Real, dim> other;
     for (int axis = 0; axis < dim; ++axis) {
       other.lower.x[axis] = __shfl_xor_sync(full_warp_mask, around.lower.x[axis], distance);

@@ -46,7 +46,8 @@ struct add_leaves {
   if (lane == static_cast<unsigned>(first)) {
     before = atomicAdd(counter, static_cast<unsigned long long>(__popc(lanes)));
   }
-  return __shfl_sync(lanes, before, first) + __popc(lanes & ((1u << lane) - 1));
+  const int lower = __popc(lanes & ((1u << lane) - 1));
+  return __shfl_sync(lanes, before, first) + static_cast<unsigned>(lower);
 }
 
 /// Appends the leaves of a tree to a list, in any order, and counts them. Leaves beyond the
