@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Writes meshes as AMReX plotfiles, for example for yt, VisIt and ParaView.
+/// Writes meshes as plotfiles in the format of AMReX. tests/amr/output/read_plotfile.py checks them.
 
 #include <filesystem>
 #include <ramify/amr/snapshot.hpp>

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <iostream>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "made_up_mesh.hpp"
 #include "output_file.hpp"
@@ -177,6 +179,33 @@ BOOST_AUTO_TEST_CASE(a_failed_write_leaves_the_old_plotfile_and_nothing_else) {
   }
   BOOST_TEST(content(work / "plt" / "Header").starts_with("HyperCLaw-V1.1\n1\ndensity\n"));
   BOOST_TEST(work.files() == 2);
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_that_other_ranks_still_use_is_removed_later) {
+  const tests::work_folder work;
+  const other_user user(work / "");
+  const ramify::mesh_snapshot mesh = made_up(2, 1, "density");
+  const fs::path part = work / "part";
+  const fs::path used = part / "Level_0";
+  std::jthread other_rank;
+  int calls = 0;
+  common::mesh_ranks ranks;
+  ranks.size = 2;
+  ranks.owners.assign(mesh.leaves.size(), 0);
+  ranks.exchange = [](const auto&, auto&) {};
+  ranks.barrier = [&] {
+    if (++calls == 1) return;
+    fs::permissions(used, fs::perms::owner_read | fs::perms::owner_exec);
+    other_rank = std::jthread([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      fs::permissions(used, fs::perms::owner_all);
+    });
+    throw std::runtime_error("rank 1 has failed");
+  };
+  BOOST_CHECK_EXCEPTION(common::write_plotfile(work / "plt", part, mesh, ranks), std::runtime_error,
+                        says("rank 1 has failed"));
+  other_rank.join();
+  BOOST_TEST(work.files() == 0);
 }
 
 BOOST_AUTO_TEST_CASE(files_of_a_killed_process_are_not_in_a_new_plotfile) {
