@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// Writes meshes as plotfiles in the format of AMReX. tests/amr/output/read_plotfile.py checks them.
+/// Writes meshes as plotfiles in the format of AMReX,
+/// which tests/amr/output/read_plotfile.py checks.
 
 #include <filesystem>
 #include <ramify/amr/snapshot.hpp>
@@ -33,6 +34,7 @@ void check_plotfile(const std::filesystem::path& folder, bool replace);
 ///
 /// A process that is killed leaves the folder `part`. If it is killed while an old plotfile is
 /// replaced, there may also be the old one, `part`.old, and no `folder`: `part` is complete then.
+/// A later write with the same `part` removes both.
 /// \param part  part_of_plotfile(), the same on all ranks
 /// \throws std::invalid_argument for an inconsistent mesh, refined blocks with an odd number of
 ///         cells along an edge, more than 2^31 cells along an axis, or a field whose name has a
