@@ -265,16 +265,15 @@ summary simulate(const common::amr_command_line& o, const common::stop_request& 
       if (now.settings.frames > 0) files.add_frame(flow);
       print_row(false);
     }
-    if (!o.checkpoint.empty() && (flow.steps() % o.checkpoint_every == 0 || flow.time() >= end)) {
-      save();
-    }
+    if (!o.checkpoint.empty() && flow.steps() % o.checkpoint_every == 0) save();
     signal = host.largest(stop.signal());
   }
-  if (signal != 0 && !o.checkpoint.empty() && saved != flow.steps()) save();
+  // At the end, after a signal, or without any step.
+  if (!o.checkpoint.empty() && saved != flow.steps()) save();
 
   if (!o.plotfile.empty()) host.write_last(o.plotfile, flow);
   if (host.is_first()) common::write_trace(o.trace, trace);
-  if (o.report != "json") common::print_trace(std::cout, o.trace, trace);
+  if (o.report != "json") common::print_trace(std::cout, o.trace, trace, Host::trace_of);
   all.settings = now.settings;
   all.settings.flow.trace = nullptr;  // the trace ends with this function
   const auto report = flow.report();
@@ -400,7 +399,7 @@ int run_program(int argc, char** argv, common::amr_command_line& o,
 
 // ---- under mpirun: each rank has a part of the blocks ----
 
-int main_of_rank(int argc, char** argv) {
+int main_of_rank(int argc, char** argv, const std::function<int()>& alone) {
   common::amr_command_line o;
   std::optional<common::stopped> end;
   return common::main_of_rank(
@@ -418,7 +417,8 @@ int main_of_rank(int argc, char** argv) {
       [&](ramify::communicator& comm) {
         const auto stopped = run(o, common::amr_on_ranks{comm});
         if (comm.rank() == 0) end = stopped;
-      });
+      },
+      alone);
 }
 
 #endif
@@ -426,11 +426,14 @@ int main_of_rank(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const auto alone = [&] {
+    common::amr_command_line o;
+    return run_program(argc, argv, o, [&] {
+      if (const auto end = run(o, common::amr_in_one_process{})) throw *end;
+    });
+  };
 #if RAMIFY_HAS_MPI
-  if (ramify::mpi_session::is_launched()) return main_of_rank(argc, argv);
+  if (ramify::mpi_session::is_launched()) return main_of_rank(argc, argv, alone);
 #endif
-  common::amr_command_line o;
-  return run_program(argc, argv, o, [&] {
-    if (const auto end = run(o, common::amr_in_one_process{})) throw *end;
-  });
+  return alone();
 }

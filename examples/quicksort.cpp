@@ -310,7 +310,7 @@ void run_on_ranks(ramify::communicator& comm, const options& o) {
       [&](std::ostream& out) {
         print(out, report, part, o, taken.count());
         out << "largest part over the mean: " << report.part_imbalance << '\n' << cluster;
-        common::print_trace(out, o.trace, trace);
+        common::print_trace(out, o.trace, trace, common::of_first_rank);
       });
 }
 

@@ -434,7 +434,7 @@ void write(const outcome& all, const options& o, const ramify::launch_trace& tra
       o.report, common::report_stream(o.output), [&] { return to_json(all, o); },
       [&](std::ostream& out) {
         print(out, all, o);
-        common::print_trace(out, o.trace, trace);
+        common::print_trace(out, o.trace, trace, all.cluster ? common::of_first_rank : "");
       });
 }
 
@@ -507,11 +507,11 @@ void run_on_ranks(ramify::communicator& comm, options& o) {
   if (is_first) write(all, o, trace);
 }
 
-int main_of_rank(int argc, char** argv) {
+int main_of_rank(int argc, char** argv, const std::function<int()>& alone) {
   options o;
   return common::main_of_rank(
       [&](const auto& body) { return run_program(argc, argv, o, body, true); }, o.search.backend,
-      [&](ramify::communicator& comm) { run_on_ranks(comm, o); });
+      [&](ramify::communicator& comm) { run_on_ranks(comm, o); }, alone);
 }
 
 #endif
@@ -519,9 +519,12 @@ int main_of_rank(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const auto alone = [&] {
+    options o;
+    return run_program(argc, argv, o, [&] { run(o); });
+  };
 #if RAMIFY_HAS_MPI
-  if (ramify::mpi_session::is_launched()) return main_of_rank(argc, argv);
+  if (ramify::mpi_session::is_launched()) return main_of_rank(argc, argv, alone);
 #endif
-  options o;
-  return run_program(argc, argv, o, [&] { run(o); });
+  return alone();
 }

@@ -197,7 +197,7 @@ void run_on_ranks(ramify::communicator& comm, options o) {
       [&](std::ostream& out) {
         print(out, found, o, taken.count());
         out << cluster;
-        common::print_trace(out, o.trace, trace);
+        common::print_trace(out, o.trace, trace, common::of_first_rank);
       });
 }
 

@@ -130,7 +130,7 @@ void declare(CLI::App& app, amr_command_line& o) {
       ->group(output);
   o.files.add_input(app, "--restart", o.restart, "Checkpoint to continue")->check(file);
   app.add_option("--plotfile", o.plotfile,
-                 "Folder for the last state as an AMReX plotfile (yt, VisIt, ParaView)")
+                 "Folder for the last state as a plotfile in the format of AMReX")
       ->type_name("DIR")
       ->check([](const std::string& name) -> std::string {
         return name.empty() ? "--plotfile is empty; it must name a folder" : "";

@@ -16,6 +16,15 @@ namespace common {
 namespace fs = std::filesystem;
 namespace {
 
+/// Returns an absolute path without links, as far as it exists. \throws bad_output
+fs::path without_links(const std::string& option, const fs::path& path) {
+  std::error_code why;
+  fs::path found = fs::absolute(path, why);
+  if (!why) found = fs::weakly_canonical(found, why);
+  if (why) throw bad_output(option + ": cannot write " + path.string() + ": " + why.message());
+  return found;
+}
+
 /// Returns the pattern of the names of the frames and of their list.
 std::regex names_of_frames(const amr_settings& s) {
   return std::regex(std::string(to_string(s.flow.problem)) + "(_[0-9]{4,}\\.(vtu|png)|\\.pvd)");
@@ -53,9 +62,9 @@ fs::path frame_path(const amr_settings& s, std::uint32_t number) {
 }
 
 void check_own_names(const amr_settings& s, const file_options& files) {
-  const fs::path folder = fs::canonical(s.output_dir);
+  const fs::path folder = without_links("--output-dir", s.output_dir);
   for (const auto& [option, file] : files.given()) {
-    const fs::path path = fs::weakly_canonical(fs::absolute(file));
+    const fs::path path = without_links(option, file);
     const std::string name = path.filename().string();
     if (path.parent_path() != folder) continue;
     if (name == history_path(s).filename() || std::regex_match(name, names_of_frames(s))) {
@@ -67,10 +76,10 @@ void check_own_names(const amr_settings& s, const file_options& files) {
 
 void check_plotfile_folder(const std::string& plotfile, const amr_settings& s,
                            const file_options& files) {
-  fs::path folder = fs::weakly_canonical(fs::absolute(plotfile));
+  fs::path folder = without_links("--plotfile", plotfile);
   if (!folder.has_filename()) folder = folder.parent_path();  // the name ends with a slash
   const auto check_outside = [&](const std::string& option, const fs::path& path) {
-    const fs::path other = fs::weakly_canonical(fs::absolute(path)) / "";
+    const fs::path other = without_links(option, path) / "";
     const auto [of_folder, of_other] =
         std::mismatch(folder.begin(), folder.end(), other.begin(), other.end());
     if (of_folder != folder.end()) return;
@@ -79,7 +88,11 @@ void check_plotfile_folder(const std::string& plotfile, const amr_settings& s,
   };
   check_outside("--output-dir", s.output_dir);
   for (const auto& [option, file] : files.given()) check_outside(option, file);
-  check_plotfile(plotfile, files.force);
+  try {
+    check_plotfile(plotfile, files.force);
+  } catch (const bad_output& e) {
+    throw bad_output(std::string("--plotfile: ") + e.what());
+  }
 }
 
 std::vector<fs::path> old_frames(const amr_settings& s, bool force) {

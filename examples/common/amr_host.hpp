@@ -12,6 +12,7 @@
 
 #include "amr_checkpoint.hpp"
 #include "plotfile.hpp"
+#include "trace_option.hpp"
 
 #if RAMIFY_HAS_MPI
 #include <ramify/cluster/communicator.hpp>
@@ -24,6 +25,8 @@ namespace common {
 
 /// The simulation in one process.
 struct amr_in_one_process {
+  static constexpr const char* trace_of = "";
+
   [[nodiscard]] bool is_first() const { return true; }
 
   template <class... State>
@@ -50,6 +53,8 @@ struct amr_in_one_process {
 
 /// The simulation on all ranks. The functions are collective, except is_first() and check().
 struct amr_on_ranks {
+  static constexpr const char* trace_of = common::of_first_rank;
+
   ramify::communicator& comm;
 
   [[nodiscard]] bool is_first() const { return comm.rank() == 0; }

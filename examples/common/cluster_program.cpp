@@ -93,8 +93,14 @@ void run_on_ranks(ramify::communicator& comm, rank_output& output,
 
 int main_of_rank(const std::function<int(const std::function<void()>&)>& run_program,
                  const ramify::backend& backend,
-                 const std::function<void(ramify::communicator&)>& work) {
+                 const std::function<void(ramify::communicator&)>& work,
+                 const std::function<int()>& alone) {
   ramify::mpi_session session;
+  if (alone && session.size() == 1) {
+    const int status = alone();
+    if (status != 0) session.fail(status);
+    return status;
+  }
   rank_output output(session.rank());
   const int status = run_program([&] {
     ramify::communicator comm(ramify::cluster_options{.backend = backend});

@@ -41,9 +41,13 @@ void run_on_ranks(ramify::communicator& comm, rank_output& output,
 ///
 /// `run_program(body)` reads the command line, calls body(), and returns the status. body() calls
 /// `work` with a communicator of all processes on `backend`, which is read after the command line.
+///
+/// If mpirun has started only this process, and `alone` is given, returns alone() instead: the
+/// program of one process, which needs no communicator.
 int main_of_rank(const std::function<int(const std::function<void()>&)>& run_program,
                  const ramify::backend& backend,
-                 const std::function<void(ramify::communicator&)>& work);
+                 const std::function<void(ramify::communicator&)>& work,
+                 const std::function<int()>& alone = {});
 
 /// Gives all ranks the elements of rank 0. Collective.
 template <class T>

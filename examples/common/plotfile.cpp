@@ -5,15 +5,18 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstdint>
 #include <fstream>
 #include <iomanip>
+#include <iostream>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "mesh_check.hpp"
@@ -197,50 +200,107 @@ bool is_plotfile(const fs::path& folder) {
   return std::getline(header, line) && line == format;
 }
 
-/// A folder that the destructor removes with its content, unless it was renamed.
+/// Returns the folder without links and without a slash at the end, so that the target of a link is
+/// replaced. The folder that contains it exists. \throws bad_output
+fs::path resolved(const fs::path& folder) {
+  std::error_code why;
+  const fs::path path = fs::absolute(folder / ".", why).parent_path();
+  if (why) fail(folder, why.message());
+  fs::path found = fs::canonical(path, why);
+  if (!why) return found;
+  if (why != std::errc::no_such_file_or_directory) fail(folder, why.message());
+  std::error_code ignored;
+  if (fs::is_symlink(fs::symlink_status(path, ignored))) fail(folder, "it is a link to nothing");
+  found = fs::canonical(path.parent_path(), why);
+  if (why == std::errc::no_such_file_or_directory) fail(folder, "no such folder");
+  if (why) fail(folder, why.message());
+  return found / path.filename();
+}
+
+/// A new folder. The destructor removes it with its content, unless it was renamed.
 class temporary_folder {
  public:
-  temporary_folder(fs::path path, std::size_t levels) : path_(std::move(path)) {
-    for (std::size_t level = 0; level < levels; ++level) {
-      std::error_code why;
-      fs::create_directories(level_path(path_, level), why);
-      if (why) fail(path_, why.message());
-    }
-  }
+  explicit temporary_folder(fs::path path) : path_(std::move(path)) {}
   ~temporary_folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
+    // After a failure, other ranks may still create files. Each removal leaves them fewer folders.
+    for (int trial = 0; trial < 100; ++trial) {
+      std::error_code why;
+      fs::remove_all(path_, why);
+      if (!why) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
   }
   temporary_folder(const temporary_folder&) = delete;
   temporary_folder& operator=(const temporary_folder&) = delete;
 
-  /// Gives the folder its name. An old plotfile is removed.
-  void rename_to(const fs::path& folder) const {
-    const fs::path old = path_.string() + ".old";
+  /// Makes the folder, and one for each level. A folder that a killed process has left is removed.
+  void create(std::size_t levels) const {
     std::error_code why;
-    const bool replaces = fs::exists(folder);
-    if (replaces) fs::rename(folder, old, why);
+    for (const fs::path& left : {path_, old()}) {
+      fs::remove_all(left, why);
+      if (why) fail(left, why.message());
+    }
+    if (!fs::create_directory(path_, why)) fail_to_create(path_, why);
+    for (std::size_t level = 0; level < levels; ++level) {
+      const fs::path folder = level_path(path_, level);
+      if (!fs::create_directory(folder, why)) fail_to_create(folder, why);
+    }
+  }
+
+  /// Gives the folder its name, which is resolved(). An old plotfile is removed.
+  void rename_to(const fs::path& folder) const {
+    std::error_code why;
+    const bool replaces = fs::exists(folder, why);
+    if (replaces) fs::rename(folder, old(), why);
     if (why) fail(folder, why.message());
     fs::rename(path_, folder, why);
     if (why) {
       std::error_code ignored;
-      if (replaces) fs::rename(old, folder, ignored);
+      if (replaces) fs::rename(old(), folder, ignored);
       fail(folder, why.message());
     }
-    fs::remove_all(old, why);
-    if (why) fail(old, why.message());
+    fs::remove_all(old(), why);
+    if (!why) return;
+    std::cerr << folder.string() << " is complete; cannot remove the old plotfile "
+              << old().string() << ": " << why.message() << '\n';
+  }
+
+  /// Checks that rename_to() can replace a folder that exists: renames it, and renames it back.
+  void try_to_replace(const fs::path& folder) const {
+    std::error_code why;
+    fs::rename(folder, old(), why);
+    if (why) fail(folder, why.message());
+    fs::rename(old(), folder, why);
+    if (why) fail(folder, why.message() + "; it is " + old().string() + " now");
   }
 
  private:
+  [[noreturn]] static void fail_to_create(const fs::path& folder, const std::error_code& why) {
+    fail(folder, why ? why.message() : "another process has created it");
+  }
+  [[nodiscard]] fs::path old() const { return path_.string() + ".old"; }
+
   fs::path path_;
 };
+
+/// Checks that the indices of all cells fit into the 32 bits of AMReX.
+void check_indices(const mesh_snapshot& mesh) {
+  int finest = 0;
+  for (const block_position& leaf : mesh.leaves) finest = std::max(finest, leaf.level);
+  const std::uint64_t most = (std::uint64_t{1} << 31) / std::uint64_t(mesh.cells);
+  for (std::size_t axis = 0; axis < std::size_t(mesh.dimensions); ++axis) {
+    if (blocks_along(mesh, finest, axis) <= most) continue;
+    throw std::invalid_argument("mesh_snapshot: level " + std::to_string(finest) +
+                                " has more than 2^31 cells along axis " + std::to_string(axis));
+  }
+}
 
 void check_plot(const mesh_snapshot& mesh, const mesh_ranks& ranks) {
   if (ranks.owners.empty()) check_mesh(mesh);
   for (std::size_t field = 0; field < mesh.fields.size(); ++field) {
-    if (mesh.fields[field].find_first_of("\n\r") == std::string::npos) continue;
+    if (mesh.fields[field].find_first_of(" \t\v\f\n\r") == std::string::npos) continue;
     throw std::invalid_argument("mesh_snapshot: the name of field " + std::to_string(field) +
-                                " has a line end");
+                                " has a space or a line end");
   }
   const bool refined =
       std::ranges::any_of(mesh.leaves, [](const block_position& leaf) { return leaf.level > 0; });
@@ -249,27 +309,34 @@ void check_plot(const mesh_snapshot& mesh, const mesh_ranks& ranks) {
                                 " cells along an edge, which is odd");
   }
   if (mesh.leaves.empty()) throw std::invalid_argument("mesh_snapshot: no leaves");
+  check_indices(mesh);
 }
 
 }  // namespace
 
 void check_plotfile(const fs::path& folder, bool replace) {
   std::error_code why;
-  const fs::path whole = fs::absolute(folder / ".").parent_path();
-  if (!fs::is_directory(whole.parent_path())) fail(folder, "no such folder");
-  if (::access(whole.parent_path().c_str(), W_OK) != 0) fail(folder, "Permission denied");
-  if (!fs::exists(whole, why)) return;
-  if (!fs::is_directory(whole)) fail(folder, "it is not a folder");
-  if (fs::is_empty(whole)) return;
-  if (!is_plotfile(whole)) fail(folder, "it has files, and is no plotfile");
-  if (!replace) {
-    throw std::invalid_argument(folder.string() +
-                                " is a plotfile; choose another name, or replace it with --force");
+  const fs::path whole = resolved(folder);
+  const fs::file_status found = fs::status(whole, why);
+  const bool exists = fs::exists(found);
+  if (exists) {
+    if (!fs::is_directory(found)) fail(folder, "it is not a folder");
+    if (fs::equivalent(whole, fs::current_path(why), why)) fail(folder, "it is the working folder");
+    const bool is_empty = fs::is_empty(whole, why);
+    if (why) fail(folder, why.message());
+    if (!is_empty && !is_plotfile(whole)) fail(folder, "it has files, and is no plotfile");
+    if (!is_empty && !replace) {
+      throw std::invalid_argument(
+          folder.string() + " is a plotfile; choose another name, or replace it with --force");
+    }
   }
+  const temporary_folder trial(part_of_plotfile(folder, ::getpid()));
+  trial.create(0);
+  if (exists) trial.try_to_replace(whole);
 }
 
 fs::path part_of_plotfile(const fs::path& folder, int process) {
-  return fs::absolute(folder / ".").parent_path().string() + ".part" + std::to_string(process);
+  return resolved(folder).string() + ".part" + std::to_string(process);
 }
 
 void write_plotfile(const fs::path& folder, const fs::path& part, const mesh_snapshot& mesh,
@@ -279,7 +346,11 @@ void write_plotfile(const fs::path& folder, const fs::path& part, const mesh_sna
   const std::size_t levels = blocks.levels().size();
   // 1. Rank 0 makes the folders.
   std::optional<temporary_folder> made;
-  if (ranks.rank == 0) made.emplace(part, levels);
+  fs::path whole;
+  if (ranks.rank == 0) {
+    whole = resolved(folder);
+    made.emplace(part).create(levels);
+  }
   if (ranks.size > 1) ranks.barrier();
   // 2. Each rank writes its blocks, and rank 0 the rest.
   for (std::size_t level = 0; level < levels; ++level) {
@@ -299,7 +370,7 @@ void write_plotfile(const fs::path& folder, const fs::path& part, const mesh_sna
     write_file(part / "Header", [&](std::ostream& out) { write_header(out, mesh, blocks); });
   // 3. The folder gets its name when all ranks have written.
   if (ranks.size > 1) ranks.barrier();
-  if (made) made->rename_to(folder);
+  if (made) made->rename_to(whole);
 }
 
 }  // namespace common

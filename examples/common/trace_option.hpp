@@ -36,11 +36,14 @@ inline void write_trace(const std::string& file, const ramify::launch_trace& tra
   write_file(file, [&](std::ostream& out) { ramify::write_trace(out, trace, file); });
 }
 
+/// The argument `whose` of print_trace() if only the first of several ranks records its grids.
+inline constexpr const char* of_first_rank = " of rank 0";
+
 /// Prints the number of recorded grids, unless `file` is empty.
 inline void print_trace(std::ostream& out, const std::string& file,
-                        const ramify::launch_trace& trace) {
+                        const ramify::launch_trace& trace, const char* whose = "") {
   if (file.empty()) return;
-  out << "trace: " << trace.count() << " grids in " << file;
+  out << "trace: " << trace.count() << " grids" << whose << " in " << file;
   if (trace.lost > 0) out << "; not recorded: " << trace.lost;
   out << '\n';
 }

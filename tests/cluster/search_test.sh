@@ -21,18 +21,21 @@ ranks() {
 # line <text>: the output has one line that begins with the text.
 line() { [ "$(grep -c "^$1" out)" -eq 1 ] || fail "not one line $1"; }
 # same <names of lines, separated by |> <numbers of ranks> <arguments...>: ranks print these lines of
-# one process, and write its output.
+# one process, at least one of each, and write its output. One rank prints all that one process does.
 same() {
-  local names=$1 numbers=$2 n
+  local names=$1 numbers=$2 n name
   shift 2
   local files=() # queens have no solution to write
   [ "$1" = queens ] || files=(--output several)
   "$program" --backend cpu "$@" "${files[@]/several/one}" >one.report
+  while read -r name; do
+    grep -q "^$name: " one.report || fail "one process: $*: no line $name"
+  done < <(tr '|' '\n' <<<"$names")
   for n in $numbers; do
     ranks "$n" 0 "$@" "${files[@]}"
     diff <(grep -E "^($names): " one.report) <(grep -E "^($names): " out) || fail "$n ranks: $*"
     [ "$1" = queens ] || cmp one several || fail "$n ranks: $* chose others"
-    line "ranks: $n"
+    if [ "$n" -gt 1 ]; then line "ranks: $n"; else ! grep -q '^ranks' out || fail "one rank"; fi
   done
 }
 
@@ -66,6 +69,11 @@ refused() { # status, message, number of ranks, arguments...
   [ ! -e several ] && [ -z "$(ls | grep part || true)" ] || fail "a failed run left a file"
 }
 refused 2 '--strategy is task_per_node; it must be work_sharing' 3 knapsack --strategy task_per_node --output several
+# With one rank the program is that of one process, which has all strategies.
+same 'profit|chosen' 1 knapsack --items 20 --strategy task_per_node
+ranks 2 0 queens --n 6 --trace t.json
+grep -Eq '^trace: [1-9][0-9]* grids of rank 0 in t.json$' out || fail "the line of the trace"
+rm -f several
 refused 2 '--flat-loop is graph; it must be automatic or host' 2 queens --flat-loop graph
 refused 2 '--n is no option of knapsack' 2 knapsack --n 5
 printf '1 2\n-1 5\n' >negative

@@ -218,6 +218,14 @@ if [ -x /usr/bin/python3 ]; then
   less "$(awk -v a="$(sed -n 's/^integral of density: //p' read)" -v b="$(tail -n 1 plotted/history.csv | cut -d, -f5)" \
     'BEGIN { print a - b }')" 1e-13 || fail "another mass: $(cat read plotted/history.csv)"
 fi
+# So is another checkpoint.
+expect 0 - --backend cpu --quiet --restart c4 --checkpoint c5
+cmp c4 c5 || fail "another checkpoint of the checkpoint"
+ln -s nothing dangling
+ln -s loop loop
+expect 5 'amr: --plotfile: cannot write dangling: it is a link to nothing' --restart c4 --plotfile dangling
+expect 5 'amr: --plotfile: cannot write loop: Too many levels' --restart c4 --plotfile loop
+rm dangling loop
 expect 2 'plt is a plotfile; choose another name' --backend cpu --restart c4 --plotfile plt
 diff -r plt again || fail "a refused run changed the plotfile"
 expect 0 - --backend cpu --quiet --restart c4 --t-end 0.011 --plotfile plt --force
@@ -228,7 +236,7 @@ expect 2 '--checkpoint is new, which is in the folder of --plotfile' --plotfile 
 expect 5 'cannot write nowhere/p: no such folder' --plotfile nowhere/p --output-dir o
 expect 2 'it must name a folder' --plotfile '' --output-dir o
 [ ! -e new ] || fail "a refused run left a folder"
-rm -r plt again plotted c4
+rm -r plt again plotted c4 c5
 
 # Errors are reported in one line, and no files are left.
 expect 0 - --help

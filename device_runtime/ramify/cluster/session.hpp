@@ -42,6 +42,9 @@ class mpi_session {
   /// Returns the rank of this process among all.
   [[nodiscard]] int rank() const { return rank_; }
 
+  /// Returns the number of all processes.
+  [[nodiscard]] int size() const { return size_; }
+
   /// Returns whether mpirun, mpiexec or srun has started this process. Does not initialize MPI.
   [[nodiscard]] static bool is_launched();
 
@@ -49,6 +52,7 @@ class mpi_session {
   bool owns_ = false;
   bool failed_ = false;
   int rank_ = 0;
+  int size_ = 1;
   int failure_status_ = 1;
   int exceptions_;  ///< std::uncaught_exceptions() at construction
 };

@@ -30,6 +30,7 @@ mpi_session::mpi_session() : exceptions_(std::uncaught_exceptions()) {
     owns_ = true;
   }
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  MPI_Comm_size(MPI_COMM_WORLD, &size_);
 }
 
 mpi_session::~mpi_session() {
