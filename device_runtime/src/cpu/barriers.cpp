@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The built-ins in which the threads of a block wait for each other. They are one source, so that
-// the compiler can inline all of them: each return after a switch of stacks may be mispredicted.
+// The built-ins in which the threads of a block wait for each other. One source file contains all
+// functions that a waiting thread calls, so that the compiler can inline them. The processor may
+// mispredict each return after a switch of stacks, and inlined functions do not return.
 #include <algorithm>
 #include <bit>
 #include <exception>
