@@ -99,8 +99,8 @@ void block::team_barrier(unsigned threads, site s) {
   }
 }
 
-/// Returns the open rendezvous of the lanes in `mask`, or a new one. At most one rendezvous of a mask
-/// is open: a lane that has arrived waits until it is complete.
+/// Returns the open rendezvous of the lanes in `mask`, or a new one. At most one rendezvous of a
+/// mask is open, because a lane that has arrived waits until it is complete.
 block::rendezvous& block::find_rendezvous(warp& w, unsigned mask, unsigned bit, const char* builtin,
                                           site s) {
   rendezvous* free = nullptr;

@@ -65,8 +65,8 @@ class block {
   /// Returns the block on this operating-system thread, or null on the host.
   [[nodiscard]] static block* current() { return current_; }
 
-  /// Runs every thread of a block to its end. If a thread breaks a rule, the block reports it to the
-  /// run and unwinds the other threads.
+  /// Runs every thread of a block to its end. If a thread breaks a rule, the block reports the
+  /// violation to the run and unwinds the other threads.
   void execute(grid_ptr, std::uint64_t index);
 
   // The threads of the block call the following members.

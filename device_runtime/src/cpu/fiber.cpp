@@ -62,12 +62,14 @@ void switch_tsan_fiber([[maybe_unused]] void* to) {
 
 }  // namespace
 
-// A processor with shadow stacks compares the target of each return with a second stack. Such a
-// Boost.Context requires a shadow stack for each fiber, which fiber_stack does not allocate.
-#if defined(BOOST_CONTEXT_SHADOW_STACK)
-#if BOOST_CONTEXT_SHADOW_STACK
-#error "CPU executor: its fibers have no shadow stacks; use a Boost.Context compiled without them"
+// A processor with shadow stacks compares the target of each return with a second stack. Fibers have
+// no shadow stacks. This file is compiled without the mark that allows the loader to enable them,
+// and it cannot use a Boost.Context that requires them.
+#if defined(__CET__)
+#error "CPU executor: fibers have no shadow stacks; compile fiber.cpp with -fcf-protection=none"
 #endif
+#if defined(SHADOW_STACK_SYSCALL)  // Boost.Context is compiled for shadow stacks
+#error "CPU executor: fibers have no shadow stacks; use Boost.Context without SHADOW_STACK_SYSCALL"
 #endif
 
 #if defined(__x86_64__)
