@@ -88,8 +88,8 @@ bool holds(byte_range range, const void* address) {
 // A new fiber has the modes of the operating-system thread that created it, and a used fiber has
 // those of the last thread that ran on it. Reading the modes is faster than setting them.
 //
-// Boost.Context saves the modes at a switch on x86-64 only. Elsewhere this change would reach the
-// host, so there a thread runs with the modes of the host.
+// Boost.Context keeps the modes of each context on x86-64. Where it does not, this change would
+// reach the host, so there a thread may have the modes of the host.
 void set_default_floating_point_modes() {
 #if defined(__x86_64__)
   constexpr unsigned sse_flags = 0x3f;  // they record exceptions, and change no result
