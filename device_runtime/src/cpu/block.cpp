@@ -98,8 +98,9 @@ void set_default_floating_point_modes() {
   unsigned short x87 = 0;
   asm volatile("fnstcw %0" : "=m"(x87));
   const bool is_default = (_mm_getcsr() & ~sse_flags) == default_sse && x87 == default_x87;
-  if (!is_default) [[unlikely]]
+  if (!is_default) [[unlikely]] {
     std::fesetenv(FE_DFL_ENV);
+  }
 #endif
 }
 

@@ -62,9 +62,9 @@ void switch_tsan_fiber([[maybe_unused]] void* to) {
 
 }  // namespace
 
-// A processor with shadow stacks compares the target of each return with a second stack. Fibers have
-// no shadow stacks. This file is compiled without the mark that allows the loader to enable them,
-// and it cannot use a Boost.Context that requires them.
+// A processor with shadow stacks compares the target of each return with a second stack. Fibers
+// have no shadow stacks. This file is compiled without the mark that allows the loader to enable
+// them, and it cannot use a Boost.Context that requires them.
 #if defined(__CET__)
 #error "CPU executor: fibers have no shadow stacks; compile fiber.cpp with -fcf-protection=none"
 #endif
