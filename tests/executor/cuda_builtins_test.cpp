@@ -2,9 +2,11 @@
 // CUDA built-ins on the executor: indices, shared memory, barriers, warps, atomics, collectives,
 // the launch pool and the heap.
 #include <algorithm>
+#include <array>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
+#include <cfenv>
 #include <new>
 #include <numeric>
 #include <ramify/cpu/executor.hpp>
@@ -15,7 +17,12 @@
 #include <ramify/runtime/stream.cuh>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 using namespace ramify;
 namespace data = boost::unit_test::data;
@@ -122,6 +129,36 @@ __global__ void note_frame(const void** frames, bool waits) {
   frames[threadIdx.x] = __builtin_frame_address(0);
   if (waits) __syncthreads();
 }
+
+#if defined(__x86_64__)
+// Quotients that the default modes round up.
+struct tenths {
+  double sse;
+  long double x87;
+  bool operator==(const tenths&) const = default;
+};
+tenths divide_by_ten() {
+  volatile double one = 1;  // the compiler must not compute or move the divisions
+  volatile long double wide_one = 1;
+  return {one / 10, wide_one / 10};
+}
+
+void round_down() { std::fesetround(FE_DOWNWARD); }
+void round_sse_down() { _MM_SET_ROUNDING_MODE(_MM_ROUND_DOWN); }
+void round_x87_down() {
+  const unsigned short word = 0x77f;
+  asm volatile("fldcw %0" ::"m"(word));
+}
+
+// The threads with an even index change their modes.
+__global__ void note_modes(tenths* at_start, tenths* after_barrier, void (*change_modes)()) {
+  at_start[threadIdx.x] = divide_by_ten();
+  if (threadIdx.x % 2 == 0) change_modes();
+  if (after_barrier == nullptr) return;
+  __syncthreads();
+  after_barrier[threadIdx.x] = divide_by_ten();
+}
+#endif
 
 struct sort_failed {};
 __global__ void sort_with_failing_comparison() {
@@ -425,6 +462,45 @@ BOOST_DATA_TEST_CASE(a_too_large_stack_is_an_exception, data::make(builtin_sched
   BOOST_TEST(run());
   BOOST_TEST(runs == std::vector<int>(8, 1), boost::test_tools::per_element());
 }
+
+#if defined(__x86_64__)
+// The host and half of the threads change their modes. No other thread may run with those.
+BOOST_DATA_TEST_CASE(threads_start_with_the_default_floating_point_modes,
+                     data::make(builtin_schedules), s) {
+  using namespace builtin_kernels;
+  const cpu::scoped_executor_config config(cpu::parse_executor_config(s));
+  constexpr unsigned threads = 40;
+  constexpr tenths rounded_up{0.1, 0.1L};
+  for (const auto change_modes : {round_down, round_sse_down, round_x87_down}) {
+    std::array<tenths, threads> at_start{};
+    std::array<tenths, threads> at_second_start{};
+    std::array<tenths, threads> after_barrier{};
+    tenths of_host{};
+    tenths of_host_at_end{};
+    bool launched = false;
+    std::thread([&] {  // a new thread creates its fibers, with its modes
+      change_modes();
+      of_host = divide_by_ten();
+      launched = launch(note_modes, {1, threads}, null_stream(), at_start.data(),
+                        after_barrier.data(), change_modes) &&
+                 launch(note_modes, {1, threads}, null_stream(), at_second_start.data(),
+                        static_cast<tenths*>(nullptr), change_modes);
+      of_host_at_end = divide_by_ten();
+    })
+        .join();
+    BOOST_TEST(launched);
+    BOOST_TEST((of_host != rounded_up));
+    BOOST_TEST((of_host_at_end == of_host));
+    for (unsigned t = 0; t < threads; ++t) {
+      BOOST_TEST_CONTEXT("thread " << t) {
+        BOOST_TEST((at_start[t] == rounded_up));
+        BOOST_TEST((at_second_start[t] == rounded_up));
+        BOOST_TEST((after_barrier[t] == (t % 2 == 0 ? of_host : rounded_up)));
+      }
+    }
+  }
+}
+#endif
 
 BOOST_AUTO_TEST_CASE(the_heap_is_finite) {
   const launch_limits limits({.malloc_heap_bytes = 1'000'000});

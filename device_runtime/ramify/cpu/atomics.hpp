@@ -22,12 +22,10 @@ inline constinit thread_local shared_memory running_shared{nullptr, 0};
 
 /// Returns whether only threads of the running block may access `address`. They share an
 /// operating-system thread, so plain loads and stores suffice, which take a fifth of the time.
-/// ThreadSanitizer treats the threads of a block as concurrent, so its builds use atomics.
 [[nodiscard]] inline bool is_private_to_block(const void* address) {
-  return RAMIFY_THREAD_SANITIZER == 0 &&
-         reinterpret_cast<std::uintptr_t>(address) -
-                 reinterpret_cast<std::uintptr_t>(running_shared.begin) <
-             running_shared.bytes;
+  return reinterpret_cast<std::uintptr_t>(address) -
+             reinterpret_cast<std::uintptr_t>(running_shared.begin) <
+         running_shared.bytes;
 }
 
 /// The type in which additions wrap around: unsigned for integers.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The built-ins in which the threads of a block wait for each other. They are one source, so that
-// the compiler can inline all of them: each return after a switch of stacks may be mispredicted.
+// The built-ins in which the threads of a block wait for each other. One source file contains all
+// functions that a waiting thread calls, so that the compiler can inline them. The processor may
+// mispredict each return after a switch of stacks, and inlined functions do not return.
 #include <algorithm>
 #include <bit>
 #include <exception>
@@ -98,8 +99,8 @@ void block::team_barrier(unsigned threads, site s) {
   }
 }
 
-/// Returns the open rendezvous of the lanes in `mask`, or a new one. At most one rendezvous of a mask
-/// is open: a lane that has arrived waits until it is complete.
+/// Returns the open rendezvous of the lanes in `mask`, or a new one. At most one rendezvous of a
+/// mask is open, because a lane that has arrived waits until it is complete.
 block::rendezvous& block::find_rendezvous(warp& w, unsigned mask, unsigned bit, const char* builtin,
                                           site s) {
   rendezvous* free = nullptr;

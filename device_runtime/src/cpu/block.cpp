@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <cfenv>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -14,6 +15,10 @@
 
 #include "device.hpp"
 #include "stack_fault.hpp"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 namespace ramify::cpu {
 namespace {
@@ -79,6 +84,26 @@ bool holds(byte_range range, const void* address) {
   return a >= range.data() && a < range.data() + range.size();
 }
 
+// Sets the floating-point modes to their defaults: rounding to nearest, no traps, denormal numbers.
+// A new fiber has the modes of the operating-system thread that created it, and a used fiber has
+// those of the last thread that ran on it. Reading the modes is faster than setting them.
+//
+// Boost.Context keeps the modes of each context on x86-64. Where it does not, this change would
+// reach the host, so there a thread may have the modes of the host.
+void set_default_floating_point_modes() {
+#if defined(__x86_64__)
+  constexpr unsigned sse_flags = 0x3f;  // they record exceptions, and change no result
+  constexpr unsigned default_sse = 0x1f80;
+  constexpr unsigned short default_x87 = 0x37f;
+  unsigned short x87 = 0;
+  asm volatile("fnstcw %0" : "=m"(x87));
+  const bool is_default = (_mm_getcsr() & ~sse_flags) == default_sse && x87 == default_x87;
+  if (!is_default) [[unlikely]] {
+    std::fesetenv(FE_DFL_ENV);
+  }
+#endif
+}
+
 std::string to_text(const uint3& i) {
   std::ostringstream text;
   text << '(' << i.x << ',' << i.y << ',' << i.z << ')';
@@ -102,7 +127,7 @@ void fiber_pool::set_stack_bytes(std::size_t bytes) {
 
 fiber& fiber_pool::take() {
   if (idle_.empty()) {
-    all_.reserve(all_.size() + 1);
+    if (all_.size() == all_.capacity()) all_.reserve(std::max<std::size_t>(32, 2 * all_.size()));
     idle_.reserve(all_.capacity());  // so that give_back() cannot throw
     fiber& made = *all_.emplace_back(std::make_unique<fiber>(stack_bytes_, body_));
     if (all_.size() == 1 || made.stack_begin() < lowest_) lowest_ = made.stack_begin();
@@ -205,6 +230,7 @@ void block::run_thread(thread& t, fiber& self) {
   threadIdx = t.index;
   t.on = &self;
   t.last_error = cudaSuccess;
+  set_default_floating_point_modes();
   try {
     grid_->request.thread();
   } catch (const block_abandoned&) {

@@ -20,7 +20,8 @@ namespace ramify::cpu {
 /// Thrown in the threads of a block to unwind them after the run has failed.
 struct block_abandoned {};
 
-/// Compares texts. The comparison of the pointers usually suffices: a compiler merges equal literals.
+/// Compares texts. The comparison of the pointers usually suffices, because a compiler merges equal
+/// literals.
 [[nodiscard]] inline bool same_text(const char* a, const char* b) {
   return a == b || std::strcmp(a, b) == 0;
 }
@@ -64,8 +65,8 @@ class block {
   /// Returns the block on this operating-system thread, or null on the host.
   [[nodiscard]] static block* current() { return current_; }
 
-  /// Runs every thread of a block to its end. If a thread breaks a rule, the block reports it to the
-  /// run and unwinds the other threads.
+  /// Runs every thread of a block to its end. If a thread breaks a rule, the block reports the
+  /// violation to the run and unwinds the other threads.
   void execute(grid_ptr, std::uint64_t index);
 
   // The threads of the block call the following members.
@@ -149,10 +150,9 @@ class block {
   std::uint64_t linear_index_ = 0;
   std::vector<thread*> runnable_;  // the next one is at the back
   std::vector<thread*> at_barrier_;
-  bool different_barriers_ =
-      false;                // the threads in at_barrier_ wait at different source locations
-  int votes_ = 0;           // of the threads at the barrier
-  int released_votes_ = 0;  // of the previous barrier
+  bool different_barriers_ = false;  // whether at_barrier_ has threads of several source locations
+  int votes_ = 0;                    // of the threads at the barrier
+  int released_votes_ = 0;           // of the previous barrier
   std::size_t ended_ = 0;
   thread* running_ = nullptr;
   thread* starting_ = nullptr;  // the thread that an idle fiber runs first

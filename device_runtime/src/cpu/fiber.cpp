@@ -62,17 +62,27 @@ void switch_tsan_fiber([[maybe_unused]] void* to) {
 
 }  // namespace
 
+// A processor with shadow stacks compares the target of each return with a second stack. Fibers
+// have no shadow stacks. This file is compiled without the mark that allows the loader to enable
+// them, and it cannot use a Boost.Context that requires them.
+#if defined(__CET__)
+#error "CPU executor: fibers have no shadow stacks; compile fiber.cpp with -fcf-protection=none"
+#endif
+#if defined(SHADOW_STACK_SYSCALL)  // Boost.Context is compiled for shadow stacks
+#error "CPU executor: fibers have no shadow stacks; use Boost.Context without SHADOW_STACK_SYSCALL"
+#endif
+
 #if defined(__x86_64__)
-// Boost's function ends with a jump instead of a return. After a plain call, the processor's stack
-// of return addresses therefore has one entry too many, and mispredicts the next returns, up to the
-// kernel: a switch takes 50 ns instead of 9 ns. Here the entry of the call is used by `ret`, in the
-// next context.
+// Boost's function continues the next context with a jump. The processor predicts returns with a
+// stack of its own, to which each call adds an address. Without a return, the address of this call
+// would stay there, and the processor would mispredict the next returns, up to the kernel. Here the
+// next context begins with `ret`, which uses that address.
 #if defined(__clang__)
 [[gnu::naked, gnu::noinline]]
 #else
 [[gnu::naked, gnu::noinline, gnu::noipa]]  // the arguments stay in their registers
 #endif
-transfer_t
+static transfer_t
 jump(boost::context::detail::fcontext_t /*to*/, void* /*from*/) {
   asm("leaq 1f(%rip), %rax\n\t"
       "pushq %rax\n\t"

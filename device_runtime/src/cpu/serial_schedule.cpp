@@ -69,8 +69,9 @@ std::vector<std::unique_ptr<worker_thread>>& idle_workers() {
   return all;
 }
 
-/// Returns the worker of the thread that called the launch. It is never destroyed, because the
-/// worker that resumes it last may still be in resume() when the launch has returned.
+/// Returns the worker of the thread that called the launch. The process has one such worker, and
+/// only one run at a time uses it. It is never destroyed, because the worker that resumes it last
+/// may still be in resume() when the launch has returned.
 block_worker& host_worker() {
   static auto& worker = *new block_worker;
   return worker;
