@@ -29,8 +29,8 @@
 ///            is the difference of its rule from an embedded one. In 3 to 8 dimensions, it is the
 ///            larger difference from two of them where the integrand is not smooth, and that of the
 ///            first region counts 8 times. The error is raised by what points near the faces show,
-///            and where the estimates of two halves disagree with that of their region. The sum is a
-///            reliable bound for functions that the first regions resolve. It is no proof: points
+///            and where the estimates of two halves disagree with that of their region. The sum is
+///            a reliable bound for functions that the first regions resolve. It is no proof: points
 ///            can miss a narrow peak (config.min_evaluations).
 /// Order      sums have a fixed order, so the result has the same bits in each run, on both routes.
 /// Scratch    16 d + 29 bytes for each region that config.max_evaluations allows, and about
