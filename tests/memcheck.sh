@@ -23,7 +23,10 @@ example() { # name, arguments...
   checked "$examples/$name" --backend cuda "$@"
 }
 cases() { # name of the test program, selected cases
-  RAMIFY_TEST_BACKEND=cuda checked "$(find "$tests" -type f -name "$1_test")" --run_test="$2"
+  local program
+  program=$(find "$tests" -type f -name "$1_test")
+  [ -n "$program" ] || { echo "there is no program $1_test in $tests: build it first"; exit 1; }
+  RAMIFY_TEST_BACKEND=cuda checked "$program" --run_test="$2"
 }
 
 for strategy in sample_sort binary; do
@@ -62,6 +65,7 @@ cases traverse_cuda 'traverse/a_long_chain*,nodes_may*,short_lists*'
 cases rooted_tree_cuda 'rooted_tree/only_requested*,children_in*,cycles_of*,faulty_child*'
 cases spatial_tree_cuda 'spatial_tree/every_cloud_and_size*'
 cases spatial_tree_cuda 'spatial_tree_queries/nearest*'
+cases spatial_tree_cuda 'spatial_tree_packets/all_methods*'
 for precision in float double; do
   example nbody --plummer 1000 --steps 2 --precision $precision --method direct
 done
