@@ -59,13 +59,13 @@ namespace tests {
   return all_cases() ? full : std::min(sample, cut_down(full, least));
 }
 
-/// Returns the number of random schedules of the executor to test: 16, or what the environment
+/// Returns the number of random schedules of the executor to test: 25, or what the environment
 /// variable RAMIFY_RANDOM_SCHEDULES says. A sanitizer needs only a few, because it sees the same
 /// code in all of them.
 [[nodiscard]] inline int random_schedules() {
   if (effort() < 1) return 3;
   const char* const given = std::getenv("RAMIFY_RANDOM_SCHEDULES");
-  return given == nullptr ? 16 : std::atoi(given);
+  return given == nullptr ? 25 : std::atoi(given);
 }
 
 /// Returns whether to skip this one of many similar pieces of work. A sanitizer sees the same code

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <ramify/cpu/executor.hpp>
 #include <ramify/traverse.cuh>
+#include <string>
 #include <vector>
 
 #include "device_vectors.cuh"
@@ -15,6 +17,14 @@
 #include "run_checks.cuh"
 
 namespace tests::inline RAMIFY_BUILD {
+
+/// Returns the configuration with this schedule and two resident blocks, on machines with any
+/// number of cores: the sizes of rounds, and of the shortest lists, depend on the number of blocks.
+inline ramify::cpu::executor_config two_workers(const std::string& schedule) {
+  auto config = ramify::cpu::parse_executor_config(schedule);
+  config.workers = 2;
+  return config;
+}
 
 /// An implicit tree whose nodes are the numbers from 0 to nodes() - 1; 0 is the root.
 struct numbered_tree {

@@ -165,6 +165,7 @@ BOOST_DATA_TEST_CASE(short_lists_make_narrow_steps, data::make(routes), taken) {
 BOOST_AUTO_TEST_CASE(too_many_frontier_nodes_are_an_error,
                      *boost::unit_test::precondition(on_the_executor) *
                          boost::unit_test::precondition(not_under_thread_sanitizer)) {
+  const ramify::cpu::scoped_executor_config config(two_workers("parallel"));
   const numbered_tree tree{combs, 5000, 40};
   for (const route taken : routes) {
     traverse_setting setting{.config = {.route = taken, .capacity = least_capacity()}};
@@ -195,7 +196,7 @@ BOOST_DATA_TEST_CASE(no_limit_loses_a_node,
 // warp busy, which donates its leaves every 24 steps, so this small comb takes many rounds.
 BOOST_AUTO_TEST_CASE(a_long_chain_is_resumed) {
   // A reproducible schedule: with others, the number of rounds depends on timing.
-  const ramify::cpu::scoped_executor_config config(ramify::cpu::parse_executor_config("random:1"));
+  const ramify::cpu::scoped_executor_config config(two_workers("random:1"));
   const unsigned long_enough = RAMIFY_THREAD_SANITIZER ? 100 : 120;
   const traverse_report report = expect_each_visited_once(
       {combs, long_enough}, {.config = {.route = route::device}, .pending_launches = 32});
@@ -214,8 +215,7 @@ BOOST_AUTO_TEST_CASE(a_reduction_that_does_not_commute_is_noticed,
                          boost::unit_test::precondition(not_under_thread_sanitizer)) {
   std::set<std::uint64_t> results;
   for (int seed = 0; seed < 20 && results.size() < 2; ++seed) {
-    const ramify::cpu::scoped_executor_config config(
-        {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
+    const ramify::cpu::scoped_executor_config config(two_workers("random:" + std::to_string(seed)));
     const numbered_tree tree{complete, 20'000, 3};
     results.insert(ramify::traverse(0u, tree, number_visit{}, ordered_digest{}, 0ull).value);
   }

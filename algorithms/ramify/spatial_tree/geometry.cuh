@@ -84,14 +84,7 @@ struct box {
 
   /// Returns the squared distance from `q` to the nearest point of the box (MINDIST); 0 inside.
   [[nodiscard]] __host__ __device__ Real min_distance2(const point<Real, dim>& q) const {
-    Real sum = 0;
-    for (int axis = 0; axis < dim; ++axis) {
-      const Real below = lower.x[axis] - q.x[axis];
-      const Real above = q.x[axis] - upper.x[axis];
-      const Real outside = below < above ? above : below;
-      sum = detail::spatial_tree::add_square(sum, outside < 0 ? Real{0} : outside);
-    }
-    return sum;
+    return min_distance2(of(q));
   }
 
   /// Returns the squared distance between the nearest points of two boxes; 0 if they overlap. For

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ramify/quicksort.cuh>
+#include <ramify/runtime/launch_each.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <ramify/spatial_tree/bounds.cuh>
@@ -106,10 +107,7 @@ class query_call {
   template <class... Parameters, class... Arguments>
   void run(void (*kernel)(Parameters...), const Arguments&... arguments) {
     if (n_ == 0) return;
-    const auto blocks = static_cast<unsigned>((n_ - 1) / packet_threads + 1);
-    check(launch(kernel, {blocks, packet_threads}, stream_, arguments...).code(),
-          "querying a spatial tree");
-    ++report_.host_grids;
+    launch_in_whole_blocks<packet_threads>(kernel, "querying a spatial tree", arguments...);
   }
 
   /// Waits for the stream and returns the report.
@@ -132,6 +130,16 @@ class query_call {
     throw std::invalid_argument(name_ + ": " + what);
   }
 
+  /// Launches `kernel` with one thread for each query, and with threads beyond the last one that
+  /// complete its block.
+  template <unsigned threads, class... Parameters, class... Arguments>
+  void launch_in_whole_blocks(void (*kernel)(Parameters...), const char* doing,
+                              const Arguments&... arguments) {
+    launch_each<threads>(kernel, (n_ + threads - 1) / threads * threads, stream_, doing,
+                         arguments...);
+    ++report_.host_grids;
+  }
+
   /// Sorts the indices of the queries by their codes, unless the warps' ranges of codes are short.
   /// After a sort their sum is at most 2^32. Twice as much is short, and one warp in 32 may have
   /// any queries.
@@ -141,13 +149,9 @@ class query_call {
     const device_buffer<unsigned long long> ranges(1, stream_);
     order_ = device_buffer<std::uint32_t>(n_, stream_);
     clear_memory(ranges.data(), 1, stream_, "clearing a sum");
-    const auto blocks = static_cast<unsigned>((n_ - 1) / encoding_threads + 1);
-    check(launch(encode_queries<Real, dim>, {blocks, encoding_threads}, stream_, queries,
-                 static_cast<unsigned long long>(n_), bounds, codes.data(), order_.data(),
-                 ranges.data())
-              .code(),
-          "computing the codes of queries");
-    ++report_.host_grids;
+    launch_in_whole_blocks<encoding_threads>(
+        encode_queries<Real, dim>, "computing the codes of queries", queries,
+        static_cast<unsigned long long>(n_), bounds, codes.data(), order_.data(), ranges.data());
     report_.scratch_bytes = n_ * 2 * sizeof(std::uint32_t);
     is_along_curve_ = true;
     constexpr unsigned long long longest = 1ULL << 32;

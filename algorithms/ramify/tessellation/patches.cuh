@@ -139,9 +139,8 @@ struct triangle_tree {
     box.extend_to(t.corners[2]);
     unsigned flags = 0;
     bool is_flat = false;
-#if defined(__CUDA_ARCH__)  // the host compiler warns of an unknown pragma
-#pragma unroll 1            // the kernel has one copy of the bound, which is long
-#endif
+    // The kernel has one copy of the bound, which is long.
+    RAMIFY_NO_UNROLL
     for (unsigned k = 0; k < 3; ++k) {
       const parameters& a = t.corners[k];
       const parameters& b = t.corners[(k + 1) % 3];

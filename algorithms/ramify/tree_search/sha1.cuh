@@ -28,18 +28,14 @@ __host__ __device__ inline sha1_digest sha1_of_words(const std::uint32_t (&messa
   };
   // 1. Pad the message: a one bit, zeros, and the length in bits.
   std::uint32_t w[16] = {};
-#if defined(__CUDA_ARCH__)  // the host compiler warns of an unknown pragma
-#pragma unroll
-#endif
+  RAMIFY_UNROLL
   for (int i = 0; i < words; ++i) w[i] = message[i];
   w[words] = 0x80000000u;
   w[15] = 32 * words;
 
   // 2. Eighty rounds over five words. The message schedule is a ring of sixteen words.
   std::uint32_t a = 0x67452301u, b = 0xefcdab89u, c = 0x98badcfeu, d = 0x10325476u, e = 0xc3d2e1f0u;
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
+  RAMIFY_UNROLL
   for (int t = 0; t < 80; ++t) {
     if (t >= 16) {
       w[t % 16] = rotate(w[(t + 13) % 16] ^ w[(t + 8) % 16] ^ w[(t + 2) % 16] ^ w[t % 16], 1);

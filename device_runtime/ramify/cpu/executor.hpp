@@ -35,7 +35,8 @@ enum class schedule {
 struct executor_config {
   schedule order = schedule::parallel;
   std::uint64_t seed = 0;    ///< of schedule::random
-  unsigned workers = 0;      ///< operating-system threads of schedule::parallel; 0: one per core
+  unsigned workers = 0;      ///< operating-system threads of schedule::parallel, and resident
+                             ///< blocks of a kernel; 0: one per core
   unsigned live_blocks = 8;  ///< maximum number of suspended and running blocks of eager and random
   /// If not 0: the number of the launch from a kernel, counted from 1 since the configuration was
   /// set, that fails with cudaErrorLaunchPendingCountExceeded. For tests.
