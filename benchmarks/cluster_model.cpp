@@ -10,6 +10,8 @@
 #include <ramify/cluster/session.hpp>
 #include <ramify/distributed_amr.cuh>
 #include <ramify/distributed_sort.cuh>
+#include <ramify/distributed_traverse.cuh>
+#include <ramify/tree_search/uts.cuh>
 #include <set>
 #include <string>
 #include <utility>
@@ -97,6 +99,18 @@ mesh_messages model_of_mesh(std::uint64_t side, std::uint64_t ranks) {
 constexpr double bytes_of_face = double{layers} * block_cells * block_cells * gas::variables *
                                  bytes_of_double;  // sent in a stage
 
+// ---- a traversal --------------------------------------------------------------------------------
+
+/// The bytes of a search of a tree, from all ranks. The numbers of comparisons and of moved nodes
+/// depend on the tree and on timing.
+double model_of_traversal(const distributed_traverse_report& report, double ranks) {
+  namespace search = detail::tree_search;
+  const double gathers = ranks * (ranks - 1);  // messages of a number from each rank to each other
+  return gathers * double(report.comparisons * sizeof(std::uint64_t) + sizeof(uts_counts)) +
+         double(report.moved_nodes * sizeof(detail::traverse::frontier_node<search::uts_node>)) +
+         ranks * sizeof(unsigned);  // the smallest capacity of a list
+}
+
 // ---- counts -------------------------------------------------------------------------------------
 
 struct comparison {
@@ -153,9 +167,29 @@ comparison count_mesh(communicator& ranks) {
           computed};
 }
 
+comparison count_traversal(communicator& ranks) {
+  namespace search = detail::tree_search;
+  const uts_parameters tree = parse_uts_tree("T1");
+  distributed_traverse_report found;
+  const double report = bytes_of_report(ranks);
+  const double counted =
+      bytes_sent(ranks,
+                 [&] {
+                   found =
+                       distributed_traverse(ranks, search::uts_root(tree), search::uts_expand(tree),
+                                            search::uts_visit{}, search::uts_reduce{}, uts_counts{})
+                           .report;
+                 }) -
+      report;
+  return {"search of tree T1, " + std::to_string(found.comparisons) + " comparisons, " +
+              std::to_string(found.exchanges) + " exchanges, " + std::to_string(found.moved_nodes) +
+              " moved nodes",
+          counted, model_of_traversal(found, ranks.size())};
+}
+
 std::vector<comparison> count(communicator& ranks) {
   std::vector<comparison> all;
-  ranks.run([&] { all = {count_sort(ranks), count_mesh(ranks)}; });
+  ranks.run([&] { all = {count_sort(ranks), count_mesh(ranks), count_traversal(ranks)}; });
   return all;
 }
 
