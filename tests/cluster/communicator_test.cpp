@@ -30,10 +30,10 @@ void check_reductions(communicator& comm) {
       std::vector<T> numbers(count);
       std::vector<T> expected(count);
       for (std::size_t i = 0; i < count; ++i) {
-        // Negative on odd ranks, if the type has negative numbers.
+        // Negative on odd ranks; of an unsigned type, a number with its highest bit set.
         const auto of_rank = [&](int r) {
           const int magnitude = static_cast<int>(i) + 10 * r;
-          return static_cast<T>(std::is_signed_v<T> && r % 2 == 1 ? -magnitude : magnitude);
+          return static_cast<T>(r % 2 == 1 ? -magnitude : magnitude);
         };
         numbers[i] = of_rank(comm.rank());
         expected[i] = of_rank(0);

@@ -36,6 +36,7 @@
 
 #include <ramify/graph/config.hpp>
 #include <ramify/graph/frontier.cuh>
+#include <ramify/runtime/residency.cuh>
 
 namespace ramify::detail::graph::inline RAMIFY_BUILD {
 
@@ -191,7 +192,7 @@ __device__ void visit_balanced(const edge_frontier& from, unsigned block, unsign
 
 /// A child grid: visits the edges of one part of a frontier. It releases its launch slot.
 template <class Program>
-__global__ void __launch_bounds__(tuning::threads)
+__global__ void __maxnreg__(max_registers(tuning::threads))
     visit_child(Program program, edge_frontier part) {
   const traced here(program.trace, __func__);
   program.release_slot();

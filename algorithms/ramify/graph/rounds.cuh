@@ -16,6 +16,7 @@
 /// reads only values that no running step changes.
 
 #include <ramify/graph/for_edges.cuh>
+#include <ramify/runtime/residency.cuh>
 #include <type_traits>
 
 namespace ramify::detail::graph::inline RAMIFY_BUILD {
@@ -224,7 +225,7 @@ __device__ inline void check_csr(const csr& edges, unsigned vertices, edge_count
 
 /// 1. Check: reads the arrays of the graph, and the weights if the algorithm has them.
 template <class Program>
-__global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
+__global__ void __maxnreg__(max_registers(tuning::threads, tuning::resident_blocks))
     check_graph(Program program) {
   const traced here(program.trace, __func__);
   graph_faults& faults = program.state->faults;
@@ -287,7 +288,7 @@ __device__ void visit_words(const Program& program) {
 /// 2. Initialize, and 3. rounds over vertices. If the graph is faulty, another phase is due in a
 /// grid that the host launched ahead; the grid then does nothing.
 template <class Phase, class Program>
-__global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
+__global__ void __maxnreg__(max_registers(tuning::threads, tuning::resident_blocks))
     visit_vertices(Program program) {
   const traced here(program.trace, Phase::name());
   if (program.search.due(*program.state) != Phase::phase) return;
@@ -297,7 +298,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
 
 /// 3. A round over the edges of a frontier.
 template <class Program>
-__global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
+__global__ void __maxnreg__(max_registers(tuning::threads, tuning::resident_blocks))
     visit_edges(Program program) {
   const traced here(program.trace, __func__);
   __shared__ edge_loop_memory<Program::has_children> shared;
@@ -307,7 +308,7 @@ __global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
 
 /// 3. Consecutive rounds over the edges of thin frontiers, by one block.
 template <bool launches, class Program>
-__global__ void __launch_bounds__(tuning::thin_threads) visit_thin_edges(Program program) {
+__global__ void __maxnreg__(max_registers(tuning::thin_threads)) visit_thin_edges(Program program) {
   const traced here(program.trace, __func__);
   if (program.search.due(*program.state) != graph_phase::thin) return;
   __shared__ edge_tile<tuning::thin_threads> tile;
@@ -327,7 +328,7 @@ __global__ void __launch_bounds__(tuning::thin_threads) visit_thin_edges(Program
 
 /// 3. Any round that is due, in the loop of a graph.
 template <class Program>
-__global__ void __launch_bounds__(tuning::threads, tuning::resident_blocks)
+__global__ void __maxnreg__(max_registers(tuning::threads, tuning::resident_blocks))
     visit_due(Program program) {
   const traced here(program.trace, __func__);
   const graph_phase due = program.search.due(*program.state);

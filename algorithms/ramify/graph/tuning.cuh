@@ -11,7 +11,7 @@ namespace ramify::detail::graph::inline RAMIFY_BUILD {
 struct tuning {
 #if RAMIFY_ON_CUDA
   static constexpr unsigned threads = 256;
-  /// Minimum number of resident blocks per multiprocessor, for __launch_bounds__. The kernels wait
+  /// Minimum number of resident blocks per multiprocessor, for __maxnreg__. The kernels wait
   /// for memory, so they need many threads. The bound limits a thread to 48 registers (to 64 on
   /// GPUs that hold 1,024 threads).
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ != 750
@@ -19,8 +19,7 @@ struct tuning {
 #else
   static constexpr unsigned resident_blocks = 4;
 #endif
-  /// Edges of a tile of for_edges() for each thread. The tile's shared memory must stay below 7
-  /// KiB, or a grid that a kernel launched has one block per multiprocessor (team.cuh).
+  /// Edges of a tile of for_edges() for each thread.
   static constexpr unsigned edges_per_thread = 2;
   /// Threads of the block that visits thin frontiers alone.
   static constexpr unsigned thin_threads = 1024;

@@ -26,6 +26,7 @@
 #include <ramify/mandelbrot/dwell.cuh>
 #include <ramify/mandelbrot/tuning.cuh>
 #include <ramify/runtime/recursion.cuh>
+#include <ramify/runtime/residency.cuh>
 
 namespace ramify::detail::mandelbrot::inline RAMIFY_BUILD {
 
@@ -67,7 +68,8 @@ struct rectangle_context {
 
 /// Iterates the pixels of all lines of the tiles, the border of the image included.
 template <class Context>
-__global__ void __launch_bounds__(threads) iterate_tile_lines(Context context, trace_ticket trace) {
+__global__ void __maxnreg__(max_registers(threads))
+    iterate_tile_lines(Context context, trace_ticket trace) {
   const traced here(trace, __func__);
   const dwell_image& image = context.image;
   const auto& [columns, rows] = context.tiles;
@@ -247,7 +249,7 @@ struct rectangle_block {
 /// Runs the tasks of a grid, each in one block: the tiles of the image, or rectangles that are
 /// divided. If it cannot launch, it is the flat kernel, which the loop of a graph launches.
 template <bool can_launch, class Context>
-__global__ void __launch_bounds__(threads, resident_blocks)
+__global__ void __maxnreg__(max_registers(threads, resident_blocks))
     divide_rectangles(task_source<rectangle> source, spawner<rectangle, can_launch> spawn,
                       Context context) {
   const traced here(spawn.trace, __func__);

@@ -30,6 +30,7 @@
 #include <ramify/quadrature/round_end.cuh>
 #include <ramify/quadrature/splits.cuh>
 #include <ramify/runtime/launch_chain.cuh>
+#include <ramify/runtime/residency.cuh>
 
 namespace ramify::detail::quadrature::inline RAMIFY_BUILD {
 
@@ -55,7 +56,7 @@ __device__ void end_phase_of_block(const Program& program, const round_state& ne
 /// Runs round 0 and the small rounds after it in one block, and writes the state. Reads no memory
 /// that an earlier grid has written.
 template <class Program>
-__global__ void __launch_bounds__(small_threads) run_small_rounds(Program program) {
+__global__ void __maxnreg__(max_registers(small_threads)) run_small_rounds(Program program) {
   const traced here(program.trace, __func__);
   __shared__ team_memory<Program::dimensions, small_warps> teams;
   __shared__ end_memory<small_threads> ends;
@@ -78,7 +79,7 @@ __global__ void __launch_bounds__(small_threads) run_small_rounds(Program progra
 ///
 /// The bound of 128 registers a thread gives 16 warps on an SM instead of 8.
 template <bool launches, class Program>
-__global__ void __launch_bounds__(threads, 2) evaluate_splits(Program program) {
+__global__ void __maxnreg__(max_registers(threads, 2)) evaluate_splits(Program program) {
   const traced here(program.trace, __func__);
   const round_state now = *program.state;
   if (!program.is_due(now, phase::evaluate)) return;
@@ -104,7 +105,7 @@ __global__ void __launch_bounds__(threads, 2) evaluate_splits(Program program) {
 /// 2. Adds all estimates and errors: first those of each chunk, then, in the last block, the sums
 /// of the chunks.
 template <bool launches, class Program>
-__global__ void __launch_bounds__(threads) sum_regions(Program program) {
+__global__ void __maxnreg__(max_registers(threads)) sum_regions(Program program) {
   const traced here(program.trace, __func__);
   const round_state now = *program.state;
   if (!program.is_due(now, phase::sum)) return;
@@ -135,7 +136,7 @@ __global__ void __launch_bounds__(threads) sum_regions(Program program) {
 
 /// 3. Counts the regions of each chunk in each bin. The last block chooses the lowest bin.
 template <bool launches, class Program>
-__global__ void __launch_bounds__(threads) select_regions(Program program) {
+__global__ void __maxnreg__(max_registers(threads)) select_regions(Program program) {
   const traced here(program.trace, __func__);
   const round_state now = *program.state;
   if (!program.is_due(now, phase::select)) return;
@@ -188,7 +189,7 @@ __global__ void __launch_bounds__(threads) select_regions(Program program) {
 /// 4. Lists the regions to split, in the order of their numbers. Before min_evaluations is reached,
 /// there may be more candidates than splits; the first ones are listed.
 template <bool launches, class Program>
-__global__ void __launch_bounds__(threads) list_splits(Program program) {
+__global__ void __maxnreg__(max_registers(threads)) list_splits(Program program) {
   const traced here(program.trace, __func__);
   const round_state now = *program.state;
   if (!program.is_due(now, phase::list)) {

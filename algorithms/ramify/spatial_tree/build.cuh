@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <ramify/runtime/recursion.cuh>
+#include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/spawner.cuh>
 #include <ramify/spatial_tree/morton.cuh>
 
@@ -208,7 +209,7 @@ __device__ void build_descendants(std::uint32_t node, Spawner& spawn,
 
 /// Builds the subtrees of the siblings of each task. One block works on one sibling.
 template <class Real, int dim, class Spawner>
-__global__ void __launch_bounds__(build_context<Real, dim>::threads)
+__global__ void __maxnreg__(max_registers(build_context<Real, dim>::threads))
     build_subtrees(task_source<siblings> source, Spawner spawn, build_context<Real, dim> context) {
   const traced here(spawn.trace, __func__);
   for (const auto [mine, rank] : source.members()) {

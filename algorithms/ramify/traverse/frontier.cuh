@@ -36,9 +36,9 @@ struct work_sharing_tuning {
   static constexpr unsigned min_stack = 2 * lanes;
   /// Bytes of shared memory per block that every GPU and the CPU executor provide.
   static constexpr unsigned guaranteed_shared_bytes = 48 * 1024;
-  /// Warps per block. On an H200 a grid that a kernel launched gets one block per SM, even if more
-  /// would fit, so large blocks are faster: T1L ran at 11.3, 13.0 and 17.5 Gnodes/s on the device
-  /// route with 4, 8 and 16 warps.
+  /// Warps per block. In a grid that a kernel launched, one block is resident on a multiprocessor
+  /// (max_registers() in residency.cuh), so large blocks are faster: T1L ran at 11.3, 13.0 and 17.5
+  /// Gnodes/s on the device route of an H200 with 4, 8 and 16 warps.
   static constexpr unsigned warps = [] {
     unsigned w = 16;
     while (w > 1 && w * min_stack * sizeof(frontier_node<Node>) > guaranteed_shared_bytes) w /= 2;

@@ -13,6 +13,7 @@
 
 #include <ramify/runtime/collectives.cuh>
 #include <ramify/runtime/recursion.cuh>
+#include <ramify/runtime/residency.cuh>
 #include <ramify/traverse/frontier.cuh>
 #include <ramify/traverse/traversal.cuh>
 
@@ -110,7 +111,7 @@ __device__ void visit_range(const task_of<Context>& range, typename Context::val
 /// Runs the tasks of a grid, each in one block of 32 threads. If it cannot launch, it is the flat
 /// kernel, which the loop of a graph launches.
 template <bool can_launch, class Context>
-__global__ void __launch_bounds__(Context::threads)
+__global__ void __maxnreg__(max_registers(Context::threads))
     visit_children(task_source<task_of<Context>> source,
                    spawner<task_of<Context>, can_launch> spawn, Context context) {
   const traced here(spawn.trace, __func__);

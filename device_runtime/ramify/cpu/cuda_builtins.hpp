@@ -32,6 +32,7 @@
 #define __noinline__
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...)
+#define __maxnreg__(...)
 
 namespace ramify::cpu::builtins {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Occupancy queries, shared-memory opt-in, and relaxed loads.
+/// Occupancy queries, register limits, shared-memory opt-in, and relaxed loads.
 
 #include <algorithm>
 #include <cstddef>
@@ -38,6 +38,27 @@ unsigned resident_blocks([[maybe_unused]] void (*kernel)(Parameters...),
   const unsigned workers = cpu::current_executor_config().workers;
   return std::max(workers == 0 ? std::thread::hardware_concurrency() : workers, 1u);
 #endif
+}
+
+/// Returns the registers of a thread with which `blocks` blocks of `threads` threads fit on a
+/// multiprocessor: the argument of __maxnreg__.
+///
+/// A kernel that kernels launch should have __maxnreg__(max_registers(threads)) instead of
+/// __launch_bounds__(threads), if it uses shared memory and its blocks are small. Reason: the
+/// memory of a multiprocessor is divided into L1 cache and shared memory. For a grid that a kernel
+/// launched, the shared memory is that of maxThreadsPerBlock / threads blocks (rounded down), where
+/// maxThreadsPerBlock is an attribute of the kernel. With __launch_bounds__(threads) that is one
+/// block. Without it, it is as many as the registers allow, up to 1,024 threads. For a grid from
+/// the host, the driver chooses the division by the occupancy. Lesson 31 measures this.
+[[nodiscard]] consteval unsigned max_registers(unsigned threads, unsigned blocks = 1) {
+  constexpr unsigned lanes = 32;
+  constexpr unsigned parts = 4;  // of a multiprocessor, with registers and warps of their own
+  constexpr unsigned of_part = 1u << 14;
+  constexpr unsigned of_thread = 255;
+  constexpr unsigned unit = 8;  // registers are allocated in multiples of it
+  const unsigned warps = (threads + lanes - 1) / lanes * blocks;
+  const unsigned warps_of_part = (warps + parts - 1) / parts;
+  return std::min(of_part / (warps_of_part * lanes) / unit * unit, of_thread);
 }
 
 /// Returns whether `kernel` may be launched with stream_serialization::programmatic: it must be

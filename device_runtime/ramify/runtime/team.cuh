@@ -4,10 +4,9 @@
 /// \file
 /// block_team: a group of consecutive warps of a block with its own barrier.
 ///
-/// In a grid that a kernel launched, the shared-memory carve-out of an SM is the smallest one into
-/// which one block fits. If a block needs more than about 7 KiB, one block is resident per SM; in a
-/// grid that the host launched, as many as fit are resident. (Measured on an H200; no setting
-/// changes it.) A large block of several teams fills the SM nevertheless.
+/// In a grid that a kernel launched, fewer blocks are resident on a multiprocessor than in a grid
+/// from the host, see max_registers() in <ramify/runtime/residency.cuh>. A large block of several
+/// teams fills the multiprocessor nevertheless.
 
 #include <ramify/runtime/cuda.hpp>
 

@@ -100,13 +100,45 @@ void broadcast_on_host(state& s, void* data, std::size_t bytes, int root) {
   });
 }
 
+/// Inverts the sign bit of each number in `bytes` bytes.
+template <class T>
+void invert_sign_bits(std::byte* numbers, std::size_t bytes) {
+  for (std::byte* at = numbers; at != numbers + bytes; at += sizeof(T)) {
+    T number;
+    std::memcpy(&number, at, sizeof number);
+    number ^= T{1} << (8 * sizeof number - 1);
+    std::memcpy(at, &number, sizeof number);
+  }
+}
+
+/// The type as which MPI compares numbers of `type`, and the function that maps them to it and
+/// back, or null.
+///
+/// Some versions of MPI (MPICH 4.0) compare unsigned numbers as if they were signed. So they are
+/// mapped to signed ones, in the same order.
+struct compared_type {
+  number_type type;
+  void (*map)(std::byte*, std::size_t) = nullptr;
+};
+
+compared_type compared_as(number_type type) {
+  switch (type) {
+    case number_type::uint32: return {number_type::int32, invert_sign_bits<std::uint32_t>};
+    case number_type::uint64: return {number_type::int64, invert_sign_bits<std::uint64_t>};
+    default: return {type};
+  }
+}
+
 void reduce_on_host(state& s, void* data, std::size_t count, number_type type, reduction how) {
   const std::size_t element = bytes_of(type);
+  const compared_type in_mpi = how == reduction::sum ? compared_type{type} : compared_as(type);
   in_pieces(s, data, count * element, element, [&](std::byte* piece, std::size_t bytes) {
+    if (in_mpi.map != nullptr) in_mpi.map(piece, bytes);
     s.collective("all_reduce", [&](MPI_Request* request) {
-      return MPI_Iallreduce(MPI_IN_PLACE, piece, static_cast<int>(bytes / element), mpi_type(type),
-                            mpi_operation(how), s.data, request);
+      return MPI_Iallreduce(MPI_IN_PLACE, piece, static_cast<int>(bytes / element),
+                            mpi_type(in_mpi.type), mpi_operation(how), s.data, request);
     });
+    if (in_mpi.map != nullptr) in_mpi.map(piece, bytes);
   });
 }
 
