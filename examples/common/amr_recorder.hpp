@@ -27,8 +27,8 @@ namespace common {
 /// Returns the time of the first frame after `now`, or the end.
 [[nodiscard]] double next_frame_time(const amr_settings& s, double now);
 
-/// Writes the meshes, the pictures and the history of a run. On several ranks only the first one writes; the
-/// functions are collective.
+/// Writes the meshes, the pictures and the history of a run. On several ranks only the first one
+/// writes; the functions are collective.
 class amr_recorder {
  public:
   amr_recorder(const amr_settings& settings, const amr_checkpoint* from, bool writes)

@@ -11,7 +11,8 @@
 namespace common {
 namespace {
 
-/// Returns which totals change only by rounding: all of a closed domain, except momenta toward walls.
+/// Returns which totals change only by rounding: all of a closed domain, except momenta toward
+/// walls.
 std::vector<bool> conserved_totals(const ramify::amr_options& flow) {
   const auto has = [&](int axis, ramify::boundary side) {
     const auto& sides = flow.mesh.sides[std::size_t(axis)];
