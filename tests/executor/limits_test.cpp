@@ -8,6 +8,7 @@
 #include <ramify/cpu/executor.hpp>
 #include <ramify/runtime/launch.cuh>
 #include <ramify/runtime/limits.cuh>
+#include <ramify/runtime/shared.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <vector>
 
