@@ -31,14 +31,6 @@ double ms_since(std::chrono::steady_clock::time_point begin) {
       .count();
 }
 
-/// Returns a hash of a number.
-std::uint64_t scrambled(std::uint64_t i) {  // splitmix64
-  i = (i + 1) * 0x9e3779b97f4a7c15u;
-  i = (i ^ (i >> 30)) * 0xbf58476d1ce4e5b9u;
-  i = (i ^ (i >> 27)) * 0x94d049bb133111ebu;
-  return i ^ (i >> 31);
-}
-
 template <class Key>
 Key key_of(std::uint64_t bits) {
   if constexpr (std::is_floating_point_v<Key>) return static_cast<Key>(bits >> 11) * 0x1p-53;
@@ -51,7 +43,7 @@ std::uint64_t fingerprint(std::span<const Key> keys) {
   for (const Key key : keys) {
     std::uint64_t bits = 0;
     std::memcpy(&bits, &key, sizeof key);
-    sum += scrambled(bits);
+    sum += benchmark::scrambled(bits);
   }
   return sum;
 }
@@ -76,7 +68,7 @@ class bench {
         pinned_output_(n),
         device_(n, nullptr),
         scratch_(quicksort_scratch_bytes<Key>(n), nullptr) {
-    for (std::size_t i = 0; i < n; ++i) input_[i] = key_of<Key>(scrambled(i));
+    for (std::size_t i = 0; i < n; ++i) input_[i] = key_of<Key>(benchmark::scrambled(i));
     std::ranges::copy(input_, pinned_input_.data());
   }
 

@@ -2,13 +2,16 @@
 #pragma once
 
 /// \file
-/// Describes the GPU, measures wall-clock times of work on it, and copies vectors to and from it.
+/// Describes the GPU, measures wall-clock times of work on it, copies vectors to and from it, and
+/// generates keys.
 
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <ramify/runtime/buffer.cuh>
+#include <ramify/runtime/hash.cuh>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -103,6 +106,11 @@ std::vector<T> download(const T* data, std::size_t n) {
   ramify::check(cudaMemcpy(host.data(), data, n * sizeof(T), cudaMemcpyDeviceToHost),
                 "downloading");
   return host;
+}
+
+/// Returns the i-th number of splitmix64 whose state begins with 0.
+__host__ __device__ inline std::uint64_t scrambled(std::uint64_t i) {
+  return ramify::detail::runtime::splitmix64_finalize((i + 1) * 0x9e3779b97f4a7c15u);
 }
 
 }  // namespace benchmark

@@ -10,7 +10,6 @@
 #include <new>
 #include <ramify/quicksort_out_of_core.cuh>
 #include <ramify/runtime/collectives.cuh>
-#include <ramify/runtime/hash.cuh>
 #include <ramify/runtime/launch_each.cuh>
 #include <stdexcept>
 #include <string>
@@ -21,17 +20,12 @@ namespace {
 
 using namespace ramify;
 
-/// Returns a hash of a number.
-__host__ __device__ std::uint64_t scrambled(std::uint64_t i) {
-  return detail::runtime::splitmix64_finalize((i + 1) * 0x9e3779b97f4a7c15u);
-}
-
 /// Writes keys first to first + n - 1 of the input.
 template <class Key>
 __global__ void write_keys(Key* keys, std::size_t n, std::uint64_t first) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= n) return;
-  const std::uint64_t bits = scrambled(first + i);
+  const std::uint64_t bits = benchmark::scrambled(first + i);
   keys[i] = std::is_floating_point_v<Key> ? static_cast<Key>(double(bits >> 11) * 0x1p-53)
                                           : static_cast<Key>(bits);
 }
@@ -54,7 +48,7 @@ __global__ void inspect(const Key* keys, std::size_t n, inspection* result) {
     if (i > 0 && keys[i] < keys[i - 1]) atomicAdd(&result->inversions, 1ULL);
     std::uint64_t bits = 0;
     memcpy(&bits, keys + i, sizeof(Key));
-    sum += scrambled(bits);
+    sum += benchmark::scrambled(bits);
   }
   sum = reduce(storage).Sum(sum);
   if (threadIdx.x == 0) atomicAdd(&result->sum, sum);
@@ -158,7 +152,7 @@ class bench {
       if (extra == 0) continue;
       std::uint64_t bits = 0;
       std::memcpy(&bits, keys() + first - 1, sizeof(Key));
-      all.sum -= scrambled(bits);
+      all.sum -= benchmark::scrambled(bits);
     }
     return all;
   }

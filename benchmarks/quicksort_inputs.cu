@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <numeric>
+#include <ramify/runtime/hash.cuh>
 #include <type_traits>
 
 namespace benchmark {
@@ -20,10 +21,7 @@ unsigned blocks_for(std::uint64_t items) {
 
 /// A hash of 64 bits: one step of splitmix64.
 __host__ __device__ std::uint64_t mixed(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
+  return ramify::detail::runtime::splitmix64_finalize(x + 0x9e3779b97f4a7c15u);
 }
 
 template <class Key>

@@ -17,10 +17,7 @@ using namespace ramify;
 __global__ void fill(std::uint32_t* keys, std::size_t n) {
   const std::size_t first = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   for (std::size_t i = first; i < n; i += std::size_t{gridDim.x} * blockDim.x) {
-    std::uint64_t bits = (i + 1) * 0x9e3779b97f4a7c15u;  // splitmix64
-    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
-    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
-    keys[i] = static_cast<std::uint32_t>(bits ^ (bits >> 31));
+    keys[i] = static_cast<std::uint32_t>(benchmark::scrambled(i));
   }
 }
 

@@ -14,7 +14,6 @@
 #include <cmath>
 #include <cstdint>
 #include <iostream>
-#include <numeric>
 #include <optional>
 #include <ramify/spatial_tree.hpp>
 #include <span>
@@ -24,111 +23,18 @@
 
 #include "common/cli.hpp"
 #include "common/distance_statistics.hpp"
-#include "common/file_options.hpp"
 #include "common/neighbor_check.hpp"
 #include "common/output_file.hpp"
 #include "common/points.hpp"
 #include "common/progress_bar.hpp"
 #include "common/quadtree_image.hpp"
 #include "common/report_json.hpp"
+#include "common/spatial_command_line.hpp"
+#include "common/spatial_results.hpp"
 #include "common/text_file.hpp"
 #include "common/trace_option.hpp"
 
 namespace {
-
-struct options {
-  std::string input, queries, tree, output, counts, statistics, trace, report = "text";
-  std::optional<common::cloud_kind> kind;
-  std::size_t n = 10'000;
-  std::uint64_t seed = 1;
-  int dimensions = 2;
-  unsigned nearest = 0, image_size = 1024;
-  std::optional<double> within;
-  bool verify = false, quiet = false;
-  ramify::spatial_tree_options build;
-  common::file_options files;
-};
-
-void declare_points(CLI::App& app, options& o) {
-  auto* input = o.files.add_input(
-      app, "--input", o.input, "CSV file of points: x,y or x,y,z, with or without a header line");
-  auto* generate = app.add_option(
-      "--generate",
-      [&o](const CLI::results_t& words) {
-        common::cloud_kind kind{};
-        common::parsed_by(common::parse_cloud_kind, kind)(words);
-        o.kind = kind;
-        return true;
-      },
-      "Kind of the generated points: uniform, clusters, curve");
-  generate->type_name("NAME")->excludes(input);
-  app.add_option("--n", o.n, "Number of generated points")
-      ->transform(common::whole_number(1, (std::uint64_t{1} << 31) - 1))
-      ->capture_default_str()
-      ->needs(generate);
-  common::add_whole_number(app, "--seed", o.seed, "Seed of the generator")->needs(generate);
-  app.add_option("--dimensions", o.dimensions, "Dimensions of the generated points: 2 or 3")
-      ->transform(common::whole_number(2, 3))
-      ->capture_default_str()
-      ->needs(generate);
-}
-
-void declare_results(CLI::App& app, options& o) {
-  auto* tree = o.files
-                   .add_output(app, "--tree", o.tree,
-                               "Picture of the quadtree, SVG (.svg) or PNG (.png); 2 dimensions")
-                   ->check([](const std::string& file) -> std::string {
-                     if (common::has_extension(file, ".svg")) return {};
-                     if (common::has_extension(file, ".png")) return {};
-                     return "'" + file + "' must end in .svg or .png";
-                   });
-  app.add_option("--image-size", o.image_size, "Pixels of the picture in each direction")
-      ->transform(common::whole_number(16, 16384))
-      ->capture_default_str()
-      ->needs(tree);
-  o.files.add_input(app, "--queries", o.queries,
-                    "CSV file of places whose neighbors are searched for (default: the points)");
-  auto* nearest = app.add_option("--nearest", o.nearest, "Find this number of nearest neighbors");
-  nearest->transform(common::whole_number(1, 1u << 20));
-  o.files
-      .add_output(app, "--output", o.output,
-                  "File for a table of the nearest neighbors: query, rank, neighbor, distance")
-      ->needs(nearest);
-  auto* within = app.add_option("--within", o.within, "Count the points in a ball of this radius")
-                     ->check(common::number_in(0, 1e300));
-  o.files.add_output(app, "--counts", o.counts, "File for a table of these counts: query, count")
-      ->needs(within);
-  o.files.add_output(app, "--statistics", o.statistics,
-                     "File for a table: statistics of the distances to the nearest neighbors");
-  app.add_flag("--verify", o.verify, "Compare 200 of the queries with brute force");
-}
-
-void declare(CLI::App& app, options& o) {
-  declare_points(app, o);
-  declare_results(app, o);
-  common::add_whole_number(app, "--leaf-size", o.build.leaf_size,
-                           "Maximum number of points of a leaf", 1);
-  common::add_whole_number(app, "--block-points", o.build.block_points,
-                           "Maximum number of points that a block builds without a child grid", 1);
-  common::add_choice(app, "--flat-loop", ramify::parse_flat_loop, o.build.flat_loop,
-                     "What launches the levels on the flat route: automatic, graph, host");
-  common::add_launch_options(app, o.build);
-  common::add_trace_option(app, o.files, o.trace);
-  app.add_flag("--quiet", o.quiet, "No progress display");
-  o.files.add_report(app, o.report);
-}
-
-/// The results of a run.
-struct results {
-  ramify::spatial_tree_report build{};
-  std::uint64_t queries = 0;
-  double nearest_ms = 0, within_ms = 0, total_ms = 0;
-  std::vector<std::uint32_t> ids{};  ///< rows of --nearest
-  std::vector<double> distances{};
-  std::vector<std::uint32_t> counts{};
-  std::optional<common::distance_statistics> statistics{};
-  std::uint64_t verified = 0;  ///< queries
-};
 
 template <std::size_t dim>
 using points_of = std::vector<std::array<double, dim>>;
@@ -179,7 +85,7 @@ common::quadtree_picture picture_of(
   return picture;
 }
 
-void draw_tree(const common::quadtree_picture& picture, const options& o) {
+void draw_tree(const common::quadtree_picture& picture, const common::spatial_command_line& o) {
   if (common::has_extension(o.tree, ".png")) {
     common::write_png(o.tree, common::draw(picture, o.image_size));
   } else {
@@ -191,7 +97,7 @@ void draw_tree(const common::quadtree_picture& picture, const options& o) {
 /// Runs the queries, and those of the statistics.
 template <std::size_t dim>
 void search(const ramify::spatial_index<double, int{dim}>& index, const points_of<dim>& queries,
-            bool own, const options& o, results& r) {
+            bool own, const common::spatial_command_line& o, common::spatial_results& r) {
   const auto count_time = [&](const ramify::run_report& report) {
     r.total_ms += report.total_ms;
     return report.work_ms;
@@ -224,11 +130,12 @@ void search(const ramify::spatial_index<double, int{dim}>& index, const points_o
 }
 
 template <std::size_t dim>
-results run_with(const common::point_set& set, const std::optional<common::point_set>& places,
-                 const options& o) {
+common::spatial_results run_with(const common::point_set& set,
+                                 const std::optional<common::point_set>& places,
+                                 const common::spatial_command_line& o) {
   const auto points = with_dimensions<dim>(set);
   const auto queries = places ? with_dimensions<dim>(*places) : points;
-  results r;
+  common::spatial_results r;
   const ramify::spatial_index<double, int{dim}> index(points, o.build);
   r.build = index.report();
   r.total_ms = r.build.total_ms;
@@ -243,131 +150,14 @@ results run_with(const common::point_set& set, const std::optional<common::point
   return r;
 }
 
-/// Appends a number and the character after it to a line.
-template <class Number>
-void append(std::string& line, Number number, char after) {
-  common::append_number(line, number);
-  line += after;
-}
-
-void write_neighbors(std::ostream& out, const results& r, std::size_t k) {
-  out << "query,rank,neighbor,distance\n";
-  std::string line;
-  for (std::size_t i = 0; i < r.ids.size(); ++i) {
-    if (r.ids[i] == ramify::no_neighbor) continue;
-    line.clear();
-    append(line, i / k, ',');
-    append(line, i % k + 1, ',');
-    append(line, r.ids[i], ',');
-    append(line, r.distances[i], '\n');
-    out << line;
-  }
-}
-
-void write_counts(std::ostream& out, const results& r) {
-  out << "query,count\n";
-  std::string line;
-  for (std::size_t i = 0; i < r.counts.size(); ++i) {
-    line.clear();
-    append(line, i, ',');
-    append(line, r.counts[i], '\n');
-    out << line;
-  }
-}
-
-void write_statistics(std::ostream& out, const common::distance_statistics& s) {
-  out << "statistic,value\n";
-  common::for_each_statistic(s, [&](const std::string& name, double value) {
-    std::string line = name + ',';
-    append(line, value, '\n');
-    out << line;
-  });
-}
-
-/// The mean and the range of the counts of balls.
-struct count_summary {
-  double mean = 0;
-  std::uint32_t least = 0, most = 0;
-
-  explicit count_summary(const std::vector<std::uint32_t>& counts) {
-    if (counts.empty()) return;
-    mean = static_cast<double>(std::reduce(counts.begin(), counts.end(), std::uint64_t{0})) /
-           static_cast<double>(counts.size());
-    least = *std::ranges::min_element(counts);
-    most = *std::ranges::max_element(counts);
-  }
-};
-
-nlohmann::ordered_json to_json(const results& r, int dimensions, const options& o) {
-  auto json = common::new_report("spatial");
-  json["points"] = r.build.points;
-  json["dimensions"] = dimensions;
-  json["nodes"] = r.build.nodes;
-  json.update(common::to_json(static_cast<const ramify::run_report&>(r.build)));
-  json["seconds"] = r.total_ms * 1e-3;
-  json["queries"] = r.queries;
-  if (o.nearest > 0) json["nearest"] = {{"k", o.nearest}, {"work_ms", r.nearest_ms}};
-  if (o.within) {
-    const count_summary counts(r.counts);
-    json["within"] = {{"radius", *o.within},
-                      {"mean", counts.mean},
-                      {"minimum", counts.least},
-                      {"maximum", counts.most},
-                      {"work_ms", r.within_ms}};
-  }
-  if (r.statistics) {
-    auto& all = json["statistics"];
-    common::for_each_statistic(*r.statistics,
-                               [&](const std::string& name, double value) { all[name] = value; });
-  }
-  if (o.verify) json["verified_queries"] = r.verified;
-  return json;
-}
-
-void print(std::ostream& out, const results& r, int dimensions, const options& o) {
-  out << "dimensions: " << dimensions << '\n' << r.build;
-  if (o.nearest > 0) {
-    out << "nearest neighbors: " << o.nearest << " of each of " << r.queries
-        << " queries, milliseconds: " << r.nearest_ms << '\n';
-  }
-  if (o.within) {
-    const count_summary counts(r.counts);
-    out << "points within " << *o.within << ": " << counts.mean << " on average, " << counts.least
-        << " to " << counts.most << ", milliseconds: " << r.within_ms << '\n';
-  }
-  if (r.statistics) {
-    common::for_each_statistic(*r.statistics, [&](std::string name, double value) {
-      std::ranges::replace(name, '_', ' ');
-      out << "nearest distance, " << name << ": " << value << '\n';
-    });
-  }
-  common::print_launch_costs(out, r.build);
-  if (o.verify) out << "verified: " << r.verified << " queries\n";
-}
-
-void check(const options& o) {
-  o.files.check();
-  if (o.input.empty() && !o.kind) throw std::invalid_argument("give --input or --generate");
-  if (!o.tree.empty() && o.dimensions != 2) {
-    throw std::invalid_argument("--tree draws two dimensions; --dimensions is 3");
-  }
-  if (!o.queries.empty() && o.nearest == 0 && !o.within) {
-    throw std::invalid_argument("--queries is for --nearest and --within");
-  }
-  if (o.verify && o.nearest == 0 && !o.within) {
-    throw std::invalid_argument("--verify is for --nearest and --within");
-  }
-  validate(o.build);
-}
-
 /// Reads or generates the points. \throws common::bad_input if they are too few
-common::point_set read(const options& o) {
+common::point_set read(const common::spatial_command_line& o) {
   if (o.kind) return common::make_cloud(*o.kind, o.n, o.dimensions, o.seed);
   return common::read_points(o.input);
 }
 
-void run(options o) {
-  check(o);
+void run(common::spatial_command_line o) {
+  common::check(o);
   common::progress_bar progress("searching for neighbors", o.quiet);
   const common::point_set set = read(o);
   const std::size_t fewest = o.statistics.empty() ? 1 : 2;
@@ -390,14 +180,10 @@ void run(options o) {
   }
   ramify::launch_trace trace;
   if (!o.trace.empty()) o.build.trace = &trace;
-  const results r = set.dimensions == 2 ? run_with<2>(set, places, o) : run_with<3>(set, places, o);
+  const common::spatial_results r =
+      set.dimensions == 2 ? run_with<2>(set, places, o) : run_with<3>(set, places, o);
   progress.clear();
-  const auto write = [](const std::string& file, const auto& content) {
-    if (!file.empty()) common::write_file(file, content);
-  };
-  write(o.output, [&](std::ostream& out) { write_neighbors(out, r, o.nearest); });
-  write(o.counts, [&](std::ostream& out) { write_counts(out, r); });
-  write(o.statistics, [&](std::ostream& out) { write_statistics(out, *r.statistics); });
+  common::write_tables(r, o);
   common::write_trace(o.trace, trace);
   std::string to_standard_output;
   for (const std::string& file : {o.output, o.counts, o.statistics}) {
@@ -405,9 +191,9 @@ void run(options o) {
   }
   common::write_report(
       o.report, common::report_stream(to_standard_output),
-      [&] { return to_json(r, set.dimensions, o); },
+      [&] { return common::to_json(r, set.dimensions, o); },
       [&](std::ostream& out) {
-        print(out, r, set.dimensions, o);
+        common::print(out, r, set.dimensions, o);
         common::print_trace(out, o.trace, trace);
       });
 }
@@ -415,8 +201,8 @@ void run(options o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  options o;
+  common::spatial_command_line o;
   return common::run_program(
       "spatial", "Builds a spatial tree over points, draws it, and finds neighbors.", argc, argv,
-      [&](CLI::App& app) { declare(app, o); }, [&] { run(o); });
+      [&](CLI::App& app) { common::declare(app, o); }, [&] { run(o); });
 }

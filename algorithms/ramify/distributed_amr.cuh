@@ -24,8 +24,8 @@
 /// Results     The same bits as amr_run, for any number of ranks and each way of stepping.
 /// Routes      Flat, with phases that the host launches: it communicates between grids.
 /// Calls       All members are collective: all ranks call them, in the same order, with the same
-///             arguments where the description says nothing else. Call them in communicator::run(),
-///             so that an error of one rank ends the others, too.
+///             arguments unless the description states otherwise. Call them in
+///             communicator::run(), so that an error of one rank ends the others, too.
 /// Memory      On each rank as amr_run for its part and its halo, and the tree. save() and
 ///             snapshot() need host memory for all values on rank 0.
 /// Waits       Each call returns when its work is complete.

@@ -32,9 +32,7 @@ bool parse_blocks(const std::string& word, std::vector<unsigned>& blocks) {
   }
 }
 
-}  // namespace
-
-void declare(CLI::App& app, amr_command_line& o) {
+void declare_problem(CLI::App& app, amr_command_line& o) {
   const char* const flow = "Problem";
   app.add_option("--problem", parsed_by(ramify::parse_amr_problem, o.problem),
                  "kelvin-helmholtz (the default), sod, sedov, linear-wave, advect-gaussian or "
@@ -46,7 +44,9 @@ void declare(CLI::App& app, amr_command_line& o) {
   app.add_option("--t-end", o.t_end, "End time; default: the customary one of the problem")
       ->check(number_in(1e-30, 1e30))
       ->group(flow);
+}
 
+void declare_mesh(CLI::App& app, amr_command_line& o) {
   const char* const mesh = "Mesh; the defaults depend on the problem";
   app.add_option_function<std::string>(
          "--blocks",
@@ -81,7 +81,9 @@ void declare(CLI::App& app, amr_command_line& o) {
   app.add_option("--regrid-every", o.regrid_every, "Steps between two regrids; 0: none")
       ->transform(whole_number(0, UINT32_MAX))
       ->group(mesh);
+}
 
+void declare_method(CLI::App& app, amr_command_line& o) {
   const char* const step = "Method";
   app.add_option("--cfl", o.cfl, "Share of the largest stable step")
       ->check(number_in(1e-30, 1))
@@ -100,7 +102,9 @@ void declare(CLI::App& app, amr_command_line& o) {
   add_launch_options(app, o.where);
   add_choice(app, "--flat-loop", ramify::parse_flat_loop, o.flat_loop,
              "What launches the steps of the flat route: automatic, graph or host");
+}
 
+void declare_output(CLI::App& app, amr_command_line& o) {
   const char* const output = "Output";
   app.add_option("--output-dir", o.output_dir,
                  "Folder for meshes, pictures and history.csv; default: amr_output, or that of the "
@@ -141,6 +145,15 @@ void declare(CLI::App& app, amr_command_line& o) {
   app.get_option("--force")->description(
       "Replace read-only files, frames of another run, and a plotfile");
   app.add_flag("--quiet", o.quiet, "No table and no progress bar")->group(output);
+}
+
+}  // namespace
+
+void declare(CLI::App& app, amr_command_line& o) {
+  declare_problem(app, o);
+  declare_mesh(app, o);
+  declare_method(app, o);
+  declare_output(app, o);
 }
 
 namespace {

@@ -251,7 +251,7 @@ void write_ply(std::ostream& out, const ramify::triangle_mesh& mesh) {
       << "\nproperty double x\nproperty double y\nproperty double z\nelement face "
       << mesh.triangles.size() << "\nproperty list uchar int vertex_indices\nend_header\n";
   write_bytes<ramify::surface_point>(out, mesh.vertices);
-  // All readers know int. It is large enough: the 2^30 triangles of a mesh have at most 2^31
+  // All readers support int. It is large enough: the 2^30 triangles of a mesh have at most 2^31
   // vertices.
   constexpr std::size_t bytes = 1 + 3 * sizeof(std::uint32_t);
   std::string faces;

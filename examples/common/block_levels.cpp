@@ -9,6 +9,41 @@ namespace common {
 
 using ramify::block_position;
 
+void send_from_owners(const std::vector<mesh_block>& blocks, const mesh_ranks& ranks,
+                      std::size_t count, const std::function<int(std::size_t)>& receiver,
+                      const std::function<std::vector<double>(std::size_t)>& pack,
+                      const std::function<void(std::size_t, const double*)>& unpack) {
+  // 1. Pack what other ranks receive, in the order of the blocks.
+  std::vector<std::vector<double>> out(std::size_t(ranks.size));
+  std::vector<std::vector<double>> in(std::size_t(ranks.size));
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const int to = receiver(i);
+    if (blocks[i].owner == ranks.rank) {
+      const std::vector<double> numbers = pack(i);
+      if (to == ranks.rank) {
+        unpack(i, numbers.data());
+      } else {
+        auto& message = out[std::size_t(to)];
+        message.insert(message.end(), numbers.begin(), numbers.end());
+      }
+    } else if (to == ranks.rank) {
+      auto& message = in[std::size_t(blocks[i].owner)];
+      message.resize(message.size() + count);
+    }
+  }
+  if (ranks.size == 1) return;
+  // 2. Exchange the messages.
+  ranks.exchange(out, in);
+  // 3. Unpack what this rank has received, in the same order.
+  std::vector<std::size_t> taken(in.size(), 0);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (blocks[i].owner == ranks.rank || receiver(i) != ranks.rank) continue;
+    const auto owner = std::size_t(blocks[i].owner);
+    unpack(i, in[owner].data() + taken[owner]);
+    taken[owner] += count;
+  }
+}
+
 block_levels::block_levels(const ramify::mesh_snapshot& mesh, const mesh_ranks& ranks)
     : mesh_(mesh), ranks_(ranks), size_(mesh.fields.size() * mesh.cells_of_a_block()) {
   find_blocks();
@@ -44,33 +79,12 @@ void block_levels::find_blocks() {
 }
 
 void block_levels::average(std::size_t level) {
-  std::vector<std::vector<double>> out(std::size_t(ranks_.size));
-  std::vector<std::vector<double>> in(std::size_t(ranks_.size));
-  const std::size_t part = size_ >> unsigned(mesh_.dimensions);
-  const auto& parents = levels_[level - 1];
-  for (const mesh_block& block : levels_[level]) {
-    const int to = parents[block.parent].owner;
-    if (block.owner == ranks_.rank) {
-      const std::vector<double> means = means_of(block);
-      if (to == ranks_.rank) {
-        put(block, means.data());
-      } else {
-        auto& message = out[std::size_t(to)];
-        message.insert(message.end(), means.begin(), means.end());
-      }
-    } else if (to == ranks_.rank) {
-      in[std::size_t(block.owner)].resize(in[std::size_t(block.owner)].size() + part);
-    }
-  }
-  if (ranks_.size == 1) return;
-  ranks_.exchange(out, in);
-  std::vector<std::size_t> taken(in.size(), 0);
-  for (const mesh_block& block : levels_[level]) {
-    if (parents[block.parent].owner != ranks_.rank || block.owner == ranks_.rank) continue;
-    std::size_t& from = taken[std::size_t(block.owner)];
-    put(block, in[std::size_t(block.owner)].data() + from);
-    from += part;
-  }
+  const auto& blocks = levels_[level];
+  send_from_owners(
+      blocks, ranks_, size_ >> unsigned(mesh_.dimensions),
+      [&](std::size_t i) { return levels_[level - 1][blocks[i].parent].owner; },
+      [&](std::size_t i) { return means_of(blocks[i]); },
+      [&](std::size_t i, const double* means) { put(blocks[i], means); });
 }
 
 std::array<std::size_t, 3> block_levels::extent() const {

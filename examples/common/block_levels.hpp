@@ -33,6 +33,14 @@ struct mesh_block {
   std::size_t slot;    ///< of its values, on the owner
 };
 
+/// Sends `count` numbers of each block from its owner to the rank receiver(i), which may be the
+/// owner. i is the index of the block. The owner calls pack(i), which returns the numbers, and the
+/// receiver calls unpack(i, numbers). Collective, with the same blocks on all ranks.
+void send_from_owners(const std::vector<mesh_block>& blocks, const mesh_ranks& ranks,
+                      std::size_t count, const std::function<int(std::size_t)>& receiver,
+                      const std::function<std::vector<double>(std::size_t)>& pack,
+                      const std::function<void(std::size_t, const double*)>& unpack);
+
 /// All blocks of a mesh, and the values of those of this rank. A block that was refined has the
 /// means of the finer cells, with the same bits for any number of ranks.
 ///

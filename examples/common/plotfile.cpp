@@ -132,39 +132,26 @@ void write_data(std::ostream& out, const mesh_snapshot& mesh, const block_levels
   }
 }
 
-/// Returns the least and the largest value of each field, for each block of a level: of the own
-/// blocks, on rank 0 of all. Collective.
+/// Returns the least and the largest value of each field, for each block of a level, on rank 0.
+/// Collective.
 std::vector<std::vector<double>> extremes_of(const mesh_snapshot& mesh, const block_levels& blocks,
                                              std::size_t level, const mesh_ranks& ranks) {
   const std::size_t cells = mesh.cells_of_a_block();
   const std::size_t count = 2 * mesh.fields.size();
-  std::vector<std::vector<double>> out(std::size_t(ranks.size));
-  std::vector<std::vector<double>> in(std::size_t(ranks.size));
-  std::vector<std::vector<double>> all;
-  for (const mesh_block& block : blocks.levels()[level]) {
-    std::vector<double>& of_block = all.emplace_back();
-    if (block.owner == ranks.rank) {
-      for (std::size_t field = 0; field < mesh.fields.size(); ++field) {
-        const double* const values = blocks.values(block) + field * cells;
-        const auto [least, most] = std::minmax_element(values, values + cells);
-        of_block.insert(of_block.end(), {*least, *most});
-      }
-      if (ranks.rank != 0) out[0].insert(out[0].end(), of_block.begin(), of_block.end());
-    } else if (ranks.rank == 0) {
-      auto& message = in[std::size_t(block.owner)];
-      message.resize(message.size() + count);
+  const auto& of_level = blocks.levels()[level];
+  const auto extremes = [&](std::size_t i) {
+    std::vector<double> of_block;
+    for (std::size_t field = 0; field < mesh.fields.size(); ++field) {
+      const double* const values = blocks.values(of_level[i]) + field * cells;
+      const auto [least, most] = std::minmax_element(values, values + cells);
+      of_block.insert(of_block.end(), {*least, *most});
     }
-  }
-  if (ranks.size == 1) return all;
-  ranks.exchange(out, in);
-  std::vector<std::size_t> taken(in.size(), 0);
-  for (std::size_t i = 0; ranks.rank == 0 && i < all.size(); ++i) {
-    const auto owner = std::size_t(blocks.levels()[level][i].owner);
-    if (owner == 0) continue;
-    const auto first = in[owner].begin() + std::ptrdiff_t(taken[owner]);
-    all[i].assign(first, first + std::ptrdiff_t(count));
-    taken[owner] += count;
-  }
+    return of_block;
+  };
+  std::vector<std::vector<double>> all(of_level.size());
+  send_from_owners(
+      of_level, ranks, count, [](std::size_t) { return 0; }, extremes,
+      [&](std::size_t i, const double* numbers) { all[i].assign(numbers, numbers + count); });
   return all;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sorts over all ranks. Each rank runs these test cases. It knows the input of all ranks, and
-// compares the gathered result with that of std::sort.
+// Sorts over all ranks. Each rank runs these test cases. It generates the input of all ranks,
+// and compares the gathered result with that of std::sort.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstdint>

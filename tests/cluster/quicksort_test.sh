@@ -3,29 +3,16 @@
 # Runs the example program quicksort as several processes: quicksort_test.sh <program> <work folder>
 # The output must be that of one process without mpirun.
 set -euo pipefail
-program=$1
-work=$2
-start_ranks=$(cd "$(dirname "$0")" && pwd)/mpirun.sh
-rm -rf "$work"
-mkdir -p "$work"
-cd "$work"
-fail() { echo "FAILED: $*"; cat out err; exit 1; }
+source "$(dirname "$0")/cluster_checks.sh"
 
-# ranks <number> <expected status, or - for a failure> <arguments...>
-ranks() {
-  local n=$1 wanted=$2 status=0
-  shift 2
-  "$start_ranks" "$n" "$program" --backend cpu "$@" >out 2>err || status=$?
-  [ "$wanted" = - ] && [ $status -ne 0 ] || [ $status = "$wanted" ] || fail "$n ranks: $* ended with status $status instead of $wanted"
-}
 # same <number of ranks> <arguments...>: the output of several processes is that of one.
 same() {
   local n=$1
   shift
-  "$program" --backend cpu "$@" --output one >report
+  "$program" "${common[@]}" "$@" --output one >report
   ranks "$n" 0 "$@" --output several
   cmp one several || fail "$n ranks: $*"
-  [ -z "$(ls | grep part || true)" ] || fail "$n ranks: $* left a temporary file"
+  no_temporary_file "$n ranks: $*"
 }
 
 # Generated numbers do not depend on the number of ranks.
@@ -47,31 +34,24 @@ printf '2\n1\n' | "$start_ranks" 2 "$program" --backend cpu --input - --output -
 
 # One report.
 ranks 3 0 --generate uniform --n 30000 --report json
-for line in '"keys": 30000,' '"ranks": 3,' '"bytes_sent": ' '"communication_ms": ' '"imbalance": '; do
-  [ "$(grep -cF -- "$line" out)" -eq 1 ] || fail "not one $line"
-done
+lines out '"keys": 30000,' '"ranks": 3,' '"bytes_sent": ' '"communication_ms": ' '"imbalance": '
 ranks 2 0 --help
-[ "$(grep -c '^  --generate' out)" -eq 1 ] || fail "not one help"
+lines out '--generate'
 
 # One message, of the rank that failed, with the status of one process; no output.
 rm -f several
-ranks 3 2 --generate uniform --n 5 --strategy bubble
-[ "$(grep -c "strategy 'bubble' is neither" err)" -eq 1 ] || fail "not one message"
+refused 2 "strategy 'bubble' is neither" 3 --generate uniform --n 5 --strategy bubble
 printf '1\nx\n' >bad
-ranks 3 3 --input bad --output several
-[ "$(grep -c "quicksort: rank 0: bad, line 2: 'x' is not a number" err)" -eq 1 ] || fail "the message"
+refused 3 "quicksort: rank 0: bad, line 2: 'x' is not a number" 3 --input bad --output several
 head -c 10 raw >bad
-ranks 2 3 --input bad --type u32 --output several
-[ "$(grep -c 'quicksort: rank 0: .*no multiple of 4' err)" -eq 1 ] || fail "the message"
-ranks 2 5 --generate uniform --n 5 --output nowhere/several
-[ "$(grep -c 'quicksort: rank 0: cannot write nowhere/several: no such folder' err)" -eq 1 ] ||
-  fail "the message"
+refused 3 'quicksort: rank 0: .*no multiple of 4' 2 --input bad --type u32 --output several
+refused 5 'quicksort: rank 0: cannot write nowhere/several: no such folder' 2 --generate uniform --n 5 \
+  --output nowhere/several
 # Ranks with different arguments: a failure of rank 1, and one before the ranks are connected.
-ranks 1 1 --generate uniform --n 99 --output several : \
-  -n 1 "$program" --backend cpu --generate uniform --n 99 --output several --type f64
-[ "$(grep -c '^quicksort: rank 1: calls all_gather_v of' err)" -eq 1 ] || fail "the message"
+refused 1 '^quicksort: rank 1: calls all_gather_v of' 1 --generate uniform --n 99 --output several : \
+  -n 1 "$program" "${common[@]}" --generate uniform --n 99 --output several --type f64
 ranks 1 - --generate uniform --n 99 --output several : -n 1 "$program" --bogus
-[ ! -e several ] && [ -z "$(ls | grep part || true)" ] || fail "a failed run left a file"
+no_output "a failed run"
 
 # Without mpirun the program does not initialize MPI, which fails here.
 if "${MPIRUN:-mpirun}" --version 2>/dev/null | grep -qE 'Open MPI|OpenRTE'; then

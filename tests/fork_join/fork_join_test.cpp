@@ -178,14 +178,11 @@ BOOST_AUTO_TEST_CASE(values_travel_up_after_any_failed_launch,
     if (config.launches.coarsening > 1) continue;
     BOOST_TEST_CONTEXT(to_string(config.strategy) << ", " << to_string(config.launches.grain)) {
       const fork_join_report whole = expect_digest(tree, config);
-      unsigned interrupted = 0;
-      for (std::uint64_t failing = 1; failing <= 6; ++failing) {
-        auto executor = ramify::cpu::parse_executor_config("random:1");
-        executor.failing_launch = failing;
-        const ramify::cpu::scoped_executor_config scope(executor);
+      const auto executor = ramify::cpu::parse_executor_config("random:1");
+      const unsigned interrupted = tests::count_interrupted(6, executor, [&](std::uint64_t) {
         const fork_join_report report = expect_digest(tree, config);
-        if (report.host_grids > whole.host_grids || report.spilled_tasks > 0) ++interrupted;
-      }
+        return report.host_grids > whole.host_grids || report.spilled_tasks > 0;
+      });
       BOOST_TEST(interrupted >= 2u);  // negative control: the failures did end launches
     }
   }

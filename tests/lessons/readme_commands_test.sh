@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Checks the commands of the READMEs: each begins with a program, a script or a tool that exists, and
-# the programs know all options. The commands of the sections quicksort and rooted_tree, which take
+# the programs have all options. The commands of the sections quicksort and rooted_tree, which take
 # less than a second, also run.
 #
 #   readme_commands_test.sh <root> <folder of the example programs> <folder of the ladders> <work folder>

@@ -13,6 +13,7 @@
 #include "chain_fixture.cuh"
 #include "foreign_grids.cuh"
 #include "printing.hpp"
+#include "run_checks.cuh"
 #include "slot_checks.cuh"
 
 namespace data = boost::unit_test::data;
@@ -67,16 +68,9 @@ BOOST_AUTO_TEST_CASE(a_chain_that_is_finished_launches_no_step) {
 BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
                      *boost::unit_test::precondition(on_the_executor)) {
   for_each_program([&]<class Program>(Program*) {
-    unsigned interrupted = 0;
-    for (std::uint64_t failing = 1; failing <= 45; ++failing) {
-      BOOST_TEST_CONTEXT("launch " << failing) {
-        auto config = ramify::cpu::current_executor_config();
-        config.failing_launch = failing;
-        const ramify::cpu::scoped_executor_config scope(config);
-        const auto report = run_once<Program>({});
-        if (report.host_grids > 3) ++interrupted;
-      }
-    }
+    const auto executor = ramify::cpu::current_executor_config();
+    const unsigned interrupted = tests::count_interrupted(
+        45, executor, [](std::uint64_t) { return run_once<Program>({}).host_grids > 3; });
     // Negative control: the failures did end the launches of kernels.
     BOOST_TEST(interrupted >= 30u);
   });

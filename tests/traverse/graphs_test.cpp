@@ -48,19 +48,16 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
                      *boost::unit_test::precondition(on_the_executor) *
                          boost::unit_test::precondition(not_under_thread_sanitizer)) {
   // A reproducible schedule, in which the traversal takes many rounds on any machine.
-  auto executor = two_workers("random:1");
+  const auto executor = two_workers("random:1");
   const ramify::cpu::scoped_executor_config without_failures(executor);
   const numbered_tree tree{combs, unsigned(sampled(120, 60))};
   for (const traverse_config& config : all_configs(route::device)) {
     BOOST_TEST_CONTEXT(to_string(config.strategy) << ", " << to_string(config.launches.grain)) {
       const traverse_report whole = expect_each_visited_once(tree, {.config = config});
-      unsigned interrupted = 0;
-      for (std::uint64_t failing = 1; failing <= 12; ++failing) {
-        executor.failing_launch = failing;
-        const ramify::cpu::scoped_executor_config scope(executor);
+      const unsigned interrupted = tests::count_interrupted(12, executor, [&](std::uint64_t) {
         const traverse_report report = expect_each_visited_once(tree, {.config = config});
-        if (report.host_grids > whole.host_grids || report.spilled_tasks > 0) ++interrupted;
-      }
+        return report.host_grids > whole.host_grids || report.spilled_tasks > 0;
+      });
       BOOST_TEST(interrupted >= 3u);  // negative control: the failures did end launches
     }
   }

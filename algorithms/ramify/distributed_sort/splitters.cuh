@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <ramify/runtime/cuda.hpp>
 #include <ramify/runtime/grid_trace.cuh>
+#include <ramify/runtime/partition_point.cuh>
 
 namespace ramify::detail::distributed_sort::inline RAMIFY_BUILD {
 
@@ -50,19 +51,9 @@ struct sample_runs {
 template <class Key, class Compare>
 [[nodiscard]] __device__ std::uint64_t keys_before(const Key* keys, std::uint64_t n, const Key& key,
                                                    bool equal_first, const Compare& compare) {
-  std::uint64_t begin = 0;
-  while (n > 0) {
-    const std::uint64_t half = n / 2;
-    const Key& middle = keys[begin + half];
-    const bool is_before = equal_first ? !compare(key, middle) : compare(middle, key);
-    if (is_before) {
-      begin += half + 1;
-      n -= half + 1;
-    } else {
-      n = half;
-    }
-  }
-  return begin;
+  return partition_point(std::uint64_t{0}, n, [&](std::uint64_t i) {
+    return equal_first ? !compare(key, keys[i]) : compare(keys[i], key);
+  });
 }
 
 /// Copies the samples of a rank. One thread for each.

@@ -226,8 +226,8 @@ __global__ void __maxnreg__(max_registers(threads)) list_splits(Program program)
 }
 
 /// Launches the due phase. A kernel launches its one grid. The host launches the remaining grids of
-/// the round or, at its begin, several rounds, so that it seldom reads the state. It does not know
-/// the sizes of later rounds; the kernels stride over any number of regions.
+/// the round or, at its begin, several rounds, so that it seldom reads the state. The sizes of
+/// later rounds are not known then; the kernels stride over any number of regions.
 template <unsigned d, class Integrand>
 template <class Grids>
 __host__ __device__ void quadrature_program<d, Integrand>::launch_step(const round_state& s,

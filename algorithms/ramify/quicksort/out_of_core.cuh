@@ -28,6 +28,7 @@
 #include <ramify/quicksort.cuh>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/launch_each.cuh>
+#include <ramify/runtime/partition_point.cuh>
 #include <ramify/runtime/staging.cuh>
 #include <ramify/runtime/stream.cuh>
 #include <string>
@@ -135,17 +136,8 @@ template <class Key, class Order>
 __global__ void count_complete(const Key* keys, std::size_t n, const Key* sample, Order order,
                                unsigned long long* count) {
   const typename Order::code last = order.encode(*sample);
-  std::size_t low = 0;
-  std::size_t high = n;  // keys[high], if there is one, is after the sample
-  while (low < high) {
-    const std::size_t middle = low + (high - low) / 2;
-    if (order(last, order.encode(keys[middle]))) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  *count = low;
+  *count = runtime::partition_point(
+      std::size_t{0}, n, [&](std::size_t i) { return !order(last, order.encode(keys[i])); });
 }
 
 /// One sort. The destructor waits for its copies.

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <ramify/quicksort/segment.cuh>
 #include <ramify/quicksort/sorting_network.cuh>
+#include <ramify/runtime/partition_point.cuh>
 #include <ramify/runtime/shared.cuh>
 #include <ramify/runtime/team.cuh>
 
@@ -30,17 +31,10 @@ namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 template <class Index, class RightFirst>
 __device__ Index merge_path(Index diagonal, Index left_size, Index right_size,
                             RightFirst right_first) {
-  Index low = diagonal > right_size ? diagonal - right_size : 0;
-  Index high = diagonal < left_size ? diagonal : left_size;
-  while (low < high) {
-    const Index half = low + (high - low) / 2;
-    if (right_first(diagonal - 1 - half, half)) {
-      high = half;
-    } else {
-      low = half + 1;
-    }
-  }
-  return low;
+  const Index low = diagonal > right_size ? diagonal - right_size : 0;
+  const Index high = diagonal < left_size ? diagonal : left_size;
+  return runtime::partition_point(
+      low, high, [&](Index left) { return !right_first(diagonal - 1 - left, left); });
 }
 
 /// The merge sort of a team of `threads` threads with `items` elements each. `Code` is the type

@@ -14,50 +14,52 @@ void check_rounds(const Options& options) {
   validate(distributed_traverse_config{options, options.steps, options.rounds});
 }
 
+/// Returns the result of a search by all ranks, whose instance is valid. solve(on<build>, options,
+/// result) runs it on a backend, stores the solution, and returns the report. `field` is the name
+/// of the backend in messages. Collective. \throws std::invalid_argument, cluster_error
+template <class Result, class Options, class Solve>
+Result solve_on_ranks(communicator& comm, const Options& options, const char* field, Solve solve) {
+  validate(options);
+  check_rounds(options);
+  Result result{};
+  result.report = detail::facade::on_ranks(
+      comm, options, field,
+      [&](auto where, const Options& chosen) { return solve(where, chosen, result); });
+  return result;
+}
+
 }  // namespace
 
 distributed_knapsack_result distributed_knapsack(
     communicator& comm, const knapsack_instance& instance,
     const distributed_branch_and_bound_options& options) {
   validate(instance);
-  validate(options);
-  check_rounds(options);
-  distributed_knapsack_result result;
-  result.report = detail::facade::on_ranks(
+  return solve_on_ranks<distributed_knapsack_result>(
       comm, options, "distributed_branch_and_bound_options.backend",
-      [&](auto where, const distributed_branch_and_bound_options& how) {
-        return detail::facade::distributed_knapsack_on<where>(comm, instance, how, result);
+      [&](auto where, const auto& chosen, knapsack_solution& solution) {
+        return detail::facade::distributed_knapsack_on<where>(comm, instance, chosen, solution);
       });
-  return result;
 }
 
 distributed_flow_shop_result distributed_flow_shop(
     communicator& comm, const flow_shop_instance& shop,
     const distributed_branch_and_bound_options& options) {
   validate(shop);
-  validate(options);
-  check_rounds(options);
-  distributed_flow_shop_result result;
-  result.report = detail::facade::on_ranks(
+  return solve_on_ranks<distributed_flow_shop_result>(
       comm, options, "distributed_branch_and_bound_options.backend",
-      [&](auto where, const distributed_branch_and_bound_options& how) {
-        return detail::facade::distributed_flow_shop_on<where>(comm, shop, how, result);
+      [&](auto where, const auto& chosen, flow_shop_solution& solution) {
+        return detail::facade::distributed_flow_shop_on<where>(comm, shop, chosen, solution);
       });
-  return result;
 }
 
 distributed_queens_result distributed_count_queens(communicator& comm, unsigned n,
                                                    const distributed_queens_options& options) {
   validate_queens(n);
-  validate(options);
-  check_rounds(options);
-  distributed_queens_result result{};
-  result.report = detail::facade::on_ranks(
+  return solve_on_ranks<distributed_queens_result>(
       comm, options, "distributed_queens_options.backend",
-      [&](auto where, const distributed_queens_options& how) {
-        return detail::facade::distributed_count_queens_on<where>(comm, n, how, result.counts);
+      [&](auto where, const auto& chosen, distributed_queens_result& result) {
+        return detail::facade::distributed_count_queens_on<where>(comm, n, chosen, result.counts);
       });
-  return result;
 }
 
 }  // namespace ramify

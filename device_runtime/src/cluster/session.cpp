@@ -57,7 +57,7 @@ mpi_session::~mpi_session() {
     MPI_Finalize();  // no process waits for another one
     return;
   }
-  // The rank that has failed knows the status.
+  // Only the rank that has failed has the status. The others let it abort first.
   if (failure.happened && !failure.is_own) std::this_thread::sleep_for(1s);
   MPI_Abort(MPI_COMM_WORLD, std::max(failure_status_, 1));
 }

@@ -235,8 +235,7 @@ class state {
 
   void throw_if_others_failed();
   void send_cause(const std::string& cause) noexcept;
-  /// Steps 1 to 3 of a failure. `own_rank`: this rank, or one that all ranks know to have failed,
-  /// or INT_MAX.
+  /// Steps 1 to 3 of a failure. `own_rank`: this rank, that of fail_together(), or INT_MAX.
   void break_off(int own_rank) noexcept;
   /// Step 3 of a failure.
   void discard_messages() noexcept;

@@ -13,8 +13,8 @@
 ///              tree.
 /// Launch tree  A chain, with one grid for each rebalancing.
 /// Join         A tail launch: the next round begins after all blocks of this one have ended and
-///              freed their SMs, and it sees what they wrote. Only the last block to arrive knows
-///              the size of the next round.
+///              freed their SMs, and their writes are visible to it. Only the last block to arrive
+///              can read the size of the next round.
 /// Cost         A step counts one node per thread, for three barriers. 16 us per round for the tail
 ///              launch (H200), and a write and a read of the shared nodes. A quarter of the device
 ///              may be idle.
