@@ -26,7 +26,7 @@ using namespace ramify;
 constexpr unsigned threads = 256;
 constexpr unsigned blocks = 1 << 13;  // several for each place of a large GPU
 constexpr unsigned multiprocessors = 1024;
-constexpr unsigned shared_bytes = 20 * 1024;
+constexpr unsigned shared_words = 20 * 1024 / sizeof(unsigned);
 
 // The blocks that run on each multiprocessor, and the most that ran on one at a time.
 struct counts {
@@ -35,25 +35,26 @@ struct counts {
 };
 
 // Counts the block while it runs. It runs long enough for the others to start.
-__device__ void count_block(counts* of_all, unsigned char* tile) {
+__device__ void count_block(counts* of_all, volatile unsigned* tile) {
   unsigned here = 0;
   asm volatile("mov.u32 %0, %%smid;" : "=r"(here));
-  tile[threadIdx.x] = 1;  // or the compiler would remove the tile
+  tile[threadIdx.x] = here;  // volatile, or the compiler would remove the tile
   if (threadIdx.x == 0) {
     atomicMax(&of_all->most, atomicAdd(&of_all->running[here], 1u) + 1);
     __nanosleep(20'000);
     atomicSub(&of_all->running[here], 1u);
   }
+  __syncthreads();  // the block needs all its threads until its end
 }
 
 __global__ void __launch_bounds__(threads) bounded_child(counts* of_all) {
-  __shared__ unsigned char tile[shared_bytes];
+  __shared__ unsigned tile[shared_words];
   count_block(of_all, tile);
 }
 
 // The registers are limited as above. The maximum number of threads is not.
 __global__ void __maxnreg__(max_registers(threads)) unbounded_child(counts* of_all) {
-  __shared__ unsigned char tile[shared_bytes];
+  __shared__ unsigned tile[shared_words];
   count_block(of_all, tile);
 }
 

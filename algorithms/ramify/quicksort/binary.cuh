@@ -15,7 +15,6 @@
 /// left, and the left part is sorted.
 
 #include <ramify/quicksort/leaf_sort.cuh>
-#include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/spawner.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
@@ -254,7 +253,7 @@ struct binary_block {
 /// Processes the segments of `source`; several blocks share a segment. If it cannot launch, it is
 /// the flat kernel, which the loop of a graph launches.
 template <bool can_launch, class Context>
-__global__ void __maxnreg__(max_registers(Context::tuning::threads))
+__global__ void __launch_bounds__(Context::tuning::threads)
     quicksort_binary(task_source<segment> source, spawner<segment, can_launch> spawn,
                      Context context) {
   const traced here(spawn.trace, __func__);

@@ -6,7 +6,6 @@
 /// a segment at a time.
 
 #include <ramify/quicksort/splitter_tree.cuh>
-#include <ramify/runtime/residency.cuh>
 #include <type_traits>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
@@ -152,7 +151,7 @@ struct piece_counter {
 
 /// Counts the keys of each bucket of a level's segments, and stores the bucket of each key.
 template <class Context>
-__global__ void __maxnreg__(max_registers(Context::tuning::count_threads))
+__global__ void __launch_bounds__(Context::tuning::count_threads)
     sample_sort_count(Context context, unsigned level) {
   const traced here(context.trace, __func__);
   constexpr unsigned threads = Context::tuning::count_threads;

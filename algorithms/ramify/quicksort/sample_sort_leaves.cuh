@@ -6,7 +6,6 @@
 /// output.
 
 #include <ramify/quicksort/sample_sort_context.cuh>
-#include <ramify/runtime/residency.cuh>
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
@@ -105,7 +104,7 @@ __device__ void sort_leaves_by_team(const Context& context, const leaf_range& ra
 
 /// Sorts leaves of `level`, from either buffer, into the output arrays.
 template <class Context>
-__global__ void __maxnreg__(max_registers(Context::tuning::leaf_threads))
+__global__ void __launch_bounds__(Context::tuning::leaf_threads)
     sample_sort_leaves(Context context, sample_sort_work work, unsigned level) {
   const traced here(context.trace, __func__);
   using sorter = typename Context::leaf_sorter;

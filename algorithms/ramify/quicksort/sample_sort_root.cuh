@@ -15,7 +15,6 @@
 ///     3. sorted: ranks 2, 3 and 4                                 [3 4 5]: candidates 3 and 5
 
 #include <ramify/quicksort/sample_sort_sample.cuh>
-#include <ramify/runtime/residency.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
@@ -215,7 +214,7 @@ __device__ __forceinline__ void begin_run(const Context& context) {
 
 /// Begins a run, and takes the root's candidates from one sample with tuning::root_parts blocks.
 template <class Context>
-__global__ void __maxnreg__(max_registers(Context::tuning::sample_threads))
+__global__ void __launch_bounds__(Context::tuning::sample_threads)
     sample_sort_sample_root(Context context) {
   const traced here(context.trace, __func__);
   using sampler = root_sampler<Context>;

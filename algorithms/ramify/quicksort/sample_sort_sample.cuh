@@ -6,7 +6,6 @@
 /// sample.
 
 #include <ramify/quicksort/sample_sort_context.cuh>
-#include <ramify/runtime/residency.cuh>
 
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
@@ -53,7 +52,7 @@ __device__ __forceinline__ void clear_state(const Context& context) {
 /// Selects the splitter candidates of each segment below the root. One block processes one segment
 /// at a time.
 template <class Context>
-__global__ void __maxnreg__(max_registers(Context::tuning::sample_threads))
+__global__ void __launch_bounds__(Context::tuning::sample_threads)
     sample_sort_sample(Context context, unsigned level) {
   const traced here(context.trace, __func__);
   using tuning = typename Context::tuning;

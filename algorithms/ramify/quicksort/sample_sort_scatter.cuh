@@ -7,7 +7,6 @@
 
 #include <ramify/quicksort/sample_sort_buckets.cuh>
 #include <ramify/quicksort/sample_sort_count.cuh>
-#include <ramify/runtime/residency.cuh>
 #include <type_traits>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
@@ -277,7 +276,7 @@ __device__ void end_level(const Context& context, const char* name) {
 /// place. `launches` is false in a graph's loop, whose kernels must not contain device launches; a
 /// level may be empty there.
 template <bool launches, class Context>
-__global__ void __maxnreg__(max_registers(Context::tuning::tile_threads))
+__global__ void __launch_bounds__(Context::tuning::tile_threads)
     sample_sort_scatter(Context context, unsigned level) {
   const traced here(context.trace, __func__);
   auto& shared = dynamic_shared<scatter_shared<Context>>();
