@@ -24,6 +24,7 @@ struct work_round {
   unsigned count;   ///< frontier nodes in that list
   unsigned share;   ///< frontier nodes that a worker takes at a time
   unsigned blocks;
+  unsigned min_steps;  ///< of a worker before it may donate its stack
 };
 
 /// A block's shared memory besides the stacks. The kernels declare it, and pass it to device

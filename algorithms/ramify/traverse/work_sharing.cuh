@@ -78,7 +78,9 @@ struct work_sharing_context : runtime::chain_link {
     if (share < tuning::min_share) share = tuning::min_share;
     if (share > sizes.stack / 2) share = sizes.stack / 2;
     const unsigned shares = divide_up(count, share);  // few shares are spread over many blocks
-    return {now.filled, count, share, shares < sizes.blocks ? shares : sizes.blocks};
+    const unsigned min_steps = tuning::min_steps_at_first << (now.rounds < 4 ? now.rounds : 4);
+    return {now.filled, count, share, shares < sizes.blocks ? shares : sizes.blocks,
+            min_steps < tuning::min_steps ? min_steps : tuning::min_steps};
   }
   /// Swaps the lists after a round, and returns the new state. Called by one thread of the last
   /// block.
@@ -94,15 +96,14 @@ struct work_sharing_context : runtime::chain_link {
     return next;
   }
 
-  /// Returns the state for finished() and due_round() in a flat round. They read only the number of
-  /// frontier nodes and, of a limited traversal, the number of rounds. Other blocks may already
-  /// append to the other list.
+  /// Returns the state for finished() and due_round() in a flat round. They read only the numbers
+  /// of frontier nodes and of rounds. Other blocks may already append to the other list.
   [[nodiscard]] __device__ round_state state_at_begin() const {
     round_state now{};
     now.filled = state->filled;
     now.count[0] = load_relaxed(state->count[0]);
     now.count[1] = load_relaxed(state->count[1]);
-    if constexpr (is_limited) now.rounds = state->rounds;
+    now.rounds = state->rounds;
     return now;
   }
 
@@ -199,7 +200,8 @@ __device__ void run_workers(const work_round& round, const Context& context,
     }
     // 2. Split the work: if many workers are idle, donate the whole stack. This leaves no share
     //    untaken: either every share was a first share, or an idle worker found none left.
-    const bool checks = steps % tuning::check_interval == 0 && steps >= tuning::min_steps;
+    const bool checks =
+        steps >= round.min_steps && (steps - round.min_steps) % tuning::check_interval == 0;
     if (checks && worker.should_donate(has_spare)) {
       static_cast<void>(worker.donate(worker.size));
       break;
