@@ -93,6 +93,6 @@ signal_to_rank TERM
 grep -Eq '^amr: stopped by SIGTERM: step [0-9]+, time [0-9.e-]+: c3 has the checkpoint$' err || fail "the message"
 is_complete "$(sed -n 's/^amr: stopped.* time \([0-9.e-]*\): c3.*/\1/p' err)"
 signal_to_rank KILL
-[ $status -ne 0 ] && [ -s err ] || fail "status $status after SIGKILL"
+[ $status -ne 0 ] && cat out err | grep -qi "signal 9" || fail "status $status after SIGKILL"
 is_complete '[0-9]'
 echo "all as expected"

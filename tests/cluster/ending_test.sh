@@ -24,7 +24,9 @@ end leave # by an exception outside of run()
 [ $status -eq 3 ] || fail "leave: status $status"
 grep -q 'ending: rank 1: an exception has left' "$work/err" || fail "leave: the message"
 end kill
-[ $status -ne 0 ] && [ ! -s "$work/out" ] || fail "kill: status $status"
+# Open MPI reports the signal in standard error, MPICH in standard output.
+[ $status -ne 0 ] && ! grep -q complete "$work/out" || fail "kill: status $status"
+grep -qi 'signal 9' "$work/out" "$work/err" || fail "kill: the message"
 end stuck
 [ $status -ne 0 ] || fail "stuck: status $status"
 grep -q 'ending: rank 1: a rank is stuck' "$work/err" || fail "stuck: the message"
