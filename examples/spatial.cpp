@@ -6,6 +6,7 @@
 //   spatial --input points.csv --nearest 8 --output neighbors.csv
 //   spatial --input points.csv --queries places.csv --within 0.1 --counts counts.csv
 //   spatial --generate curve --dimensions 3 --statistics statistics.csv
+//   spatial --input points.csv --cluster 0.1 --min-points 5 --labels labels.csv
 //
 // Option --help prints the exit statuses.
 #include <algorithm>
@@ -37,13 +38,14 @@
 namespace {
 
 struct options {
-  std::string input, queries, tree, output, counts, statistics, trace, report = "text";
+  std::string input, queries, tree, output, counts, labels, statistics, trace, report = "text";
   std::optional<common::cloud_kind> kind;
   std::size_t n = 10'000;
   std::uint64_t seed = 1;
   int dimensions = 2;
   unsigned nearest = 0, image_size = 1024;
-  std::optional<double> within;
+  std::optional<double> within, cluster;
+  ramify::spatial_cluster_config clusters;
   bool verify = false, quiet = false;
   ramify::spatial_tree_options build;
   common::file_options files;
@@ -98,6 +100,14 @@ void declare_results(CLI::App& app, options& o) {
                      ->check(common::number_in(0, 1e300));
   o.files.add_output(app, "--counts", o.counts, "File for a table of these counts: query, count")
       ->needs(within);
+  auto* cluster = app.add_option("--cluster", o.cluster,
+                                 "Find the clusters of points that are neighbors at this distance");
+  cluster->check(common::number_in(0, 1e300));
+  common::add_whole_number(app, "--min-points", o.clusters.min_points,
+                           "Minimum number of points in the ball around a core point", 1)
+      ->needs(cluster);
+  o.files.add_output(app, "--labels", o.labels, "File for a table of the clusters: point, cluster")
+      ->needs(cluster);
   o.files.add_output(app, "--statistics", o.statistics,
                      "File for a table: statistics of the distances to the nearest neighbors");
   app.add_flag("--verify", o.verify, "Compare 200 of the queries with brute force");
@@ -126,6 +136,8 @@ struct results {
   std::vector<std::uint32_t> ids{};  ///< rows of --nearest
   std::vector<double> distances{};
   std::vector<std::uint32_t> counts{};
+  ramify::spatial_cluster_report clusters{};
+  std::vector<std::uint32_t> labels{};
   std::optional<common::distance_statistics> statistics{};
   std::uint64_t verified = 0;  ///< queries
 };
@@ -211,6 +223,11 @@ void search(const ramify::spatial_index<double, int{dim}>& index, const points_o
       for (std::uint32_t& count : r.counts) --count;  // the point itself
     }
   }
+  if (o.cluster) {
+    r.labels.resize(r.build.points);
+    r.clusters = index.find_clusters(*o.cluster, r.labels, o.clusters);
+    count_time(r.clusters);
+  }
   if (!o.statistics.empty()) {
     std::vector<std::uint32_t> ids(r.build.points);
     std::vector<double> distances(ids.size());
@@ -275,6 +292,18 @@ void write_counts(std::ostream& out, const results& r) {
   }
 }
 
+void write_labels(std::ostream& out, const results& r) {
+  out << "point,cluster\n";
+  std::string line;
+  for (std::size_t i = 0; i < r.labels.size(); ++i) {
+    line.clear();
+    append(line, i, ',');
+    const bool is_noise = r.labels[i] == ramify::no_cluster;
+    append(line, is_noise ? std::int64_t{-1} : std::int64_t{r.labels[i]}, '\n');
+    out << line;
+  }
+}
+
 void write_statistics(std::ostream& out, const common::distance_statistics& s) {
   out << "statistic,value\n";
   common::for_each_statistic(s, [&](const std::string& name, double value) {
@@ -315,6 +344,14 @@ nlohmann::ordered_json to_json(const results& r, int dimensions, const options& 
                       {"maximum", counts.most},
                       {"work_ms", r.within_ms}};
   }
+  if (o.cluster) {
+    json["clusters"] = {{"radius", *o.cluster},
+                        {"min_points", o.clusters.min_points},
+                        {"clusters", r.clusters.clusters},
+                        {"core_points", r.clusters.core_points},
+                        {"noise", r.clusters.noise},
+                        {"work_ms", r.clusters.work_ms}};
+  }
   if (r.statistics) {
     auto& all = json["statistics"];
     common::for_each_statistic(*r.statistics,
@@ -334,6 +371,11 @@ void print(std::ostream& out, const results& r, int dimensions, const options& o
     const count_summary counts(r.counts);
     out << "points within " << *o.within << ": " << counts.mean << " on average, " << counts.least
         << " to " << counts.most << ", milliseconds: " << r.within_ms << '\n';
+  }
+  if (o.cluster) {
+    out << "clusters: " << r.clusters.clusters << " at distances of at most " << *o.cluster << ", "
+        << r.clusters.core_points << " core points, " << r.clusters.noise
+        << " points of noise, milliseconds: " << r.clusters.work_ms << '\n';
   }
   if (r.statistics) {
     common::for_each_statistic(*r.statistics, [&](std::string name, double value) {
@@ -397,10 +439,11 @@ void run(options o) {
   };
   write(o.output, [&](std::ostream& out) { write_neighbors(out, r, o.nearest); });
   write(o.counts, [&](std::ostream& out) { write_counts(out, r); });
+  write(o.labels, [&](std::ostream& out) { write_labels(out, r); });
   write(o.statistics, [&](std::ostream& out) { write_statistics(out, *r.statistics); });
   common::write_trace(o.trace, trace);
   std::string to_standard_output;
-  for (const std::string& file : {o.output, o.counts, o.statistics}) {
+  for (const std::string& file : {o.output, o.counts, o.labels, o.statistics}) {
     if (file == "-") to_standard_output = file;
   }
   common::write_report(

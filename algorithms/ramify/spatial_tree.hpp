@@ -85,6 +85,8 @@ class spatial_backend {
   virtual run_report all_nearest_neighbors(std::size_t k, bool exclude_self,
                                            std::span<std::uint32_t> ids,
                                            std::span<Real> distances2) const = 0;
+  virtual spatial_cluster_report find_clusters(Real radius, std::span<std::uint32_t> labels,
+                                               const spatial_cluster_config& config) const = 0;
   virtual std::vector<spatial_index_node<Real, dim>> nodes() const = 0;
 
   spatial_tree_report report;  ///< of the build
@@ -141,6 +143,18 @@ class spatial_index {
   run_report all_nearest_neighbors(std::size_t k, bool exclude_self, std::span<std::uint32_t> ids,
                                    std::span<Real> distances2) const {
     return backend_->all_nearest_neighbors(k, exclude_self, ids, distances2);
+  }
+
+  /// Finds the clusters of the points of the index: friends of friends, or DBSCAN clusters.
+  /// <ramify/spatial_tree/clusters.cuh> states the rules.
+  /// \param radius  of the ball around each point, 0 or more: the linking length
+  /// \param labels  one label per point: the least index of a core point of its cluster; a border
+  ///                point has the least label of the core points in its ball; noise: no_cluster
+  /// \throws std::invalid_argument if labels does not have one element per point, or radius < 0, or
+  ///         min_points == 0; cuda_error
+  spatial_cluster_report find_clusters(Real radius, std::span<std::uint32_t> labels,
+                                       const spatial_cluster_config& config = {}) const {
+    return backend_->find_clusters(radius, labels, config);
   }
 
   /// Returns a copy of all nodes in host memory, for example to draw the tree. Node 0 is the root;

@@ -11,6 +11,7 @@
 #include "backend_under_test.hpp"
 #include "brute_force.hpp"
 #include "exceptions.hpp"
+#include "index_options.hpp"
 #include "printing.hpp"
 #include "spatial_types.hpp"
 #include "times_check.hpp"
@@ -21,18 +22,10 @@ using tests::all_clouds;
 using tests::cloud;
 using tests::left_out;
 using tests::names;
+using tests::options_for;
 using tests::runs_on_cpu;
 
 namespace {
-
-ramify::spatial_tree_options options_for(route taken = route::automatic) {
-  ramify::spatial_tree_options options;
-  options.backend = tests::backend_under_test();
-  options.route = taken;
-  options.leaf_size = 6;
-  options.block_points = 40;
-  return options;
-}
 
 /// An index and its points. Its checks compare the results of queries with brute force.
 template <class Type>

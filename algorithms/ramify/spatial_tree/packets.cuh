@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <ramify/spatial_tree/nearest.cuh>
 #include <ramify/spatial_tree/node.cuh>
+#include <ramify/spatial_tree/radius.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
@@ -46,11 +47,12 @@ struct ball_stack {
   std::uint32_t lanes[spatial_shape<dim>::stack_size];
 };
 
-/// As for_each_within(), for the queries of a warp; `active` is false for a lane without a query.
-template <class Real, int dim, class Found>
-__device__ void for_each_within_packet(const spatial_tree_view<Real, dim>& tree,
-                                       const point<Real, dim>& query, bool active, Real radius2,
-                                       ball_stack<dim>& stack, Found found) {
+/// Visits the points in the balls of a warp, as visit_ball() does for one; `active` is false for a
+/// lane without a query. The lanes have different visitors.
+template <class Real, int dim, class Visitor>
+__device__ void visit_packet(const spatial_tree_view<Real, dim>& tree,
+                             const point<Real, dim>& query, bool active, Real radius2,
+                             ball_stack<dim>& stack, Visitor& visitor) {
   const unsigned lane = threadIdx.x % 32;
   const box<Real, dim> around = box_of_warp(query);
   const unsigned active_lanes = __ballot_sync(full_warp_mask, active);
@@ -61,21 +63,18 @@ __device__ void for_each_within_packet(const spatial_tree_view<Real, dim>& tree,
   __syncwarp();
   unsigned count = tree.node_count > 0 ? 1 : 0;
   while (count > 0) {
-    // 1. Which queries need the node? A node that lies entirely in a ball is one range.
+    // 1. Which queries need the node?
     --count;
     const auto& node = tree.nodes[stack.nodes[count]];
     bool needs = (stack.lanes[count] >> lane & 1) != 0;
-    needs = needs && node.bounds.min_distance2(query) <= radius2;
-    if (needs && node.bounds.max_distance2(query) <= radius2) {
-      found(node.begin, node.end);
-      needs = false;
-    }
+    needs = needs && !visitor.skips(node) && node.bounds.min_distance2(query) <= radius2;
+    if (needs && node.bounds.max_distance2(query) <= radius2) needs = !visitor.takes(node);
     const unsigned lanes = __ballot_sync(full_warp_mask, needs);
     if (lanes == 0) continue;
     // 2. A leaf: test its points.
     if (node.is_leaf()) {
       for (std::uint32_t i = node.begin; i < node.end; ++i) {
-        if (needs && distance2(query, tree.points[i]) <= radius2) found(i, i + 1);
+        if (needs && distance2(query, tree.points[i]) <= radius2) visitor.found(i);
       }
       continue;
     }
@@ -94,6 +93,15 @@ __device__ void for_each_within_packet(const spatial_tree_view<Real, dim>& tree,
     count += static_cast<unsigned>(__popc(children));
     __syncwarp();
   }
+}
+
+/// As for_each_within(), for the queries of a warp; `active` is false for a lane without a query.
+template <class Real, int dim, class Found>
+__device__ void for_each_within_packet(const spatial_tree_view<Real, dim>& tree,
+                                       const point<Real, dim>& query, bool active, Real radius2,
+                                       ball_stack<dim>& stack, Found found) {
+  range_visitor<Found> visitor{found};
+  visit_packet(tree, query, active, radius2, stack, visitor);
 }
 
 /// Writes the number of points in each ball. One warp for 32 queries.

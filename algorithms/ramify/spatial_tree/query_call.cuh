@@ -110,6 +110,17 @@ class query_call {
     launch_in_whole_blocks<packet_threads>(kernel, "querying a spatial tree", arguments...);
   }
 
+  /// Launches `kernel` with one thread for each of m > 0 items, in whole warps. \throws cuda_error
+  template <class... Parameters, class... Arguments>
+  void run_each(void (*kernel)(Parameters...), std::size_t m, const Arguments&... arguments) {
+    launch_each(kernel, (m + 31) / 32 * 32, stream_, "querying a spatial tree", arguments...);
+    ++report_.host_grids;
+  }
+
+  /// Declares that the queries are the points of the tree, which are in the order of the curve.
+  /// Threads of the CPU executor do not need the order.
+  void visits_own_points() { is_along_curve_ = RAMIFY_ON_CUDA; }
+
   /// Waits for the stream and returns the report.
   run_report finish() {
     check(cudaStreamSynchronize(stream_), "waiting for the queries of a spatial tree");

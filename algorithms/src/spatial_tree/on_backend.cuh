@@ -87,6 +87,16 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
     });
   }
 
+  spatial_cluster_report find_clusters(Real radius, std::span<std::uint32_t> labels,
+                                       const spatial_cluster_config& config) const override {
+    check_size("labels", labels.size(), this->report.points, 1);
+    facade_call call(0, &stream_);
+    const on_device result(labels, array_role::output, call, "labels");
+    return finished(
+        call, ramify::find_clusters(tree_.view(), radius, result.data(), stream_.get(), config),
+        result);
+  }
+
   std::vector<spatial_index_node<Real, dim>> nodes() const override {
     std::vector<spatial_node<Real, dim>> copies(this->report.nodes);
     if (copies.empty()) return {};
@@ -123,8 +133,8 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
   }
 
   /// Finishes the call, and returns the report with the reason for the backend.
-  template <class... Outputs>
-  run_report finished(facade_call& call, run_report report, const Outputs&... outputs) const {
+  template <class Report, class... Outputs>
+  Report finished(facade_call& call, Report report, const Outputs&... outputs) const {
     report = call.finish(std::move(report), outputs...);
     report.backend_reason = this->report.backend_reason;
     return report;

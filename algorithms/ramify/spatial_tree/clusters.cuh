@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// find_clusters(): friends of friends, and DBSCAN clusters, of the points of a spatial_tree.
+/// <ramify/spatial_tree.cuh> includes this header.
+///
+///     points   <-- [(0, 0), (9, 9), (1, 0), (2, 0)]
+///     find_clusters(tree.view(), 1.5f, labels);                        // friends of friends
+///     labels   --> [0, 1, 0, 0]
+///     find_clusters(tree.view(), 1.5f, labels, stream, {.min_points = 3});         // DBSCAN
+///     labels   --> [2, no_cluster, 2, 2]
+///
+/// Clusters   a point with config.min_points points in its ball, itself included, is a core point.
+///            Core points at a distance of at most the radius are in the same cluster. With
+///            min_points = 1 all points are core points: these are the friends of friends.
+/// Labels     the least index of a core point of the cluster. A border point, which is not a core
+///            point but has some in its ball, gets the least label of these. All others are noise:
+///            no_cluster. Numbered in ascending order, these are the labels of scikit-learn. They
+///            are the same on every run, route, schedule and backend.
+/// Ball       closed, as for radius_count(): distance2(p, q) <= radius * radius, computed in Real.
+/// Passes     merge_dense_nodes, mark_core_points, link_core_points, find_least_ids, write_labels.
+///            No grid launches another. Join: the order of the grids in the stream.
+/// Scratch    8 bytes per point, from Ramify's stream-ordered pool.
+/// Complexity O(n log n + pairs of core points of which no dense node has both), if the balls of
+///            points without dense nodes have few points; a node is dense if it has min_points
+///            points and fits in a ball.
+/// Source     Ester, Kriegel, Sander and Xu, "A density-based algorithm for discovering clusters in
+///            large spatial databases with noise", KDD 1996; Prokopenko, Lebrun-Grandie and Arndt,
+///            "Fast tree-based algorithms for DBSCAN for low-dimensional data on GPUs", ICPP 2023
+///            (union-find during the traversal, half of the pairs, dense cells).
+
+#include <cstdint>
+#include <ramify/runtime/disjoint_sets.cuh>
+#include <ramify/runtime/launch_each.cuh>
+#include <ramify/spatial_tree/config.hpp>
+#include <ramify/spatial_tree/packets.cuh>
+#include <ramify/spatial_tree/query_call.cuh>
+#include <ramify/spatial_tree/radius.cuh>
+#include <type_traits>
+
+namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
+
+/// Numbers of a search for clusters.
+struct cluster_counts {
+  unsigned long long clusters;
+  unsigned long long core_points;
+  unsigned long long noise;
+};
+
+/// The data of a search for clusters. Elements of sets are points in the tree's order.
+template <class Real, int dim>
+struct cluster_search {
+  static constexpr unsigned not_core = no_cluster;  ///< the parent of a point that is not core
+
+  spatial_tree_view<Real, dim> tree;
+  Real radius2;
+  std::uint32_t min_points;
+  disjoint_sets sets;        ///< of the core points
+  std::uint32_t* least_ids;  ///< of each set, at its root
+  std::uint32_t* labels;     ///< in the caller's order
+  cluster_counts* counts;
+
+  /// Returns true for a core point.
+  [[nodiscard]] __device__ bool is_core(std::uint32_t i) const {
+    return load_relaxed(sets.parents[i]) != not_core;
+  }
+  /// Returns true if all points of the node are core points of one cluster: they are neighbors of
+  /// each other. The diagonal of a box is not less than a distance in it, also after rounding.
+  [[nodiscard]] __device__ bool is_dense(const spatial_node<Real, dim>& node) const {
+    return node.size() >= min_points && distance2(node.bounds.lower, node.bounds.upper) <= radius2;
+  }
+};
+
+/// Unites the points of each dense node whose parent is not dense. One warp for 32 nodes, whose
+/// lanes write the points of one node after the other.
+template <class Real, int dim>
+__global__ void merge_dense_nodes(cluster_search<Real, dim> search) {
+  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  const auto& tree = search.tree;
+  const auto& node = tree.nodes[i < tree.node_count ? i : 0];
+  const bool merges = i < tree.node_count && search.is_dense(node) &&
+                      (i == 0 || !search.is_dense(tree.nodes[tree.parents[i]]));
+  for (unsigned left = __ballot_sync(full_warp_mask, merges); left != 0; left &= left - 1) {
+    const int lane = __ffs(static_cast<int>(left)) - 1;
+    const std::uint32_t begin = __shfl_sync(full_warp_mask, node.begin, lane);
+    const std::uint32_t end = __shfl_sync(full_warp_mask, node.end, lane);
+    for (std::uint32_t p = begin + threadIdx.x % 32; p < end; p += 32) {
+      search.sets.parents[p] = begin;
+    }
+  }
+}
+
+/// The Visitor of a point that may be a core point: counts the points in its ball, up to
+/// min_points.
+template <class Real, int dim>
+struct core_counter {
+  const cluster_search<Real, dim>& search;
+  std::uint32_t self;
+  std::uint32_t count = 1;  ///< the point itself
+
+  /// Returns true unless the point is in a dense node.
+  [[nodiscard]] __device__ bool begins() const { return !search.is_core(self); }
+  [[nodiscard]] __device__ bool skips(const spatial_node<Real, dim>&) const {
+    return count >= search.min_points;
+  }
+  [[nodiscard]] __device__ bool takes(const spatial_node<Real, dim>& node) {
+    const bool has_self = node.begin <= self && self < node.end;
+    count += node.size() - (has_self ? 1 : 0);
+    return true;
+  }
+  __device__ void found(std::uint32_t i) { count += i != self ? 1 : 0; }
+  /// A core point becomes a set. No other thread reads or writes its parent. Returns true for a
+  /// core point.
+  __device__ bool end() const {
+    if (begins() && count >= search.min_points) search.sets.parents[self] = self;
+    return search.is_core(self);
+  }
+  [[nodiscard]] __device__ unsigned long long& total() const { return search.counts->core_points; }
+};
+
+/// The Visitor of a core point: unites its set with those of the later core points in its ball. The
+/// earlier ones do the same with this point.
+template <class Real, int dim>
+struct core_linker {
+  const cluster_search<Real, dim>& search;
+  std::uint32_t self;
+  unsigned root;  ///< of this point, when it was last computed
+
+  __device__ core_linker(const cluster_search<Real, dim>& all, std::uint32_t i)
+      : search(all), self(i), root(i) {}
+
+  [[nodiscard]] __device__ bool begins() {
+    if (!search.is_core(self)) return false;
+    root = search.sets.root_of(self);
+    return true;
+  }
+  /// Returns true for a node without later points, and for a dense node of this point's set.
+  [[nodiscard]] __device__ bool skips(const spatial_node<Real, dim>& node) const {
+    if (node.end <= self + 1) return true;
+    return search.is_dense(node) && search.sets.root_of(node.begin) == root;
+  }
+  [[nodiscard]] __device__ bool takes(const spatial_node<Real, dim>& node) {
+    if (!search.is_dense(node)) return false;
+    root = search.sets.unite(root, node.begin);
+    return true;
+  }
+  __device__ void found(std::uint32_t i) {
+    if (i > self && search.is_core(i)) root = search.sets.unite(root, i);
+  }
+  __device__ bool end() const { return false; }
+  [[nodiscard]] __device__ unsigned long long& total() const { return search.counts->core_points; }
+};
+
+/// The Visitor of a point that is not core: finds the least label of the core points in its ball.
+/// Then it writes the label of its point; it visits nothing for a core point.
+template <class Real, int dim>
+struct labeler {
+  const cluster_search<Real, dim>& search;
+  std::uint32_t self;
+  std::uint32_t label = no_cluster;
+
+  [[nodiscard]] __device__ bool begins() {
+    if (!search.is_core(self)) return true;
+    found(self);
+    return false;
+  }
+  [[nodiscard]] __device__ bool skips(const spatial_node<Real, dim>&) const { return false; }
+  [[nodiscard]] __device__ bool takes(const spatial_node<Real, dim>&) const { return false; }
+  __device__ void found(std::uint32_t i) {
+    if (search.is_core(i)) label = min(label, search.least_ids[search.sets.root_of(i)]);
+  }
+  /// Returns true for noise.
+  __device__ bool end() const {
+    search.labels[search.tree.ids[self]] = label;
+    return label == no_cluster;
+  }
+  [[nodiscard]] __device__ unsigned long long& total() const { return search.counts->noise; }
+};
+
+/// Adds the number of threads of the block with `counted` to a total. All threads call it.
+__device__ inline void add_by_block(unsigned long long& total, bool counted) {
+  const auto sum = static_cast<unsigned long long>(__syncthreads_count(counted ? 1 : 0));
+  if (threadIdx.x == 0 && sum > 0) atomicAdd(&total, sum);
+}
+
+/// Visits the ball around each point of the tree, and counts the points for which end() returns
+/// true. One thread for a point.
+template <bool by_packets, class Visitor, class Real, int dim>
+__global__ void visit_own_balls(cluster_search<Real, dim> search) {
+  __shared__ ball_stack<dim> stacks[by_packets ? packets_of_block : 1];
+  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  const auto& tree = search.tree;
+  const bool has_point = i < tree.point_count;
+  const std::uint32_t self = has_point ? i : tree.point_count - 1;
+  Visitor visitor{search, self};
+  const bool begins = has_point && visitor.begins();
+  if constexpr (by_packets) {
+    visit_packet(tree, tree.points[self], begins, search.radius2, stacks[threadIdx.x / 32],
+                 visitor);
+  } else if (begins) {
+    visit_ball(tree, tree.points[self], search.radius2, visitor);
+  }
+  add_by_block(visitor.total(), has_point && visitor.end());
+}
+
+/// Computes the least id of each set of core points, and counts the sets. One thread for a point.
+template <class Real, int dim>
+__global__ void find_least_ids(cluster_search<Real, dim> search) {
+  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  bool is_root = false;
+  if (i < search.tree.point_count && search.is_core(i)) {
+    const unsigned root = search.sets.root_of(i);
+    const std::uint32_t id = search.tree.ids[i];
+    // Most points of a large set read a smaller id first, so few atomics wait for each other.
+    if (id < load_relaxed(search.least_ids[root])) atomicMin(&search.least_ids[root], id);
+    is_root = root == i;
+  }
+  add_by_block(search.counts->clusters, is_root);
+}
+
+/// Launches the grids of a search. `call` is over the tree's own points, of which there are some.
+template <class Real, int dim>
+void put_cluster_search(query_call& call, const cluster_search<Real, dim>& search) {
+  const auto visit = [&](auto by_packets, auto by_threads) {
+    call.run(call.uses_packets(search.tree.point_count) ? by_packets : by_threads, search);
+  };
+  call.run_each(merge_dense_nodes<Real, dim>, search.tree.node_count, search);
+  visit(visit_own_balls<true, core_counter<Real, dim>, Real, dim>,
+        visit_own_balls<false, core_counter<Real, dim>, Real, dim>);
+  visit(visit_own_balls<true, core_linker<Real, dim>, Real, dim>,
+        visit_own_balls<false, core_linker<Real, dim>, Real, dim>);
+  call.run(find_least_ids<Real, dim>, search);
+  visit(visit_own_balls<true, labeler<Real, dim>, Real, dim>,
+        visit_own_balls<false, labeler<Real, dim>, Real, dim>);
+}
+
+}  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
+
+namespace ramify::inline RAMIFY_BUILD {
+
+/// Finds the clusters of the points of the tree: friends of friends, or DBSCAN clusters.
+/// \param radius  of all balls, 0 or more: the linking length
+/// \param labels  one label per point, in the caller's order, in device memory: the least index of a
+///                core point of the cluster, or no_cluster
+/// Waits for `stream`. Scratch: see above. \throws std::invalid_argument, cuda_error
+template <class Real, int dim>
+spatial_cluster_report find_clusters(const spatial_tree_view<Real, dim>& tree,
+                                     std::type_identity_t<Real> radius, std::uint32_t* labels,
+                                     cudaStream_t stream = nullptr,
+                                     const spatial_cluster_config& config = {}) {
+  namespace internal = detail::spatial_tree;
+  validate(config);
+  const std::size_t n = tree.point_count;
+  internal::query_call call("find_clusters", tree, n, stream, {.ball_method = config.ball_method});
+  call.check_radius(radius);
+  call.check_result(labels, "labels");
+  call.visits_own_points();
+  const device_buffer<std::uint32_t> parents(n, stream);
+  const device_buffer<std::uint32_t> least_ids(n, stream);
+  const device_buffer<internal::cluster_counts> counts(1, stream);
+  internal::cluster_counts found{};
+  if (n > 0) {
+    // Parents and least ids become no_cluster.
+    for (std::uint32_t* array : {parents.data(), least_ids.data()}) {
+      check(cudaMemsetAsync(array, 0xff, n * sizeof *array, stream), "clearing the clusters");
+    }
+    clear_memory(counts.data(), 1, stream, "clearing the counts of clusters");
+    internal::put_cluster_search<Real, dim>(call, {tree,
+                                                   radius * radius,
+                                                   config.min_points,
+                                                   {parents.data()},
+                                                   least_ids.data(),
+                                                   labels,
+                                                   counts.data()});
+    found = read_back(counts.data(), stream, "reading the counts of clusters");
+  }
+  spatial_cluster_report report{call.finish(), found.clusters, found.core_points, found.noise};
+  report.scratch_bytes += n * 2 * sizeof(std::uint32_t);
+  return report;
+}
+
+}  // namespace ramify::inline RAMIFY_BUILD
