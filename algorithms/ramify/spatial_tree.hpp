@@ -80,6 +80,9 @@ class spatial_backend {
   virtual run_report radius_count(std::span<const point> queries, Real radius,
                                   std::span<std::uint32_t> counts) const = 0;
   virtual neighbor_lists radius_list(std::span<const point> queries, Real radius) const = 0;
+  virtual radius_rows_report radius_rows(std::span<const point> queries, Real radius,
+                                         std::size_t capacity, std::span<std::uint32_t> ids,
+                                         std::span<std::uint32_t> counts) const = 0;
   virtual run_report nearest(std::span<const point> queries, std::size_t k,
                              std::span<std::uint32_t> ids, std::span<Real> distances2) const = 0;
   virtual run_report all_nearest_neighbors(std::size_t k, bool exclude_self,
@@ -123,6 +126,20 @@ class spatial_index {
   /// the points of the index. \throws std::invalid_argument if radius < 0; cuda_error
   [[nodiscard]] neighbor_lists radius_list(std::span<const point> queries, Real radius) const {
     return backend_->radius_list(queries, radius);
+  }
+
+  /// Lists the points whose distance to a query is at most `radius` in rows, in one pass. Row i has
+  /// the first points of the list that radius_list() returns; its rest is no_neighbor. All points
+  /// are counted: if counts[i] exceeds the capacity, the row is not complete.
+  /// \param ids     one row of `capacity` ids per query
+  /// \param counts  one count per query
+  /// \return a report with the number of rows that are not complete
+  /// \throws std::invalid_argument if a result has another size, or radius < 0, or capacity == 0;
+  ///         cuda_error
+  radius_rows_report radius_rows(std::span<const point> queries, Real radius, std::size_t capacity,
+                                 std::span<std::uint32_t> ids,
+                                 std::span<std::uint32_t> counts) const {
+    return backend_->radius_rows(queries, radius, capacity, ids, counts);
   }
 
   /// Finds the k points nearest to each query, sorted by distance, then by index. If the index has

@@ -69,6 +69,16 @@ class checked_index {
       return lists.report;
     });
     BOOST_TEST((tests::check_within<real, dim>(points_, queries, radius, counts, lists)) == "");
+    for (const std::size_t capacity : {1, 6, 40}) {
+      std::vector<std::uint32_t> rows(queries.size() * capacity, 7);
+      std::uint64_t truncated = 0;
+      expect_grids([&] {
+        const auto report = index_.radius_rows(queries, radius, capacity, rows, counts);
+        truncated = report.truncated;
+        return report;
+      });
+      BOOST_TEST(tests::check_rows(lists, capacity, rows, counts, truncated) == "");
+    }
   }
 
   [[nodiscard]] const ramify::spatial_index<real, dim>& index() const { return index_; }
@@ -249,6 +259,11 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named_before_anything_is_written) {
   expect([&] { return index.radius_count(points, nan, hundred); }, "radius is nan");
   expect([&] { return index.radius_list(points, nan).report; }, "radius is nan");
   expect([&] { return index.radius_count(points, 1, ids); }, "counts has 200");
+  expect([&] { return index.radius_rows(queries, 1, 2, ids, hundred); }, "queries[42]");
+  expect([&] { return index.radius_rows(points, -1, 2, ids, hundred); }, "radius is -1");
+  expect([&] { return index.radius_rows(points, 1, 3, ids, hundred); }, "ids has 200");
+  expect([&] { return index.radius_rows(points, 1, 2, ids, ids); }, "counts has 200");
+  expect([&] { return index.radius_rows(points, 1, 0, ids, hundred); }, "capacity is 0");
   expect([&] { return index.nearest(points, 3, ids, distances2); }, "ids has 200");
   expect([&] { return index.nearest(points, 0, ids, distances2); }, "k is 0");
   expect(
@@ -337,6 +352,13 @@ BOOST_AUTO_TEST_CASE(brute_force_detects_wrong_results) {
   std::vector<std::uint32_t> counts(25);
   (void)index.radius_count(points, 1, counts);
   BOOST_TEST((tests::check_within<float, 2>(points, points, 1, counts, lists)) == "");
+  std::vector<std::uint32_t> rows(100);
+  std::uint64_t truncated = index.radius_rows(points, 1, 4, rows, counts).truncated;
+  BOOST_TEST(truncated == 9u);  // the inner points of the lattice have four neighbors
+  BOOST_TEST(tests::check_rows(lists, 4, rows, counts, truncated) == "");
+  BOOST_TEST(tests::check_rows(lists, 4, rows, counts, truncated + 1) != "");
+  std::swap(rows[0], rows[1]);
+  BOOST_TEST(tests::check_rows(lists, 4, rows, counts, truncated) == "element 0 of row 0");
   lists.ids[4] = lists.ids[3];
   BOOST_TEST((tests::check_within<float, 2>(points, points, 1, counts, lists)) != "");
   ++counts[0];

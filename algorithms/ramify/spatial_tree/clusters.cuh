@@ -32,11 +32,8 @@
 
 #include <cstdint>
 #include <ramify/runtime/disjoint_sets.cuh>
-#include <ramify/runtime/launch_each.cuh>
 #include <ramify/spatial_tree/config.hpp>
-#include <ramify/spatial_tree/packets.cuh>
 #include <ramify/spatial_tree/query_call.cuh>
-#include <ramify/spatial_tree/radius.cuh>
 #include <type_traits>
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
@@ -116,7 +113,6 @@ struct core_counter {
     if (begins() && count >= search.min_points) search.sets.parents[self] = self;
     return search.is_core(self);
   }
-  [[nodiscard]] __device__ unsigned long long& total() const { return search.counts->core_points; }
 };
 
 /// The Visitor of a core point: unites its set with those of the later core points in its ball. The
@@ -149,7 +145,6 @@ struct core_linker {
     if (i > self && search.is_core(i)) root = search.sets.unite(root, i);
   }
   __device__ bool end() const { return false; }
-  [[nodiscard]] __device__ unsigned long long& total() const { return search.counts->core_points; }
 };
 
 /// The Visitor of a point that is not core: finds the least label of the core points in its ball.
@@ -175,34 +170,18 @@ struct labeler {
     search.labels[search.tree.ids[self]] = label;
     return label == no_cluster;
   }
-  [[nodiscard]] __device__ unsigned long long& total() const { return search.counts->noise; }
 };
 
-/// Adds the number of threads of the block with `counted` to a total. All threads call it.
-__device__ inline void add_by_block(unsigned long long& total, bool counted) {
-  const auto sum = static_cast<unsigned long long>(__syncthreads_count(counted ? 1 : 0));
-  if (threadIdx.x == 0 && sum > 0) atomicAdd(&total, sum);
-}
+/// The pass over the balls of all points with a Visitor from above.
+template <template <class, int> class Visitor, class Real, int dim>
+struct cluster_pass {
+  cluster_search<Real, dim> search;
+  unsigned long long* total;
 
-/// Visits the ball around each point of the tree, and counts the points for which end() returns
-/// true. One thread for a point.
-template <bool by_packets, class Visitor, class Real, int dim>
-__global__ void visit_own_balls(cluster_search<Real, dim> search) {
-  __shared__ ball_stack<dim> stacks[by_packets ? packets_of_block : 1];
-  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-  const auto& tree = search.tree;
-  const bool has_point = i < tree.point_count;
-  const std::uint32_t self = has_point ? i : tree.point_count - 1;
-  Visitor visitor{search, self};
-  const bool begins = has_point && visitor.begins();
-  if constexpr (by_packets) {
-    visit_packet(tree, tree.points[self], begins, search.radius2, stacks[threadIdx.x / 32],
-                 visitor);
-  } else if (begins) {
-    visit_ball(tree, tree.points[self], search.radius2, visitor);
+  [[nodiscard]] __device__ Visitor<Real, dim> visitor(unsigned long long i) const {
+    return {search, static_cast<std::uint32_t>(i)};
   }
-  add_by_block(visitor.total(), has_point && visitor.end());
-}
+};
 
 /// Computes the least id of each set of core points, and counts the sets. One thread for a point.
 template <class Real, int dim>
@@ -222,17 +201,16 @@ __global__ void find_least_ids(cluster_search<Real, dim> search) {
 /// Launches the grids of a search. `call` is over the tree's own points, of which there are some.
 template <class Real, int dim>
 void put_cluster_search(query_call& call, const cluster_search<Real, dim>& search) {
-  const auto visit = [&](auto by_packets, auto by_threads) {
-    call.run(call.uses_packets(search.tree.point_count) ? by_packets : by_threads, search);
-  };
+  const auto points = call.own_points(search.tree);
+  cluster_counts& counts = *search.counts;
   call.run_each(merge_dense_nodes<Real, dim>, search.tree.node_count, search);
-  visit(visit_own_balls<true, core_counter<Real, dim>, Real, dim>,
-        visit_own_balls<false, core_counter<Real, dim>, Real, dim>);
-  visit(visit_own_balls<true, core_linker<Real, dim>, Real, dim>,
-        visit_own_balls<false, core_linker<Real, dim>, Real, dim>);
+  call.run_pass(search.tree, points, search.radius2,
+                cluster_pass<core_counter, Real, dim>{search, &counts.core_points});
+  call.run_pass(search.tree, points, search.radius2,
+                cluster_pass<core_linker, Real, dim>{search, &counts.clusters});
   call.run(find_least_ids<Real, dim>, search);
-  visit(visit_own_balls<true, labeler<Real, dim>, Real, dim>,
-        visit_own_balls<false, labeler<Real, dim>, Real, dim>);
+  call.run_pass(search.tree, points, search.radius2,
+                cluster_pass<labeler, Real, dim>{search, &counts.noise});
 }
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
@@ -241,8 +219,8 @@ namespace ramify::inline RAMIFY_BUILD {
 
 /// Finds the clusters of the points of the tree: friends of friends, or DBSCAN clusters.
 /// \param radius  of all balls, 0 or more: the linking length
-/// \param labels  one label per point, in the caller's order, in device memory: the least index of a
-///                core point of the cluster, or no_cluster
+/// \param labels  one label per point, in the caller's order, in device memory: the least index of
+///                a core point of the cluster, or no_cluster
 /// Waits for `stream`. Scratch: see above. \throws std::invalid_argument, cuda_error
 template <class Real, int dim>
 spatial_cluster_report find_clusters(const spatial_tree_view<Real, dim>& tree,
@@ -255,7 +233,6 @@ spatial_cluster_report find_clusters(const spatial_tree_view<Real, dim>& tree,
   internal::query_call call("find_clusters", tree, n, stream, {.ball_method = config.ball_method});
   call.check_radius(radius);
   call.check_result(labels, "labels");
-  call.visits_own_points();
   const device_buffer<std::uint32_t> parents(n, stream);
   const device_buffer<std::uint32_t> least_ids(n, stream);
   const device_buffer<internal::cluster_counts> counts(1, stream);

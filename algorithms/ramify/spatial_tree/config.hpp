@@ -125,6 +125,11 @@ inline std::ostream& operator<<(std::ostream& out, const spatial_cluster_report&
              << static_cast<const run_report&>(r);
 }
 
+/// Report of radius_rows().
+struct radius_rows_report : run_report {
+  std::uint64_t truncated = 0;  ///< number of balls with more points than a row has elements
+};
+
 /// Prints one "name: value" line per field.
 inline std::ostream& operator<<(std::ostream& out, const spatial_tree_report& r) {
   return out << "points: " << r.points << "\nnodes: " << r.nodes << '\n'

@@ -14,9 +14,7 @@
 /// point once for 32 queries.
 
 #include <cstdint>
-#include <ramify/spatial_tree/nearest.cuh>
 #include <ramify/spatial_tree/node.cuh>
-#include <ramify/spatial_tree/radius.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
@@ -93,44 +91,6 @@ __device__ void visit_packet(const spatial_tree_view<Real, dim>& tree,
     count += static_cast<unsigned>(__popc(children));
     __syncwarp();
   }
-}
-
-/// As for_each_within(), for the queries of a warp; `active` is false for a lane without a query.
-template <class Real, int dim, class Found>
-__device__ void for_each_within_packet(const spatial_tree_view<Real, dim>& tree,
-                                       const point<Real, dim>& query, bool active, Real radius2,
-                                       ball_stack<dim>& stack, Found found) {
-  range_visitor<Found> visitor{found};
-  visit_packet(tree, query, active, radius2, stack, visitor);
-}
-
-/// Writes the number of points in each ball. One warp for 32 queries.
-template <class Real, int dim>
-__global__ void count_within_packets(spatial_tree_view<Real, dim> tree,
-                                     query_batch<Real, dim> batch, Real radius2,
-                                     std::uint32_t* counts) {
-  __shared__ ball_stack<dim> stacks[packets_of_block];
-  const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const unsigned long long at = batch.index_of(i);
-  std::uint32_t count = 0;
-  for_each_within_packet(tree, batch.queries[at], i < batch.n, radius2, stacks[threadIdx.x / 32],
-                         [&](std::uint32_t begin, std::uint32_t end) { count += end - begin; });
-  if (i < batch.n) counts[at] = count;
-}
-
-/// Writes the list of query i to ids, starting at ids[offsets[i]]. One warp for 32 queries.
-template <class Real, int dim>
-__global__ void list_within_packets(spatial_tree_view<Real, dim> tree, query_batch<Real, dim> batch,
-                                    Real radius2, const std::uint64_t* offsets,
-                                    std::uint32_t* ids) {
-  __shared__ ball_stack<dim> stacks[packets_of_block];
-  const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const unsigned long long at = batch.index_of(i);
-  std::uint32_t* next = ids + offsets[at];
-  for_each_within_packet(tree, batch.queries[at], i < batch.n, radius2, stacks[threadIdx.x / 32],
-                         [&](std::uint32_t begin, std::uint32_t end) {
-                           for (std::uint32_t p = begin; p < end; ++p) *next++ = tree.ids[p];
-                         });
 }
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

@@ -2,11 +2,10 @@
 #pragma once
 
 /// \file
-/// The points in a ball, for kernels of the caller and of Ramify, one thread per ball. Public:
-/// <ramify/spatial_tree.cuh> includes this header.
+/// The points in a ball, for kernels of the caller and of Ramify: one thread visits the tree.
+/// Public: <ramify/spatial_tree.cuh> includes this header.
 
 #include <cstdint>
-#include <ramify/spatial_tree/nearest.cuh>
 #include <ramify/spatial_tree/node.cuh>
 #include <type_traits>
 
@@ -85,33 +84,3 @@ __device__ void for_each_within(const spatial_tree_view<Real, dim>& tree,
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD
-
-namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
-
-/// Writes the number of points in each ball. One thread per query.
-template <class Real, int dim>
-__global__ void count_within(spatial_tree_view<Real, dim> tree, query_batch<Real, dim> batch,
-                             Real radius2, std::uint32_t* counts) {
-  const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= batch.n) return;
-  const unsigned long long at = batch.index_of(i);
-  std::uint32_t count = 0;
-  for_each_within(tree, batch.queries[at], radius2,
-                  [&](std::uint32_t begin, std::uint32_t end) { count += end - begin; });
-  counts[at] = count;
-}
-
-/// Writes the list of query i to ids, starting at ids[offsets[i]]. One thread per query.
-template <class Real, int dim>
-__global__ void list_within(spatial_tree_view<Real, dim> tree, query_batch<Real, dim> batch,
-                            Real radius2, const std::uint64_t* offsets, std::uint32_t* ids) {
-  const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= batch.n) return;
-  const unsigned long long at = batch.index_of(i);
-  std::uint32_t* next = ids + offsets[at];
-  for_each_within(tree, batch.queries[at], radius2, [&](std::uint32_t begin, std::uint32_t end) {
-    for (std::uint32_t p = begin; p < end; ++p) *next++ = tree.ids[p];
-  });
-}
-
-}  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

@@ -6,7 +6,7 @@
 /// header.
 ///
 /// Each element refers to an element with a smaller or the same index; an element that refers to
-/// itself is a root. The root of a set is therefore its smallest element, in any order of the calls.
+/// itself is a root. The root of a set is therefore its smallest element, for any order of calls.
 /// Source: Jaiganesh, Burtscher, "A high-performance connected components implementation for GPUs",
 /// HPDC 2018.
 
