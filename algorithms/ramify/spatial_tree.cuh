@@ -24,7 +24,7 @@
 ///            bounded for any input (47 levels in 2D, 32 in 3D), also if all points are equal. The
 ///            nodes and the order of the points depend on the points and on leaf_size alone. The
 ///            index of a node may change from run to run.
-/// Memory     of the tree, for 3D floats: 16 bytes per point and 44 per node. A uniform cloud has
+/// Memory     of the tree, for 3D floats: 16 bytes per point and 52 per node. A uniform cloud has
 ///            between 1 / leaf_size and 8 / leaf_size nodes per point. During the build: 34 bytes
 ///            per point for the sort, and 384 / leaf_size for nodes. A cloud with more nodes is
 ///            built again, with memory for two nodes per point. All memory comes from Ramify's

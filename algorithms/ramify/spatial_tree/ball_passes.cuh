@@ -46,6 +46,7 @@ __global__ void visit_balls(spatial_tree_view<Real, dim> tree, query_batch<Real,
 
 /// Base of visitors that need all points of all balls.
 struct whole_ball {
+  static constexpr bool takes_leaves = false;
   [[nodiscard]] __device__ bool begins() const { return true; }
   template <class Node>
   [[nodiscard]] __device__ bool skips(const Node&) const {

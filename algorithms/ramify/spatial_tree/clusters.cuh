@@ -92,6 +92,7 @@ __global__ void merge_dense_nodes(cluster_search<Real, dim> search) {
 /// min_points.
 template <class Real, int dim>
 struct core_counter {
+  static constexpr bool takes_leaves = false;
   const cluster_search<Real, dim>& search;
   std::uint32_t self;
   std::uint32_t count = 1;  ///< the point itself
@@ -119,6 +120,7 @@ struct core_counter {
 /// earlier ones do the same with this point.
 template <class Real, int dim>
 struct core_linker {
+  static constexpr bool takes_leaves = true;
   const cluster_search<Real, dim>& search;
   std::uint32_t self;
   unsigned root;  ///< of this point, when it was last computed
@@ -151,6 +153,7 @@ struct core_linker {
 /// Then it writes the label of its point; it visits nothing for a core point.
 template <class Real, int dim>
 struct labeler {
+  static constexpr bool takes_leaves = false;
   const cluster_search<Real, dim>& search;
   std::uint32_t self;
   std::uint32_t label = no_cluster;

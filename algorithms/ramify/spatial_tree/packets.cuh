@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <ramify/spatial_tree/node.cuh>
+#include <ramify/spatial_tree/radius.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
@@ -63,10 +64,12 @@ __device__ void visit_packet(const spatial_tree_view<Real, dim>& tree,
   while (count > 0) {
     // 1. Which queries need the node?
     --count;
-    const auto& node = tree.nodes[stack.nodes[count]];
+    const auto node = tree.nodes[stack.nodes[count]];
     bool needs = (stack.lanes[count] >> lane & 1) != 0;
     needs = needs && !visitor.skips(node) && node.bounds.min_distance2(query) <= radius2;
-    if (needs && node.bounds.max_distance2(query) <= radius2) needs = !visitor.takes(node);
+    if (may_be_taken<Visitor>(node) && needs && node.bounds.max_distance2(query) <= radius2) {
+      needs = !visitor.takes(node);
+    }
     const unsigned lanes = __ballot_sync(full_warp_mask, needs);
     if (lanes == 0) continue;
     // 2. A leaf: test its points.
@@ -80,9 +83,12 @@ __device__ void visit_packet(const spatial_tree_view<Real, dim>& tree,
     //    vote depends on what it has read from the top of the stack, so the pushes overwrite
     //    nothing that a lane still has to read.
     const std::uint32_t child = node.first_child + lane;
-    const unsigned children = __ballot_sync(
-        full_warp_mask,
-        lane < node.children && around.min_distance2(tree.nodes[child].bounds) <= radius2);
+    bool is_near = false;
+    if (lane < node.children) {
+      const auto copy = tree.nodes[child];
+      is_near = around.min_distance2(copy.bounds) <= radius2;
+    }
+    const unsigned children = __ballot_sync(full_warp_mask, is_near);
     if ((children >> lane & 1) != 0) {
       const unsigned at = count + static_cast<unsigned>(__popc(children >> lane >> 1));
       stack.nodes[at] = child;

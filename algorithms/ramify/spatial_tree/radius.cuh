@@ -14,6 +14,7 @@ namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 /// The Visitor of for_each_within(): passes on the points, and the nodes that lie in the ball.
 template <class Found>
 struct range_visitor {
+  static constexpr bool takes_leaves = true;
   Found found_range;
 
   template <class Node>
@@ -28,11 +29,19 @@ struct range_visitor {
   __device__ void found(std::uint32_t i) { found_range(i, i + 1); }
 };
 
+/// Returns whether the traversal compares the node with the ball. For a leaf this may take longer than
+/// tests of its points.
+template <class Visitor, class Node>
+[[nodiscard]] __device__ bool may_be_taken(const Node& node) {
+  return Visitor::takes_leaves || !node.is_leaf();
+}
+
 /// Visits the points in a ball, depth first and in the tree's order. One thread calls it.
 ///
 /// Visitor is a struct of device functions. A point is an index in the tree's order.
 ///
 ///     struct visitor {
+///       static constexpr bool takes_leaves;  // whether leaves are passed to takes(), too
 ///       bool skips(const Node& node);    // whether the points of the node are not needed
 ///       bool takes(const Node& node);    // uses all points of a node that lies in the ball;
 ///                                        // false: the points are visited as those of other nodes
@@ -45,9 +54,12 @@ __device__ void visit_ball(const spatial_tree_view<Real, dim>& tree, const point
   unsigned count = 0;
   if (tree.node_count > 0) stack[count++] = 0;
   while (count > 0) {
-    const auto& node = tree.nodes[stack[--count]];
+    const auto node = tree.nodes[stack[--count]];
     if (visitor.skips(node) || node.bounds.min_distance2(query) > radius2) continue;
-    if (node.bounds.max_distance2(query) <= radius2 && visitor.takes(node)) continue;
+    if (may_be_taken<Visitor>(node) && node.bounds.max_distance2(query) <= radius2 &&
+        visitor.takes(node)) {
+      continue;
+    }
     if (node.is_leaf()) {
       for (std::uint32_t i = node.begin; i < node.end; ++i) {
         if (distance2(query, tree.points[i]) <= radius2) visitor.found(i);
