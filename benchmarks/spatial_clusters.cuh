@@ -30,7 +30,7 @@ inline __device__ float uniform_number(unsigned long long i, unsigned k) {
 /// Writes points in the unit cube: 70 % in 10,000 Plummer spheres, the rest uniform. The masses of
 /// the spheres differ by a factor of 200; their mean density within the half-mass radius is 200
 /// times that of all points. One thread per point.
-inline __global__ void make_clustered_points(cluster_point* points, unsigned long long n) {
+static __global__ void make_clustered_points(cluster_point* points, unsigned long long n) {
   const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= n) return;
   constexpr float share = 0.7f;

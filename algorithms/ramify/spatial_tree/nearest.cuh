@@ -54,17 +54,18 @@ class candidate_list {
   }
   [[nodiscard]] __device__ const neighbor<Real>& worst() const { return best_[capacity - 1]; }
 
-  /// Replaces the worst candidate, and moves the new one to its sorted position.
+  /// Replaces the worst candidate by one that precedes it, at its sorted position: the candidates
+  /// after that position move back by one.
   __device__ void replace_worst(const neighbor<Real>& better) {
-    best_[capacity - 1] = better;
+    bool precedes = true;  // whether `better` precedes element i
     RAMIFY_UNROLL
     for (unsigned i = capacity - 1; i > 0; --i) {
-      const neighbor<Real> a = best_[i - 1];
-      const neighbor<Real> b = best_[i];
-      const bool swap = b < a;
-      best_[i - 1] = swap ? b : a;
-      best_[i] = swap ? a : b;
+      const bool precedes_previous = better < best_[i - 1];
+      const neighbor<Real> moved = precedes_previous ? best_[i - 1] : better;
+      best_[i] = precedes ? moved : best_[i];
+      precedes = precedes_previous;
     }
+    best_[0] = precedes ? better : best_[0];
   }
   /// Writes the row.
   __device__ void finish() const {
@@ -79,12 +80,24 @@ class candidate_list {
   neighbor<Real> best_[capacity];
 };
 
-/// The k best candidates for any k: a binary heap in the output row, with the worst at its root.
-template <class Real>
+/// Up to `capacity` candidates in local memory, in place of those of an output row.
+template <class Real, unsigned capacity>
+struct local_row {
+  unsigned k;
+  neighbor<Real> all[capacity];
+
+  __device__ explicit local_row(const neighbor_row<Real>& row) : k(row.k) {}
+  [[nodiscard]] __device__ const neighbor<Real>& get(unsigned i) const { return all[i]; }
+  __device__ void set(unsigned i, const neighbor<Real>& n) { all[i] = n; }
+};
+
+/// The k best candidates for any k: a binary heap with the worst at its root. Row is where they are:
+/// the output row, or a local_row.
+template <class Real, class Row>
 class candidate_heap {
  public:
-  __device__ explicit candidate_heap(const neighbor_row<Real>& row) : row_(row) {
-    for (unsigned i = 0; i < row.k; ++i) row.set(i, {});
+  __device__ explicit candidate_heap(const neighbor_row<Real>& row) : output_(row), row_(row) {
+    for (unsigned i = 0; i < row.k; ++i) row_.set(i, {});
   }
   [[nodiscard]] __device__ const neighbor<Real>& worst() const { return worst_; }
 
@@ -93,18 +106,18 @@ class candidate_heap {
     sift_down(better, row_.k);
     worst_ = row_.get(0);
   }
-  /// Sorts the row (heap sort): moves the worst remaining candidate to the end, k - 1 times.
-  __device__ void finish() const {
-    for (unsigned count = row_.k; count-- > 1;) {
+  /// Writes the sorted row (heap sort): moves the worst remaining candidate to the end, k times.
+  __device__ void finish() {
+    for (unsigned count = row_.k; count-- > 0;) {
       const neighbor<Real> last = row_.get(count);
-      row_.set(count, row_.get(0));
-      sift_down(last, count);
+      output_.set(count, row_.get(0));
+      if (count > 0) sift_down(last, count);
     }
   }
 
  private:
   /// Inserts `n` into the heap of `count` elements, whose root is free.
-  __device__ void sift_down(const neighbor<Real>& n, unsigned count) const {
+  __device__ void sift_down(const neighbor<Real>& n, unsigned count) {
     unsigned at = 0;
     for (;;) {
       // Compare with count / 2: 2 * at + 1 may overflow for a large k.
@@ -125,7 +138,8 @@ class candidate_heap {
     row_.set(at, n);
   }
 
-  neighbor_row<Real> row_;
+  neighbor_row<Real> output_;
+  Row row_;
   neighbor<Real> worst_;
 };
 

@@ -50,8 +50,32 @@
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// Maximum k for which a thread keeps its candidates in registers.
-inline constexpr unsigned max_k_in_registers = 16;
+/// The kernel of nearest-neighbor queries.
+template <class Real, int dim>
+using nearest_kernel = void (*)(spatial_tree_view<Real, dim>, nearest_queries<Real, dim>,
+                                std::uint32_t*, Real*);
+
+/// Returns the kernel with the least of some capacities that holds k candidates. An insertion takes
+/// time for each element of a list.
+template <class Real, int dim, unsigned capacity, unsigned... larger>
+nearest_kernel<Real, dim> kernel_with_list(std::size_t k) {
+  if constexpr (sizeof...(larger) > 0) {
+    if (k > capacity) return kernel_with_list<Real, dim, larger...>(k);
+  }
+  return nearest_neighbors<Real, dim, candidate_list<Real, capacity>>;
+}
+
+/// Returns the kernel for k candidates: in registers, in local memory, or in the output rows.
+template <class Real, int dim>
+nearest_kernel<Real, dim> kernel_of_nearest(std::size_t k) {
+  constexpr unsigned max_in_local_memory = 64;
+  if (k <= 16) return kernel_with_list<Real, dim, 1, 2, 4, 6, 8, 10, 12, 16>(k);
+  if (k <= max_in_local_memory) {
+    using row = local_row<Real, max_in_local_memory>;
+    return nearest_neighbors<Real, dim, candidate_heap<Real, row>>;
+  }
+  return nearest_neighbors<Real, dim, candidate_heap<Real, neighbor_row<Real>>>;
+}
 
 /// Runs checked nearest-neighbor queries.
 template <class Real, int dim>
@@ -60,10 +84,7 @@ run_report run_nearest(query_call& call, const spatial_tree_view<Real, dim>& tre
                        Real* distances2) {
   call.check_result(ids, "ids");
   call.check_result(distances2, "distances2");
-  call.run(batch.k <= max_k_in_registers
-               ? nearest_neighbors<Real, dim, candidate_list<Real, max_k_in_registers>>
-               : nearest_neighbors<Real, dim, candidate_heap<Real>>,
-           tree, batch, ids, distances2);
+  call.run(kernel_of_nearest<Real, dim>(batch.k), tree, batch, ids, distances2);
   return call.finish();
 }
 
@@ -172,7 +193,8 @@ radius_rows_report radius_rows(const spatial_tree_view<Real, dim>& tree,
 /// Finds the k points nearest to each query, sorted by distance, then by id. If the tree has fewer
 /// than k points, the rest of a row is no_neighbor and infinity.
 /// \param queries     n points in device memory
-/// \param k           in [1, 2^31 - 1]; up to 16 candidates are kept in registers
+/// \param k           in [1, 2^31 - 1]; up to 16 candidates are kept in registers, and up to 64 in
+///                    local memory
 /// \param ids         n rows of k ids in device memory
 /// \param distances2  n rows of k squared distances in device memory
 /// Waits for `stream`. \throws std::invalid_argument, cuda_error
