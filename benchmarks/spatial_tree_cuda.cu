@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Spatial trees on the GPU: builds on each route, queries with several leaf sizes, numbers of
-// neighbors, lists, and clusters. The times are those of the calls, measured with the host's clock; each call waits for its result.
+// neighbors, lists, and clusters. The times are those of the calls, measured with the host's clock;
+// each call waits for its result.
 //   benchmark_spatial_tree_cuda [number of points, default 10^7]
 #include <chrono>
 #include <cmath>
