@@ -6,7 +6,7 @@
 ///
 ///     const ramify::spatial_tree tree(points, n, stream);    // point<float, 3>* in device memory
 ///     radius_count(tree.view(), queries, m, radius, counts, stream);   // spatial_tree/queries.cuh
-///     find_clusters(tree.view(), radius, labels, stream);              // spatial_tree/clusters.cuh
+///     find_clusters(tree.view(), radius, labels, stream);    // spatial_tree/clusters.cuh
 ///     kernel<<<...>>>(tree.view());                          // or a kernel of the caller
 ///     std::cout << tree.report();
 ///

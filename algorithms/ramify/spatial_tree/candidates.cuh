@@ -13,11 +13,15 @@
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
+/// The distance of a neighbor that was not found.
+template <class Real>
+inline constexpr Real infinite = std::numeric_limits<Real>::infinity();
+
 /// A candidate for a query's neighbors. Candidates are ordered by distance, then by index, so the k
 /// nearest do not depend on the order of the traversal.
 template <class Real>
 struct neighbor {
-  Real distance2 = std::numeric_limits<Real>::infinity();
+  Real distance2 = infinite<Real>;
   std::uint32_t id = no_neighbor;
 
   __device__ bool operator<(const neighbor& other) const {
@@ -55,7 +59,9 @@ template <class Real, unsigned capacity>
 class candidate_list {
  public:
   static constexpr unsigned max_k = capacity;
-  __device__ explicit candidate_list(const neighbor_row<Real>& row) : row_(row) {
+  struct memory {};  ///< none besides registers
+
+  __device__ candidate_list(const neighbor_row<Real>& row, const memory&) : row_(row) {
     RAMIFY_UNROLL
     for (unsigned i = 0; i < capacity; ++i) {
       if (i + row.k < capacity) best_[i] = {Real{0}, 0};
@@ -89,17 +95,6 @@ class candidate_list {
   neighbor<Real> best_[capacity];
 };
 
-/// Up to `capacity` candidates in local memory, in place of those of an output row.
-template <class Real, unsigned capacity>
-struct local_row {
-  unsigned k;
-  neighbor<Real> all[capacity];
-
-  __device__ explicit local_row(const neighbor_row<Real>& row) : k(row.k) {}
-  [[nodiscard]] __device__ const neighbor<Real>& get(unsigned i) const { return all[i]; }
-  __device__ void set(unsigned i, const neighbor<Real>& n) { all[i] = n; }
-};
-
 /// The k least of some distances, for k <= capacity, in sorted order. If k < capacity, the first
 /// elements are less than any distance.
 template <class Real, unsigned capacity>
@@ -108,7 +103,7 @@ class distance_list {
   __device__ explicit distance_list(unsigned k) {
     RAMIFY_UNROLL
     for (unsigned i = 0; i < capacity; ++i) {
-      least_[i] = i + k < capacity ? Real{-1} : std::numeric_limits<Real>::infinity();
+      least_[i] = i + k < capacity ? Real{-1} : infinite<Real>;
     }
   }
   __device__ void insert(Real distance2) {
@@ -124,13 +119,23 @@ class distance_list {
   Real least_[capacity];
 };
 
-/// The k best candidates for any k: a binary heap with the worst at its root. Row is where they are:
-/// the output row, or a local_row.
-template <class Real, class Row>
+/// The k best candidates: a binary heap with the worst at its root. It is in local memory, or in
+/// the output row for any k if capacity is 0.
+template <class Real, unsigned capacity>
 class candidate_heap {
  public:
   static constexpr unsigned max_k = 0;  ///< of a distance_list for these candidates: there is none
-  __device__ explicit candidate_heap(const neighbor_row<Real>& row) : output_(row), row_(row) {
+
+  /// The candidates. They are not a member, because the compiler keeps a class with an array that
+  /// it indexes at run time in local memory as a whole.
+  struct memory {
+    std::uint32_t ids[capacity > 0 ? capacity : 1];
+    Real distances2[capacity > 0 ? capacity : 1];
+  };
+
+  __device__ candidate_heap(const neighbor_row<Real>& row, memory& local)
+      : output_(row), row_(row) {
+    if constexpr (capacity > 0) row_ = {local.ids, local.distances2, row.k};
     for (unsigned i = 0; i < row.k; ++i) row_.set(i, {});
   }
   [[nodiscard]] __device__ const neighbor<Real>& worst() const { return worst_; }
@@ -173,7 +178,7 @@ class candidate_heap {
   }
 
   neighbor_row<Real> output_;
-  Row row_;
+  neighbor_row<Real> row_;
   neighbor<Real> worst_;
 };
 

@@ -9,7 +9,6 @@
 /// is small, the distances to 32 points near the query give a bound before the first node.
 
 #include <cstdint>
-#include <limits>
 #include <ramify/spatial_tree/candidates.cuh>
 #include <ramify/spatial_tree/node.cuh>
 
@@ -26,7 +25,7 @@ template <class Real, int dim>
   while (!tree.nodes[at].is_leaf()) {
     const std::uint32_t first = tree.nodes[at].first_child;
     const unsigned children = tree.nodes[at].children;
-    Real nearest = std::numeric_limits<Real>::infinity();
+    Real nearest = infinite<Real>;
     at = first;
     for (std::uint32_t child = first; child < first + children; ++child) {
       const auto node = tree.nodes[child];
@@ -162,11 +161,12 @@ __global__ void nearest_neighbors(spatial_tree_view<Real, dim> tree,
   if (i >= batch.n) return;
   constexpr unsigned max_k = Candidates::max_k;
   const auto mine = batch.template query_of<(max_k > 0)>(tree, i);
-  Real limit = std::numeric_limits<Real>::infinity();
+  Real limit = infinite<Real>;
   if constexpr (max_k > 0) {
     limit = bound_of_window<max_k>(tree, mine.query, mine.position, mine.excluded, batch.k);
   }
-  Candidates candidates({ids + mine.row, distances2 + mine.row, batch.k});
+  typename Candidates::memory memory;
+  Candidates candidates({ids + mine.row, distances2 + mine.row, batch.k}, memory);
   find_nearest(tree, mine.query, mine.excluded, limit, candidates);
   candidates.finish();
 }

@@ -27,14 +27,15 @@
 ///            radius_list() also calls CUB's device scan, whose grids are not in the report. No
 ///            grid launches another, so the report has the route "flat". A thread visits the tree
 ///            with a stack of at most 225 nodes, in up to 1.8 KB (3D double: 3.6 KB) of local
-///            memory on a GPU, which the driver reserves for all resident threads; or a warp visits
-///            it for 32 balls, with one stack in shared memory.
+///            memory on a GPU, which the driver reserves for all resident threads; for k in
+///            [17, 64] also with 64 candidates, in 0.5 KB (double: 0.8 KB). Or a warp visits it
+///            for 32 balls, with one stack in shared memory.
 /// Scratch    64 KB for the bounds of the queries; 8 bytes per query for codes and order, on a GPU
 ///            unless config.sort is false; and the scratch memory of a sort, if there is one
 ///            (ramify/quicksort.cuh). From Ramify's stream-ordered pool.
-/// Errors     std::invalid_argument for a null array, k == 0, capacity == 0, a negative or NaN radius, and for a
-///            NaN or an infinity in a query (the message names it), before any result is written;
-///            cuda_error.
+/// Errors     std::invalid_argument for a null array, k == 0, capacity == 0, a negative or NaN
+///            radius, and for a NaN or an infinity in a query (the message names it), before any
+///            result is written; cuda_error.
 /// Complexity O(log n + results) per query for evenly distributed points; brute force in the worst
 ///            case.
 /// Not for    lists of balls that contain most of the points; very large k, because the candidate
@@ -70,11 +71,9 @@ template <class Real, int dim>
 nearest_kernel<Real, dim> kernel_of_nearest(std::size_t k) {
   constexpr unsigned max_in_local_memory = 64;
   if (k <= 16) return kernel_with_list<Real, dim, 1, 2, 4, 6, 8, 10, 12, 16>(k);
-  if (k <= max_in_local_memory) {
-    using row = local_row<Real, max_in_local_memory>;
-    return nearest_neighbors<Real, dim, candidate_heap<Real, row>>;
-  }
-  return nearest_neighbors<Real, dim, candidate_heap<Real, neighbor_row<Real>>>;
+  return k <= max_in_local_memory
+             ? nearest_neighbors<Real, dim, candidate_heap<Real, max_in_local_memory>>
+             : nearest_neighbors<Real, dim, candidate_heap<Real, 0>>;
 }
 
 /// Runs checked nearest-neighbor queries.

@@ -29,8 +29,8 @@ struct range_visitor {
   __device__ void found(std::uint32_t i) { found_range(i, i + 1); }
 };
 
-/// Returns whether the traversal compares the node with the ball. For a leaf this may take longer than
-/// tests of its points.
+/// Returns whether the traversal compares the far side of the node with the ball. For a leaf this
+/// may take longer than tests of its points.
 template <class Visitor, class Node>
 [[nodiscard]] __device__ bool may_be_taken(const Node& node) {
   return Visitor::takes_leaves || !node.is_leaf();
