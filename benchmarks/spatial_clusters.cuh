@@ -92,7 +92,7 @@ inline void check_labels(const std::vector<cluster_point>& points, float radius,
     while (parent[i] != i) i = parent[i] = parent[parent[i]];
     return i;
   };
-  for (const auto [i, j] : pairs) {
+  for (const auto& [i, j] : pairs) {
     if (!is_core(i) || !is_core(j)) continue;
     const std::uint32_t a = root_of(i);
     const std::uint32_t b = root_of(j);
@@ -102,7 +102,7 @@ inline void check_labels(const std::vector<cluster_point>& points, float radius,
   for (std::uint32_t i = 0; i < n; ++i) {
     if (is_core(i)) expected[i] = root_of(i);
   }
-  for (const auto [i, j] : pairs) {
+  for (const auto& [i, j] : pairs) {
     if (is_core(i) && !is_core(j)) expected[j] = std::min(expected[j], root_of(i));
     if (is_core(j) && !is_core(i)) expected[i] = std::min(expected[i], root_of(j));
   }
