@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Spatial trees on the GPU: builds on each route, and queries with several leaf sizes. The times
-// are those of the calls, measured with the host's clock; each call waits for its result.
+// Spatial trees on the GPU: builds on each route, queries with several leaf sizes, numbers of
+// neighbors, lists, and clusters. The times are those of the calls, measured with the host's clock;
+// each call waits for its result.
 //   benchmark_spatial_tree_cuda [number of points, default 10^7]
 #include <chrono>
 #include <cmath>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "measure_cuda.cuh"
+#include "spatial_clusters.cuh"
 
 namespace {
 
@@ -21,6 +23,7 @@ using tree_type = ramify::spatial_tree<float, 3>;
 
 constexpr int repeats = 7;
 constexpr std::size_t k = 10;
+constexpr std::size_t most_neighbors = 64;
 constexpr std::size_t checked_queries = 100;
 constexpr double expected_in_ball = 30;
 
@@ -36,8 +39,8 @@ class bench {
   explicit bench(std::size_t n)
       : points_(n),
         on_device_(n, nullptr),
-        ids_(n * k, nullptr),
-        distances2_(n * k, nullptr),
+        ids_(n * most_neighbors, nullptr),
+        distances2_(n * most_neighbors, nullptr),
         counts_(n, nullptr) {
     std::mt19937_64 random(n);
     for (position& p : points_) {
@@ -54,8 +57,8 @@ class bench {
   [[nodiscard]] tree_type build(const spatial_tree_config& config) const {
     return {on_device_.data(), size(), nullptr, config};
   }
-  void run_nearest(const tree_type& tree) const {
-    (void)all_nearest_neighbors(tree.view(), k, true, ids_.data(), distances2_.data());
+  void run_nearest(const tree_type& tree, std::size_t neighbors = k) const {
+    (void)all_nearest_neighbors(tree.view(), neighbors, true, ids_.data(), distances2_.data());
   }
   /// Finds the nearest points of all points: in the tree's order, or in the caller's random order.
   void run_nearest(const tree_type& tree, bool along_curve,
@@ -75,6 +78,15 @@ class bench {
   void run_radius_count(const tree_type& tree) const {
     // The points in the tree's order, so that the threads of a warp visit nearly the same nodes.
     (void)radius_count(tree.view(), tree.view().points, size(), radius_, counts_.data());
+  }
+  /// Lists the points in the balls: counts and lists in two passes, or rows in one.
+  void run_radius_list(const tree_type& tree) const {
+    (void)radius_list(tree.view(), tree.view().points, size(), radius_);
+  }
+  std::uint64_t run_radius_rows(const tree_type& tree) const {
+    return radius_rows(tree.view(), tree.view().points, size(), radius_,
+                       {most_neighbors, ids_.data(), counts_.data()})
+        .truncated;
   }
   /// Measures the encoding and the sort of the points, as a build runs them.
   [[nodiscard]] benchmark::timing time_of_sort(route taken) const {
@@ -218,6 +230,26 @@ void measure_orders(benchmark::recorder& out, const bench& b) {
   }
 }
 
+void measure_lists(benchmark::recorder& out, const bench& b) {
+  out.table(
+      "lists", {"results", "ms", "Mqueries/s", "rows that are not complete"},
+      "Results of all points as queries, along the curve; the balls have about 30 points, the "
+      "rows " +
+          std::to_string(most_neighbors) + " elements");
+  const tree_type tree = b.build({});
+  for (const std::size_t neighbors : {1, 4, 10, 16, 32, 64}) {
+    const auto t = time_of([&] { b.run_nearest(tree, neighbors); });
+    out.row({std::to_string(neighbors) + " nearest", t, millions_per_second(b.size(), t), {}});
+  }
+  const auto counts = time_of([&] { b.run_radius_count(tree); });
+  out.row({"counts in balls", counts, millions_per_second(b.size(), counts), {}});
+  const auto lists = time_of([&] { b.run_radius_list(tree); });
+  out.row({"lists of balls", lists, millions_per_second(b.size(), lists), {}});
+  std::uint64_t truncated = 0;
+  const auto rows = time_of([&] { truncated = b.run_radius_rows(tree); });
+  out.row({"rows of balls", rows, millions_per_second(b.size(), rows), truncated});
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -225,12 +257,17 @@ int main(int argc, char** argv) {
       {.name = "spatial_tree_cuda",
        .about = "Spatial trees on the GPU: builds by route, queries by leaf size.",
        .machine = benchmark::this_gpu,
-       .parts = {"builds", "queries", "orders"},
+       .parts = {"builds", "queries", "orders", "lists", "clusters"},
        .words = "the number of points, default 10^7"},
       argc, argv, [](benchmark::recorder& out, const benchmark::command_line& arguments) {
-        const bench b(arguments.number_or(10'000'000));
-        if (arguments.has_part("builds")) measure_builds(out, b);
-        if (arguments.has_part("queries")) measure_queries(out, b);
-        if (arguments.has_part("orders")) measure_orders(out, b);
+        const std::size_t n = arguments.number_or(10'000'000);
+        {
+          const bench b(n);
+          if (arguments.has_part("builds")) measure_builds(out, b);
+          if (arguments.has_part("queries")) measure_queries(out, b);
+          if (arguments.has_part("orders")) measure_orders(out, b);
+          if (arguments.has_part("lists")) measure_lists(out, b);
+        }
+        if (arguments.has_part("clusters")) benchmark::measure_clusters(out, n);
       });
 }

@@ -6,6 +6,7 @@
 //   spatial --input points.csv --nearest 8 --output neighbors.csv
 //   spatial --input points.csv --queries places.csv --within 0.1 --counts counts.csv
 //   spatial --generate curve --dimensions 3 --statistics statistics.csv
+//   spatial --input points.csv --cluster 0.1 --min-points 5 --labels labels.csv
 //
 // Option --help prints the exit statuses.
 #include <algorithm>
@@ -117,6 +118,11 @@ void search(const ramify::spatial_index<double, int{dim}>& index, const points_o
       for (std::uint32_t& count : r.counts) --count;  // the point itself
     }
   }
+  if (o.cluster) {
+    r.labels.resize(r.build.points);
+    r.clusters = index.find_clusters(*o.cluster, r.labels, o.clusters);
+    count_time(r.clusters);
+  }
   if (!o.statistics.empty()) {
     std::vector<std::uint32_t> ids(r.build.points);
     std::vector<double> distances(ids.size());
@@ -186,7 +192,7 @@ void run(common::spatial_command_line o) {
   common::write_tables(r, o);
   common::write_trace(o.trace, trace);
   std::string to_standard_output;
-  for (const std::string& file : {o.output, o.counts, o.statistics}) {
+  for (const std::string& file : {o.output, o.counts, o.labels, o.statistics}) {
     if (file == "-") to_standard_output = file;
   }
   common::write_report(

@@ -6,6 +6,7 @@
 ///
 ///     const ramify::spatial_tree tree(points, n, stream);    // point<float, 3>* in device memory
 ///     radius_count(tree.view(), queries, m, radius, counts, stream);   // spatial_tree/queries.cuh
+///     find_clusters(tree.view(), radius, labels, stream);    // spatial_tree/clusters.cuh
 ///     kernel<<<...>>>(tree.view());                          // or a kernel of the caller
 ///     std::cout << tree.report();
 ///
@@ -23,7 +24,7 @@
 ///            bounded for any input (47 levels in 2D, 32 in 3D), also if all points are equal. The
 ///            nodes and the order of the points depend on the points and on leaf_size alone. The
 ///            index of a node may change from run to run.
-/// Memory     of the tree, for 3D floats: 16 bytes per point and 44 per node. A uniform cloud has
+/// Memory     of the tree, for 3D floats: 16 bytes per point and 52 per node. A uniform cloud has
 ///            between 1 / leaf_size and 8 / leaf_size nodes per point. During the build: 34 bytes
 ///            per point for the sort, and 384 / leaf_size for nodes. A cloud with more nodes is
 ///            built again, with memory for two nodes per point. All memory comes from Ramify's
@@ -54,6 +55,7 @@
 #include <cstddef>
 #include <memory>
 #include <ramify/spatial_tree/build_run.cuh>
+#include <ramify/spatial_tree/clusters.cuh>
 #include <ramify/spatial_tree/config.hpp>
 #include <ramify/spatial_tree/queries.cuh>
 #include <ramify/spatial_tree/reduce_bottom_up.cuh>

@@ -80,11 +80,16 @@ class spatial_backend {
   virtual run_report radius_count(std::span<const point> queries, Real radius,
                                   std::span<std::uint32_t> counts) const = 0;
   virtual neighbor_lists radius_list(std::span<const point> queries, Real radius) const = 0;
+  virtual radius_rows_report radius_rows(std::span<const point> queries, Real radius,
+                                         std::size_t capacity, std::span<std::uint32_t> ids,
+                                         std::span<std::uint32_t> counts) const = 0;
   virtual run_report nearest(std::span<const point> queries, std::size_t k,
                              std::span<std::uint32_t> ids, std::span<Real> distances2) const = 0;
   virtual run_report all_nearest_neighbors(std::size_t k, bool exclude_self,
                                            std::span<std::uint32_t> ids,
                                            std::span<Real> distances2) const = 0;
+  virtual spatial_cluster_report find_clusters(Real radius, std::span<std::uint32_t> labels,
+                                               const spatial_cluster_config& config) const = 0;
   virtual std::vector<spatial_index_node<Real, dim>> nodes() const = 0;
 
   spatial_tree_report report;  ///< of the build
@@ -123,6 +128,20 @@ class spatial_index {
     return backend_->radius_list(queries, radius);
   }
 
+  /// Lists the points whose distance to a query is at most `radius` in rows, in one pass. Row i has
+  /// the first points of the list that radius_list() returns; its rest is no_neighbor. All points
+  /// are counted: if counts[i] exceeds the capacity, the row is not complete.
+  /// \param ids     one row of `capacity` ids per query
+  /// \param counts  one count per query
+  /// \return a report with the number of rows that are not complete
+  /// \throws std::invalid_argument if a result has another size, or radius < 0, or capacity == 0;
+  ///         cuda_error
+  radius_rows_report radius_rows(std::span<const point> queries, Real radius, std::size_t capacity,
+                                 std::span<std::uint32_t> ids,
+                                 std::span<std::uint32_t> counts) const {
+    return backend_->radius_rows(queries, radius, capacity, ids, counts);
+  }
+
   /// Finds the k points nearest to each query, sorted by distance, then by index. If the index has
   /// fewer than k points, the rest of a row is no_neighbor and infinity.
   /// \param ids         one row of k ids per query
@@ -141,6 +160,18 @@ class spatial_index {
   run_report all_nearest_neighbors(std::size_t k, bool exclude_self, std::span<std::uint32_t> ids,
                                    std::span<Real> distances2) const {
     return backend_->all_nearest_neighbors(k, exclude_self, ids, distances2);
+  }
+
+  /// Finds the clusters of the points of the index: friends of friends, or DBSCAN clusters.
+  /// <ramify/spatial_tree/clusters.cuh> states the rules.
+  /// \param radius  of the ball around each point, 0 or more: the linking length
+  /// \param labels  one label per point: the least index of a core point of its cluster; a border
+  ///                point has the least label of the core points in its ball; noise: no_cluster
+  /// \throws std::invalid_argument if labels does not have one element per point, or radius < 0, or
+  ///         min_points == 0; cuda_error
+  spatial_cluster_report find_clusters(Real radius, std::span<std::uint32_t> labels,
+                                       const spatial_cluster_config& config = {}) const {
+    return backend_->find_clusters(radius, labels, config);
   }
 
   /// Returns a copy of all nodes in host memory, for example to draw the tree. Node 0 is the root;

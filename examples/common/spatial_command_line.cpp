@@ -59,6 +59,14 @@ void declare_results(CLI::App& app, spatial_command_line& o) {
                      ->check(number_in(0, 1e300));
   o.files.add_output(app, "--counts", o.counts, "File for a table of these counts: query, count")
       ->needs(within);
+  auto* cluster = app.add_option("--cluster", o.cluster,
+                                 "Find the clusters of points that are neighbors at this distance");
+  cluster->check(number_in(0, 1e300));
+  add_whole_number(app, "--min-points", o.clusters.min_points,
+                   "Minimum number of points in the ball around a core point", 1)
+      ->needs(cluster);
+  o.files.add_output(app, "--labels", o.labels, "File for a table of the clusters: point, cluster")
+      ->needs(cluster);
   o.files.add_output(app, "--statistics", o.statistics,
                      "File for a table: statistics of the distances to the nearest neighbors");
   app.add_flag("--verify", o.verify, "Compare 200 of the queries with brute force");

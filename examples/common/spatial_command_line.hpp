@@ -17,13 +17,14 @@ namespace common {
 
 /// The options on the command line.
 struct spatial_command_line {
-  std::string input, queries, tree, output, counts, statistics, trace, report = "text";
+  std::string input, queries, tree, output, counts, labels, statistics, trace, report = "text";
   std::optional<cloud_kind> kind;
   std::size_t n = 10'000;
   std::uint64_t seed = 1;
   int dimensions = 2;
   unsigned nearest = 0, image_size = 1024;
-  std::optional<double> within;
+  std::optional<double> within, cluster;
+  ramify::spatial_cluster_config clusters;
   bool verify = false, quiet = false;
   ramify::spatial_tree_options build;
   file_options files;

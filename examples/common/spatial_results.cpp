@@ -45,6 +45,18 @@ void write_counts(std::ostream& out, const spatial_results& r) {
   }
 }
 
+void write_labels(std::ostream& out, const spatial_results& r) {
+  out << "point,cluster\n";
+  std::string line;
+  for (std::size_t i = 0; i < r.labels.size(); ++i) {
+    line.clear();
+    append(line, i, ',');
+    const bool is_noise = r.labels[i] == ramify::no_cluster;
+    append(line, is_noise ? std::int64_t{-1} : std::int64_t{r.labels[i]}, '\n');
+    out << line;
+  }
+}
+
 void write_statistics(std::ostream& out, const distance_statistics& s) {
   out << "statistic,value\n";
   for_each_statistic(s, [&](const std::string& name, double value) {
@@ -76,6 +88,7 @@ void write_tables(const spatial_results& r, const spatial_command_line& o) {
   };
   write(o.output, [&](std::ostream& out) { write_neighbors(out, r, o.nearest); });
   write(o.counts, [&](std::ostream& out) { write_counts(out, r); });
+  write(o.labels, [&](std::ostream& out) { write_labels(out, r); });
   write(o.statistics, [&](std::ostream& out) { write_statistics(out, *r.statistics); });
 }
 
@@ -97,6 +110,14 @@ nlohmann::ordered_json to_json(const spatial_results& r, int dimensions,
                       {"maximum", counts.most},
                       {"work_ms", r.within_ms}};
   }
+  if (o.cluster) {
+    json["clusters"] = {{"radius", *o.cluster},
+                        {"min_points", o.clusters.min_points},
+                        {"clusters", r.clusters.clusters},
+                        {"core_points", r.clusters.core_points},
+                        {"noise", r.clusters.noise},
+                        {"work_ms", r.clusters.work_ms}};
+  }
   if (r.statistics) {
     auto& all = json["statistics"];
     for_each_statistic(*r.statistics,
@@ -117,6 +138,11 @@ void print(std::ostream& out, const spatial_results& r, int dimensions,
     const count_summary counts(r.counts);
     out << "points within " << *o.within << ": " << counts.mean << " on average, " << counts.least
         << " to " << counts.most << ", milliseconds: " << r.within_ms << '\n';
+  }
+  if (o.cluster) {
+    out << "clusters: " << r.clusters.clusters << " at distances of at most " << *o.cluster << ", "
+        << r.clusters.core_points << " core points, " << r.clusters.noise
+        << " points of noise, milliseconds: " << r.clusters.work_ms << '\n';
   }
   if (r.statistics) {
     for_each_statistic(*r.statistics, [&](std::string name, double value) {

@@ -24,6 +24,8 @@ struct spatial_results {
   std::vector<std::uint32_t> ids{};  ///< rows of --nearest
   std::vector<double> distances{};
   std::vector<std::uint32_t> counts{};
+  ramify::spatial_cluster_report clusters{};
+  std::vector<std::uint32_t> labels{};
   std::optional<distance_statistics> statistics{};
   std::uint64_t verified = 0;  ///< queries
 };

@@ -55,6 +55,15 @@ for dimensions in 2 3; do
   tail -n +2 o | cut -d, -f 1-3 | cmp -s - expected || fail "other neighbors in $dimensions dimensions"
 done
 
+# Clusters: friends of friends, and DBSCAN with a border point and noise.
+printf '9,9\n0,0\n1,0\n2,0\n1,1\n9,8\n' >i
+expect 0 - --input i --cluster 1 --labels l --backend cpu
+file_is l point,cluster 0,0 1,1 2,1 3,1 4,1 5,0
+output_has 'clusters: 2 at distances of at most 1, 6 core points, 0 points of noise'
+expect 0 - --input i --cluster 1 --min-points 4 --labels l --backend cpu --report json
+file_is l point,cluster 0,-1 1,2 2,2 3,2 4,2 5,-1
+for line in '"clusters": 1' '"core_points": 1' '"noise": 2' '"min_points": 4'; do output_has "$line"; done
+
 # Every kind, dimension and route, compared with brute force. Clusters are clustered.
 for kind in uniform clusters curve; do
   for dimensions in 2 3; do
@@ -103,6 +112,10 @@ expect 2 "'0' is not a whole number of at least 1" --input i --nearest 0
 expect 2 '--output requires --nearest' --input i --output o
 expect 2 '--counts requires --within' --input i --counts o
 expect 2 "--within: '-1' is not a number in" --input i --within -1
+expect 2 '--labels requires --cluster' --input i --labels o
+expect 2 '--min-points requires --cluster' --input i --min-points 2
+expect 2 "'0' is not a whole number of at least 1" --input i --cluster 1 --min-points 0
+expect 2 "--cluster: '-1' is not a number in" --input i --cluster -1
 expect 2 '--queries is for --nearest and --within' --input i --queries q
 expect 2 '--verify is for --nearest and --within' --input i --verify
 expect 2 "'t.pdf' must end in .svg or .png" --input i --tree t.pdf

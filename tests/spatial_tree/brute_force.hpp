@@ -96,4 +96,24 @@ std::string check_within(const point_list<Real, dim>& points, const point_list<R
   return lists.offsets.back() == lists.ids.size() ? "" : "the end of the lists";
 }
 
+/// Compares rows of the first points of lists with the lists. Returns the first difference, or "".
+inline std::string check_rows(const ramify::neighbor_lists& lists, std::size_t capacity,
+                              const std::vector<std::uint32_t>& ids,
+                              const std::vector<std::uint32_t>& counts, std::uint64_t truncated) {
+  std::uint64_t longer = 0;
+  for (std::size_t q = 0; q < counts.size(); ++q) {
+    const std::uint64_t length = lists.offsets[q + 1] - lists.offsets[q];
+    if (counts[q] != length) return "the count of query " + std::to_string(q);
+    longer += length > capacity;
+    for (std::size_t i = 0; i < capacity; ++i) {
+      const std::uint32_t expected =
+          i < length ? lists.ids[lists.offsets[q] + i] : ramify::no_neighbor;
+      if (ids[q * capacity + i] != expected) {
+        return "element " + std::to_string(i) + " of row " + std::to_string(q);
+      }
+    }
+  }
+  return truncated == longer ? "" : "the number of truncated rows";
+}
+
 }  // namespace tests

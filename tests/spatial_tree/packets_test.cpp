@@ -33,7 +33,7 @@ namespace {
 struct results {
   std::vector<std::uint32_t> counts;
   std::vector<std::uint64_t> offsets;
-  std::vector<std::uint32_t> listed, nearest;
+  std::vector<std::uint32_t> listed, rows, nearest;
   std::vector<double> distances2;  ///< of the nearest
   ramify::run_report report;       ///< of the counts
 
@@ -63,6 +63,13 @@ results run_queries(const list<Type>& points, const list<Type>& queries, typenam
                               nullptr, config);
   const auto lists =
       radius_list(tree.view(), asked.data(), queries.size(), radius, nullptr, config);
+  constexpr std::size_t capacity = 4;
+  const ramify::device_buffer<std::uint32_t> rows(capacity * queries.size(), nullptr);
+  const auto in_rows = radius_rows(tree.view(), asked.data(), queries.size(), radius,
+                                   {capacity, rows.data(), counts.data()}, nullptr, config);
+  BOOST_TEST(in_rows.truncated == std::uint64_t(std::ranges::count_if(
+                                      download(counts), [](auto c) { return c > capacity; })));
+  found.rows = download(rows);
   (void)nearest(tree.view(), asked.data(), queries.size(), k, ids.data(), distances2.data(),
                 nullptr, config);
   found.counts = download(counts);

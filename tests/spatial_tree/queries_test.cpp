@@ -11,6 +11,7 @@
 #include "backend_under_test.hpp"
 #include "brute_force.hpp"
 #include "exceptions.hpp"
+#include "index_options.hpp"
 #include "printing.hpp"
 #include "spatial_types.hpp"
 #include "times_check.hpp"
@@ -21,18 +22,10 @@ using tests::all_clouds;
 using tests::cloud;
 using tests::left_out;
 using tests::names;
+using tests::options_for;
 using tests::runs_on_cpu;
 
 namespace {
-
-ramify::spatial_tree_options options_for(route taken = route::automatic) {
-  ramify::spatial_tree_options options;
-  options.backend = tests::backend_under_test();
-  options.route = taken;
-  options.leaf_size = 6;
-  options.block_points = 40;
-  return options;
-}
 
 /// An index and its points. Its checks compare the results of queries with brute force.
 template <class Type>
@@ -76,6 +69,16 @@ class checked_index {
       return lists.report;
     });
     BOOST_TEST((tests::check_within<real, dim>(points_, queries, radius, counts, lists)) == "");
+    for (const std::size_t capacity : {1, 6, 40}) {
+      std::vector<std::uint32_t> rows(queries.size() * capacity, 7);
+      std::uint64_t truncated = 0;
+      expect_grids([&] {
+        const auto report = index_.radius_rows(queries, radius, capacity, rows, counts);
+        truncated = report.truncated;
+        return report;
+      });
+      BOOST_TEST(tests::check_rows(lists, capacity, rows, counts, truncated) == "");
+    }
   }
 
   [[nodiscard]] const ramify::spatial_index<real, dim>& index() const { return index_; }
@@ -122,7 +125,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(nearest_neighbors_equal_brute_force, Type, tests::
       const checked_index<Type> index(points);
       const auto queries = queries_near<Type>(points, 60);
       BOOST_TEST_CONTEXT(c << ", n = " << n) {
-        for (const std::size_t k : {1, 2, 10, 16, 17, 50}) {
+        for (const std::size_t k : {1, 2, 3, 5, 7, 10, 11, 13, 16, 17, 50, 64, 65}) {
           index.expect_nearest(queries, k);
         }
         index.expect_nearest({}, 3);
@@ -256,6 +259,11 @@ BOOST_AUTO_TEST_CASE(bad_arguments_are_named_before_anything_is_written) {
   expect([&] { return index.radius_count(points, nan, hundred); }, "radius is nan");
   expect([&] { return index.radius_list(points, nan).report; }, "radius is nan");
   expect([&] { return index.radius_count(points, 1, ids); }, "counts has 200");
+  expect([&] { return index.radius_rows(queries, 1, 2, ids, hundred); }, "queries[42]");
+  expect([&] { return index.radius_rows(points, -1, 2, ids, hundred); }, "radius is -1");
+  expect([&] { return index.radius_rows(points, 1, 3, ids, hundred); }, "ids has 200");
+  expect([&] { return index.radius_rows(points, 1, 2, ids, ids); }, "counts has 200");
+  expect([&] { return index.radius_rows(points, 1, 0, ids, hundred); }, "capacity is 0");
   expect([&] { return index.nearest(points, 3, ids, distances2); }, "ids has 200");
   expect([&] { return index.nearest(points, 0, ids, distances2); }, "k is 0");
   expect(
@@ -344,6 +352,13 @@ BOOST_AUTO_TEST_CASE(brute_force_detects_wrong_results) {
   std::vector<std::uint32_t> counts(25);
   (void)index.radius_count(points, 1, counts);
   BOOST_TEST((tests::check_within<float, 2>(points, points, 1, counts, lists)) == "");
+  std::vector<std::uint32_t> rows(100);
+  std::uint64_t truncated = index.radius_rows(points, 1, 4, rows, counts).truncated;
+  BOOST_TEST(truncated == 9u);  // the inner points of the lattice have four neighbors
+  BOOST_TEST(tests::check_rows(lists, 4, rows, counts, truncated) == "");
+  BOOST_TEST(tests::check_rows(lists, 4, rows, counts, truncated + 1) != "");
+  std::swap(rows[0], rows[1]);
+  BOOST_TEST(tests::check_rows(lists, 4, rows, counts, truncated) == "element 0 of row 0");
   lists.ids[4] = lists.ids[3];
   BOOST_TEST((tests::check_within<float, 2>(points, points, 1, counts, lists)) != "");
   ++counts[0];

@@ -2,18 +2,16 @@
 #pragma once
 
 /// \file
-/// Connected components by union and find. Each vertex refers to a vertex with a smaller or the
-/// same index; a vertex that refers to itself is a root.
+/// Connected components by union and find (disjoint_sets).
 ///
 ///     edges     for every edge: finds the roots of both ends, and hooks the larger root to the
 ///               smaller one
 ///     flatten   writes the root of each vertex, the smallest vertex of its component
 ///
-/// Join: see rounds.cuh; there is one round. Source: Jaiganesh, Burtscher, "A high-performance
-/// connected components implementation for GPUs", HPDC 2018.
+/// Join: see rounds.cuh; there is one round.
 
 #include <ramify/graph/rounds.cuh>
-#include <ramify/runtime/residency.cuh>
+#include <ramify/runtime/disjoint_sets.cuh>
 
 namespace ramify::detail::graph::inline RAMIFY_BUILD {
 
@@ -67,7 +65,7 @@ struct flatten {
 /// Visits an edge: unites the components of its ends.
 struct hook {
   csr out;
-  unsigned* labels;
+  disjoint_sets sets;
   edge_frontier from;
   bool is_symmetric;
 
@@ -77,31 +75,7 @@ struct hook {
     const unsigned v = out.target(e);
     // A symmetric graph has each edge in both directions; one is enough.
     if (u == v || (is_symmetric && u < v)) return;
-    unsigned a = root_of(u);
-    unsigned b = root_of(v);
-    while (a != b) {
-      const unsigned high = max(a, b);
-      const unsigned low = min(a, b);
-      const unsigned seen = atomicCAS(&labels[high], high, low);
-      if (seen == high) break;
-      a = low;
-      b = root_of(seen);  // another thread has hooked `high`
-    }
-  }
-
- private:
-  /// Returns the root of v, and shortens the path to it. Other threads may hook the root meanwhile.
-  [[nodiscard]] __device__ unsigned root_of(unsigned v) const {
-    unsigned before = v;
-    unsigned at = load_relaxed(labels[v]);
-    while (at != before) {
-      const unsigned next = load_relaxed(labels[at]);
-      if (next == at) break;
-      atomicMin(&labels[before], next);
-      before = at;
-      at = next;
-    }
-    return at;
+    sets.unite(u, v);
   }
 };
 
@@ -124,7 +98,7 @@ struct union_find {
 
   template <class Program>
   [[nodiscard]] __device__ hook visitor(const Program& program, const edge_frontier& from) const {
-    return {program.out, labels, from, is_symmetric};
+    return {program.out, {labels}, from, is_symmetric};
   }
 
   // ---- on the host ----

@@ -43,6 +43,24 @@ struct spatial_query_config {
   query_method ball_method = query_method::automatic;
 };
 
+/// The label of a point that is in no cluster.
+inline constexpr std::uint32_t no_cluster = 0xffffffffu;
+
+/// Configuration of a search for clusters.
+struct spatial_cluster_config {
+  /// Minimum number of points in the ball around a core point, itself included; 1 or more. With 1,
+  /// clusters are the friends of friends.
+  std::uint32_t min_points = 1;
+  query_method ball_method = query_method::automatic;
+};
+
+/// Checks the configuration. \throws std::invalid_argument naming the field and its range
+inline void validate(const spatial_cluster_config& config) {
+  detail::check_field(config.min_points >= 1, "spatial_cluster_config.min_points",
+                      config.min_points, "1 or more");
+  check_enumerator(config.ball_method, "spatial_cluster_config.ball_method");
+}
+
 /// Configuration of a build. The facade adds the backend: spatial_tree_options.
 struct spatial_tree_config {
   ramify::route route = ramify::route::automatic;
@@ -91,6 +109,25 @@ inline void validate(const spatial_tree_config& config) {
 struct spatial_tree_report : run_report {
   std::uint64_t points = 0;
   std::uint64_t nodes = 0;
+};
+
+/// Report of a search for clusters.
+struct spatial_cluster_report : run_report {
+  std::uint64_t clusters = 0;
+  std::uint64_t core_points = 0;
+  std::uint64_t noise = 0;  ///< points in no cluster
+};
+
+/// Prints one "name: value" line per field.
+inline std::ostream& operator<<(std::ostream& out, const spatial_cluster_report& r) {
+  return out << "clusters: " << r.clusters << "\ncore points: " << r.core_points
+             << "\nnoise: " << r.noise << '\n'
+             << static_cast<const run_report&>(r);
+}
+
+/// Report of radius_rows().
+struct radius_rows_report : run_report {
+  std::uint64_t truncated = 0;  ///< number of balls with more points than a row has elements
 };
 
 /// Prints one "name: value" line per field.

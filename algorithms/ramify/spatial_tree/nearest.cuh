@@ -5,135 +5,60 @@
 /// The kernel that finds the k nearest neighbors, one thread per query.
 ///
 /// Branch and bound, depth first (Roussopoulos, Kelley and Vincent, 1995): a thread visits the
-/// nearest child first, and skips a node that is farther away than the worst candidate so far.
+/// nearest child first, and skips a node that is farther away than the worst candidate so far. If k
+/// is small, the distances to 32 points near the query give a bound before the first node.
 
 #include <cstdint>
-#include <limits>
-#include <ramify/spatial_tree/config.hpp>
+#include <ramify/spatial_tree/candidates.cuh>
 #include <ramify/spatial_tree/node.cuh>
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// A candidate for a query's neighbors. Candidates are ordered by distance, then by index, so the k
-/// nearest do not depend on the order of the traversal.
-template <class Real>
-struct neighbor {
-  Real distance2 = std::numeric_limits<Real>::infinity();
-  std::uint32_t id = no_neighbor;
+/// Points that are compared with a query before the tree is visited: a block of the tree's order.
+inline constexpr std::uint32_t window_points = 32;
 
-  __device__ bool operator<(const neighbor& other) const {
-    return distance2 < other.distance2 || (distance2 == other.distance2 && id < other.id);
-  }
-};
-
-/// The output of one query: arrays of k elements.
-template <class Real>
-struct neighbor_row {
-  std::uint32_t* ids;
-  Real* distances2;
-  unsigned k;
-
-  [[nodiscard]] __device__ neighbor<Real> get(unsigned i) const { return {distances2[i], ids[i]}; }
-  __device__ void set(unsigned i, const neighbor<Real>& n) const {
-    distances2[i] = n.distance2;
-    ids[i] = n.id;
-  }
-};
-
-/// The k best candidates in sorted order, for k <= capacity. All indices are compile-time
-/// constants, so the array is in registers. If k < capacity, the first elements hold values that
-/// no candidate precedes.
-template <class Real, unsigned capacity>
-class candidate_list {
- public:
-  __device__ explicit candidate_list(const neighbor_row<Real>& row) : row_(row) {
-    RAMIFY_UNROLL
-    for (unsigned i = 0; i < capacity; ++i) {
-      if (i + row.k < capacity) best_[i] = {Real{-1}, 0};
+/// Returns a point of the leaf that is reached if each node is left for its nearest child.
+template <class Real, int dim>
+[[nodiscard]] __device__ std::uint32_t position_near(const spatial_tree_view<Real, dim>& tree,
+                                                     const point<Real, dim>& query) {
+  std::uint32_t at = 0;
+  while (!tree.nodes[at].is_leaf()) {
+    const std::uint32_t first = tree.nodes[at].first_child;
+    const unsigned children = tree.nodes[at].children;
+    Real nearest = infinite<Real>;
+    at = first;
+    for (std::uint32_t child = first; child < first + children; ++child) {
+      const auto node = tree.nodes[child];
+      const Real d = node.bounds.min_distance2(query);
+      if (d < nearest) at = child;
+      nearest = min(nearest, d);
     }
   }
-  [[nodiscard]] __device__ const neighbor<Real>& worst() const { return best_[capacity - 1]; }
+  return tree.nodes[at].begin;
+}
 
-  /// Replaces the worst candidate, and moves the new one to its sorted position.
-  __device__ void replace_worst(const neighbor<Real>& better) {
-    best_[capacity - 1] = better;
-    RAMIFY_UNROLL
-    for (unsigned i = capacity - 1; i > 0; --i) {
-      const neighbor<Real> a = best_[i - 1];
-      const neighbor<Real> b = best_[i];
-      const bool swap = b < a;
-      best_[i - 1] = swap ? b : a;
-      best_[i] = swap ? a : b;
-    }
+/// Returns an upper bound of the distance to the k-th nearest neighbor: the distance to the k-th
+/// nearest point in the window around `position`. Without a bound, most of the first candidates
+/// would be replaced later.
+template <unsigned capacity, class Real, int dim>
+[[nodiscard]] __device__ Real bound_of_window(const spatial_tree_view<Real, dim>& tree,
+                                              const point<Real, dim>& query, std::uint32_t position,
+                                              std::uint32_t excluded, unsigned k) {
+  static_assert(capacity < window_points, "a point may be excluded");
+  distance_list<Real, capacity> nearest(k);
+  const std::uint32_t begin = position / window_points * window_points;
+  const std::uint32_t end = min(begin + window_points, tree.point_count);
+  for (std::uint32_t i = begin; i < end; ++i) {
+    if (i != excluded) nearest.insert(distance2(query, tree.points[i]));
   }
-  /// Writes the row.
-  __device__ void finish() const {
-    RAMIFY_UNROLL
-    for (unsigned i = 0; i < capacity; ++i) {
-      if (i + row_.k >= capacity) row_.set(i + row_.k - capacity, best_[i]);
-    }
-  }
+  return nearest.greatest();
+}
 
- private:
-  neighbor_row<Real> row_;
-  neighbor<Real> best_[capacity];
-};
-
-/// The k best candidates for any k: a binary heap in the output row, with the worst at its root.
-template <class Real>
-class candidate_heap {
- public:
-  __device__ explicit candidate_heap(const neighbor_row<Real>& row) : row_(row) {
-    for (unsigned i = 0; i < row.k; ++i) row.set(i, {});
-  }
-  [[nodiscard]] __device__ const neighbor<Real>& worst() const { return worst_; }
-
-  /// Replaces the worst candidate.
-  __device__ void replace_worst(const neighbor<Real>& better) {
-    sift_down(better, row_.k);
-    worst_ = row_.get(0);
-  }
-  /// Sorts the row (heap sort): moves the worst remaining candidate to the end, k - 1 times.
-  __device__ void finish() const {
-    for (unsigned count = row_.k; count-- > 1;) {
-      const neighbor<Real> last = row_.get(count);
-      row_.set(count, row_.get(0));
-      sift_down(last, count);
-    }
-  }
-
- private:
-  /// Inserts `n` into the heap of `count` elements, whose root is free.
-  __device__ void sift_down(const neighbor<Real>& n, unsigned count) const {
-    unsigned at = 0;
-    for (;;) {
-      // Compare with count / 2: 2 * at + 1 may overflow for a large k.
-      if (at >= count / 2) break;
-      unsigned child = 2 * at + 1;
-      neighbor<Real> larger = row_.get(child);
-      if (child + 1 < count) {
-        const neighbor<Real> right = row_.get(child + 1);
-        if (larger < right) {
-          larger = right;
-          ++child;
-        }
-      }
-      if (!(n < larger)) break;
-      row_.set(at, larger);
-      at = child;
-    }
-    row_.set(at, n);
-  }
-
-  neighbor_row<Real> row_;
-  neighbor<Real> worst_;
-};
-
-/// Offers `candidates` every point that may be among the k nearest, except the point with the id
-/// `excluded`.
+/// Offers `candidates` every point that may be among the k nearest, except the point at the
+/// position `excluded`. `limit` is an upper bound of the distance to the k-th nearest.
 template <class Real, int dim, class Candidates>
 __device__ void find_nearest(const spatial_tree_view<Real, dim>& tree,
-                             const point<Real, dim>& query, std::uint32_t excluded,
+                             const point<Real, dim>& query, std::uint32_t excluded, Real limit,
                              Candidates& candidates) {
   struct stacked_node {
     std::uint32_t node;
@@ -148,28 +73,33 @@ __device__ void find_nearest(const spatial_tree_view<Real, dim>& tree,
     //    of equal points: they are in the order of their indices, so the first index decides. A
     //    million copies of a point then cost as much as a few.
     const stacked_node next = stack[--count];
-    if (next.distance2 > candidates.worst().distance2) continue;
-    const auto& node = tree.nodes[next.node];
+    if (next.distance2 > limit) continue;
+    const auto node = tree.nodes[next.node];
     if (next.distance2 == candidates.worst().distance2 && node.bounds.is_point() &&
         tree.ids[node.begin] > candidates.worst().id) {
       continue;
     }
     // 2. A leaf: offer its points.
-    for (std::uint32_t i = node.begin; node.is_leaf() && i < node.end; ++i) {
-      neighbor<Real> candidate{distance2(query, tree.points[i]), 0};
-      if (candidate.distance2 > candidates.worst().distance2) continue;
-      candidate.id = tree.ids[i];
-      if (candidate.id != excluded && candidate < candidates.worst()) {
-        candidates.replace_worst(candidate);
+    if (node.is_leaf()) {
+      for (std::uint32_t i = node.begin; i < node.end; ++i) {
+        neighbor<Real> candidate{distance2(query, tree.points[i]), 0};
+        if (candidate.distance2 > limit || i == excluded) continue;
+        candidate.id = tree.ids[i];
+        if (candidate < candidates.worst()) {
+          candidates.replace_worst(candidate);
+          limit = min(limit, candidates.worst().distance2);
+        }
       }
+      continue;
     }
     // 3. An inner node: push its children by insertion sort, the nearest on top. Of equally near
     //    children the first is on top.
     const unsigned base = count;
     for (unsigned c = 0; c < node.children; ++c) {
       const std::uint32_t child = node.first_child + c;
-      const Real d = tree.nodes[child].bounds.min_distance2(query);
-      if (d > candidates.worst().distance2) continue;
+      const auto copy = tree.nodes[child];
+      const Real d = copy.bounds.min_distance2(query);
+      if (d > limit) continue;
       unsigned at = count++;
       for (; at > base && stack[at - 1].distance2 <= d; --at) stack[at] = stack[at - 1];
       stack[at] = {child, d};
@@ -200,20 +130,25 @@ struct nearest_queries : query_batch<Real, dim> {
 
   struct query_of_thread {
     point<Real, dim> query;
-    std::uint32_t excluded;  ///< the id of a point that is not a neighbor
+    std::uint32_t position;  ///< of a point near the query, in the tree's order
+    std::uint32_t excluded;  ///< position of a point that is not a neighbor
     unsigned long long row;  ///< index of the first element of the result
   };
 
   /// Returns query number i. The tree's own points are in the tree's order, and their rows in the
-  /// caller's order.
+  /// caller's order. If `bounded`, finds a position near the query.
+  template <bool bounded>
   [[nodiscard]] __device__ query_of_thread query_of(const spatial_tree_view<Real, dim>& tree,
                                                     unsigned long long i) const {
     if (this->queries == nullptr) {
-      const std::uint32_t id = tree.ids[i];
-      return {tree.points[i], exclude_self ? id : no_neighbor, std::uint64_t{id} * k};
+      const auto self = static_cast<std::uint32_t>(i);
+      return {tree.points[i], self, exclude_self ? self : no_neighbor,
+              std::uint64_t{tree.ids[i]} * k};
     }
     const unsigned long long at = this->index_of(i);
-    return {this->queries[at], no_neighbor, at * k};
+    const point<Real, dim> query = this->queries[at];
+    const std::uint32_t near = bounded && tree.node_count > 0 ? position_near(tree, query) : 0;
+    return {query, near, no_neighbor, at * k};
   }
 };
 
@@ -224,9 +159,15 @@ __global__ void nearest_neighbors(spatial_tree_view<Real, dim> tree,
                                   Real* distances2) {
   const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= batch.n) return;
-  const auto row_query = batch.query_of(tree, i);
-  Candidates candidates({ids + row_query.row, distances2 + row_query.row, batch.k});
-  find_nearest(tree, row_query.query, row_query.excluded, candidates);
+  constexpr unsigned max_k = Candidates::max_k;
+  const auto mine = batch.template query_of<(max_k > 0)>(tree, i);
+  Real limit = infinite<Real>;
+  if constexpr (max_k > 0) {
+    limit = bound_of_window<max_k>(tree, mine.query, mine.position, mine.excluded, batch.k);
+  }
+  typename Candidates::memory memory;
+  Candidates candidates({ids + mine.row, distances2 + mine.row, batch.k}, memory);
+  find_nearest(tree, mine.query, mine.excluded, limit, candidates);
   candidates.finish();
 }
 

@@ -15,9 +15,9 @@ namespace ramify::inline RAMIFY_BUILD {
 
 /// The points [begin, end) of the tree's order, and their bounding box. An inner node has two or
 /// more children. They are consecutive nodes, and their points, in this order, are the node's
-/// points.
+/// points. A kernel that copies a node reads it in units of 16 bytes.
 template <class Real, int dim>
-struct spatial_node {
+struct alignas(16) spatial_node {
   box<Real, dim> bounds;
   std::uint32_t begin;
   std::uint32_t end;

@@ -14,8 +14,8 @@
 /// point once for 32 queries.
 
 #include <cstdint>
-#include <ramify/spatial_tree/nearest.cuh>
 #include <ramify/spatial_tree/node.cuh>
+#include <ramify/spatial_tree/radius.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
@@ -46,11 +46,12 @@ struct ball_stack {
   std::uint32_t lanes[spatial_shape<dim>::stack_size];
 };
 
-/// As for_each_within(), for the queries of a warp; `active` is false for a lane without a query.
-template <class Real, int dim, class Found>
-__device__ void for_each_within_packet(const spatial_tree_view<Real, dim>& tree,
-                                       const point<Real, dim>& query, bool active, Real radius2,
-                                       ball_stack<dim>& stack, Found found) {
+/// Visits the points in the balls of a warp, as visit_ball() does for one; `active` is false for a
+/// lane without a query. The lanes have different visitors.
+template <class Real, int dim, class Visitor>
+__device__ void visit_packet(const spatial_tree_view<Real, dim>& tree,
+                             const point<Real, dim>& query, bool active, Real radius2,
+                             ball_stack<dim>& stack, Visitor& visitor) {
   const unsigned lane = threadIdx.x % 32;
   const box<Real, dim> around = box_of_warp(query);
   const unsigned active_lanes = __ballot_sync(full_warp_mask, active);
@@ -61,21 +62,20 @@ __device__ void for_each_within_packet(const spatial_tree_view<Real, dim>& tree,
   __syncwarp();
   unsigned count = tree.node_count > 0 ? 1 : 0;
   while (count > 0) {
-    // 1. Which queries need the node? A node that lies entirely in a ball is one range.
+    // 1. Which queries need the node?
     --count;
-    const auto& node = tree.nodes[stack.nodes[count]];
+    const auto node = tree.nodes[stack.nodes[count]];
     bool needs = (stack.lanes[count] >> lane & 1) != 0;
-    needs = needs && node.bounds.min_distance2(query) <= radius2;
-    if (needs && node.bounds.max_distance2(query) <= radius2) {
-      found(node.begin, node.end);
-      needs = false;
+    needs = needs && !visitor.skips(node) && node.bounds.min_distance2(query) <= radius2;
+    if (may_be_taken<Visitor>(node) && needs && node.bounds.max_distance2(query) <= radius2) {
+      needs = !visitor.takes(node);
     }
     const unsigned lanes = __ballot_sync(full_warp_mask, needs);
     if (lanes == 0) continue;
     // 2. A leaf: test its points.
     if (node.is_leaf()) {
       for (std::uint32_t i = node.begin; i < node.end; ++i) {
-        if (needs && distance2(query, tree.points[i]) <= radius2) found(i, i + 1);
+        if (needs && distance2(query, tree.points[i]) <= radius2) visitor.found(i);
       }
       continue;
     }
@@ -83,9 +83,12 @@ __device__ void for_each_within_packet(const spatial_tree_view<Real, dim>& tree,
     //    vote depends on what it has read from the top of the stack, so the pushes overwrite
     //    nothing that a lane still has to read.
     const std::uint32_t child = node.first_child + lane;
-    const unsigned children = __ballot_sync(
-        full_warp_mask,
-        lane < node.children && around.min_distance2(tree.nodes[child].bounds) <= radius2);
+    bool is_near = false;
+    if (lane < node.children) {
+      const auto copy = tree.nodes[child];
+      is_near = around.min_distance2(copy.bounds) <= radius2;
+    }
+    const unsigned children = __ballot_sync(full_warp_mask, is_near);
     if ((children >> lane & 1) != 0) {
       const unsigned at = count + static_cast<unsigned>(__popc(children >> lane >> 1));
       stack.nodes[at] = child;
@@ -94,35 +97,6 @@ __device__ void for_each_within_packet(const spatial_tree_view<Real, dim>& tree,
     count += static_cast<unsigned>(__popc(children));
     __syncwarp();
   }
-}
-
-/// Writes the number of points in each ball. One warp for 32 queries.
-template <class Real, int dim>
-__global__ void count_within_packets(spatial_tree_view<Real, dim> tree,
-                                     query_batch<Real, dim> batch, Real radius2,
-                                     std::uint32_t* counts) {
-  __shared__ ball_stack<dim> stacks[packets_of_block];
-  const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const unsigned long long at = batch.index_of(i);
-  std::uint32_t count = 0;
-  for_each_within_packet(tree, batch.queries[at], i < batch.n, radius2, stacks[threadIdx.x / 32],
-                         [&](std::uint32_t begin, std::uint32_t end) { count += end - begin; });
-  if (i < batch.n) counts[at] = count;
-}
-
-/// Writes the list of query i to ids, starting at ids[offsets[i]]. One warp for 32 queries.
-template <class Real, int dim>
-__global__ void list_within_packets(spatial_tree_view<Real, dim> tree, query_batch<Real, dim> batch,
-                                    Real radius2, const std::uint64_t* offsets,
-                                    std::uint32_t* ids) {
-  __shared__ ball_stack<dim> stacks[packets_of_block];
-  const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  const unsigned long long at = batch.index_of(i);
-  std::uint32_t* next = ids + offsets[at];
-  for_each_within_packet(tree, batch.queries[at], i < batch.n, radius2, stacks[threadIdx.x / 32],
-                         [&](std::uint32_t begin, std::uint32_t end) {
-                           for (std::uint32_t p = begin; p < end; ++p) *next++ = tree.ids[p];
-                         });
 }
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

@@ -27,14 +27,15 @@
 ///            radius_list() also calls CUB's device scan, whose grids are not in the report. No
 ///            grid launches another, so the report has the route "flat". A thread visits the tree
 ///            with a stack of at most 225 nodes, in up to 1.8 KB (3D double: 3.6 KB) of local
-///            memory on a GPU, which the driver reserves for all resident threads; or a warp visits
-///            it for 32 balls, with one stack in shared memory.
+///            memory on a GPU, which the driver reserves for all resident threads; for k in
+///            [17, 64] also with 64 candidates, in 0.5 KB (double: 0.8 KB). Or a warp visits it
+///            for 32 balls, with one stack in shared memory.
 /// Scratch    64 KB for the bounds of the queries; 8 bytes per query for codes and order, on a GPU
 ///            unless config.sort is false; and the scratch memory of a sort, if there is one
 ///            (ramify/quicksort.cuh). From Ramify's stream-ordered pool.
-/// Errors     std::invalid_argument for a null array, k == 0, a negative or NaN radius, and for a
-///            NaN or an infinity in a query (the message names it), before any result is written;
-///            cuda_error.
+/// Errors     std::invalid_argument for a null array, k == 0, capacity == 0, a negative or NaN
+///            radius, and for a NaN or an infinity in a query (the message names it), before any
+///            result is written; cuda_error.
 /// Complexity O(log n + results) per query for evenly distributed points; brute force in the worst
 ///            case.
 /// Not for    lists of balls that contain most of the points; very large k, because the candidate
@@ -45,15 +46,35 @@
 #include <ramify/runtime/scan.cuh>
 #include <ramify/spatial_tree/config.hpp>
 #include <ramify/spatial_tree/nearest.cuh>
-#include <ramify/spatial_tree/packets.cuh>
 #include <ramify/spatial_tree/query_call.cuh>
-#include <ramify/spatial_tree/radius.cuh>
 #include <type_traits>
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// Maximum k for which a thread keeps its candidates in registers.
-inline constexpr unsigned max_k_in_registers = 16;
+/// The kernel of nearest-neighbor queries.
+template <class Real, int dim>
+using nearest_kernel = void (*)(spatial_tree_view<Real, dim>, nearest_queries<Real, dim>,
+                                std::uint32_t*, Real*);
+
+/// Returns the kernel with the least of some capacities that holds k candidates. An insertion takes
+/// time for each element of a list.
+template <class Real, int dim, unsigned capacity, unsigned... larger>
+nearest_kernel<Real, dim> kernel_with_list(std::size_t k) {
+  if constexpr (sizeof...(larger) > 0) {
+    if (k > capacity) return kernel_with_list<Real, dim, larger...>(k);
+  }
+  return nearest_neighbors<Real, dim, candidate_list<Real, capacity>>;
+}
+
+/// Returns the kernel for k candidates: in registers, in local memory, or in the output rows.
+template <class Real, int dim>
+nearest_kernel<Real, dim> kernel_of_nearest(std::size_t k) {
+  constexpr unsigned max_in_local_memory = 64;
+  if (k <= 16) return kernel_with_list<Real, dim, 1, 2, 4, 6, 8, 10, 12, 16>(k);
+  return k <= max_in_local_memory
+             ? nearest_neighbors<Real, dim, candidate_heap<Real, max_in_local_memory>>
+             : nearest_neighbors<Real, dim, candidate_heap<Real, 0>>;
+}
 
 /// Runs checked nearest-neighbor queries.
 template <class Real, int dim>
@@ -62,20 +83,8 @@ run_report run_nearest(query_call& call, const spatial_tree_view<Real, dim>& tre
                        Real* distances2) {
   call.check_result(ids, "ids");
   call.check_result(distances2, "distances2");
-  call.run(batch.k <= max_k_in_registers
-               ? nearest_neighbors<Real, dim, candidate_list<Real, max_k_in_registers>>
-               : nearest_neighbors<Real, dim, candidate_heap<Real>>,
-           tree, batch, ids, distances2);
+  call.run(kernel_of_nearest<Real, dim>(batch.k), tree, batch, ids, distances2);
   return call.finish();
-}
-
-/// Counts the points in the balls of checked queries.
-template <class Real, int dim>
-void run_count(query_call& call, const spatial_tree_view<Real, dim>& tree,
-               const query_batch<Real, dim>& batch, Real radius, std::uint32_t* counts) {
-  call.run(call.uses_packets(tree.point_count) ? count_within_packets<Real, dim>
-                                               : count_within<Real, dim>,
-           tree, batch, radius * radius, counts);
 }
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
@@ -95,8 +104,8 @@ run_report radius_count(const spatial_tree_view<Real, dim>& tree, const point<Re
   detail::spatial_tree::query_call call("radius_count", tree, n, stream, config);
   call.check_radius(radius);
   call.check_result(counts, "counts");
-  detail::spatial_tree::run_count<Real, dim>(call, tree, call.check_queries(queries, true), radius,
-                                             counts);
+  call.run_pass(tree, call.check_queries(queries, true), radius * radius,
+                detail::spatial_tree::count_pass{counts});
   return call.finish();
 }
 
@@ -126,7 +135,7 @@ device_neighbor_lists radius_list(const spatial_tree_view<Real, dim>& tree,
   // 1. Count the points of each list.
   const device_buffer<std::uint32_t> counts(n + 1, stream);
   clear_memory(counts.data() + n, 1, stream, "writing the end of the counts");
-  detail::spatial_tree::run_count<Real, dim>(call, tree, batch, radius, counts.data());
+  call.run_pass(tree, batch, radius * radius, detail::spatial_tree::count_pass{counts.data()});
   // 2. Each list begins where the one before it ends.
   device_neighbor_lists lists;
   lists.offsets = device_buffer<std::uint64_t>(n + 1, stream);
@@ -135,20 +144,56 @@ device_neighbor_lists radius_list(const spatial_tree_view<Real, dim>& tree,
       read_back(lists.offsets.data() + n, stream, "reading the length of the lists"), stream);
   // 3. Write the lists.
   if (lists.ids.size() > 0) {
-    call.run(call.uses_packets(tree.point_count)
-                 ? detail::spatial_tree::list_within_packets<Real, dim>
-                 : detail::spatial_tree::list_within<Real, dim>,
-             tree, batch, radius * radius, lists.offsets.data(), lists.ids.data());
+    call.run_pass(
+        tree, batch, radius * radius,
+        detail::spatial_tree::list_pass{tree.ids, lists.offsets.data(), lists.ids.data()});
   }
   lists.report = call.finish();
   lists.report.scratch_bytes += n * sizeof(std::uint32_t);
   return lists;
 }
 
+/// The result of radius_rows(), in device memory: n rows of `capacity` ids, and n counts.
+struct radius_row_arrays {
+  std::size_t capacity;
+  std::uint32_t* ids;
+  std::uint32_t* counts;
+};
+
+/// Lists the points in the ball around each query in rows of `capacity` elements, in one pass. Row
+/// i has the first points of the list that radius_list() returns; its rest is no_neighbor. All
+/// points are counted: if counts[i] exceeds the capacity, the row is not complete.
+/// \param queries  n points in device memory
+/// \param radius   of all balls, 0 or more
+/// \param rows     the result; the capacity is in [1, 2^31 - 1]
+/// \return a report with the number of rows that are not complete
+/// Waits for `stream`. Scratch: see above. \throws std::invalid_argument, cuda_error
+template <class Real, int dim>
+radius_rows_report radius_rows(const spatial_tree_view<Real, dim>& tree,
+                               const point<Real, dim>* queries, std::size_t n,
+                               std::type_identity_t<Real> radius, const radius_row_arrays& rows,
+                               cudaStream_t stream = nullptr,
+                               const spatial_query_config& config = {}) {
+  detail::spatial_tree::query_call call("radius_rows", tree, n, stream, config);
+  call.check_radius(radius);
+  call.check_row("capacity", rows.capacity);
+  call.check_result(rows.ids, "ids");
+  call.check_result(rows.counts, "counts");
+  const device_buffer<unsigned long long> truncated(1, stream);
+  clear_memory(truncated.data(), 1, stream, "clearing the number of truncated rows");
+  call.run_pass(
+      tree, call.check_queries(queries, true), radius * radius,
+      detail::spatial_tree::row_pass{tree.ids, rows.ids, rows.counts,
+                                     static_cast<std::uint32_t>(rows.capacity), truncated.data()});
+  const auto found = read_back(truncated.data(), stream, "reading the number of truncated rows");
+  return {call.finish(), found};
+}
+
 /// Finds the k points nearest to each query, sorted by distance, then by id. If the tree has fewer
 /// than k points, the rest of a row is no_neighbor and infinity.
 /// \param queries     n points in device memory
-/// \param k           in [1, 2^31 - 1]; up to 16 candidates are kept in registers
+/// \param k           in [1, 2^31 - 1]; up to 16 candidates are kept in registers, and up to 64 in
+///                    local memory
 /// \param ids         n rows of k ids in device memory
 /// \param distances2  n rows of k squared distances in device memory
 /// Waits for `stream`. \throws std::invalid_argument, cuda_error
@@ -157,7 +202,7 @@ run_report nearest(const spatial_tree_view<Real, dim>& tree, const point<Real, d
                    std::size_t n, std::size_t k, std::uint32_t* ids, Real* distances2,
                    cudaStream_t stream = nullptr, const spatial_query_config& config = {}) {
   detail::spatial_tree::query_call call("nearest", tree, n, stream, config);
-  call.check_k(k);
+  call.check_row("k", k);
   return detail::spatial_tree::run_nearest(
       call, tree, {call.check_queries(queries, false), static_cast<unsigned>(k), false}, ids,
       distances2);
@@ -178,7 +223,7 @@ run_report all_nearest_neighbors(const spatial_tree_view<Real, dim>& tree, std::
                                  const spatial_query_config& config = {}) {
   detail::spatial_tree::query_call call("all_nearest_neighbors", tree, tree.point_count, stream,
                                         config);
-  call.check_k(k);
+  call.check_row("k", k);
   return detail::spatial_tree::run_nearest(
       call, tree, {{nullptr, nullptr, tree.point_count}, static_cast<unsigned>(k), exclude_self},
       ids, distances2);

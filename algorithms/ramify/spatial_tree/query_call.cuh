@@ -11,11 +11,11 @@
 #include <ramify/runtime/launch_each.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/run_control.cuh>
+#include <ramify/spatial_tree/ball_passes.cuh>
 #include <ramify/spatial_tree/bounds.cuh>
 #include <ramify/spatial_tree/config.hpp>
 #include <ramify/spatial_tree/morton.cuh>
 #include <ramify/spatial_tree/nearest.cuh>
-#include <ramify/spatial_tree/packets.cuh>
 #include <stdexcept>
 #include <string>
 
@@ -96,8 +96,10 @@ class query_call {
   void check_radius(Real radius) const {
     if (!(radius >= 0)) fail("radius is " + std::to_string(radius) + "; it must be 0 or more");
   }
-  void check_k(std::size_t k) const {
-    if (k == 0 || k >> 31 != 0) fail("k is " + std::to_string(k) + "; it must be in [1, 2^31 - 1]");
+  /// Checks the number of elements of a row of a result.
+  void check_row(const char* field, std::size_t k) const {
+    if (k != 0 && k >> 31 == 0) return;
+    fail(std::string(field) + " is " + std::to_string(k) + "; it must be in [1, 2^31 - 1]");
   }
   void check_result(const void* array, const char* field) const {
     if (n_ > 0) check_device_access(array, (name_ + ": " + field).c_str());
@@ -110,12 +112,37 @@ class query_call {
     launch_in_whole_blocks<packet_threads>(kernel, "querying a spatial tree", arguments...);
   }
 
+  /// Runs a pass over the balls around the queries.
+  template <class Real, int dim, class Pass>
+  void run_pass(const spatial_tree_view<Real, dim>& tree, const query_batch<Real, dim>& batch,
+                Real radius2, const Pass& pass) {
+    run(uses_packets(tree.point_count) ? visit_balls<true, Real, dim, Pass>
+                                       : visit_balls<false, Real, dim, Pass>,
+        tree, batch, radius2, pass);
+  }
+
+  /// Launches `kernel` with one thread for each of m > 0 items, in whole warps. \throws cuda_error
+  template <class... Parameters, class... Arguments>
+  void run_each(void (*kernel)(Parameters...), std::size_t m, const Arguments&... arguments) {
+    launch_each(kernel, (m + 31) / 32 * 32, stream_, "querying a spatial tree", arguments...);
+    ++report_.host_grids;
+  }
+
+  /// Returns the points of the tree as queries, in its order. Threads of the CPU executor do not
+  /// need the order.
+  template <class Real, int dim>
+  query_batch<Real, dim> own_points(const spatial_tree_view<Real, dim>& tree) {
+    is_along_curve_ = RAMIFY_ON_CUDA;
+    return {tree.points, nullptr, n_};
+  }
+
   /// Waits for the stream and returns the report.
   run_report finish() {
     check(cudaStreamSynchronize(stream_), "waiting for the queries of a spatial tree");
     return report_;
   }
 
+ private:
   /// Returns whether warps visit the tree for the balls. Few queries of a large tree are too far
   /// apart: a packet would visit several times as many nodes as its queries.
   [[nodiscard]] bool uses_packets(std::size_t points_of_tree) const {
@@ -125,7 +152,6 @@ class query_call {
     return is_along_curve_ && n_ >= points_of_tree / 4;
   }
 
- private:
   [[noreturn]] void fail(const std::string& what) const {
     throw std::invalid_argument(name_ + ": " + what);
   }

@@ -2,13 +2,76 @@
 #pragma once
 
 /// \file
-/// The points in a ball, for kernels of the caller and of Ramify, one thread per ball. Public:
-/// <ramify/spatial_tree.cuh> includes this header.
+/// The points in a ball, for kernels of the caller and of Ramify: one thread visits the tree.
+/// Public: <ramify/spatial_tree.cuh> includes this header.
 
 #include <cstdint>
-#include <ramify/spatial_tree/nearest.cuh>
 #include <ramify/spatial_tree/node.cuh>
 #include <type_traits>
+
+namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
+
+/// The Visitor of for_each_within(): passes on the points, and the nodes that lie in the ball.
+template <class Found>
+struct range_visitor {
+  static constexpr bool takes_leaves = true;
+  Found found_range;
+
+  template <class Node>
+  [[nodiscard]] __device__ bool skips(const Node&) const {
+    return false;
+  }
+  template <class Node>
+  [[nodiscard]] __device__ bool takes(const Node& node) {
+    found_range(node.begin, node.end);
+    return true;
+  }
+  __device__ void found(std::uint32_t i) { found_range(i, i + 1); }
+};
+
+/// Returns whether the traversal compares the far side of the node with the ball. For a leaf this
+/// may take longer than tests of its points.
+template <class Visitor, class Node>
+[[nodiscard]] __device__ bool may_be_taken(const Node& node) {
+  return Visitor::takes_leaves || !node.is_leaf();
+}
+
+/// Visits the points in a ball, depth first and in the tree's order. One thread calls it.
+///
+/// Visitor is a struct of device functions. A point is an index in the tree's order.
+///
+///     struct visitor {
+///       static constexpr bool takes_leaves;  // whether leaves are passed to takes(), too
+///       bool skips(const Node& node);    // whether the points of the node are not needed
+///       bool takes(const Node& node);    // uses all points of a node that lies in the ball;
+///                                        // false: the points are visited as those of other nodes
+///       void found(std::uint32_t i);     // uses a point in the ball
+///     };
+template <class Real, int dim, class Visitor>
+__device__ void visit_ball(const spatial_tree_view<Real, dim>& tree, const point<Real, dim>& query,
+                           Real radius2, Visitor& visitor) {
+  std::uint32_t stack[spatial_shape<dim>::stack_size];
+  unsigned count = 0;
+  if (tree.node_count > 0) stack[count++] = 0;
+  while (count > 0) {
+    const auto node = tree.nodes[stack[--count]];
+    if (visitor.skips(node) || node.bounds.min_distance2(query) > radius2) continue;
+    if (may_be_taken<Visitor>(node) && node.bounds.max_distance2(query) <= radius2 &&
+        visitor.takes(node)) {
+      continue;
+    }
+    if (node.is_leaf()) {
+      for (std::uint32_t i = node.begin; i < node.end; ++i) {
+        if (distance2(query, tree.points[i]) <= radius2) visitor.found(i);
+      }
+    } else {
+      // Push the last child first, so that the first child is popped first.
+      for (unsigned c = node.children; c > 0; --c) stack[count++] = node.first_child + c - 1;
+    }
+  }
+}
+
+}  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
 
 namespace ramify::inline RAMIFY_BUILD {
 
@@ -28,53 +91,8 @@ template <class Real, int dim, class Found>
 __device__ void for_each_within(const spatial_tree_view<Real, dim>& tree,
                                 const point<Real, dim>& query, std::type_identity_t<Real> radius2,
                                 Found found) {
-  std::uint32_t stack[spatial_shape<dim>::stack_size];
-  unsigned count = 0;
-  if (tree.node_count > 0) stack[count++] = 0;
-  while (count > 0) {
-    const auto& node = tree.nodes[stack[--count]];
-    if (node.bounds.min_distance2(query) > radius2) continue;
-    if (node.bounds.max_distance2(query) <= radius2) {
-      found(node.begin, node.end);
-    } else if (node.is_leaf()) {
-      for (std::uint32_t i = node.begin; i < node.end; ++i) {
-        if (distance2(query, tree.points[i]) <= radius2) found(i, i + 1);
-      }
-    } else {
-      // Push the last child first, so that the first child is popped first.
-      for (unsigned c = node.children; c > 0; --c) stack[count++] = node.first_child + c - 1;
-    }
-  }
+  detail::spatial_tree::range_visitor<Found> visitor{found};
+  detail::spatial_tree::visit_ball(tree, query, radius2, visitor);
 }
 
 }  // namespace ramify::inline RAMIFY_BUILD
-
-namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
-
-/// Writes the number of points in each ball. One thread per query.
-template <class Real, int dim>
-__global__ void count_within(spatial_tree_view<Real, dim> tree, query_batch<Real, dim> batch,
-                             Real radius2, std::uint32_t* counts) {
-  const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= batch.n) return;
-  const unsigned long long at = batch.index_of(i);
-  std::uint32_t count = 0;
-  for_each_within(tree, batch.queries[at], radius2,
-                  [&](std::uint32_t begin, std::uint32_t end) { count += end - begin; });
-  counts[at] = count;
-}
-
-/// Writes the list of query i to ids, starting at ids[offsets[i]]. One thread per query.
-template <class Real, int dim>
-__global__ void list_within(spatial_tree_view<Real, dim> tree, query_batch<Real, dim> batch,
-                            Real radius2, const std::uint64_t* offsets, std::uint32_t* ids) {
-  const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= batch.n) return;
-  const unsigned long long at = batch.index_of(i);
-  std::uint32_t* next = ids + offsets[at];
-  for_each_within(tree, batch.queries[at], radius2, [&](std::uint32_t begin, std::uint32_t end) {
-    for (std::uint32_t p = begin; p < end; ++p) *next++ = tree.ids[p];
-  });
-}
-
-}  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

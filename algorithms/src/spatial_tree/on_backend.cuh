@@ -18,10 +18,14 @@
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// Checks that the result `name` has k elements for each of `rows` queries.
-/// \throws std::invalid_argument
-inline void check_size(const char* name, std::size_t size, std::size_t rows, std::size_t k) {
-  if (k == 0) throw std::invalid_argument("spatial_index: k is 0; it must be 1 or more");
+/// Checks that the result `name` has k elements for each of `rows` queries. `k_name` is the name of
+/// k in the message. \throws std::invalid_argument
+inline void check_size(const char* name, std::size_t size, std::size_t rows, std::size_t k,
+                       const char* k_name = "k") {
+  if (k == 0) {
+    throw std::invalid_argument(std::string("spatial_index: ") + k_name +
+                                " is 0; it must be 1 or more");
+  }
   // Not size == rows * k: the product may overflow.
   if (size % k == 0 && size / k == rows) return;
   throw std::invalid_argument(std::string("spatial_index: ") + name + " has " +
@@ -70,6 +74,21 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
     return lists;
   }
 
+  radius_rows_report radius_rows(std::span<const host_point> queries, Real radius,
+                                 std::size_t capacity, std::span<std::uint32_t> ids,
+                                 std::span<std::uint32_t> counts) const override {
+    check_size("ids", ids.size(), queries.size(), capacity, "capacity");
+    check_size("counts", counts.size(), queries.size(), 1);
+    facade_call call(0, &stream_);
+    const on_device input(as_points(queries), call, "queries");
+    const on_device to_ids(ids, array_role::output, call, "ids");
+    const on_device to_counts(counts, array_role::output, call, "counts");
+    return finished(call,
+                    ramify::radius_rows(tree_.view(), input.data(), queries.size(), radius,
+                                        {capacity, to_ids.data(), to_counts.data()}, stream_.get()),
+                    to_ids, to_counts);
+  }
+
   run_report nearest(std::span<const host_point> queries, std::size_t k,
                      std::span<std::uint32_t> ids, std::span<Real> distances2) const override {
     return rows(queries.size(), k, ids, distances2, [&](facade_call& call, auto* to_ids, auto* to) {
@@ -85,6 +104,16 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
       return ramify::all_nearest_neighbors(tree_.view(), k, exclude_self, to_ids, to,
                                            stream_.get());
     });
+  }
+
+  spatial_cluster_report find_clusters(Real radius, std::span<std::uint32_t> labels,
+                                       const spatial_cluster_config& config) const override {
+    check_size("labels", labels.size(), this->report.points, 1);
+    facade_call call(0, &stream_);
+    const on_device result(labels, array_role::output, call, "labels");
+    return finished(
+        call, ramify::find_clusters(tree_.view(), radius, result.data(), stream_.get(), config),
+        result);
   }
 
   std::vector<spatial_index_node<Real, dim>> nodes() const override {
@@ -123,8 +152,8 @@ class spatial_here : public facade::spatial_backend<Real, dim> {
   }
 
   /// Finishes the call, and returns the report with the reason for the backend.
-  template <class... Outputs>
-  run_report finished(facade_call& call, run_report report, const Outputs&... outputs) const {
+  template <class Report, class... Outputs>
+  Report finished(facade_call& call, Report report, const Outputs&... outputs) const {
     report = call.finish(std::move(report), outputs...);
     report.backend_reason = this->report.backend_reason;
     return report;

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// visit_balls(): the kernel of all passes over balls, by threads or by packets; and the passes
+/// that count and list the points in balls.
+
+#include <cstdint>
+#include <ramify/spatial_tree/config.hpp>
+#include <ramify/spatial_tree/nearest.cuh>
+#include <ramify/spatial_tree/packets.cuh>
+#include <ramify/spatial_tree/radius.cuh>
+
+namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
+
+/// Adds the number of threads of the block with `counted` to a total. All threads call it.
+__device__ inline void add_by_block(unsigned long long& total, bool counted) {
+  const auto sum = static_cast<unsigned long long>(__syncthreads_count(counted ? 1 : 0));
+  if (threadIdx.x == 0 && sum > 0) atomicAdd(&total, sum);
+}
+
+/// Visits the ball around each query. One thread for a query, in whole warps.
+///
+/// Pass is a struct. Pass::visitor(i) returns the Visitor of query i (visit_ball()), which also has
+///
+///     bool begins();      // whether the ball must be visited
+///     bool end();         // uses the result; whether the query is counted in *Pass::total
+///
+/// If Pass::total is not a member, nothing is counted.
+template <bool by_packets, class Real, int dim, class Pass>
+__global__ void visit_balls(spatial_tree_view<Real, dim> tree, query_batch<Real, dim> batch,
+                            Real radius2, Pass pass) {
+  __shared__ ball_stack<dim> stacks[by_packets ? packets_of_block : 1];
+  const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const unsigned long long at = batch.index_of(i);
+  auto visitor = pass.visitor(at);
+  const bool begins = i < batch.n && visitor.begins();
+  if constexpr (by_packets) {
+    visit_packet(tree, batch.queries[at], begins, radius2, stacks[threadIdx.x / 32], visitor);
+  } else if (begins) {
+    visit_ball(tree, batch.queries[at], radius2, visitor);
+  }
+  const bool counted = i < batch.n && visitor.end();
+  if constexpr (requires { pass.total; }) add_by_block(*pass.total, counted);
+}
+
+/// Base of visitors that need all points of all balls.
+struct whole_ball {
+  static constexpr bool takes_leaves = false;
+  [[nodiscard]] __device__ bool begins() const { return true; }
+  template <class Node>
+  [[nodiscard]] __device__ bool skips(const Node&) const {
+    return false;
+  }
+};
+
+/// Writes the number of points in each ball.
+struct count_pass {
+  std::uint32_t* counts;
+
+  struct counter : whole_ball {
+    std::uint32_t* to;
+    std::uint32_t count = 0;
+
+    __device__ explicit counter(std::uint32_t* result) : to(result) {}
+    template <class Node>
+    [[nodiscard]] __device__ bool takes(const Node& node) {
+      count += node.size();
+      return true;
+    }
+    __device__ void found(std::uint32_t) { ++count; }
+    __device__ bool end() const {
+      *to = count;
+      return false;
+    }
+  };
+  [[nodiscard]] __device__ counter visitor(unsigned long long i) const {
+    return counter(counts + i);
+  }
+};
+
+/// Writes the points in ball i to ids, starting at ids[offsets[i]].
+struct list_pass {
+  const std::uint32_t* ids_of_points;
+  const std::uint64_t* offsets;
+  std::uint32_t* ids;
+
+  struct lister : whole_ball {
+    const std::uint32_t* ids;
+    std::uint32_t* next;
+
+    __device__ lister(const std::uint32_t* from, std::uint32_t* to) : ids(from), next(to) {}
+    template <class Node>
+    [[nodiscard]] __device__ bool takes(const Node& node) {
+      for (std::uint32_t i = node.begin; i < node.end; ++i) found(i);
+      return true;
+    }
+    __device__ void found(std::uint32_t i) { *next++ = ids[i]; }
+    __device__ bool end() const { return false; }
+  };
+  [[nodiscard]] __device__ lister visitor(unsigned long long i) const {
+    return {ids_of_points, ids + offsets[i]};
+  }
+};
+
+/// Writes the first points in ball i to row i, and the number of points. Counts the balls with more
+/// points than a row has elements.
+struct row_pass {
+  const std::uint32_t* ids_of_points;
+  std::uint32_t* ids;
+  std::uint32_t* counts;
+  std::uint32_t capacity;
+  unsigned long long* total;
+
+  struct row_writer : whole_ball {
+    const row_pass& pass;
+    unsigned long long query;
+    std::uint32_t* row;
+    std::uint32_t count = 0;
+
+    __device__ row_writer(const row_pass& all, unsigned long long i)
+        : pass(all), query(i), row(all.ids + i * all.capacity) {}
+    template <class Node>
+    [[nodiscard]] __device__ bool takes(const Node& node) {
+      const std::uint32_t space = count < pass.capacity ? pass.capacity - count : 0;
+      const std::uint32_t taken = min(node.size(), space);
+      for (std::uint32_t k = 0; k < taken; ++k) {
+        row[count + k] = pass.ids_of_points[node.begin + k];
+      }
+      count += node.size();
+      return true;
+    }
+    __device__ void found(std::uint32_t i) {
+      if (count < pass.capacity) row[count] = pass.ids_of_points[i];
+      ++count;
+    }
+    __device__ bool end() const {
+      for (std::uint32_t k = count; k < pass.capacity; ++k) row[k] = no_neighbor;
+      pass.counts[query] = count;
+      return count > pass.capacity;
+    }
+  };
+  [[nodiscard]] __device__ row_writer visitor(unsigned long long i) const { return {*this, i}; }
+};
+
+}  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
