@@ -87,8 +87,10 @@ void validate_range(const nbody_config& config) {
 /// per cent; 0 for 0. Fitted to measured errors of spheres and cubes of 3,000 to 10^6 bodies.
 [[nodiscard]] inline double node_error_of(double tolerance, int order) {
   if (tolerance == 0) return 0;
-  if (order == 1) return 0.015 * std::pow(tolerance, 1.7);
-  return std::min(0.024 * std::pow(tolerance, 1.6), 0.014 * std::pow(tolerance, 1.15));
+  const double power = std::pow(tolerance, 1.5);
+  if (order == 1) return 0.0065 * power;
+  // Above about 0.4 per cent, quadrupoles of near nodes have larger errors than their first term.
+  return std::min(0.0158 * power, 0.011 * std::pow(tolerance, 1.1));
 }
 
 }  // namespace detail::nbody

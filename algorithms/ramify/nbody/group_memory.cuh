@@ -21,7 +21,7 @@ template <class Real, int order>
 struct group_memory {
   /// Nodes that fit in to_test. group_walk::take_nodes() leaves as many places free as a
   /// depth-first traversal needs.
-  static constexpr unsigned test_capacity = 768;
+  static constexpr unsigned test_capacity = 1152;
 
   point_mass<Real> bodies[32];  ///< the group
   std::uint32_t to_test[test_capacity];

@@ -122,7 +122,6 @@ class group_walk {
     unsigned count = tests_ < 32 ? tests_ : 32;
     if (tests_ + count * growth > limit) {
       count = tests_ + growth < limit ? (limit - tests_) / growth : 1;
-      if (count > 32) count = 32;
     }
     tests_ -= count;
     const bool has_node = lane_ < count;
