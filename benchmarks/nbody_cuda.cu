@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gravity on the GPU: the tree code for each precision, route, leaf size and theta, with its error
-// relative to the direct sum. The host's clock measures calls, which wait for their results.
+// Gravity on the GPU: the tree code for each precision, route, leaf size, order, theta and
+// tolerance, with its error relative to the direct sum. The host's clock measures calls, which wait
+// for their results.
 //   benchmark_nbody_cuda [bodies, default 10^6]
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <ramify/nbody.cuh>
 #include <stdexcept>
 #include <string>
@@ -75,21 +77,28 @@ class bench {
         [&] { tree = spatial_tree<Real, 3>(positions_.data(), n_, nullptr, tree_config(config)); });
     const auto view = tree.view();
     gravity_scratch<Real> scratch;
-    const device_buffer<std::byte> memory(scratch.take(nullptr, n_, view.node_count), nullptr);
-    scratch.take(memory.data(), n_, view.node_count);
+    const device_buffer<std::byte> memory(scratch.take(nullptr, n_, view.node_count, config.order),
+                                          nullptr);
+    scratch.take(memory.data(), n_, view.node_count, config.order);
     clear_progress(scratch.progress, nullptr);
-    const auto centers = time_of(
-        [&] { compute_centers_of_mass<Real>(view, masses_.data(), config, scratch, nullptr, {}); });
+    const auto moments =
+        time_of([&] { compute_moments<Real>(view, masses_.data(), config, scratch, nullptr, {}); });
     const device_arrays<Real> arrays{positions_.data(),     masses_.data(),     n_,
                                      accelerations_.data(), potentials_.data(), n_};
     const auto traversal = time_of([&] {
-      detail::nbody::traverse<Real>(view, scratch, {arrays, config, scratch.progress, {}}, nullptr);
+      detail::nbody::traverse<Real>(view, scratch, config, {arrays, config, scratch.progress, {}},
+                                    nullptr);
     });
+    const bool by_theta = config.tolerance == 0;
+    const benchmark::cell theta = by_theta ? benchmark::cell(config.theta) : "";
+    const benchmark::cell tolerance = by_theta ? "" : benchmark::cell(config.tolerance);
+    char error_text[32];
+    std::snprintf(error_text, sizeof error_text, "%.4f", 100 * error);
     const double a_body = static_cast<double>(report.interactions) / static_cast<double>(n_);
-    out.row({name_of<Real>(), config.theta, config.leaf_size, to_string(config.route),
-             to_string(report.taken), build.median_ms, centers.median_ms, traversal.median_ms,
-             whole, static_cast<double>(n_) / whole.median_ms / 1e3, a_body,
-             giga_interactions(report.interactions, traversal), 100 * error, report.host_grids,
+    out.row({name_of<Real>(), config.order, theta, tolerance, config.leaf_size,
+             to_string(config.route), to_string(report.taken), build.median_ms, moments.median_ms,
+             traversal.median_ms, whole, static_cast<double>(n_) / whole.median_ms / 1e3, a_body,
+             giga_interactions(report.interactions, traversal), error_text, report.host_grids,
              report.child_grids, report.spilled_tasks});
   }
 
@@ -147,22 +156,29 @@ void measure_trees(benchmark::recorder& out, std::size_t n) {
     config.leaf_size = leaf_size;
     b.measure_tree(out, config);
   }
-  config = {};
-  for (const double theta : {0.3, 0.7, 0.9}) {
-    config.theta = theta;
-    b.measure_tree(out, config);
+  for (const int order : {1, 2}) {
+    config = {.order = order};
+    for (const double theta : {0.3, 0.4, 0.5, 0.6, 0.7, 0.9, 1.2}) {
+      config.theta = theta;
+      b.measure_tree(out, config);
+    }
+    config = {.order = order};
+    for (const double tolerance : {1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01}) {
+      config.tolerance = tolerance;
+      b.measure_tree(out, config);
+    }
   }
 }
 
 void measure(benchmark::recorder& out, const benchmark::command_line& asked) {
   const std::size_t n = asked.number_or(1'000'000);
-  out.table(
-      "trees",
-      {"precision", "theta", "leaf", "route", "took", "build", "centers of mass", "traversal",
-       "whole call", "Mbodies/s", "interactions / body", "10^9 interactions/s of the traversal",
-       "rms error, %", "host grids", "child grids", "spilled"},
-      std::to_string(n) + " bodies, medians of " + std::to_string(repeats) +
-          " (least–most); times in ms");
+  out.table("trees",
+            {"precision", "order", "theta", "tolerance, %", "leaf", "route", "took", "build",
+             "moments", "traversal", "whole call", "Mbodies/s", "interactions / body",
+             "10^9 interactions/s of the traversal", "rms error, %", "host grids", "child grids",
+             "spilled"},
+            std::to_string(n) + " bodies, medians of " + std::to_string(repeats) +
+                " (least–most); times in ms");
   measure_trees<float>(out, n);
   measure_trees<double>(out, n);
   out.table(

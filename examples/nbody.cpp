@@ -54,7 +54,16 @@ void declare(CLI::App& app, options& o) {
   add_whole_number(app, "--seed", o.seed, "Seed of the generated cluster")->excludes(input);
   add_whole_number(app, "--steps", o.steps, "Number of leapfrog steps");
   number("--dt", o.dt, -1e30, 1e30, "Time step; a negative one goes back in time");
-  number("--theta", o.gravity.theta, 0, 2, "Opening angle; 0 sums all pairs");
+  auto* theta = number("--theta", o.gravity.theta, 0, 2, "Opening angle; 0 sums all pairs");
+  number("--tolerance", o.gravity.tolerance, 1e-5, 10,
+         "Instead of --theta: the root mean square of the relative errors of the accelerations, in "
+         "per cent")
+      ->default_str("")
+      ->excludes(theta);
+  app.add_option("--order", o.gravity.order,
+                 "1: a node acts by its mass; 2: by its quadrupole, too")
+      ->check(CLI::IsMember({1, 2}))
+      ->capture_default_str();
   o.gravity.softening = 0.05;
   number("--softening", o.gravity.softening, 0, 1e30, "Softening length");
   number("--gravity", o.gravity.gravitational_constant, -1e30, 1e30,

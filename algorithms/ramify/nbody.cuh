@@ -9,7 +9,7 @@
 ///     nbody_system<Real> bodies on the device that move under their own gravity
 ///
 ///     const ramify::nbody_config config{.theta = 0.5, .softening = 0.01};
-///     ramify::barnes_hut<float> gravity(config);
+///     ramify::barnes_hut<float> gravity(config);          // or {.tolerance = 0.01}: per cent
 ///     gravity.accelerations(positions, masses, n, accelerations, potentials, stream);
 ///     auto run = gravity.accelerations_async(positions, masses, n, accelerations);
 ///     run.get();                                          // accelerations_async() does not wait
@@ -35,18 +35,21 @@
 ///                softening, two bodies whose squared distance is less than the least normal number
 ///                do not act on each other. With softening, coincident bodies add to each other's
 ///                potential only.
-/// Error          depends on theta: benchmarks/README.md, "N-body gravity on a GPU", lists it. It
-///                is larger for bodies on a line (8 % at theta 0.5) and where forces cancel. At
-///                theta 0 only rounding errors remain. A warp opens each node that one of its
-///                bodies must open, so errors are smaller than if each body had its own traversal.
+/// Error          depends on order, and on theta or tolerance: benchmarks/README.md, "N-body
+///                gravity on a GPU", lists it. It is larger for bodies on a line and where forces
+///                cancel. At theta 0 only rounding errors remain. A warp opens each node that one
+///                of its bodies must open, so errors are smaller than if each body had its own
+///                traversal.
+///                Masses of both signs have a dipole about the center of a node, which neither
+///                order includes.
 /// Reproducible   the same input gives the same bits, by either route and in any order of grids.
 /// Step           nbody_system: leapfrog, kick-drift-kick, one force calculation a step. Second
 ///                order in dt; time-reversible (with -dt) except for rounding. All bodies have one
 ///                dt, so close encounters require softening or a small dt.
-/// Scratch        barnes_hut, of floats: 16 bytes a body and 68 a node, for half a node a body, and
-///                the tree's (<ramify/spatial_tree.cuh>), which each call builds anew. A system
-///                keeps 44 bytes a body more. All from Ramify's stream-ordered pool, or, for
-///                functions whose name ends in _async, from the caller.
+/// Scratch        barnes_hut, of floats: 16 bytes a body and 132 a node (order 1: 68), for half a
+///                node a body, and the tree's (<ramify/spatial_tree.cuh>), which each call builds
+///                anew. A system keeps 44 bytes a body more. All from Ramify's stream-ordered pool,
+///                or, for functions whose name ends in _async, from the caller.
 /// Stream         each call is ordered after earlier work in its stream, and waits for the stream,
 ///                except for calls whose name ends in _async: their get() waits. Memory is freed in
 ///                the stream that was passed, so the stream must outlive the object.
@@ -58,11 +61,12 @@
 ///                coordinate or mass, and then no result is written; unavailable if the device
 ///                route is requested without -rdc=true; cuda_error, device_launch_error.
 /// Complexity     barnes_hut: O(n log n / theta^3) expected; direct_gravity: O(n^2).
-/// Source         Barnes and Hut, 1986; the traversal: Burtscher and Pingali, 2011; the leapfrog:
+/// Source         Barnes and Hut, 1986; the traversal: Burtscher and Pingali, 2011, and Bédorf,
+///                Gaburov and Portegies Zwart, 2012; the tolerance: Springel, 2005; the leapfrog:
 ///                Hockney and Eastwood, Computer Simulation Using Particles, 1981.
 /// Not for        barnes_hut: fewer than about 10,000 bodies, for which direct_gravity() is faster
-///                (on an H200). Periodic boxes. Forces to more than three digits, for which
-///                quadrupoles or a fast multipole method cost less than a small theta.
+///                (on an H200). Periodic boxes. Forces to more than four digits, for which a fast
+///                multipole method costs less.
 ///                nbody_system: orbits of a few planets over very long times, which require higher
 ///                orders; tight binaries, which require individual time steps.
 

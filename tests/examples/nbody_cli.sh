@@ -78,6 +78,14 @@ direct=$(value 'energy drift')
 expect 0 - "${small[@]}" --theta 0
 less "$(awk -v a="$direct" -v b="$(value 'energy drift')" 'BEGIN { print a - b }')" 1e-12 ||
   fail "theta 0 is not the direct sum"
+expect 0 - "${small[@]}" --tolerance 0.01
+close=$(value interactions)
+expect 0 - "${small[@]}" --tolerance 1
+[ "$(value interactions)" -lt "$close" ] || fail "tolerance 1 needs no fewer interactions than 0.01"
+expect 0 - "${small[@]}" --output two
+expect 0 - "${small[@]}" --output one --order 1
+! cmp -s one two || fail "order 1 gave the bodies of order 2"
+rm one two
 expect 0 - "${small[@]}" --precision float
 [ "$(value precision)" = float ] || fail "no float: $(cat out)"
 
@@ -104,6 +112,9 @@ expect 2 'excludes' --input i --plummer 5
 expect 2 "'-5' is not a whole number" --plummer -5
 expect 2 "'1.5' is not a whole number" --steps 1.5
 expect 2 "'3' is not a number in [0, 2]" --theta 3
+expect 2 "'11' is not a number in [1e-05, 10]" --tolerance 11
+expect 2 'excludes' --tolerance 1 --theta 0.5
+expect 2 '{1,2}' --order 3
 expect 2 "'nan' is not a number in" --softening nan
 expect 2 "'x' is not a number in" --dt x
 expect 2 "'0' is not a whole number" --image p.png --image-size 0

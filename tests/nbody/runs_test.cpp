@@ -262,6 +262,17 @@ BOOST_AUTO_TEST_CASE(bad_options_are_named) {
   expect_field([](auto& o) { o.theta = -0.1; }, "theta is -0.1");
   expect_field([](auto& o) { o.theta = 2.5; }, "theta is 2.5");
   expect_field([&](auto& o) { o.theta = nan; }, "in [0, 2]");
+  expect_field([](auto& o) { o.tolerance = -1; }, "nbody_config.tolerance is -1");
+  expect_field([](auto& o) { o.tolerance = 11; }, "nbody_config.tolerance is 11");
+  expect_field([&](auto& o) { o.tolerance = nan; }, "nbody_config.tolerance");
+  expect_field(
+      [](auto& o) {
+        o.tolerance = 1;
+        o.theta = 0.7;
+      },
+      "nbody_config.theta is 0.7; it must be left at its default");
+  expect_field([](auto& o) { o.order = 0; }, "nbody_config.order is 0");
+  expect_field([](auto& o) { o.order = 3; }, "nbody_config.order is 3");
   expect_field([](auto& o) { o.softening = -1; }, "softening is -1");
   expect_field([](auto& o) { o.softening = INFINITY; }, "softening");
   expect_field([&](auto& o) { o.gravitational_constant = nan; }, "gravitational_constant");

@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(direct_sum_threads)
     const std::uint32_t left = n - tile_begin;
     const std::uint32_t count = left < direct_sum_threads ? left : direct_sum_threads;
     for (std::uint32_t b = 0; b < count; ++b) {
-      if (tile_begin + b != i) sum.add_interaction(tile[b], position, d.softening2);
+      if (tile_begin + b != i) sum.add_body(tile[b], position, d.softening2);
     }
     __syncthreads();
   }

@@ -6,8 +6,8 @@
 /// three phases:
 ///
 ///     1 build                    the octree over the bodies: a spatial tree
-///     2 compute_centers_of_mass  bottom-up: mass and center of mass of each node
-///     3 traverse                 top-down: each warp sums the interactions of its 32 bodies
+///     2 compute_moments          bottom-up: mass, center of mass and quadrupole of each node
+///     3 traverse                 top-down: each warp sums the interactions of a group of bodies
 ///
 /// All grids are launched into the stream at once. If the build of the tree needs the host, the
 /// phases after it do nothing, and get() launches them again.
@@ -44,7 +44,8 @@ struct gravity_memory {
       const spatial_tree_config tree_options = tree_config(config);
       build = memory.take_scratch(spatial_tree_scratch_bytes<Real, 3>(n, tree_options));
       tree = memory.take_scratch(spatial_tree_bytes<Real, 3>(n, tree_options));
-      phase_bytes = gravity_scratch<Real>().take(nullptr, n, reserved_nodes(n, tree_options));
+      phase_bytes =
+          gravity_scratch<Real>().take(nullptr, n, reserved_nodes(n, tree_options), config.order);
     }
     phases = memory.take<std::byte>(phase_bytes);
   }
@@ -177,16 +178,16 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
   void take_scratch(std::byte * given, std::size_t nodes) {
     nodes_ = nodes;
     const std::size_t n = by_tree() ? bodies_.n : 0;
-    scratch_bytes_ = scratch_.take(nullptr, n, nodes);
+    scratch_bytes_ = scratch_.take(nullptr, n, nodes, config_.order);
     if (given == nullptr) own_ = device_buffer<std::byte>(scratch_bytes_, stream_);
-    scratch_.take(given == nullptr ? own_.data() : given, n, nodes);
+    scratch_.take(given == nullptr ? own_.data() : given, n, nodes, config_.order);
   }
 
   /// Launches the phases after the build.
   void launch_phases(const spatial_tree_view<Real, 3>& tree) const {
-    detail::nbody::compute_centers_of_mass(tree, bodies_.masses, config_, scratch_, stream_,
-                                           recorder_.ticket());
-    detail::nbody::traverse(tree, scratch_, arguments(), stream_);
+    detail::nbody::compute_moments(tree, bodies_.masses, config_, scratch_, stream_,
+                                   recorder_.ticket());
+    detail::nbody::traverse(tree, scratch_, config_, arguments(), stream_);
   }
 
   /// Returns the tree. If a coordinate is invalid, the exception names the body, not the point of

@@ -3,77 +3,87 @@
 
 /// \file
 /// The nodes that the traversal reads: for each node of the spatial tree its mass, its center of
-/// mass, and the distance beyond which it may act as one mass. compute_centers_of_mass() launches
-/// the grids that write them.
+/// mass, its quadrupole for order 2, and the distance beyond which it may act as one source.
+/// compute_moments() launches the grids that write them.
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <ramify/nbody/checks.cuh>
-#include <ramify/nbody/interaction.cuh>
+#include <ramify/nbody/moments.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/spatial_tree/reduce_bottom_up.cuh>
+#include <type_traits>
 
 namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 
-/// A node of the octree, as the traversal reads it.
+/// A node of the octree, as the traversal reads it. A group of bodies interacts with the node as
+/// one source if its squared distance from the center is larger than both squared radii.
 template <class Real>
 struct alignas(4 * sizeof(Real)) gravity_node {
-  point_mass<Real> center;  ///< center of mass, with the mass of all bodies of the node
-  /// A body interacts with the node as one mass if its squared distance from the center is larger.
-  Real opening_radius2;
+  point_mass<Real> center;    ///< center of mass, with the mass of all bodies of the node
+  Real opening_radius2;       ///< in units that group_walk::unit_of_opening_radius2() returns
+  Real containing_radius2;    ///< at least the squared distance from the center to any corner
   std::uint32_t first;        ///< first child; in a leaf: first body
-  std::uint32_t body_count;   ///< bodies of a leaf; 0 in an inner node
-  std::uint32_t child_count;  ///< 0 in a leaf
+  std::uint16_t body_count;   ///< bodies of a leaf; 0 in an inner node
+  std::uint16_t child_count;  ///< 0 in a leaf
 };
 
-/// The mass and the center of mass of a set of bodies. The bodies are weighted by the magnitudes of
-/// their masses, because the usual center may lie anywhere if masses have both signs. For masses of
-/// one sign the two centers are equal.
+/// When a node acts as one source. With theta: if its longest side is less than theta times its
+/// distance. With a node error e: if W (s/2)^(order + 1) / d^(order + 3), the scale of the first
+/// term of the series that the node leaves out, is at most e times the acceleration of the group;
+/// W is the sum of the magnitudes of its masses, s its longest side, and d its distance. (Springel,
+/// 2005, has this for order 1.) Close to its farthest corner the series hardly converges, so a leaf
+/// must then be twice as far as that corner: its few bodies cost little.
 template <class Real>
-struct mass_sum {
-  point_mass<Real> center;
-  Real weight;  ///< sum of the magnitudes of the masses
-};
+struct opening_criterion {
+  Real theta;
+  Real node_error;  ///< 0: theta decides
+  int order;
 
-/// The reduction by which reduce_bottom_up() calculates the mass_sum of each node.
-template <class Real>
-struct mass_reduction {
-  const point_mass<Real>* bodies;  ///< in the tree's order
-  mass_sum<Real>* sums;            ///< one for each node
+  explicit opening_criterion(const nbody_config& config)
+      : theta(static_cast<Real>(config.theta)),
+        node_error(static_cast<Real>(node_error_of(config.tolerance, config.order))),
+        order(config.order) {}
 
-  __device__ mass_sum<Real> of_point(std::uint32_t i) const {
-    const point_mass<Real> body = bodies[i];
-    return {body, body.mass < 0 ? -body.mass : body.mass};
+  /// The exponent of the error of a node in its squared opening radius.
+  [[nodiscard]] __device__ Real exponent() const { return Real{2} / static_cast<Real>(order + 3); }
+
+  /// Returns the factor of gravity_node::containing_radius2.
+  [[nodiscard]] __device__ Real margin2(bool is_leaf) const {
+    return is_leaf && node_error > 0 ? Real{4} : Real{1};
   }
-  /// Interpolates between the centers of a and b: sums of mass times position would overflow
-  /// earlier.
-  __device__ mass_sum<Real> combine(const mass_sum<Real>& a, const mass_sum<Real>& b) const {
-    const Real weight = a.weight + b.weight;
-    const Real part = weight > 0 ? b.weight / weight : Real{0};
-    return {{a.center.x + (b.center.x - a.center.x) * part,
-             a.center.y + (b.center.y - a.center.y) * part,
-             a.center.z + (b.center.z - a.center.z) * part, a.center.mass + b.center.mass},
-            weight};
+
+  /// Returns gravity_node::opening_radius2.
+  [[nodiscard]] __device__ Real radius2(Real side, Real weight) const {
+    if (node_error > 0) {
+      return std::pow(weight, exponent()) *
+             std::pow(side / 2, exponent() * static_cast<Real>(order + 1));
+    }
+    return theta == 0 ? real_limits<Real>::infinity : (side / theta) * (side / theta);
   }
-  __device__ mass_sum<Real>& at(std::uint32_t node) const { return sums[node]; }
 };
 
-/// Returns the square of the opening radius: the longest side of the box over theta, but at least
-/// the distance from `center` to the farthest corner. So a body never interacts with a node that
-/// contains it. (Barnes and Hut's criterion alone allows that for theta > 1/sqrt(3): Salmon and
-/// Warren, 1994.)
+/// Returns the longest side of a box.
 template <class Real>
-__device__ Real opening_radius2(const box<Real, 3>& bounds, const point<Real, 3>& center,
-                                Real theta) {
+__device__ Real longest_side(const box<Real, 3>& bounds) {
   Real side = 0;
   for (int axis = 0; axis < 3; ++axis) {
     const Real length = bounds.upper.x[axis] - bounds.lower.x[axis];
     if (side < length) side = length;
   }
+  return side;
+}
+
+/// Returns gravity_node::containing_radius2. So a body never interacts as with one source with a
+/// node that contains it. (Barnes and Hut's criterion alone allows that for theta > 1/sqrt(3):
+/// Salmon and Warren, 1994.) It is large enough that distances from accepted nodes have normal
+/// squares.
+template <class Real>
+__device__ Real containing_radius2(const box<Real, 3>& bounds, const point<Real, 3>& center) {
   const Real farthest2 = bounds.max_distance2(center) * (1 + 8 * real_limits<Real>::epsilon);
-  if (theta == 0) return real_limits<Real>::infinity;
-  const Real radius = side / theta;
-  return farthest2 < radius * radius ? radius * radius : farthest2;
+  constexpr Real least = 2 * real_limits<Real>::least_normal;
+  return farthest2 < least ? least : farthest2;
 }
 
 /// Stores positions and masses together, in the tree's order. One thread for each body.
@@ -87,54 +97,90 @@ __global__ void gather_bodies(spatial_tree_view<Real, 3> tree, const Real* masse
   bodies[i] = {p.x[0], p.x[1], p.x[2], masses[tree.ids[i]]};
 }
 
-/// Writes the nodes for the traversal. One thread for each node.
-template <class Real>
-__global__ void make_nodes(spatial_tree_view<Real, 3> tree, const mass_sum<Real>* sums, Real theta,
-                           gravity_node<Real>* nodes, trace_ticket trace) {
-  const traced here(trace, __func__);
-  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= tree.nodes_built()) return;
-  const spatial_node<Real, 3> node = tree.nodes[i];
-  const point_mass<Real> center = sums[i].center;
-  nodes[i] = {center, opening_radius2(node.bounds, {{center.x, center.y, center.z}}, theta),
-              node.is_leaf() ? node.begin : node.first_child, node.is_leaf() ? node.size() : 0,
-              node.children};
-}
-
 /// The memory of the phases after the build.
 template <class Real>
 struct gravity_scratch {
   gravity_progress* progress = nullptr;
   point_mass<Real>* bodies = nullptr;
-  mass_sum<Real>* sums = nullptr;
+  mass_sum<Real>* masses = nullptr;     ///< order 1
+  moment_sum<Real>* moments = nullptr;  ///< order 2
   gravity_node<Real>* nodes = nullptr;
-  unsigned* counters = nullptr;  ///< used by reduce_bottom_up()
+  quadrupole<Real>* quadrupoles = nullptr;  ///< order 2
+  unsigned* counters = nullptr;             ///< used by reduce_bottom_up()
 
   /// Lays out memory for n bodies and `node_count` nodes. Returns its size in bytes.
-  std::size_t take(void* base, std::size_t n, std::size_t node_count) {
+  std::size_t take(void* base, std::size_t n, std::size_t node_count, int order) {
     memory_layout memory(base);
     progress = memory.take<gravity_progress>(1);
     bodies = memory.take<point_mass<Real>>(n);
-    sums = memory.take<mass_sum<Real>>(node_count);
+    masses = memory.take<mass_sum<Real>>(order == 1 ? node_count : 0);
+    moments = memory.take<moment_sum<Real>>(order == 2 ? node_count : 0);
     nodes = memory.take<gravity_node<Real>>(node_count);
+    quadrupoles = memory.take<quadrupole<Real>>(order == 2 ? node_count : 0);
     counters = memory.take<unsigned>(node_count);
     return memory.size();
   }
+
+  /// Returns the moments of the nodes, of an order.
+  template <int order>
+  [[nodiscard]] __host__ __device__ auto* sums() const {
+    if constexpr (order == 1) {
+      return masses;
+    } else {
+      return moments;
+    }
+  }
 };
+
+/// Writes the nodes for the traversal. One thread for each node.
+template <class Real, int order>
+__global__ void make_nodes(spatial_tree_view<Real, 3> tree, gravity_scratch<Real> scratch,
+                           opening_criterion<Real> criterion, trace_ticket trace) {
+  const traced here(trace, __func__);
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= tree.nodes_built()) return;
+  const spatial_node<Real, 3> node = tree.nodes[i];
+  const auto sum = scratch.template sums<order>()[i];
+  const auto& [center, weight] = moments<Real, order>::masses(sum);
+  const Real side = longest_side(node.bounds);
+  // One or two bodies act for less than a quadrupole.
+  const bool is_small = node.is_leaf() && node.size() <= order;
+  scratch.nodes[i] = {center,
+                      is_small ? real_limits<Real>::infinity : criterion.radius2(side, weight),
+                      criterion.margin2(node.is_leaf()) *
+                          containing_radius2(node.bounds, {{center.x, center.y, center.z}}),
+                      node.is_leaf() ? node.begin : node.first_child,
+                      static_cast<std::uint16_t>(node.is_leaf() ? node.size() : 0),
+                      node.children};
+  if constexpr (order == 2) scratch.quadrupoles[i] = quadrupole_of(sum, side);
+}
+
+/// Calls `use` with the order as std::integral_constant<int, order>.
+template <class Use>
+void with_order(int order, Use use) {
+  if (order == 1) {
+    use(std::integral_constant<int, 1>{});
+  } else {
+    use(std::integral_constant<int, 2>{});
+  }
+}
 
 /// Launches 3 grids over a tree with points. Asynchronous. \throws cuda_error
 template <class Real>
-void compute_centers_of_mass(const spatial_tree_view<Real, 3>& tree, const Real* masses,
-                             const nbody_config& config, const gravity_scratch<Real>& scratch,
-                             cudaStream_t stream, const trace_ticket& trace) {
-  const phase_range range("nbody: centers of mass");
+void compute_moments(const spatial_tree_view<Real, 3>& tree, const Real* masses,
+                     const nbody_config& config, const gravity_scratch<Real>& scratch,
+                     cudaStream_t stream, const trace_ticket& trace) {
+  const phase_range range("nbody: moments");
   clear_memory(scratch.counters, tree.node_count, stream, "clearing the nodes' counters");
   runtime::launch_each(gather_bodies<Real>, tree.point_count, stream, "gathering the bodies", tree,
                        masses, scratch.bodies, trace);
-  reduce_bottom_up(tree, mass_reduction<Real>{scratch.bodies, scratch.sums}, stream, trace,
-                   scratch.counters);
-  runtime::launch_each(make_nodes<Real>, tree.node_count, stream, "making the nodes", tree,
-                       scratch.sums, static_cast<Real>(config.theta), scratch.nodes, trace);
+  with_order(config.order, [&](auto order) {
+    reduce_bottom_up(tree,
+                     moment_reduction<Real, order>{scratch.bodies, scratch.template sums<order>()},
+                     stream, trace, scratch.counters);
+    runtime::launch_each(make_nodes<Real, order>, tree.node_count, stream, "making the nodes", tree,
+                         scratch, opening_criterion<Real>(config), trace);
+  });
 }
 
 }  // namespace ramify::detail::nbody::inline RAMIFY_BUILD
