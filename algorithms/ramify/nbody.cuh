@@ -64,7 +64,7 @@
 /// Source         Barnes and Hut, 1986; the traversal: Burtscher and Pingali, 2011, and Bédorf,
 ///                Gaburov and Portegies Zwart, 2012; the tolerance: Springel, 2005; the leapfrog:
 ///                Hockney and Eastwood, Computer Simulation Using Particles, 1981.
-/// Not for        barnes_hut: fewer than about 10,000 bodies, for which direct_gravity() is faster
+/// Not for        barnes_hut: fewer than about 5,000 bodies, for which direct_gravity() is faster
 ///                (on an H200). Periodic boxes. Forces to more than four digits, for which a fast
 ///                multipole method costs less.
 ///                nbody_system: orbits of a few planets over very long times, which require higher

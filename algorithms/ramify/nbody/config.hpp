@@ -84,7 +84,8 @@ void validate_range(const nbody_config& config) {
 
 /// Returns the error of a node, relative to the acceleration of the bodies that it acts on, with
 /// which the root mean square of the relative errors of the accelerations is at most `tolerance`
-/// per cent; 0 for 0. Fitted to measured errors of spheres and cubes of 3,000 to 10^6 bodies.
+/// per cent; 0 for 0. Fitted to measured errors of Plummer spheres and uniform cubes. With 10^4 to
+/// 10^6 bodies and tolerances of 0.01 to 3, the measured errors are below the tolerance.
 [[nodiscard]] inline double node_error_of(double tolerance, int order) {
   if (tolerance == 0) return 0;
   const double power = std::pow(tolerance, 1.5);
