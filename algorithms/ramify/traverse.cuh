@@ -20,7 +20,11 @@
 /// Node       trivially copyable, default-constructible, at most 760 bytes.
 /// expand     degree(node): the number of children, fewer than 2^32. child(node, i): child number
 ///            i, 0 <= i < degree. degree is called once for a node and child once for each i, by
-///            any thread, in any order, so both must be pure functions.
+///            any thread, in any order, so both must be pure functions. If Expand has a static
+///            member donates_late that is true, a warp donates its nodes as late in the first
+///            rounds as in all others. This suits trees with much work below each of the root's
+///            many children, and searches that prune. Other trees need the early donations, which
+///            let all warps begin sooner.
 /// visit      visit(node, degree) -> Value, called once for every node. It may write to memory of
 ///            the caller. Visits of different nodes run concurrently. If Visit has a type
 ///            shared_memory, it is called as visit(node, degree, shared). `shared` is an object of

@@ -23,6 +23,8 @@ __managed__ int managed;
 __device__ __forceinline__ float factor(int i) { return factors[i % 4]; }
 __device__ __noinline__ float scaled(float value, int i) { return value * factor(i); }
 
+__global__ void __maxnreg__(64) count_calls_from(int first) { calls = first; }
+
 __global__ void __launch_bounds__(128)
     scale(const float* __restrict__ in, float* out, int n, const __grid_constant__ int offset) {
   const int i = int(blockIdx.x * blockDim.x + threadIdx.x) + offset;
@@ -141,6 +143,7 @@ BOOST_AUTO_TEST_CASE(a_first_program_runs) {
   BOOST_TEST(cudaEventCreate(&begin) == cudaSuccess);
   BOOST_TEST(cudaEventCreate(&end) == cudaSuccess);
   BOOST_TEST(cudaEventRecord(begin, stream) == cudaSuccess);
+  BOOST_TEST(bool(launch(count_calls_from, {1, 1}, stream, 5)));
   BOOST_TEST(bool(launch(scale, {(n + 127) / 128, 128}, stream, in, out, n, 0)));
   BOOST_TEST(cudaEventRecord(end, stream) == cudaSuccess);
   BOOST_TEST(cudaEventSynchronize(end) == cudaSuccess);
@@ -157,7 +160,7 @@ BOOST_AUTO_TEST_CASE(a_first_program_runs) {
   for (int i = 0; i < n; ++i) BOOST_REQUIRE(host[std::size_t(i)] == float(i) * float(i % 4 + 1));
   int counted = 0;
   BOOST_TEST(cudaMemcpyFromSymbol(&counted, calls, sizeof counted) == cudaSuccess);
-  BOOST_TEST(counted == 8);
+  BOOST_TEST(counted == 5 + 8);
   managed = 3;
   BOOST_TEST(managed == 3);
   BOOST_TEST(cudaEventDestroy(begin) == cudaSuccess);

@@ -143,9 +143,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(clusters_equal_brute_force, Type, tests::spatial_t
   using real = typename Type::real;
   int piece = 0;
   for (const cloud c : all_clouds) {
-    for (const std::size_t n : {0, 1, 40, 300}) {
+    for (const int n : {0, 1, 40, sampled(300, 120)}) {
       if (left_out(piece)) continue;
-      const auto points = tests::make_cloud<real, Type::dim>(c, n, n);
+      const auto points = tests::make_cloud<real, Type::dim>(c, std::size_t(n), 5);
       const ramify::spatial_index<real, Type::dim> index(points, options_for());
       // In a lattice, balls with radius 1 have points on their surface.
       for (const real radius : {real{0}, real{0.03}, real{0.1}, real{0.4}, real{1},

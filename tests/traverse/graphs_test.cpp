@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
   // A reproducible schedule, in which the traversal takes many rounds on any machine.
   const auto executor = two_workers("random:1");
   const ramify::cpu::scoped_executor_config without_failures(executor);
-  const numbered_tree tree{combs, unsigned(sampled(120, 60))};
+  const numbered_tree tree{combs, unsigned(sampled(120, 30))};
   for (const traverse_config& config : all_configs(route::device)) {
     BOOST_TEST_CONTEXT(to_string(config.strategy) << ", " << to_string(config.launches.grain)) {
       const traverse_report whole = expect_each_visited_once(tree, {.config = config});

@@ -57,6 +57,11 @@ struct check_page {
   }
 };
 
+/// A tree in which warps donate late.
+struct late_tree : numbered_tree {
+  static constexpr bool donates_late = true;
+};
+
 struct number_visit {
   __host__ __device__ unsigned long long operator()(unsigned node, unsigned) const {
     return node + 1;
@@ -204,6 +209,29 @@ BOOST_AUTO_TEST_CASE(a_long_chain_is_resumed) {
   BOOST_TEST(report.taken == route::device);
   BOOST_TEST(report.peak_slots <= 2u);
   BOOST_TEST(report.child_grids > report.rounds);  // by the tail launches of the driver
+}
+
+// ---- donations ---------------------------------------------------------------------------------
+
+/// Sums the numbers of all nodes.
+template <class Tree>
+traverse_report number_all(const Tree& tree, route taken) {
+  const auto found =
+      ramify::traverse(0u, tree, number_visit{}, sum{}, 0ull, nullptr, {.route = taken});
+  const std::uint64_t n = tree.nodes();
+  BOOST_TEST(found.value == n * (n + 1) / 2);
+  return found.report;
+}
+
+BOOST_AUTO_TEST_CASE(late_donations_make_fewer_rounds,
+                     *boost::unit_test::precondition(on_the_executor)) {
+  const ramify::cpu::scoped_executor_config config(two_workers("random:1"));
+  // A warp visits all nodes in more than 4, but fewer than 24 steps.
+  const numbered_tree tree{complete, 500, 30};
+  for (const route taken : routes) {
+    BOOST_TEST(number_all(tree, taken).rounds > 1u);
+    BOOST_TEST(number_all(late_tree{tree}, taken).rounds == 1u);
+  }
 }
 
 // ---- schedules of the executor -----------------------------------------------------------------

@@ -89,6 +89,10 @@ struct queens_node {
 /// Child i of the root of all presets is the board with number i. Child i of a board places the
 /// queen on the i-th free square of the next row.
 struct queens_expand {
+  /// The root of all presets has a child for each board, so early rounds have enough nodes. With
+  /// early donations 15 queens took 25 % longer, 16 queens 11 % (H200).
+  static constexpr bool donates_late = true;
+
   const queens_node* boards;  ///< the boards with presets
   unsigned board_count;
   std::uint32_t all;           ///< a bit for each column

@@ -59,6 +59,10 @@ struct search {
 /// The functor that computes the children of a node.
 template <class Node, class Problem>
 struct expand_node : search<Problem> {
+  /// A warp that keeps its nodes finds a good solution sooner, and then prunes more: with early
+  /// donations a search of 40 items visits 2 to 3 times as many nodes.
+  static constexpr bool donates_late = true;
+
   /// Returns 0 for a leaf and for a pruned node. The result depends on the incumbent; traverse()
   /// calls the function once for each node.
   [[nodiscard]] __device__ unsigned degree(const search_node<Node>& n) const {

@@ -50,8 +50,8 @@ struct work_sharing_tuning {
 
   /// Steps of a warp between two checks for idle warps.
   static constexpr unsigned check_interval = 8;
-  /// Steps of a warp before it may donate its stack. In the first rounds, which have few frontier
-  /// nodes, a warp may donate sooner.
+  /// Steps of a warp before it may donate its stack. In the first round, which has one frontier
+  /// node, a warp may donate after min_steps_at_first; twice as many in each later round.
   static constexpr unsigned min_steps = 24;
   static constexpr unsigned min_steps_at_first = 4;
   /// Minimum number of frontier nodes that a warp takes. With fewer, a warp is idle before others

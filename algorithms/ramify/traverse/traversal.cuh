@@ -23,12 +23,21 @@ struct shared_memory_of<Visit> {
   using type = typename Visit::shared_memory;
 };
 
+/// Whether a warp donates its stack as late in the first rounds as in all others: the static member
+/// donates_late of Expand, by default false.
+template <class Expand>
+inline constexpr bool donates_late = false;
+template <class Expand>
+requires requires { Expand::donates_late; }
+inline constexpr bool donates_late<Expand> = Expand::donates_late;
+
 /// The arguments of traverse() that define the tree and the reduction.
 template <class Node, class Expand, class Visit, class Reduce, class Value>
 struct traversal {
   using node_type = Node;
   using value_type = Value;
   using reduce_type = Reduce;
+  using expand_type = Expand;
   /// A block's memory for its visits.
   using shared_memory = typename shared_memory_of<Visit>::type;
 

@@ -78,9 +78,17 @@ struct work_sharing_context : runtime::chain_link {
     if (share < tuning::min_share) share = tuning::min_share;
     if (share > sizes.stack / 2) share = sizes.stack / 2;
     const unsigned shares = divide_up(count, share);  // few shares are spread over many blocks
-    const unsigned min_steps = tuning::min_steps_at_first << (now.rounds < 4 ? now.rounds : 4);
     return {now.filled, count, share, shares < sizes.blocks ? shares : sizes.blocks,
-            min_steps < tuning::min_steps ? min_steps : tuning::min_steps};
+            min_steps_of(now.rounds)};
+  }
+  /// Returns the steps of a warp before it may donate its stack in this round.
+  [[nodiscard]] __host__ __device__ static unsigned min_steps_of(unsigned round) {
+    if constexpr (donates_late<typename Traversal::expand_type>) {
+      return tuning::min_steps;
+    } else {
+      const unsigned steps = tuning::min_steps_at_first << (round < 4 ? round : 4);
+      return steps < tuning::min_steps ? steps : tuning::min_steps;
+    }
   }
   /// Swaps the lists after a round, and returns the new state. Called by one thread of the last
   /// block.
