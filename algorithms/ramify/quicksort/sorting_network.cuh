@@ -41,11 +41,12 @@ template <int run, int distance, bool full, class Elements, int items, class Com
 __device__ void compare_exchange_from(Elements& mine, std::integral_constant<int, items> count,
                                       int valid, Compare compare) {
   RAMIFY_UNROLL
-  for (int i = distance % run; i + distance < items; ++i) {
-    const bool begins_pair = (i - distance % run) / distance % 2 == 0;
-    const bool in_one_merge = i / (2 * run) == (i + distance) / (2 * run);
-    if (begins_pair && in_one_merge && (full || i + distance < valid)) {
-      mine.compare_exchange(i, i + distance, compare);
+  for (int first = distance % run; first + distance < items; first += 2 * distance) {
+    const bool in_one_merge = first / (2 * run) == (first + distance) / (2 * run);
+    if (!in_one_merge) continue;
+    RAMIFY_UNROLL
+    for (int i = first; i < first + distance && i + distance < items; ++i) {
+      if (full || i + distance < valid) mine.compare_exchange(i, i + distance, compare);
     }
   }
   if constexpr (distance > 1) {

@@ -35,7 +35,7 @@ __host__ __device__ inline sha1_digest sha1_of_words(const std::uint32_t (&messa
 
   // 2. Eighty rounds over five words. The message schedule is a ring of sixteen words.
   std::uint32_t a = 0x67452301u, b = 0xefcdab89u, c = 0x98badcfeu, d = 0x10325476u, e = 0xc3d2e1f0u;
-  RAMIFY_UNROLL
+  RAMIFY_UNROLL_EVERYWHERE
   for (int t = 0; t < 80; ++t) {
     if (t >= 16) {
       w[t % 16] = rotate(w[(t + 13) % 16] ^ w[(t + 8) % 16] ^ w[(t + 2) % 16] ^ w[t % 16], 1);

@@ -81,6 +81,16 @@
 #define RAMIFY_NO_UNROLL
 #endif
 
+// RAMIFY_UNROLL_EVERYWHERE unrolls the next loop fully, at most 80 times, on the CPU executor, too.
+// This pays if the loop's index decides what a short body does.
+#if RAMIFY_ON_CUDA
+#define RAMIFY_UNROLL_EVERYWHERE RAMIFY_UNROLL
+#elif defined(__clang__)
+#define RAMIFY_UNROLL_EVERYWHERE _Pragma("clang loop unroll(full)")
+#else
+#define RAMIFY_UNROLL_EVERYWHERE _Pragma("GCC unroll 80")
+#endif
+
 // Between these two macros, GCC's -Wsign-conversion is off. GCC 12 warns of each array bound and
 // each template argument that is an int template parameter. Clang checks the same code.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
