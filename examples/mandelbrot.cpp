@@ -69,9 +69,8 @@ void declare_view(CLI::App& app, options& o) {
       ->capture_default_str();
   add_complex(app, "--center", o.center,
               "RE,IM: the point in the middle (default: -0.75,0; for a Julia set 0,0)");
-  app.add_option("--zoom", o.view.zoom, "The shorter side of the image is 3 / zoom long")
-      ->check(common::number_in(1e-6, 1e300))
-      ->capture_default_str();
+  common::add_number(app, "--zoom", o.view.zoom, {1e-6, 1e300},
+                     "The shorter side of the image is 3 / zoom long");
   add_complex(app, "--julia", o.julia, "RE,IM: draw the Julia set of this constant");
 }
 

@@ -70,10 +70,8 @@ void declare_shapes(CLI::App& app, options& o) {
 void declare(CLI::App& app, options& o) {
   ramify::tessellation_options& t = o.tessellation;
   declare_shapes(app, o);
-  app.add_option("--flatness", t.flatness,
-                 "Maximum distance of the curves or the surface from the result")
-      ->check(common::number_in(1e-100, 1e100))
-      ->capture_default_str();
+  common::add_number(app, "--flatness", t.flatness, {1e-100, 1e100},
+                     "Maximum distance of the curves or the surface from the result");
   app.add_option("--max-depth", t.max_depth,
                  "Maximum number of times that a curve or an edge is halved")
       ->transform(common::whole_number(1, 31))
