@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <ramify/runtime/report.hpp>
 #include <stdexcept>
 #include <string>
@@ -38,6 +39,14 @@ CLI::callback_t parsed_by(T (*parse)(std::string_view), T& target) {
       throw CLI::ValidationError(e.what());
     }
     return true;
+  };
+}
+
+/// Returns the same for an option without a default.
+template <class T>
+CLI::callback_t parsed_by(T (*parse)(std::string_view), std::optional<T>& target) {
+  return [parse, &target](const CLI::results_t& words) {
+    return parsed_by(parse, target.emplace())(words);
   };
 }
 

@@ -16,15 +16,8 @@ namespace {
 void declare_graph(CLI::App& app, graph_command_line& o) {
   auto* input = o.files.add_input(app, "--input", o.input,
                                   "Matrix Market file or list of edges, also compressed by gzip");
-  auto* generate = app.add_option(
-      "--generate",
-      [&o](const CLI::results_t& words) {
-        graph_kind kind{};
-        parsed_by(parse_graph_kind, kind)(words);
-        o.kind = kind;
-        return true;
-      },
-      "Kind of the generated graph: kronecker, uniform, grid");
+  auto* generate = app.add_option("--generate", parsed_by(parse_graph_kind, o.kind),
+                                  "Kind of the generated graph: kronecker, uniform, grid");
   generate->type_name("NAME")->excludes(input);
   app.add_option("--vertices", o.vertices,
                  "Number of vertices of a list of edges (default: the largest one and those below)")
