@@ -18,8 +18,8 @@ namespace common {
 /// replaced. The folder that contains it exists. \throws bad_output
 [[nodiscard]] std::filesystem::path resolved_folder(const std::filesystem::path& folder);
 
-/// The folder during a write. The destructor removes it with its content, unless it was renamed. The
-/// functions throw bad_output.
+/// The folder during a write. The destructor removes it with its content, unless it was renamed.
+/// The functions throw bad_output.
 class plotfile_folder {
  public:
   explicit plotfile_folder(std::filesystem::path path);

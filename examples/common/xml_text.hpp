@@ -13,8 +13,7 @@ namespace common {
 /// Escapes the value of an XML attribute.
 [[nodiscard]] std::string xml_escaped(std::string_view text);
 
-/// Returns the text of which `text` is the result of xml_escaped(), or none if it has an escape that
-/// xml_escaped() does not write.
+/// Undoes xml_escaped(). Returns none if `text` has an escape that xml_escaped() does not write.
 [[nodiscard]] std::optional<std::string> xml_unescaped(std::string_view text);
 
 }  // namespace common
