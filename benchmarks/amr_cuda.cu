@@ -45,14 +45,15 @@ struct measured {
   amr_report report;
 };
 
-template <class Run, class Gas>
+/// Times steps from a state.
+template <class Gas>
 measured measure(const Gas& gas, const amr_state& from, const amr_config& config,
                  std::uint64_t steps) {
   std::vector<double> times;
   std::uint64_t updates = 0;
   amr_report report;
   for (int i = -1; i < repeats; ++i) {  // the first one warms up
-    Run run(gas, gradient_criterion<Gas>{}, from, config);
+    amr_run<Gas> run(gas, gradient_criterion<Gas>{}, from, config);
     const std::uint64_t before = run.report().cell_updates;
     check(cudaDeviceSynchronize(), "waiting for the device");
     const auto begin = std::chrono::steady_clock::now();
@@ -103,77 +104,54 @@ void row(benchmark::recorder& out, const std::string& what, const char* precisio
            m.report.child_grids});
 }
 
-/// A small mesh in two dimensions, on which launches cost the most.
-template <class Real>
-void measure_small(benchmark::recorder& out, double copied_per_second) {
-  using gas_type = euler<Real, 2>;
-  using run_type = amr_run<gas_type>;
+/// Where measurements begin: the state of a blast after some steps.
+template <class Gas>
+struct start {
+  Gas gas;
+  amr_state state;
+  byte_floor floor;
+};
+
+template <class Real, int dim>
+start<euler<Real, dim>> start_after(std::uint64_t steps, const amr_config& config,
+                                    double copied_per_second) {
+  using gas_type = euler<Real, dim>;
   const gas_type gas;
-  const byte_floor floor = floor_of(gas, copied_per_second);
-  amr_config config;
-  config.mesh.roots = {4, 4, 1};
-  config.mesh.max_level = 2;
-  run_type begin(gas, gradient_criterion<gas_type>{}, blast<Real, 2>{Real(0.1)}, config);
-  begin.advance(100);
-  const amr_state from = begin.save();
-  for (const bool subcycle : {false, true}) {
-    config.step.subcycle = subcycle;
-    for (const route wanted : {route::device, route::flat, route::automatic}) {
-      config.route = wanted;
-      const auto m = measure<run_type>(gas, from, config, 20);
-      row(out, subcycle ? "subcycled, 3 levels on 64²" : "blast, 3 levels on 64²", name_of<Real>(),
-          wanted, m, floor);
-    }
+  amr_run<gas_type> run(gas, gradient_criterion<gas_type>{}, blast<Real, dim>{Real(0.1)}, config);
+  run.advance(steps);
+  return {gas, run.save(), floor_of(gas, copied_per_second)};
+}
+
+/// Adds a row for each route.
+template <class Gas>
+void measure_routes(benchmark::recorder& out, const std::string& mesh, const start<Gas>& from,
+                    amr_config config, std::uint64_t steps) {
+  for (const route wanted : {route::device, route::flat, route::automatic}) {
+    config.route = wanted;
+    const auto m = measure(from.gas, from.state, config, steps);
+    row(out, mesh, name_of<typename Gas::real>(), wanted, m, from.floor);
   }
 }
 
-template <class Real>
-void measure_large(benchmark::recorder& out, unsigned across, double copied_per_second) {
-  using gas_type = euler<Real, 3>;
-  using run_type = amr_run<gas_type>;
-  const gas_type gas;
-  const byte_floor floor = floor_of(gas, copied_per_second);
-
-  amr_config uniform;
-  uniform.mesh.roots = {across / 8, across / 8, across / 8};
-  uniform.mesh.max_level = 0;
-  uniform.regrid.every = 0;
-  {
-    run_type begin(gas, gradient_criterion<gas_type>{}, blast<Real, 3>{Real(0.1)}, uniform);
-    begin.advance(10);
-    const amr_state from = begin.save();
-    for (const route wanted : {route::device, route::flat, route::automatic}) {
-      uniform.route = wanted;
-      const auto m = measure<run_type>(gas, from, uniform, 10);
-      row(out, "uniform " + std::to_string(across) + "³", name_of<Real>(), wanted, m, floor);
-    }
-  }
-  amr_config levels;
-  levels.mesh.roots = {across / 16, across / 16, across / 16};
-  levels.mesh.max_level = 2;
-  levels.regrid = {0.1, 0.02, 2, 10};
-  run_type begin(gas, gradient_criterion<gas_type>{}, blast<Real, 3>{Real(0.1)}, levels);
-  begin.advance(100);
-  const amr_state from = begin.save();
+/// Adds a row for each route, without and with subcycling.
+template <class Gas>
+void measure_levels(benchmark::recorder& out, const std::string& mesh, const start<Gas>& from,
+                    amr_config config) {
   for (const bool subcycle : {false, true}) {
-    levels.step.subcycle = subcycle;
-    for (const route wanted : {route::device, route::flat, route::automatic}) {
-      levels.route = wanted;
-      const auto m = measure<run_type>(gas, from, levels, 20);
-      row(out,
-          std::string(subcycle ? "subcycled" : "blast") + ", 3 levels on " +
-              std::to_string(across / 2) + "³",
-          name_of<Real>(), wanted, m, floor);
-    }
+    config.step.subcycle = subcycle;
+    measure_routes(out, (subcycle ? "subcycled, " : "blast, ") + mesh, from, config, 20);
   }
-  // The cost of regrids: the same steps without them.
-  levels.step.subcycle = false;
-  levels.route = route::flat;
-  const auto with = measure<run_type>(gas, from, levels, 20);
-  levels.regrid.every = 0;
-  const auto without = measure<run_type>(gas, from, levels, 20);
+}
+
+/// Adds a row with the time of regrids: the difference to the same steps without them.
+template <class Gas>
+void measure_regrids(benchmark::recorder& out, const start<Gas>& from, amr_config config) {
+  config.route = route::flat;
+  const auto with = measure(from.gas, from.state, config, 20);
+  config.regrid.every = 0;
+  const auto without = measure(from.gas, from.state, config, 20);
   out.row({"blast, regrids, per step",
-           name_of<Real>(),
+           name_of<typename Gas::real>(),
            "flat",
            "flat",
            {},
@@ -183,6 +161,34 @@ void measure_large(benchmark::recorder& out, unsigned across, double copied_per_
            {},
            {},
            {}});
+}
+
+/// A small mesh in two dimensions, on which launches cost the most.
+template <class Real>
+void measure_small(benchmark::recorder& out, double copied_per_second) {
+  amr_config config;
+  config.mesh.roots = {4, 4, 1};
+  config.mesh.max_level = 2;
+  measure_levels(out, "3 levels on 64²", start_after<Real, 2>(100, config, copied_per_second),
+                 config);
+}
+
+/// A uniform mesh of `across` cells along each axis, then one of three levels.
+template <class Real>
+void measure_large(benchmark::recorder& out, unsigned across, double copied_per_second) {
+  amr_config uniform;
+  uniform.mesh.roots = {across / 8, across / 8, across / 8};
+  uniform.mesh.max_level = 0;
+  uniform.regrid.every = 0;
+  measure_routes(out, "uniform " + std::to_string(across) + "³",
+                 start_after<Real, 3>(10, uniform, copied_per_second), uniform, 10);
+  amr_config levels;
+  levels.mesh.roots = {across / 16, across / 16, across / 16};
+  levels.mesh.max_level = 2;
+  levels.regrid = {0.1, 0.02, 2, 10};
+  const auto from = start_after<Real, 3>(100, levels, copied_per_second);
+  measure_levels(out, "3 levels on " + std::to_string(across / 2) + "³", from, levels);
+  measure_regrids(out, from, levels);
 }
 
 void measure_all(benchmark::recorder& out, const benchmark::command_line& asked) {

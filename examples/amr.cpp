@@ -9,11 +9,8 @@
 // Exit status: 0 success; 1 the simulation failed; 2 a bad option; 3 the checkpoint cannot be read
 // or is damaged; 4 this machine or build cannot run the backend or the route; 5 the output cannot
 // be written.
-#include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <functional>
-#include <iomanip>
 #include <iostream>
 #include <optional>
 #include <ramify/amr.hpp>
@@ -25,10 +22,10 @@
 #include "common/amr_folder.hpp"
 #include "common/amr_processes.hpp"
 #include "common/amr_recorder.hpp"
+#include "common/amr_stepper.hpp"
 #include "common/amr_summary.hpp"
 #include "common/cli.hpp"
 #include "common/output_file.hpp"
-#include "common/progress_bar.hpp"
 #include "common/report_json.hpp"
 #include "common/stop_request.hpp"
 #include "common/text_file.hpp"
@@ -42,15 +39,6 @@
 
 namespace {
 
-template <class Simulation>
-void print_table_row(const Simulation& flow, bool header) {
-  if (header) std::cout << "       time      step    leaves     blocks  finest level\n";
-  const ramify::amr_report report = flow.report();
-  std::cout << std::setw(11) << report.time << std::setw(10) << report.steps << std::setw(10)
-            << report.leaves << std::setw(11) << report.blocks << std::setw(14)
-            << report.finest_level << std::endl;
-}
-
 template <class Processes>
 auto start(const Processes& processes, const common::amr_settings& settings,
            const common::amr_command_line& o, const common::amr_checkpoint* from) {
@@ -62,115 +50,6 @@ auto start(const Processes& processes, const common::amr_settings& settings,
     throw common::bad_input(o.restart + " cannot be continued: " + e.what());
   }
 }
-
-/// The number of steps until the next multiple of `every`.
-std::uint64_t steps_until_multiple(std::uint64_t step, std::uint64_t every) {
-  return every - step % every;
-}
-
-/// Advances a flow, and writes its files meanwhile. All functions are collective.
-template <class Processes, class Simulation>
-class stepper {
- public:
-  /// `now` has all of a checkpoint except the state and the number of frames.
-  stepper(const common::amr_command_line& o, const Processes& processes, Simulation& flow,
-          common::amr_recorder& files, common::amr_checkpoint& now)
-      : o_(o),
-        processes_(processes),
-        flow_(flow),
-        files_(files),
-        now_(now),
-        bar_(std::uint64_t(ticks), nullptr, o.quiet),
-        begin_(flow.time()) {}
-
-  /// Writes the first row of the history and the first frame of a new run.
-  void begin(bool is_new) {
-    print_row(true);
-    if (is_new) {
-      files_.add_row(flow_);
-      if (now_.settings.frames > 0) files_.add_frame(flow_);
-    } else if (o_.checkpoint == o_.restart) {
-      saved_ = flow_.steps();
-    }
-  }
-
-  /// Advances until the end or a signal. Returns the seconds of the steps.
-  double run(const common::stop_request& stop) {
-    const double end = now_.settings.flow.end_time;
-    double all_seconds = 0;
-    std::uint64_t steps_at_most = 1;  // of a call, so that a stop request is soon seen
-    int signal = processes_.largest(stop.signal());
-    while (flow_.time() < end && signal == 0) {
-      const double target = common::next_frame_time(now_.settings, flow_.time());
-      const std::uint64_t steps = std::min(steps_at_most, steps_until_a_file());
-      const double seconds = advance(steps, target);
-      all_seconds += seconds;
-      steps_at_most = seconds < 0.25 ? 2 * steps : std::max<std::uint64_t>(steps / 2, 1);
-      bar_.show(std::uint64_t(ticks * (flow_.time() - begin_) / (end - begin_)));
-      write_due(flow_.time() == target);
-      signal = processes_.largest(stop.signal());
-    }
-    // At the end, after a signal, or without any step.
-    if (!o_.checkpoint.empty() && saved_ != flow_.steps()) save();
-    return all_seconds;
-  }
-
- private:
-  static constexpr double ticks = 10'000;
-
-  /// Returns the number of steps until the next row of the history or checkpoint.
-  [[nodiscard]] std::uint64_t steps_until_a_file() const {
-    const std::uint64_t row = steps_until_multiple(flow_.steps(), now_.settings.history_every);
-    if (o_.checkpoint.empty()) return row;
-    return std::min(row, steps_until_multiple(flow_.steps(), o_.checkpoint_every));
-  }
-
-  /// Returns the seconds. \throws std::runtime_error that names the last checkpoint
-  double advance(std::uint64_t steps, double target) {
-    using clock = std::chrono::steady_clock;
-    const auto before = clock::now();
-    try {
-      flow_.advance(steps, target);
-    } catch (const ramify::amr_error& e) {
-      std::string what = e.what();
-      if (saved_) what += "; " + o_.checkpoint + " is of step " + std::to_string(*saved_);
-      if (now_.settings.flow.trace) common::write_trace(o_.trace, *now_.settings.flow.trace);
-      throw std::runtime_error(what);
-    }
-    return processes_.of_first(std::chrono::duration<double>(clock::now() - before).count());
-  }
-
-  void write_due(bool is_frame) {
-    if (is_frame || flow_.steps() % now_.settings.history_every == 0) files_.add_row(flow_);
-    if (is_frame) {
-      if (now_.settings.frames > 0) files_.add_frame(flow_);
-      print_row(false);
-    }
-    if (!o_.checkpoint.empty() && flow_.steps() % o_.checkpoint_every == 0) save();
-  }
-
-  void save() {
-    now_.state = flow_.state();
-    now_.frames_written = files_.frames();
-    if (processes_.is_first()) common::write_amr_checkpoint(o_.checkpoint, now_);
-    saved_ = flow_.steps();
-  }
-
-  void print_row(bool header) {
-    if (o_.quiet || o_.report == "json") return;
-    bar_.clear();
-    print_table_row(flow_, header);
-  }
-
-  const common::amr_command_line& o_;
-  const Processes& processes_;
-  Simulation& flow_;
-  common::amr_recorder& files_;
-  common::amr_checkpoint& now_;
-  common::progress_bar bar_;
-  double begin_;
-  std::optional<std::uint64_t> saved_;  // the step of the checkpoint
-};
 
 /// Adds the results of a flow at its end. Collective.
 template <class Simulation>
@@ -221,7 +100,7 @@ common::amr_summary simulate(const common::amr_command_line& o, const common::st
   all.first_totals = now.first_totals;
   const std::uint64_t first_updates = flow.report().cell_updates;
   // 3. Advance.
-  stepper steps(o, processes, flow, files, now);
+  common::amr_stepper steps(o, processes, flow, files, now);
   steps.begin(!from);
   all.seconds = steps.run(stop);
   // 4. Write the last files, and collect the results.

@@ -17,6 +17,7 @@
 
 #include "common/cli.hpp"
 #include "common/file_options.hpp"
+#include "common/graph_command_line.hpp"
 #include "common/graph_file.hpp"
 #include "common/graphs.hpp"
 #include "common/output_file.hpp"
@@ -26,114 +27,6 @@
 #include "common/trace_option.hpp"
 
 namespace {
-
-enum class algorithm { bfs, sssp, components, pagerank };
-
-[[nodiscard]] std::string_view to_string(algorithm a) {
-  return ramify::choice_name(a, {"bfs", "sssp", "components", "pagerank"});
-}
-[[nodiscard]] algorithm parse_algorithm(std::string_view text) {
-  return ramify::parse_choice<algorithm>("algorithm", text);
-}
-
-struct options {
-  std::string input, output, trace, report = "text";
-  std::optional<common::graph_kind> kind;
-  std::optional<std::size_t> vertices;
-  bool undirected = false;
-  unsigned scale = 16, factor = 16, holes = 20;
-  std::size_t side = 256;
-  std::uint64_t seed = 1;
-  algorithm chosen = algorithm::bfs;
-  std::optional<std::int64_t> source;
-  unsigned searches = 1;
-  bool verify = false, quiet = false;
-  common::file_options files;
-  // `search` also holds the options that all algorithms share.
-  ramify::bfs_options search;
-  ramify::sssp_config paths;
-  ramify::pagerank_config ranks;
-};
-
-void declare_graph(CLI::App& app, options& o) {
-  auto* input = o.files.add_input(app, "--input", o.input,
-                                  "Matrix Market file or list of edges, also compressed by gzip");
-  auto* generate = app.add_option(
-      "--generate",
-      [&o](const CLI::results_t& words) {
-        common::graph_kind kind{};
-        common::parsed_by(common::parse_graph_kind, kind)(words);
-        o.kind = kind;
-        return true;
-      },
-      "Kind of the generated graph: kronecker, uniform, grid");
-  generate->type_name("NAME")->excludes(input);
-  app.add_option("--vertices", o.vertices,
-                 "Number of vertices of a list of edges (default: the largest one and those below)")
-      ->transform(common::whole_number(0, ramify::max_graph_vertices))
-      ->needs(input);
-  app.add_flag("--undirected", o.undirected, "Each edge stands for both directions")->needs(input);
-  app.add_option("--scale", o.scale, "kronecker, uniform: base-2 logarithm of the vertices")
-      ->transform(common::whole_number(0, 30))
-      ->capture_default_str()
-      ->needs(generate);
-  app.add_option("--edge-factor", o.factor, "kronecker, uniform: undirected edges per vertex")
-      ->transform(common::whole_number(0, 1024))
-      ->capture_default_str()
-      ->needs(generate);
-  app.add_option("--side", o.side, "grid: vertices in each direction")
-      ->transform(common::whole_number(1, 46340))
-      ->capture_default_str()
-      ->needs(generate);
-  app.add_option("--holes", o.holes, "grid: percentage of the vertices that have no edges")
-      ->transform(common::whole_number(0, 100))
-      ->capture_default_str()
-      ->needs(generate);
-  common::add_whole_number(app, "--seed", o.seed, "Seed of the generator and of the sources");
-}
-
-void declare_algorithm(CLI::App& app, options& o) {
-  common::add_choice(app, "--algorithm", parse_algorithm, o.chosen,
-                     "bfs, sssp (shortest paths), components or pagerank");
-  auto* source =
-      app.add_option("--source", o.source, "bfs, sssp: the source (default: any with edges)");
-  app.add_option("--searches", o.searches, "bfs, sssp: number of runs from different sources")
-      ->transform(common::whole_number(1, 1'000'000))
-      ->capture_default_str()
-      ->excludes(source);
-  common::add_choice(app, "--strategy", ramify::parse_edge_strategy, o.search.strategy,
-                     "Threads that visit the edges of a vertex: thread, warp, block, child_grid, "
-                     "aggregated or balanced");
-  common::add_whole_number(app, "--heavy-degree", o.search.heavy_degree,
-                           "child_grid, aggregated: minimum number of edges for a child grid", 1);
-  common::add_choice(app, "--direction", ramify::parse_bfs_direction, o.search.direction,
-                     "bfs: automatic, top_down, bottom_up or optimizing");
-  common::add_choice(app, "--flat-loop", ramify::parse_flat_loop, o.search.flat_loop,
-                     "Flat route: rounds by a CUDA graph or by the host");
-  app.add_option("--alpha", o.search.alpha, "bfs: when to search bottom-up")->capture_default_str();
-  app.add_option("--beta", o.search.beta, "bfs: when to search top-down")->capture_default_str();
-  app.add_option("--delta", o.paths.delta, "sssp: width of a bucket; 0: automatic")
-      ->capture_default_str();
-  app.add_option("--damping", o.ranks.damping, "pagerank: probability to follow an edge")
-      ->capture_default_str();
-  app.add_option("--tolerance", o.ranks.tolerance, "pagerank: sum of changes at the end")
-      ->capture_default_str();
-  common::add_whole_number(app, "--iterations", o.ranks.max_iterations,
-                           "pagerank: maximum number of iterations", 1);
-}
-
-void declare(CLI::App& app, options& o) {
-  declare_graph(app, o);
-  declare_algorithm(app, o);
-  o.files.add_output(app, "--output", o.output,
-                     "File for a table, one line per vertex: its level or distance and its "
-                     "parent, its component, or its rank");
-  common::add_launch_options(app, o.search.backend, o.search.route, o.search.pending_launches);
-  common::add_trace_option(app, o.files, o.trace);
-  app.add_flag("--verify", o.verify, "Check the results, bfs by the rules of Graph 500");
-  app.add_flag("--quiet", o.quiet, "No progress display");
-  o.files.add_report(app, o.report);
-}
 
 /// The results of a run, for the table and the check.
 struct results {
@@ -165,7 +58,7 @@ void check(const std::string& fault) {
 
 /// Returns `config` as options, with the options in `o.search` that all algorithms share.
 template <class Options, class Config>
-Options with_shared(const Config& config, const options& o) {
+Options with_shared(const Config& config, const common::graph_command_line& o) {
   Options made{};
   static_cast<Config&>(made) = config;
   static_cast<ramify::graph_config&>(made) = o.search;
@@ -173,8 +66,8 @@ Options with_shared(const Config& config, const options& o) {
   return made;
 }
 
-outcome search(const common::stored_graph& graph, std::int64_t source, const options& o,
-               results& to) {
+outcome search(const common::stored_graph& graph, std::int64_t source,
+               const common::graph_command_line& o, results& to) {
   to.levels.resize(graph.vertices());
   to.parents.resize(graph.vertices());
   const auto r = ramify::breadth_first_search(
@@ -189,8 +82,8 @@ outcome search(const common::stored_graph& graph, std::int64_t source, const opt
           traversed_edges(graph, [&](std::size_t v) { return to.levels[v] >= 0; })};
 }
 
-outcome find_paths(const common::stored_graph& graph, std::int64_t source, const options& o,
-                   results& to) {
+outcome find_paths(const common::stored_graph& graph, std::int64_t source,
+                   const common::graph_command_line& o, results& to) {
   to.distances.resize(graph.vertices());
   to.parents.resize(graph.vertices());
   const auto r = ramify::shortest_paths(graph.view(), graph.lengths, source,
@@ -209,7 +102,8 @@ outcome find_paths(const common::stored_graph& graph, std::int64_t source, const
           })};
 }
 
-outcome find_components(const common::stored_graph& graph, const options& o, results& to) {
+outcome find_components(const common::stored_graph& graph, const common::graph_command_line& o,
+                        results& to) {
   to.components.resize(graph.vertices());
   const auto r = ramify::connected_components(
       graph.view(), to.components, with_shared<ramify::graph_options>(ramify::graph_config{}, o));
@@ -217,7 +111,7 @@ outcome find_components(const common::stored_graph& graph, const options& o, res
   return {r, {{"components", r.components}}, 0};
 }
 
-outcome rank(const common::stored_graph& graph, const options& o, results& to) {
+outcome rank(const common::stored_graph& graph, const common::graph_command_line& o, results& to) {
   to.ranks.resize(graph.vertices());
   const auto r =
       ramify::pagerank(graph.view(), to.ranks, with_shared<ramify::pagerank_options>(o.ranks, o));
@@ -227,8 +121,9 @@ outcome rank(const common::stored_graph& graph, const options& o, results& to) {
 
 /// Returns a source for each run: --source, or different random vertices with edges, fewer than
 /// --searches if the graph has fewer such vertices.
-std::vector<std::int64_t> sources_of(const common::stored_graph& graph, const options& o) {
-  if (o.chosen != algorithm::bfs && o.chosen != algorithm::sssp) return {0};
+std::vector<std::int64_t> sources_of(const common::stored_graph& graph,
+                                     const common::graph_command_line& o) {
+  if (!has_source(o.chosen)) return {0};
   if (o.source) return {*o.source};
   std::vector<std::int64_t> with_edges;
   for (std::size_t v = 0; v < graph.vertices(); ++v) {
@@ -242,9 +137,10 @@ std::vector<std::int64_t> sources_of(const common::stored_graph& graph, const op
   return sources;
 }
 
-common::edge_list read(const options& o) {
+common::edge_list read(const common::graph_command_line& o) {
   if (!o.kind) {
-    return common::read_graph(o.input, o.vertices, o.undirected, o.chosen == algorithm::sssp);
+    return common::read_graph(o.input, o.vertices, o.undirected,
+                              o.chosen == common::graph_algorithm::sssp);
   }
   if (*o.kind == common::graph_kind::grid) return common::make_grid(o.side, o.holes, o.seed);
   return common::make_random_graph(*o.kind, o.scale, o.factor, o.seed);
@@ -300,7 +196,7 @@ speed speed_of(const std::vector<outcome>& runs) {
 }
 
 nlohmann::ordered_json to_json(const common::stored_graph& graph, const std::vector<outcome>& runs,
-                               const speed& teps, const options& o) {
+                               const speed& teps, const common::graph_command_line& o) {
   auto json = common::new_report("graph");
   json["algorithm"] = to_string(o.chosen);
   json["vertices"] = graph.vertices();
@@ -317,14 +213,10 @@ nlohmann::ordered_json to_json(const common::stored_graph& graph, const std::vec
 }
 
 void print(std::ostream& out, const common::stored_graph& graph, const std::vector<outcome>& runs,
-           const speed& teps, const options& o) {
+           const speed& teps, const common::graph_command_line& o) {
   out << "algorithm: " << to_string(o.chosen) << "\nvertices: " << graph.vertices()
       << "\nedges: " << graph.targets.size() << "\nruns: " << runs.size() << '\n';
-  for (const auto& [name, value] : runs.back().numbers.items()) {
-    std::string text = name;
-    std::ranges::replace(text, '_', ' ');
-    out << text << ": " << value << '\n';
-  }
+  common::print_numbers(out, runs.back().numbers);
   out << runs.back().launches;
   if (teps.mean > 0) {
     out << "traversed edges per second: " << teps.mean << " (harmonic mean; " << teps.least
@@ -335,29 +227,17 @@ void print(std::ostream& out, const common::stored_graph& graph, const std::vect
 }
 
 /// Runs the chosen algorithm.
-outcome call(const common::stored_graph& graph, std::int64_t source, const options& o,
-             results& to) {
+outcome call(const common::stored_graph& graph, std::int64_t source,
+             const common::graph_command_line& o, results& to) {
   switch (o.chosen) {
-    case algorithm::bfs: return search(graph, source, o, to);
-    case algorithm::sssp: return find_paths(graph, source, o, to);
-    case algorithm::components: return find_components(graph, o, to);
+    case common::graph_algorithm::bfs: return search(graph, source, o, to);
+    case common::graph_algorithm::sssp: return find_paths(graph, source, o, to);
+    case common::graph_algorithm::components: return find_components(graph, o, to);
     default: return rank(graph, o, to);
   }
 }
 
-void check(const options& o) {
-  o.files.check();
-  if (o.input.empty() && !o.kind) throw std::invalid_argument("give --input or --generate");
-  const bool has_source = o.chosen == algorithm::bfs || o.chosen == algorithm::sssp;
-  if (!has_source && (o.source || o.searches != 1)) {
-    throw std::invalid_argument("--source and --searches are for bfs and sssp");
-  }
-  validate(static_cast<const ramify::bfs_config&>(o.search));
-  validate(o.paths);
-  validate(o.ranks);
-}
-
-void run(options o) {
+void run(common::graph_command_line o) {
   common::progress_bar progress("visiting the graph", o.quiet);
   const common::stored_graph graph(read(o));
   // The arrays are valid by construction, and a check would count as time of the search.
@@ -387,13 +267,13 @@ void run(options o) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  options o;
+  common::graph_command_line o;
   return common::run_program(
       "graph",
       "Searches a graph, finds shortest paths or connected components, or ranks its vertices.",
-      argc, argv, [&](CLI::App& app) { declare(app, o); },
+      argc, argv, [&](CLI::App& app) { common::declare(app, o); },
       [&] {
-        check(o);
+        common::check(o);
         run(o);
       });
 }

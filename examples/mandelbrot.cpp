@@ -69,9 +69,8 @@ void declare_view(CLI::App& app, options& o) {
       ->capture_default_str();
   add_complex(app, "--center", o.center,
               "RE,IM: the point in the middle (default: -0.75,0; for a Julia set 0,0)");
-  app.add_option("--zoom", o.view.zoom, "The shorter side of the image is 3 / zoom long")
-      ->check(common::number_in(1e-6, 1e300))
-      ->capture_default_str();
+  common::add_number(app, "--zoom", o.view.zoom, {1e-6, 1e300},
+                     "The shorter side of the image is 3 / zoom long");
   add_complex(app, "--julia", o.julia, "RE,IM: draw the Julia set of this constant");
 }
 
@@ -119,7 +118,7 @@ void declare(CLI::App& app, options& o) {
 /// many pixels. The last color stands for all larger dwells, too.
 std::vector<common::rgb> colors_of_dwells(const std::vector<std::uint32_t>& dwells,
                                           const options& o) {
-  // fire, ocean, gray
+  // The gradients of fire, ocean and gray.
   constexpr std::array<std::array<common::rgb, 5>, 3> gradients{
       {{{{10, 2, 30}, {120, 20, 60}, {220, 70, 20}, {255, 190, 60}, {255, 255, 230}}},
        {{{2, 6, 40}, {10, 60, 120}, {20, 140, 170}, {130, 220, 200}, {250, 255, 245}}},
@@ -154,8 +153,10 @@ common::rgb_image draw_set(const std::vector<std::uint32_t>& dwells, const optio
   return picture;
 }
 
+/// Colors each pixel by its origin.
 common::rgb_image draw_rectangles(const std::vector<ramify::pixel_origin>& origins,
                                   const options& o) {
+  // The colors of line, filled and iterated.
   constexpr std::array<common::rgb, 3> colors{{{240, 240, 240}, {30, 60, 110}, {230, 130, 40}}};
   common::rgb_image picture{o.view.width, o.view.height, std::vector<common::rgb>(origins.size())};
   std::ranges::transform(origins, picture.pixels.begin(), [&](ramify::pixel_origin origin) {
@@ -170,6 +171,7 @@ struct comparison {
   double exhaustive_ms;
 };
 
+/// Runs the exhaustive method, and counts the pixels whose dwells differ.
 comparison compare(const std::vector<std::uint32_t>& dwells, const options& o) {
   auto exhaustive = o.mandelbrot;
   exhaustive.method = ramify::mandelbrot_method::exhaustive;

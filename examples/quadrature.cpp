@@ -36,23 +36,16 @@ struct options {
   common::file_options files;
 };
 
-void declare(CLI::App& app, options& o) {
-  using common::add_choice;
-  using common::add_whole_number;
-  const auto number = [&](const char* name, double& value, double least, double most,
-                          const char* about) {
-    return app.add_option(name, value, about)
-        ->check(common::number_in(least, most))
-        ->capture_default_str();
-  };
-  add_choice(app, "--family", ramify::parse_genz_family, o.family,
-             "oscillatory, product_peak, corner_peak, gaussian, c0 or discontinuous");
+// Declares the integrand: a random member of a family, or one with given parameters.
+void declare_integrand(CLI::App& app, options& o) {
+  common::add_choice(app, "--family", ramify::parse_genz_family, o.family,
+                     "oscillatory, product_peak, corner_peak, gaussian, c0 or discontinuous");
   auto* dimensions = app.add_option("--dimensions", o.dimensions, "Dimensions, from 1 to 8")
                          ->transform(common::whole_number(1, ramify::max_quadrature_dimensions))
                          ->capture_default_str();
-  auto* seed = add_whole_number(app, "--seed", o.seed, "Seed of the random parameters");
-  auto* difficulty = number("--difficulty", o.difficulty, 0, 1e6,
-                            "Sum of the a; 0 selects Genz's sum for the family");
+  auto* seed = common::add_whole_number(app, "--seed", o.seed, "Seed of the random parameters");
+  auto* difficulty = common::add_number(app, "--difficulty", o.difficulty, {0, 1e6},
+                                        "Sum of the a; 0 selects Genz's sum for the family");
   auto* a = app.add_option("--a", o.a, "Parameter a of the next axis: how difficult it is")
                 ->check(common::number_in(1e-9, 1e9))
                 ->expected(1)
@@ -63,15 +56,22 @@ void declare(CLI::App& app, options& o) {
                 ->take_all();
   a->needs(u)->excludes(dimensions)->excludes(seed)->excludes(difficulty);
   u->needs(a);
-  number("--relative-tolerance", o.quadrature.relative_tolerance, 0, 0.99, "Relative tolerance");
-  number("--absolute-tolerance", o.quadrature.absolute_tolerance, 0, 1e300,
-         "Absolute tolerance; the larger one of both tolerances counts");
+}
+
+void declare(CLI::App& app, options& o) {
+  using common::add_number;
+  using common::add_whole_number;
+  declare_integrand(app, o);
+  add_number(app, "--relative-tolerance", o.quadrature.relative_tolerance, {0, 0.99},
+             "Relative tolerance");
+  add_number(app, "--absolute-tolerance", o.quadrature.absolute_tolerance, {0, 1e300},
+             "Absolute tolerance; the larger one of both tolerances counts");
   add_whole_number(app, "--max-evaluations", o.quadrature.max_evaluations,
                    "Maximum number of points", 1);
   add_whole_number(app, "--min-evaluations", o.quadrature.min_evaluations,
                    "All regions are split until this number of points is evaluated");
-  add_choice(app, "--flat-loop", ramify::parse_flat_loop, o.quadrature.flat_loop,
-             "What launches the rounds on the flat route: automatic, graph, host");
+  common::add_choice(app, "--flat-loop", ramify::parse_flat_loop, o.quadrature.flat_loop,
+                     "What launches the rounds on the flat route: automatic, graph, host");
   common::add_launch_options(app, o.quadrature);
   common::add_trace_option(app, o.files, o.trace);
   app.add_flag("--verify", o.verify, "Compare with the closed form");

@@ -20,6 +20,7 @@
 #include "common/number_file.hpp"
 #include "common/output_file.hpp"
 #include "common/progress_bar.hpp"
+#include "common/quicksort_command_line.hpp"
 #include "common/report_json.hpp"
 #include "common/trace_option.hpp"
 
@@ -32,54 +33,9 @@
 
 namespace {
 
-struct options {
-  std::string input, output, type, distribution, trace, report = "text";
-  std::size_t n = 0;
-  std::uint64_t seed = 1;
-  bool pairs = false;
-  bool verify = false;
-  bool quiet = false;
-  common::file_options files;
-  ramify::quicksort_options sort;
-};
-
-void declare(CLI::App& app, options& o) {
-  auto* input = o.files.add_input(
-      app, "--input", o.input, "File of numbers: text, one number a line; raw binary with --type");
-  auto* generate =
-      app.add_option("--generate", o.distribution,
-                     "Sort generated numbers: uniform, sorted, reversed, organ-pipe, all-equal, "
-                     "few-distinct, zipf, almost-sorted, median-of-three-killer")
-          ->type_name("NAME");
-  input->excludes(generate);
-  o.files.add_output(app, "--output", o.output,
-                     "File for the sorted numbers, in the format of the input");
-  app.add_option("--type", o.type,
-                 "i32, u32, i64, u64, f32 or f64: of a raw input, or of generated numbers (u32)")
-      ->type_name("NAME");
-  auto* n = common::add_whole_number(app, "--n", o.n, "Number of generated numbers");
-  n->default_str("");
-  auto* seed = common::add_whole_number(app, "--seed", o.seed, "Seed of the generator");
-  n->needs(generate);
-  seed->needs(generate);
-  generate->needs(n);
-  app.add_flag("--pairs", o.pairs, "Sort pairs: a number and an unsigned 64-bit value");
-  app.add_flag("--descending", o.sort.descending, "Largest first");
-  common::add_launch_options(app, o.sort);
-  common::add_choice(app, "--strategy", ramify::parse_quicksort_strategy, o.sort.strategy,
-                     "sample_sort or binary");
-  common::add_whole_number(
-      app, "--device-memory", o.sort.device_memory,
-      "Maximum device memory in bytes (16Gi); with less than all numbers need, "
-      "they are sorted in parts. 0: no maximum");
-  app.add_flag("--verify", o.verify, "Compare with std::sort");
-  common::add_trace_option(app, o.files, o.trace);
-  app.add_flag("--quiet", o.quiet, "No progress display");
-  o.files.add_report(app, o.report);
-}
-
 // Returns the generated numbers at the positions [begin, end) among o.n.
-common::numbers generate(const options& o, std::size_t begin, std::size_t end) {
+common::numbers generate(const common::quicksort_command_line& o, std::size_t begin,
+                         std::size_t end) {
   common::numbers all;
   all.keys = common::keys_of_type(o.type.empty() ? "u32" : o.type);
   std::vector<std::uint32_t> ranks;
@@ -99,7 +55,7 @@ common::numbers generate(const options& o, std::size_t begin, std::size_t end) {
   return all;
 }
 
-common::numbers read(const options& o) {
+common::numbers read(const common::quicksort_command_line& o) {
   if (o.input.empty()) return generate(o, 0, o.n);
   return o.type.empty() ? common::read_text(o.input, o.pairs)
                         : common::read_raw(o.input, o.type, o.pairs);
@@ -150,7 +106,7 @@ std::string compare_with_std_sort(const common::numbers& before, const common::n
 }
 
 nlohmann::ordered_json to_json(const ramify::quicksort_report& report, const common::numbers& all,
-                               const options& o, double seconds) {
+                               const common::quicksort_command_line& o, double seconds) {
   auto json = common::new_report("quicksort");
   json.update(common::to_json(report));
   json["type"] = common::type_name(all.keys);
@@ -161,7 +117,7 @@ nlohmann::ordered_json to_json(const ramify::quicksort_report& report, const com
 }
 
 void print(std::ostream& out, const ramify::quicksort_report& report, const common::numbers& all,
-           const options& o, double seconds) {
+           const common::quicksort_command_line& o, double seconds) {
   out << report << "type: " << common::type_name(all.keys) << "\nseconds: " << seconds << '\n';
   common::print_launch_costs(out, report);
   if (o.verify) out << "verified: equal to std::sort\n";
@@ -170,7 +126,14 @@ void print(std::ostream& out, const ramify::quicksort_report& report, const comm
   }
 }
 
-void run(const options& o) {
+// Writes sorted numbers in the format of the input; generated ones as text.
+void write(std::ostream& out, const common::numbers& sorted,
+           const common::quicksort_command_line& o) {
+  const bool is_raw = !o.input.empty() && !o.type.empty();
+  is_raw ? write_raw(out, sorted) : write_text(out, sorted);
+}
+
+void run(const common::quicksort_command_line& o) {
   common::progress_bar progress("sorting", o.quiet);
   common::numbers all = read(o);
   const common::numbers before = o.verify ? all : common::numbers{};
@@ -189,9 +152,7 @@ void run(const options& o) {
   }
   progress.clear();
   if (!o.output.empty()) {
-    const bool raw = !o.input.empty() && !o.type.empty();
-    common::write_file(
-        o.output, [&](std::ostream& out) { raw ? write_raw(out, all) : write_text(out, all); });
+    common::write_file(o.output, [&](std::ostream& out) { write(out, all, o); });
   }
   common::write_trace(o.trace, trace);
   common::write_report(
@@ -203,19 +164,11 @@ void run(const options& o) {
       });
 }
 
-void check(const options& o) {
-  o.files.check();
-  if (o.input.empty() && o.distribution.empty())
-    throw std::invalid_argument("give --input or --generate");
-  if (!o.type.empty()) (void)common::keys_of_type(o.type);
-  if (!o.distribution.empty()) (void)common::parse_distribution(o.distribution);
-}
-
-int run_program(int argc, char** argv, options& o, const std::function<void()>& body,
-                bool is_rank = false) {
+int run_program(int argc, char** argv, common::quicksort_command_line& o,
+                const std::function<void()>& body, bool is_rank = false) {
   return common::run_program(
       "quicksort", "Sorts numbers with a quicksort whose kernels launch child grids.", argc, argv,
-      [&](CLI::App& app) { declare(app, o); }, body, is_rank);
+      [&](CLI::App& app) { common::declare(app, o); }, body, is_rank);
 }
 
 #if RAMIFY_HAS_MPI
@@ -223,7 +176,7 @@ int run_program(int argc, char** argv, options& o, const std::function<void()>& 
 // ---- under mpirun: each rank has a part of the numbers ----
 
 // Returns the part of this rank. Rank 0 reads all of a text file.
-common::numbers read_part(ramify::communicator& comm, const options& o) {
+common::numbers read_part(ramify::communicator& comm, const common::quicksort_command_line& o) {
   const auto rank = static_cast<std::size_t>(comm.rank());
   const auto ranks = static_cast<std::size_t>(comm.size());
   if (o.input.empty()) {
@@ -250,7 +203,7 @@ void append(common::numbers& all, const common::numbers& part) {
 
 // Compares with std::sort on rank 0, which gets all numbers. \throws std::runtime_error
 void verify(ramify::communicator& comm, const common::numbers& before, const common::numbers& after,
-            const options& o) {
+            const common::quicksort_command_line& o) {
   common::numbers all_before{common::keys_of_type(common::type_name(before.keys)), {}};
   common::numbers all_after = all_before;
   common::use_in_turns(comm, before, o.pairs, [&](const auto& part) { append(all_before, part); });
@@ -259,9 +212,34 @@ void verify(ramify::communicator& comm, const common::numbers& before, const com
   if (!fault.empty()) throw std::runtime_error("verification failed: " + fault);
 }
 
-void run_on_ranks(ramify::communicator& comm, const options& o) {
+// Sorts the numbers of all ranks. The sorted part of this rank replaces its unsorted one.
+ramify::distributed_sort_report sort(ramify::communicator& comm, common::numbers& part, bool pairs,
+                                     const ramify::distributed_sort_options& how) {
+  return std::visit(
+      [&](auto& keys) {
+        return pairs ? ramify::distributed_sort_pairs(comm, keys, part.values, how)
+                     : ramify::distributed_sort(comm, keys, how);
+      },
+      part.keys);
+}
+
+// Writes the parts of all ranks to one file. Rank 0 writes it, and the others send it their parts.
+void write(ramify::communicator& comm, const common::numbers& part,
+           const common::quicksort_command_line& o) {
+  const auto write_all = [&](std::ostream& out) {
+    common::use_in_turns(comm, part, o.pairs,
+                         [&](const common::numbers& of_rank) { write(out, of_rank, o); });
+  };
+  if (comm.rank() == 0) {
+    common::write_file(o.output, write_all);
+  } else {
+    write_all(std::cout);  // only sends: rank 0 has the file
+  }
+}
+
+void run_on_ranks(ramify::communicator& comm, const common::quicksort_command_line& o) {
   const bool is_first = comm.rank() == 0;
-  if (is_first) check(o);
+  if (is_first) common::check(o);
   comm.barrier();  // no rank reads files before the check
   common::progress_bar progress("sorting", o.quiet || !is_first);
   common::numbers part = read_part(comm, o);
@@ -273,30 +251,13 @@ void run_on_ranks(ramify::communicator& comm, const options& o) {
   if (!o.trace.empty() && is_first) how.trace = &trace;
 
   const auto begin = std::chrono::steady_clock::now();
-  const ramify::distributed_sort_report report = std::visit(
-      [&](auto& keys) {
-        return o.pairs ? ramify::distributed_sort_pairs(comm, keys, part.values, how)
-                       : ramify::distributed_sort(comm, keys, how);
-      },
-      part.keys);
+  const ramify::distributed_sort_report report = sort(comm, part, o.pairs, how);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   const ramify::cluster_report cluster = comm.report();
 
   if (o.verify) verify(comm, before, part, o);
   progress.clear();
-  if (!o.output.empty()) {
-    const bool raw = !o.input.empty() && !o.type.empty();
-    const auto write = [&](std::ostream& out) {
-      common::use_in_turns(comm, part, o.pairs, [&](const common::numbers& of_rank) {
-        raw ? write_raw(out, of_rank) : write_text(out, of_rank);
-      });
-    };
-    if (is_first) {
-      common::write_file(o.output, write);
-    } else {
-      write(std::cout);  // only sends its part to rank 0
-    }
-  }
+  if (!o.output.empty()) write(comm, part, o);
   if (!is_first) return;
   common::write_trace(o.trace, trace);
   common::write_report(
@@ -315,7 +276,7 @@ void run_on_ranks(ramify::communicator& comm, const options& o) {
 }
 
 int main_of_rank(int argc, char** argv) {
-  options o;
+  common::quicksort_command_line o;
   return common::main_of_rank(
       [&](const auto& body) { return run_program(argc, argv, o, body, true); }, o.sort.backend,
       [&](ramify::communicator& comm) { run_on_ranks(comm, o); });
@@ -329,9 +290,9 @@ int main(int argc, char** argv) {
 #if RAMIFY_HAS_MPI
   if (ramify::mpi_session::is_launched()) return main_of_rank(argc, argv);
 #endif
-  options o;
+  common::quicksort_command_line o;
   return run_program(argc, argv, o, [&] {
-    check(o);
+    common::check(o);
     run(o);
   });
 }

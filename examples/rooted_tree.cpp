@@ -54,13 +54,7 @@ void declare(CLI::App& app, options& o) {
       ->transform(common::whole_number(0))
       ->needs(format);
   auto* generate = app.add_option(
-      "--generate",
-      [&o](const CLI::results_t& words) {
-        common::forest_kind kind{};
-        common::parsed_by(common::parse_forest_kind, kind)(words);
-        o.kind = kind;
-        return true;
-      },
+      "--generate", common::parsed_by(common::parse_forest_kind, o.kind),
       "Kind of the generated forest: random, path, star, caterpillar, complete, forest");
   input->excludes(generate);
   format->needs(input);

@@ -170,25 +170,11 @@ nlohmann::ordered_json to_json(const outcome& all, const common::search_command_
   return json;
 }
 
-// Prints one line for each number or list of numbers.
-void print_numbers(std::ostream& out, const nlohmann::ordered_json& numbers) {
-  for (const auto& [name, value] : numbers.items()) {
-    std::string text = name;
-    std::ranges::replace(text, '_', ' ');
-    out << text << ':';
-    if (!value.is_array()) out << ' ' << value;
-    for (const auto& element : value.is_array() ? value : nlohmann::ordered_json::array()) {
-      out << ' ' << element;
-    }
-    out << '\n';
-  }
-}
-
 void print(std::ostream& out, const outcome& all, const common::search_command_line& o) {
   out << "problem: " << to_string(o.chosen) << '\n';
-  print_numbers(out, all.numbers);
+  common::print_numbers(out, all.numbers);
   out << "nodes: " << all.nodes << '\n' << all.report;
-  if (all.cluster) print_numbers(out, all.shared);
+  if (all.cluster) common::print_numbers(out, all.shared);
   out << "seconds: " << all.seconds
       << "\nnodes per second: " << static_cast<double>(all.nodes) / all.seconds << '\n';
   common::print_launch_costs(out, all.report);

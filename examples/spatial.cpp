@@ -158,32 +158,39 @@ common::spatial_results run_with(const common::point_set& set,
 
 /// Reads or generates the points. \throws common::bad_input if they are too few
 common::point_set read(const common::spatial_command_line& o) {
-  if (o.kind) return common::make_cloud(*o.kind, o.n, o.dimensions, o.seed);
-  return common::read_points(o.input);
-}
-
-void run(common::spatial_command_line o) {
-  common::check(o);
-  common::progress_bar progress("searching for neighbors", o.quiet);
-  const common::point_set set = read(o);
+  const common::point_set set = o.kind ? common::make_cloud(*o.kind, o.n, o.dimensions, o.seed)
+                                       : common::read_points(o.input);
   const std::size_t fewest = o.statistics.empty() ? 1 : 2;
   if (set.points.size() < fewest) {
     const std::string needs = fewest == 1 ? "" : "; --statistics needs two or more";
     throw common::bad_input(common::name_of_input(o.input) + ": the number of points is " +
                             std::to_string(set.points.size()) + needs);
   }
+  return set;
+}
+
+/// Reads the places of the queries, if the option --queries is given. \throws common::bad_input if
+/// they have another number of dimensions than the points
+std::optional<common::point_set> read_places(const common::spatial_command_line& o,
+                                             int dimensions) {
+  if (o.queries.empty()) return std::nullopt;
+  common::point_set places = common::read_points(o.queries);
+  if (!places.points.empty() && places.dimensions != dimensions) {
+    throw common::bad_input(common::name_of_input(o.queries) + ": the places have " +
+                            std::to_string(places.dimensions) + " dimensions, and the points " +
+                            std::to_string(dimensions));
+  }
+  return places;
+}
+
+void run(common::spatial_command_line o) {
+  common::check(o);
+  common::progress_bar progress("searching for neighbors", o.quiet);
+  const common::point_set set = read(o);
   if (!o.tree.empty() && set.dimensions != 2) {
     throw std::invalid_argument("--tree draws two dimensions; the points have three");
   }
-  std::optional<common::point_set> places;
-  if (!o.queries.empty()) {
-    places = common::read_points(o.queries);
-    if (!places->points.empty() && places->dimensions != set.dimensions) {
-      throw common::bad_input(common::name_of_input(o.queries) + ": the places have " +
-                              std::to_string(places->dimensions) + " dimensions, and the points " +
-                              std::to_string(set.dimensions));
-    }
-  }
+  const std::optional<common::point_set> places = read_places(o, set.dimensions);
   ramify::launch_trace trace;
   if (!o.trace.empty()) o.build.trace = &trace;
   const common::spatial_results r =

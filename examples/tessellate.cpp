@@ -50,15 +50,9 @@ void declare_shapes(CLI::App& app, options& o) {
                      "Text file with a shape on each line: 4 points x y of a cubic curve, or 16 "
                      "points x y z of a bicubic patch")
           ->excludes(teapot);
-  auto* generate = app.add_option(
-      "--generate",
-      [&o](const CLI::results_t& words) {
-        shape_kind kind{};
-        common::parsed_by(common::parse_shape_kind, kind)(words);
-        o.generated = kind;
-        return true;
-      },
-      "Kind of the generated shapes: curves, or patches of a terrain");
+  auto* generate =
+      app.add_option("--generate", common::parsed_by(common::parse_shape_kind, o.generated),
+                     "Kind of the generated shapes: curves, or patches of a terrain");
   generate->type_name("NAME")->excludes(input)->excludes(teapot);
   app.add_option("--n", o.n, "Number of generated shapes")
       ->transform(common::whole_number(1, (std::uint64_t{1} << 31) - 2))
@@ -70,10 +64,8 @@ void declare_shapes(CLI::App& app, options& o) {
 void declare(CLI::App& app, options& o) {
   ramify::tessellation_options& t = o.tessellation;
   declare_shapes(app, o);
-  app.add_option("--flatness", t.flatness,
-                 "Maximum distance of the curves or the surface from the result")
-      ->check(common::number_in(1e-100, 1e100))
-      ->capture_default_str();
+  common::add_number(app, "--flatness", t.flatness, {1e-100, 1e100},
+                     "Maximum distance of the curves or the surface from the result");
   app.add_option("--max-depth", t.max_depth,
                  "Maximum number of times that a curve or an edge is halved")
       ->transform(common::whole_number(1, 31))

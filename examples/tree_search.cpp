@@ -55,8 +55,10 @@ void declare_strategy(CLI::App& app, ramify::tree_search_options& search) {
                    "Tasks of task_per_node that one block runs", 1);
 }
 
-void declare(CLI::App& app, options& o) {
+// Declares the tree: its name, or its parameters.
+void declare_tree(CLI::App& app, options& o) {
   using common::add_choice;
+  using common::add_number;
   using common::add_whole_number;
   std::string names;
   for (const auto& tree : ramify::uts_trees()) {
@@ -64,30 +66,29 @@ void declare(CLI::App& app, options& o) {
   }
   auto* named = app.add_option("--tree", o.name, "A published tree: " + names)->type_name("NAME");
   const auto parameter = [&](CLI::Option* option) { option->excludes(named); };
-  const auto number = [&](const char* name, double& value, double least, double most,
-                          const char* about) {
-    parameter(app.add_option(name, value, about)
-                  ->check(common::number_in(least, most))
-                  ->capture_default_str());
-  };
   parameter(add_choice(app, "--type", ramify::parse_uts_type, o.tree.type,
                        "binomial, geometric or hybrid"));
   parameter(add_choice(app, "--shape", ramify::parse_uts_shape, o.tree.shape,
                        "Of a geometric tree: linear, exponential, cyclic, fixed"));
   parameter(add_whole_number(app, "--depth", o.tree.depth,
                              "Depth of a geometric tree (parameter of its shape)", 1));
-  number("--root-branches", o.tree.root_branches, 0, 1e30,
-         "Children of a binomial root, or average of a geometric root");
-  number("--probability", o.tree.probability, 0, 1,
-         "Probability that a binomial node has children");
+  parameter(add_number(app, "--root-branches", o.tree.root_branches, {0, 1e30},
+                       "Children of a binomial root, or average of a geometric root"));
+  parameter(add_number(app, "--probability", o.tree.probability, {0, 1},
+                       "Probability that a binomial node has children"));
   parameter(add_whole_number(app, "--branches", o.tree.branches, "Children of a binomial node"));
-  number("--shift", o.tree.shift, 0, 1,
-         "Share of the depth at which a hybrid tree becomes binomial");
+  parameter(add_number(app, "--shift", o.tree.shift, {0, 1},
+                       "Share of the depth at which a hybrid tree becomes binomial"));
   parameter(add_whole_number(app, "--seed", o.tree.seed, "Seed of the root"));
+}
+
+void declare(CLI::App& app, options& o) {
+  declare_tree(app, o);
   common::add_launch_options(app, o.search);
   declare_strategy(app, o.search);
   common::add_trace_option(app, o.files, o.trace);
-  app.add_flag("--verify", o.verify, "Compare with the published counts")->needs(named);
+  app.add_flag("--verify", o.verify, "Compare with the published counts")
+      ->needs(app.get_option("--tree"));
   app.add_flag("--quiet", o.quiet, "No progress display");
   o.files.add_report(app, o.report);
 }

@@ -67,7 +67,7 @@ distributed_branch_and_bound_result<Node> distributed_branch_and_bound(
   detail::cluster::check_kernel_backend(comm, "distributed_branch_and_bound");
   distributed_branch_and_bound_result<Node> result;
   comm.run([&] {
-    // 1. The incumbent of this rank.
+    // 1. Initialize the incumbent of this rank. A code of all ones means no solution.
     const device_buffer<search::shared_incumbent> shared(1, stream);
     const device_buffer<Node> leaf(1, stream);
     clear_memory(shared.data(), 1, stream, "clearing the counts");
@@ -86,7 +86,7 @@ distributed_branch_and_bound_result<Node> distributed_branch_and_bound(
     const search::search_total all =
         traversal::traverse_on_ranks(search_node{root, search::path_range::all()}, tree, stream,
                                      {comm, of_traversal, report, share_incumbent});
-    // 3. The solution. Each rank follows its path.
+    // 3. Find the solution. Each rank follows the path of the best incumbent from the root.
     auto of_all = read_back(shared.data(), stream, "reading the incumbent");
     of_all.updates = comm.all_reduce(of_all.updates, reduction::sum);
     of_all.too_deep = comm.all_reduce(of_all.too_deep, reduction::sum);

@@ -12,13 +12,6 @@
 namespace common {
 namespace {
 
-template <class T>
-CLI::callback_t parsed_by(T (*parse)(std::string_view), std::optional<T>& target) {
-  return [parse, &target](const CLI::results_t& words) {
-    return common::parsed_by(parse, target.emplace())(words);
-  };
-}
-
 /// "4", "4x2" or "4x2x2".
 bool parse_blocks(const std::string& word, std::vector<unsigned>& blocks) {
   std::string_view rest = word;

@@ -13,6 +13,7 @@
 #include "amr_checkpoint.hpp"
 #include "amr_folder.hpp"
 #include "mesh_image.hpp"
+#include "pvd_series.hpp"
 #include "table_file.hpp"
 #include "vtu_file.hpp"
 

@@ -6,13 +6,15 @@
 /// one line on stderr, and all programs use the same exit statuses.
 
 #include <CLI/CLI.hpp>
-#include <cstdint>
+#include <cstddef>
 #include <functional>
-#include <limits>
+#include <optional>
 #include <ramify/runtime/report.hpp>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+
+#include "number_options.hpp"
 
 namespace common {
 
@@ -40,6 +42,14 @@ CLI::callback_t parsed_by(T (*parse)(std::string_view), T& target) {
   };
 }
 
+/// Returns the same for an option without a default.
+template <class T>
+CLI::callback_t parsed_by(T (*parse)(std::string_view), std::optional<T>& target) {
+  return [parse, &target](const CLI::results_t& words) {
+    return parsed_by(parse, target.emplace())(words);
+  };
+}
+
 /// Adds an option whose value is an enumerator. The help shows the default, the value of `target`.
 template <class T>
 CLI::Option* add_choice(CLI::App& app, const std::string& name, T (*parse)(std::string_view),
@@ -48,24 +58,6 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, T (*parse)(std::
       ->type_name("NAME")
       ->default_str(std::string(to_string(target)));
 }
-
-/// Returns a transformation for the option of a whole number in [least, most]. The number is
-/// decimal, also with leading zeros. "1e6", "1M" (10^6) and "1Mi" (2^20) are accepted.
-[[nodiscard]] CLI::Validator whole_number(
-    std::uint64_t least, std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
-
-/// Adds an option for a whole number of at least `least` that the type of `target` can hold. The
-/// help shows the default, the value of `target`.
-template <class T>
-CLI::Option* add_whole_number(CLI::App& app, const std::string& name, T& target,
-                              const std::string& about, std::uint64_t least = 0) {
-  return app.add_option(name, target, about)
-      ->transform(whole_number(least, std::uint64_t{std::numeric_limits<T>::max()}))
-      ->capture_default_str();
-}
-
-/// Returns a check for decimal numbers in [least, most].
-[[nodiscard]] std::function<std::string(const std::string&)> number_in(double least, double most);
 
 /// Declares --backend, --route, --pending-launches, --threads and --device.
 void add_launch_options(CLI::App& app, ramify::backend& backend, ramify::route& route,

@@ -35,11 +35,29 @@ std::size_t largest_of_edges(std::size_t edges) {
   return std::min<std::size_t>(std::max(always_allowed, nodes_per_edge * edges), largest_node);
 }
 
+struct edge {
+  std::int32_t parent, child;
+};
+
+/// Returns the parents of `nodes` nodes. Edge i is on line i + 1 of the file.
+std::vector<std::int32_t> parents_of(const std::vector<edge>& edges, std::size_t nodes,
+                                     const std::filesystem::path& path) {
+  std::vector<std::int32_t> parents(nodes, -1);
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    auto& known = parents[static_cast<std::size_t>(edges[i].child)];
+    if (known != -1) {
+      const std::string text =
+          std::to_string(edges[i].parent) + ' ' + std::to_string(edges[i].child);
+      text_line{path, i + 1, text}.reject("gives node " + std::to_string(edges[i].child) +
+                                          " a second parent; it has " + std::to_string(known));
+    }
+    known = edges[i].parent;
+  }
+  return parents;
+}
+
 std::vector<std::int32_t> read_edges(const std::filesystem::path& path,
                                      std::optional<std::size_t> given) {
-  struct edge {
-    std::int32_t parent, child;
-  };
   std::vector<edge> edges;
   std::string largest;  // the message about the line with the largest number
   std::size_t nodes = 0;
@@ -65,19 +83,7 @@ std::vector<std::int32_t> read_edges(const std::filesystem::path& path,
                     std::to_string(largest_of_edges(edges.size())) +
                     " at most, unless --nodes states their number");
   }
-
-  std::vector<std::int32_t> parents(given.value_or(nodes), -1);
-  for (std::size_t i = 0; i < edges.size(); ++i) {
-    auto& known = parents[static_cast<std::size_t>(edges[i].child)];
-    if (known != -1) {
-      const std::string text =
-          std::to_string(edges[i].parent) + ' ' + std::to_string(edges[i].child);
-      text_line{path, i + 1, text}.reject("gives node " + std::to_string(edges[i].child) +
-                                          " a second parent; it has " + std::to_string(known));
-    }
-    known = edges[i].parent;
-  }
-  return parents;
+  return parents_of(edges, given.value_or(nodes), path);
 }
 
 }  // namespace

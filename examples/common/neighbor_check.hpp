@@ -27,6 +27,70 @@ struct found_neighbors {
   std::span<const std::uint32_t> counts{};  ///< points in the ball, for each query
 };
 
+/// Compares the result of query `q` with the distances of all points.
+template <std::size_t dim>
+class query_check {
+ public:
+  /// If `own`, the query is point q, which is not its own neighbor.
+  query_check(std::span<const std::array<double, dim>> points, const std::array<double, dim>& query,
+              std::size_t q, bool own)
+      : points_(points), query_(query), q_(q), own_(own) {
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (!own || i != q) distances_.push_back(distance_to(i));
+    }
+    std::ranges::sort(distances_);
+  }
+
+  void check_nearest(const found_neighbors& found) const {
+    const auto ids = found.ids.subspan(q_ * found.nearest, found.nearest);
+    for (std::size_t rank = 0; rank < found.nearest; ++rank) {
+      const std::uint32_t id = ids[rank];
+      const double distance = found.distances[q_ * found.nearest + rank];
+      if (rank >= distances_.size()) {
+        if (id != ramify::no_neighbor) fail("has more neighbors than there are points");
+        continue;
+      }
+      if (std::ranges::count(ids.first(rank), id) > 0) fail("has the same neighbor twice");
+      const double right = distances_[rank];
+      if (id >= points_.size() || !(std::abs(distance - right) <= tolerance * right) ||
+          !(std::abs(distance - distance_to(id)) <= tolerance * right) || (own_ && id == q_)) {
+        fail("has another neighbor of rank " + std::to_string(rank + 1));
+      }
+    }
+  }
+
+  void check_count(double radius, std::uint32_t count) const {
+    const auto count_to = [&](double r) {
+      return std::ranges::upper_bound(distances_, r) - distances_.begin();
+    };
+    if (count < count_to(radius * (1 - tolerance)) || count > count_to(radius * (1 + tolerance))) {
+      fail("has another number of points in its ball");
+    }
+  }
+
+ private:
+  // Distances may differ by one rounding, if the compiler fuses operations.
+  static constexpr double tolerance = 1e-12;
+
+  [[nodiscard]] double distance_to(std::size_t i) const {
+    double sum = 0;
+    for (std::size_t axis = 0; axis < dim; ++axis) {
+      const double along = points_[i][axis] - query_[axis];
+      sum += along * along;
+    }
+    return std::sqrt(sum);
+  }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw std::runtime_error("verification failed: query " + std::to_string(q_) + ' ' + what);
+  }
+
+  std::span<const std::array<double, dim>> points_;
+  const std::array<double, dim>& query_;
+  std::size_t q_;
+  bool own_;
+  std::vector<double> distances_;  // of all points except the query itself, the smallest first
+};
+
 /// Compares 200 of the queries with brute force, or all if there are fewer. Returns how many were
 /// compared. If `own`, query i is point i, which is not its own neighbor. Takes O(points) time for
 /// each compared query.
@@ -35,51 +99,12 @@ template <std::size_t dim>
 std::uint64_t verify_neighbors(std::span<const std::array<double, dim>> points,
                                std::span<const std::array<double, dim>> queries, bool own,
                                const found_neighbors& found) {
-  // Distances may differ by one rounding, if the compiler fuses operations.
-  constexpr double tolerance = 1e-12;
   const std::size_t checks = std::min<std::size_t>(queries.size(), 200);
   for (std::size_t check = 0; check < checks; ++check) {
     const std::size_t q = check * queries.size() / checks;
-    const auto fail = [&](const std::string& what) {
-      throw std::runtime_error("verification failed: query " + std::to_string(q) + ' ' + what);
-    };
-    const auto distance_to = [&](std::size_t i) {
-      double sum = 0;
-      for (std::size_t axis = 0; axis < dim; ++axis) {
-        const double along = points[i][axis] - queries[q][axis];
-        sum += along * along;
-      }
-      return std::sqrt(sum);
-    };
-    std::vector<double> distances;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      if (!own || i != q) distances.push_back(distance_to(i));
-    }
-    std::ranges::sort(distances);
-    for (std::size_t rank = 0; rank < found.nearest; ++rank) {
-      const std::uint32_t id = found.ids[q * found.nearest + rank];
-      const double distance = found.distances[q * found.nearest + rank];
-      if (rank >= distances.size()) {
-        if (id != ramify::no_neighbor) fail("has more neighbors than there are points");
-        continue;
-      }
-      for (std::size_t earlier = 0; earlier < rank; ++earlier) {
-        if (found.ids[q * found.nearest + earlier] == id) fail("has the same neighbor twice");
-      }
-      const double right = distances[rank];
-      if (id >= points.size() || !(std::abs(distance - right) <= tolerance * right) ||
-          !(std::abs(distance - distance_to(id)) <= tolerance * right) || (own && id == q)) {
-        fail("has another neighbor of rank " + std::to_string(rank + 1));
-      }
-    }
-    if (!found.radius) continue;
-    const auto count_to = [&](double radius) {
-      return std::ranges::upper_bound(distances, radius) - distances.begin();
-    };
-    if (found.counts[q] < count_to(*found.radius * (1 - tolerance)) ||
-        found.counts[q] > count_to(*found.radius * (1 + tolerance))) {
-      fail("has another number of points in its ball");
-    }
+    const query_check<dim> right(points, queries[q], q, own);
+    right.check_nearest(found);
+    if (found.radius) right.check_count(*found.radius, found.counts[q]);
   }
   return checks;
 }

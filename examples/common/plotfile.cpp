@@ -5,22 +5,21 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cstdint>
 #include <fstream>
 #include <iomanip>
-#include <iostream>
 #include <optional>
+#include <ostream>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <thread>
-#include <utility>
+#include <vector>
 
 #include "mesh_check.hpp"
 #include "output_file.hpp"
+#include "plotfile_folder.hpp"
 
 namespace common {
 namespace {
@@ -32,10 +31,6 @@ using ramify::mesh_snapshot;
 static_assert(std::endian::native == std::endian::little, "the files are declared as such");
 
 constexpr std::string_view format = "HyperCLaw-V1.1";
-
-[[noreturn]] void fail(const fs::path& folder, const std::string& why) {
-  throw bad_output("cannot write " + folder.string() + ": " + why);
-}
 
 /// Writes the tuple of f(axis) for each axis: "(1,2)".
 template <class Of>
@@ -72,9 +67,7 @@ std::string data_name(int rank) {
   return name.str();
 }
 
-fs::path level_path(const fs::path& folder, std::size_t level) {
-  return folder / ("Level_" + std::to_string(level));
-}
+std::string level_name(std::size_t level) { return "Level_" + std::to_string(level); }
 
 void write_header(std::ostream& out, const mesh_snapshot& mesh, const block_levels& blocks) {
   const auto& levels = blocks.levels();
@@ -116,7 +109,7 @@ void write_header(std::ostream& out, const mesh_snapshot& mesh, const block_leve
             << mesh.lower[a] + (block.place.index[a] + 1) * edge << '\n';
       }
     }
-    out << "Level_" << level << "/Cell\n";
+    out << level_name(level) << "/Cell\n";
   }
 }
 
@@ -187,89 +180,6 @@ bool is_plotfile(const fs::path& folder) {
   return std::getline(header, line) && line == format;
 }
 
-/// Returns the folder without links and without a slash at the end, so that the target of a link is
-/// replaced. The folder that contains it exists. \throws bad_output
-fs::path resolved(const fs::path& folder) {
-  std::error_code why;
-  const fs::path path = fs::absolute(folder / ".", why).parent_path();
-  if (why) fail(folder, why.message());
-  fs::path found = fs::canonical(path, why);
-  if (!why) return found;
-  if (why != std::errc::no_such_file_or_directory) fail(folder, why.message());
-  std::error_code ignored;
-  if (fs::is_symlink(fs::symlink_status(path, ignored))) fail(folder, "it is a link to nothing");
-  found = fs::canonical(path.parent_path(), why);
-  if (why == std::errc::no_such_file_or_directory) fail(folder, "no such folder");
-  if (why) fail(folder, why.message());
-  return found / path.filename();
-}
-
-/// A new folder. The destructor removes it with its content, unless it was renamed.
-class temporary_folder {
- public:
-  explicit temporary_folder(fs::path path) : path_(std::move(path)) {}
-  ~temporary_folder() {
-    // After a failure, other ranks may still create files. Each removal leaves them fewer folders.
-    for (int trial = 0; trial < 100; ++trial) {
-      std::error_code why;
-      fs::remove_all(path_, why);
-      if (!why) return;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-  }
-  temporary_folder(const temporary_folder&) = delete;
-  temporary_folder& operator=(const temporary_folder&) = delete;
-
-  /// Makes the folder, and one for each level. A folder that a killed process has left is removed.
-  void create(std::size_t levels) const {
-    std::error_code why;
-    for (const fs::path& left : {path_, old()}) {
-      fs::remove_all(left, why);
-      if (why) fail(left, why.message());
-    }
-    if (!fs::create_directory(path_, why)) fail_to_create(path_, why);
-    for (std::size_t level = 0; level < levels; ++level) {
-      const fs::path folder = level_path(path_, level);
-      if (!fs::create_directory(folder, why)) fail_to_create(folder, why);
-    }
-  }
-
-  /// Gives the folder its name, which is resolved(). An old plotfile is removed.
-  void rename_to(const fs::path& folder) const {
-    std::error_code why;
-    const bool replaces = fs::exists(folder, why);
-    if (replaces) fs::rename(folder, old(), why);
-    if (why) fail(folder, why.message());
-    fs::rename(path_, folder, why);
-    if (why) {
-      std::error_code ignored;
-      if (replaces) fs::rename(old(), folder, ignored);
-      fail(folder, why.message());
-    }
-    fs::remove_all(old(), why);
-    if (!why) return;
-    std::cerr << folder.string() << " is complete; cannot remove the old plotfile "
-              << old().string() << ": " << why.message() << '\n';
-  }
-
-  /// Checks that rename_to() can replace a folder that exists: renames it, and renames it back.
-  void try_to_replace(const fs::path& folder) const {
-    std::error_code why;
-    fs::rename(folder, old(), why);
-    if (why) fail(folder, why.message());
-    fs::rename(old(), folder, why);
-    if (why) fail(folder, why.message() + "; it is " + old().string() + " now");
-  }
-
- private:
-  [[noreturn]] static void fail_to_create(const fs::path& folder, const std::error_code& why) {
-    fail(folder, why ? why.message() : "another process has created it");
-  }
-  [[nodiscard]] fs::path old() const { return path_.string() + ".old"; }
-
-  fs::path path_;
-};
-
 /// Checks that the indices of all cells fit into the 32 bits of AMReX.
 void check_indices(const mesh_snapshot& mesh) {
   int finest = 0;
@@ -303,27 +213,28 @@ void check_plot(const mesh_snapshot& mesh, const mesh_ranks& ranks) {
 
 void check_plotfile(const fs::path& folder, bool replace) {
   std::error_code why;
-  const fs::path whole = resolved(folder);
+  const fs::path whole = resolved_folder(folder);
   const fs::file_status found = fs::status(whole, why);
   const bool exists = fs::exists(found);
   if (exists) {
-    if (!fs::is_directory(found)) fail(folder, "it is not a folder");
-    if (fs::equivalent(whole, fs::current_path(why), why)) fail(folder, "it is the working folder");
+    if (!fs::is_directory(found)) fail_to_write(folder, "it is not a folder");
+    if (fs::equivalent(whole, fs::current_path(why), why))
+      fail_to_write(folder, "it is the working folder");
     const bool is_empty = fs::is_empty(whole, why);
-    if (why) fail(folder, why.message());
-    if (!is_empty && !is_plotfile(whole)) fail(folder, "it has files, and is no plotfile");
+    if (why) fail_to_write(folder, why.message());
+    if (!is_empty && !is_plotfile(whole)) fail_to_write(folder, "it has files, and is no plotfile");
     if (!is_empty && !replace) {
       throw std::invalid_argument(
           folder.string() + " is a plotfile; choose another name, or replace it with --force");
     }
   }
-  const temporary_folder trial(part_of_plotfile(folder, ::getpid()));
-  trial.create(0);
+  const plotfile_folder trial(part_of_plotfile(folder, ::getpid()));
+  trial.create({});
   if (exists) trial.try_to_replace(whole);
 }
 
 fs::path part_of_plotfile(const fs::path& folder, int process) {
-  return resolved(folder).string() + ".part" + std::to_string(process);
+  return resolved_folder(folder).string() + ".part" + std::to_string(process);
 }
 
 void write_plotfile(const fs::path& folder, const fs::path& part, const mesh_snapshot& mesh,
@@ -332,17 +243,19 @@ void write_plotfile(const fs::path& folder, const fs::path& part, const mesh_sna
   const block_levels blocks(mesh, ranks);
   const std::size_t levels = blocks.levels().size();
   // 1. Rank 0 makes the folders.
-  std::optional<temporary_folder> made;
+  std::optional<plotfile_folder> made;
   fs::path whole;
   if (ranks.rank == 0) {
-    whole = resolved(folder);
-    made.emplace(part).create(levels);
+    whole = resolved_folder(folder);
+    std::vector<std::string> names;
+    for (std::size_t level = 0; level < levels; ++level) names.push_back(level_name(level));
+    made.emplace(part).create(names);
   }
   if (ranks.size > 1) ranks.barrier();
   // 2. Each rank writes its blocks, and rank 0 the rest.
   for (std::size_t level = 0; level < levels; ++level) {
     const auto& all = blocks.levels()[level];
-    const fs::path path = level_path(part, level);
+    const fs::path path = part / level_name(level);
     if (std::ranges::count(all, ranks.rank, &mesh_block::owner) > 0) {
       write_file(path / data_name(ranks.rank),
                  [&](std::ostream& out) { write_data(out, mesh, blocks, level, ranks.rank); });

@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// Reports as JSON, and the launch costs that example programs print with their reports.
+/// Reports as JSON, and the numbers and launch costs that example programs print.
 
+#include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -42,6 +43,20 @@ void write_report(const std::string& requested, std::ostream& out, Json json, Pr
   }
   // Only standard error is checked here; run_program() checks standard output.
   if (&out == &std::cerr && !out.flush()) throw bad_output("cannot write standard error");
+}
+
+/// Prints one line for each number or list of numbers.
+inline void print_numbers(std::ostream& out, const nlohmann::ordered_json& numbers) {
+  for (const auto& [name, value] : numbers.items()) {
+    std::string text = name;
+    std::ranges::replace(text, '_', ' ');
+    out << text << ':';
+    if (!value.is_array()) out << ' ' << value;
+    for (const auto& element : value.is_array() ? value : nlohmann::ordered_json::array()) {
+      out << ' ' << element;
+    }
+    out << '\n';
+  }
 }
 
 [[nodiscard]] inline nlohmann::ordered_json to_json(const ramify::launch_costs& costs) {

@@ -13,53 +13,72 @@ namespace {
   return ramify::parse_choice<search_problem>("problem", text);
 }
 
-void declare_problems(CLI::App& app, search_command_line& o) {
-  const auto whole = [&](search_problem of, const char* name, std::uint64_t& value,
-                         const char* about, std::uint64_t least, std::uint64_t most) {
-    auto* option = app.add_option(name, value, about)
-                       ->transform(whole_number(least, most))
-                       ->capture_default_str();
-    o.special.emplace(of, option);
+/// Declares options that only one problem has.
+class options_of_problem {
+ public:
+  options_of_problem(CLI::App& app, search_command_line& o, search_problem of)
+      : app_(app), o_(o), of_(of) {}
+
+  /// Adds an option for a whole number in `range`, the result of whole_number().
+  CLI::Option* whole(const char* name, std::uint64_t& value, const CLI::Validator& range,
+                     const char* about) const {
+    auto* option = app_.add_option(name, value, about)->transform(range)->capture_default_str();
+    o_.special.emplace(of_, option);
     return option;
-  };
-  constexpr std::uint64_t billion = 1'000'000'000;
-  add_choice(app, "problem", parse_search_problem, o.chosen, "knapsack, flow-shop or queens")
-      ->required()
-      ->default_str("");
-  auto* input = o.files.add_input(app, "--input", o.input,
-                                  "knapsack: one line per item, its weight and profit; flow-shop: "
-                                  "one line per machine, the times of the jobs");
-  whole(search_problem::knapsack, "--items", o.items, "knapsack: number of random items", 0,
-        ramify::max_knapsack_items)
-      ->excludes(input);
-  whole(search_problem::knapsack, "--largest", o.largest, "knapsack: largest random weight", 1,
-        billion)
-      ->excludes(input);
-  whole(search_problem::knapsack, "--correlation", o.correlation,
-        "knapsack: largest difference of a random profit from the weight", 0, billion)
-      ->excludes(input);
-  whole(search_problem::knapsack, "--weight-limit", o.weight_limit,
-        "knapsack: maximum weight (default: half of the weight of all items)", 0,
-        std::uint64_t{1} << 62)
-      ->default_str("");
-  auto* taillard = whole(search_problem::flow_shop, "--taillard", o.taillard,
-                         "flow-shop: number of an instance of Taillard's benchmark", 1,
-                         ramify::taillard_benchmarks().size())
-                       ->excludes(input)
-                       ->default_str("");
-  for (CLI::Option* option :
-       {whole(search_problem::flow_shop, "--jobs", o.jobs, "flow-shop: number of jobs", 0,
-              ramify::max_flow_shop_jobs),
-        whole(search_problem::flow_shop, "--machines", o.machines, "flow-shop: number of machines",
-              1, ramify::max_flow_shop_machines)}) {
-    option->excludes(input)->excludes(taillard);
   }
+
+ private:
+  CLI::App& app_;
+  search_command_line& o_;
+  search_problem of_;
+};
+
+void declare_knapsack(CLI::App& app, search_command_line& o, CLI::Option* input) {
+  constexpr std::uint64_t billion = 1'000'000'000;
+  const options_of_problem knapsack(app, o, search_problem::knapsack);
+  knapsack
+      .whole("--items", o.items, whole_number(0, ramify::max_knapsack_items),
+             "knapsack: number of random items")
+      ->excludes(input);
+  knapsack
+      .whole("--largest", o.largest, whole_number(1, billion), "knapsack: largest random weight")
+      ->excludes(input);
+  knapsack
+      .whole("--correlation", o.correlation, whole_number(0, billion),
+             "knapsack: largest difference of a random profit from the weight")
+      ->excludes(input);
+  knapsack
+      .whole("--weight-limit", o.weight_limit, whole_number(0, std::uint64_t{1} << 62),
+             "knapsack: maximum weight (default: half of the weight of all items)")
+      ->default_str("");
+}
+
+/// Also declares --seed, which knapsack has, too.
+void declare_flow_shop(CLI::App& app, search_command_line& o, CLI::Option* input) {
+  const options_of_problem shop(app, o, search_problem::flow_shop);
+  auto* taillard =
+      shop.whole("--taillard", o.taillard, whole_number(1, ramify::taillard_benchmarks().size()),
+                 "flow-shop: number of an instance of Taillard's benchmark")
+          ->excludes(input)
+          ->default_str("");
+  shop.whole("--jobs", o.jobs, whole_number(0, ramify::max_flow_shop_jobs),
+             "flow-shop: number of jobs")
+      ->excludes(input)
+      ->excludes(taillard);
+  shop.whole("--machines", o.machines, whole_number(1, ramify::max_flow_shop_machines),
+             "flow-shop: number of machines")
+      ->excludes(input)
+      ->excludes(taillard);
   auto* seed = add_whole_number(app, "--seed", o.seed,
                                 "Seed of the generator, for flow-shop that of Taillard");
   seed->excludes(input)->excludes(taillard);
   o.special.emplace(search_problem::knapsack, seed);
   o.seed_option = seed;
-  whole(search_problem::queens, "--n", o.n, "queens: number of queens", 1, ramify::max_queens);
+}
+
+void declare_queens(CLI::App& app, search_command_line& o) {
+  options_of_problem(app, o, search_problem::queens)
+      .whole("--n", o.n, whole_number(1, ramify::max_queens), "queens: number of queens");
   o.special.emplace(
       search_problem::queens,
       app.add_flag(
@@ -70,7 +89,15 @@ void declare_problems(CLI::App& app, search_command_line& o) {
 }  // namespace
 
 void declare(CLI::App& app, search_command_line& o) {
-  declare_problems(app, o);
+  add_choice(app, "problem", parse_search_problem, o.chosen, "knapsack, flow-shop or queens")
+      ->required()
+      ->default_str("");
+  auto* input = o.files.add_input(app, "--input", o.input,
+                                  "knapsack: one line per item, its weight and profit; flow-shop: "
+                                  "one line per machine, the times of the jobs");
+  declare_knapsack(app, o, input);
+  declare_flow_shop(app, o, input);
+  declare_queens(app, o);
   add_launch_options(app, o.search);
   add_choice(app, "--strategy", ramify::parse_traverse_strategy, o.search.strategy,
              "work_sharing or task_per_node");

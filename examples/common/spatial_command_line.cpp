@@ -13,15 +13,8 @@ namespace {
 void declare_points(CLI::App& app, spatial_command_line& o) {
   auto* input = o.files.add_input(
       app, "--input", o.input, "CSV file of points: x,y or x,y,z, with or without a header line");
-  auto* generate = app.add_option(
-      "--generate",
-      [&o](const CLI::results_t& words) {
-        cloud_kind kind{};
-        parsed_by(parse_cloud_kind, kind)(words);
-        o.kind = kind;
-        return true;
-      },
-      "Kind of the generated points: uniform, clusters, curve");
+  auto* generate = app.add_option("--generate", parsed_by(parse_cloud_kind, o.kind),
+                                  "Kind of the generated points: uniform, clusters, curve");
   generate->type_name("NAME")->excludes(input);
   app.add_option("--n", o.n, "Number of generated points")
       ->transform(whole_number(1, (std::uint64_t{1} << 31) - 1))

@@ -21,6 +21,7 @@
 
 #include "branch_and_bound_checks.cuh"
 #include "exceptions.hpp"
+#include "failed_launches.hpp"
 
 namespace data = boost::unit_test::data;
 using namespace tests;

@@ -22,7 +22,7 @@ same 3 --generate zipf --n 5000 --type i64 --descending
 same 3 --generate few-distinct --n 2
 same 4 --generate sorted --n 9999 --pairs --type u64
 
-# Files: raw, of which each rank reads a part; text; standard input.
+# Input files. Each rank reads a part of a raw file; rank 0 reads text and standard input.
 perl -e 'print pack("qQ", $_ * 7919 % 3001 - 1500, $_) for 1 .. 3000' >raw # different keys
 same 3 --input raw --type u32
 same 2 --input raw --type i64 --pairs --verify
@@ -32,13 +32,14 @@ same 3 --input text --verify
 printf '2\n1\n' | "$start_ranks" 2 "$program" --backend cpu --input - --output - >out 2>err
 [ "$(cat out)" = "$(printf '1\n2')" ] || fail "standard input"
 
-# One report.
+# Only rank 0 prints the report, and the help.
 ranks 3 0 --generate uniform --n 30000 --report json
 lines out '"keys": 30000,' '"ranks": 3,' '"bytes_sent": ' '"communication_ms": ' '"imbalance": '
 ranks 2 0 --help
 lines out '--generate'
 
-# One message, of the rank that failed, with the status of one process; no output.
+# Only the rank that failed prints a message. The status is that of one process, and no output is
+# left.
 rm -f several
 refused 2 "strategy 'bubble' is neither" 3 --generate uniform --n 5 --strategy bubble
 printf '1\nx\n' >bad
@@ -47,7 +48,8 @@ head -c 10 raw >bad
 refused 3 'quicksort: rank 0: .*no multiple of 4' 2 --input bad --type u32 --output several
 refused 5 'quicksort: rank 0: cannot write nowhere/several: no such folder' 2 --generate uniform --n 5 \
   --output nowhere/several
-# Ranks with different arguments: a failure of rank 1, and one before the ranks are connected.
+# Ranks with different arguments: rank 1 fails in a collective call, or before the ranks are
+# connected.
 refused 1 '^quicksort: rank 1: calls all_gather_v of' 1 --generate uniform --n 99 --output several : \
   -n 1 "$program" "${common[@]}" --generate uniform --n 99 --output several --type f64
 ranks 1 - --generate uniform --n 99 --output several : -n 1 "$program" --bogus

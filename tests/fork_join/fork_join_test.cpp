@@ -15,6 +15,7 @@
 
 #include "../traverse/traverse_checks.cuh"
 #include "exceptions.hpp"
+#include "failed_launches.hpp"
 
 namespace data = boost::unit_test::data;
 using namespace tests;

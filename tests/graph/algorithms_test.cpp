@@ -9,6 +9,7 @@
 
 #include "algorithm_calls.cuh"
 #include "exceptions.hpp"
+#include "failed_launches.hpp"
 
 using namespace tests;
 using ramify::flat_loop;
@@ -68,16 +69,13 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(no_work_is_lost_at_any_limit, Call, all_calls) {
 BOOST_AUTO_TEST_CASE_TEMPLATE(the_host_continues_after_any_failed_launch, Call, all_calls) {
   const host_graph graph = grid_with_holes(8);
   for (const edge_strategy strategy : {edge_strategy::warp, edge_strategy::aggregated}) {
-    std::uint64_t least_grids = 0;
-    unsigned interrupted = 0;
-    for (std::uint64_t failing = 0; failing <= 6; ++failing) {
-      auto executor = ramify::cpu::current_executor_config();
-      executor.failing_launch = failing;  // 0: none
-      const ramify::cpu::scoped_executor_config scope(executor);
-      const auto report = check_call<Call>(graph, config_of(route::device, strategy));
-      if (failing == 0) least_grids = report.host_grids;
-      if (report.host_grids > least_grids || report.spilled_tasks > 0) ++interrupted;
-    }
+    const auto config = config_of(route::device, strategy);
+    const auto whole = check_call<Call>(graph, config);
+    const auto executor = ramify::cpu::current_executor_config();
+    const unsigned interrupted = count_interrupted(6, executor, [&](std::uint64_t) {
+      const auto report = check_call<Call>(graph, config);
+      return report.host_grids > whole.host_grids || report.spilled_tasks > 0;
+    });
     BOOST_TEST(interrupted >= 3u);  // negative control: the failures did end launches
   }
 }

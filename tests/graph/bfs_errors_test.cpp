@@ -38,6 +38,24 @@ host_graph changed(host_graph graph, const Change& change) {
   return graph;
 }
 
+/// A graph and arrays in device memory, for calls with bad arguments.
+struct call_on_device {
+  host_graph host = random_graph(100, 300);
+  device_graph graph{host};
+  ramify::device_buffer<std::int32_t> numbers{300, nullptr};
+  ramify::device_buffer<std::byte> scratch{100'000, nullptr};
+  ramify::bfs_arrays levels{.levels = numbers.data()};
+
+  /// Checks that the search throws std::invalid_argument whose message contains `what`.
+  void expect(const std::string& what, std::int64_t source, const graph_view& view,
+              const ramify::bfs_arrays& results, const bfs_config& config = {},
+              ramify::scratch_memory memory = {}) const {
+    BOOST_CHECK_EXCEPTION(
+        (void)ramify::breadth_first_search(view, source, results, nullptr, config, memory),
+        std::invalid_argument, names(what));
+  }
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(breadth_first_search)
@@ -79,71 +97,69 @@ BOOST_AUTO_TEST_CASE(sources_of_shared_offsets_are_checked) {
 }
 
 BOOST_AUTO_TEST_CASE(bad_arguments_are_named) {
-  const host_graph host = random_graph(100, 300);
-  const device_graph graph(host);
-  const ramify::device_buffer<std::int32_t> numbers(300, nullptr);
-  const ramify::device_buffer<std::byte> scratch(100'000, nullptr);
-  std::int32_t* const out = numbers.data();
-  const auto expect = [&](const std::string& what, std::int64_t source, const auto& view,
-                          const ramify::bfs_arrays& results, const bfs_config& config = {},
-                          ramify::scratch_memory memory = {}) {
-    BOOST_CHECK_EXCEPTION(
-        (void)ramify::breadth_first_search(view, source, results, nullptr, config, memory),
-        std::invalid_argument, names(what));
-  };
-  const auto view = graph.view();
-  const ramify::bfs_arrays levels{.levels = out};
-  expect("source is 100; it must be in [0, 100)", 100, view, levels);
-  expect("source is -1", -1, view, levels);
-  expect("source is 0; it must be in [0, 0)", 0, graph_view{}, {});
-  expect("levels and parents overlap", 0, view, {.levels = out, .parents = out + 50});
-  expect("targets and levels overlap", 0, view, {.levels = graph.targets.data()});
-  expect("scratch.bytes is 300", 0, view, levels, {}, {scratch.data(), 300});
-  expect("scratch.data must be aligned", 0, view, levels, {}, {scratch.data() + 8, 90'000});
+  const call_on_device call;
+  const auto view = call.graph.view();
+  std::int32_t* const out = call.numbers.data();
+  std::byte* const scratch = call.scratch.data();
+  call.expect("source is 100; it must be in [0, 100)", 100, view, call.levels);
+  call.expect("source is -1", -1, view, call.levels);
+  call.expect("source is 0; it must be in [0, 0)", 0, graph_view{}, {});
+  call.expect("levels and parents overlap", 0, view, {.levels = out, .parents = out + 50});
+  call.expect("targets and levels overlap", 0, view, {.levels = call.graph.targets.data()});
+  call.expect("scratch.bytes is 300", 0, view, call.levels, {}, {scratch, 300});
+  call.expect("scratch.data must be aligned", 0, view, call.levels, {}, {scratch + 8, 90'000});
+}
 
-  const auto with = [](const auto& change) {
+BOOST_AUTO_TEST_CASE(bad_options_are_named) {
+  const call_on_device call;
+  const auto expect = [&](const std::string& what, const auto& change, bool has_sources = true) {
     bfs_config config;
     change(config);
-    return config;
+    call.expect(what, 0, call.graph.view(has_sources), call.levels, config);
   };
-  expect("graph_config.heavy_degree is 0; it must be at least 1", 0, view, levels,
-         with([](bfs_config& c) { c.heavy_degree = 0; }));
-  expect("graph_config.route", 0, view, levels,
-         with([](bfs_config& c) { c.route = static_cast<route>(9); }));
-  expect("graph_config.flat_loop", 0, view, levels,
-         with([](bfs_config& c) { c.flat_loop = static_cast<ramify::flat_loop>(9); }));
-  expect("graph_config.strategy", 0, view, levels,
-         with([](bfs_config& c) { c.strategy = static_cast<edge_strategy>(9); }));
-  expect("bfs_config.direction is none", 0, view, levels,
-         with([](bfs_config& c) { c.direction = static_cast<bfs_direction>(9); }));
-  expect("bfs_config.alpha", 0, view, levels, with([](bfs_config& c) { c.alpha = 0; }));
-  expect("bfs_config.beta", 0, view, levels, with([](bfs_config& c) { c.beta = NAN; }));
-  expect("bfs_config.direction bottom_up needs the edges by target", 0, graph.view(false), levels,
-         with([](bfs_config& c) { c.direction = bfs_direction::bottom_up; }));
+  expect("graph_config.heavy_degree is 0; it must be at least 1",
+         [](bfs_config& c) { c.heavy_degree = 0; });
+  expect("graph_config.route", [](bfs_config& c) { c.route = static_cast<route>(9); });
+  expect("graph_config.flat_loop",
+         [](bfs_config& c) { c.flat_loop = static_cast<ramify::flat_loop>(9); });
+  expect("graph_config.strategy",
+         [](bfs_config& c) { c.strategy = static_cast<edge_strategy>(9); });
+  expect("bfs_config.direction is none",
+         [](bfs_config& c) { c.direction = static_cast<bfs_direction>(9); });
+  expect("bfs_config.alpha", [](bfs_config& c) { c.alpha = 0; });
+  expect("bfs_config.beta", [](bfs_config& c) { c.beta = NAN; });
+  expect(
+      "bfs_config.direction bottom_up needs the edges by target",
+      [](bfs_config& c) { c.direction = bfs_direction::bottom_up; }, false);
+}
 
+BOOST_AUTO_TEST_CASE(bad_arrays_of_a_graph_are_named) {
+  const call_on_device call;
+  const auto view = call.graph.view();
+  const auto expect = [&](const std::string& what, const graph_view& other) {
+    call.expect(what, 0, other, call.levels);
+  };
   auto other = view;
   other.in_sources = other.in_sources.first(299);
-  expect("in_sources has 299 elements; it must have as many as targets, 300", 0, other, levels);
+  expect("in_sources has 299 elements; it must have as many as targets, 300", other);
   other = view;
   other.in_offsets = other.in_offsets.first(100);
-  expect("in_offsets has 100 elements; it must have as many as offsets, 101", 0, other, levels);
-  other = graph.view(false);
+  expect("in_offsets has 100 elements; it must have as many as offsets, 101", other);
+  other = call.graph.view(false);
   other.offsets = {};
-  expect("offsets has 0 elements, which means no vertices, but there are 300 targets", 0, other,
-         levels);
+  expect("offsets has 0 elements, which means no vertices, but there are 300 targets", other);
   other.offsets = view.offsets.first(1);
-  expect("offsets has 1 elements, which means no vertices, but there are 300 targets", 0, other,
-         levels);
-  other.offsets = {graph.offsets.data(), std::size_t{1} << 32};
-  expect("4294967295 vertices; the maximum is 2147483647", 0, other, levels);
+  expect("offsets has 1 elements, which means no vertices, but there are 300 targets", other);
+  other.offsets = {call.graph.offsets.data(), std::size_t{1} << 32};
+  expect("4294967295 vertices; the maximum is 2147483647", other);
   BOOST_CHECK_EXCEPTION((void)ramify::bfs_scratch_bytes(other), std::invalid_argument,
                         tests::names("4294967295 vertices; the maximum is 2147483647"));
   other.offsets = view.offsets;
-  other.targets = {graph.targets.data(), std::size_t{1} << 33};
-  expect("8589934592 edges; the maximum is 8589934591", 0, other, levels);
+  other.targets = {call.graph.targets.data(), std::size_t{1} << 33};
+  expect("8589934592 edges; the maximum is 8589934591", other);
 #if RAMIFY_ON_CUDA
-  const graph_view on_host = graph_view::directed(host.offsets, host.targets);
-  expect("offsets is ordinary host memory", 0, on_host, levels);
+  expect("offsets is ordinary host memory",
+         graph_view::directed(call.host.offsets, call.host.targets));
 #endif
 }
 

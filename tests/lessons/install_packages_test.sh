@@ -12,7 +12,7 @@ cd "$work"
 for tool in bash env grep c++ cmake ninja; do
   ln -s "$(command -v "$tool" || command -v true)" "bin/$tool"
 done
-substitute() { # name, script...
+substitute() { # name, script
   printf '#!/bin/sh\n%s\n' "$2" >"bin/$1"
   chmod +x "bin/$1"
 }
@@ -25,6 +25,7 @@ expect() { # status, text of the output; calls the script
   fi
 }
 
+# The package is missing, and cannot be installed: no apt-get; neither root nor sudo; not wanted.
 substitute dpkg-query 'case $3 in some-package) exit 1 ;; esac; echo "install ok installed"'
 substitute id 'echo 1000'
 expect 1 'There is no apt-get. Please install the packages: apt-get install --no-install-recommends some-package'
@@ -34,12 +35,15 @@ expect 1 'You are not root, and there is no sudo. Please install the packages: '
 substitute id 'echo 0'
 RAMIFY_INSTALL=no expect 1 'RAMIFY_INSTALL is no. Please install the packages: '
 [ ! -e calls ]
+# Root installs it.
 expect 0 'Installing with apt-get: some-package'
 grep -q 'install .*some-package' calls
+# apt-get fails, for root and with sudo.
 substitute apt-get 'case $* in *install*) exit 100 ;; esac'
 expect 1 'apt-get install failed. Please install the packages: '
 substitute id 'echo 1000'
 substitute sudo 'exit 1'
 expect 1 'apt-get update failed. Please install the packages: '
+# The package is already installed.
 substitute dpkg-query 'echo "install ok installed"'
 expect 0 ''

@@ -19,6 +19,7 @@
 
 #include "device_vectors.cuh"
 #include "exceptions.hpp"
+#include "failed_launches.hpp"
 #include "printing.hpp"
 #include "run_checks.cuh"
 

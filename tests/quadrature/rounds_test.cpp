@@ -13,6 +13,7 @@
 
 #include "device_vectors.cuh"
 #include "exceptions.hpp"
+#include "failed_launches.hpp"
 #include "quadrature_checks.cuh"
 #include "run_checks.cuh"
 

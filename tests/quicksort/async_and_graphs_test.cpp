@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "exceptions.hpp"
+#include "failed_launches.hpp"
 #include "quicksort_checks.cuh"
 
 namespace data = boost::unit_test::data;
@@ -92,24 +93,20 @@ BOOST_DATA_TEST_CASE(the_host_continues_after_any_failed_launch,
                      data::make(strategies) *
                          data::make({distribution::uniform, distribution::zipf}),
                      strategy, d) {
-  std::uint64_t grids_without_failure = 0;
-  int interrupted = 0;
-  const int launches = tests::cut_down(16, 5);
-  for (int failing = 0; failing <= launches; ++failing) {
-    BOOST_TEST_CONTEXT("launch " << failing) {
-      auto executor = ramify::cpu::current_executor_config();
-      executor.failing_launch = std::uint64_t(failing);  // 0: none
-      const ramify::cpu::scoped_executor_config scope(executor);
-      const auto report =
-          sort_and_check(make_input<page>(d, pages, 1), options_for(strategy, route::device));
-      BOOST_TEST(report.taken == route::device);
-      if (failing == 0) grids_without_failure = report.host_grids;
-      if (report.host_grids > grids_without_failure) ++interrupted;
-    }
-  }
+  const auto run = [&] {
+    const auto report =
+        sort_and_check(make_input<page>(d, pages, 1), options_for(strategy, route::device));
+    BOOST_TEST(report.taken == route::device);
+    return report;
+  };
+  const auto whole = run();
+  const auto last = std::uint64_t(tests::cut_down(16, 5));
+  const auto executor = ramify::cpu::current_executor_config();
+  const unsigned interrupted = tests::count_interrupted(
+      last, executor, [&](std::uint64_t) { return run().host_grids > whole.host_grids; });
   // Negative control: after a failed launch, the host launched more grids. This does not hold for
   // `binary`, where the driver, a kernel, processes the segments whose launch failed.
-  if (strategy == quicksort_strategy::sample_sort) BOOST_TEST(interrupted >= 5);
+  if (strategy == quicksort_strategy::sample_sort) BOOST_TEST(interrupted >= 5u);
 }
 #endif
 

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "exceptions.hpp"
+#include "failed_launches.hpp"
 #include "rooted_tree_checks.cuh"
 
 namespace data = boost::unit_test::data;
@@ -88,21 +89,17 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch,
   // One of the failed launches is in the sort. The sort is then completed before the next attempt.
   const oracle tree = random_tree(20'000, 4);
   const auto shape = tree_shape::of_parents(tree.parents);
-  std::uint64_t least_grids = 0;
-  unsigned interrupted = 0;
-  for (std::uint64_t failing = 0; failing <= 30; ++failing) {
-    BOOST_TEST_CONTEXT("launch " << failing) {
-      auto config = ramify::cpu::current_executor_config();
-      config.failing_launch = failing;  // 0: none
-      const ramify::cpu::scoped_executor_config scope(config);
-      tree_results results = all_outputs(20'000);
-      const auto report = run_tree(shape, tree.values, results, options_for(route::device));
-      BOOST_TEST(tree.check(results) == "");
-      BOOST_TEST(slots_in_use() == 0u);
-      if (failing == 0) least_grids = report.host_grids;
-      if (report.host_grids > least_grids) ++interrupted;
-    }
-  }
+  const auto run = [&] {
+    tree_results results = all_outputs(20'000);
+    const auto report = run_tree(shape, tree.values, results, options_for(route::device));
+    BOOST_TEST(tree.check(results) == "");
+    BOOST_TEST(slots_in_use() == 0u);
+    return report;
+  };
+  const auto whole = run();
+  const auto executor = ramify::cpu::current_executor_config();
+  const unsigned interrupted = count_interrupted(
+      30, executor, [&](std::uint64_t) { return run().host_grids > whole.host_grids; });
   // Negative control: the failures did end the launches of kernels.
   BOOST_TEST(interrupted >= 15u);
 }

@@ -160,6 +160,15 @@ struct fixture {
   launch_chain<Program> chain;
 };
 
+/// Runs a chain on a route. Returns whether all its steps ran once.
+template <class Program>
+bool run_chain(route taken) {
+  fixture<Program> memory({.taken = taken});
+  memory.start();
+  memory.chain.finish();
+  return memory.ran(1, true);
+}
+
 using by_last_block = program<chain_join::last_block, false>;
 using by_bounded_chain = program<chain_join::last_block, true>;
 using by_tail_launch = program<chain_join::tail_launch, false>;

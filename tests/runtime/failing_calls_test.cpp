@@ -78,14 +78,6 @@ outcome expect_safe(const run& once, bool lasting) {
   return seen;
 }
 
-template <class Program>
-bool run_chain(route taken) {
-  chains::fixture<Program> memory({.taken = taken});
-  memory.start();
-  memory.chain.finish();
-  return memory.ran(1, true);
-}
-
 bool run_tasks(route taken, granularity grain) {
   const flood_request request{
       .tasks = 60, .children = 7, .route = taken, .launches = {grain, 0, 1}};
@@ -159,7 +151,7 @@ BOOST_DATA_TEST_CASE(a_chain_of_grids_is_safe,
                      data::make({route::device, route::flat}) * data::make({false, true}), taken,
                      lasting) {
   const auto expect = [&]<class Program>(Program*) {
-    const outcome seen = expect_safe([&] { return run_chain<Program>(taken); }, lasting);
+    const outcome seen = expect_safe([&] { return chains::run_chain<Program>(taken); }, lasting);
     // Negative control: some failures ended a run.
     BOOST_TEST(seen.exceptions >= seen.calls - 2);
     BOOST_TEST(seen.calls >= 10u);

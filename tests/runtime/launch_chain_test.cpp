@@ -11,9 +11,9 @@
 
 #include "backend_under_test.hpp"
 #include "chain_fixture.cuh"
+#include "failed_launches.hpp"
 #include "foreign_grids.cuh"
 #include "printing.hpp"
-#include "run_checks.cuh"
 #include "slot_checks.cuh"
 
 namespace data = boost::unit_test::data;

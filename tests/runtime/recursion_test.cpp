@@ -13,9 +13,9 @@
 
 #include "effort.hpp"
 #include "exceptions.hpp"
+#include "failed_launches.hpp"
 #include "flood.cuh"
 #include "printing.hpp"
-#include "run_checks.cuh"
 
 namespace tests::inline RAMIFY_BUILD {
 

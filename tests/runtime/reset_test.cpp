@@ -39,21 +39,13 @@ void reset_device() {
 bool device_is_available() { return cudaFree(nullptr) == cudaSuccess; }
 #endif
 
-/// Runs a chain on a route. Returns whether all its steps ran once.
-template <class Program>
-bool run_chain(route taken) {
-  chains::fixture<Program> memory({.taken = taken});
-  memory.start();
-  memory.chain.finish();
-  return memory.ran(1, true);
-}
-
 /// Runs all kinds of chains on both routes, a staged copy, and a sort. Returns what is wrong, or an
 /// empty string.
 std::string run_all() {
   bool right = true;
   chains::for_each_program([&]<class Program>(Program*) {
-    for (const route taken : {route::device, route::flat}) right &= run_chain<Program>(taken);
+    for (const route taken : {route::device, route::flat})
+      right &= chains::run_chain<Program>(taken);
   });
   if (!right) return "a chain did not run";
   if (slots_in_use() != 0) return "slots are in use";
@@ -132,7 +124,7 @@ BOOST_AUTO_TEST_CASE(a_run_from_before_a_reset_throws) {
       old.reset();
 #endif
       BOOST_TEST(slots_in_use() == 0u);
-      BOOST_TEST(run_chain<Program>(taken));
+      BOOST_TEST(chains::run_chain<Program>(taken));
     }
   });
 }
@@ -212,7 +204,7 @@ BOOST_AUTO_TEST_CASE(a_reset_ends_the_failure_of_a_device) {
       check(launch(stop_device, {1, 1}, nullptr).code(), "launching");
       BOOST_CHECK_THROW(memory.chain.finish(), cuda_error);
     }
-    BOOST_CHECK_THROW(run_chain<chains::by_tail_launch>(taken), cuda_error);
+    BOOST_CHECK_THROW(chains::run_chain<chains::by_tail_launch>(taken), cuda_error);
     reset_device();
     if (device_is_available()) {
       BOOST_TEST(run_all() == "");
@@ -231,14 +223,14 @@ BOOST_AUTO_TEST_CASE(a_reset_ends_the_failure_of_a_device) {
       const cpu::scoped_executor_config scope(config);
       failed = false;
       try {
-        BOOST_TEST(run_chain<chains::by_tail_launch>(taken));
+        BOOST_TEST(chains::run_chain<chains::by_tail_launch>(taken));
       } catch (const cuda_error&) {
         failed = true;
       }
       if (!failed) continue;
-      BOOST_CHECK_THROW(run_chain<chains::by_tail_launch>(taken), cuda_error);
+      BOOST_CHECK_THROW(chains::run_chain<chains::by_tail_launch>(taken), cuda_error);
       reset_device();
-      BOOST_TEST(run_chain<chains::by_tail_launch>(taken));
+      BOOST_TEST(chains::run_chain<chains::by_tail_launch>(taken));
       BOOST_TEST(slots_in_use() == 0u);
     }
     BOOST_TEST(failing > 10u);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <ostream>
 #include <random>
+#include <tuple>
 #include <vector>
 
 namespace tests {
@@ -42,6 +43,7 @@ inline std::ostream& operator<<(std::ostream& out, cloud c) {
   return out << names[static_cast<std::size_t>(c)];
 }
 
+/// Returns a cloud of n points. The same seed gives the same points.
 template <class Real, int dim>
 point_list<Real, dim> make_cloud(cloud c, std::size_t n, std::uint64_t seed) {
   std::mt19937_64 random(seed * 16 + static_cast<std::uint64_t>(c));
@@ -102,6 +104,22 @@ point_list<Real, dim> make_cloud(cloud c, std::size_t n, std::uint64_t seed) {
     points[i] = p;
   }
   return points;
+}
+
+/// Returns n queries: every third one is a point of a cloud, the others are random points around
+/// the origin. One in `one_in` is far away.
+template <class Point>
+std::vector<Point> queries_near(const std::vector<Point>& points, std::size_t n,
+                                std::size_t one_in) {
+  using real = typename Point::value_type;
+  auto queries = make_cloud<real, int(std::tuple_size_v<Point>)>(cloud::filled_box, n, 77);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i % 3 == 0 && !points.empty()) queries[i] = points[i * 7 % points.size()];
+    if (i % one_in == 1) {
+      for (real& x : queries[i]) x *= 1000;
+    }
+  }
+  return queries;
 }
 
 }  // namespace tests

@@ -81,19 +81,6 @@ results run_queries(const list<Type>& points, const list<Type>& queries, typenam
   return found;
 }
 
-/// Returns queries in random order: points of the cloud, points in its box, and points far away.
-template <class Type>
-list<Type> scattered_queries(const list<Type>& points, std::size_t n) {
-  auto queries = tests::make_cloud<typename Type::real, Type::dim>(cloud::filled_box, n, 77);
-  for (std::size_t i = 0; i < n; ++i) {
-    if (i % 3 == 0 && !points.empty()) queries[i] = points[i * 7 % points.size()];
-    if (i % 16 == 1) {
-      for (auto& x : queries[i]) x *= 1000;
-    }
-  }
-  return queries;
-}
-
 using types = std::tuple<tests::f3, tests::d2>;
 
 /// Sums the ids of the points in the ball around each point of the tree. One thread for each.
@@ -123,7 +110,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(all_methods_have_the_same_results, Type, types) {
       if (tests::left_out(piece)) continue;
       const auto points = tests::make_cloud<real, Type::dim>(c, n, n);
       for (const std::size_t asked : {1, 70}) {
-        const auto queries = scattered_queries<Type>(points, asked);
+        const auto queries = tests::queries_near(points, asked, 16);
         for (const real radius : {real{0}, real{0.3}, std::numeric_limits<real>::infinity()}) {
           const results expected = run_queries<Type>(points, queries, radius, as_given);
           for (const query_method method : {query_method::packets, query_method::automatic}) {
@@ -147,7 +134,7 @@ BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::random_schedules
       {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
   const cloud c = all_clouds[std::size_t(seed) % std::size(all_clouds)];
   const auto points = tests::make_cloud<float, 3>(c, 200, std::uint64_t(seed));
-  const auto queries = scattered_queries<tests::f3>(points, 70);
+  const auto queries = tests::queries_near(points, 70, 16);
   BOOST_TEST(
       (run_queries<tests::f3>(points, queries, 0.5f, {.ball_method = query_method::packets}) ==
        run_queries<tests::f3>(points, queries, 0.5f, as_given)));

@@ -98,20 +98,6 @@ class checked_index {
   ramify::spatial_index<real, dim> index_;
 };
 
-/// Returns points in a cloud and around it.
-template <class Type>
-tests::point_list<typename Type::real, Type::dim> queries_near(
-    const tests::point_list<typename Type::real, Type::dim>& points, std::size_t n) {
-  auto queries = tests::make_cloud<typename Type::real, Type::dim>(cloud::filled_box, n, 77);
-  for (std::size_t i = 0; i < n; ++i) {
-    if (i % 3 == 0 && !points.empty()) queries[i] = points[i * 7 % points.size()];
-    if (i % 3 == 1) {
-      for (auto& x : queries[i]) x *= 1000;
-    }
-  }
-  return queries;
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(spatial_tree_queries)
@@ -123,7 +109,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(nearest_neighbors_equal_brute_force, Type, tests::
       if (left_out(piece)) continue;
       const auto points = tests::make_cloud<typename Type::real, Type::dim>(c, n, n);
       const checked_index<Type> index(points);
-      const auto queries = queries_near<Type>(points, 60);
+      const auto queries = tests::queries_near(points, 60, 3);
       BOOST_TEST_CONTEXT(c << ", n = " << n) {
         for (const std::size_t k : {1, 2, 3, 5, 7, 10, 11, 13, 16, 17, 50, 64, 65}) {
           index.expect_nearest(queries, k);
@@ -145,7 +131,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(points_in_balls_equal_brute_force, Type, tests::sp
       if (left_out(piece)) continue;
       const auto points = tests::make_cloud<real, Type::dim>(c, n, n);
       const checked_index<Type> index(points);
-      const auto queries = queries_near<Type>(points, 90);
+      const auto queries = tests::queries_near(points, 90, 3);
       BOOST_TEST_CONTEXT(c << ", n = " << n) {
         // In a lattice, balls with radius 1, 2, 3 and 5 have points on their surface.
         for (const real radius : {real{0}, real{0.05}, real{0.3}, real{1}, real{2}, real{3},
@@ -164,7 +150,7 @@ BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::random_schedules
       {.order = ramify::cpu::schedule::random, .seed = std::uint64_t(seed)});
   const cloud c = all_clouds[std::size_t(seed) % std::size(all_clouds)];
   const auto points = tests::make_cloud<float, 3>(c, 300, std::uint64_t(seed));
-  const auto queries = queries_near<tests::f3>(points, 50);
+  const auto queries = tests::queries_near(points, 50, 3);
   BOOST_TEST_CONTEXT(c) {
     for (const route taken : {route::device, route::flat}) {
       const checked_index<tests::f3> index(points, options_for(taken));
@@ -180,8 +166,8 @@ BOOST_DATA_TEST_CASE(no_result_is_lost_at_any_limit, data::make({1, 16, 2048}), 
   auto options = options_for(route::device);
   options.pending_launches = std::size_t(pending_launches);
   const checked_index<tests::d2> index(points, options);
-  index.expect_nearest(queries_near<tests::d2>(points, 200), 10);
-  index.expect_within(queries_near<tests::d2>(points, 200), 0.1);
+  index.expect_nearest(tests::queries_near(points, 200, 3), 10);
+  index.expect_within(tests::queries_near(points, 200, 3), 0.1);
 }
 
 BOOST_AUTO_TEST_CASE(distances_that_overflow_are_infinite_and_sorted) {
@@ -200,7 +186,7 @@ BOOST_AUTO_TEST_CASE(distances_that_overflow_are_infinite_and_sorted) {
 
 BOOST_AUTO_TEST_CASE(lists_have_the_same_order_on_every_route_and_backend) {
   const auto points = tests::make_cloud<float, 3>(cloud::duplicates, 3'000, 5);
-  const auto queries = queries_near<tests::f3>(points, 100);
+  const auto queries = tests::queries_near(points, 100, 3);
   const checked_index<tests::f3> on_device(points, options_for(route::device));
   const checked_index<tests::f3> flat(points, options_for(route::flat));
   const auto lists = on_device.index().radius_list(queries, 0.6f);

@@ -13,6 +13,7 @@
 
 #include "backend_under_test.hpp"
 #include "exceptions.hpp"
+#include "failed_launches.hpp"
 #include "printing.hpp"
 #include "spatial_tree_checks.cuh"
 #include "spatial_types.hpp"
@@ -116,20 +117,15 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch) {
   // The sort of so many points launches grids from kernels, too.
   const auto points =
       tests::make_cloud<float, 3>(cloud::duplicates, std::size_t(tests::cut_down(9'000, 6'000)), 5);
-  unsigned interrupted = 0;
-  for (std::uint64_t failing = 1; failing <= 20; ++failing) {
-    BOOST_TEST_CONTEXT("launch " << failing) {
-      auto config = ramify::cpu::current_executor_config();
-      config.failing_launch = failing;
-      const ramify::cpu::scoped_executor_config scope(config);
-      auto build = many_grids(route::device);
-      build.block_points = 300;
-      ramify::spatial_tree_report report;
-      const bool ahead = expect_async(points, build, failing % 2 == 0, &report);
-      if (failing == 1) BOOST_TEST(!ahead);  // in the sort, which the host completed
-      if (!ahead || report.spilled_tasks > 0) ++interrupted;
-    }
-  }
+  auto build = many_grids(route::device);
+  build.block_points = 300;
+  const auto executor = ramify::cpu::current_executor_config();
+  const unsigned interrupted = tests::count_interrupted(20, executor, [&](std::uint64_t failing) {
+    ramify::spatial_tree_report report;
+    const bool ahead = expect_async(points, build, failing % 2 == 0, &report);
+    if (failing == 1) BOOST_TEST(!ahead);  // in the sort, which the host completed
+    return !ahead || report.spilled_tasks > 0;
+  });
   // Negative control: the failures did interrupt the sort and the recursion.
   BOOST_TEST(interrupted >= 10u);
 }

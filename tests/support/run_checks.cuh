@@ -37,22 +37,6 @@ auto with_grids_counted(Run run) {
   return report;
 }
 
-/// Calls run(i) for i = 1 to `last`. Launch number i fails on the executor, with the given
-/// configuration. run(i) checks the results, and returns whether the failure interrupted the
-/// launches of kernels. Returns how many failures did, which is the negative control.
-template <class Run>
-unsigned count_interrupted(std::uint64_t last, ramify::cpu::executor_config config, Run run) {
-  unsigned interrupted = 0;
-  for (std::uint64_t failing = 1; failing <= last; ++failing) {
-    BOOST_TEST_CONTEXT("launch " << failing) {
-      config.failing_launch = failing;
-      const ramify::cpu::scoped_executor_config scope(config);
-      if (run(failing)) ++interrupted;
-    }
-  }
-  return interrupted;
-}
-
 /// Checks the route that a run took under a limit of pending launches. The device route requires
 /// two launch slots, which a limit below 32 does not give. A GPU may allow more than was requested.
 inline void expect_route(ramify::route taken, ramify::route requested, std::size_t limit) {

@@ -20,6 +20,7 @@
 #include "device_vectors.cuh"
 #include "effort.hpp"
 #include "exceptions.hpp"
+#include "failed_launches.hpp"
 #include "printing.hpp"
 #include "run_checks.cuh"
 #include "tessellation_check.hpp"

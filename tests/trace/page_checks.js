@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs after the script of the page and uses its names. It simulates a reader, checks what the page
-// shows, and writes the failures into the document. page_test.sh defines `expected` before it:
-// {grids, dark, title}.
+// This script runs after the script of the page, and uses its names. It simulates a reader, checks
+// what the page shows, and writes the failures into the document. page_test.sh inserts the
+// definition of `expected` before it: {grids, dark, title}.
 "use strict";
 
 const wrong = [];
@@ -26,6 +26,7 @@ function pixel(canvas, x, y) {
   return "#" + [r, g, b].map((c) => c.toString(16).padStart(2, "0")).join("");
 }
 
+/** Sends an event of the mouse at a place of a view, and draws. */
 function mouse(view, type, x, y, more = {}) {
   const box = view.overlay.getBoundingClientRect();
   const kind = type === "wheel"  ? WheelEvent :
@@ -41,16 +42,20 @@ function mouse(view, type, x, y, more = {}) {
   }));
   draw();
 }
+/** Sends a key to a view, and draws. */
 function key(view, name, more = {}) {
   view.overlay.dispatchEvent(
       new KeyboardEvent("keydown", {key: name, bubbles: true, cancelable: true, ...more}));
   draw();
 }
+/** Returns the middle of the box of a grid. */
 const middle = (b) => [b.x + b.w / 2, b.y + b.h / 2];
+/** Returns a fact that the page states of the grid that is pointed at, or "". */
 const fact = (name) => {
   const dt = [...document.querySelectorAll("#facts dt")].find((e) => e.textContent === name);
   return dt ? dt.nextSibling.textContent : "";
 };
+/** Returns whether the whole box of a grid is inside of a view. */
 const isSeen = (view, i) => {
   const b = view.boxOf(i);
   return b.x >= 0 && b.x + b.w <= view.w && b.y >= view.top && b.y + b.h <= view.h;
@@ -64,7 +69,7 @@ function checkDrawing() {
       document.getElementById("summary").textContent.includes(`grids ${thousands(count)} `),
       "the summary");
   same(pixel(tree.picture, 1, tree.h - 1), colors.back, "the background color of the tree");
-  same(textColorOn(colors.back), expected.dark ? "#ffffff" : "#000000", "what can be read on that");
+  same(textColorOn(colors.back), expected.dark ? "#ffffff" : "#000000", "the color of text on the background");
   if (count === 0) {
     check(facts.textContent === "The trace has no grids.", "the text of an empty trace");
     return;
@@ -103,7 +108,7 @@ function checkDrawing() {
     const before = performance.now();
     for (let n = 0; n < 3; ++n) {
       draw();
-      for (const view of views) pixel(view.picture, 0, 0);  // or the drawing might be deferred
+      for (const view of views) pixel(view.picture, 0, 0);  // waits for the drawing
     }
     const frame = (performance.now() - before) / 3;
     check(frame < 3000, `a frame takes ${frame} ms`);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "exceptions.hpp"
+#include "failed_launches.hpp"
 #include "traverse_checks.cuh"
 
 namespace data = boost::unit_test::data;

@@ -2,10 +2,10 @@
 #pragma once
 
 /// \file
-/// Which values the ranks of a divided mesh exchange (division.cuh). Host code without
-/// communication.
+/// Determines which values the ranks of a divided mesh (division.cuh) exchange. This is host code
+/// that does not communicate.
 ///
-/// A rank's *halo* are the blocks of other ranks that its kernels read:
+/// The *halo* of a rank consists of the blocks of other ranks that its kernels read:
 ///
 ///   | reader                       | reads, at the faces that it touches                       |
 ///   |------------------------------|-----------------------------------------------------------|
@@ -80,23 +80,25 @@ class region_collector {
   std::vector<entry> sent_, received_;
 };
 
-/// Blocks of one level, or of all levels: first those that read no values of other ranks.
+/// A range of part_plan::stage_nodes: the blocks of one level, or of all levels.
 struct stage_range {
-  unsigned begin, interior, count;
+  unsigned begin;
+  unsigned interior;  ///< how many blocks at the beginning read no values of other ranks
+  unsigned count;
 };
 
 /// What a rank has of a mesh, and what it exchanges. An array `[level]` has one entry for each
 /// level with subcycling, else a single entry for all levels.
 struct part_plan {
   int finest = 0;
-  bool has_interface = false;  ///< of the whole mesh
+  bool has_interface = false;  ///< whether the whole mesh has interface nodes
 
   // ---- the rank's own blocks ----
   std::vector<int> leaves;             ///< in Morton order
   std::vector<unsigned> leaf_numbers;  ///< their numbers among all leaves
   std::vector<int> nodes;              ///< level by level, each level in Morton order
   std::vector<unsigned> level_begin;   ///< where each level's nodes begin in `nodes`
-  std::vector<int> interface_nodes;    ///< see block_lists
+  std::vector<int> interface_nodes;    ///< inner nodes with a leaf of their level as neighbor
   std::vector<int> stage_nodes;        ///< the blocks that stages advance
   std::vector<stage_range> stages;     ///< [level]
 
@@ -109,7 +111,7 @@ struct part_plan {
   std::vector<region_lists> same_level;  ///< [level] layers that blocks of the same level read
   std::vector<region_lists> finer;       ///< [level] layers that blocks of finer levels read
   std::vector<region_lists> registers;   ///< [level of the coarse leaf] flux registers
-  std::vector<region_lists> children;    ///< [level of the parent, always] blocks
+  std::vector<region_lists> children;    ///< [level of the parent] blocks; also without subcycling
 };
 
 /// Calls use(node, face) for the layers of other blocks from which a block's ghost cells are
@@ -166,6 +168,7 @@ class part_planner {
     return subcycle_ ? std::size_t(plan_.finest) + 1 : 1;
   }
 
+  /// Returns whether an inner node is an interface node.
   [[nodiscard]] bool is_at_interface(int node) const {
     for (int face = 0; face < mesh_tree<dim>::faces; ++face) {
       const int neighbor = copy_.neighbor(node, face);
@@ -206,11 +209,12 @@ class part_planner {
     }
   }
 
+  /// Appends the blocks of a stage, the interior ones first.
   void add_stage(const std::vector<int>& blocks) {
     const auto reads_others = [&](int node) {
       bool found = false;
       for_each_layer_read(copy_, node, [&](int read, int) {
-        // With subcycling, coarser levels are exchanged before.
+        // With subcycling, the values of coarser levels were exchanged earlier.
         const bool in_stage = !subcycle_ || copy_.level_of(read) == copy_.level_of(node);
         found = found || (in_stage && owner(read) != rank_);
       });

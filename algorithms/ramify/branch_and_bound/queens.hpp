@@ -18,18 +18,19 @@ inline constexpr unsigned max_queens = 27;
 /// The maximum of queens_options::leaf_rows.
 inline constexpr unsigned max_queens_leaf_rows = 9;
 
-/// Returns the default of queens_options::leaf_rows for `n` queens on a GPU. On an H200 leaves pay
-/// from 18 queens on. With fewer queens they delay the first warps, which all others wait for.
+/// Returns the default of queens_options::leaf_rows for `n` queens on a GPU. On an H200
+/// leaves save time from 18 queens on. With fewer queens they delay the first warps, for which all
+/// others wait.
 [[nodiscard]] constexpr unsigned automatic_queens_leaf_rows(unsigned n) {
   return n < 18 ? 0 : max_queens_leaf_rows;
 }
 
 /// Counts of a search that places one queen in each row.
 struct queens_counts {
-  std::uint64_t solutions;  ///< all solutions, also those that are images of others
-  /// Boards that the traversal visited: the empty one, with queens_options::symmetry those with the
-  /// presets, and those after each further queen that no other queen attacks. Boards below leaves
-  /// are not counted. The same in each run.
+  std::uint64_t solutions;  ///< all solutions; images by symmetry count, too
+  /// Boards that the traversal visited: the empty board, the boards with the presets (only with
+  /// queens_options::symmetry), and a board for each further queen that no other queen attacks.
+  /// Boards below leaves are not counted. The number is the same in each run.
   std::uint64_t nodes;
 
   friend constexpr bool operator==(const queens_counts&, const queens_counts&) = default;

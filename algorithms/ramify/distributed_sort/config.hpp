@@ -14,8 +14,8 @@ namespace ramify {
 
 /// The sizes of the parts that the ranks get.
 enum class sorted_parts {
-  sampled,  ///< within about 5 % of the mean, as the sample gives them
-  equal,    ///< equal up to one element, by a second exchange of few elements
+  sampled,  ///< the splitters of a sample give parts within about 5 % of the mean
+  equal,    ///< the sizes differ by at most one element; requires a second, short exchange
 };
 
 [[nodiscard]] constexpr std::string_view to_string(sorted_parts p) {
@@ -24,7 +24,7 @@ enum class sorted_parts {
 
 /// Configuration of a distributed sort. It must be the same on all ranks.
 struct distributed_sort_config {
-  quicksort_config sort;  ///< of the sorts on each rank
+  quicksort_config sort;  ///< configuration of the sort on each rank
   sorted_parts parts = sorted_parts::sampled;
 };
 

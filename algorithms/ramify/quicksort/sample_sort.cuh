@@ -7,10 +7,10 @@
 ///
 /// Three grids, one after another, partition all segments of a level:
 ///
-///     sample    a block per segment  sorts a sample and selects candidates for splitters from it
-///               (the root: several)
-///     count     a block per piece    counts the keys of each bucket
-///     scatter   a block per piece    moves the keys there
+///     sample    a block per segment, several for the root: sorts a sample, and selects candidates
+///               for splitters from it
+///     count     a block per piece: counts the keys of each bucket
+///     scatter   a block per piece: moves the keys to their buckets
 ///
 ///     splitters        [4 | 7]
 ///     bucket numbers   0: key < 4   1: key = 4   2: 4 < key < 7   3: key = 7   4: 7 < key
@@ -76,6 +76,7 @@ __host__ __device__ void launch_finishing(const Context& context, Grids& grids, 
   using tuning = typename Context::tuning;
   const sample_sort_sizes& sizes = context.sizes;
   const bool ends_chain = work.ends_chain;
+  // One grid ends the chain: that of the leaves, or that of the copies if there are no leaves.
   work.ends_chain = ends_chain && blocks.leaves == 0;
   grids.unordered(sample_sort_copies<Context>, sizes.shape(blocks.copies, tuning::tile_threads, 0),
                   context, work);
@@ -92,7 +93,7 @@ __host__ __device__ void sample_sort_context<Key, Value, Compare>::launch_step(
     const sample_sort_state& now, Grids& grids) const {
   const auto due_leaves = static_cast<unsigned>(now.due.leaves - now.launched.leaves +
                                                 now.due.long_leaves - now.launched.long_leaves);
-  const unsigned long long segments = now.segments_due();
+  const unsigned long long segments = now.segments_due();  // segments << 32 | blocks
   const step_blocks blocks{
       now.level == 0 ? tuning::root_parts : static_cast<unsigned>(segments >> 32),
       static_cast<unsigned>(segments), static_cast<unsigned>(now.due.copies - now.launched.copies),

@@ -14,10 +14,12 @@
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// Points that are compared with a query before the tree is visited: a block of the tree's order.
+/// The number of points that are compared with a query before the tree is visited. They are
+/// consecutive in the tree's order.
 inline constexpr std::uint32_t window_points = 32;
 
-/// Returns a point of the leaf that is reached if each node is left for its nearest child.
+/// Descends from the root, from each node to its nearest child. Returns the position of the first
+/// point of the leaf.
 template <class Real, int dim>
 [[nodiscard]] __device__ std::uint32_t position_near(const spatial_tree_view<Real, dim>& tree,
                                                      const point<Real, dim>& query) {
@@ -37,14 +39,14 @@ template <class Real, int dim>
   return tree.nodes[at].begin;
 }
 
-/// Returns an upper bound of the distance to the k-th nearest neighbor: the distance to the k-th
+/// Returns an upper bound of the squared distance to the k-th nearest neighbor: that of the k-th
 /// nearest point in the window around `position`. Without a bound, most of the first candidates
 /// would be replaced later.
 template <unsigned capacity, class Real, int dim>
 [[nodiscard]] __device__ Real bound_of_window(const spatial_tree_view<Real, dim>& tree,
                                               const point<Real, dim>& query, std::uint32_t position,
                                               std::uint32_t excluded, unsigned k) {
-  static_assert(capacity < window_points, "a point may be excluded");
+  static_assert(capacity < window_points, "the window has k points, even without the excluded one");
   distance_list<Real, capacity> nearest(k);
   const std::uint32_t begin = position / window_points * window_points;
   const std::uint32_t end = min(begin + window_points, tree.point_count);
@@ -55,7 +57,7 @@ template <unsigned capacity, class Real, int dim>
 }
 
 /// Offers `candidates` every point that may be among the k nearest, except the point at the
-/// position `excluded`. `limit` is an upper bound of the distance to the k-th nearest.
+/// position `excluded`. `limit` is an upper bound of the squared distance to the k-th nearest.
 template <class Real, int dim, class Candidates>
 __device__ void find_nearest(const spatial_tree_view<Real, dim>& tree,
                              const point<Real, dim>& query, std::uint32_t excluded, Real limit,
@@ -111,7 +113,7 @@ __device__ void find_nearest(const spatial_tree_view<Real, dim>& tree,
 template <class Real, int dim>
 struct query_batch {
   const point<Real, dim>* queries;
-  const std::uint32_t* order;  ///< the indices of the queries along the curve; null: as they are
+  const std::uint32_t* order;  ///< indices of the queries along the Morton curve; null: 0, 1, ...
   unsigned long long n;
 
   /// Returns the index of a thread's query. Threads beyond the last query get the last one.

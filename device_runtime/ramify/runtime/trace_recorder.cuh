@@ -8,7 +8,7 @@
 ///     launch_trace trace;
 ///     trace_recorder recorder(&trace, stream);
 ///     check(launch(kernel, {1, 32}, stream, recorder.ticket()).code(), "launching");
-///     recorder.read();  // waits
+///     recorder.read();  // waits for the stream, and fills the trace
 
 #include <algorithm>
 #include <cstddef>
@@ -99,7 +99,7 @@ class trace_recorder {
   struct state {
     state(launch_trace& into, cudaStream_t of)
         : trace(into), stream(of), capacity(static_cast<unsigned>(into.capacity)) {
-      buffer = device_buffer<std::byte>(lay_out(nullptr), stream);
+      buffer = device_buffer<std::byte>(lay_out(nullptr), stream);  // only the size counts yet
       lay_out(buffer.data());
       by_host.capacity = capacity;
       by_host.running = image.running + capacity;
@@ -188,7 +188,7 @@ class trace_recorder {
       for (std::size_t i = 0; i < ran.size(); ++i) {
         if (ran[i].runs > 0) order.push_back(i);
       }
-      const auto begin = [&](std::size_t i) { return ~ran[i].not_before; };
+      const auto begin = [&](std::size_t i) { return ~ran[i].not_before; };  // see running_grid
       std::ranges::sort(order, {},
                         [&](std::size_t i) { return std::tuple(begin(i), launched[i].depth, i); });
       if (order.empty()) return;
@@ -205,14 +205,16 @@ class trace_recorder {
         trace.grids.push_back(to_traced_grid(launched[i], ran[i]));
         trace.grids.back().parent = index_of_id(launched[i].parent);
       }
-      // 3. Nested completion, backwards: children come after their parents.
+      // 3. Nested completion: a grid is complete after all its children. The loop goes backwards,
+      //    because children come after their parents.
       for (std::size_t i = trace.grids.size(); i-- > first;) {
         const traced_grid& child = trace.grids[i];
         if (child.parent == traced_grid::no_grid) continue;
         auto& parent = trace.grids[child.parent];
         parent.complete = std::max(parent.complete, child.complete);
       }
-      // 4. Merge. Runs may be nested or in several streams, so a later read may have earlier grids.
+      // 4. Merge. Recorders of nested runs, or of runs in several streams, append to one trace, so
+      //    a later read may find earlier grids.
       if (first > 0 && trace.grids[first].begin < trace.grids[first - 1].begin) {
         merge_from(first);
       }

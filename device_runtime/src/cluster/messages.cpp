@@ -12,7 +12,8 @@
 namespace ramify::detail::cluster {
 namespace {
 
-// The tags of a message are twice its number, and one more for its header. MPI has at least 32767.
+// Message number n has the tag 2 n, modulo 2 max_number, and its header the next tag. Every MPI has
+// tags up to 32767.
 constexpr unsigned max_number = 16'000;
 constexpr int header_tag = 1;
 
@@ -217,42 +218,46 @@ void messages_in_flight::end() {
       const progress received = test(receives_, receive_bytes_);
       const progress sent = test(sends_, {});
       if (received == progress::complete && sent == progress::complete) return progress::complete;
-      const bool made = received == progress::some || sent == progress::some;
-      return made ? progress::some : progress::none;
+      const bool progressed = received == progress::some || sent == progress::some;
+      return progressed ? progress::some : progress::none;
     });
   }
   ended_ = true;
 }
 
 void messages_in_flight::cancel() noexcept {
-  for (auto* requests : {&receives_, &header_requests_}) {
-    const std::size_t count = requests == &receives_
-                                  ? requests->size()
-                                  : std::min(requests->size(), received_headers_.size());
-    for (std::size_t i = 0; i < count; ++i) {
-      MPI_Request& request = (*requests)[i];
+  for (const std::span<MPI_Request> requests : {std::span(receives_), header_receives()}) {
+    for (MPI_Request& request : requests) {
       if (request != MPI_REQUEST_NULL) MPI_Cancel(&request);
     }
   }
 }
 
+std::span<MPI_Request> messages_in_flight::header_receives() noexcept {
+  // start_headers() may have failed after it had appended a header, and before its request.
+  const std::size_t count = std::min(header_requests_.size(), received_headers_.size());
+  return std::span(header_requests_).first(count);
+}
+
+namespace {
+
+/// Returns whether all requests are complete.
+bool are_complete(std::span<MPI_Request> requests) noexcept {
+  int complete = 0;
+  MPI_Testall(static_cast<int>(requests.size()), requests.data(), &complete, MPI_STATUSES_IGNORE);
+  return complete != 0;
+}
+
+}  // namespace
+
 bool messages_in_flight::are_cancelled() noexcept {
-  int contents = 0;
-  MPI_Testall(static_cast<int>(receives_.size()), receives_.data(), &contents, MPI_STATUSES_IGNORE);
-  int headers = 0;
-  MPI_Testall(static_cast<int>(std::min(header_requests_.size(), received_headers_.size())),
-              header_requests_.data(), &headers, MPI_STATUSES_IGNORE);
-  return contents != 0 && headers != 0;
+  const bool contents = are_complete(receives_);
+  return are_complete(header_receives()) && contents;
 }
 
 bool messages_in_flight::are_sent() noexcept {
-  const std::size_t first = std::min(header_requests_.size(), received_headers_.size());
-  int headers = 0;
-  MPI_Testall(static_cast<int>(header_requests_.size() - first), header_requests_.data() + first,
-              &headers, MPI_STATUSES_IGNORE);
-  int sent = 0;
-  MPI_Testall(static_cast<int>(sends_.size()), sends_.data(), &sent, MPI_STATUSES_IGNORE);
-  return sent != 0 && headers != 0;
+  const bool headers = are_complete(std::span(header_requests_).subspan(header_receives().size()));
+  return are_complete(sends_) && headers;
 }
 
 bool messages_in_flight::is_done_on_device() noexcept {

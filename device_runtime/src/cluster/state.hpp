@@ -111,13 +111,18 @@ class messages_in_flight {
   /// Returns the number of the next message to or from a rank, as a tag. So the messages between
   /// two ranks are matched in their order, in whatever order their exchanges end.
   [[nodiscard]] static int next_tag(std::vector<unsigned>& messages, int peer);
+  /// Starts the receives of all headers, then their sends.
   void start_headers(std::span<const raw_outgoing>, std::span<const int> tags);
   void start_receives();
   void start_sends(std::span<const raw_outgoing>, std::span<const int> tags);
+  /// Copies the messages of this rank to itself. \throws cluster_error if their sizes differ
   void copy_own(std::span<const raw_outgoing>, std::span<const raw_incoming>);
+  /// Tests requests. Checks that completed receives got the `expected` bytes; empty: not checked.
   [[nodiscard]] progress test(std::vector<MPI_Request>& requests, std::span<const int> expected);
   /// Waits for the headers, and checks the sizes. \throws cluster_error
   void wait_for_headers();
+  /// Returns the receives in header_requests_.
+  [[nodiscard]] std::span<MPI_Request> header_receives() noexcept;
   [[nodiscard]] bool is_done_on_device() noexcept;
 
   state* state_;

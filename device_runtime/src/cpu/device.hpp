@@ -28,6 +28,7 @@ struct lookup_result {
   const char* fault;
 };
 
+/// The device of the process, which all threads use. A mutex protects its state.
 class device {
  public:
   [[nodiscard]] static device& instance();
@@ -66,7 +67,9 @@ class device {
   /// Invalidates the handle; its pending work goes on. Returns false if `user` must not use it.
   [[nodiscard]] bool destroy(builtins::cudaStream_t, std::uint64_t user);
   [[nodiscard]] bool destroy(builtins::cudaEvent_t, std::uint64_t user);
+  /// Appends a record of the event to the stream.
   void record(event_state&, stream_state&);
+  /// Appends a wait for the last record of the event to the stream.
   void wait(stream_state&, const event_state&);
   /// Records the current time in an event of the host.
   [[nodiscard]] builtins::cudaError_t record_now(builtins::cudaEvent_t);
@@ -77,6 +80,7 @@ class device {
   // ---- limits and memory ----
   [[nodiscard]] builtins::cudaError_t limit(builtins::cudaLimit, std::size_t& value) const;
   [[nodiscard]] builtins::cudaError_t set_limit(builtins::cudaLimit, std::size_t value);
+  /// Sets the maximum dynamic shared memory of a kernel.
   void allow_shared(const void* kernel, std::size_t bytes);
   [[nodiscard]] std::size_t fiber_stack_bytes() const;
   /// Allocates device or pinned memory. Returns null if there is none.
@@ -129,7 +133,7 @@ class device {
   std::uint64_t launches_from_kernels_ = 0;  // since config_ was set
   std::uint64_t host_calls_ = 0;             // since config_ was set
   std::unordered_set<void*> allocations_;
-  std::unordered_map<void*, std::size_t> heap_pieces_;  // and their bytes, with the overhead
+  std::unordered_map<void*, std::size_t> heap_pieces_;  // bytes of each piece, with its overhead
   std::atomic<std::uint64_t> resets_ = 0;
   std::size_t pending_limit_ = default_pending_limit;
   std::size_t pending_ = 0;

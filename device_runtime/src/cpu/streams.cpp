@@ -42,6 +42,8 @@ lookup_result<typename Map::mapped_type> find_in(Map& map, typename Map::key_typ
   return {&state, nullptr};
 }
 
+/// Invalidates a handle. The entry of a grid's handle is kept until the grid is complete, so that a
+/// later use is reported as such.
 template <class Map>
 bool destroy_in(Map& map, typename Map::key_type handle, std::uint64_t user) {
   const lookup_result found = find_in(map, handle, user);

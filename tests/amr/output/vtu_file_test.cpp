@@ -8,6 +8,7 @@
 
 #include "made_up_mesh.hpp"
 #include "output_file.hpp"
+#include "pvd_series.hpp"
 #include "text_file.hpp"
 #include "work_folder.hpp"
 

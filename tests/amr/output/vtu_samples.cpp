@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "made_up_mesh.hpp"
+#include "pvd_series.hpp"
 #include "vtu_file.hpp"
 
 namespace {

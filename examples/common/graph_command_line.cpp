@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "graph_command_line.hpp"
+
+#include <stdexcept>
+
+#include "cli.hpp"
+#include "trace_option.hpp"
+
+namespace common {
+namespace {
+
+[[nodiscard]] graph_algorithm parse_algorithm(std::string_view text) {
+  return ramify::parse_choice<graph_algorithm>("algorithm", text);
+}
+
+void declare_graph(CLI::App& app, graph_command_line& o) {
+  auto* input = o.files.add_input(app, "--input", o.input,
+                                  "Matrix Market file or list of edges, also compressed by gzip");
+  auto* generate = app.add_option("--generate", parsed_by(parse_graph_kind, o.kind),
+                                  "Kind of the generated graph: kronecker, uniform, grid");
+  generate->type_name("NAME")->excludes(input);
+  app.add_option("--vertices", o.vertices,
+                 "Number of vertices of a list of edges (default: the largest one and those below)")
+      ->transform(whole_number(0, ramify::max_graph_vertices))
+      ->needs(input);
+  app.add_flag("--undirected", o.undirected, "Each edge stands for both directions")->needs(input);
+  app.add_option("--scale", o.scale, "kronecker, uniform: base-2 logarithm of the vertices")
+      ->transform(whole_number(0, 30))
+      ->capture_default_str()
+      ->needs(generate);
+  app.add_option("--edge-factor", o.factor, "kronecker, uniform: undirected edges per vertex")
+      ->transform(whole_number(0, 1024))
+      ->capture_default_str()
+      ->needs(generate);
+  app.add_option("--side", o.side, "grid: vertices in each direction")
+      ->transform(whole_number(1, 46340))
+      ->capture_default_str()
+      ->needs(generate);
+  app.add_option("--holes", o.holes, "grid: percentage of the vertices that have no edges")
+      ->transform(whole_number(0, 100))
+      ->capture_default_str()
+      ->needs(generate);
+  add_whole_number(app, "--seed", o.seed, "Seed of the generator and of the sources");
+}
+
+void declare_algorithm(CLI::App& app, graph_command_line& o) {
+  add_choice(app, "--algorithm", parse_algorithm, o.chosen,
+             "bfs, sssp (shortest paths), components or pagerank");
+  auto* source =
+      app.add_option("--source", o.source, "bfs, sssp: the source (default: any with edges)");
+  app.add_option("--searches", o.searches, "bfs, sssp: number of runs from different sources")
+      ->transform(whole_number(1, 1'000'000))
+      ->capture_default_str()
+      ->excludes(source);
+  add_choice(app, "--strategy", ramify::parse_edge_strategy, o.search.strategy,
+             "Threads that visit the edges of a vertex: thread, warp, block, child_grid, "
+             "aggregated or balanced");
+  add_whole_number(app, "--heavy-degree", o.search.heavy_degree,
+                   "child_grid, aggregated: minimum number of edges for a child grid", 1);
+  add_choice(app, "--direction", ramify::parse_bfs_direction, o.search.direction,
+             "bfs: automatic, top_down, bottom_up or optimizing");
+  add_choice(app, "--flat-loop", ramify::parse_flat_loop, o.search.flat_loop,
+             "Flat route: rounds by a CUDA graph or by the host");
+  app.add_option("--alpha", o.search.alpha, "bfs: when to search bottom-up")->capture_default_str();
+  app.add_option("--beta", o.search.beta, "bfs: when to search top-down")->capture_default_str();
+  app.add_option("--delta", o.paths.delta, "sssp: width of a bucket; 0: automatic")
+      ->capture_default_str();
+  app.add_option("--damping", o.ranks.damping, "pagerank: probability to follow an edge")
+      ->capture_default_str();
+  app.add_option("--tolerance", o.ranks.tolerance, "pagerank: sum of changes at the end")
+      ->capture_default_str();
+  add_whole_number(app, "--iterations", o.ranks.max_iterations,
+                   "pagerank: maximum number of iterations", 1);
+}
+
+}  // namespace
+
+void declare(CLI::App& app, graph_command_line& o) {
+  declare_graph(app, o);
+  declare_algorithm(app, o);
+  o.files.add_output(app, "--output", o.output,
+                     "File for a table, one line per vertex: its level or distance and its "
+                     "parent, its component, or its rank");
+  add_launch_options(app, o.search.backend, o.search.route, o.search.pending_launches);
+  add_trace_option(app, o.files, o.trace);
+  app.add_flag("--verify", o.verify, "Check the results, bfs by the rules of Graph 500");
+  app.add_flag("--quiet", o.quiet, "No progress display");
+  o.files.add_report(app, o.report);
+}
+
+void check(const graph_command_line& o) {
+  o.files.check();
+  if (o.input.empty() && !o.kind) throw std::invalid_argument("give --input or --generate");
+  if (!has_source(o.chosen) && (o.source || o.searches != 1)) {
+    throw std::invalid_argument("--source and --searches are for bfs and sssp");
+  }
+  validate(static_cast<const ramify::bfs_config&>(o.search));
+  validate(o.paths);
+  validate(o.ranks);
+}
+
+}  // namespace common
