@@ -120,14 +120,16 @@ inline void validate(const nbody_config& config) {
 struct nbody_report : run_report {
   nbody_method method = nbody_method::tree;
   std::uint64_t bodies = 0;
-  std::uint64_t nodes = 0;         ///< nodes of the tree; 0 for the direct sum
-  std::uint64_t interactions = 0;  ///< pairs of a body and a body, or of a body and a node
+  std::uint64_t nodes = 0;               ///< nodes of the tree; 0 for the direct sum
+  std::uint64_t interactions = 0;        ///< pairs of a body and a body, or of a body and a node
+  std::uint64_t force_calculations = 0;  ///< accelerations of one body
 };
 
 /// Writes one "name: value" line for each field.
 inline std::ostream& operator<<(std::ostream& out, const nbody_report& r) {
   return out << "method: " << to_string(r.method) << "\nbodies: " << r.bodies
-             << "\nnodes: " << r.nodes << "\ninteractions: " << r.interactions << '\n'
+             << "\nnodes: " << r.nodes << "\ninteractions: " << r.interactions
+             << "\nforce calculations: " << r.force_calculations << '\n'
              << static_cast<const run_report&>(r);
 }
 

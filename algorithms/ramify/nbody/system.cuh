@@ -189,6 +189,7 @@ class nbody_system {
   void add(nbody_report part) {
     add_part(part, s_.report);
     part.interactions += s_.report.interactions;
+    part.force_calculations += s_.report.force_calculations;
     part.scratch_bytes = std::max(part.scratch_bytes, s_.report.scratch_bytes);
     s_.report = std::move(part);
   }
