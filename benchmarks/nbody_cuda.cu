@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Gravity on the GPU: the tree code for each precision, route, leaf size, order, theta and
-// tolerance, with its error relative to the direct sum. The host's clock measures calls, which wait
-// for their results.
-//   benchmark_nbody_cuda [bodies, default 10^6]
+// tolerance, with its error relative to the direct sum; simulations with block time steps, and with
+// steps of one length and the same error. The host's clock measures calls, which wait for their
+// results.
+//   benchmark_nbody_cuda [--part trees,crossing,steps] [bodies, default 10^6]
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -14,6 +15,7 @@
 
 #include "bodies.hpp"
 #include "measure_cuda.cuh"
+#include "nbody_steps.cuh"
 
 namespace {
 
@@ -145,7 +147,7 @@ class bench {
 };
 
 template <class Real>
-void measure_trees(benchmark::recorder& out, std::size_t n) {
+void measure_trees_of(benchmark::recorder& out, std::size_t n) {
   bench<Real> b(n);
   nbody_config config;
   for (const auto taken : {route::device, route::flat, route::automatic}) {
@@ -170,8 +172,7 @@ void measure_trees(benchmark::recorder& out, std::size_t n) {
   }
 }
 
-void measure(benchmark::recorder& out, const benchmark::command_line& asked) {
-  const std::size_t n = asked.number_or(1'000'000);
+void measure_trees(benchmark::recorder& out, std::size_t n) {
   out.table("trees",
             {"precision", "order", "theta", "tolerance, %", "leaf", "route", "took", "build",
              "moments", "traversal", "whole call", "Mbodies/s", "interactions / body",
@@ -179,8 +180,11 @@ void measure(benchmark::recorder& out, const benchmark::command_line& asked) {
              "spilled"},
             std::to_string(n) + " bodies, medians of " + std::to_string(repeats) +
                 " (least–most); times in ms");
-  measure_trees<float>(out, n);
-  measure_trees<double>(out, n);
+  measure_trees_of<float>(out, n);
+  measure_trees_of<double>(out, n);
+}
+
+void measure_crossing(benchmark::recorder& out) {
   out.table(
       "crossing",
       {"precision", "bodies", "tree, ms", "direct, ms", "10^9 interactions/s of the direct sum"},
@@ -191,6 +195,23 @@ void measure(benchmark::recorder& out, const benchmark::command_line& asked) {
   }
 }
 
+void measure_steps(benchmark::recorder& out, std::size_t n) {
+  out.table(
+      "steps", benchmark::step_bench::columns(),
+      "Block time steps, and steps of one length: so many that the energy error is at most the "
+      "same, or as short as the shortest block step; " +
+          std::to_string(n) + " bodies, double, theta 0.4");
+  benchmark::step_bench steps(n);
+  for (const double softening : {0.01, 0.001}) steps.measure(out, softening);
+}
+
+void measure(benchmark::recorder& out, const benchmark::command_line& asked) {
+  const std::size_t n = asked.number_or(1'000'000);
+  if (asked.has_part("trees")) measure_trees(out, n);
+  if (asked.has_part("crossing")) measure_crossing(out);
+  if (asked.has_part("steps")) measure_steps(out, std::max<std::size_t>(n / 10, 2));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -198,6 +219,7 @@ int main(int argc, char** argv) {
       {.name = "nbody_cuda",
        .about = "Gravity on the GPU by the tree code of Barnes and Hut and by the direct sum.",
        .machine = benchmark::this_gpu,
-       .words = "the number of bodies, default 10^6"},
+       .parts = {"trees", "crossing", "steps"},
+       .words = "the number of bodies, default 10^6; the part steps has a tenth of them"},
       argc, argv, measure);
 }

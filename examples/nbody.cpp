@@ -66,6 +66,15 @@ void declare(CLI::App& app, options& o) {
       ->capture_default_str();
   o.gravity.softening = 0.05;
   number("--softening", o.gravity.softening, 0, 1e30, "Softening length");
+  auto* levels = app.add_option("--step-levels", o.gravity.step_levels,
+                                "Levels of block time steps: a body on level k takes steps of "
+                                "dt / 2^k; 1: all bodies take steps of dt")
+                     ->transform(common::whole_number(1, 20))
+                     ->capture_default_str();
+  number("--step-accuracy", o.gravity.step_accuracy, 1e-30, 1e30,
+         "The number eta of block time steps: a body takes the longest step of at most "
+         "sqrt(2 eta softening / |acceleration|), or that of the last level")
+      ->needs(levels);
   number("--gravity", o.gravity.gravitational_constant, -1e30, 1e30,
          "The gravitational constant G");
   common::add_choice(app, "--method", ramify::parse_nbody_method, o.gravity.method,
@@ -215,6 +224,8 @@ nlohmann::ordered_json to_json(const outcome& all, const options& o) {
   json["bodies"] = all.report.bodies;
   json["nodes"] = all.report.nodes;
   json["interactions"] = all.report.interactions;
+  json["force_calculations"] = all.report.force_calculations;
+  json["bodies_on_level"] = all.report.bodies_on_level;
   json.update(common::to_json(static_cast<const ramify::run_report&>(all.report)));
   for (const energy_sample& now : all.history) {
     json["energies"].push_back({{"time", now.time},

@@ -70,6 +70,9 @@ for precision in float double; do
   example nbody --plummer 1000 --steps 2 --precision $precision --method direct
 done
 example nbody --plummer 30000 --steps 2 --route device --pending-launches 100
+for method in tree direct; do
+  example nbody --plummer 5000 --softening 0.01 --dt 0.1 --steps 1 --step-levels 5 --method $method
+done
 
 for route in device flat; do
   for dim in 2 3; do

@@ -44,12 +44,17 @@
 ///                order includes.
 /// Reproducible   the same input gives the same bits, by either route and in any order of grids.
 /// Step           nbody_system: leapfrog, kick-drift-kick, one force calculation a step. Second
-///                order in dt; time-reversible (with -dt) except for rounding. All bodies have one
-///                dt, so close encounters require softening or a small dt.
+///                order in dt; time-reversible (with -dt) except for rounding. By default all
+///                bodies have one dt, so close encounters require softening or a small dt.
+/// Block steps    step_levels > 1: each body has its own step of dt / 2^k, by its acceleration
+///                (step_accuracy). Then a step calculates fewer forces, but builds a tree for each
+///                of up to 2^(step_levels - 1) times. Not symplectic and not time-reversible:
+///                energies and momenta change by the error of the steps.
 /// Scratch        barnes_hut, of floats: 16 bytes a body and 132 a node (order 1: 68), for half a
 ///                node a body, and the tree's (<ramify/spatial_tree.cuh>), which each call builds
-///                anew. A system keeps 44 bytes a body more. All from Ramify's stream-ordered pool,
-///                or, for functions whose name ends in _async, from the caller.
+///                anew. A system keeps 44 bytes a body more; with block steps 45, and 16 while it
+///                calculates the forces on some of the bodies. All from Ramify's stream-ordered
+///                pool, or, for functions whose name ends in _async, from the caller.
 /// Stream         each call is ordered after earlier work in its stream, and waits for the stream,
 ///                except for calls whose name ends in _async: their get() waits. Memory is freed in
 ///                the stream that was passed, so the stream must outlive the object.
@@ -57,18 +62,20 @@
 ///                route, with scratch memory of the caller and without a trace. The tree code on
 ///                the flat route requires what <ramify/spatial_tree.cuh> states.
 /// Launches       those of the tree, and five grids from the host. The traversal launches nothing.
+///                Block steps: at most four more for each time at which steps end.
 /// Errors         std::invalid_argument for a bad argument, naming the first body with an invalid
 ///                coordinate or mass, and then no result is written; unavailable if the device
 ///                route is requested without -rdc=true; cuda_error, device_launch_error.
 /// Complexity     barnes_hut: O(n log n / theta^3) expected; direct_gravity: O(n^2).
 /// Source         Barnes and Hut, 1986; the traversal: Burtscher and Pingali, 2011, and Bédorf,
 ///                Gaburov and Portegies Zwart, 2012; the tolerance: Springel, 2005; the leapfrog:
-///                Hockney and Eastwood, Computer Simulation Using Particles, 1981.
+///                Hockney and Eastwood, Computer Simulation Using Particles, 1981; block steps:
+///                Makino, 1991, and Miki and Umemura, 2017.
 /// Not for        barnes_hut: fewer than about 5,000 bodies, for which direct_gravity() is faster
 ///                (on an H200). Periodic boxes. Forces to more than four digits, for which a fast
 ///                multipole method costs less.
-///                nbody_system: orbits of a few planets over very long times, which require higher
-///                orders; tight binaries, which require individual time steps.
+///                nbody_system: orbits of a few planets over very long times, and tight binaries,
+///                which require higher orders.
 
 #include <ramify/runtime/requirements.hpp>
 

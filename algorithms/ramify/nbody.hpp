@@ -96,9 +96,10 @@ class nbody_simulation {
   nbody_simulation(std::span<const vector> positions, std::span<const vector> velocities,
                    std::span<const Real> masses, const nbody_options& options = {});
 
-  /// Advances the bodies by `count` leapfrog steps of dt, which may be negative. Copies no body to
-  /// the host. \throws std::invalid_argument if dt is not finite as a Real, or if a body leaves the
-  /// range of coordinates; then the bodies are in the middle of a step
+  /// Advances the bodies by `count` leapfrog steps of dt, which may be negative. If the option
+  /// step_levels is larger than 1, dt is divided into a step of its own for each body. Copies no
+  /// body to the host. \throws std::invalid_argument if dt is not finite as a Real, or if a body
+  /// leaves the range of coordinates; then the bodies are in the middle of a step
   void step(double dt, std::uint64_t count = 1) { bodies_->step(dt, count); }
 
   /// Returns the energies and momenta of the current state.

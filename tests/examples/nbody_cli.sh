@@ -86,6 +86,26 @@ expect 0 - "${small[@]}" --output two
 expect 0 - "${small[@]}" --output one --order 1
 ! cmp -s one two || fail "order 1 gave the bodies of order 2"
 rm one two
+# Block time steps: fewer forces than steps of the smallest length, and a smaller drift than with steps of the
+# largest length.
+steps=(--backend cpu --plummer 300 --softening 0.005 --energy-every 0)
+expect 0 - "${steps[@]}" --dt 0.1 --steps 4
+large=$(value 'energy drift')
+[ "$(value 'force calculations')" = 1500 ] || fail "not 5 * 300 force calculations: $(cat out)"
+! grep -q 'level of steps' out || fail "levels without --step-levels: $(cat out)"
+expect 0 - "${steps[@]}" --dt 0.1 --steps 4 --step-levels 7
+less "$(value 'energy drift')" "$(awk -v a="$large" 'BEGIN { print (a < 0 ? -a : a) / 10 }')" ||
+  fail "energy drift $(value 'energy drift'), without levels $large"
+[ "$(value 'force calculations')" -lt 38700 ] || fail "(4 * 64 / 2 + 1) * 300 force calculations"
+levels=$(value 'bodies on each level of steps')
+awk -v levels="$levels" 'BEGIN { n = split(levels, k, " "); for (i in k) sum += k[i]; exit !(n == 7 && sum == 300) }' ||
+  fail "not 300 bodies on 7 levels: $levels"
+# With the smallest steps for all bodies, the bodies are those of equal steps.
+expect 0 - "${small[@]}" --dt 0.02 --step-levels 3 --step-accuracy 1e-30 --output one
+[ "$(value 'bodies on each level of steps')" = '0 0 300' ] || fail "not on the last level: $(cat out)"
+expect 0 - --backend cpu --plummer 300 --quiet --dt 0.005 --steps 20 --output two
+cmp -s one two || fail "block steps on one level give other bodies than equal steps"
+rm one two
 expect 0 - "${small[@]}" --precision float
 [ "$(value precision)" = float ] || fail "no float: $(cat out)"
 
@@ -94,9 +114,11 @@ expect 0 - --backend cpu --plummer 300 --steps 20 --energy-every 5 --report json
 [ "$(head -c 1 out)" = '{' ] || fail "not JSON alone: $(cat out)"
 [ "$(grep -c '"relative_drift"' out)" -eq 5 ] || fail "not five energies: $(cat out)"
 for line in '"method": "tree",' '"bodies": 300,' '"backend": "cpu",' '"steps": 20,' \
-  '"energy_drift": ' '"steps_per_second": ' '"bodies_per_second": '; do
+  '"force_calculations": 6300,' '"bodies_on_level": []' '"energy_drift": ' '"steps_per_second": ' '"bodies_per_second": '; do
   output_has "$line"
 done
+expect 0 - "${small[@]}" --step-levels 2 --step-accuracy 1e-30 --report json
+tr -d ' \n' <out | grep -qF '"bodies_on_level":[0,300]' || fail "no levels in $(cat out)"
 expect 0 - --backend cpu --plummer 300 --steps 20 --energy-every 0
 [ "$(grep -c '^ ' out)" -eq 3 ] || fail "not a table of two energies: $(cat out)"
 expect 0 - "${small[@]}" --route flat
@@ -104,6 +126,7 @@ grep -q '^route: flat (requested)$' out || fail "no route in $(cat out)"
 ! grep -q '^ ' out || fail "a table in spite of --quiet: $(cat out)"
 expect_trace "${small[@]}" --route device
 expect_trace "${small[@]}" --method direct
+expect_trace "${small[@]}" --step-levels 3
 expect 0 - --help
 
 # Each error prints one line and writes no file.
@@ -114,6 +137,12 @@ expect 2 "'1.5' is not a whole number" --steps 1.5
 expect 2 "'3' is not a number in [0, 2]" --theta 3
 expect 2 "'11' is not a number in [1e-05, 10]" --tolerance 11
 expect 2 'excludes' --tolerance 1 --theta 0.5
+expect 2 "'0' is not a whole number" --step-levels 0
+expect 2 "'21' is too large; the maximum is 20" --step-levels 21
+expect 2 "'0' is not a number in" --step-levels 2 --step-accuracy 0
+expect 2 '--step-levels' --step-accuracy 0.1
+expect 2 '--softening is 0; it must be larger than 0 if --step-levels is larger than 1' \
+  --step-levels 2 --softening 0 --output o
 expect 2 '{1,2}' --order 3
 expect 2 "'nan' is not a number in" --softening nan
 expect 2 "'x' is not a number in" --dt x

@@ -4,10 +4,10 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
-#include <numbers>
 #include <stdexcept>
 
 #include "exceptions.hpp"
+#include "kepler.hpp"
 #include "nbody_checks.cuh"
 #include "printing.hpp"
 #include "times_check.hpp"
@@ -15,6 +15,8 @@
 namespace data = boost::unit_test::data;
 using ramify::nbody_options;
 using ramify::nbody_simulation;
+using tests::distance;
+using tests::kepler;
 using tests::names;
 using tests::options_for;
 using tests::vector3;
@@ -25,29 +27,6 @@ nbody_simulation<double> cluster(std::size_t n, const nbody_options& options) {
   const auto sphere = common::make_plummer_sphere(n, 4);
   return {sphere.positions, sphere.velocities, sphere.masses, options};
 }
-
-double distance(const vector3& a, const vector3& b) {
-  return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
-}
-
-/// Two bodies of masses 3 and 1 that start at their maximum distance.
-struct kepler {
-  explicit kepler(double eccentricity) {
-    const double apart = semi_axis * (1 + eccentricity);
-    const double speed =
-        std::sqrt(gravity * 4 / semi_axis * (1 - eccentricity) / (1 + eccentricity));
-    positions = {{-apart / 4, 0, 0}, {apart * 3 / 4, 0, 0}};
-    velocities = {{0, -speed / 4, 0}, {0, speed * 3 / 4, 0}};
-  }
-  [[nodiscard]] static double period() {
-    return 2 * std::numbers::pi * std::sqrt(semi_axis * semi_axis * semi_axis / (gravity * 4));
-  }
-  static constexpr double semi_axis = 2;
-  static constexpr double gravity = 0.5;
-  std::vector<vector3> positions;
-  std::vector<vector3> velocities;
-  std::vector<double> masses{3, 1};
-};
 
 /// Returns the maximum relative change of the energy up to `time`.
 double drift(nbody_simulation<double> simulation, double time, int steps) {

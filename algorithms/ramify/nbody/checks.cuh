@@ -11,6 +11,7 @@
 #include <limits>
 #include <ramify/nbody/arrays.hpp>
 #include <ramify/nbody/config.hpp>
+#include <ramify/nbody/targets.cuh>
 #include <ramify/runtime/buffer.cuh>
 #include <ramify/runtime/grid_trace.cuh>
 #include <ramify/runtime/launch_each.cuh>
@@ -68,6 +69,7 @@ struct force_arguments {
   Real gravitational_constant;
   gravity_progress* progress;
   trace_ticket trace;
+  target_list targets;  ///< initially all bodies
 
   force_arguments(const device_arrays<Real>& of, const nbody_config& config,
                   gravity_progress* shared_progress, const trace_ticket& ticket)
@@ -75,7 +77,8 @@ struct force_arguments {
         softening2(static_cast<Real>(config.softening) * static_cast<Real>(config.softening)),
         gravitational_constant(static_cast<Real>(config.gravitational_constant)),
         progress(shared_progress),
-        trace(ticket) {}
+        trace(ticket),
+        targets{nullptr, static_cast<std::uint32_t>(of.n)} {}
 };
 
 /// Initializes the progress before the first grid. Asynchronous.

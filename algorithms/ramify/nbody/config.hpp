@@ -13,6 +13,7 @@
 #include <ramify/runtime/arguments.hpp>
 #include <ramify/runtime/report.hpp>
 #include <string_view>
+#include <vector>
 
 namespace ramify {
 
@@ -52,6 +53,14 @@ struct nbody_config {
   double softening = 0;
   /// The gravitational constant G, in the units of the input.
   double gravitational_constant = 1;
+  /// Number of levels of time steps of a simulation, in [1, 20]. If it is larger than 1, a call of
+  /// step(dt) moves the bodies on level k by 2^k steps of dt / 2^k, and step_accuracy decides the
+  /// level of each body (block time steps). Calculations of forces alone do not read it.
+  unsigned step_levels = 1;
+  /// The number eta, larger than 0, that decides the levels if step_levels is larger than 1, which
+  /// requires a softening: the step of a body with the acceleration a is the longest one that is at
+  /// most sqrt(2 eta softening / |a|) (Springel, 2005), but at least that of the last level.
+  double step_accuracy = 0.025;
   /// The method. The class barnes_hut and the function direct_gravity() ignore this field.
   nbody_method method = nbody_method::tree;
   /// Route of the build of the tree; no other phase launches grids from kernels.
@@ -69,6 +78,9 @@ struct nbody_config {
 };
 
 namespace detail::nbody {
+
+/// The maximum of nbody_config::step_levels.
+inline constexpr unsigned max_step_levels = 20;
 
 /// Checks the fields that a calculation in Real converts to Real.
 /// \throws std::invalid_argument naming the field
@@ -110,6 +122,12 @@ inline void validate(const nbody_config& config) {
               config.softening, "finite and at least 0");
   check_field(std::isfinite(config.gravitational_constant), "nbody_config.gravitational_constant",
               config.gravitational_constant, "finite");
+  check_field(config.step_levels >= 1 && config.step_levels <= detail::nbody::max_step_levels,
+              "nbody_config.step_levels", config.step_levels, "in [1, 20]");
+  check_field(std::isfinite(config.step_accuracy) && config.step_accuracy > 0,
+              "nbody_config.step_accuracy", config.step_accuracy, "finite and larger than 0");
+  check_field(config.step_levels == 1 || config.softening > 0, "nbody_config.softening",
+              config.softening, "larger than 0 if step_levels is larger than 1");
   check_enumerator(config.method, "nbody_config.method");
   check_enumerator(config.route, "nbody_config.route");
   check_enumerator(config.flat_loop, "nbody_config.flat_loop");
@@ -121,15 +139,24 @@ inline void validate(const nbody_config& config) {
 struct nbody_report : run_report {
   nbody_method method = nbody_method::tree;
   std::uint64_t bodies = 0;
-  std::uint64_t nodes = 0;         ///< nodes of the tree; 0 for the direct sum
-  std::uint64_t interactions = 0;  ///< pairs of a body and a body, or of a body and a node
+  std::uint64_t nodes = 0;               ///< nodes of the tree; 0 for the direct sum
+  std::uint64_t interactions = 0;        ///< pairs of a body and a body, or of a body and a node
+  std::uint64_t force_calculations = 0;  ///< accelerations of one body
+  /// Bodies on each level of time steps at the end of the last step; empty without levels.
+  std::vector<std::uint64_t> bodies_on_level;
 };
 
 /// Writes one "name: value" line for each field.
 inline std::ostream& operator<<(std::ostream& out, const nbody_report& r) {
-  return out << "method: " << to_string(r.method) << "\nbodies: " << r.bodies
-             << "\nnodes: " << r.nodes << "\ninteractions: " << r.interactions << '\n'
-             << static_cast<const run_report&>(r);
+  out << "method: " << to_string(r.method) << "\nbodies: " << r.bodies << "\nnodes: " << r.nodes
+      << "\ninteractions: " << r.interactions << "\nforce calculations: " << r.force_calculations
+      << '\n';
+  if (!r.bodies_on_level.empty()) {
+    out << "bodies on each level of steps:";
+    for (const std::uint64_t bodies : r.bodies_on_level) out << ' ' << bodies;
+    out << '\n';
+  }
+  return out << static_cast<const run_report&>(r);
 }
 
 }  // namespace ramify

@@ -23,8 +23,10 @@ namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 
 inline constexpr unsigned direct_sum_threads = 256;
 
-/// Sums all interactions of each body in `range`, whose results begin at index 0. One thread for
-/// each body. The block loads a tile of bodies into shared memory, and all threads add the tile.
+/// Sums all interactions of each target whose place in the list of targets is in `range`. The
+/// results of body i are at index i - range.begin; with a list, range.begin must be 0. One thread
+/// for each target. The block loads a tile of bodies into shared memory, and all threads add the
+/// tile.
 template <class Real>
 __global__ void __launch_bounds__(direct_sum_threads)
     direct_sum(force_arguments<Real> d, body_range range) {
@@ -33,9 +35,10 @@ __global__ void __launch_bounds__(direct_sum_threads)
   if (d.progress->first_invalid != no_invalid_body) return;  // no result is written
   if (blockIdx.x == 0 && threadIdx.x == 0) d.progress->complete = 1;
   __shared__ point_mass<Real> tile[direct_sum_threads];
-  const std::uint32_t i = range.begin + blockIdx.x * direct_sum_threads + threadIdx.x;
-  const bool has_body = i < range.end;
-  const point<Real, 3> position = d.bodies.positions[has_body ? i : range.begin];
+  const std::uint32_t place = range.begin + blockIdx.x * direct_sum_threads + threadIdx.x;
+  const bool has_body = place < range.end;
+  const std::uint32_t i = d.targets.at(has_body ? place : range.begin);
+  const point<Real, 3> position = d.bodies.positions[i];
   force_accumulator<Real> sum;
   for (std::uint32_t tile_begin = 0; tile_begin < n; tile_begin += direct_sum_threads) {
     // 1. Load one body for each thread.

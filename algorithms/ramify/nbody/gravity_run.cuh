@@ -9,6 +9,7 @@
 ///     2 compute_moments          bottom-up: mass, center of mass and quadrupole of each node
 ///     3 traverse                 top-down: each warp sums the interactions of a group of bodies
 ///
+/// If only some bodies are targets, a list of them is made before the last phase of either method.
 /// All grids are launched into the stream at once. If the build of the tree needs the host, the
 /// phases after it do nothing, and get() launches them again.
 
@@ -69,10 +70,12 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
  public:
   /// Starts a calculation, by config.method, of the forces on bodies.results bodies, beginning with
   /// body `first`, which must be 0 for the tree code. `scratch` is memory of scratch_bytes(), or
-  /// empty.
+  /// empty. If `active` selects bodies, only their results are written, bodies.results must be
+  /// bodies.n, `first` must be 0, and the list of targets is always in memory of the pool.
   /// \throws std::invalid_argument; cuda_error; unavailable
   gravity_run(const arrays& bodies, std::uint32_t first, const nbody_config& config,
-              cudaStream_t stream, const scratch_memory& scratch)
+              cudaStream_t stream, const scratch_memory& scratch,
+              const detail::nbody::active_bodies& active = {})
       : bodies_(bodies), config_(config), stream_(stream), recorder_(config.trace, stream) {
     using namespace detail::nbody;
     const phase_range phase("nbody: start forces");
@@ -91,6 +94,7 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
                                  memory.build, memory.tree);
     }
     if (bodies.results == 0) return;
+    targets_ = {active, by_tree() ? bodies.n : bodies.results, stream};
     take_scratch(memory.phases, by_tree() ? tree_->view().node_count : 0);
     clear_progress(scratch_.progress, stream);
     detail::launch_each(find_invalid_body<Real>, bodies.n, stream, "checking the bodies", bodies,
@@ -99,8 +103,9 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
       launch_phases(tree_->view());
       return;
     }
-    const auto blocks = static_cast<unsigned>((bodies.results - 1) / direct_sum_threads + 1);
-    const body_range range{first, first + static_cast<std::uint32_t>(bodies.results)};
+    targets_.launch(nullptr, stream, recorder_.ticket());
+    const unsigned blocks = (targets_.count() - 1) / direct_sum_threads + 1;
+    const body_range range{first, first + targets_.count()};
     check(launch(direct_sum<Real>, {blocks, direct_sum_threads}, stream, arguments(), range).code(),
           "summing all pairs");
   }
@@ -138,19 +143,20 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
     gravity_progress now = read_progress();
     recorder_.read();
     throw_if_invalid(now.first_invalid, bodies_, name(), stream_);
-    report.host_grids += by_tree() ? 1 + grids_of_phases : 2;
+    report.force_calculations = targets_.count();
+    report.host_grids += (by_tree() ? 1 + grids_of_phases : 2) + targets_.grids();
     if (now.complete == 0) {
       // The host completed the tree, which may have more nodes than there was memory for.
       if (tree.view().node_count > nodes_) take_scratch(nullptr, tree.view().node_count);
       clear_progress(scratch_.progress, stream_);
       launch_phases(tree.view());
-      report.host_grids += grids_of_phases;
+      report.host_grids += grids_of_phases + targets_.grids();
       now = read_progress();
       recorder_.read();
     }
     report.interactions =
-        by_tree() ? now.interactions : std::uint64_t{bodies_.results} * (bodies_.n - 1);
-    report.scratch_bytes += scratch_bytes_;
+        by_tree() ? now.interactions : std::uint64_t{targets_.count()} * (bodies_.n - 1);
+    report.scratch_bytes += scratch_bytes_ + targets_.bytes();
     return report;
   }
 
@@ -171,7 +177,10 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
   }
 
   [[nodiscard]] detail::nbody::force_arguments<Real> arguments() const {
-    return {bodies_, config_, scratch_.progress, recorder_.ticket()};
+    detail::nbody::force_arguments<Real> all(bodies_, config_, scratch_.progress,
+                                             recorder_.ticket());
+    all.targets = targets_.list();
+    return all;
   }
 
   /// Lays out the scratch memory of the kernels after the build, at `given` unless it is null.
@@ -187,6 +196,7 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
   void launch_phases(const spatial_tree_view<Real, 3>& tree) const {
     detail::nbody::compute_moments(tree, bodies_.masses, config_, scratch_, stream_,
                                    recorder_.ticket());
+    targets_.launch(tree.ids, stream_, recorder_.ticket());
     detail::nbody::traverse(tree, scratch_, config_, arguments(), stream_);
   }
 
@@ -207,6 +217,7 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
   detail::runtime::trace_recorder recorder_;       // records all grids except those of the tree
   std::optional<spatial_tree_run<Real, 3>> tree_;  // tree code only
   std::size_t nodes_ = 0;                          // the number that scratch_ has space for
+  detail::nbody::target_selection targets_;
   detail::nbody::gravity_scratch<Real> scratch_;
   std::size_t scratch_bytes_ = 0;
   device_buffer<std::byte> own_;  // the memory of scratch_, unless the caller passed it

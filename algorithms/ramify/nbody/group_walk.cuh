@@ -29,17 +29,19 @@ class group_walk {
   using memory = group_memory<Real, order>;
 
  public:
-  /// A walk for the bodies that begin with `first` in the tree's order. A lane without a body takes
-  /// part with the last body, and has no result.
-  __device__ group_walk(const gravity_scratch<Real>& scratch, std::uint32_t first, std::uint32_t n,
-                        Real softening2, memory& shared)
+  /// A walk for at most 32 targets that begin at the place `first` of their list. A lane without a
+  /// body takes part with the last body, and has no result.
+  __device__ group_walk(const gravity_scratch<Real>& scratch, const target_list& targets,
+                        std::uint32_t first, Real softening2, memory& shared)
       : scratch_(scratch),
-        first_(first),
-        n_(n),
         softening2_(softening2),
         shared_(shared),
-        lane_(threadIdx.x % 32) {
-    const point_mass<Real> body = scratch.bodies[index() < n ? index() : n - 1];
+        lane_(threadIdx.x % 32),
+        bodies_(targets.count - first < 32 ? targets.count - first : 32),
+        index_(targets.at(first + (has_body() ? lane_ : bodies_ - 1))),
+        first_index_(__shfl_sync(full_warp_mask, index_, 0)),
+        extent_(__shfl_sync(full_warp_mask, index_, 31) - first_index_) {
+    const point_mass<Real> body = scratch.bodies[index_];
     shared.bodies[lane_] = body;
     position_ = {{body.x, body.y, body.z}};
     __syncwarp();  // the bodies are visible
@@ -50,8 +52,7 @@ class group_walk {
   __device__ __forceinline__ Real
   unit_of_opening_radius2(const opening_criterion<Real>& criterion) {
     if (criterion.node_error == 0) return 1;
-    const unsigned bodies = n_ - first_ < 32 ? n_ - first_ : 32;
-    const point_mass<Real>& middle = shared_.bodies[bodies / 2];
+    const point_mass<Real>& middle = shared_.bodies[bodies_ / 2];
     const Real a = estimate_acceleration({{middle.x, middle.y, middle.z}});
     if (!(a > 0)) return 1;  // no masses
     return std::pow(criterion.node_error, -criterion.exponent()) *
@@ -97,8 +98,12 @@ class group_walk {
     }
   }
 
-  /// Returns the index of this lane's body in the tree's order; it may be n or larger.
-  [[nodiscard]] __device__ std::uint32_t index() const { return first_ + lane_; }
+  /// Returns whether this lane has a body.
+  [[nodiscard]] __device__ bool has_body() const { return lane_ < bodies_; }
+  /// Returns the number of bodies of the group.
+  [[nodiscard]] __device__ unsigned bodies() const { return bodies_; }
+  /// Returns the index of this lane's body in the tree's order.
+  [[nodiscard]] __device__ std::uint32_t index() const { return index_; }
   /// Returns the sums of this lane's body.
   [[nodiscard]] __device__ const force_accumulator<Real>& sum() const { return sum_; }
   /// Returns the number of sources that each body has added, with itself.
@@ -221,7 +226,7 @@ class group_walk {
     bool in_group = false;
     if (lane_ < count) {
       const std::uint32_t b = shared_.near_bodies[near_ + lane_];
-      in_group = b - first_ < 32;
+      in_group = b - first_index_ <= extent_;
       shared_.tile[lane_].center = scratch_.bodies[b];
     }
     if (__any_sync(full_warp_mask, in_group) != 0) {
@@ -245,11 +250,13 @@ class group_walk {
   }
 
   const gravity_scratch<Real>& scratch_;
-  std::uint32_t first_;
-  std::uint32_t n_;
   Real softening2_;
   memory& shared_;
   unsigned lane_;
+  unsigned bodies_;                          ///< bodies of the group
+  std::uint32_t index_;                      ///< of this lane's body
+  std::uint32_t first_index_;                ///< of the group's first body
+  std::uint32_t extent_;                     ///< the index of its last body, minus first_index_
   unsigned tests_ = 0, far_ = 0, near_ = 0;  ///< lengths of the lists
   unsigned sources_ = 0;
   point<Real, 3> position_;

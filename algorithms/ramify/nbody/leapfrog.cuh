@@ -22,6 +22,18 @@
 
 namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 
+/// Half of the change of a velocity in a step of dt.
+template <class Real>
+__device__ void kick_body(point<Real, 3>& velocity, const point<Real, 3>& acceleration, Real dt) {
+  for (int axis = 0; axis < 3; ++axis) velocity.x[axis] += acceleration.x[axis] * (dt / 2);
+}
+
+/// The change of a position in a step of dt.
+template <class Real>
+__device__ void drift_body(point<Real, 3>& position, const point<Real, 3>& velocity, Real dt) {
+  for (int axis = 0; axis < 3; ++axis) position.x[axis] += velocity.x[axis] * dt;
+}
+
 /// The progress of the steps of a simulation; initially zero. If the host must complete the forces
 /// of a step, the kick and the steps after it do nothing.
 struct step_progress {
@@ -41,10 +53,8 @@ __global__ void kick_and_drift(point<Real, 3>* positions, point<Real, 3>* veloci
     if (i == 0) ++progress->skipped;
     return;
   }
-  for (int axis = 0; axis < 3; ++axis) {
-    velocities[i].x[axis] += accelerations[i].x[axis] * (dt / 2);
-    positions[i].x[axis] += velocities[i].x[axis] * dt;
-  }
+  kick_body(velocities[i], accelerations[i], dt);
+  drift_body(positions[i], velocities[i], dt);
 }
 
 /// The second kick of a step, with the accelerations at the new positions, if they are complete.
@@ -61,9 +71,7 @@ __global__ void kick(point<Real, 3>* velocities, const point<Real, 3>* accelerat
     return;
   }
   if (progress->waits != 0) return;
-  for (int axis = 0; axis < 3; ++axis) {
-    velocities[i].x[axis] += accelerations[i].x[axis] * (dt / 2);
-  }
+  kick_body(velocities[i], accelerations[i], dt);
 }
 
 /// Adds two sums, field by field.

@@ -10,18 +10,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
+#include <ramify/nbody/block_steps.cuh>
 #include <ramify/nbody/gravity_run.cuh>
 #include <ramify/nbody/leapfrog.cuh>
+#include <ramify/nbody/step_run.cuh>
 #include <ramify/spatial_tree/bounds.cuh>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 namespace ramify::inline RAMIFY_BUILD {
-
-template <class Real>
-class nbody_step_run;
 
 /// Bodies that stay on the device and move under their own gravity. Move-only; a moved-from system
 /// has no bodies.
@@ -44,7 +42,9 @@ class nbody_system {
            .accelerations = {n, stream},
            .masses = {n, stream},
            .potentials = {n, stream},
-           .progress = {1, stream}} {
+           .progress = {1, stream},
+           .blocks = config.step_levels > 1 ? detail::nbody::block_steps(n, config, stream)
+                                            : detail::nbody::block_steps()} {
     copy(s_.positions, positions);
     copy(s_.velocities, velocities);
     copy(s_.masses, masses);
@@ -63,14 +63,21 @@ class nbody_system {
     return *this;
   }
 
-  /// Advances the bodies by `count` steps of dt: step_async() and get(). A negative dt goes back in
-  /// time. Copies no body to the host. Waits for the stream. After an exception the bodies are in
-  /// the middle of a step.
+  /// Advances the bodies by `count` steps of dt: step_async() and get(). If config.step_levels is
+  /// larger than 1, each of them is divided into block time steps (block_steps.cuh). A negative dt
+  /// goes back in time. Copies no body to the host. Waits for the stream. After an exception the
+  /// bodies are in the middle of a step.
   /// \throws std::invalid_argument if dt is not finite as a Real, or if a body leaves the range of
   /// coordinates; cuda_error; device_launch_error
   void step(double dt, std::uint64_t count = 1) {
     check_dt(dt);
-    for (; count > 0; --count) step_async(dt).get();
+    for (; count > 0; --count) {
+      if (s_.config.step_levels > 1) {
+        take_block_steps(static_cast<Real>(dt));
+      } else {
+        step_async(dt).get();
+      }
+    }
   }
 
   /// Starts one step of dt. Asynchronous, as spatial_tree_async() is. Until get() of the returned
@@ -81,10 +88,12 @@ class nbody_system {
   /// A graph may capture a step, with scratch memory; each launch of the graph is then one step.
   /// The system and the scratch memory must exist as long as the graph is launched.
   /// \param scratch  memory of step_scratch_bytes(); empty: from the stream-ordered pool
-  /// \throws std::invalid_argument if dt is not finite as a Real, or for bad scratch memory;
-  ///         unavailable; cuda_error
+  /// \throws std::invalid_argument if dt is not finite as a Real, if config.step_levels is larger
+  ///         than 1, or for bad scratch memory; unavailable; cuda_error
   nbody_step_run<Real> step_async(double dt, const scratch_memory& scratch = {}) {
     check_dt(dt);
+    detail::check_field(s_.config.step_levels == 1, "nbody_config.step_levels",
+                        s_.config.step_levels, "1 for nbody_system::step_async()");
     if (size() > 0) {
       check_scratch(scratch, step_scratch_bytes(), s_.stream, "nbody_system");
     }
@@ -145,6 +154,7 @@ class nbody_system {
     device_buffer<vector> positions, velocities, accelerations;
     device_buffer<Real> masses, potentials;
     device_buffer<detail::nbody::step_progress> progress;
+    detail::nbody::block_steps blocks;  // only if config.step_levels is larger than 1
     nbody_report report{};
   };
 
@@ -165,12 +175,30 @@ class nbody_system {
     clear_memory(s_.progress.data(), 1, s_.stream, "clearing the progress of a step");
   }
 
-  gravity_run<Real> start_forces(const scratch_memory& scratch) {
+  gravity_run<Real> start_forces(const scratch_memory& scratch,
+                                 const detail::nbody::active_bodies& active = {}) {
     return {{positions(), masses(), size(), s_.accelerations.data(), s_.potentials.data(), size()},
             0,
             s_.config,
             s_.stream,
-            scratch};
+            scratch,
+            active};
+  }
+
+  /// Takes a step of dt by block time steps. Waits for the stream.
+  void take_block_steps(Real dt) {
+    if (size() == 0) return;
+    const phase_range range("nbody: block steps");
+    const std::uint64_t grids = s_.blocks.template take<Real>(
+        {s_.positions.data(), s_.velocities.data(), accelerations(),
+         static_cast<std::uint32_t>(size()), s_.stream, s_.recorder.ticket()},
+        dt, [&](const auto& active) {
+          add(start_forces({}, active).get());
+          s_.recorder.read();
+        });
+    s_.recorder.read();
+    s_.report.host_grids += grids;
+    s_.report.bodies_on_level = s_.blocks.bodies_on_level();
   }
 
   void launch_drift(Real dt) {
@@ -189,61 +217,13 @@ class nbody_system {
   void add(nbody_report part) {
     add_part(part, s_.report);
     part.interactions += s_.report.interactions;
+    part.force_calculations += s_.report.force_calculations;
+    part.bodies_on_level = s_.report.bodies_on_level;
     part.scratch_bytes = std::max(part.scratch_bytes, s_.report.scratch_bytes);
     s_.report = std::move(part);
   }
 
   state s_;
-};
-
-/// A step that nbody_system::step_async() started. Movable; a moved-from object may only be
-/// destroyed. The destructor neither waits for the step nor checks it.
-template <class Real>
-class [[nodiscard(
-    "call get(): it waits, checks the bodies and returns the report")]] nbody_step_run {
- public:
-  /// Starts a step; see nbody_system::step_async().
-  nbody_step_run(nbody_system<Real> & system, Real dt, const scratch_memory& scratch)
-      : system_(&system), dt_(dt) {
-    if (system.size() == 0) return;
-    const phase_range range("nbody: start step");
-    system.launch_drift(dt);
-    forces_ = system.start_forces(scratch);
-    system.launch_kick(dt, *forces_);
-  }
-
-  /// Waits for the step, completes it if necessary, and returns its report. Call it once for a
-  /// step. If a graph has captured the step, call it after each launch of the graph, or once after
-  /// several.
-  /// \throws std::invalid_argument if a body leaves the range of coordinates; std::length_error if
-  ///         the tree has more nodes than fit in the caller's scratch memory; std::logic_error
-  ///         while the stream is being captured; cuda_error, device_launch_error
-  nbody_report get() {
-    if (!forces_) return {};
-    const phase_range range("nbody: finish step");
-    detail::runtime::require_not_captured(system_->stream(), "nbody_system: ");
-    auto& s = system_->s_;
-    const auto found = read_back(s.progress.data(), s.stream, "reading the progress of a step");
-    if (found.waits != 0) system_->clear_progress();
-    nbody_report report = forces_->get();
-    report.host_grids += 2;
-    if (found.waits != 0) {
-      // 1. The forces are complete now: complete the step.
-      system_->launch_kick(dt_, *forces_);
-      ++report.host_grids;
-      check(cudaStreamSynchronize(s.stream), "waiting for a step");
-    }
-    s.recorder.read();
-    system_->add(report);
-    // 2. Take the steps of later launches of the graph, which did nothing.
-    if (found.skipped > 0) system_->step(dt_, found.skipped);
-    return report;
-  }
-
- private:
-  nbody_system<Real>* system_;
-  Real dt_;
-  std::optional<gravity_run<Real>> forces_;  // empty if there are no bodies
 };
 
 }  // namespace ramify::inline RAMIFY_BUILD

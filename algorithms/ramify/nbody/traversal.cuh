@@ -9,7 +9,8 @@
 ///              child 1 --> near, a leaf: its bodies act one by one
 ///              child 2 --> near, an inner node: its children are tested
 ///
-/// The bodies of a group are consecutive in the tree's order, so they open nearly the same nodes.
+/// The bodies of a group are consecutive targets in the tree's order, so they open nearly the same
+/// nodes; if only some bodies are targets, a group may be larger.
 /// The group opens a node if one of its bodies must (Burtscher and Pingali, 2011). So the error of
 /// a body is at most that of a traversal of its own. The lanes test different nodes and collect the
 /// sources in lists; then each lane adds the same sources to its body (Bédorf, Gaburov and
@@ -23,8 +24,8 @@ namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 inline constexpr unsigned groups_of_block = 4;
 inline constexpr unsigned traversal_threads = 32 * groups_of_block;
 
-/// Calculates the acceleration and the potential of each body. If the tree is not complete, or if a
-/// body is invalid, it writes nothing. One warp for each group.
+/// Calculates the acceleration and the potential of each target. If the tree is not complete, or if
+/// a body is invalid, it writes nothing. One warp for each group.
 template <class Real, int order>
 __global__ void __launch_bounds__(traversal_threads)
     traverse_tree(spatial_tree_view<Real, 3> tree, gravity_scratch<Real> scratch,
@@ -36,31 +37,29 @@ __global__ void __launch_bounds__(traversal_threads)
   __shared__ group_memory<Real, order> memory[groups_of_block];
   const unsigned warp = threadIdx.x / 32;
   const std::uint32_t first = blockIdx.x * traversal_threads + 32 * warp;
-  if (first >= tree.point_count) return;  // a warp without bodies
+  if (first >= t.targets.count) return;  // a warp without bodies
 
-  group_walk<Real, order> walk(scratch, first, tree.point_count, t.softening2, memory[warp]);
+  group_walk<Real, order> walk(scratch, t.targets, first, t.softening2, memory[warp]);
   const Real unit = walk.unit_of_opening_radius2(criterion);
   walk.sum_interactions(unit);
-  const std::uint32_t i = walk.index();
-  if (i >= tree.point_count) return;
-  write_result(walk.sum(), t.gravitational_constant, tree.ids[i], t.bodies.accelerations,
+  if (!walk.has_body()) return;
+  write_result(walk.sum(), t.gravitational_constant, tree.ids[walk.index()], t.bodies.accelerations,
                t.bodies.potentials);
   if (threadIdx.x % 32 == 0) {
-    const std::uint32_t bodies_of_group = tree.point_count - i < 32 ? tree.point_count - i : 32;
     // One source of each body is the body itself. This is no interaction.
     atomicAdd(&t.progress->interactions,
-              static_cast<unsigned long long>(walk.sources() - 1) * bodies_of_group);
+              static_cast<unsigned long long>(walk.sources() - 1) * walk.bodies());
   }
 }
 
-/// Launches the grid that traverses a tree with points and writes the results. Asynchronous.
+/// Launches the grid that traverses a tree with targets and writes the results. Asynchronous.
 /// \throws cuda_error
 template <class Real>
 void traverse(const spatial_tree_view<Real, 3>& tree, const gravity_scratch<Real>& scratch,
               const nbody_config& config, const force_arguments<Real>& arguments,
               cudaStream_t stream) {
   const phase_range range("nbody: traverse");
-  const unsigned blocks = (tree.point_count - 1) / traversal_threads + 1;
+  const unsigned blocks = (arguments.targets.count - 1) / traversal_threads + 1;
   with_order(config.order, [&](auto order) {
     check(launch(traverse_tree<Real, order>, {blocks, traversal_threads}, stream, tree, scratch,
                  opening_criterion<Real>(config), arguments)
