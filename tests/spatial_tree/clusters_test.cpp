@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(clusters_equal_brute_force, Type, tests::spatial_t
   using real = typename Type::real;
   int piece = 0;
   for (const cloud c : all_clouds) {
-    for (const int n : {0, 1, 40, sampled(300, 120)}) {
+    for (const int n : {0, 1, 40, tests::sampled(300, 120)}) {
       if (left_out(piece)) continue;
       const auto points = tests::make_cloud<real, Type::dim>(c, std::size_t(n), 5);
       const ramify::spatial_index<real, Type::dim> index(points, options_for());
