@@ -17,6 +17,13 @@ foreach(flag IN LISTS warnings)
                          $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${flag}>)
 endforeach()
 
+# compile_as_one(<target>): with RAMIFY_UNITY, compiles the sources of a target as one.
+function(compile_as_one target)
+  if(RAMIFY_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  endif()
+endfunction()
+
 # For machines without a GPU, which compile and link device code but do not run it. The options
 # require CUDA 12.9; with an older nvcc the build takes longer.
 set(ramify_quick_device_code)
