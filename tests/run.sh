@@ -4,7 +4,7 @@
 # under AddressSanitizer, and the sort ladder, which has all kinds of kernels, under ThreadSanitizer
 # with UBSan. Lists at the end the tests that were skipped because they need a GPU or an optional
 # package. The exit status is 1 if a test fails.
-#   tests/run.sh          takes about 19 minutes on two cores without a GPU
+#   tests/run.sh          takes about 21 minutes on two cores without a GPU
 #   tests/run.sh --all    runs clang-tidy, every pair of headers, and all tests of the CPU executor
 #                         under AddressSanitizer, UBSan and ThreadSanitizer, too, and takes an hour
 set -euo pipefail
