@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Builds and runs every test that this machine can run. Then runs some tests of the CPU executor
-# under AddressSanitizer, and the sort ladder, which has all kinds of kernels, under ThreadSanitizer
-# with UBSan. Lists at the end the tests that were skipped because they need a GPU or an optional
-# package. The exit status is 1 if a test fails.
-#   tests/run.sh          takes about 21 minutes on two cores without a GPU
+# Builds and runs the tests that this machine can run. Then runs some tests of the CPU executor under
+# AddressSanitizer, and the sort ladder, which has all kinds of kernels, under ThreadSanitizer with
+# UBSan. Lists at the end the tests that were skipped because they need a GPU or an optional package.
+# The exit status is 1 if a test fails. Times are for two cores without a GPU.
+#   tests/run.sh          takes 15 minutes
+#   tests/run.sh --ci     is for continuous integration. It runs the tests in `slow` below, too, and
+#                         without a GPU it compiles the device code of all families. 21 minutes
 #   tests/run.sh --all    runs clang-tidy, every pair of headers, and all tests of the CPU executor
-#                         under AddressSanitizer, UBSan and ThreadSanitizer, too, and takes an hour
+#                         under AddressSanitizer, UBSan and ThreadSanitizer, too. More than an hour
 set -euo pipefail
-all=no
+level=quick
 case "$*" in
   '') ;;
-  --all) all=yes ;;
-  *) echo "usage: tests/run.sh [--all]" >&2; exit 2 ;;
+  --ci) level=ci ;;
+  --all) level=all ;;
+  *) echo "usage: tests/run.sh [--ci | --all]" >&2; exit 2 ;;
 esac
 cd "$(dirname "$0")/.."
 
@@ -33,10 +36,12 @@ mkdir -p build
 # The tests need one architecture: this machine's GPU, or Hopper without a GPU. Without a GPU,
 # device code and its host code are compiled and linked but not run. So they are compiled without
 # optimization, in a third of the time, and most of the tests' kernels and of the benchmarks are
-# left out.
+# left out. The quick run compiles the device code of the sort and of a user's program.
+has_gpu=no
 cuda=(-DCMAKE_CUDA_ARCHITECTURES=90-real -DRAMIFY_QUICK_DEVICE_CODE=ON -DRAMIFY_TRACED_KERNELS=OFF
   -DRAMIFY_CUDA_TESTS=OFF "-DCMAKE_CUDA_FLAGS_RELEASE=-O0 -DNDEBUG")
 if nvidia-smi -L >/dev/null 2>&1; then
+  has_gpu=yes
   cuda=(-DCMAKE_CUDA_ARCHITECTURES=native -DRAMIFY_QUICK_DEVICE_CODE=OFF -DRAMIFY_TRACED_KERNELS=ON
     -DRAMIFY_CUDA_TESTS=ON
     "-DCMAKE_CUDA_FLAGS_RELEASE=-O3 -DNDEBUG")
@@ -45,14 +50,14 @@ fi
 # GCC takes a tenth less time if it collects garbage only above 600 MB. (clang-tidy, which --all
 # runs, reads the compile commands and rejects the option.)
 flags=()
-if [ $all = no ] && "${CXX:-c++}" --version 2>/dev/null | grep -q 'Free Software Foundation'; then
+if [ $level != all ] && "${CXX:-c++}" --version 2>/dev/null | grep -q 'Free Software Foundation'; then
   flags=("-DCMAKE_CXX_FLAGS=${CXXFLAGS:-} --param=ggc-min-heapsize=600000")
 fi
 
 # With --all, each source is compiled alone, and clang-tidy reads each. Otherwise the sources of the
 # runtime library are compiled as one, and so are those of each test program, which instantiate the
 # same templates: in half the time.
-[ $all = yes ] || flags+=(-DRAMIFY_UNITY=ON)
+[ $level = all ] || flags+=(-DRAMIFY_UNITY=ON)
 
 failed=()
 skipped=()
@@ -71,13 +76,29 @@ run() { # preset, cmake arguments...
     sed -n 's/^.*Test *#[0-9]*: \([^ ]*\) .*\*\*\*Skipped.*$/\1/p' "$log" | sort -u)
 }
 
-[ $all = yes ] || tests=(-E '^(style[.]tidy|headers[.]pairs)$') # they take minutes
-[ $all = no ] || export RAMIFY_MUTATION_SECONDS=60 # for each reader of input files
-[ $all = no ] || export RAMIFY_RANDOM_SCHEDULES=100 RAMIFY_ALL_CASES=1
-[ $all = no ] || export RAMIFY_QUADRATURE_SEEDS=4 # members of each family of integrands
-run ci "${cuda[@]}"
+minutes='style[.]tidy|headers[.]pairs' # tests that take minutes
+slow='headers[.](alone|instantiated)|consumer[.]subdirectory|packaging[.]archives|trace_page'
+case $level in
+  quick) tests=(-E "^($minutes|$slow)$") ;;
+  ci) tests=(-E "^($minutes)$") ;;
+  all)
+    export RAMIFY_MUTATION_SECONDS=60 # for each reader of input files
+    export RAMIFY_RANDOM_SCHEDULES=100 RAMIFY_ALL_CASES=1
+    export RAMIFY_QUADRATURE_SEEDS=4 ;; # members of each family of integrands
+esac
+if [ $level = quick ] && [ $has_gpu = no ]; then
+  run quick
+  if PATH=$PATH:${CUDA_PATH:-/usr/local/cuda}/bin command -v nvcc >/dev/null; then
+    targets=(--target ramify_facade_quicksort_cuda)
+    tests=(-R '^(headers[.]together_by_nvcc|consumer[.]nvcc)$')
+    run nvcc "${cuda[@]}"
+  fi
+else
+  run ci "${cuda[@]}"
+fi
+targets=()
 tests=()
-if [ $all = yes ]; then
+if [ $level = all ]; then
   run asan
   # The example programs, without lessons and ladders.
   targets=(--target amr graph mandelbrot nbody quadrature quicksort rooted_tree search spatial tessellate tree_search)
@@ -94,7 +115,7 @@ fi
 targets=(--target ladder_quicksort planted_faults)
 tests=(-R '^(ladder[.]quicksort[.]parallel|sanitizer[.].*)$')
 run tsan -DRAMIFY_SANITIZE=thread,undefined -DRAMIFY_EXAMPLES=ON
-if [ $all = yes ]; then
+if [ $level = all ]; then
   targets=()
   tests=()
   run tsan -DRAMIFY_SANITIZE=thread -DRAMIFY_EXAMPLES=OFF
