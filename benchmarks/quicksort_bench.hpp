@@ -16,7 +16,7 @@
 namespace benchmark {
 
 /// Kinds of keys, each with an order.
-enum class key_kind { u32, u64, f32, f64, record16, u32_own_order };
+enum class key_kind { u32, u64, f32, f64, u32_pair, f64_pair, record16, u32_own_order };
 
 [[nodiscard]] constexpr std::string_view to_string(key_kind k) {
   switch (k) {
@@ -24,6 +24,8 @@ enum class key_kind { u32, u64, f32, f64, record16, u32_own_order };
     case key_kind::u64: return "u64";
     case key_kind::f32: return "f32";
     case key_kind::f64: return "f64";
+    case key_kind::u32_pair: return "u32, u32 value";
+    case key_kind::f64_pair: return "f64, u32 value";
     case key_kind::record16: return "16-byte record by its key";
     case key_kind::u32_own_order: return "u32, even first, falling";
   }
@@ -39,17 +41,19 @@ class quicksort_bench {
 
   /// Chooses the input of all later calls.
   virtual void choose(distribution how) = 0;
-  /// Times a copy of the keys to a second array.
+  /// Times a copy of the elements to a second array.
   virtual timing time_of_copy(int repeats) = 0;
   virtual timing time_of_merge_sort(int repeats) = 0;
-  /// Times a radix sort of numbers in their natural order. \throws std::logic_error for other keys
+  /// Times a radix sort of numbers in their natural order: the faster one of the two forms that
+  /// CUB has, with a number of keys of 32 bits and of 64 bits. \throws std::logic_error for other
+  /// keys
   virtual timing time_of_radix_sort(int repeats) = 0;
   /// Times a quicksort, and stores the report of the last call in `*report`.
   virtual timing time_of_quicksort(const ramify::quicksort_config& config, int repeats,
                                    ramify::quicksort_report* report) = 0;
 };
 
-/// Returns a bench for n keys. It takes device memory for 2 n keys and a few per cent.
+/// Returns a bench for n elements. It takes device memory for 2 n elements and a few per cent.
 template <key_kind kind>
 std::unique_ptr<quicksort_bench> make_quicksort_bench(std::uint32_t n);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Quicksort on the GPU compared with CUB in one run: sizes, types, inputs, routes and strategies.
 // quicksort_bench.hpp states how times are measured and results checked.
-//   benchmark_quicksort_cuda --part uniform,strategies,grid,order,million,large [--quick]
+//   benchmark_quicksort_cuda --part uniform,small,pairs,strategies,grid,order,million,large [--quick]
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -27,6 +27,10 @@ std::unique_ptr<quicksort_bench> make_quicksort_bench<key_kind::f32>(std::uint32
 template <>
 std::unique_ptr<quicksort_bench> make_quicksort_bench<key_kind::f64>(std::uint32_t n);
 template <>
+std::unique_ptr<quicksort_bench> make_quicksort_bench<key_kind::u32_pair>(std::uint32_t n);
+template <>
+std::unique_ptr<quicksort_bench> make_quicksort_bench<key_kind::f64_pair>(std::uint32_t n);
+template <>
 std::unique_ptr<quicksort_bench> make_quicksort_bench<key_kind::record16>(std::uint32_t n);
 template <>
 std::unique_ptr<quicksort_bench> make_quicksort_bench<key_kind::u32_own_order>(std::uint32_t n);
@@ -45,6 +49,8 @@ std::unique_ptr<quicksort_bench> make(key_kind kind, std::uint32_t n) {
     case key_kind::u64: return make_quicksort_bench<key_kind::u64>(n);
     case key_kind::f32: return make_quicksort_bench<key_kind::f32>(n);
     case key_kind::f64: return make_quicksort_bench<key_kind::f64>(n);
+    case key_kind::u32_pair: return make_quicksort_bench<key_kind::u32_pair>(n);
+    case key_kind::f64_pair: return make_quicksort_bench<key_kind::f64_pair>(n);
     case key_kind::record16: return make_quicksort_bench<key_kind::record16>(n);
     case key_kind::u32_own_order: return make_quicksort_bench<key_kind::u32_own_order>(n);
   }
@@ -54,7 +60,9 @@ std::unique_ptr<quicksort_bench> make(key_kind kind, std::uint32_t n) {
 std::size_t bytes_of(key_kind kind) {
   switch (kind) {
     case key_kind::u64:
+    case key_kind::u32_pair:
     case key_kind::f64: return 8;
+    case key_kind::f64_pair: return 12;
     case key_kind::record16: return 16;
     default: return 4;
   }
@@ -129,22 +137,25 @@ double floor_ms(const sort_case& c, const timing& copy) {
   return copy.median_ms * (3 * levels + 2) / 2;  // a copy is one read and one write
 }
 
-std::vector<sort_case> measure_uniform(recorder& out, const plan& how) {
-  out.table("uniform",
+/// Measures uniform keys of some kinds and sizes, and adds them as a table.
+std::vector<sort_case> measure_uniform(recorder& out, std::string_view name,
+                                       std::span<const key_kind> kinds,
+                                       std::span<const std::uint32_t> sizes, int repeats) {
+  out.table(name,
             {"keys", "n", "copy, ms", "floor, ms", "radix sort, ms", "merge sort, ms", "device, ms",
              "flat, ms", "automatic, ms", "took", "device, Mkeys/s", "device: speed / merge sort",
-             "device: speed / radix sort"},
-            "Uniform keys, sample_sort; medians of " + std::to_string(how.repeats) +
+             "device: speed / radix sort", "automatic: speed / merge sort"},
+            "Uniform keys, sample_sort; medians of " + std::to_string(repeats) +
                 " (least–most). Radix and merge sort are CUB's.");
   std::vector<sort_case> cases;
-  for (const key_kind kind : plain_kinds) {
-    for (const std::uint32_t n : how.sizes) {
+  for (const key_kind kind : kinds) {
+    for (const std::uint32_t n : sizes) {
       const auto bench = make(kind, n);
-      const sort_case c = measure_case(*bench, kind, n, distribution::uniform, how.repeats);
-      const timing copy = bench->time_of_copy(how.repeats);
+      const sort_case c = measure_case(*bench, kind, n, distribution::uniform, repeats);
+      const timing copy = bench->time_of_copy(repeats);
       out.row({to_string(kind), n, copy, floor_ms(c, copy), c.radix, c.merge, c.device, c.flat,
                c.automatic, to_string(c.chosen), mega_keys(n, c.device), speed(c.device, c.merge),
-               speed(c.device, c.radix)});
+               speed(c.device, c.radix), speed(c.automatic, c.merge)});
       cases.push_back(c);
     }
   }
@@ -330,7 +341,19 @@ void measure_sizes(recorder& out, std::string_view name, std::string_view captio
 void measure(recorder& out, const command_line& asked) {
   const plan how(asked.quick);
   std::vector<sort_case> uniform;
-  if (asked.has_part("uniform")) uniform = measure_uniform(out, how);
+  if (asked.has_part("uniform")) {
+    uniform = measure_uniform(out, "uniform", plain_kinds, how.sizes, how.repeats);
+  }
+  if (asked.has_part("small")) {
+    constexpr std::array kinds{key_kind::u32, key_kind::f64, key_kind::u32_pair,
+                               key_kind::f64_pair};
+    constexpr std::array sizes{1000u, 5000u, 20'000u, 50'000u, 100'000u, 200'000u};
+    measure_uniform(out, "small", kinds, sizes, how.repeats);
+  }
+  if (asked.has_part("pairs")) {
+    constexpr std::array kinds{key_kind::u32_pair, key_kind::f64_pair};
+    measure_uniform(out, "pairs", kinds, how.sizes, how.repeats);
+  }
   if (asked.has_part("strategies")) measure_strategies(out, how);
   if (asked.has_part("grid")) measure_grid(out, how, uniform);
   if (asked.has_part("order")) measure_order(out, how);
@@ -348,10 +371,11 @@ void measure(recorder& out, const command_line& asked) {
 }  // namespace benchmark
 
 int main(int argc, char** argv) {
-  return benchmark::run({.name = "quicksort_cuda",
-                         .about = "Quicksort on the GPU compared with CUB's sorts.",
-                         .machine = benchmark::this_gpu,
-                         .parts = {"uniform", "strategies", "grid", "order", "million", "large"},
-                         .has_quick = true},
-                        argc, argv, benchmark::measure);
+  return benchmark::run(
+      {.name = "quicksort_cuda",
+       .about = "Quicksort on the GPU compared with CUB's sorts.",
+       .machine = benchmark::this_gpu,
+       .parts = {"uniform", "small", "pairs", "strategies", "grid", "order", "million", "large"},
+       .has_quick = true},
+      argc, argv, benchmark::measure);
 }

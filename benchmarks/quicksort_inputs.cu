@@ -102,14 +102,22 @@ __device__ std::uint64_t print_of(const Key& key) {
   }
 }
 
+__global__ void fill_values_kernel(std::uint32_t* values, std::uint64_t n) {
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < n;
+       i += std::uint64_t{gridDim.x} * threads) {
+    values[i] = static_cast<std::uint32_t>(i);
+  }
+}
+
 template <class Key, class Order>
-__global__ void inspect_kernel(const Key* keys, std::uint64_t n, Order order, inspection* result) {
+__global__ void inspect_kernel(const Key* keys, const std::uint32_t* values, std::uint64_t n,
+                               Order order, inspection* result) {
   unsigned long long fingerprint = 0;
   unsigned long long disorder = 0;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < n;
        i += std::uint64_t{gridDim.x} * threads) {
     const Key key = keys[i];
-    fingerprint += print_of(key);
+    fingerprint += values == nullptr ? print_of(key) : mixed(print_of(key) + values[i]);
     if (i + 1 < n) disorder += order(keys[i + 1], key);
   }
   for (int step = 16; step > 0; step /= 2) {
@@ -134,9 +142,15 @@ cudaError_t fill(Key* keys, std::uint32_t n, distribution how) {
   return cudaGetLastError();
 }
 
+cudaError_t fill_values(std::uint32_t* values, std::uint32_t n) {
+  fill_values_kernel<<<blocks_for(n), threads>>>(values, n);
+  return cudaGetLastError();
+}
+
 template <class Key, class Order>
-cudaError_t inspect(const Key* keys, std::uint32_t n, Order order, inspection* result) {
-  inspect_kernel<<<blocks_for(n), threads>>>(keys, n, order, result);
+cudaError_t inspect(const Key* keys, const std::uint32_t* values, std::uint32_t n, Order order,
+                    inspection* result) {
+  inspect_kernel<<<blocks_for(n), threads>>>(keys, values, n, order, result);
   return cudaGetLastError();
 }
 
@@ -146,11 +160,14 @@ template cudaError_t fill(float*, std::uint32_t, distribution);
 template cudaError_t fill(double*, std::uint32_t, distribution);
 template cudaError_t fill(record16*, std::uint32_t, distribution);
 
-template cudaError_t inspect(const std::uint32_t*, std::uint32_t, natural_order, inspection*);
-template cudaError_t inspect(const std::uint64_t*, std::uint32_t, natural_order, inspection*);
-template cudaError_t inspect(const float*, std::uint32_t, natural_order, inspection*);
-template cudaError_t inspect(const double*, std::uint32_t, natural_order, inspection*);
-template cudaError_t inspect(const record16*, std::uint32_t, by_key, inspection*);
-template cudaError_t inspect(const std::uint32_t*, std::uint32_t, even_first_falling, inspection*);
+#define INSTANTIATE_INSPECT(Key, Order) \
+  template cudaError_t inspect(const Key*, const std::uint32_t*, std::uint32_t, Order, inspection*);
+
+INSTANTIATE_INSPECT(std::uint32_t, natural_order)
+INSTANTIATE_INSPECT(std::uint64_t, natural_order)
+INSTANTIATE_INSPECT(float, natural_order)
+INSTANTIATE_INSPECT(double, natural_order)
+INSTANTIATE_INSPECT(record16, by_key)
+INSTANTIATE_INSPECT(std::uint32_t, even_first_falling)
 
 }  // namespace benchmark

@@ -26,14 +26,19 @@ namespace benchmark {
 template <class Key>
 cudaError_t fill(Key* keys, std::uint32_t n, distribution how);
 
+/// Sets values[i] = i. Asynchronous in the default stream.
+cudaError_t fill_values(std::uint32_t* values, std::uint32_t n);
+
 /// Properties of an array of keys.
 struct inspection {
   unsigned long long fingerprint;  ///< does not depend on the order of the keys
   unsigned long long disorder;     ///< number of neighbors that are out of order
 };
 
-/// Inspects n keys and adds the results to `*result`, in device memory. Asynchronous.
+/// Inspects n keys and adds the results to `*result`, in device memory. If `values` is not null, the
+/// fingerprint is that of the pairs of a key and its value. Asynchronous.
 template <class Key, class Order>
-cudaError_t inspect(const Key* keys, std::uint32_t n, Order order, inspection* result);
+cudaError_t inspect(const Key* keys, const std::uint32_t* values, std::uint32_t n, Order order,
+                    inspection* result);
 
 }  // namespace benchmark

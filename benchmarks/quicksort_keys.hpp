@@ -42,6 +42,13 @@ struct even_first_falling {
   }
 };
 
+/// Arrays of n elements: keys and, unless Value is ramify::no_value, a value for each.
+template <class Key, class Value>
+struct element_arrays {
+  Key* keys;
+  Value* values;  ///< null without values
+};
+
 enum class distribution {
   uniform,
   sorted,

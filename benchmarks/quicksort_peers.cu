@@ -3,40 +3,57 @@
 
 #include <cub/device/device_merge_sort.cuh>
 #include <cub/device/device_radix_sort.cuh>
+#include <type_traits>
 
 namespace benchmark {
 
-template <class Key, class Order>
-cudaError_t cub_merge_sort(void* scratch, std::size_t& bytes, Key* keys, std::uint32_t n,
-                           Order order) {
-  return cub::DeviceMergeSort::SortKeys(scratch, bytes, keys, n, order);
+using ramify::no_value;
+
+template <class Key, class Value, class Order>
+cudaError_t cub_merge_sort(void* scratch, std::size_t& bytes, element_arrays<Key, Value> data,
+                           std::uint32_t n, Order order) {
+  if constexpr (std::is_same_v<Value, no_value>) {
+    return cub::DeviceMergeSort::SortKeys(scratch, bytes, data.keys, n, order);
+  } else {
+    return cub::DeviceMergeSort::SortPairs(scratch, bytes, data.keys, data.values, n, order);
+  }
 }
 
-template <class Key>
-cudaError_t cub_radix_sort(void* scratch, std::size_t& bytes, Key*& keys, Key*& alternate,
-                           std::uint32_t n) {
-  cub::DoubleBuffer<Key> buffers(keys, alternate);
-  const cudaError_t error = cub::DeviceRadixSort::SortKeys(scratch, bytes, buffers, n);
-  keys = buffers.Current();
-  alternate = buffers.Alternate();
+template <class Count, class Key, class Value>
+cudaError_t cub_radix_sort(void* scratch, std::size_t& bytes, element_arrays<Key, Value>& data,
+                           element_arrays<Key, Value>& alternate, std::uint32_t n) {
+  cub::DoubleBuffer<Key> keys(data.keys, alternate.keys);
+  cub::DoubleBuffer<Value> values(data.values, alternate.values);
+  cudaError_t error = cudaSuccess;
+  if constexpr (std::is_same_v<Value, no_value>) {
+    error = cub::DeviceRadixSort::SortKeys(scratch, bytes, keys, Count{n});
+  } else {
+    error = cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, values, Count{n});
+  }
+  data = {keys.Current(), values.Current()};
+  alternate = {keys.Alternate(), values.Alternate()};
   return error;
 }
 
-template cudaError_t cub_merge_sort(void*, std::size_t&, std::uint32_t*, std::uint32_t,
-                                    natural_order);
-template cudaError_t cub_merge_sort(void*, std::size_t&, std::uint64_t*, std::uint32_t,
-                                    natural_order);
-template cudaError_t cub_merge_sort(void*, std::size_t&, float*, std::uint32_t, natural_order);
-template cudaError_t cub_merge_sort(void*, std::size_t&, double*, std::uint32_t, natural_order);
-template cudaError_t cub_merge_sort(void*, std::size_t&, record16*, std::uint32_t, by_key);
-template cudaError_t cub_merge_sort(void*, std::size_t&, std::uint32_t*, std::uint32_t,
-                                    even_first_falling);
+#define INSTANTIATE_MERGE_SORT(Key, Value, Order)                                      \
+  template cudaError_t cub_merge_sort(void*, std::size_t&, element_arrays<Key, Value>, \
+                                      std::uint32_t, Order);
+#define INSTANTIATE_SORTS(Key, Value)                                                             \
+  INSTANTIATE_MERGE_SORT(Key, Value, natural_order)                                               \
+  template cudaError_t cub_radix_sort<std::uint32_t>(void*, std::size_t&,                         \
+                                                     element_arrays<Key, Value>&,                 \
+                                                     element_arrays<Key, Value>&, std::uint32_t); \
+  template cudaError_t cub_radix_sort<std::uint64_t>(void*, std::size_t&,                         \
+                                                     element_arrays<Key, Value>&,                 \
+                                                     element_arrays<Key, Value>&, std::uint32_t);
 
-template cudaError_t cub_radix_sort(void*, std::size_t&, std::uint32_t*&, std::uint32_t*&,
-                                    std::uint32_t);
-template cudaError_t cub_radix_sort(void*, std::size_t&, std::uint64_t*&, std::uint64_t*&,
-                                    std::uint32_t);
-template cudaError_t cub_radix_sort(void*, std::size_t&, float*&, float*&, std::uint32_t);
-template cudaError_t cub_radix_sort(void*, std::size_t&, double*&, double*&, std::uint32_t);
+INSTANTIATE_SORTS(std::uint32_t, no_value)
+INSTANTIATE_SORTS(std::uint64_t, no_value)
+INSTANTIATE_SORTS(float, no_value)
+INSTANTIATE_SORTS(double, no_value)
+INSTANTIATE_SORTS(std::uint32_t, std::uint32_t)
+INSTANTIATE_SORTS(double, std::uint32_t)
+INSTANTIATE_MERGE_SORT(record16, no_value, by_key)
+INSTANTIATE_MERGE_SORT(std::uint32_t, no_value, even_first_falling)
 
 }  // namespace benchmark
