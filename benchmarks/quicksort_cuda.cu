@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Quicksort on the GPU compared with CUB in one run: sizes, types, inputs, routes and strategies.
 // quicksort_bench.hpp states how times are measured and results checked.
-//   benchmark_quicksort_cuda --part uniform,small,pairs,strategies,grid,order,million,large [--quick]
+//   benchmark_quicksort_cuda [--part uniform,small,pairs,strategies,grid,order,million,large]
+//                            [--quick]
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -35,8 +35,8 @@ struct inspection {
   unsigned long long disorder;     ///< number of neighbors that are out of order
 };
 
-/// Inspects n keys and adds the results to `*result`, in device memory. If `values` is not null, the
-/// fingerprint is that of the pairs of a key and its value. Asynchronous.
+/// Inspects n keys and adds the results to `*result`, in device memory. Unless `values` is null,
+/// the fingerprint is that of the pairs of a key and its value. Asynchronous.
 template <class Key, class Order>
 cudaError_t inspect(const Key* keys, const std::uint32_t* values, std::uint32_t n, Order order,
                     inspection* result);
