@@ -55,6 +55,20 @@ BOOST_DATA_TEST_CASE(the_report_states_the_route, data::make(strategies), strate
   BOOST_TEST((chosen.child_grids > 0) == (chosen.taken == route::device));
 }
 
+BOOST_DATA_TEST_CASE(one_grid_sorts_few_keys, data::make(routes), taken) {
+  const auto input = make_input<std::uint32_t>(distribution::uniform, 1000, 1);
+  auto keys = input.input();
+  const auto report =
+      ramify::quicksort(std::span(keys), options_for(quicksort_strategy::sample_sort, taken));
+  BOOST_TEST(report.host_grids == 1u);
+  BOOST_TEST(report.child_grids == 0u);
+  BOOST_TEST(std::is_sorted(keys.begin(), keys.end()));
+  keys = make_input<std::uint32_t>(distribution::uniform, several_leaves, 1).input();
+  const auto more =
+      ramify::quicksort(std::span(keys), options_for(quicksort_strategy::sample_sort, taken));
+  BOOST_TEST(more.host_grids > 1u);
+}
+
 BOOST_DATA_TEST_CASE(the_report_states_the_times, data::make(routes), taken) {
   const auto input = make_input<std::uint32_t>(distribution::uniform, several_leaves, 1);
   auto keys = input.input();

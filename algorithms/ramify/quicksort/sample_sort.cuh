@@ -86,11 +86,22 @@ __host__ __device__ void launch_finishing(const Context& context, Grids& grids, 
                   level);
 }
 
+/// Launches the only grid of a run whose root is a leaf.
+template <class Context, class Grids>
+__host__ __device__ void launch_root_leaf(const Context& context, Grids& grids) {
+  grids(sample_sort_leaves<Context>, {1, Context::tuning::leaf_threads, context.sizes.leaf_bytes},
+        context, sample_sort_work{work_source::root}, 0u);
+}
+
 /// Launches the grids that finish the segments that are due, and those of the due level.
 template <class Key, class Value, class Compare>
 template <class Grids>
 __host__ __device__ void sample_sort_context<Key, Value, Compare>::launch_step(
     const sample_sort_state& now, Grids& grids) const {
+  if (this->root_is_leaf()) {
+    launch_root_leaf(*this, grids);
+    return;
+  }
   const auto due_leaves = static_cast<unsigned>(now.due.leaves - now.launched.leaves +
                                                 now.due.long_leaves - now.launched.long_leaves);
   const unsigned long long segments = now.segments_due();  // segments << 32 | blocks
@@ -108,8 +119,11 @@ template <class Key, class Value, class Compare>
 template <class Grids>
 unsigned sample_sort_context<Key, Value, Compare>::launch_ahead(Grids& grids) const {
   const unsigned levels = this->sizes.levels_ahead;
-  step_blocks blocks = blocks_for_any_work<tuning>(this->sizes, this->root.size());
-  if (levels == 0) blocks.copies = 0;  // the root is a leaf
+  if (this->root_is_leaf()) {
+    launch_root_leaf(*this, grids);
+    return levels;
+  }
+  const step_blocks blocks = blocks_for_any_work<tuning>(this->sizes, this->root.size());
   for (unsigned level = 0; level < levels; ++level) {
     const step_blocks of_root{tuning::root_parts, block_count(this->root, this->sizes), 0, 0};
     launch_level<true>(*this, grids, level, level == 0 ? of_root : blocks);
@@ -133,16 +147,5 @@ void sample_sort_context<Key, Value, Compare>::launch_repeated(const sample_sort
   launch_level<false>(in_loop, grids, level_on_device, blocks);
 }
 #endif
-
-/// Begins a run whose root is a leaf. The grid has one block.
-template <class Context>
-__global__ void sample_sort_begin(Context context) {
-  const traced here(context.trace, __func__);
-  clear_state(context);
-  if (threadIdx.x != 0) return;
-  context.leaves[0] = context.root;
-  context.state->found.leaves = 1;
-  context.state->due.leaves = 1;
-}
 
 }  // namespace ramify::detail::quicksort::inline RAMIFY_BUILD

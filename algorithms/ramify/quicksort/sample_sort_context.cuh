@@ -73,6 +73,7 @@ struct sample_sort_sizes {
   unsigned sample;        ///< maximum keys of the sample of a later segment
   unsigned tile;          ///< elements that a block groups by bucket in shared memory at a time
   unsigned long_leaf;     ///< elements that a whole block sorts in shared memory
+  unsigned root_leaf;     ///< the same, of a root that is a leaf
   unsigned teams;         ///< of a block of the leaf grid
   unsigned blocks;        ///< co-resident blocks of the scatter kernel: one an SM
   /// Dynamic shared memory of a block, in bytes.
@@ -139,6 +140,9 @@ struct sample_sort_context : chain_link, sample_sort_memory<typename Compare::co
   using leaf_sorter = team_merge_sort<code, Value, tuning::team_threads, tuning::leaf_items>;
   /// Sorts a long leaf with all threads of a block.
   using long_leaf_sorter = team_merge_sort<code, Value, tuning::leaf_threads, tuning::leaf_items>;
+  /// Sorts a root that is a leaf with all threads of a block.
+  using root_leaf_sorter =
+      team_merge_sort<code, Value, tuning::leaf_threads, tuning::root_leaf_items>;
   static constexpr auto join = chain_join::last_block;
   static constexpr bool releases_slots = true;
 
@@ -154,8 +158,11 @@ struct sample_sort_context : chain_link, sample_sort_memory<typename Compare::co
   [[nodiscard]] __host__ __device__ unsigned slots_of(const sample_sort_state&) const {
     return sample_sort_level_grids;
   }
-  /// Returns whether launch_ahead() launches the whole sort: if the root is a leaf.
-  [[nodiscard]] bool is_complete_ahead() const { return this->sizes.levels_ahead == 0; }
+  [[nodiscard]] __host__ __device__ bool root_is_leaf() const {
+    return this->sizes.levels_ahead == 0;
+  }
+  /// Returns whether launch_ahead() launches the whole sort.
+  [[nodiscard]] bool is_complete_ahead() const { return root_is_leaf(); }
 
   // sample_sort.cuh defines these functions.
   template <class Grids>

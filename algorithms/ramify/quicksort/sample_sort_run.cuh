@@ -37,7 +37,7 @@ class sample_sort_run {
   /// Returns the launches of a run on each route.
   [[nodiscard]] static route_plans plans(std::size_t n) {
     const double levels = expected_levels(n);
-    if (levels == 0) return {{.host_launches = 2}, {.host_launches = 2}, route::flat};
+    if (levels == 0) return {{.host_launches = 1}, {.host_launches = 1}, route::flat};
     // Flat: three grids per level, then copies and leaves, all launched ahead. Device: each level
     // launches the next one, and the last level launches only leaves.
     return {{.host_launches = 3.0 * levels_ahead(n) + 2},
@@ -90,17 +90,13 @@ class sample_sort_run {
   void start(run_control& control, const double_buffer<Key, Value>& buffers, Compare compare,
              const quicksort_config&, const loop_choice& loop) {
     chain_.emplace(control, context{{}, memory_, buffers, compare}, loop);
-    const segment& root = memory_.root;
-    const bool is_leaf = root.size() <= tuning::leaf_size;
-    if (is_leaf) {
-      control.launch_grid("launching the first grid", sample_sort_begin<context>,
-                          {1, tuning::team_threads}, chain_->program());
-    }
     if (control.on_device_route()) {
       // The host launches the first step, whose grids write the state. Kernels launch the others.
-      sample_sort_state first{};
-      first.due.leaves = is_leaf ? 1 : 0;
-      first.segments[0] = is_leaf ? 0 : 1ull << 32 | block_count(root, memory_.sizes);
+      sample_sort_state first = state_of_root_leaf(false);
+      if (!chain_->program().root_is_leaf()) {
+        first = {};
+        first.segments[0] = 1ull << 32 | block_count(memory_.root, memory_.sizes);
+      }
       chain_->launch_first_step(first);
     }
     chain_->start();
@@ -119,6 +115,7 @@ class sample_sort_run {
  private:
   /// Returns the number of levels until all segments are leaves, if all splits are even.
   static unsigned expected_levels(std::size_t n) {
+    if (n <= tuning::root_leaf_size) return 0;
     unsigned levels = 0;
     for (std::size_t size = n; size > tuning::leaf_size; ++levels) {
       size /= levels == 0 ? root_buckets(n) : target_buckets<tuning>(size);
@@ -193,17 +190,22 @@ class sample_sort_run {
 
   static void set_leaf_sizes(sample_sort_sizes& sizes) {
     using storage = typename context::leaf_sorter::storage;
-    using long_sorter = typename context::long_leaf_sorter;
     static_assert(sizeof(storage) <= default_shared_bytes);
     const std::size_t for_leaves =
         set_max_dynamic_shared(sample_sort_leaves<context>, tuning::max_teams * sizeof(storage));
     sizes.teams = static_cast<unsigned>(for_leaves / sizeof(storage));
     sizes.leaf_bytes = static_cast<unsigned>(sizes.teams * sizeof(storage));
-    sizes.long_leaf = long_sorter::capacity;
-    // A whole number of threads with all their items: longer segments are merged from such runs.
-    while (long_sorter::bytes(sizes.long_leaf) > sizes.leaf_bytes) {
-      sizes.long_leaf -= tuning::leaf_items;
-    }
+    sizes.long_leaf = run_within<typename context::long_leaf_sorter>(sizes.leaf_bytes);
+    sizes.root_leaf = run_within<typename context::root_leaf_sorter>(sizes.leaf_bytes);
+  }
+
+  /// Returns how many elements `Sorter` sorts in `bytes` bytes of shared memory: a whole number of
+  /// threads with all their items. Longer segments are merged from such runs.
+  template <class Sorter>
+  static unsigned run_within(std::size_t bytes) {
+    unsigned run = Sorter::capacity;
+    while (Sorter::bytes(run) > bytes) run -= Sorter::items_of_thread;
+    return run;
   }
 
   /// Returns the capacity of a part of a root's sample: four times its expected size.
