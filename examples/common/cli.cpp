@@ -158,21 +158,27 @@ bool has_other_processes() {
 /// Prints the exception that is being handled as one line on stderr. Returns the exit status, or
 /// ends the program by the signal that has stopped it.
 int report_exception(const CLI::App& app) {
+  const std::string name = app.get_name() + ": ";
   const auto print = [&](exit_status status, const std::string& what) {
-    std::cerr << app.get_name() << ": " << escaped(what) << '\n';
+    std::cerr << name << escaped(what) << '\n';
     return static_cast<int>(status);
+  };
+  const auto named_by_options = [&](const std::exception& e) {
+    std::string_view what = e.what();
+    // A message of the library begins with the name of the algorithm, which may be the program's.
+    if (what.starts_with(name)) what.remove_prefix(name.size());
+    return in_terms_of_options(app, what);
   };
   try {
     throw;
   } catch (const CLI::ParseError& e) {
     // An unknown argument comes first, because it may be the option that another one requires.
-    return print(exit_status::bad_option, app.remaining().empty()
-                                              ? in_terms_of_options(app, e.what())
-                                              : unknown_argument(app));
+    return print(exit_status::bad_option,
+                 app.remaining().empty() ? named_by_options(e) : unknown_argument(app));
   } catch (const std::invalid_argument& e) {
-    return print(exit_status::bad_option, in_terms_of_options(app, e.what()));
+    return print(exit_status::bad_option, named_by_options(e));
   } catch (const bad_input& e) {
-    return print(exit_status::bad_input, in_terms_of_options(app, e.what()));
+    return print(exit_status::bad_input, named_by_options(e));
   } catch (const ramify::unavailable& e) {
     return print(exit_status::cannot_run, e.what());
   } catch (const bad_output& e) {
@@ -184,7 +190,7 @@ int report_exception(const CLI::App& app) {
   } catch (const std::bad_alloc&) {
     return print(exit_status::failed, "not enough memory");
   } catch (const std::exception& e) {
-    return print(exit_status::failed, in_terms_of_options(app, e.what()));
+    return print(exit_status::failed, named_by_options(e));
   }
 }
 
