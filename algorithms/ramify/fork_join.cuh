@@ -87,7 +87,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_
                 const fork_join_config& config, scratch_memory scratch)
       : stream_(stream) {
     validate(config);
-    const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
+    const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
     run_ = std::make_unique<run>(scratch, stream, "fork_join", config);
     const memory& join = run_->parts.join;
     clear_memory(join.forked, 1, stream, "clearing the count of nodes");

@@ -116,7 +116,7 @@ class [[nodiscard(
                    const spatial_tree_config& config, const scratch_memory& scratch,
                    const scratch_memory& tree_memory) {
     validate(config);
-    const relaxed_capture_scope relaxed;  // queries of the driver concern no captured stream
+    const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
     if (n > spatial_shape<dim>::max_points) {
       throw std::invalid_argument("spatial_tree: n is " + std::to_string(n) +
                                   "; it must be less than 2^31");

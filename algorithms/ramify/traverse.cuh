@@ -81,7 +81,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] trave
                scratch_memory scratch) {
     const phase_range range("traverse: start");
     validate(config);
-    const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
+    const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
     detail::run_setup setup("traverse", config, "traverse_config.flat_loop", stream, scratch);
     const auto start = [&]<class Strategy>(const Strategy*) {
       Strategy::choose_route(setup);
