@@ -28,8 +28,8 @@
 ///            the result of subproblem i. One thread calls it, once for each node with children,
 ///            when all of them are finished.
 /// Join       by the last child to arrive: its thread calls combine and continues with the parent.
-///            No grid waits, and none is launched for a join. What the calls below a node have
-///            written is visible to its combine.
+///            No grid waits, and none is launched for a join. The writes of the calls below a node
+///            are visible to its combine.
 /// Order      combine gets the results in the order of the children, so the value has the same bits
 ///            in each run, for all routes, strategies and limits.
 /// Scratch    sizeof(Node) + sizeof(Value) + 16 bytes for each of config.max_nodes nodes, and the
@@ -63,6 +63,7 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
+/// The result of a recursion.
 template <class Value>
 struct fork_join_result {
   Value value;  ///< the result of the root

@@ -36,8 +36,8 @@ enum class schedule {
 struct executor_config {
   schedule order = schedule::parallel;
   std::uint64_t seed = 0;  ///< of schedule::random
-  /// Operating-system threads of schedule::parallel; 0: one per core. A kernel has as many resident
-  /// blocks.
+  /// Operating-system threads of schedule::parallel; 0: one per core. At most 256 are used, or one
+  /// per core if there are more cores. A kernel has as many resident blocks.
   unsigned workers = 0;
   /// Maximum number of blocks of schedule::eager and schedule::random that have begun and are not
   /// complete.
