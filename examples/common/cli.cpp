@@ -159,28 +159,30 @@ bool has_other_processes() {
 /// ends the program by the signal that has stopped it.
 int report_exception(const CLI::App& app) {
   const std::string name = app.get_name() + ": ";
-  const auto print = [&](exit_status status, const std::string& what) {
+  const auto print = [&](exit_status status, std::string_view what) {
     std::cerr << name << escaped(what) << '\n';
     return static_cast<int>(status);
   };
-  const auto named_by_options = [&](const std::exception& e) {
-    std::string_view what = e.what();
-    // A message of the library begins with the name of the algorithm, which may be the program's.
-    if (what.starts_with(name)) what.remove_prefix(name.size());
-    return in_terms_of_options(app, what);
+  // A message of the library may begin with the name of its family, which may be the program's.
+  const auto message_of = [&](const std::exception& e) {
+    const std::string_view what = e.what();
+    return what.starts_with(name) ? what.substr(name.size()) : what;
+  };
+  const auto message_about_options = [&](const std::exception& e) {
+    return in_terms_of_options(app, message_of(e));
   };
   try {
     throw;
   } catch (const CLI::ParseError& e) {
     // An unknown argument comes first, because it may be the option that another one requires.
     return print(exit_status::bad_option,
-                 app.remaining().empty() ? named_by_options(e) : unknown_argument(app));
+                 app.remaining().empty() ? message_about_options(e) : unknown_argument(app));
   } catch (const std::invalid_argument& e) {
-    return print(exit_status::bad_option, named_by_options(e));
+    return print(exit_status::bad_option, message_about_options(e));
   } catch (const bad_input& e) {
-    return print(exit_status::bad_input, named_by_options(e));
+    return print(exit_status::bad_input, message_about_options(e));
   } catch (const ramify::unavailable& e) {
-    return print(exit_status::cannot_run, e.what());
+    return print(exit_status::cannot_run, message_of(e));
   } catch (const bad_output& e) {
     return print(exit_status::bad_output, e.what());
   } catch (const stopped& e) {
@@ -190,7 +192,7 @@ int report_exception(const CLI::App& app) {
   } catch (const std::bad_alloc&) {
     return print(exit_status::failed, "not enough memory");
   } catch (const std::exception& e) {
-    return print(exit_status::failed, named_by_options(e));
+    return print(exit_status::failed, message_about_options(e));
   }
 }
 
