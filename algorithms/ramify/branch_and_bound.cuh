@@ -46,7 +46,7 @@
 ///            std::domain_error if a leaf has a value less than config.lower; unavailable,
 ///            cuda_error, device_launch_error.
 /// Complexity the number of visited nodes depends on the bound and, because an early incumbent
-///            prunes more, on the order of the visits. At least O(depth) sequential steps.
+///            prunes more, on the order of the visits. At least one sequential step for each level.
 /// Not for    values that are not whole numbers: scale and round them. Best-first search, which
 ///            visits fewer nodes and needs memory for all open nodes.
 /// Source     A. H. Land, A. G. Doig: An automatic method of solving discrete programming problems,

@@ -41,8 +41,8 @@
 /// Errors     std::invalid_argument for a bad argument, before anything is launched;
 ///            std::length_error if the tree has more nodes than config.max_nodes, or the frontier
 ///            exceeded config.capacity; unavailable, cuda_error, device_launch_error.
-/// Complexity each node is visited once. At least O(depth) sequential steps down, and as many up:
-///            the thread of the last leaf may combine along the whole path to the root.
+/// Complexity each node is visited once. At least one sequential step down for each level, and one
+///            up: the thread of the last leaf may combine along the whole path to the root.
 /// Not for    associative and commutative reductions over all nodes: traverse() needs no memory for
 ///            nodes. Nodes with very many children, because one thread combines them in a loop:
 ///            split such a node into a tree.
@@ -167,7 +167,7 @@ fork_join_run<Node, Problem> fork_join_async(const Node& root, const Problem& pr
 }
 
 /// Runs the recursion with this root, waits for `stream`, and returns the value of the root.
-/// Parameters as of fork_join_async(). O(nodes) work, O(depth) sequential steps at least.
+/// Parameters as of fork_join_async(). O(nodes) work, at least one sequential step for each level.
 /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
 template <class Node, class Problem>
 fork_join_result<detail::fork_join::value_of<Node, Problem>> fork_join(
