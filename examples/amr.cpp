@@ -6,9 +6,7 @@
 //   amr --restart blast.ckpt --checkpoint blast.ckpt --t-end 2 --output-dir blast
 //   mpirun -n 4 amr --dim 3 --problem sedov --max-level 3
 //
-// Exit status: 0 success; 1 the simulation failed; 2 a bad option; 3 the checkpoint cannot be read
-// or is damaged; 4 this machine or build cannot run the backend or the route; 5 the output cannot
-// be written.
+// Option --help prints the exit statuses.
 #include <filesystem>
 #include <functional>
 #include <iostream>

@@ -243,7 +243,7 @@ void check(options& o) {
   }
   constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max() / sizeof(common::rgb);
   if ((!o.image.empty() || !o.rectangles.empty()) && o.view.pixels() > most) {
-    throw std::invalid_argument("--image: the image has " + std::to_string(o.view.pixels()) +
+    throw std::invalid_argument("the image has " + std::to_string(o.view.pixels()) +
                                 " pixels, and a PNG file at most " + std::to_string(most));
   }
 }

@@ -38,26 +38,27 @@ struct options {
   ramify::nbody_options gravity;
 };
 
-void declare(CLI::App& app, options& o) {
-  using common::add_whole_number;
-  const auto number = [&](const char* name, double& value, double least, double most,
-                          const char* about) {
-    return app.add_option(name, value, about)
-        ->check(common::number_in(least, most))
-        ->capture_default_str();
-  };
+/// Declares the bodies, and the number and the size of the steps.
+void declare_bodies(CLI::App& app, options& o) {
   auto* input = o.files.add_input(app, "--input", o.input,
                                   "CSV file with one body x,y,z,vx,vy,vz,m in each line");
-  add_whole_number(app, "--plummer", o.plummer,
-                   "Number of bodies of a generated star cluster, a Plummer sphere")
+  common::add_whole_number(app, "--plummer", o.plummer,
+                           "Number of bodies of a generated star cluster, a Plummer sphere")
       ->excludes(input);
-  add_whole_number(app, "--seed", o.seed, "Seed of the generated cluster")->excludes(input);
-  add_whole_number(app, "--steps", o.steps, "Number of leapfrog steps");
-  number("--dt", o.dt, -1e30, 1e30, "Time step; a negative one goes back in time");
-  auto* theta = number("--theta", o.gravity.theta, 0, 2, "Opening angle; 0 sums all pairs");
-  number("--tolerance", o.gravity.tolerance, 1e-5, 10,
-         "Instead of --theta: the root mean square of the relative errors of the accelerations, in "
-         "per cent")
+  common::add_whole_number(app, "--seed", o.seed, "Seed of the generated cluster")->excludes(input);
+  common::add_whole_number(app, "--steps", o.steps, "Number of leapfrog steps");
+  common::add_number(app, "--dt", o.dt, {-1e30, 1e30},
+                     "Time step; a negative one goes back in time");
+}
+
+void declare_gravity(CLI::App& app, options& o) {
+  using common::add_number;
+  auto* theta =
+      add_number(app, "--theta", o.gravity.theta, {0, 2}, "Opening angle; 0 sums all pairs");
+  add_number(
+      app, "--tolerance", o.gravity.tolerance, {1e-5, 10},
+      "Instead of --theta: the root mean square of the relative errors of the accelerations, in "
+      "per cent")
       ->default_str("")
       ->excludes(theta);
   app.add_option("--order", o.gravity.order,
@@ -65,28 +66,26 @@ void declare(CLI::App& app, options& o) {
       ->check(CLI::IsMember({1, 2}))
       ->capture_default_str();
   o.gravity.softening = 0.05;
-  number("--softening", o.gravity.softening, 0, 1e30, "Softening length");
+  add_number(app, "--softening", o.gravity.softening, {0, 1e30}, "Softening length");
   auto* levels = app.add_option("--step-levels", o.gravity.step_levels,
                                 "Levels of block time steps: a body on level k takes steps of "
                                 "dt / 2^k; 1: all bodies take steps of dt")
                      ->transform(common::whole_number(1, 20))
                      ->capture_default_str();
-  number("--step-accuracy", o.gravity.step_accuracy, 1e-30, 1e30,
-         "The number eta of block time steps: a body takes the longest step of at most "
-         "sqrt(2 eta softening / |acceleration|), or that of the last level")
+  add_number(app, "--step-accuracy", o.gravity.step_accuracy, {1e-30, 1e30},
+             "The number eta of block time steps: a body takes the longest step of at most "
+             "sqrt(2 eta softening / |acceleration|), or that of the last level")
       ->needs(levels);
-  number("--gravity", o.gravity.gravitational_constant, -1e30, 1e30,
-         "The gravitational constant G");
+  add_number(app, "--gravity", o.gravity.gravitational_constant, {-1e30, 1e30},
+             "The gravitational constant G");
   common::add_choice(app, "--method", ramify::parse_nbody_method, o.gravity.method,
                      "tree, or direct: all pairs");
   app.add_option("--precision", o.precision, "float or double")
       ->check(CLI::IsMember({"float", "double"}))
       ->capture_default_str();
-  common::add_launch_options(app, o.gravity);
-  common::add_choice(
-      app, "--flat-loop", ramify::parse_flat_loop, o.gravity.flat_loop,
-      "What launches the levels of the tree on the flat route: automatic, host, graph");
-  common::add_trace_option(app, o.files, o.trace);
+}
+
+void declare_output(CLI::App& app, options& o) {
   o.files.add_output(app, "--output", o.output, "CSV file for the final bodies");
   auto* image = o.files.add_output(app, "--image", o.image, "PNG file for the final density");
   image->check([](const std::string& file) -> std::string {
@@ -97,13 +96,24 @@ void declare(CLI::App& app, options& o) {
       ->transform(common::whole_number(1, 16384))
       ->capture_default_str()
       ->needs(image);
-  number("--image-side", o.image_side, 0, 1e30,
-         "Width and height in length units; 0: contains nine bodies in ten")
+  common::add_number(app, "--image-side", o.image_side, {0, 1e30},
+                     "Width and height in length units; 0: contains nine bodies in ten")
       ->needs(image);
-  add_whole_number(app, "--energy-every", o.energy_every,
-                   "Steps between lines of energies; 0: only the first and the last line");
+  common::add_whole_number(app, "--energy-every", o.energy_every,
+                           "Steps between lines of energies; 0: only the first and the last line");
   app.add_flag("--quiet", o.quiet, "No progress display, and no table");
   o.files.add_report(app, o.report);
+}
+
+void declare(CLI::App& app, options& o) {
+  declare_bodies(app, o);
+  declare_gravity(app, o);
+  common::add_launch_options(app, o.gravity);
+  common::add_choice(
+      app, "--flat-loop", ramify::parse_flat_loop, o.gravity.flat_loop,
+      "What launches the levels of the tree on the flat route: automatic, host, graph");
+  common::add_trace_option(app, o.files, o.trace);
+  declare_output(app, o);
 }
 
 void check(const options& o) {

@@ -143,7 +143,9 @@ class amr_simulation {
   /// Takes steps until the time is `stop_time`, as advance() does.
   void advance_to(double stop_time);
 
+  /// Returns the time of the simulation.
   [[nodiscard]] double time() const;
+  /// Returns the number of steps since the initial state.
   [[nodiscard]] std::uint64_t steps() const;
 
   /// Returns the integrals over the domain of the conserved fields, in the order of field_names().

@@ -23,10 +23,10 @@
 /// degree     degree(node): the number of children, fewer than 2^32; 0 for a leaf.
 /// child      child(node, i): child number i, 0 <= i < degree. Both are pure functions. Child 0
 ///            should be the most promising one: warps visit it first, to find a good incumbent.
-/// bound      bound(node): at most the value of each leaf below the node. A larger number loses
-///            solutions. Called for nodes with children only.
-/// value      value(leaf): the value, or no_solution. To maximize, use negative values, or what is
-///            lost from an upper limit.
+/// bound      bound(node): a lower bound of the values of all leaves below the node. If it is too
+///            large, solutions are lost. Called for nodes with children only.
+/// value      value(leaf): the value, or no_solution. To maximize, return the negative value, or an
+///            upper limit minus the value.
 /// Result     the smallest value, and of all leaves that have it the first one in the order of a
 ///            depth-first search that visits the children in the order of their numbers. It is the
 ///            same in each run, for all routes, strategies and limits.
@@ -46,7 +46,7 @@
 ///            std::domain_error if a leaf has a value less than config.lower; unavailable,
 ///            cuda_error, device_launch_error.
 /// Complexity the number of visited nodes depends on the bound and, because an early incumbent
-///            prunes more, on the order of the visits. At least O(depth) sequential steps.
+///            prunes more, on the order of the visits. At least one sequential step for each level.
 /// Not for    values that are not whole numbers: scale and round them. Best-first search, which
 ///            visits fewer nodes and needs memory for all open nodes.
 /// Source     A. H. Land, A. G. Doig: An automatic method of solving discrete programming problems,
@@ -83,7 +83,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] branc
   branch_and_bound_run(const Node& root, const Problem& problem, cudaStream_t stream,
                        const branch_and_bound_config& config, scratch_memory scratch) {
     validate(config);
-    const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
+    const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
     run_ = std::make_unique<run>(root, problem, stream, config, scratch);
     incumbent* const shared = run_->parts.shared;
     clear_memory(shared, 1, stream, "clearing the counts");

@@ -16,11 +16,11 @@
 /// For other physics, criteria and initial states use <ramify/distributed_amr.cuh>, which also
 /// states the method, its memory and its cost.
 ///
-/// Results   The bits of amr_simulation on the same backend, for each number of ranks.
-/// Routes    Flat, with steps that the host launches.
-/// Values    Of type double; <ramify/distributed_amr.cuh> takes float, too.
-/// Backend   That of the communicator.
-/// Calls     Functions are collective where nothing else is said. Call them in
+/// Results   have the bits of amr_simulation on the same backend, for each number of ranks.
+/// Route     flat; the host launches each step.
+/// Values    are of type double; <ramify/distributed_amr.cuh> takes float, too.
+/// Backend   that of the communicator.
+/// Calls     functions are collective unless their description states otherwise. Call them in
 ///           communicator::run(), so that an error of one rank ends the others, too.
 /// Errors    std::invalid_argument for a bad option or state, on all ranks; amr_error if a run
 ///           cannot continue; cluster_error; cuda_error.
@@ -70,9 +70,9 @@ class distributed_amr_simulation {
   /// Takes steps until the time is `stop_time`, as advance() does.
   void advance_to(double stop_time);
 
-  /// Not collective.
+  /// Returns the time of the simulation. Not collective.
   [[nodiscard]] double time() const;
-  /// Not collective.
+  /// Returns the number of steps since the initial state. Not collective.
   [[nodiscard]] std::uint64_t steps() const;
 
   /// Returns the integrals over the domain of the conserved fields, as amr_simulation does.

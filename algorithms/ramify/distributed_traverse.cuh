@@ -18,10 +18,10 @@
 ///                nodes. If a rank has less than half of the mean, nodes move from the ranks with
 ///                more than the mean to those with less.
 /// Waiting        A rank without nodes waits at most for the rounds of the other ranks until the
-///                next comparison: config.rounds rounds of config.steps steps of each warp. A rank
-///                whose list exceeds the nodes that its warps take at first by more than a quarter
-///                of the list's capacity runs its next round without a limit of steps, as
-///                traverse() does. The other ranks wait for that round.
+///                next comparison: config.rounds rounds of config.steps steps of each warp. If the
+///                list of a rank has more nodes than its warps take at first, and the surplus is
+///                more than a quarter of the list's capacity, this rank runs its next round without
+///                a limit of steps, as traverse() does. The other ranks wait for that round.
 /// Result         The reduction of the ranks' values, with the same bits on all ranks.
 /// Scratch        As for traverse(), on each rank.
 /// Collective     All ranks must call the function. It runs in communicator::run(): if a rank
@@ -46,6 +46,7 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
+/// The result of a traversal by several ranks.
 template <class Value>
 struct distributed_traverse_result {
   Value value;  ///< the reduction over all nodes

@@ -28,8 +28,8 @@
 ///            the result of subproblem i. One thread calls it, once for each node with children,
 ///            when all of them are finished.
 /// Join       by the last child to arrive: its thread calls combine and continues with the parent.
-///            No grid waits, and none is launched for a join. What the calls below a node have
-///            written is visible to its combine.
+///            No grid waits, and none is launched for a join. The writes of the calls below a node
+///            are visible to its combine.
 /// Order      combine gets the results in the order of the children, so the value has the same bits
 ///            in each run, for all routes, strategies and limits.
 /// Scratch    sizeof(Node) + sizeof(Value) + 16 bytes for each of config.max_nodes nodes, and the
@@ -41,8 +41,8 @@
 /// Errors     std::invalid_argument for a bad argument, before anything is launched;
 ///            std::length_error if the tree has more nodes than config.max_nodes, or the frontier
 ///            exceeded config.capacity; unavailable, cuda_error, device_launch_error.
-/// Complexity each node is visited once. At least O(depth) sequential steps down, and as many up:
-///            the thread of the last leaf may combine along the whole path to the root.
+/// Complexity each node is visited once. At least one sequential step down for each level, and one
+///            up: the thread of the last leaf may combine along the whole path to the root.
 /// Not for    associative and commutative reductions over all nodes: traverse() needs no memory for
 ///            nodes. Nodes with very many children, because one thread combines them in a loop:
 ///            split such a node into a tree.
@@ -63,6 +63,7 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
+/// The result of a recursion.
 template <class Value>
 struct fork_join_result {
   Value value;  ///< the result of the root
@@ -87,7 +88,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] fork_
                 const fork_join_config& config, scratch_memory scratch)
       : stream_(stream) {
     validate(config);
-    const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
+    const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
     run_ = std::make_unique<run>(scratch, stream, "fork_join", config);
     const memory& join = run_->parts.join;
     clear_memory(join.forked, 1, stream, "clearing the count of nodes");
@@ -166,7 +167,7 @@ fork_join_run<Node, Problem> fork_join_async(const Node& root, const Problem& pr
 }
 
 /// Runs the recursion with this root, waits for `stream`, and returns the value of the root.
-/// Parameters as of fork_join_async(). O(nodes) work, O(depth) sequential steps at least.
+/// Parameters as of fork_join_async(). O(nodes) work, at least one sequential step for each level.
 /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
 template <class Node, class Problem>
 fork_join_result<detail::fork_join::value_of<Node, Problem>> fork_join(

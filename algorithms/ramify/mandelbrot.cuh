@@ -19,8 +19,9 @@
 ///            of the exhaustive method only where a part of the set, or of a band of one dwell, is
 ///            so thin that it passes between the pixels of a border. The test counts them.
 ///            exhaustive: each pixel is iterated.
-/// Scratch    72 bytes for each 64 pixels, or for as many as launches.threshold, with granularity
-///            per_block; 24 bytes with the others. The exhaustive method needs a few hundred bytes.
+/// Scratch    with granularity per_block 72 bytes for each 64 pixels (or launches.threshold pixels,
+///            if that is larger); with the others 24 bytes. The exhaustive method needs a few
+///            hundred bytes.
 ///            It comes from Ramify's stream-ordered pool, or from the caller:
 ///            mandelbrot_scratch_bytes().
 /// Stream     mandelbrot_async() returns before the image is complete; get() waits for the stream.
@@ -140,7 +141,7 @@ class [[nodiscard("call get(): it waits, checks and returns the report")]] mande
     const phase_range range("mandelbrot: start");
     validate(options);
     validate(view);
-    const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
+    const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
     check_device_access(dwells, "mandelbrot: dwells");
     if (origins != nullptr) check_device_access(origins, "mandelbrot: origins");
     family::check_overlap(view, dwells, origins);

@@ -26,12 +26,12 @@
 ///            453, 717 and 1105 points (ramify/quadrature/rules.cuh).
 /// Result     the best estimate, and the reason for the end: converged, max_evaluations, round_off,
 ///            not_finite. The error is the sum of the errors of all regions. The error of a region
-///            is the difference of its rule from an embedded one. In 3 to 8 dimensions, it is the
-///            larger difference from two of them where the integrand is not smooth, and that of the
-///            first region counts 8 times. The error is raised by what points near the faces show,
-///            and where the estimates of two halves disagree with that of their region. The sum is
-///            a reliable bound for functions that the first regions resolve. It is no proof: points
-///            can miss a narrow peak (config.min_evaluations).
+///            is the difference of its rule from an embedded one. In 3 to 8 dimensions there are
+///            two embedded rules: the larger difference counts where the integrand is not smooth,
+///            and that of the first region counts 8 times. The error of a region is larger if the
+///            points near its faces deviate, or if the estimates of its halves have another sum.
+///            The sum of errors is a reliable bound for functions that the first regions resolve.
+///            It is no proof: points can miss a narrow peak (config.min_evaluations).
 /// Order      sums have a fixed order, so the result has the same bits in each run, on both routes.
 /// Scratch    16 d + 29 bytes for each region that config.max_evaluations allows, and about
 ///            150,000 bytes. It comes from Ramify's stream-ordered pool, or from the caller:
@@ -88,7 +88,7 @@ template <unsigned d>
   };
   if (config.max_evaluations < points) refuse("at least " + std::to_string(points));
   const std::size_t regions = 1 + (config.max_evaluations / points - 1) / 2;
-  // 2^30 regions have been evaluated after 2^31 - 1 evaluations of a region.
+  // Each split evaluates two regions, so 2^30 regions take 2^31 - 1 evaluations of a region.
   constexpr std::size_t end = (std::size_t{1} << 31) - 1;
   if (regions >> 30 != 0) refuse("less than " + std::to_string(end * points));
   return regions;
@@ -131,7 +131,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] quadr
     const phase_range range("quadrature: start");
     validate(config);
     detail::quadrature::validate(box);
-    const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
+    const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
     detail::run_setup setup("quadrature", config, "quadrature_config.flat_loop", stream, scratch);
     setup.prefer_host("the host launches rounds ahead, which costs less than a graph");
     setup.choose_route(2, detail::quadrature::round_plans(setup.by_host()));

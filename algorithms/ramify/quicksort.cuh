@@ -107,7 +107,7 @@ class [[nodiscard(
                 const quicksort_config& config, scratch_memory scratch)
       : strategy_(config.strategy), n_(n) {
     validate(config);
-    const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
+    const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
     const arrays data{keys, values};
     check_arguments(data, n);
     detail::run_setup setup("quicksort", config, "quicksort_config.flat_loop", stream, scratch);

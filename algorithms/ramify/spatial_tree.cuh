@@ -39,8 +39,9 @@
 ///            points that the array then has. The flat route becomes a WHILE node, which requires a
 ///            driver for CUDA 12.4, and not flat_loop::host.
 /// Launches   device route: one grid per node of more than config.block_points points. Nodes that
-///            find no launch slot run in flat grids, one per level. Flat route: one grid per level,
-///            which config.flat_loop launches. In addition the grids of the sort, and six more.
+///            get no launch slot run in flat grids, one per level. Flat route: one grid per level;
+///            config.flat_loop states what launches it. In addition, on both routes, the grids of
+///            the sort, and six more.
 /// Errors     std::invalid_argument for a bad argument, and for a NaN or an infinity (the message
 ///            names the first such point), which get() throws; std::length_error if the tree has
 ///            more nodes than fit in the caller's memory; unavailable if the device route is
@@ -116,7 +117,7 @@ class [[nodiscard(
                    const spatial_tree_config& config, const scratch_memory& scratch,
                    const scratch_memory& tree_memory) {
     validate(config);
-    const relaxed_capture_scope relaxed;  // queries of the driver concern no captured stream
+    const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
     if (n > spatial_shape<dim>::max_points) {
       throw std::invalid_argument("spatial_tree: n is " + std::to_string(n) +
                                   "; it must be less than 2^31");

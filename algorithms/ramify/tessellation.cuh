@@ -20,10 +20,10 @@
 /// Patches    two triangles of the parameter plane are divided at the middles of edges until a
 ///            bound by the second derivatives shows that each is within options.flatness of the
 ///            surface (ramify/tessellation/patch_bounds.cuh). The mesh has no cracks: both
-///            triangles at an edge agree on it, also those of two patches whose border curves have
-///            the same control points, in either direction. Corners of equal coordinates are one
-///            vertex. A triangle with two equal vertices, as at a border that is one point, is left
-///            out.
+///            triangles at an edge divide it alike, also if they belong to two patches whose border
+///            curves have the same control points, in either direction. Corners of equal
+///            coordinates are one vertex. A triangle with two equal vertices, as at a border that
+///            is one point, is left out.
 /// Order      polylines are in the order of the curves, vertices in that of their x, y and z, and
 ///            triangles in that of their indices.
 /// Result     in device memory, which is freed in the order of the stream. It has the same bits in

@@ -45,7 +45,7 @@
 ///            std::length_error if the frontier exceeded config.capacity, as only trees do that
 ///            are both deep and wide; unavailable if the device route is requested without
 ///            -rdc=true, or a graph where there is none; cuda_error, device_launch_error.
-/// Complexity every node is expanded once; at least O(depth) sequential steps.
+/// Complexity every node is expanded once; at least one sequential step for each level.
 /// Not for    stored trees (see ramify/rooted_tree.cuh); general graphs, where a node would be
 ///            visited once for each path to it.
 /// Source     work sharing between rounds follows lock-step tree search on SIMD machines (Karypis
@@ -81,7 +81,7 @@ class [[nodiscard("call get(): it waits, checks and returns the result")]] trave
                scratch_memory scratch) {
     const phase_range range("traverse: start");
     validate(config);
-    const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
+    const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
     detail::run_setup setup("traverse", config, "traverse_config.flat_loop", stream, scratch);
     const auto start = [&]<class Strategy>(const Strategy*) {
       Strategy::choose_route(setup);
@@ -150,7 +150,7 @@ traverse_run<Node, Expand, Visit, Reduce, Value> traverse_async(
 }
 
 /// Visits all nodes of the tree with this root, waits for `stream`, and returns the reduction.
-/// Parameters as of traverse_async(). O(nodes) work, at least O(depth) sequential steps.
+/// Parameters as of traverse_async(). O(nodes) work, at least one sequential step for each level.
 ///
 /// \throws std::invalid_argument, std::length_error, unavailable, cuda_error, device_launch_error
 template <class Node, class Expand, class Visit, class Reduce, class Value>

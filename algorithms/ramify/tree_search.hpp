@@ -44,6 +44,7 @@ inline void validate(const tree_search_options& options) {
   check_enumerator(options.backend, "tree_search_options.backend");
 }
 
+/// The counts of a tree, and the report of the search.
 struct tree_search_result {
   uts_counts counts;
   traverse_report report;

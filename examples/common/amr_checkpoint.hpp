@@ -16,8 +16,9 @@ namespace common {
 /// A simulation and the times of its output.
 struct amr_settings {
   ramify::amr_options flow;
-  std::uint32_t frames = 10;         ///< meshes written until framed_until, without the first one
-  double framed_until = 1;           ///< after it the intervals stay the same
+  std::uint32_t frames = 10;  ///< meshes written until framed_until, without the first one
+  /// The end time of the first run. A continued run with a later end keeps the intervals.
+  double framed_until = 1;
   std::uint64_t history_every = 10;  ///< steps per row of the history
   std::string field;                 ///< the field in the pictures
   std::string output_dir = "amr_output";

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// What the program amr does in another way in one process and on several ranks.
+/// The operations of the program amr that differ between one process and several ranks.
 
 #include <unistd.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The layout of a checkpoint; all numbers are little-endian.
 //
-//   byte  0   89 52 41 4d 43 4b 0d 0a: not text, and changed by a transfer as text
+//   byte  0   89 52 41 4d 43 4b 0d 0a: the first byte is not text; a transfer as text, which
+//             converts line ends, changes the last two
 //         8   u32  version of the layout
 //        12   u32  01020304, which is 04030201 in the other byte order
 //        16   u64  bytes of the file
@@ -98,6 +99,8 @@ class reader {
 
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
+  /// Reads the next bytes. `of_all` is the size of a complete file, for the message.
+  /// \throws bad_input
   void read(void* to, std::size_t count, std::uint64_t of_all) {
     errno = 0;
     file_.read(static_cast<char*>(to), static_cast<std::streamsize>(count));
@@ -111,6 +114,7 @@ class reader {
     cut_short(read_, of_all);
   }
 
+  /// Throws bad_input with the path and `what`.
   [[noreturn]] void reject(const std::string& what) const {
     throw bad_input(path_.string() + what);
   }
@@ -141,7 +145,7 @@ preamble read_preamble(reader& file) {
   if (p.byte_order == std::uint32_t{0x04030201}) {
     file.reject(" is a checkpoint of a machine with another byte order");
   }
-  // Before the checksum, whose place depends on the version.
+  // The version is checked before the checksum, whose place depends on it.
   if (p.version != this_version) {
     file.reject(" is a checkpoint of version " + std::to_string(p.version) +
                 ", and this program reads version " + std::to_string(this_version));
@@ -158,13 +162,15 @@ preamble read_preamble(reader& file) {
   return p;
 }
 
+/// An entry of the directory.
 struct listed_array {
   std::string name, type;
   std::uint64_t bytes;
   std::uint32_t crc;
 };
 
-/// Returns the program, the settings and the list of arrays. No array is larger than the file.
+/// Reads the program and the settings into `state`. Returns the list of arrays, which fill the rest
+/// of the file.
 std::vector<listed_array> read_directory(reader& file, const preamble& p, checkpoint& state) {
   std::string text(static_cast<std::size_t>(p.directory_bytes), '\0');
   file.read(text.data(), text.size(), p.file_bytes);
@@ -185,8 +191,8 @@ std::vector<listed_array> read_directory(reader& file, const preamble& p, checkp
       left -= a.bytes;
       arrays.push_back(std::move(a));
     }
-  } catch (const nlohmann::json::
-               exception&) {  // the checksum is right, but write_checkpoint() did not write it
+  } catch (const nlohmann::json::exception&) {
+    // The checksum is right, but write_checkpoint() did not write the directory.
     file.reject(damaged);
   }
   if (left != 0) file.reject(damaged);

@@ -158,23 +158,31 @@ bool has_other_processes() {
 /// Prints the exception that is being handled as one line on stderr. Returns the exit status, or
 /// ends the program by the signal that has stopped it.
 int report_exception(const CLI::App& app) {
-  const auto print = [&](exit_status status, const std::string& what) {
-    std::cerr << app.get_name() << ": " << escaped(what) << '\n';
+  const std::string name = app.get_name() + ": ";
+  const auto print = [&](exit_status status, std::string_view what) {
+    std::cerr << name << escaped(what) << '\n';
     return static_cast<int>(status);
+  };
+  // A message of the library may begin with the name of its family, which may be the program's.
+  const auto message_of = [&](const std::exception& e) {
+    const std::string_view what = e.what();
+    return what.starts_with(name) ? what.substr(name.size()) : what;
+  };
+  const auto message_about_options = [&](const std::exception& e) {
+    return in_terms_of_options(app, message_of(e));
   };
   try {
     throw;
   } catch (const CLI::ParseError& e) {
     // An unknown argument comes first, because it may be the option that another one requires.
-    return print(exit_status::bad_option, app.remaining().empty()
-                                              ? in_terms_of_options(app, e.what())
-                                              : unknown_argument(app));
+    return print(exit_status::bad_option,
+                 app.remaining().empty() ? message_about_options(e) : unknown_argument(app));
   } catch (const std::invalid_argument& e) {
-    return print(exit_status::bad_option, in_terms_of_options(app, e.what()));
+    return print(exit_status::bad_option, message_about_options(e));
   } catch (const bad_input& e) {
-    return print(exit_status::bad_input, in_terms_of_options(app, e.what()));
+    return print(exit_status::bad_input, message_about_options(e));
   } catch (const ramify::unavailable& e) {
-    return print(exit_status::cannot_run, e.what());
+    return print(exit_status::cannot_run, message_of(e));
   } catch (const bad_output& e) {
     return print(exit_status::bad_output, e.what());
   } catch (const stopped& e) {
@@ -184,7 +192,7 @@ int report_exception(const CLI::App& app) {
   } catch (const std::bad_alloc&) {
     return print(exit_status::failed, "not enough memory");
   } catch (const std::exception& e) {
-    return print(exit_status::failed, in_terms_of_options(app, e.what()));
+    return print(exit_status::failed, message_about_options(e));
   }
 }
 

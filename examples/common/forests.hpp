@@ -43,6 +43,7 @@ struct child_lists {
 /// Returns the children of each node, in order of their index.
 [[nodiscard]] child_lists child_lists_of(std::span<const std::int32_t> parents);
 
+/// The numbers of each node of a forest.
 struct forest_numbers {
   std::vector<std::int32_t> levels, subtree_sizes, preorder, postorder;
   friend bool operator==(const forest_numbers&, const forest_numbers&) = default;

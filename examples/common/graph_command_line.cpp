@@ -47,7 +47,8 @@ void declare_algorithm(CLI::App& app, graph_command_line& o) {
   add_choice(app, "--algorithm", parse_algorithm, o.chosen,
              "bfs, sssp (shortest paths), components or pagerank");
   auto* source =
-      app.add_option("--source", o.source, "bfs, sssp: the source (default: any with edges)");
+      app.add_option("--source", o.source, "bfs, sssp: the source (default: any with edges)")
+          ->transform(whole_number(0, ramify::max_graph_vertices - 1));
   app.add_option("--searches", o.searches, "bfs, sssp: number of runs from different sources")
       ->transform(whole_number(1, 1'000'000))
       ->capture_default_str()
@@ -61,14 +62,16 @@ void declare_algorithm(CLI::App& app, graph_command_line& o) {
              "bfs: automatic, top_down, bottom_up or optimizing");
   add_choice(app, "--flat-loop", ramify::parse_flat_loop, o.search.flat_loop,
              "Flat route: rounds by a CUDA graph or by the host");
-  app.add_option("--alpha", o.search.alpha, "bfs: when to search bottom-up")->capture_default_str();
-  app.add_option("--beta", o.search.beta, "bfs: when to search top-down")->capture_default_str();
+  add_number(app, "--alpha", o.search.alpha, {1e-30, 1e30},
+             "bfs: a larger number searches bottom-up sooner");
+  add_number(app, "--beta", o.search.beta, {1e-30, 1e30},
+             "bfs: a larger number searches bottom-up longer");
   app.add_option("--delta", o.paths.delta, "sssp: width of a bucket; 0: automatic")
+      ->check(number_in(0, 1e30))
       ->capture_default_str();
-  app.add_option("--damping", o.ranks.damping, "pagerank: probability to follow an edge")
-      ->capture_default_str();
-  app.add_option("--tolerance", o.ranks.tolerance, "pagerank: sum of changes at the end")
-      ->capture_default_str();
+  add_number(app, "--damping", o.ranks.damping, {0, 1}, "pagerank: probability to follow an edge");
+  add_number(app, "--tolerance", o.ranks.tolerance, {1e-300, 1e300},
+             "pagerank: the iteration ends at this sum of the changes of all ranks");
   add_whole_number(app, "--iterations", o.ranks.max_iterations,
                    "pagerank: maximum number of iterations", 1);
 }

@@ -27,11 +27,12 @@ struct found_neighbors {
   std::span<const std::uint32_t> counts{};  ///< points in the ball, for each query
 };
 
-/// Compares the result of query `q` with the distances of all points.
+/// Compares the results of query number `q` with brute force.
 template <std::size_t dim>
 class query_check {
  public:
-  /// If `own`, the query is point q, which is not its own neighbor.
+  /// Calculates the distances of all points. If `own`, the query is point q, which is not its own
+  /// neighbor.
   query_check(std::span<const std::array<double, dim>> points, const std::array<double, dim>& query,
               std::size_t q, bool own)
       : points_(points), query_(query), q_(q), own_(own) {
@@ -41,6 +42,7 @@ class query_check {
     std::ranges::sort(distances_);
   }
 
+  /// Checks the neighbors. \throws std::runtime_error naming the query
   void check_nearest(const found_neighbors& found) const {
     const auto ids = found.ids.subspan(q_ * found.nearest, found.nearest);
     for (std::size_t rank = 0; rank < found.nearest; ++rank) {
@@ -51,14 +53,15 @@ class query_check {
         continue;
       }
       if (std::ranges::count(ids.first(rank), id) > 0) fail("has the same neighbor twice");
-      const double right = distances_[rank];
-      if (id >= points_.size() || !(std::abs(distance - right) <= tolerance * right) ||
-          !(std::abs(distance - distance_to(id)) <= tolerance * right) || (own_ && id == q_)) {
+      const double expected = distances_[rank];
+      if (id >= points_.size() || !are_equal(distance, expected) ||
+          !are_equal(distance, distance_to(id)) || (own_ && id == q_)) {
         fail("has another neighbor of rank " + std::to_string(rank + 1));
       }
     }
   }
 
+  /// Checks the number of points in a ball. \throws std::runtime_error naming the query
   void check_count(double radius, std::uint32_t count) const {
     const auto count_to = [&](double r) {
       return std::ranges::upper_bound(distances_, r) - distances_.begin();
@@ -72,6 +75,10 @@ class query_check {
   // Distances may differ by one rounding, if the compiler fuses operations.
   static constexpr double tolerance = 1e-12;
 
+  /// Returns whether two distances differ by rounding at most. Both may be infinite.
+  [[nodiscard]] static bool are_equal(double a, double b) {
+    return a == b || std::abs(a - b) <= tolerance * b;
+  }
   [[nodiscard]] double distance_to(std::size_t i) const {
     double sum = 0;
     for (std::size_t axis = 0; axis < dim; ++axis) {
@@ -100,11 +107,11 @@ std::uint64_t verify_neighbors(std::span<const std::array<double, dim>> points,
                                std::span<const std::array<double, dim>> queries, bool own,
                                const found_neighbors& found) {
   const std::size_t checks = std::min<std::size_t>(queries.size(), 200);
-  for (std::size_t check = 0; check < checks; ++check) {
-    const std::size_t q = check * queries.size() / checks;
-    const query_check<dim> right(points, queries[q], q, own);
-    right.check_nearest(found);
-    if (found.radius) right.check_count(*found.radius, found.counts[q]);
+  for (std::size_t i = 0; i < checks; ++i) {
+    const std::size_t q = i * queries.size() / checks;
+    const query_check<dim> check(points, queries[q], q, own);
+    check.check_nearest(found);
+    if (found.radius) check.check_count(*found.radius, found.counts[q]);
   }
   return checks;
 }

@@ -45,7 +45,8 @@ void create_folder(const fs::path& folder) {
 plotfile_folder::plotfile_folder(fs::path path) : path_(std::move(path)) {}
 
 plotfile_folder::~plotfile_folder() {
-  // After a failure, other ranks may still create files. Each removal leaves them fewer folders.
+  // After a failure, other ranks may still create files, so a removal may fail. Each trial removes
+  // more of their folders.
   for (int trial = 0; trial < 100; ++trial) {
     std::error_code why;
     fs::remove_all(path_, why);
@@ -71,9 +72,10 @@ void plotfile_folder::rename_to(const fs::path& folder) const {
   if (why) fail_to_write(folder, why.message());
   fs::rename(path_, folder, why);
   if (why) {
-    std::error_code ignored;
-    if (replaces) fs::rename(old(), folder, ignored);
-    fail_to_write(folder, why.message());
+    std::error_code restored;
+    if (replaces) fs::rename(old(), folder, restored);
+    fail_to_write(folder, why.message() + (restored ? "; the old plotfile is now " + old().string()
+                                                    : std::string()));
   }
   fs::remove_all(old(), why);
   if (!why) return;
@@ -86,7 +88,7 @@ void plotfile_folder::try_to_replace(const fs::path& folder) const {
   fs::rename(folder, old(), why);
   if (why) fail_to_write(folder, why.message());
   fs::rename(old(), folder, why);
-  if (why) fail_to_write(folder, why.message() + "; it is " + old().string() + " now");
+  if (why) fail_to_write(folder, why.message() + "; the old plotfile is now " + old().string());
 }
 
 fs::path plotfile_folder::old() const { return path_.string() + ".old"; }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// The folder of a plotfile, which gets its name when it is complete.
+/// The folder of a plotfile. It is written under a temporary name, and renamed when it is complete.
 
 #include <filesystem>
 #include <string>
@@ -14,12 +14,12 @@ namespace common {
 /// Reports that a folder cannot be written. \throws bad_output naming the folder and the reason
 [[noreturn]] void fail_to_write(const std::filesystem::path& folder, const std::string& why);
 
-/// Returns the folder without links and without a slash at the end, so that the target of a link is
-/// replaced. The folder that contains it exists. \throws bad_output
+/// Returns the path of the folder without links and without a slash at the end. So the target of a
+/// link is replaced, and not the link. \throws bad_output if the folder that contains it is missing
 [[nodiscard]] std::filesystem::path resolved_folder(const std::filesystem::path& folder);
 
-/// The folder during a write. The destructor removes it with its content, unless it was renamed.
-/// The functions throw bad_output.
+/// A plotfile's folder under its temporary name. The destructor removes it with its content, unless
+/// it was renamed. The functions throw bad_output.
 class plotfile_folder {
  public:
   explicit plotfile_folder(std::filesystem::path path);
@@ -30,13 +30,15 @@ class plotfile_folder {
   /// Makes the folder and folders in it. A folder that a killed process has left is removed.
   void create(const std::vector<std::string>& subfolders) const;
 
-  /// Gives the folder its name, which is a resolved_folder(). An old plotfile is removed.
+  /// Renames the folder to `folder`, a resolved_folder(), and removes an old plotfile of that name.
+  /// If that fails, the old plotfile keeps its name, or the message states its new one.
   void rename_to(const std::filesystem::path& folder) const;
 
   /// Checks that rename_to() can replace a folder that exists: renames it, and renames it back.
   void try_to_replace(const std::filesystem::path& folder) const;
 
  private:
+  /// Returns the temporary name of the old plotfile.
   [[nodiscard]] std::filesystem::path old() const;
 
   std::filesystem::path path_;

@@ -36,8 +36,8 @@ void declare(CLI::App& app, quicksort_command_line& o) {
   add_choice(app, "--strategy", ramify::parse_quicksort_strategy, o.sort.strategy,
              "sample_sort or binary");
   add_whole_number(app, "--device-memory", o.sort.device_memory,
-                   "Maximum device memory in bytes (16Gi); with less than all numbers need, "
-                   "they are sorted in parts. 0: no maximum");
+                   "Maximum device memory in bytes, such as 16Gi; more numbers are sorted in "
+                   "parts; 0: no maximum");
   app.add_flag("--verify", o.verify, "Compare with std::sort");
   add_trace_option(app, o.files, o.trace);
   app.add_flag("--quiet", o.quiet, "No progress display");

@@ -33,6 +33,7 @@ struct spatial_results {
 /// Writes the tables that the options name. \throws bad_output naming the file
 void write_tables(const spatial_results& r, const spatial_command_line& o);
 
+/// Returns the report as JSON.
 [[nodiscard]] nlohmann::ordered_json to_json(const spatial_results& r, int dimensions,
                                              const spatial_command_line& o);
 

@@ -7,8 +7,8 @@
 // The rule       A scan over the block numbers the elements of its long rows. One thread launches.
 //                A thread of the child finds the row of its number by binary search (as in lesson
 //                16d). The numbers are passed to the child by value.
-// The pitfall    A scan in each block, also in those without a long row, and a search for each
-//                element. If a block has at most one long row, nothing is gained.
+// The pitfall    Each block runs a scan, also without a long row, and each element takes a search.
+//                If a block has at most one long row, nothing is gained.
 // Try            Write `threads = 128`. Larger blocks launch fewer grids.
 #include <ramify/runtime/collectives.cuh>
 

@@ -46,9 +46,11 @@ int main() {
   return lesson::run([&] {
     communicator comm({.backend = RAMIFY_ON_CUDA ? backend::cuda : backend::cpu});
     comm.run([&] {
-      // 1. The part of this rank.
-      const unsigned share = numbers / static_cast<unsigned>(comm.size());
-      const unsigned begin = share * static_cast<unsigned>(comm.rank());
+      // 1. The part of this rank. Parts differ by one number if the division leaves a remainder.
+      const auto rank = static_cast<unsigned>(comm.rank());
+      const auto ranks = static_cast<unsigned>(comm.size());
+      const unsigned begin = numbers * rank / ranks;
+      const unsigned share = numbers * (rank + 1) / ranks - begin;
       const unsigned end = begin + share;
       // 2. Count in device memory of this rank.
       const lesson::device_array<std::uint64_t> primes(1);
@@ -58,8 +60,8 @@ int main() {
       // 3. The sum over all ranks, in the device memory of each. The call waits for the kernel.
       comm.all_reduce(primes.data(), 1, reduction::sum);
       const int failed = comm.all_reduce(failures.read()[0], reduction::sum);  // a host value
-      if (comm.rank() != 0) return;
-      std::cout << "ranks:                " << comm.size() << "\nnumbers of each rank: " << share
+      if (rank != 0) return;
+      std::cout << "ranks:                " << ranks << "\nnumbers of each rank: " << share
                 << "\nprimes below " << numbers << ":   " << primes.read()[0]
                 << "\nlaunches that failed: " << failed << '\n';
     });

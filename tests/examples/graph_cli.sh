@@ -62,6 +62,11 @@ expect 0 - --generate kronecker --scale 8 --searches 4 --report json --verify
 for line in '"runs": 4,' '"harmonic_mean": ' '"verified": true' '"backend_reason": "'; do
   output_has "$line"
 done
+# Numbers are decimal, also with leading zeros, and may have units.
+for source in 010,10 1k,1000 1e1,10; do
+  expect 0 - --generate grid --side 40 --holes 0 --backend cpu --source ${source%,*} --output o
+  grep -q "^${source#*,},0,-1$" o || fail "--source $source: $(head -n 3 o)"
+done
 expect 0 - --help
 
 # Each failure prints one line and leaves no output.
@@ -73,9 +78,12 @@ expect 2 'none of kronecker, uniform, grid' --generate bush
 expect 2 'none of bfs, sssp, components, pagerank' --generate grid --algorithm dfs
 expect 2 'none of thread, warp' --generate grid --strategy all
 expect 2 '--source and --searches are for bfs and sssp' --generate grid --algorithm pagerank --source 1
-expect 2 'source is 900; it must be in [0, 400)' --generate grid --side 20 --source 900 --output o
-expect 2 '--alpha is -1' --generate grid --alpha -1
-expect 2 '--delta is inf' --generate grid --algorithm sssp --delta inf
+expect 2 'graph: --source is 900; it must be in [0, 400)' --generate grid --side 20 --source 900 --output o
+expect 2 "'-1' is not a whole number" --generate grid --source -1
+expect 2 "'0x10' is not a whole number" --generate grid --source 0x10
+expect 2 "'-1' is not a number in [1e-30, 1e+30]" --generate grid --alpha -1
+expect 2 "'0x10' is not a number in" --generate grid --beta 0x10
+expect 2 "'inf' is not a number in [0, 1e+30]" --generate grid --algorithm sssp --delta inf
 expect 2 '--damping is 1' --generate grid --algorithm pagerank --damping 1
 expect 2 'no vertex has an edge' --generate grid --holes 100 --side 5
 refuses() { # <message> <content of the file> [arguments...]

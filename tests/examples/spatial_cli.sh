@@ -37,6 +37,11 @@ printf 'x,y,z\n0,0,2\n5,0,0\n' >q
 [ "$(tr '\n' ' ' <out)" = 'query,rank,neighbor,distance 0,1,2,0 1,1,0,4 ' ] || fail "neighbors: $(cat out)"
 grep -q '^points within 2.3: 1.5 on average' err || fail "no report on stderr"
 file_is c query,count 0,3 1,0
+# The square of a distance overflows.
+printf '0,0\n1e200,0\n' >i
+expect 0 - --input i --nearest 1 --output o --backend cpu --verify
+file_is o query,rank,neighbor,distance 0,1,1,inf 1,1,0,inf
+printf '1,0,0\n0,1,0\n0,0,2\n' >i
 : >q
 expect 0 - --input i --queries q --nearest 1 --output o --within 1 --backend cpu
 file_is o query,rank,neighbor,distance

@@ -10,10 +10,10 @@
 
 namespace tests {
 
-/// Calls run(i) for i = 1, 1 + stride, 1 + 2 * stride, … up to `last`. Launch number i fails on the
-/// executor, which has the given configuration. run(i) checks the results, and returns whether the
-/// failure interrupted the launches of kernels. Returns how many failures did, which is the
-/// negative control.
+/// Calls run(i) for i = 1, 1 + stride, 1 + 2 * stride, … up to `last`. The executor has the given
+/// configuration, and launch number i of its kernels fails. run(i) checks the results, and returns
+/// whether the failure interrupted the launches of kernels. Returns the number of failures that
+/// did. A test requires a minimum of this number, as its negative control.
 template <class Run>
 unsigned count_interrupted(std::uint64_t last, ramify::cpu::executor_config config, Run run,
                            std::uint64_t stride = 1) {

@@ -37,15 +37,15 @@ BOOST_AUTO_TEST_CASE(five_families_work_in_one_program) {
 
   const spatial_index<double, 3> index(positions);
   vector<uint32_t> neighbors(n);
-  vector<double> distances(n);
-  index.all_nearest_neighbors(1, true, neighbors, distances);
+  vector<double> distances2(n);
+  index.all_nearest_neighbors(1, true, neighbors, distances2);
   BOOST_TEST(neighbors[0] == 1u);
   for (uint32_t i = 1; i < n; ++i) BOOST_TEST(neighbors[i] == i - 1);
 
   // Body i > 0 is 2 i - 1 away from its neighbor, and body 0 is as close as body 1.
   vector<uint32_t> ids(n);
   iota(ids.rbegin(), ids.rend(), 0u);
-  vector<double> reversed(distances.rbegin(), distances.rend());
+  vector<double> reversed(distances2.rbegin(), distances2.rend());
   quicksort_pairs(span(reversed), span(ids));
   BOOST_TEST(ids[n - 1] == n - 1);
   BOOST_TEST(is_sorted(reversed.begin(), reversed.end()));

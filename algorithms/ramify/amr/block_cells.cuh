@@ -38,8 +38,8 @@ struct block_cells {
       cell /= n;
     }
   }
-  /// Calls use(cell, at) for the number and the coordinates of each cell of a block: the calling
-  /// thread's share, in a block of `threads` threads.
+  /// Calls use(cell, at) with the number and the coordinates of each cell in this thread's share of
+  /// a block of cells. The thread block has `threads` threads.
   template <class Use>
   __device__ static void for_each(int threads, Use use) {
     for (int cell = static_cast<int>(threadIdx.x); cell < count; cell += threads) {
@@ -48,8 +48,8 @@ struct block_cells {
       use(cell, at);
     }
   }
-  /// Returns the `i`-th cell of a line of cells along `axis`. A line has the number of the cell of
-  /// the lower face in which it begins.
+  /// Returns the number of the `i`-th cell of a line of cells along `axis`. Lines are numbered like
+  /// the cells of the lower face, in which they begin.
   __host__ __device__ static constexpr int on_line(int axis, int line, int i) {
     const int s = stride(axis);
     return line % s + s * (i + n * (line / s));
@@ -68,12 +68,14 @@ struct block_cells {
   }
 };
 
-/// The place of a node's values in an array, in a mesh that is in one process: the node's number.
+/// Maps a node to the place of its values in an array. In a mesh that is in one process, this is
+/// the number of the node.
 struct slot_by_number {
   [[nodiscard]] __host__ __device__ static int slot_of(int node) { return node; }
 };
 
-/// The same in a process that has a part of a mesh: a table with an entry for each node.
+/// Maps a node to the place of its values in an array. In a process that has a part of a mesh, a
+/// table has an entry for each node.
 struct slot_by_table {
   const int* slots = nullptr;  ///< -1: the process does not have the node's values
   [[nodiscard]] __host__ __device__ int slot_of(int node) const { return slots[node]; }

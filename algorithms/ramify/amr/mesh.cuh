@@ -9,8 +9,9 @@
 /// root blocks, x fastest, then families of 2^dim siblings in the order in which they were created.
 /// The number of a node does not give its position; its place does.
 ///
-/// The forest is balanced: for each node with children, every neighbor across a face (edge, corner:
-/// as configured) is a node of the same level, or outside of the domain.
+/// The forest is balanced: for each node with children, every neighbor across a face is a node of
+/// the same level, or outside of the domain. This holds for neighbors across edges and corners,
+/// too, if the configuration requires it.
 ///
 /// Sources: C. Burstedde, L. C. Wilcox, O. Ghattas, SIAM J. Sci. Comput. 33 (2011) 1103 (forests of
 /// octrees and their balance).
@@ -61,7 +62,8 @@ struct mesh_tree {
   boundary sides[dim][2];
   unsigned reflecting;  ///< one bit per face of the domain: 1 if it reflects
   int max_level;
-  /// Blocks are balanced across faces (1), edges (2) and corners (dim): the largest codimension.
+  /// The largest codimension across which blocks are balanced: 1 for faces only, 2 for edges, too,
+  /// and dim for corners, too.
   int balance_codimension;
   unsigned capacity;  ///< nodes that the arrays have memory for
 

@@ -95,7 +95,8 @@ struct sedov {
   }
 };
 
-/// A shear layer: two streams that slide past one another, and a ripple in y that grows into rolls.
+/// A shear layer: two streams with opposite velocities, and a small velocity along y that grows
+/// into rolls.
 /// The initial state is smooth, so that resolutions can be compared: C. P. McNally, W. Lyra, J.-C.
 /// Passy, A well-posed Kelvin-Helmholtz instability test and comparison, Astrophys. J. Suppl. 201
 /// (2012) 18. Domain: the unit square (or cube), periodic; gamma 5/3; end 1.5. In 3D nothing

@@ -17,9 +17,9 @@ namespace ramify::detail::branch_and_bound::inline RAMIFY_BUILD {
 
 using bits64 = unsigned long long;
 
-/// The paths below a node, an interval of numbers. The root has all of them. The children of a node
-/// divide its interval in their order, so the order of the numbers is the order of a depth-first
-/// search, and each leaf has a number of its own.
+/// An interval of path numbers, which belongs to a node. That of the root has all numbers. The
+/// children of a node divide its interval, in their order. So a depth-first search reaches the
+/// leaves in the order of their path numbers, and no two leaves have the same number.
 struct path_range {
   bits64 first;
   bits64 size;
@@ -27,7 +27,7 @@ struct path_range {
   /// Returns the range of the root.
   [[nodiscard]] __host__ __device__ static path_range all() { return {0, ~bits64{0}}; }
 
-  /// Returns the range of child number `i` of `degree`. If its size is 0, the path is too long.
+  /// Returns the range of child number `i` of `degree`. Its size is 0 if the path is too long.
   [[nodiscard]] __host__ __device__ path_range child(unsigned i, unsigned degree) const {
     const bits64 step = degree == 1 ? size : size / degree;
     return {first + i * step, step};
@@ -38,11 +38,11 @@ struct path_range {
   }
 };
 
-/// What the grids of a run share, in device memory.
+/// The incumbent of a run in device memory, which all its grids share.
 struct shared_incumbent {
   bits64 code;      ///< initially all ones: no solution
   bits64 updates;   ///< number of times that a leaf has replaced the code
-  bits64 too_deep;  ///< number of nodes whose children found no path numbers
+  bits64 too_deep;  ///< number of nodes whose path_range is too small for their children
 };
 
 /// How a value and a path are packed into a code.

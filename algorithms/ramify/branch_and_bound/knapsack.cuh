@@ -11,21 +11,22 @@
 
 namespace ramify::detail::branch_and_bound::inline RAMIFY_BUILD {
 
-/// The items before `next` are decided.
+/// A choice among the first items.
 struct knapsack_node {
-  unsigned next;
-  std::int64_t capacity;  ///< that is left
-  std::int64_t lost;      ///< profit of the items that were left
+  unsigned next;          ///< the first item that is not decided yet
+  std::int64_t capacity;  ///< the remaining capacity
+  std::int64_t lost;      ///< profit of the items that were left out
   std::uint64_t taken;    ///< bit i: item i is taken
 };
 
 /// The problem. Its value is the lost profit, so that a smaller value is better.
 ///
-/// Child 0 takes the next item, and child 1 leaves it. An item that does not fit is left: then
-/// there is one child. If all other items fit, they are taken: the node is a leaf.
+/// Child 0 takes the next item, and child 1 leaves it out. If the item does not fit, the only child
+/// leaves it out. If all remaining items fit, the node is a leaf that takes them.
 ///
-/// The bound is that of Dantzig (1957): if items may be cut, it is best to take them in the order
-/// of decreasing profit per weight, and to cut the first one that does not fit.
+/// The bound is that of Dantzig (1957): if a part of an item may be taken, it is best to take the
+/// items in the order of decreasing profit per weight, and a part of the first one that does not
+/// fit.
 struct knapsack_problem {
   unsigned items;
   std::int64_t weights[max_knapsack_items + 1];  ///< sum of the items before each item
@@ -64,8 +65,8 @@ struct knapsack_problem {
         cut = middle;
       }
     }
-    // 2. Take the part of it that fits, rounded down because profits are whole numbers. The
-    //    product is less than 2^62.
+    // 2. Take the part of it that fits. Its profit is rounded down, because profits are whole
+    //    numbers. The product is less than 2^62.
     const std::int64_t left = n.capacity - (weights[cut] - weights[n.next]);
     const std::int64_t kept = left * profit(cut) / weight(cut);
     return n.lost + profits[items] - profits[cut] - kept;

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// The 0/1 knapsack problem: which items of most profit have at most a given weight? Plain C++.
+/// The 0/1 knapsack problem: choose items of the largest total profit whose total weight is at most
+/// a given capacity. Plain C++.
 
 #include <algorithm>
 #include <cstddef>
@@ -45,7 +46,7 @@ inline void validate(const knapsack_instance& instance) {
   }
 }
 
-/// How the profits of random instances depend on the weights. Correlated instances are harder.
+/// The parameters of random_knapsack(). Instances are harder if profits are close to weights.
 struct knapsack_generator {
   std::size_t items = 40;
   std::int64_t largest = 1000;     ///< weights are uniform in [1, largest]
@@ -53,9 +54,9 @@ struct knapsack_generator {
   std::uint64_t seed = 1;
 };
 
-/// Returns a random instance whose capacity is half of all weight. (Weakly correlated instances, as
-/// in S. Martello, P. Toth: Knapsack problems, 1990.) The same seed gives the same instance on all
-/// machines. \throws std::invalid_argument naming the field and its range
+/// Returns a random instance whose capacity is half of the weight of all items: a weakly correlated
+/// instance, as in S. Martello, P. Toth: Knapsack problems, 1990. The same seed gives the same
+/// instance on all machines. \throws std::invalid_argument naming the field and its range
 [[nodiscard]] inline knapsack_instance random_knapsack(const knapsack_generator& g) {
   constexpr std::int64_t most = 1'000'000'000;
   const auto require = [](bool valid, const char* field, const char* range) {
@@ -85,16 +86,16 @@ struct knapsack_generator {
 struct knapsack_solution {
   std::int64_t profit = 0;
   std::int64_t weight = 0;
-  /// The indices of the chosen items, in increasing order. Of all choices with this profit, it is
-  /// the first one of a depth-first search that decides on the items in the order of decreasing
-  /// profit per weight, and first takes an item, then leaves it.
+  /// The indices of the chosen items, in increasing order. If several choices have this profit, it
+  /// is the first one that a depth-first search finds. The search decides on the items in the order
+  /// of decreasing profit per weight; it first takes an item, then leaves it out.
   std::vector<std::size_t> chosen;
 };
 
 namespace detail::branch_and_bound {
 
-/// Returns the indices of the items that fit alone, in the order of decreasing profit per weight,
-/// and of their indices where it is equal.
+/// Returns the indices of the items that fit alone, in the order of decreasing profit per weight.
+/// Items of equal profit per weight are in the order of their indices.
 [[nodiscard]] inline std::vector<std::size_t> knapsack_order(const knapsack_instance& instance) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < instance.items.size(); ++i) {

@@ -2,11 +2,11 @@
 #pragma once
 
 /// \file
-/// The n queens problem for traverse(): backtracking, which is a search without bounds. Each level
-/// of the tree places the queen of one row. With symmetry, the first level has all presets
-/// (queens_symmetry.hpp), and the rows that have a preset queen are skipped. The lowest rows are no
-/// levels of the tree: a board with few rows left is a leaf, whose visit counts all solutions below
-/// it (queens_rows.cuh).
+/// Counts the solutions of the n queens problem by traverse(): backtracking, a search without
+/// bounds. Each level of the tree places the queen of one row. With symmetry, the nodes of the
+/// first level are the boards with presets (queens_symmetry.hpp), and later levels skip the rows
+/// that have a preset queen. A board with few rows left is a leaf: its visit counts all solutions
+/// below it (queens_rows.cuh).
 
 #include <algorithm>
 #include <bit>
@@ -20,26 +20,29 @@
 
 namespace ramify::detail::branch_and_bound::inline RAMIFY_BUILD {
 
-/// A board. Its diagonals are those of all queens, also of those in lower rows. A diagonal that
-/// enters the board in a lower row has a bit outside the columns, so the masks have 64 bits.
+/// A board, whose rows are filled from the top. Preset queens may be in any row, and the masks have
+/// the diagonals of all queens. A diagonal may enter the board only in a lower row; until then its
+/// bit is outside the columns. So the masks have 64 bits.
 struct queens_node {
   /// The position of column 0 in `falling`.
   static constexpr unsigned margin = max_queens;
   static constexpr unsigned weight_shift = max_queens + 1;
 
-  /// Squares of the next row without a queen that are attacked on diagonals which go to higher
-  /// columns. Column c has bit `margin` + c.
+  /// Squares of the next row to fill that are attacked on diagonals which go to higher columns.
+  /// Column c has bit `margin` + c.
   std::uint64_t falling;
-  /// Squares of this row that are attacked on diagonals which go to lower columns.
+  /// Squares of the next row to fill that are attacked on diagonals which go to lower columns.
   std::uint64_t rising;
   std::uint32_t columns;  ///< columns without a queen
-  /// Rows without a queen, from bit 0 on: the next one. From bit `weight_shift` on: the weight.
+  /// The lower bits are the rows without a queen; bit 0 is the next row to fill. The weight begins
+  /// at bit `weight_shift`.
   std::uint32_t rows_and_weight;
 
   /// Returns the number of images of the board's preset; 0 for the root of all presets.
   [[nodiscard]] __host__ __device__ unsigned weight() const {
     return rows_and_weight >> weight_shift;
   }
+  /// Returns the rows without a queen; bit 0 is the next row to fill.
   [[nodiscard]] __host__ __device__ std::uint32_t rows() const {
     return rows_and_weight & ((std::uint32_t{1} << weight_shift) - 1);
   }
@@ -86,10 +89,10 @@ struct queens_node {
   return boards;
 }
 
-/// Child i of the root of all presets is the board with number i. Child i of a board places the
-/// queen on the i-th free square of the next row.
+/// With symmetry, child i of the root is the board with preset i. Child i of any other board places
+/// a queen on the i-th free square of the next row.
 struct queens_expand {
-  /// The root of all presets has a child for each board, so early rounds have enough nodes. With
+  /// With symmetry, the root has a child for each preset, so early rounds have enough nodes. With
   /// early donations 15 queens took 25 % longer, 16 queens 11 % (H200).
   static constexpr bool donates_late = true;
 
@@ -108,13 +111,14 @@ struct queens_expand {
         // The two first rows are always levels of the tree, so that there is work to share.
         largest_leaf((1u << std::min({leaf_rows, n < 2 ? 0 : n - 2, queens_rows_limit(n)})) - 1) {}
 
+  /// Returns the squares of the next row that no queen attacks.
   [[nodiscard]] __device__ std::uint32_t free(const queens_node& n) const {
     const auto falling = static_cast<std::uint32_t>(n.falling >> queens_node::margin);
     return n.columns & ~(falling | static_cast<std::uint32_t>(n.rising));
   }
-  /// Returns whether the visit of a board counts all solutions below it. Then its rows are in one
-  /// piece of at least three. They are below the center, so all diagonals of lower preset queens,
-  /// which stand next to the center, have already entered the board.
+  /// Returns whether the visit of a board counts all solutions below it. Such a board has at least
+  /// three rows left, which are consecutive. They are below the center. Preset queens stand next to
+  /// the center, so all diagonals of lower preset queens have already entered the board.
   [[nodiscard]] __device__ bool is_leaf(const queens_node& n) const {
     constexpr std::uint32_t most = (1u << queens_rows_tuning::rows) - 1;
     const std::uint32_t rows = n.rows();
@@ -139,8 +143,8 @@ struct queens_expand {
   }
 };
 
-/// Counts a board, and the solutions below a leaf. The lanes of a warp that visit leaves together
-/// share their work.
+/// Counts a board. If the board is a leaf, it also counts the solutions below it. Lanes of a warp
+/// that visit leaves at the same time share the work.
 struct queens_visit {
   using shared_memory = queens_stacks;
   queens_expand tree;
@@ -173,6 +177,7 @@ struct queens_visit {
   }
 };
 
+/// Adds the counts of two subtrees.
 struct add_queens {
   [[nodiscard]] __device__ queens_counts operator()(const queens_counts& a,
                                                     const queens_counts& b) const {

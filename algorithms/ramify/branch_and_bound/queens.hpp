@@ -18,9 +18,8 @@ inline constexpr unsigned max_queens = 27;
 /// The maximum of queens_options::leaf_rows.
 inline constexpr unsigned max_queens_leaf_rows = 9;
 
-/// Returns the default of queens_options::leaf_rows for `n` queens on a GPU. On an H200
-/// leaves save time from 18 queens on. With fewer queens they delay the first warps, for which all
-/// others wait.
+/// Returns the default of queens_options::leaf_rows for `n` queens on a GPU. On an H200 leaves save
+/// time from 18 queens on. With fewer queens they delay the first warps, for which all others wait.
 [[nodiscard]] constexpr unsigned automatic_queens_leaf_rows(unsigned n) {
   return n < 18 ? 0 : max_queens_leaf_rows;
 }

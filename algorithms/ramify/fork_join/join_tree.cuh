@@ -23,7 +23,7 @@
 
 namespace ramify::detail::fork_join::inline RAMIFY_BUILD {
 
-/// The index of a node that found no memory, because the tree has more than max_nodes nodes.
+/// The index of a node without memory. The tree has more than max_nodes nodes then.
 inline constexpr unsigned no_index = ~0u;
 
 /// A node of the tree, as traverse() visits it.
@@ -54,11 +54,11 @@ template <class Node, class Value>
 struct join_memory {
   frame<Node>* frames;
   Value* results;
-  unsigned long long* forked;  ///< number of nodes below the root, with those without memory
+  unsigned long long* forked;  ///< number of nodes below the root; those without memory count, too
   unsigned max_nodes;
 };
 
-/// The functor that computes the children of a node. A node that found no memory has none, so the
+/// The functor that computes the children of a node. A node without memory has no children, so the
 /// visits end soon after the memory is exhausted, whatever the size of the tree.
 template <class Node, class Problem>
 struct expand_node {

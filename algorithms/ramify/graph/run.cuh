@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Host side of all graph algorithms: the choice of the route, the scratch memory, the launch
+/// The host side of all graph algorithms: the choice of the route, the scratch memory, the launch
 /// chain, the error messages for faulty graphs, and the report.
 
 #include <algorithm>
@@ -25,8 +25,8 @@ namespace ramify::detail::graph::inline RAMIFY_BUILD {
   return s == edge_strategy::child_grid || s == edge_strategy::aggregated;
 }
 
-/// Returns the maximum number of edges of a thin round. It is 0 for all strategies but balanced,
-/// because one block alone always visits edges as balanced does.
+/// Returns the maximum number of edges of a thin round, which one block runs. Only balanced has
+/// thin rounds, because one block alone visits edges as balanced does.
 [[nodiscard]] inline unsigned thin_edges_of(const graph_config& config) {
   return config.strategy == edge_strategy::balanced ? tuning::thin_edges : 0;
 }
@@ -41,8 +41,8 @@ namespace ramify::detail::graph::inline RAMIFY_BUILD {
       {.host_launches = 2, .graph_iterations = rounds, .graph_loops = 1}, by_kernels, route::flat};
 }
 
-/// Throws std::invalid_argument for the first fault, if there is one. Waits for the stream if it
-/// reads a faulty element.
+/// Throws an exception for the first fault, if there is one. Then it waits for the stream, to read
+/// the faulty element.
 /// \throws std::invalid_argument, cuda_error
 inline void throw_fault(const graph_faults& found, const graph_view& graph, const float* weights,
                         cudaStream_t stream) {
@@ -189,7 +189,7 @@ class [[nodiscard("call get(): it waits, checks and reports")]] graph_run {
             const graph_config& config, const Search& search, cudaStream_t stream,
             const scratch_memory& scratch)
       : is_empty_(graph.vertices() == 0) {
-    const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
+    const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
     detail::run_setup setup(name, config, "graph_config.flat_loop", stream, scratch);
     check_device_access("graph", arrays);
     if (is_empty_) return;

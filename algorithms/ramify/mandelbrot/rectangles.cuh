@@ -10,17 +10,18 @@
 ///     |        |        +--+--+        and neighbors share it
 ///     +--------+        +--+--+
 ///
-/// A rectangle that is divided is a task, which one block runs. Before the recursion, a grid
-/// iterates the lines between the tiles, the parts of the whole image. The root task has a member
-/// for each tile.
+/// The image is divided into tiles. Before the recursion, a grid iterates the lines between them.
+/// The root task has a member for each tile. Each rectangle that is divided is a task, which one
+/// block runs.
 ///
-/// When a rectangle may be filled. The points whose dwell is at least n + 1 are the preimage of a
-/// disk (for the Mandelbrot set, its counterpart in the parameter plane). The preimage has no
-/// holes, so inside a border with the dwell n no point has a smaller dwell. It is connected and
-/// contains the point 0, so no point has a larger dwell, unless 0 is inside. For a Julia set, it is
-/// connected only if the dwell of 0 is at least n + 1. In all other cases the rectangle is divided.
-/// Only a part of the preimage that is thinner than a pixel can pass between the pixels of a
-/// border; then pixels are filled wrongly.
+/// This is why a border of the dwell n decides the dwells inside it. The points whose dwell is at
+/// least n + 1 are the preimage of a disk; for the Mandelbrot set, they are its counterpart in the
+/// parameter plane. This set has no holes, so no point inside the border has a smaller dwell. The
+/// set is connected and contains the point 0. So no point inside the border has a larger dwell,
+/// unless 0 is inside. For a Julia set, the set of points is connected only if the dwell of 0 is at
+/// least n + 1. If 0 is inside, or the set is not connected, the rectangle is divided.
+/// A part of the set that is thinner than a pixel can pass between the pixels of a border; then
+/// pixels are filled wrongly.
 
 #include <ramify/mandelbrot/division.cuh>
 #include <ramify/mandelbrot/dwell.cuh>
@@ -30,13 +31,13 @@
 
 namespace ramify::detail::mandelbrot::inline RAMIFY_BUILD {
 
-/// The counts of a run, which blocks add up.
+/// The counts of a run, to which all blocks add theirs.
 struct rectangle_counts {
   unsigned long long iterated_pixels;
   unsigned long long filled_pixels;
-  unsigned long long filled;
-  unsigned long long divided;
-  unsigned long long small;
+  unsigned long long filled;   ///< rectangles that were filled
+  unsigned long long divided;  ///< rectangles that were divided
+  unsigned long long small;    ///< rectangles that were iterated, because they are small
 };
 
 template <bool can_launch, class Context>
@@ -86,7 +87,7 @@ __global__ void __maxnreg__(max_registers(threads))
       const auto line = static_cast<unsigned>((i - in_rows) / image.height);
       const auto y = static_cast<unsigned>((i - in_rows) % image.height);
       if (line > 0 && columns.line(line) == columns.line(line - 1)) continue;
-      // The pixels where lines cross belong to the rows.
+      // The pixels where lines cross are iterated with the rows.
       if (rows.is_line(y)) continue;
       image.iterate(columns.line(line), y, pixel_origin::line);
     }

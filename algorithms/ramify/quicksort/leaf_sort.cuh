@@ -57,10 +57,10 @@ __device__ bool merge_runs(const typename Sorter::team& self, key_value_arrays<K
   return complete;
 }
 
-/// Sorts a segment of any length into the output arrays with a team_merge_sort; longer ones than a
-/// leaf by merging runs, which takes O(n log n) comparisons for any input, on one team only.
-/// Overwrites the segment in both buffers. `shared` must have space for `max` elements. All threads
-/// of the team must call it.
+/// Sorts a segment of any length into the output arrays. A leaf is sorted by a team_merge_sort. A
+/// longer segment is divided into sorted runs, which the team merges. This takes O(n log n)
+/// comparisons for any input. Overwrites the segment in both buffers. `shared` must have space for
+/// `max` elements. All threads of the team must call it.
 template <class Sorter, class Key, class Value, class Compare>
 __device__ void sort_segment(const typename Sorter::team& self,
                              const typename Sorter::arrays& shared,

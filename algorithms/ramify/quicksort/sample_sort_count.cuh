@@ -11,16 +11,16 @@
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::quicksort::inline RAMIFY_BUILD {
 
-/// The shared memory of a block: this struct, the counts, and the tree. Below the root the latter
-/// are small (3 KiB for u32 keys), so several blocks of a grid that a kernel launched can be
-/// resident on an SM, see <ramify/runtime/team.cuh>.
+/// The shared memory of a block: this struct, the counts, and the tree. Below the root the counts
+/// and the tree are small (3 KiB for u32 keys), because shared memory limits the resident blocks of
+/// a grid that a kernel launched: see max_registers() in <ramify/runtime/residency.cuh>.
 template <class Context>
 struct alignas(128) count_shared {
   using code = typename Context::code;
   unsigned order;  ///< of the piece's keys so far
 
-  /// Returns the bytes for so many buckets. A tree has at most as many nodes, plus one, because the
-  /// root is node 1; and at most leaf_bucket_limit.
+  /// Returns the bytes for a number of buckets. A tree has fewer nodes than buckets, and one unused
+  /// entry, because the root is node 1. It has at most leaf_bucket_limit entries.
   [[nodiscard]] __host__ __device__ static constexpr unsigned bytes(unsigned buckets) {
     constexpr unsigned max = Context::tuning::leaf_bucket_limit;
     const std::size_t nodes = buckets < max ? buckets : max;

@@ -130,7 +130,7 @@ class sample_sort_run {
     return expected < 2 ? expected : expected + 1;
   }
 
-  /// Returns the target number of buckets of the root, equality buckets apart: a power of two.
+  /// Returns the target number of buckets of the root without equality buckets: a power of two.
   static unsigned root_buckets(std::size_t n) {
     const auto target = [n](int size) { return n / static_cast<unsigned>(size) + 1; };
     constexpr std::size_t max = tuning::leaf_bucket_limit;
@@ -236,8 +236,8 @@ class sample_sort_run {
         std::max(rounds * sizes.blocks, std::size_t{2}) - 1;  // one block has no piece
     const std::size_t piece = std::max<std::size_t>(n / pieces + 1, tuning::min_piece);
     sizes.root_piece = static_cast<unsigned>(piece + piece % 2);
-    // Later pieces may be a quarter longer, so that a segment of about this size is one piece;
-    // even.
+    // Later pieces may be a quarter longer, so that a segment of about this size is one piece. Both
+    // sizes are even.
     sizes.piece = sizes.root_piece + sizes.root_piece / 8 * 2;
     return sizes;
   }

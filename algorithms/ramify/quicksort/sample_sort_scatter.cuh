@@ -18,11 +18,12 @@ template <class Context>
 struct alignas(128) scatter_shared {
   using tuning = typename Context::tuning;
   /// The number of keys of each bucket in the tile, then the index in the tile where the bucket
-  /// begins. Before the tiles, in a block that emits children: the first bucket of each child.
+  /// begins. In a block that emits children, before its first tile: the first bucket of each child.
   unsigned counts[max_ids];
   /// The output index of each bucket's next key.
   position next[max_ids];
-  /// The output index minus the index in the tile. Before the tiles: where each bucket begins.
+  /// For each bucket, the output index of a key minus its index in the tile. Before the first tile:
+  /// the output index where the bucket begins.
   position shift[max_ids];
   typename block_scan<unsigned, tuning::tile_threads>::TempStorage scan_storage;
   typename block_scan<position, tuning::tile_threads>::TempStorage segment_scan_storage;

@@ -21,8 +21,8 @@ struct segment {
   position end = 0;
   unsigned depth = 0;         ///< number of partitions that led to this segment
   unsigned short buffer = 0;  ///< index into a double_buffer: 0 output, 1 scratch
-  unsigned short sorted =
-      false;  ///< all keys are equal; the segment only needs a copy to the output
+  /// Not 0 if all keys are equal. Then the segment is only copied to the output.
+  unsigned short sorted = 0;
 
   [[nodiscard]] __host__ __device__ position size() const { return end - begin; }
 };
@@ -66,7 +66,7 @@ struct double_buffer {
 };
 
 /// The elements of a tile that this thread loads. Their order before the sort does not matter, so
-/// the loads are striped, which coalesces them. The collectives still see a blocked arrangement:
+/// the loads are striped, which coalesces them. The collectives require a blocked arrangement, so
 /// thread t counts as the owner of elements [t * items, (t + 1) * items).
 ///
 ///     7 elements, 2 items, threads 0 to 3  -->  [0 3] [1 4] [2 5] [6 -]
@@ -116,12 +116,12 @@ __device__ Sum scan_in_order(typename block_scan<Sum, threads>::TempStorage& sto
 }
 
 /// Returns the position of element `i` of a stratified sample of `count` elements of `s`: `s` is
-/// cut into `count` strata of equal size, and each gives one random element. All blocks get the
-/// same sample.
+/// divided into `count` strata of equal size, and one random element of each is in the sample. All
+/// blocks get the same sample.
 __host__ __device__ inline position sample_position(const segment& s, unsigned i, unsigned count) {
   const position min_size = s.size() / count;
-  const position longer =
-      s.size() % count;  // so many strata, the first ones, have one element more
+  // The first `longer` strata have one element more.
+  const position longer = s.size() % count;
   const position first = i * min_size + (i < longer ? i : longer);
   const position size = min_size + (i < longer ? 1 : 0);
   const unsigned long long random =

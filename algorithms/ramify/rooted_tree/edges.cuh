@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// Edges of a forest, made from a parent array or from child lists, and the input's faults.
+/// The kernels that make the edges of a forest, from a parent array or from child lists, and find
+/// the faults of the input.
 
 #include <cstdint>
 #include <ramify/rooted_tree/steps.cuh>
@@ -16,7 +17,7 @@ inline constexpr unsigned nil = 0xffffffffu;
 struct input_faults {
   unsigned parent = nil;  ///< node whose parent is out of range
   unsigned offset = nil;  ///< index in the offsets: one that decreases, or a wrong first or last
-  unsigned child = nil;   ///< index in the child lists that holds no node
+  unsigned child = nil;   ///< index in the child lists whose element is not a node
   unsigned twice = nil;   ///< node that is a child twice
   unsigned second_root = nil;  ///< second smallest root; a fault only with single_root
   unsigned on_cycle = nil;     ///< node without a path to a root

@@ -144,7 +144,7 @@ class [[nodiscard(
     const phase_range range("rooted_tree: start");
     namespace internal = detail::rooted_tree;
     check_device_access("rooted_tree", internal::check_arrays(shape, numbers, folds, config));
-    const relaxed_capture_scope relaxed;  // the driver queries below concern no captured stream
+    const relaxed_capture_scope relaxed;  // driver queries do not affect a captured stream
     detail::run_setup setup("rooted_tree", config, "rooted_tree_config.flat_loop", stream, scratch);
     // H100: the last 10 rounds of a path of 10^6 nodes take 60 us more in a graph.
     setup.prefer_host("the host launches several rounds before each read of the state");

@@ -13,8 +13,8 @@
 /// grid over the grandchildren.
 ///
 /// Digits that all points of a node share are skipped, so every inner node has two or more
-/// children. Points with equal codes are split by number instead. The depth is therefore bounded,
-/// and a million copies of a point give a balanced tree.
+/// children. Points with equal codes are divided into equal parts instead. The depth is therefore
+/// bounded, and a million copies of a point give a balanced tree.
 
 #include <cstdint>
 #include <ramify/runtime/recursion.cuh>

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The points in a ball, for kernels of the caller and of Ramify: one thread visits the tree.
-/// Public: <ramify/spatial_tree.cuh> includes this header.
+/// Device functions that visit the points in a ball, for kernels of the caller and of Ramify. One
+/// thread visits the tree. Public: <ramify/spatial_tree.cuh> includes this header.
 
 #include <cstdint>
 #include <ramify/spatial_tree/node.cuh>
@@ -11,7 +11,8 @@
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// The Visitor of for_each_within(): passes on the points, and the nodes that lie in the ball.
+/// The Visitor of for_each_within(). It passes the ranges of single points, and of nodes that lie
+/// in the ball, to `found_range`.
 template <class Found>
 struct range_visitor {
   static constexpr bool takes_leaves = true;
@@ -43,8 +44,8 @@ template <class Visitor, class Node>
 ///     struct visitor {
 ///       static constexpr bool takes_leaves;  // whether leaves are passed to takes(), too
 ///       bool skips(const Node& node);    // whether the points of the node are not needed
-///       bool takes(const Node& node);    // uses all points of a node that lies in the ball;
-///                                        // false: the points are visited as those of other nodes
+///       bool takes(const Node& node);    // the node lies in the ball: uses all its points, or
+///                                        // returns false; then they are visited one by one
 ///       void found(std::uint32_t i);     // uses a point in the ball
 ///     };
 template <class Real, int dim, class Visitor>

@@ -17,6 +17,7 @@
 
 namespace ramify {
 
+/// A point of the plane.
 struct curve_point {
   double x, y;
   friend bool operator==(const curve_point&, const curve_point&) = default;
@@ -27,12 +28,14 @@ struct cubic_curve {
   curve_point points[4];
 };
 
+/// A point of space.
 struct surface_point {
   double x, y, z;
   friend bool operator==(const surface_point&, const surface_point&) = default;
 };
 
-/// A bicubic Bezier patch: its control points. points[i][j] belongs to B_i(u) B_j(v).
+/// A bicubic Bezier patch: its control points. points[i][j] has the weight B_i(u) B_j(v), where B_i
+/// are the Bernstein polynomials.
 struct bicubic_patch {
   surface_point points[4][4];
 };
@@ -80,8 +83,8 @@ inline void validate(const tessellation_options& options) {
 struct tessellation_report : traverse_report {
   std::uint64_t pieces = 0;  ///< of the result
   std::uint64_t points = 0;  ///< of the result
-  /// Pieces whose bound exceeds the flatness: because of max_depth, or triangles with two equal
-  /// vertices, which are not divided further.
+  /// Pieces whose bound exceeds the flatness. They are not divided because of max_depth, or because
+  /// they are triangles with two equal vertices.
   std::uint64_t limited = 0;
   std::uint64_t degenerate = 0;  ///< triangles with two equal vertices, which are left out
   std::uint64_t traversals = 0;  ///< 2 if the first list of pieces was too short, else 1

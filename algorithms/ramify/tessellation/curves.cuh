@@ -10,7 +10,8 @@
 
 namespace ramify::detail::tessellation::inline RAMIFY_BUILD {
 
-/// The part [i, i + 1] / 2^depth of a curve; or the root, with an index that no curve has.
+/// The part of a curve with the parameters in [i, i + 1] / 2^depth. The root of the tree has
+/// `no_curve` as its curve.
 struct curve_part {
   static constexpr unsigned no_curve = ~0u;
 
@@ -27,7 +28,8 @@ struct curve_part {
   }
 };
 
-/// The place of a part in the order of the results: its curve, then its begin in units of 2^-32.
+/// The place of a part in the order of the results. The upper 32 bits are its curve, the lower ones
+/// its first parameter in units of 2^-32.
 struct part_place {
   std::uint64_t bits;
 
@@ -42,8 +44,9 @@ struct part_place {
   }
 };
 
-/// Returns an estimate of the leaves of a curve: the equal parts that its bound requires, and at
-/// most 2^max_depth. The tree mostly has fewer leaves, and at most about twice as many.
+/// Returns an estimate of the number of leaves of a curve: the number of equal parts that the bound
+/// of the whole curve requires, and at most 2^max_depth. A tree mostly has fewer leaves; it has at
+/// most about twice as many.
 [[nodiscard]] __device__ inline double expected_pieces(const cubic_curve& curve, double flatness,
                                                        unsigned max_depth) {
   if (!is_far_from_chord(curve, 0, 1, flatness)) return 1;
@@ -55,7 +58,7 @@ struct part_place {
 /// The tree: the root has all curves as children, and a part is divided into halves.
 struct curve_tree {
   using node_type = curve_part;
-  using leaf_type = std::uint64_t;  // the place
+  using leaf_type = std::uint64_t;  // the bits of a part_place
 
   const cubic_curve* curves;
   unsigned n;
@@ -87,8 +90,9 @@ struct curve_tree {
   }
 };
 
-/// Writes the first point of each part, and the last point and the end offset of each curve. Before
-/// part i of all curves there are one point for each part and one for the end of each curve.
+/// Writes the first point of each part, and the last point and the end offset of each curve. Part i
+/// of all parts, on curve c, begins at point i + c: each earlier part has one point, and the end of
+/// each earlier curve is one more. One thread for each part.
 template <class Place>
 __global__ void write_polylines(const cubic_curve* curves, const std::uint64_t* places,
                                 std::size_t n, curve_point* points, std::uint64_t* offsets,

@@ -15,7 +15,7 @@
 ///     node_type root()
 ///     unsigned degree(node), node_type child(node, i)      as traverse() requires them
 ///     bool is_leaf(node, degree)     false for a root without children
-///     bool is_limited(node)          whether only max_depth kept a leaf from being divided
+///     bool is_limited(node)          whether a leaf is not divided only because it has max_depth
 ///     leaf_type leaf(node)
 
 #include <ramify/runtime/buffer.cuh>
@@ -24,12 +24,13 @@
 
 namespace ramify::detail::tessellation::inline RAMIFY_BUILD {
 
-/// The numbers of leaves.
+/// Counts of leaves.
 struct leaf_count {
   unsigned long long leaves;
-  unsigned long long limited;
+  unsigned long long limited;  ///< those for which is_limited() returns true
 };
 
+/// Adds the counts of two subtrees.
 struct add_leaves {
   __device__ leaf_count operator()(const leaf_count& a, const leaf_count& b) const {
     return {a.leaves + b.leaves, a.limited + b.limited};
@@ -67,8 +68,8 @@ struct list_leaves {
   }
 };
 
-/// The tree, whose pieces are not divided any more once the list has more than `most` leaves. So a
-/// far too small flatness ends soon.
+/// A tree whose pieces are no longer divided once the list has more than `most` leaves. So a call
+/// with a far too small flatness ends early.
 template <class Tree>
 struct bounded_tree {
   Tree tree;
@@ -84,6 +85,7 @@ struct bounded_tree {
   }
 };
 
+/// The leaves of a tree, in device memory.
 template <class Tree>
 struct leaf_list {
   device_buffer<typename Tree::leaf_type> leaves;  ///< the first `count` are valid

@@ -5,9 +5,8 @@
 /// The mesh of tessellate_patches(): triangles with shared vertices, from the leaves of the
 /// recursion.
 ///
-///   1. Each corner of each leaf gets its point. Corners that are one vertex have equal bits.
-///   2. A hash table brings equal corners together: they have the same slot. A sort numbers the
-///      vertices.
+///   1. Each corner of each leaf gets its point. Corners of the same vertex get equal bits.
+///   2. A hash table assigns equal corners to the same slot. A sort numbers the vertices.
 ///   3. Triangles with two equal vertices are marked. A sort moves them to the end.
 
 #include <algorithm>
@@ -52,7 +51,7 @@ struct corner_table {
   unsigned* slots;
   unsigned mask;  ///< the number of slots, a power of two, less one
 
-  /// Returns the number of slots for n corners, which are less than 2^32.
+  /// Returns the number of slots for n corners. n must be less than 2^32.
   [[nodiscard]] static std::size_t slots_for(std::size_t n) {
     return std::min(std::bit_ceil(n + n / 2), std::size_t{1} << 32);
   }
@@ -146,7 +145,7 @@ struct welded_corners {
   device_buffer<unsigned> vertex_in;
 };
 
-/// Steps 1 and 2.
+/// Executes steps 1 and 2.
 template <class Triangle>
 welded_corners weld_corners(tessellation_call& call, const bicubic_patch* patches,
                             const Triangle* leaves, std::size_t triangles) {
@@ -182,7 +181,7 @@ welded_corners weld_corners(tessellation_call& call, const bicubic_patch* patche
   return welded;
 }
 
-/// Step 3. Returns the triangles of the mesh.
+/// Executes step 3. Returns the triangles of the mesh.
 inline device_buffer<mesh_triangle> triangles_of(tessellation_call& call,
                                                  const welded_corners& corners) {
   const phase_range range("tessellation: triangles");

@@ -36,7 +36,7 @@ struct parameter_box {
 /// lexicographically smaller. Patches that share the curve therefore compute the same bits.
 struct border_curve {
   surface_point points[4];
-  bool reversed;  ///< against the parameter of the patch
+  bool reversed;  ///< whether the canonical direction is against the parameter of the patch
 
   /// The border at u == side if `side_is_u`, else at v == side. `side` is 0 or 1.
   __host__ __device__ border_curve(const bicubic_patch& patch, bool side_is_u, double side) {
@@ -50,6 +50,7 @@ struct border_curve {
     swap(points[0], points[3]);
     swap(points[1], points[2]);
   }
+  /// Returns the parameter of this curve at the parameter t of the patch.
   [[nodiscard]] __host__ __device__ double canonical(double t) const {
     return reversed ? 1 - t : t;
   }
@@ -89,8 +90,8 @@ struct border_rule {
 // ---- the surface over a box ---------------------------------------------------------------------
 
 /// The forward differences of the control points of a patch: values[k][i][j] is coordinate k of the
-/// difference of order i in u and j in v, at points[0][0]. Those of the second derivatives of the
-/// patch are parts of this array, up to a factor.
+/// difference of order i in u and j in v, at points[0][0]. The control points of a derivative of
+/// order (i, j) have the differences values[k][i...][j...], up to a constant factor.
 struct patch_differences {
   double values[3][4][4];
 
@@ -134,7 +135,8 @@ __host__ __device__ void restrict_to(double (&values)[count], double begin, doub
   for (unsigned step = 1; step < count; ++step) {
     for (unsigned i = 0; i + step < count; ++i) values[i] = fma(begin, values[i + 1], values[i]);
   }
-  // 2. Scale the differences. (A product could become part of an addition of step 3.)
+  // 2. Scale the differences. With fma(), the compiler cannot fuse the product with an addition of
+  //    step 3, so the bits are the same in all builds.
   double power = width;
   for (unsigned i = 1; i < count; ++i) {
     values[i] = fma(power, values[i], 0.0);
@@ -146,8 +148,9 @@ __host__ __device__ void restrict_to(double (&values)[count], double begin, doub
   }
 }
 
-/// Returns the maximum length of the control points, over a box, of a derivative of a patch up to a
-/// factor: that of order `by_u` in u and `by_v` in v.
+/// Returns a bound of the length of a derivative of a patch over a box, up to a constant factor:
+/// the maximum length of its control points. The derivative has the order `by_u` in u and `by_v` in
+/// v.
 template <unsigned by_u, unsigned by_v>
 [[nodiscard]] __host__ __device__ double max_derivative(const patch_differences& patch,
                                                         const parameter_box& box) {
@@ -176,7 +179,8 @@ template <unsigned by_u, unsigned by_v>
 
 /// Returns a bound of the distance between the surface over the box and any triangle or edge whose
 /// corners have parameters in the box: (a^2 |S_uu| + 2 a b |S_uv| + b^2 |S_vv|) / 8 for a box of
-/// sides a and b (Filip, Magedson and Markot). Also points of equal parameters are not farther.
+/// sides a and b (Filip, Magedson and Markot). It also bounds the distance of the points of the
+/// surface and of the triangle that have equal parameters.
 [[nodiscard]] __host__ __device__ inline double distance_bound(const patch_differences& patch,
                                                                const parameter_box& box) {
   const double a = box.width();
@@ -188,9 +192,9 @@ template <unsigned by_u, unsigned by_v>
   return bound;
 }
 
-/// Returns an estimate of the leaves of a patch: the triangles of a uniform division within the
-/// flatness, and at most 2 * 4^max_depth. The tree mostly has fewer leaves; over a surface that is
-/// curved in one direction only, it has a fifth.
+/// Returns an estimate of the number of leaves of a patch: the number of triangles of a uniform
+/// division within the flatness, and at most 2 * 4^max_depth. The tree mostly has fewer leaves. If
+/// the surface is curved in one direction only, the tree has a fifth of them.
 [[nodiscard]] __device__ inline double expected_pieces(const bicubic_patch& patch, double flatness,
                                                        unsigned max_depth) {
   const double bound = distance_bound(patch_differences(patch), {{0, 0}, {1, 1}});

@@ -11,22 +11,22 @@
 ///                  triangle without split edges that is too far is divided at its centroid.
 ///   3. Recurse     into the triangles. Join: none.
 ///
-/// Both triangles at an edge decide alike, because the decision depends only on the patch and the
-/// ends of the edge; on the border of a patch only on the control points of that border, taken in a
-/// canonical direction. So there is no crack, neither in a patch nor between patches that share a
-/// border curve.
+/// Both triangles at an edge make the same decision, because it depends only on the patch and on
+/// the ends of the edge. On the border of a patch it depends only on the control points of that
+/// border, in a canonical direction. So there is no crack, neither in a patch nor between patches
+/// that share a border curve.
 
 #include <ramify/tessellation/patch_bounds.cuh>
 
 namespace ramify::detail::tessellation::inline RAMIFY_BUILD {
 
-/// A triangle of the parameter plane of a patch; or the root, with an index that no patch has.
+/// A triangle of the parameter plane of a patch. The root of the tree has `no_patch` as its patch.
 struct patch_triangle {
   static constexpr unsigned no_patch = ~0u;
   /// Bits of `flags`. Bit k: the edge from corner k to corner k + 1 is split.
   static constexpr unsigned all_edges = 7;
   static constexpr unsigned split_at_centroid = 8;
-  static constexpr unsigned limited = 16;  ///< too far, but it must not be divided
+  static constexpr unsigned limited = 16;  ///< too far from the surface, but not to be divided
 
   unsigned patch;
   unsigned flags;
@@ -111,7 +111,7 @@ struct triangle_tree {
       }
       return;
     }
-    // The edge that differs from both others: the split one of one, or the whole one of three.
+    // The edge that differs from the other two: the only split edge, or the only other one.
     const unsigned differing = split_edges(t) == 1 ? edges : patch_triangle::all_edges & ~edges;
     const unsigned e = differing == 1 ? 0 : differing == 2 ? 1 : 2;
     const parameters& p = t.corners[e];
@@ -125,7 +125,8 @@ struct triangle_tree {
     const parameters qr = middle(q, r);
     const parameters rp = middle(r, p);
     if (i == 0) return place(c, rp, qr, r);
-    // The shorter diagonal divides the other part. Each triangle may choose, for it is inside.
+    // The shorter diagonal divides the other part. It is inside the triangle, so the choice
+    // concerns no neighbor.
     if (squared_length(p, qr) <= squared_length(q, rp)) {
       i == 1 ? place(c, p, q, qr) : place(c, p, qr, rp);
     } else {
@@ -139,7 +140,7 @@ struct triangle_tree {
     box.extend_to(t.corners[2]);
     unsigned flags = 0;
     bool is_flat = false;
-    // The kernel has one copy of the bound, which is long.
+    // The code of the bound is long, so the kernel has only one copy of it.
     RAMIFY_NO_UNROLL
     for (unsigned k = 0; k < 3; ++k) {
       const parameters& a = t.corners[k];
@@ -155,8 +156,8 @@ struct triangle_tree {
     if (flags != 0 || is_flat) return flags;
     const bicubic_patch& patch = patches[t.patch];
     if (distance_bound(differences[t.patch], box) <= flatness) return 0;
-    // A triangle with two equal corners is left out of the mesh. Its parts would be pairs of equal
-    // triangles, at edges that more than two triangles share.
+    // A triangle with two equal corners is left out of the mesh, so it is not divided. Its parts
+    // would be pairs of equal triangles, whose edges more than two triangles would share.
     const surface_point p = patch_point(patch, t.corners[0]);
     const surface_point q = patch_point(patch, t.corners[1]);
     const surface_point r = patch_point(patch, t.corners[2]);
@@ -165,8 +166,9 @@ struct triangle_tree {
                                          : patch_triangle::limited;
   }
 
-  /// Edges are held to three quarters of the flatness. The triangles at an edge, whose boxes are
-  /// larger, then become flat enough after a few divisions.
+  /// Returns whether an edge is too far from the surface. The limit is three quarters of the
+  /// flatness. So the triangles at the edge, whose boxes are larger, are within the flatness after
+  /// few divisions.
   [[nodiscard]] __host__ __device__ bool is_far(unsigned patch, const parameters& a,
                                                 const parameters& b) const {
     const bicubic_patch& surface = patches[patch];

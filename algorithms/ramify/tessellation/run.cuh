@@ -15,9 +15,9 @@
 
 namespace ramify::detail::tessellation::inline RAMIFY_BUILD {
 
-/// What the first grid of a call finds. The host clears it.
+/// The result of the first grid of a call, initially zero.
 struct shape_check {
-  unsigned n_minus_first_invalid;      ///< 0 if all shapes are valid
+  unsigned n_minus_first_invalid;      ///< by an atomic maximum; 0 if all shapes are valid
   unsigned long long expected_pieces;  ///< of all valid shapes
 };
 

@@ -29,8 +29,8 @@ struct work_sharing_tuning {
   static constexpr unsigned lanes = 32;
   /// Entries of a warp's stack: the preferred number, used where shared memory suffices, and the
   /// minimum. A small stack donates its lower half more often, and a warp whose stack is almost
-  /// full visits fewer nodes per step. The stacks of small nodes use the shared memory that 192
-  /// entries of 32 bytes take.
+  /// full visits fewer nodes per step. A stack of small nodes has more entries, in the memory of
+  /// 192 entries of 32 bytes.
   static constexpr unsigned preferred_stack =
       std::max<unsigned>(192, 192 * 32 / sizeof(frontier_node<Node>));
   static constexpr unsigned min_stack = 2 * lanes;
@@ -50,8 +50,9 @@ struct work_sharing_tuning {
 
   /// Steps of a warp between two checks for idle warps.
   static constexpr unsigned check_interval = 8;
-  /// Steps of a warp before it may donate its stack. In the first round, which has one frontier
-  /// node, a warp may donate after min_steps_at_first; twice as many in each later round.
+  /// Steps of a warp before it may donate its stack. The first round, which has one frontier node,
+  /// has min_steps_at_first. The number doubles in each later round, up to min_steps. If the tree
+  /// sets donates_late (traversal.cuh), all rounds have min_steps.
   static constexpr unsigned min_steps = 24;
   static constexpr unsigned min_steps_at_first = 4;
   /// Minimum number of frontier nodes that a warp takes. With fewer, a warp is idle before others
@@ -62,8 +63,8 @@ struct work_sharing_tuning {
   static constexpr unsigned max_pieces = 1024;
 };
 
-/// Adds `n` to `counter` if the sum is at most `limit`. Returns whether it did, and the old value
-/// in `first`. One thread calls it.
+/// Adds `n` to `counter` if the sum is at most `limit`, and writes the old value to `first`.
+/// Returns whether it added `n`. Called by one thread.
 __device__ inline bool try_reserve(unsigned* counter, unsigned n, unsigned limit, unsigned& first) {
   first = load_relaxed(*counter);
   while (first + n <= limit) {

@@ -141,8 +141,8 @@ __global__ void __maxnreg__(max_registers(Context::threads))
     }
     if (lane == 0) spawn.task_ends();
   }
-  // 4. Reduce the totals of the block, and add the sum to a cell. Many blocks that a graph's loop
-  //    launches have no tasks.
+  // 4. Reduce the totals of the block, and add the sum to a cell. Blocks without tasks skip this; a
+  //    graph's loop launches many of them.
   if (has_tasks) {
     using block_reduction = block_reduce<Value, int{threads}>;
     __shared__ typename block_reduction::TempStorage storage;

@@ -22,8 +22,9 @@ class task_per_node_run {
   using recursion_of_tasks = recursion<frontier_node<Node>, context>;
 
  public:
+  /// What determines the scratch memory.
   struct sizes {
-    std::size_t capacity;
+    std::size_t capacity;  ///< of a list of tasks
     launch_granularity launches;
   };
   [[nodiscard]] static sizes sizes_for(const traverse_config& config) {
@@ -43,6 +44,7 @@ class task_per_node_run {
         tasks_memory_(memory.take<std::byte>(
             recursion_of_tasks::scratch_bytes(wanted.capacity, wanted.launches))) {}
 
+  /// Starts the traversal. Asynchronous. \throws std::length_error if `capacity` is too small
   void start(run_control& control, const runtime::loop_choice& loop, const Node& root,
              const Traversal& tree) {
     const context shared{{totals, locked_, locked_ + cells::count}, tree};
@@ -52,12 +54,14 @@ class task_per_node_run {
     with_capacity_in_message([&] { tasks_->start(root_task(root), 1); });
   }
 
+  /// Waits for the run, and completes it on the host if necessary.
   void finish() {
     with_capacity_in_message([&] { tasks_->finish(); });
   }
+  /// Adds nothing: this strategy has no counts of its own in the report.
   void complete(traverse_report&) const {}
 
-  Value* totals;
+  Value* totals;  ///< one for each cell
   static constexpr unsigned total_count = cells::count;
 
  private:

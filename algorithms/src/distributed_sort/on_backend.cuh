@@ -14,7 +14,7 @@
 
 namespace ramify::detail::distributed_sort::inline RAMIFY_BUILD {
 
-/// The order of held keys, as quicksort_on() sorts them.
+/// The order in which quicksort_on() sorts keys that are held as Held.
 template <class Held>
 struct held_order {
   decltype(quicksort::order_of(static_cast<const Held*>(nullptr), quicksort::number_kind{},
@@ -43,14 +43,14 @@ distributed_sort_report distributed_sort_on(communicator& comm,
   using elements = family::rank_elements<Held, moved>;
   const quicksort::number_array keys = vectors.keys();
   facade_call call(options.pending_launches);
-  // 1. The elements of this rank on the device.
+  // 1. Copy the elements of this rank to the device.
   const std::size_t n = vectors.size();
   auto mine = elements::make(n, call.stream());
   call.copy_in(mine.keys.data(), keys.data, n * sizeof(Held));
   if constexpr (elements::has_values) {
     call.copy_in(mine.values.data(), vectors.values(), n * sizeof(moved));
   }
-  // 2. The sort. The facade's quicksort has a stream of its own.
+  // 2. Sort with all ranks. The facade's quicksort has a stream of its own.
   distributed_sort_options local_options = options;
   local_options.pending_launches = 0;  // `call` has set the limit
   const auto local_sort = [&](elements& part) {
@@ -64,7 +64,7 @@ distributed_sort_report distributed_sort_on(communicator& comm,
   family::sort_run<Held, moved, family::held_order<Held>, decltype(local_sort)> run(
       comm, order, call.stream(), config, local_sort);
   distributed_sort_report report = run.sort(mine);
-  // 3. The part of this rank. All ranks have sorted theirs.
+  // 3. Copy the sorted part of this rank to the host. All ranks have sorted theirs.
   vectors.resize(mine.size());
   call.copy_out(vectors.keys().data, mine.keys.data(), mine.size() * sizeof(Held));
   if constexpr (elements::has_values) {

@@ -2,7 +2,8 @@
 #pragma once
 
 /// \file
-/// Rooted trees of the facade, on the backend of the compiler that compiles this file.
+/// Runs the rooted trees of the facade on one backend: nvcc compiles this file for the GPU, a C++
+/// compiler for the CPU executor.
 
 #include <ramify/rooted_tree.cuh>
 #include <type_traits>
@@ -12,8 +13,8 @@
 
 namespace ramify::detail::rooted_tree::inline RAMIFY_BUILD {
 
-/// An operator that is chosen at run time. One kernel for three operators is a third of the code,
-/// for a few more instructions.
+/// An operator that is chosen at run time. One kernel for all three operators is a third of the
+/// code, and executes only a few more instructions.
 template <class T>
 struct runtime_operator {
   tree_operator chosen;

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// How spatial_index makes its tree on one backend. Each backend's implementation is compiled
-/// separately, for the GPU and for the CPU executor.
+/// Declares the function that builds the tree of a spatial_index on one backend. Its definition is
+/// compiled twice, for the GPU and for the CPU executor.
 
 #include <memory>
 #include <ramify/spatial_tree.hpp>

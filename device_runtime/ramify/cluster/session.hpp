@@ -14,11 +14,12 @@ namespace ramify {
 
 /// MPI, from construction to destruction.
 ///
-/// The destructor calls MPI_Finalize(). If a communicator or this process has failed, or an
-/// exception is leaving the scope, it first waits, for at most two seconds, until the destructors
-/// of all processes wait, so that they can print their messages and remove their files. Then it
-/// calls MPI_Abort() if a communicator has failed, whose messages MPI_Finalize() could wait for, or
-/// if another process has not called its destructor in that time.
+/// The destructor calls MPI_Finalize(). After a failure it first waits, for at most two seconds,
+/// until the destructors of all processes have been called, so that all can print their messages
+/// and remove their files. A failure is one of a communicator, fail(), or an exception that leaves
+/// the scope. The destructor calls MPI_Abort() instead of MPI_Finalize() if a communicator has
+/// failed, because MPI_Finalize() could wait for its messages, or if another destructor has not
+/// been called in that time.
 class mpi_session {
  public:
   /// Calls MPI_Init_thread() with MPI_THREAD_FUNNELED, unless the program has initialized MPI. In
@@ -32,8 +33,8 @@ class mpi_session {
   /// has handled the failure, and the destructor calls MPI_Finalize() in spite of it.
   void set_failure_status(int status) { failure_status_ = status; }
 
-  /// States that this process ends with a failure, whose status is not 0, without a communicator
-  /// that has failed: the other processes may wait for this one.
+  /// States that this process has failed, although no communicator has. The other processes may
+  /// wait for this one. `status` must not be 0.
   void fail(int status) {
     failed_ = true;
     failure_status_ = status;

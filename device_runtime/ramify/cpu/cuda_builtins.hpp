@@ -56,12 +56,11 @@ void __syncwarp(unsigned mask = 0xffffffffu, site = site::current());
 [[nodiscard]] int __any_sync(unsigned mask, int predicate, site = site::current());
 [[nodiscard]] int __all_sync(unsigned mask, int predicate, site = site::current());
 
-/// These three wait as __syncthreads() does. This one returns the number of threads whose predicate
-/// is not 0.
+/// Waits as __syncthreads() does. Returns the number of threads whose predicate is not 0.
 [[nodiscard]] int __syncthreads_count(int predicate, site = site::current());
-/// Returns whether the predicate of every thread is not 0.
+/// Waits as __syncthreads() does. Returns whether the predicate of every thread is not 0.
 [[nodiscard]] int __syncthreads_and(int predicate, site = site::current());
-/// Returns whether the predicate of any thread is not 0.
+/// Waits as __syncthreads() does. Returns whether the predicate of any thread is not 0.
 [[nodiscard]] int __syncthreads_or(int predicate, site = site::current());
 
 void __threadfence();
@@ -110,7 +109,8 @@ std::uint64_t device_time();
 /// Returns the dynamic shared memory of the running block.
 inline std::byte* dynamic_shared_memory() { return running_shared.begin; }
 
-/// As __syncthreads(). The last thread to arrive calls `work(state)` before any thread continues.
+/// Waits as __syncthreads() does. The last thread to arrive calls work(state) before any thread
+/// continues.
 void wait_then_call(void (*work)(void* state), void* state, builtins::site);
 
 /// Waits for all threads of the calling thread's team, which has `threads` consecutive threads.

@@ -7,9 +7,9 @@
 /// Each thread is a fiber. The fibers of a block share one operating-system thread. A launch from a
 /// kernel makes a child grid with CUDA's ordering: per-block NULL stream, named non-blocking
 /// streams, fire-and-forget, tail launch, events, and nested completion (a grid is complete when
-/// its children are complete). A launch holds a slot of the pending-launch pool from the call until
-/// the grid and its children are complete; only the tail launches of the grid do not count. When
-/// the pool is empty, a launch returns cudaErrorLaunchPendingCountExceeded.
+/// its children are complete). A launch takes a slot of the pending-launch pool. The slot is free
+/// again when the grid and its children are complete; tail launches of the grid may still run then.
+/// If no slot is free, a launch returns cudaErrorLaunchPendingCountExceeded.
 ///
 /// A launch from the host returns when the grid and all its descendants are complete.
 
@@ -32,12 +32,16 @@ enum class schedule {
              ///< threads of a block is drawn too
 };
 
+/// Configuration of the executor.
 struct executor_config {
   schedule order = schedule::parallel;
-  std::uint64_t seed = 0;    ///< of schedule::random
-  unsigned workers = 0;      ///< operating-system threads of schedule::parallel, and resident
-                             ///< blocks of a kernel; 0: one per core
-  unsigned live_blocks = 8;  ///< maximum number of suspended and running blocks of eager and random
+  std::uint64_t seed = 0;  ///< of schedule::random
+  /// Operating-system threads of schedule::parallel; 0: one per core. At most 256 are used, or one
+  /// per core if there are more cores. A kernel has as many resident blocks.
+  unsigned workers = 0;
+  /// Maximum number of blocks of schedule::eager and schedule::random that have begun and are not
+  /// complete.
+  unsigned live_blocks = 8;
   /// If not 0: the number of the launch from a kernel, counted from 1 since the configuration was
   /// set, that fails with cudaErrorLaunchPendingCountExceeded. For tests.
   std::uint64_t failing_launch = 0;
@@ -49,9 +53,9 @@ struct executor_config {
   /// Their error is cudaErrorLaunchFailure. A call that frees or destroys still does so.
   /// cudaDeviceReset() ends the failure.
   bool device_stays_failed = false;
-  /// A launch deeper in the launch tree breaks rule::endless_recursion; 0: no limit. A grid that
-  /// the host launched has depth 0. The environment variable RAMIFY_CPU_MAX_DEPTH sets the initial
-  /// value.
+  /// Maximum depth of a grid in the launch tree; 0: no limit. A grid that the host launched has
+  /// depth 0. A launch that exceeds the limit breaks rule::endless_recursion. The environment
+  /// variable RAMIFY_CPU_MAX_DEPTH sets the initial value.
   std::uint64_t max_depth = 1'000'000;
 };
 
@@ -100,13 +104,12 @@ enum class rule {
   divergent_barrier,       ///< some threads of the block, or of the mask, never reach a barrier
   ignored_launch_failure,  ///< a launch failed and the program did not read its status
   host_only_call,          ///< a kernel called a function of the CUDA runtime for the host
-  endless_recursion,       ///< a launch deeper in the launch tree than executor_config.max_depth
+  endless_recursion,       ///< a launch exceeded executor_config.max_depth
 };
 [[nodiscard]] std::string_view to_string(rule);
 
-/// Thrown by the host launch in whose grids a kernel broke a rule.
-///
-/// The executor abandons the grids of that launch and can run the next one.
+/// A launch from the host throws it if a kernel broke a rule, in the launched grid or in one of its
+/// descendants. The executor abandons these grids and can run the next launch.
 class rule_violation : public std::logic_error {
  public:
   rule_violation(rule broken, std::string kernel, std::string where, const std::string& what);

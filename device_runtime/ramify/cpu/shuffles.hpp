@@ -24,6 +24,7 @@ template <class T>
   return bits;
 }
 
+/// Returns the value of a lane.
 template <class T>
 requires(std::is_arithmetic_v<T>) T shuffle(unsigned mask, T value, unsigned source_lane,
                                             const char* builtin, builtins::site site) {
@@ -32,12 +33,12 @@ requires(std::is_arithmetic_v<T>) T shuffle(unsigned mask, T value, unsigned sou
   return value;
 }
 
-/// Returns the mask of the lanes that pass the same bits as the calling lane, and of all lanes that
-/// take part.
+/// Masks of lanes.
 struct lane_match {
-  unsigned same;
-  unsigned all;
+  unsigned same;  ///< lanes that pass the same bits as the calling lane
+  unsigned all;   ///< lanes that take part
 };
+/// Returns which lanes pass the same bits as the calling lane.
 template <class T>
 lane_match match_lanes(unsigned mask, const T& value, const char* builtin, builtins::site site) {
   const std::uint64_t bits = bits_of(value);

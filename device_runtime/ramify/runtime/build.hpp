@@ -81,8 +81,8 @@
 #define RAMIFY_NO_UNROLL
 #endif
 
-// RAMIFY_UNROLL_EVERYWHERE unrolls the next loop fully, at most 80 times, on the CPU executor, too.
-// This pays if the loop's index decides what a short body does.
+// RAMIFY_UNROLL_EVERYWHERE also unrolls the next loop on the CPU executor, if it has at most 80
+// iterations. This saves time if a short body has branches on the loop's index.
 #if RAMIFY_ON_CUDA
 #define RAMIFY_UNROLL_EVERYWHERE RAMIFY_UNROLL
 #elif defined(__clang__)

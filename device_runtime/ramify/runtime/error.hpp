@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// The exceptions of Ramify. For a bad argument, a function throws std::invalid_argument with the
-/// field and its range, before it changes anything.
+/// The exceptions of Ramify. For a bad argument, a function throws std::invalid_argument before it
+/// changes anything. The message names the field and its range.
 
 #include <stdexcept>
 #include <string>
@@ -15,6 +15,7 @@ namespace ramify {
 class cuda_error : public std::runtime_error {
  public:
   cuda_error(int code, const std::string& what) : std::runtime_error(what), code_(code) {}
+  /// Returns the cudaError_t as a number.
   [[nodiscard]] int code() const { return code_; }
 
  private:

@@ -159,8 +159,7 @@ struct spawner : detail::chain_link {
                              const Context& context, const char* name) {
     // 1. The tasks that the block has gathered become a grid.
     if constexpr (can_launch) launch_gathered(kernel, context, name);
-    // 2. If the last task of the grid has ended, all members have been worked on: the grid's slot
-    //    and
+    // 2. If the last task of the grid has ended, all members are complete. Then the grid's slot and
     //    its list are free.
     if (ended_here == 0) return;
     if (source.from_list) {

@@ -99,7 +99,7 @@ class trace_recorder {
   struct state {
     state(launch_trace& into, cudaStream_t of)
         : trace(into), stream(of), capacity(static_cast<unsigned>(into.capacity)) {
-      buffer = device_buffer<std::byte>(lay_out(nullptr), stream);  // only the size counts yet
+      buffer = device_buffer<std::byte>(lay_out(nullptr), stream);  // lay_out() only measures here
       lay_out(buffer.data());
       by_host.capacity = capacity;
       by_host.running = image.running + capacity;

@@ -2,8 +2,8 @@
 #pragma once
 
 /// \file
-/// How data moves between GPUs. nccl_channel.cu implements it; no_nccl.cpp is linked instead in
-/// builds without CUDA or NCCL.
+/// The interface by which data moves between GPUs. nccl_channel.cu implements it; no_nccl.cpp is
+/// linked instead in builds without CUDA or NCCL.
 
 #include <array>
 #include <cstddef>
@@ -52,7 +52,8 @@ class device_channel {
 
   /// Returns whether `stream` is empty. \throws std::runtime_error if the device has failed
   [[nodiscard]] virtual bool is_idle(void* stream) = 0;
-  /// \throws std::invalid_argument if the GPU cannot access the memory; `call` begins the message
+  /// Checks that the GPU can access the memory.
+  /// \throws std::invalid_argument; `call` begins the message
   virtual void check_access(const void* data, const char* call) = 0;
   /// Ends all operations, also those that wait for other ranks. No function may be called after it.
   virtual void abort() noexcept = 0;
@@ -69,7 +70,7 @@ struct device_choice {
 };
 
 /// Chooses the GPU of a rank: the GPU whose number is the local rank, modulo the number of GPUs
-/// that the process sees.
+/// that are visible to the process.
 [[nodiscard]] device_choice choose_device(int local_rank);
 
 /// Returns the identifier with which all ranks connect; one rank calls this and sends it to all.

@@ -25,8 +25,9 @@ namespace {
 
 using namespace builtins;
 
-// What an operating-system thread keeps for its blocks. It is freed by a key of pthreads: glibc
-// ends the program if it has no memory to register the destructor of a thread_local object.
+// The objects that an operating-system thread uses for all its blocks. A key of pthreads frees
+// them, not a thread_local object, because glibc ends the program if it has no memory to register
+// its destructor.
 struct thread_resources {
   block runner;
   signal_stack on_stack_overflow;
@@ -88,8 +89,8 @@ bool holds(byte_range range, const void* address) {
 // A new fiber has the modes of the operating-system thread that created it, and a used fiber has
 // those of the last thread that ran on it. Reading the modes is faster than setting them.
 //
-// Boost.Context keeps the modes of each context on x86-64. Where it does not, this change would
-// reach the host, so there a thread may have the modes of the host.
+// On x86-64, Boost.Context saves and restores the modes of each context. On other machines the
+// change would affect the host's code, so there the modes remain those of the host.
 void set_default_floating_point_modes() {
 #if defined(__x86_64__)
   constexpr unsigned sse_flags = 0x3f;  // they record exceptions, and change no result
@@ -189,7 +190,7 @@ void block::begin(grid_ptr g, std::uint64_t index) {
 
 void block::end() noexcept {
   current_ = nullptr;
-  if (run_->cancelled()) {  // the next block must not meet threads of this one
+  if (run_->cancelled()) {  // the lists may still have threads of this block
     for (auto& team : at_team_barrier_) team.clear();
     for (warp& w : warps_) {
       w.joined_last = nullptr;

@@ -58,8 +58,7 @@ void report_ignored_failure(cudaError_t error, const void* kernel, site s) {
 
 namespace builtins {
 
-// ---- time ----
-
+// Each thread is a fiber, so no other lane is active with it.
 unsigned __activemask() { return 1u << lane_index(); }
 
 long long clock64() { return static_cast<long long>(device_time()); }

@@ -2,7 +2,7 @@
 #pragma once
 
 /// \file
-/// Rung 6: the same, level by level, launched by the host (flat). For comparison.
+/// Rung 6: the grids of rung 5, launched by the host (flat), for comparison.
 ///
 /// Changed      Kernels launch nothing. The host reads the number of nodes found and launches the
 ///              next level.

@@ -12,18 +12,19 @@
 /// Launch tree  One grid.
 /// Join         A count of unfinished shares, in the queue or in a block. At zero all blocks end. A
 ///              block waits only for shares that a running block may still enqueue (lesson 19).
-/// Cost         A step costs what it costs in rung 7. Two words assign all positions in the queue,
-///              by one atomic each. With a lock around the queue, 68 million nodes took 390 ms and
-///              not 2.5 (H200). Blocks without work stay on the device and poll. Work on a stack
-///              below the limit is not shared, however large its subtrees are: at the end a few
-///              blocks work.
+/// Cost         A step costs what it costs in rung 7. Two counters assign all positions in the
+///              queue, by one atomic operation each. With a lock around the queue, 68 million nodes
+///              took 390 ms instead of 2.5 (H200). Blocks without work stay on the device and poll.
+///              A stack below the limit is not shared, however large its subtrees are, so at the
+///              end only a few blocks work.
 
 #include "block_stack.cuh"
 
 namespace ladder::rung_8 {
 
-/// The queue. Share i is in the pool from i * size on after written[i] is set. The block that drew
-/// number i gets it. Positions are not reused: there is one for each node of the tree.
+/// The queue. Share i begins at the index i * size of `nodes`. It is complete once written[i] is
+/// set, and belongs to the block that drew number i. Positions are not reused: there is one for
+/// each node of the tree.
 struct share_queue {
   run_state* state;  ///< `gathered`: shares enqueued; `taken`: numbers drawn
   node* nodes;
