@@ -17,13 +17,16 @@ namespace ramify::detail::amr::inline RAMIFY_BUILD {
 /// short as the number of threads allows. Measured on an H200, a uniform mesh of 128^3 cells,
 /// launched by the host: runs of 3 faces by 192 threads reach 3977 (double) and 6891 (float)
 /// million updates/s; runs of 2 faces by 320 threads reach 3551 and 6204.
+///
+/// On the CPU executor a core runs all threads of a block, so there are only two runs on a line.
+/// With the GPU's runs, a step in 2D takes twice as long there, and in 3D 1.2 times.
 template <class Physics, int n>
 struct advance_tuning {
   static constexpr int lines =
       block_cells<Physics::dimensions, n>::per_face;  ///< lines along an axis
   static constexpr int faces = n + 1;                 ///< faces of a line
   static constexpr int run = [] {
-    constexpr int max_unrounded = 288;  // before they are rounded up to warps
+    constexpr int max_unrounded = RAMIFY_ON_CUDA ? 288 : 2 * lines;  // before rounding up to warps
     int length = 1;
     while (length < faces && (faces + length - 1) / length * lines > max_unrounded) ++length;
     return length;
