@@ -39,7 +39,7 @@
 ///                gravity on a GPU", lists it. It is larger for bodies on a line and where forces
 ///                cancel. At theta 0 only rounding errors remain. A warp opens each node that one
 ///                of its bodies must open, so errors are smaller than if each body had its own
-///                traversal.
+///                traversal. In block steps with few active bodies, a warp may have one body.
 ///                Masses of both signs have a dipole about the center of a node, which neither
 ///                order includes.
 /// Reproducible   the same input gives the same bits, by either route and in any order of grids.
@@ -47,14 +47,17 @@
 ///                order in dt; time-reversible (with -dt) except for rounding. By default all
 ///                bodies have one dt, so close encounters require softening or a small dt.
 /// Block steps    step_levels > 1: each body has its own step of dt / 2^k, by its acceleration
-///                (step_accuracy). Then a step calculates fewer forces, but builds a tree for each
-///                of up to 2^(step_levels - 1) times. Not symplectic and not time-reversible:
-///                energies and momenta change by the error of the steps.
+///                (step_accuracy). Then a step calculates forces at up to 2^(step_levels - 1)
+///                times, but only those on the active bodies. It builds a tree at the end, and once
+///                for every n forces; at other times it refits the tree to the moved bodies. Not
+///                symplectic and not time-reversible: energies and momenta change by the error of
+///                the steps.
 /// Scratch        barnes_hut, of floats: 16 bytes a body and 132 a node (order 1: 68), for half a
 ///                node a body, and the tree's (<ramify/spatial_tree.cuh>), which each call builds
-///                anew. A system keeps 44 bytes a body more; with block steps 45, and 16 while it
-///                calculates the forces on some of the bodies. All from Ramify's stream-ordered
-///                pool, or, for functions whose name ends in _async, from the caller.
+///                anew. A system keeps 44 bytes a body more; with block steps 45 and the tree, and
+///                32 a body and 164 a node (order 1: 100) for refits, freed before a build. All
+///                from Ramify's stream-ordered pool, or, for functions whose name ends in _async,
+///                from the caller.
 /// Stream         each call is ordered after earlier work in its stream, and waits for the stream,
 ///                except for calls whose name ends in _async: their get() waits. Memory is freed in
 ///                the stream that was passed, so the stream must outlive the object.
@@ -62,7 +65,8 @@
 ///                route, with scratch memory of the caller and without a trace. The tree code on
 ///                the flat route requires what <ramify/spatial_tree.cuh> states.
 /// Launches       those of the tree, and five grids from the host. The traversal launches nothing.
-///                Block steps: at most four more for each time at which steps end.
+///                Block steps: for each time at which steps end, six grids, or those of the tree
+///                and at most nine; the host waits once for six grids.
 /// Errors         std::invalid_argument for a bad argument, naming the first body with an invalid
 ///                coordinate or mass, and then no result is written; unavailable if the device
 ///                route is requested without -rdc=true; cuda_error, device_launch_error.

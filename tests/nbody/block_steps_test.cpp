@@ -323,7 +323,7 @@ BOOST_DATA_TEST_CASE(every_limit_gives_the_same_bits, data::make({1, 2048}) * da
 BOOST_TEST_DECORATOR(*boost::unit_test::precondition(tests::on_the_executor))
 BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch) {
   const auto sphere = common::make_plummer_sphere(bodies_of_deep_tree, 2);
-  auto options = options_of(2, 0.025, nbody_method::tree, 2);
+  auto options = options_of(3, 0.004, nbody_method::tree, 2);
   options.route = ramify::route::device;
   const auto expected = after<float>(sphere, options, 0.05, 1);
   for (std::uint64_t failing = 1; failing <= 3; ++failing) {
@@ -334,10 +334,11 @@ BOOST_AUTO_TEST_CASE(the_host_continues_after_any_failed_launch) {
       const ramify::cpu::scoped_executor_config scope(config);
       simulation.step(0.05);
       BOOST_TEST((state<float>(simulation) == expected));
-      // The first force calculation, which the failed launch interrupts, was for some bodies only.
+      // More than half of the bodies are active twice before the middle of the step, and some are
+      // not in the middle. So the first build, which the failed launch interrupts, is there.
       const auto levels = simulation.report().bodies_on_level;
       BOOST_TEST(levels[0] > 0u);
-      BOOST_TEST(levels[1] > 0u);
+      BOOST_TEST(2 * levels[2] > sphere.size());
     }
   }
 }

@@ -96,58 +96,66 @@ struct step_change {
   level_criterion criterion;
 };
 
-/// Ends and begins the steps of active bodies, and counts the bodies on each level. `counts` must
-/// be zero. One thread for each body.
+/// The state of the steps. Kernels write it; the host reads it after each change of steps.
+struct steps_state {
+  level_counts counts;
+  gravity_progress forces;  ///< sums over the refits of a step
+};
+
+/// The bodies of a simulation, and where its steps record their grids.
 template <class Real>
-__global__ void change_steps(point<Real, 3>* velocities, const point<Real, 3>* accelerations,
-                             std::uint8_t* levels, std::uint32_t n, Real dt, step_change now,
-                             level_counts* counts, trace_ticket trace) {
-  const traced here(trace, __func__);
-  __shared__ std::uint32_t of_block[max_step_levels];
-  for (unsigned k = threadIdx.x; k < max_step_levels; k += blockDim.x) of_block[k] = 0;
+struct moving_bodies {
+  device_arrays<Real> bodies;  ///< at least 1, in the caller's order
+  point<Real, 3>* positions;   ///< bodies.positions
+  point<Real, 3>* velocities;
+  cudaStream_t stream;
+  trace_ticket trace;
+
+  [[nodiscard]] __device__ std::uint32_t n() const { return static_cast<std::uint32_t>(bodies.n); }
+};
+
+/// Ends and begins the steps of active bodies, and updates the number of bodies on each level. One
+/// thread for each body.
+template <class Real>
+__global__ void change_steps(moving_bodies<Real> all, std::uint8_t* levels, Real dt,
+                             step_change now, level_counts* counts) {
+  const traced here(all.trace, __func__);
+  __shared__ std::uint32_t added[max_step_levels];  // modulo 2^32
+  for (unsigned k = threadIdx.x; k < max_step_levels; k += blockDim.x) added[k] = 0;
   __syncthreads();
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) {
-    unsigned level = levels[i];
-    if (level >= now.least_active) {
-      // 1. The second kick of the step that ends.
-      if (now.ends) kick_body(velocities[i], accelerations[i], dt / static_cast<Real>(1u << level));
-      // 2. The first kick of the step that begins. Its level must have steps that begin now.
-      if (now.begins) {
-        level = now.criterion.level_of(accelerations[i], dt);
-        if (level < now.least_active) level = now.least_active;
-        levels[i] = static_cast<std::uint8_t>(level);
-        kick_body(velocities[i], accelerations[i], dt / static_cast<Real>(1u << level));
+  const unsigned level = i < all.n() ? levels[i] : 0;
+  if (i < all.n() && level >= now.least_active) {
+    point<Real, 3>& velocity = all.velocities[i];
+    const point<Real, 3> acceleration = all.bodies.accelerations[i];
+    // 1. The second kick of the step that ends.
+    if (now.ends) kick_body(velocity, acceleration, dt / static_cast<Real>(1u << level));
+    // 2. The first kick of the step that begins. Its level must have steps that begin now.
+    if (now.begins) {
+      unsigned next = now.criterion.level_of(acceleration, dt);
+      if (next < now.least_active) next = now.least_active;
+      kick_body(velocity, acceleration, dt / static_cast<Real>(1u << next));
+      if (next != level) {
+        levels[i] = static_cast<std::uint8_t>(next);
+        atomicAdd(&added[next], 1u);
+        atomicSub(&added[level], 1u);
       }
     }
-    atomicAdd(&of_block[level], 1u);
   }
-  // 3. Add the counts of the block.
+  // 3. Add the changes of the block.
   __syncthreads();
   for (unsigned k = threadIdx.x; k < max_step_levels; k += blockDim.x) {
-    if (of_block[k] > 0) atomicAdd(&counts->bodies[k], of_block[k]);
+    if (added[k] != 0) atomicAdd(&counts->bodies[k], added[k]);
   }
 }
 
 /// Moves all bodies by their velocities for the time dt. One thread for each body.
 template <class Real>
-__global__ void drift(point<Real, 3>* positions, const point<Real, 3>* velocities, std::uint32_t n,
-                      Real dt, trace_ticket trace) {
-  const traced here(trace, __func__);
+__global__ void drift(moving_bodies<Real> all, Real dt) {
+  const traced here(all.trace, __func__);
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) drift_body(positions[i], velocities[i], dt);
+  if (i < all.n()) drift_body(all.positions[i], all.velocities[i], dt);
 }
-
-/// The bodies of a simulation, and where its steps record their grids.
-template <class Real>
-struct moving_bodies {
-  point<Real, 3>* positions;
-  point<Real, 3>* velocities;
-  const point<Real, 3>* accelerations;
-  std::uint32_t n;  ///< at least 1
-  cudaStream_t stream;
-  trace_ticket trace;
-};
 
 /// The levels of the bodies of a simulation, and the grids that change them.
 class block_steps {
@@ -155,55 +163,64 @@ class block_steps {
   block_steps() = default;
   /// Takes memory for n bodies from the stream-ordered pool. \throws cuda_error
   block_steps(std::size_t n, const nbody_config& config, cudaStream_t stream)
-      : levels_(n, stream), counts_(1, stream), criterion_(config) {
-    if (n > 0) clear_memory(levels_.data(), n, stream, "clearing the levels of the bodies");
+      : levels_(n, stream), state_(1, stream), criterion_(config) {
+    if (n == 0) return;
+    clear_memory(levels_.data(), n, stream, "clearing the levels of the bodies");
+    found_.counts.bodies[0] = static_cast<std::uint32_t>(n);
+    check(cudaMemcpyAsync(state_.data(), &found_, sizeof found_, cudaMemcpyHostToDevice, stream),
+          "writing the state of the steps");
   }
 
   /// Takes a step of dt. The accelerations must be those of the positions; they are, too, when it
-  /// returns. It calls forces(active), which must calculate the accelerations of the active bodies,
-  /// and waits for the stream. Returns the number of grids that it launched itself.
-  /// Not for: no bodies. \throws cuda_error, and what `forces` throws
+  /// returns. It calls forces.advance(dt_k, active, progress), which must move all bodies for the
+  /// time dt_k, and calculate the accelerations of the active ones; `progress` is memory for a
+  /// refit. After each change of steps it waits for the stream, and calls forces.check(progress).
+  /// Returns the number of grids that it launched itself. Not for: no bodies.
+  /// \throws cuda_error, and what `forces` throws
   template <class Real, class Forces>
-  std::uint64_t take(const moving_bodies<Real>& bodies, Real dt, Forces forces) {
+  std::uint64_t take(const moving_bodies<Real>& all, Real dt, Forces& forces) {
+    clear_progress(&state_.data()->forces, all.stream);
     step_clock clock(criterion_.levels);
-    change(bodies, dt, clock);
+    change(all, dt, clock);
     std::uint64_t grids = 1;
     while (!clock.at_end()) {
-      const unsigned level = found_.deepest();
+      const unsigned level = found_.counts.deepest();
       clock.advance(level);
-      runtime::launch_each(drift<Real>, bodies.n, bodies.stream, "drifting", bodies.positions,
-                           bodies.velocities, bodies.n, dt / static_cast<Real>(1u << level),
-                           bodies.trace);
       const unsigned least = clock.least_active();
-      forces(active_bodies{levels_.data(), least, found_.active(least)});
-      change(bodies, dt, clock);
-      grids += 2;
+      forces.advance(dt / static_cast<Real>(1u << level),
+                     active_bodies{levels_.data(), least, found_.counts.active(least)},
+                     &state_.data()->forces);
+      change(all, dt, clock);
+      forces.check(found_.forces);
+      ++grids;
     }
     return grids;
   }
 
+  /// Returns the progress of the refits of the last step.
+  [[nodiscard]] const gravity_progress& progress_of_refits() const { return found_.forces; }
   /// Returns the number of bodies on each level in the last step.
   [[nodiscard]] std::vector<std::uint64_t> bodies_on_level() const {
-    return {found_.bodies, found_.bodies + criterion_.levels};
+    const auto& bodies = found_.counts.bodies;
+    return {bodies, bodies + criterion_.levels};
   }
 
  private:
-  /// Ends and begins the steps of active bodies, and waits for the counts.
+  /// Ends and begins the steps of active bodies, and waits for the state.
   template <class Real>
-  void change(const moving_bodies<Real>& bodies, Real dt, const step_clock& now) {
-    clear_memory(counts_.data(), 1, bodies.stream, "clearing the counts of levels");
+  void change(const moving_bodies<Real>& all, Real dt, const step_clock& now) {
     runtime::launch_each(
-        change_steps<Real>, bodies.n, bodies.stream, "changing the time steps", bodies.velocities,
-        bodies.accelerations, levels_.data(), bodies.n, dt,
-        step_change{now.least_active(), !now.at_begin(), !now.at_end(), criterion_}, counts_.data(),
-        bodies.trace);
-    found_ = read_back(counts_.data(), bodies.stream, "reading the counts of levels");
+        change_steps<Real>, all.bodies.n, all.stream, "changing the time steps", all,
+        levels_.data(), dt,
+        step_change{now.least_active(), !now.at_begin(), !now.at_end(), criterion_},
+        &state_.data()->counts);
+    found_ = read_back(state_.data(), all.stream, "reading the state of the steps");
   }
 
   device_buffer<std::uint8_t> levels_;
-  device_buffer<level_counts> counts_;
+  device_buffer<steps_state> state_;
   level_criterion criterion_{nbody_config{}};
-  level_counts found_{};
+  steps_state found_{};
 };
 
 }  // namespace ramify::detail::nbody::inline RAMIFY_BUILD

@@ -89,6 +89,18 @@ inline void clear_progress(gravity_progress* progress, cudaStream_t stream) {
         "clearing the first invalid body");
 }
 
+/// Returns whether a body has coordinates in [-largest_coordinate(), largest_coordinate()] and a
+/// finite mass.
+template <class Real>
+__device__ bool is_valid_body(const point<Real, 3>& position, Real mass, Real largest) {
+  bool valid = mass - mass == 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    const Real x = position.x[axis];
+    valid = valid && -largest <= x && x <= largest;
+  }
+  return valid;
+}
+
 /// Lowers progress->first_invalid to the first body with a coordinate outside [-largest, largest]
 /// or with a mass that is not finite. One thread for each body.
 template <class Real>
@@ -97,12 +109,9 @@ __global__ void find_invalid_body(device_arrays<Real> bodies, Real largest,
   const traced here(trace, __func__);
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= static_cast<std::uint32_t>(bodies.n)) return;
-  bool valid = bodies.masses[i] - bodies.masses[i] == 0;
-  for (int axis = 0; axis < 3; ++axis) {
-    const Real x = bodies.positions[i].x[axis];
-    valid = valid && -largest <= x && x <= largest;
+  if (!is_valid_body(bodies.positions[i], bodies.masses[i], largest)) {
+    atomicMin(&progress->first_invalid, i);
   }
-  if (!valid) atomicMin(&progress->first_invalid, i);
 }
 
 /// Throws if body `i` is an invalid body. Reads the body.

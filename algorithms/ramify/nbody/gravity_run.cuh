@@ -123,13 +123,18 @@ class [[nodiscard("call get(): it waits, checks the bodies and returns the repor
   ///         more nodes than fit in the caller's scratch memory; std::logic_error while the stream
   ///         is being captured; cuda_error, device_launch_error
   nbody_report get() {
+    spatial_tree<Real, 3> tree;
+    return get(tree);
+  }
+
+  /// As get(), and passes the tree to `tree`; an empty one if the method has none.
+  nbody_report get(spatial_tree<Real, 3> & tree) {
     using namespace detail::nbody;
     const phase_range phase("nbody: finish forces");
     detail::runtime::require_not_captured(stream_, std::string(name()) + ": ");
     nbody_report report;
     report.method = config_.method;
     report.bodies = bodies_.n;
-    spatial_tree<Real, 3> tree;
     if (by_tree()) {
       tree = finish_tree();
       static_cast<run_report&>(report) = tree.report();

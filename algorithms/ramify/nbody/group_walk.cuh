@@ -13,36 +13,38 @@
 
 namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 
-/// Returns the sum of all lanes' values, with the same bits in each lane. All lanes of the warp
-/// must call it.
+/// Returns the sum of the values of a group of consecutive lanes, with the same bits in each of
+/// them. `lanes` is a power of two. All lanes of the warp must call it.
 template <class Real>
-__device__ Real warp_sum(Real value) {
-  for (int distance = 16; distance > 0; distance /= 2) {
+__device__ Real warp_sum(Real value, int lanes = 32) {
+  for (int distance = lanes / 2; distance > 0; distance /= 2) {
     value += __shfl_xor_sync(full_warp_mask, value, distance);
   }
   return value;
 }
 
 /// All members must be called by all lanes of the warp.
-template <class Real, int order>
+template <class Real, int order, class Targets>
 class group_walk {
   using memory = group_memory<Real, order>;
 
  public:
-  /// A walk for at most 32 targets that begin at the place `first` of their list. A lane without a
-  /// body takes part with the last body, and has no result.
-  __device__ group_walk(const gravity_scratch<Real>& scratch, const target_list& targets,
+  /// A walk for at most group_size(targets) targets that begin at the place `first` of their list.
+  /// A lane without a body takes part with the last body, and has no result.
+  __device__ group_walk(const gravity_scratch<Real>& scratch, const Targets& targets,
                         std::uint32_t first, Real softening2, memory& shared)
       : scratch_(scratch),
         softening2_(softening2),
         shared_(shared),
+        targets_(targets),
         lane_(threadIdx.x % 32),
-        bodies_(targets.count - first < 32 ? targets.count - first : 32),
-        index_(targets.at(first + (has_body() ? lane_ : bodies_ - 1))),
-        first_index_(__shfl_sync(full_warp_mask, index_, 0)),
-        extent_(__shfl_sync(full_warp_mask, index_, 31) - first_index_) {
+        bodies_(targets.count - first < group_size(targets) ? targets.count - first
+                                                            : group_size(targets)),
+        index_(targets.at(first + (has_body() ? place() : bodies_ - 1))),
+        first_index_(targets.at(first)),
+        extent_(targets.at(first + bodies_ - 1) - first_index_) {
     const point_mass<Real> body = scratch.bodies[index_];
-    shared.bodies[lane_] = body;
+    if (part() == 0) shared.bodies[place()] = body;
     position_ = {{body.x, body.y, body.z}};
     __syncwarp();  // the bodies are visible
   }
@@ -96,10 +98,23 @@ class group_walk {
       next_body += bodies;
       unfinished = added.unfinished();
     }
+    // 4. Each lane of a body gets the sum of their sums.
+    const auto lanes = static_cast<int>(targets_.lanes());
+    sum_.x = warp_sum(sum_.x, lanes);
+    sum_.y = warp_sum(sum_.y, lanes);
+    sum_.z = warp_sum(sum_.z, lanes);
+    sum_.potential = warp_sum(sum_.potential, lanes);
+  }
+
+  /// Returns the maximum number of bodies of a group.
+  [[nodiscard]] __host__ __device__ static unsigned group_size(const Targets& targets) {
+    return 32 / targets.lanes();
   }
 
   /// Returns whether this lane has a body.
-  [[nodiscard]] __device__ bool has_body() const { return lane_ < bodies_; }
+  [[nodiscard]] __device__ bool has_body() const { return place() < bodies_; }
+  /// Returns this lane's place among the lanes of its body: it adds every lanes()-th source.
+  [[nodiscard]] __device__ unsigned part() const { return lane_ % targets_.lanes(); }
   /// Returns the number of bodies of the group.
   [[nodiscard]] __device__ unsigned bodies() const { return bodies_; }
   /// Returns the index of this lane's body in the tree's order.
@@ -110,6 +125,9 @@ class group_walk {
   [[nodiscard]] __device__ unsigned sources() const { return sources_; }
 
  private:
+  /// Returns the place of this lane's body in the group.
+  [[nodiscard]] __device__ unsigned place() const { return lane_ / targets_.lanes(); }
+
   __device__ void begin_at_root() {
     __syncwarp();
     if (lane_ == 0) shared_.to_test[0] = 0;
@@ -159,7 +177,7 @@ class group_walk {
     const Real scaled = node.opening_radius2 * unit;
     const Real radius2 = scaled < node.containing_radius2 ? node.containing_radius2 : scaled;
     Real nearest2 = real_limits<Real>::infinity;
-    for (unsigned b = 0; b < 32; ++b) {
+    for (unsigned b = 0; b < group_size(targets_); ++b) {
       const point_mass<Real> body = shared_.bodies[b];
       const Real dx = body.x - center.x[0];
       const Real dy = body.y - center.x[1];
@@ -211,7 +229,7 @@ class group_walk {
     }
     __syncwarp();
     force_accumulator<Real> sum = sum_;  // in registers on a CPU, too
-    for (unsigned s = 0; s < count; ++s) {
+    for (unsigned s = part(); s < count; s += targets_.lanes()) {
       sum.add_node(shared_.tile[s], position_, softening2_);
     }
     sum_ = sum;
@@ -242,7 +260,7 @@ class group_walk {
   __device__ __forceinline__ void add_tile(unsigned count, Acts acts) {
     __syncwarp();
     force_accumulator<Real> sum = sum_;
-    for (unsigned s = 0; s < count; ++s) {
+    for (unsigned s = part(); s < count; s += targets_.lanes()) {
       if (acts(s)) sum.add_body(shared_.tile[s].center, position_, softening2_);
     }
     sum_ = sum;
@@ -252,6 +270,7 @@ class group_walk {
   const gravity_scratch<Real>& scratch_;
   Real softening2_;
   memory& shared_;
+  const Targets& targets_;
   unsigned lane_;
   unsigned bodies_;                          ///< bodies of the group
   std::uint32_t index_;                      ///< of this lane's body

@@ -91,6 +91,7 @@ struct moments<Real, 2> {
 template <class Real, int order>
 struct moment_reduction {
   using sum = typename moments<Real, order>::sum;
+  static constexpr bool has_boxes = false;  ///< make_nodes() takes the tree's boxes
 
   const point_mass<Real>* bodies;  ///< in the tree's order
   sum* sums;                       ///< one for each node
@@ -100,6 +101,35 @@ struct moment_reduction {
     return moments<Real, order>::combine(a, b);
   }
   __device__ sum& at(std::uint32_t node) const { return sums[node]; }
+  __device__ const sum& moments_of(std::uint32_t node) const { return sums[node]; }
+};
+
+/// The moments and the box of a set of bodies.
+template <class Real, int order>
+struct fitted_sum {
+  box<Real, 3> bounds;
+  typename moments<Real, order>::sum moments_sum;
+};
+
+/// The reduction by which a refit calculates the moments and the tight box of each node.
+template <class Real, int order>
+struct fitting_reduction {
+  using sum = fitted_sum<Real, order>;
+  static constexpr bool has_boxes = true;
+
+  const point_mass<Real>* bodies;  ///< in the tree's order
+  sum* sums;                       ///< one for each node
+
+  __device__ sum of_point(std::uint32_t i) const {
+    const point_mass<Real> body = bodies[i];
+    return {box<Real, 3>::of({{body.x, body.y, body.z}}), moments<Real, order>::of(body)};
+  }
+  __device__ sum combine(const sum& a, const sum& b) const {
+    return {box<Real, 3>::enclosing(a.bounds, b.bounds),
+            moments<Real, order>::combine(a.moments_sum, b.moments_sum)};
+  }
+  __device__ sum& at(std::uint32_t node) const { return sums[node]; }
+  __device__ const auto& moments_of(std::uint32_t node) const { return sums[node].moments_sum; }
 };
 
 /// Returns the quadrupole of a node whose box has the longest side `scale`. Without extent it is

@@ -86,6 +86,16 @@ __device__ Real containing_radius2(const box<Real, 3>& bounds, const point<Real,
   return farthest2 < least ? least : farthest2;
 }
 
+/// Calls `use` with the order as std::integral_constant<int, order>.
+template <class Use>
+void with_order(int order, Use use) {
+  if (order == 1) {
+    use(std::integral_constant<int, 1>{});
+  } else {
+    use(std::integral_constant<int, 2>{});
+  }
+}
+
 /// Stores positions and masses together, in the tree's order. One thread for each body.
 template <class Real>
 __global__ void gather_bodies(spatial_tree_view<Real, 3> tree, const Real* masses,
@@ -102,45 +112,43 @@ template <class Real>
 struct gravity_scratch {
   gravity_progress* progress = nullptr;
   point_mass<Real>* bodies = nullptr;
-  mass_sum<Real>* masses = nullptr;     ///< order 1
-  moment_sum<Real>* moments = nullptr;  ///< order 2
+  std::byte* sums = nullptr;  ///< one for each node: of type Reduction::sum
   gravity_node<Real>* nodes = nullptr;
   quadrupole<Real>* quadrupoles = nullptr;  ///< order 2
   unsigned* counters = nullptr;             ///< used by reduce_bottom_up()
 
   /// Lays out memory for n bodies and `node_count` nodes. Returns its size in bytes.
+  template <template <class, int> class Reduction = moment_reduction>
   std::size_t take(void* base, std::size_t n, std::size_t node_count, int order) {
     memory_layout memory(base);
     progress = memory.take<gravity_progress>(1);
     bodies = memory.take<point_mass<Real>>(n);
-    masses = memory.take<mass_sum<Real>>(order == 1 ? node_count : 0);
-    moments = memory.take<moment_sum<Real>>(order == 2 ? node_count : 0);
+    with_order(order, [&](auto o) {
+      sums = memory.take<std::byte>(node_count * sizeof(typename Reduction<Real, o>::sum));
+    });
     nodes = memory.take<gravity_node<Real>>(node_count);
     quadrupoles = memory.take<quadrupole<Real>>(order == 2 ? node_count : 0);
     counters = memory.take<unsigned>(node_count);
     return memory.size();
   }
 
-  /// Returns the moments of the nodes, of an order.
-  template <int order>
-  [[nodiscard]] __host__ __device__ auto* sums() const {
-    if constexpr (order == 1) {
-      return masses;
-    } else {
-      return moments;
-    }
+  /// Returns the reduction that writes the sums.
+  template <class Reduction>
+  [[nodiscard]] Reduction reduction() const {
+    return {bodies, reinterpret_cast<typename Reduction::sum*>(sums)};
   }
 };
 
-/// Writes the nodes for the traversal. One thread for each node.
-template <class Real, int order>
+/// Writes the nodes for the traversal, from the sums of a reduction. One thread for each node.
+template <class Real, int order, class Reduction>
 __global__ void make_nodes(spatial_tree_view<Real, 3> tree, gravity_scratch<Real> scratch,
-                           opening_criterion<Real> criterion, trace_ticket trace) {
+                           Reduction sums, opening_criterion<Real> criterion, trace_ticket trace) {
   const traced here(trace, __func__);
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= tree.nodes_built()) return;
-  const spatial_node<Real, 3> node = tree.nodes[i];
-  const auto sum = scratch.template sums<order>()[i];
+  spatial_node<Real, 3> node = tree.nodes[i];
+  if constexpr (Reduction::has_boxes) node.bounds = sums.at(i).bounds;
+  const auto sum = sums.moments_of(i);
   const auto& [center, weight] = moments<Real, order>::masses(sum);
   const Real side = longest_side(node.bounds);
   // One or two bodies act for less than a quadrupole.
@@ -155,14 +163,17 @@ __global__ void make_nodes(spatial_tree_view<Real, 3> tree, gravity_scratch<Real
   if constexpr (order == 2) scratch.quadrupoles[i] = quadrupole_of(sum, side);
 }
 
-/// Calls `use` with the order as std::integral_constant<int, order>.
-template <class Use>
-void with_order(int order, Use use) {
-  if (order == 1) {
-    use(std::integral_constant<int, 1>{});
-  } else {
-    use(std::integral_constant<int, 2>{});
-  }
+/// Launches 2 grids over a tree with points. They reduce the bodies of `scratch` to the nodes of
+/// the traversal. The counters must be 0. Asynchronous. \throws cuda_error
+template <class Reduction, int order, class Real>
+void reduce_to_nodes(const spatial_tree_view<Real, 3>& tree, const nbody_config& config,
+                     const gravity_scratch<Real>& scratch, cudaStream_t stream,
+                     const trace_ticket& trace) {
+  const auto sums = scratch.template reduction<Reduction>();
+  reduce_bottom_up(tree, sums, stream, trace, scratch.counters);
+  runtime::launch_each(make_nodes<Real, order, Reduction>, tree.node_count, stream,
+                       "making the nodes", tree, scratch, sums, opening_criterion<Real>(config),
+                       trace);
 }
 
 /// Launches 3 grids over a tree with points. Asynchronous. \throws cuda_error
@@ -175,11 +186,7 @@ void compute_moments(const spatial_tree_view<Real, 3>& tree, const Real* masses,
   runtime::launch_each(gather_bodies<Real>, tree.point_count, stream, "gathering the bodies", tree,
                        masses, scratch.bodies, trace);
   with_order(config.order, [&](auto order) {
-    reduce_bottom_up(tree,
-                     moment_reduction<Real, order>{scratch.bodies, scratch.template sums<order>()},
-                     stream, trace, scratch.counters);
-    runtime::launch_each(make_nodes<Real, order>, tree.node_count, stream, "making the nodes", tree,
-                         scratch, opening_criterion<Real>(config), trace);
+    reduce_to_nodes<moment_reduction<Real, order>, order>(tree, config, scratch, stream, trace);
   });
 }
 

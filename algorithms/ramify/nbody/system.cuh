@@ -13,6 +13,7 @@
 #include <ramify/nbody/block_steps.cuh>
 #include <ramify/nbody/gravity_run.cuh>
 #include <ramify/nbody/leapfrog.cuh>
+#include <ramify/nbody/refit.cuh>
 #include <ramify/nbody/step_run.cuh>
 #include <ramify/spatial_tree/bounds.cuh>
 #include <stdexcept>
@@ -49,7 +50,7 @@ class nbody_system {
     copy(s_.velocities, velocities);
     copy(s_.masses, masses);
     clear_progress();
-    add(start_forces({}).get());
+    build_forces({});
     if (n == 0) return;
     (void)checked_bounds(s_.velocities.data(), n, "nbody_system: velocities", stream,
                          s_.recorder.ticket());
@@ -154,7 +155,8 @@ class nbody_system {
     device_buffer<vector> positions, velocities, accelerations;
     device_buffer<Real> masses, potentials;
     device_buffer<detail::nbody::step_progress> progress;
-    detail::nbody::block_steps blocks;  // only if config.step_levels is larger than 1
+    detail::nbody::block_steps blocks;      // only if config.step_levels is larger than 1
+    detail::nbody::kept_tree<Real> kept{};  // likewise
     nbody_report report{};
   };
 
@@ -175,29 +177,36 @@ class nbody_system {
     clear_memory(s_.progress.data(), 1, s_.stream, "clearing the progress of a step");
   }
 
+  detail::nbody::device_arrays<Real> bodies() const {
+    return {positions(), masses(), size(), s_.accelerations.data(), s_.potentials.data(), size()};
+  }
+
   gravity_run<Real> start_forces(const scratch_memory& scratch,
                                  const detail::nbody::active_bodies& active = {}) {
-    return {{positions(), masses(), size(), s_.accelerations.data(), s_.potentials.data(), size()},
-            0,
-            s_.config,
-            s_.stream,
-            scratch,
-            active};
+    return {bodies(), 0, s_.config, s_.stream, scratch, active};
+  }
+
+  /// Calculates forces by a new tree, which it keeps for refits if there are block steps. Waits for
+  /// the stream.
+  void build_forces(const detail::nbody::active_bodies& active) {
+    s_.kept = {};  // the build may use its memory
+    spatial_tree<Real, 3> tree;
+    const nbody_report part = start_forces({}, active).get(tree);
+    add(part);
+    if (s_.config.step_levels > 1) s_.kept = detail::nbody::kept_tree<Real>(std::move(tree));
   }
 
   /// Takes a step of dt by block time steps. Waits for the stream.
   void take_block_steps(Real dt) {
     if (size() == 0) return;
     const phase_range range("nbody: block steps");
-    const std::uint64_t grids = s_.blocks.template take<Real>(
-        {s_.positions.data(), s_.velocities.data(), accelerations(),
-         static_cast<std::uint32_t>(size()), s_.stream, s_.recorder.ticket()},
-        dt, [&](const auto& active) {
-          add(start_forces({}, active).get());
-          s_.recorder.read();
-        });
-    s_.recorder.read();
-    s_.report.host_grids += grids;
+    const detail::nbody::moving_bodies<Real> all{
+        bodies(), s_.positions.data(), s_.velocities.data(), s_.stream, s_.recorder.ticket()};
+    detail::nbody::step_forces forces{
+        s_.kept, all, s_.config, s_.recorder,
+        [&](const detail::nbody::active_bodies& active) { build_forces(active); }};
+    s_.report.host_grids += s_.blocks.take(all, dt, forces);
+    forces.add_to(s_.report, s_.blocks.progress_of_refits());
     s_.report.bodies_on_level = s_.blocks.bodies_on_level();
   }
 

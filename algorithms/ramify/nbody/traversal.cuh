@@ -10,7 +10,8 @@
 ///              child 2 --> near, an inner node: its children are tested
 ///
 /// The bodies of a group are consecutive targets in the tree's order, so they open nearly the same
-/// nodes; if only some bodies are targets, a group may be larger.
+/// nodes. If few bodies are targets, consecutive ones are far apart. Then a group has fewer bodies,
+/// and several lanes share one of them: each adds a part of its sources.
 /// The group opens a node if one of its bodies must (Burtscher and Pingali, 2011). So the error of
 /// a body is at most that of a traversal of its own. The lanes test different nodes and collect the
 /// sources in lists; then each lane adds the same sources to its body (Bédorf, Gaburov and
@@ -18,6 +19,7 @@
 
 #include <cstdint>
 #include <ramify/nbody/group_walk.cuh>
+#include <type_traits>
 
 namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 
@@ -26,23 +28,25 @@ inline constexpr unsigned traversal_threads = 32 * groups_of_block;
 
 /// Calculates the acceleration and the potential of each target. If the tree is not complete, or if
 /// a body is invalid, it writes nothing. One warp for each group.
-template <class Real, int order>
+template <class Real, int order, class Targets>
 __global__ void __launch_bounds__(traversal_threads)
     traverse_tree(spatial_tree_view<Real, 3> tree, gravity_scratch<Real> scratch,
-                  opening_criterion<Real> criterion, force_arguments<Real> t) {
+                  opening_criterion<Real> criterion, force_arguments<Real> t, Targets targets) {
+  using walk_type = group_walk<Real, order, Targets>;
   const traced here(t.trace, __func__);
   if (t.progress->first_invalid != no_invalid_body || (tree.built != nullptr && *tree.built == 0))
     return;
   if (blockIdx.x == 0 && threadIdx.x == 0) t.progress->complete = 1;
   __shared__ group_memory<Real, order> memory[groups_of_block];
   const unsigned warp = threadIdx.x / 32;
-  const std::uint32_t first = blockIdx.x * traversal_threads + 32 * warp;
-  if (first >= t.targets.count) return;  // a warp without bodies
+  const std::uint32_t first =
+      (blockIdx.x * groups_of_block + warp) * walk_type::group_size(targets);
+  if (first >= targets.count) return;  // a warp without bodies
 
-  group_walk<Real, order> walk(scratch, t.targets, first, t.softening2, memory[warp]);
+  walk_type walk(scratch, targets, first, t.softening2, memory[warp]);
   const Real unit = walk.unit_of_opening_radius2(criterion);
   walk.sum_interactions(unit);
-  if (!walk.has_body()) return;
+  if (!walk.has_body() || walk.part() != 0) return;
   write_result(walk.sum(), t.gravitational_constant, tree.ids[walk.index()], t.bodies.accelerations,
                t.bodies.potentials);
   if (threadIdx.x % 32 == 0) {
@@ -59,12 +63,23 @@ void traverse(const spatial_tree_view<Real, 3>& tree, const gravity_scratch<Real
               const nbody_config& config, const force_arguments<Real>& arguments,
               cudaStream_t stream) {
   const phase_range range("nbody: traverse");
-  const unsigned blocks = (arguments.targets.count - 1) / traversal_threads + 1;
   with_order(config.order, [&](auto order) {
-    check(launch(traverse_tree<Real, order>, {blocks, traversal_threads}, stream, tree, scratch,
-                 opening_criterion<Real>(config), arguments)
-              .code(),
-          "traversing the tree");
+    const auto start = [&](const auto& targets) {
+      using chosen = std::decay_t<decltype(targets)>;
+      nbody_config criterion = config;
+      criterion.tolerance *= chosen::tolerance_factor;
+      const unsigned bodies = groups_of_block * 32 / targets.lanes();
+      check(launch(traverse_tree<Real, order, chosen>,
+                   {(targets.count - 1) / bodies + 1, traversal_threads}, stream, tree, scratch,
+                   opening_criterion<Real>(criterion), arguments, targets)
+                .code(),
+            "traversing the tree");
+    };
+    if (arguments.targets.indices == nullptr) {
+      start(all_targets(arguments.targets));
+    } else {
+      start(some_targets(arguments.targets));
+    }
   });
 }
 

@@ -48,7 +48,13 @@ __global__ void reduce_nodes(spatial_tree_view<Real, dim> tree, Fold fold, unsig
     arrived[node] = 0;
     __threadfence();
     sum = fold.at(first);
-    for (unsigned c = 1; c < children; ++c) sum = fold.combine(sum, fold.at(first + c));
+    auto next = fold.at(first + 1);
+    for (unsigned c = 2; c < children; ++c) {
+      const auto child = next;
+      next = fold.at(first + c);  // loaded while the sum is calculated
+      sum = fold.combine(sum, child);
+    }
+    sum = fold.combine(sum, next);
     fold.at(node) = sum;
   }
 }
