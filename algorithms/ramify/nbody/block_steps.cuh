@@ -171,11 +171,12 @@ class block_steps {
           "writing the state of the steps");
   }
 
-  /// Takes a step of dt. The accelerations must be those of the positions; they are, too, when it
-  /// returns. It calls forces.advance(dt_k, active, progress), which must move all bodies for the
-  /// time dt_k, and calculate the accelerations of the active ones; `progress` is memory for a
-  /// refit. After each change of steps it waits for the stream, and calls forces.check(progress).
-  /// Returns the number of grids that it launched itself. Not for: no bodies.
+  /// Takes a step of dt. There must be at least one body. The accelerations must be those of the
+  /// positions, and are so when it returns. It calls forces.advance(dt_k, active, progress), which
+  /// must move all bodies for the time dt_k, and calculate the accelerations of the active ones;
+  /// `progress` is memory for a refit. After each change of steps it waits for the stream, and
+  /// calls forces.check(progress).
+  /// Returns the number of grids that it launched itself.
   /// \throws cuda_error, and what `forces` throws
   template <class Real, class Forces>
   std::uint64_t take(const moving_bodies<Real>& all, Real dt, Forces& forces) {

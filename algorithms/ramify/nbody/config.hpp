@@ -57,9 +57,10 @@ struct nbody_config {
   /// step(dt) moves the bodies on level k by 2^k steps of dt / 2^k, and step_accuracy decides the
   /// level of each body (block time steps). Calculations of forces alone do not read it.
   unsigned step_levels = 1;
-  /// The number eta, larger than 0, that decides the levels if step_levels is larger than 1, which
-  /// requires a softening: the step of a body with the acceleration a is the longest one that is at
-  /// most sqrt(2 eta softening / |a|) (Springel, 2005), but at least that of the last level.
+  /// The number eta, larger than 0, that decides the level of a body if step_levels is larger than
+  /// 1. A body with the acceleration a takes the longest step that is at most
+  /// sqrt(2 eta softening / |a|) (Springel, 2005), or the step of the last level if that is longer.
+  /// The softening must be larger than 0 then.
   double step_accuracy = 0.025;
   /// The method. The class barnes_hut and the function direct_gravity() ignore this field.
   nbody_method method = nbody_method::tree;

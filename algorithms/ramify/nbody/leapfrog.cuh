@@ -22,13 +22,13 @@
 
 namespace ramify::detail::nbody::inline RAMIFY_BUILD {
 
-/// Half of the change of a velocity in a step of dt.
+/// Adds half of the change of a velocity in a step of dt.
 template <class Real>
 __device__ void kick_body(point<Real, 3>& velocity, const point<Real, 3>& acceleration, Real dt) {
   for (int axis = 0; axis < 3; ++axis) velocity.x[axis] += acceleration.x[axis] * (dt / 2);
 }
 
-/// The change of a position in a step of dt.
+/// Adds the change of a position in a step of dt.
 template <class Real>
 __device__ void drift_body(point<Real, 3>& position, const point<Real, 3>& velocity, Real dt) {
   for (int axis = 0; axis < 3; ++axis) position.x[axis] += velocity.x[axis] * dt;
