@@ -89,7 +89,6 @@ __device__ void decide_next_phase(const View& view) {
       state.clock.batch = 1;
       state.next = phase::step;
       break;
-    case phase::tag: state.next = advance_refinement(regrid, after_refinement); break;
     case phase::balance:
       regrid.balance_begin += regrid.balance_count;
       state.next = advance_refinement(regrid, after_refinement);
@@ -98,6 +97,10 @@ __device__ void decide_next_phase(const View& view) {
       finish_refinement(state);
       state.next = regrid.rounds_left > 0 ? phase::tag : after_refinement;
       break;
+    case phase::tag:
+      state.next = advance_refinement(regrid, after_refinement);
+      if (state.next != phase::tag_for_coarsening) break;
+      [[fallthrough]];  // the phase has also done what that one does
     case phase::tag_for_coarsening:
       state.next = regrid.coarsen_count > 0 ? phase::coarsen : phase::rebuild_lists;
       is_complete = regrid.coarsen_count == 0 && !regrid.mesh_changed;

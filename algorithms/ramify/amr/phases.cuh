@@ -193,6 +193,12 @@ __host__ __device__ void launch_link_neighbors(const View& view, unsigned famili
         nodes);
 }
 
+/// Launches the search for families to coarsen, among the first `nodes` nodes.
+template <class View, class Grids>
+__host__ __device__ void launch_tag_for_coarsening(const View& view, unsigned nodes, Grids& grids) {
+  grids(tag_for_coarsening<View>, {blocks_for(nodes), list_threads}, view, nodes);
+}
+
 /// Launches a phase other than phase::step.
 template <class View, class Fill, class Grids>
 __host__ __device__ void launch_regrid_phase(const View& view, const run_state& state,
@@ -219,6 +225,8 @@ __host__ __device__ void launch_regrid_phase(const View& view, const run_state& 
           {regrid.refine_count == 0 ? mesh.leaves : regrid.refine_count * siblings, regrid_threads},
           view);
       view.combine_tags(grids);
+      // If no block is tagged, the next part of a regrid is done in the same phase.
+      if (!regrid.building) launch_tag_for_coarsening(view, nodes, grids);
       break;
     case phase::balance:
       grids(balance_tags<View>,
@@ -238,9 +246,7 @@ __host__ __device__ void launch_regrid_phase(const View& view, const run_state& 
       launch_link_neighbors(view, mesh.families + new_families(state), grids);
       break;
     }
-    case phase::tag_for_coarsening:
-      grids(tag_for_coarsening<View>, {blocks_for(nodes), list_threads}, view, nodes);
-      break;
+    case phase::tag_for_coarsening: launch_tag_for_coarsening(view, nodes, grids); break;
     case phase::coarsen:
       grids(coarsen_families<View>, {regrid.coarsen_count, regrid_threads}, view);
       break;

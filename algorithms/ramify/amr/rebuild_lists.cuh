@@ -34,14 +34,13 @@ __global__ void link_neighbors(View view, unsigned nodes) {
   view.tree.neighbor[item] = found;
 }
 
-/// Returns the number of threads before this one whose `flag` is set; sets `total` to the number in
-/// the block.
-/// All threads must call it.
-__device__ inline unsigned count_before(bool flag, unsigned& total) {
+/// Returns the sum of the counts of the threads before this one; sets `total` to the sum in the
+/// block. All threads must call it.
+__device__ inline unsigned sum_before(unsigned count, unsigned& total) {
   using scan = block_scan<unsigned, order_threads>;
   __shared__ typename scan::TempStorage storage;
   unsigned before = 0;
-  scan(storage).ExclusiveSum(flag ? 1u : 0u, before, total);
+  scan(storage).ExclusiveSum(count, before, total);
   __syncthreads();  // the storage is used again
   return before;
 }
@@ -71,7 +70,7 @@ struct list_builder {
         const unsigned i = first + threadIdx.x;
         const bool inner = i < end && !tree.is_leaf(lists.nodes[i]);
         unsigned families = 0;
-        const unsigned before = count_before(inner, families);
+        const unsigned before = sum_before(inner ? 1u : 0u, families);
         for (int child = 0; inner && child < tree.siblings; ++child) {
           lists.nodes[next + before * tree.siblings + unsigned(child)] =
               tree.first_child[lists.nodes[i]] + child;
@@ -100,14 +99,16 @@ struct list_builder {
   /// Lists the leaves: an exclusive sum of the counts, from the roots down.
   __device__ void list_leaves() const {
     if (threadIdx.x < max_levels) mesh.leaves_of_level[threadIdx.x] = 0;
-    if (threadIdx.x == 0) {
-      unsigned leaves = 0;
-      for (unsigned i = 0; i < tree.root_count(); ++i) {
-        lists.first_leaf[lists.nodes[i]] = leaves;
-        leaves += lists.leaf_counts[lists.nodes[i]];
-      }
-      mesh.leaves = leaves;
+    unsigned leaves = 0;
+    for (unsigned first = 0; first < tree.root_count(); first += order_threads) {
+      const unsigned i = first + threadIdx.x;
+      const bool is_root = i < tree.root_count();
+      unsigned below = 0;
+      const unsigned before = sum_before(is_root ? lists.leaf_counts[lists.nodes[i]] : 0, below);
+      if (is_root) lists.first_leaf[lists.nodes[i]] = leaves + before;
+      leaves += below;
     }
+    if (threadIdx.x == 0) mesh.leaves = leaves;
     __syncthreads();
     for (int level = 0; level <= tree.max_level; ++level) {
       for_each_node(level, [&](int node) {
@@ -140,7 +141,7 @@ struct list_builder {
         }
       }
       unsigned found = 0;
-      const unsigned before = count_before(at_interface, found);
+      const unsigned before = sum_before(at_interface ? 1u : 0u, found);
       if (at_interface) lists.interface_nodes[count + before] = lists.nodes[i];
       count += found;
     }

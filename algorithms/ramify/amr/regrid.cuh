@@ -112,12 +112,15 @@ __device__ bool may_lose_children(const View& view, int node) {
 }
 
 /// Finds the families that may be coarsened: all siblings are leaves and have been idle for long
-/// enough. One thread for each node that the mesh had before this regrid.
+/// enough. In phase::tag it does so only if no block is tagged. One thread for each node that the
+/// mesh had before this regrid.
 template <class View>
 __global__ void tag_for_coarsening(View view, unsigned nodes) {
   const traced here(view.trace, __func__);
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= nodes) return;
+  const run_state& state = *view.state;
+  if (state.next == phase::tag && state.regrid.tagged != 0) return;
   const int node = view.lists.nodes[i];
   if (view.tree.is_leaf(node)) return;
   const int first = view.tree.first_child[node];
