@@ -64,6 +64,14 @@ setting wave(initial_kind family, bool subcycle, bool regridding, unsigned roots
 
 }  // namespace
 
+// A GPU computes the quotient of van Leer's limiter from a reciprocal, which must not overflow.
+BOOST_AUTO_TEST_CASE(tiny_differences_of_values_are_valid) {
+  setting s = wave(initial_kind::sound, false, false, 3);
+  s.amplitude = 1e-308;
+  const auto run = start_run(s);
+  BOOST_CHECK_NO_THROW(run->advance_to(0.02));
+}
+
 BOOST_DATA_TEST_CASE(waves_that_cross_levels_are_of_second_order,
                      data::make({initial_kind::sound, initial_kind::entropy}) *
                          data::make({false, true}),

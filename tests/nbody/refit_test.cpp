@@ -251,7 +251,8 @@ BOOST_AUTO_TEST_CASE(a_tree_serves_as_many_forces_as_there_are_bodies) {
 }
 
 // The trace of a simulation shows which force calculations build a tree.
-BOOST_AUTO_TEST_CASE(few_active_bodies_build_no_tree) {
+BOOST_AUTO_TEST_CASE(few_active_bodies_build_no_tree,
+                     *boost::unit_test::precondition(tests::on_the_executor)) {
   const auto sphere = common::make_plummer_sphere(400, 4);
   ramify::launch_trace trace;
   auto options = tests::options_for(0.7, 0.002);

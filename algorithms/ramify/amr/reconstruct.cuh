@@ -67,8 +67,14 @@ struct van_leer {
     const Real smaller = smaller_magnitude(left, right);
     const Real sum = left + right;
     const Real half = times(smaller, 1 - quotient(smaller, sum));
-    return same_sign(left, right) && std::fabs(sum) > 0 ? half : 0;
+    return same_sign(left, right) && std::fabs(sum) >= least_sum<Real> ? half : 0;
   }
+
+ private:
+  /// A smaller sum, whose reciprocal may be infinite on a GPU, counts as 0. Ahead of a front there
+  /// are such differences.
+  template <class Real>
+  static constexpr Real least_sum = sizeof(Real) == 4 ? Real(0x1p-100) : Real(0x1p-1000);
 };
 
 /// Returns half the slopes of several variables, from their differences.

@@ -101,6 +101,14 @@ BOOST_AUTO_TEST_CASE(half_slopes_are_those_of_the_literature) {
   BOOST_TEST(piecewise_constant()(1.0, 3.0) == 0.0);
 }
 
+BOOST_AUTO_TEST_CASE_TEMPLATE(tiny_differences_make_a_finite_slope, Limiter, every_limiter) {
+  for (const double tiny : {5e-324, 1e-310, 1e-300}) {
+    const double half = Limiter()(tiny, tiny);
+    BOOST_TEST((half >= 0 && half <= tiny));
+  }
+  BOOST_TEST(van_leer()(1e-310, 1e-310) == 0);  // such a sum counts as 0
+}
+
 BOOST_AUTO_TEST_CASE_TEMPLATE(nan_makes_no_slope, Limiter, every_limiter) {
   BOOST_TEST(Limiter()(not_a_number, 1.0) == 0.0);
   BOOST_TEST(Limiter()(1.0, not_a_number) == 0.0);
