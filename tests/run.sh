@@ -4,7 +4,7 @@
 # AddressSanitizer, and the sort ladder, which has all kinds of kernels, under ThreadSanitizer with
 # UBSan. Lists at the end the tests that were skipped because they need a GPU or an optional package.
 # The exit status is 1 if a test fails. Times are for two cores without a GPU.
-#   tests/run.sh          takes 18 minutes
+#   tests/run.sh          takes 10 to 15 minutes
 #   tests/run.sh --ci     is for continuous integration. It runs the tests in `slow` below, too, and
 #                         without a GPU it compiles the device code of all families. 21 minutes
 #   tests/run.sh --all    runs clang-tidy, every pair of headers, and all tests of the CPU executor
@@ -36,7 +36,7 @@ mkdir -p build
 # The tests need one architecture: this machine's GPU, or Hopper without a GPU. Without a GPU,
 # device code and its host code are compiled and linked but not run. So they are compiled without
 # optimization, in a third of the time, and most of the tests' kernels and of the benchmarks are
-# left out. The quick run compiles the device code of the sort and of a user's program.
+# left out. The quick run compiles public headers and a user's program only.
 has_gpu=no
 cuda=(-DCMAKE_CUDA_ARCHITECTURES=90-real -DRAMIFY_QUICK_DEVICE_CODE=ON -DRAMIFY_TRACED_KERNELS=OFF
   -DRAMIFY_CUDA_TESTS=OFF "-DCMAKE_CUDA_FLAGS_RELEASE=-O0 -DNDEBUG")
@@ -89,7 +89,7 @@ esac
 if [ $level = quick ] && [ $has_gpu = no ]; then
   run quick
   if PATH=$PATH:${CUDA_PATH:-/usr/local/cuda}/bin command -v nvcc >/dev/null; then
-    targets=(--target ramify_facade_quicksort_cuda)
+    targets=(--target ramify_facade_common_cuda)
     tests=(-R '^(headers[.]together_by_nvcc|consumer[.]nvcc)$')
     run nvcc "${cuda[@]}"
   fi
@@ -105,11 +105,13 @@ if [ $level = all ]; then
   tests=(-R '^examples[.](graph|hostile|mandelbrot|quadrature|quicksort|rooted_tree|search|spatial|tessellate|tree_search)$')
   run asan -DRAMIFY_EXAMPLES=ON
 else
-  # The layers below the algorithms, one algorithm with all kinds of chains, and the readers of
-  # input files. UBSan almost doubles the compile time, so it is left out.
-  targets=(--target executor_test runtime_test launch_chain_test recursion_test failing_calls_test
-    traverse_test example_readers_test planted_faults)
-  tests=(-R '^(executor|runtime[.]cpu|launch_chain[.]cpu|recursion[.]cpu|failing_calls[.]cpu|traverse[.]cpu|example_readers|sanitizer[.].*)$')
+  # The layers below the algorithms, and one algorithm with all kinds of chains; with --ci also the
+  # executor and the readers of input files. UBSan almost doubles the compile time, so it is left out.
+  checked=(runtime launch_chain recursion traverse)
+  [ $level = quick ] || checked+=(failing_calls executor example_readers)
+  targets=(--target "${checked[@]/%/_test}" planted_faults)
+  names=$(IFS='|'; echo "${checked[*]}")
+  tests=(-R "^(($names)([.]cpu)?|sanitizer[.].*)\$")
   run asan -DRAMIFY_SANITIZE=address
 fi
 targets=(--target ladder_quicksort planted_faults)
