@@ -28,8 +28,8 @@ cmake/install_packages.sh chromium graphviz || echo "Continuing without Chromium
 cmake/install_packages.sh clang-format-14 clang-tidy-16 doxygen || echo "Continuing without tests of style"
 # For the tests of the install tree, and for the warnings of a second compiler: 150 MB.
 cmake/install_packages.sh help2man pkg-config clang-16 || echo "Continuing without help2man, pkg-config or clang"
-# For programs of several processes: 30 MB.
-cmake/install_packages.sh libopenmpi-dev openmpi-bin || echo "Continuing without MPI"
+# For programs of several processes, and for a test with two network namespaces: 30 MB.
+cmake/install_packages.sh libopenmpi-dev openmpi-bin iproute2 || echo "Continuing without MPI"
 jobs=$(($(nproc) + 1)) # some tests wait for other programs
 mkdir -p build
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collective calls and exchanges of a communicator. Each rank runs these test cases.
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
 #include <numeric>
@@ -63,11 +66,26 @@ BOOST_AUTO_TEST_CASE(ranks_have_numbers_and_a_backend) {
   const communicator comm(in_pieces);
   BOOST_TEST(comm.rank() >= 0);
   BOOST_TEST(comm.rank() < comm.size());
-  BOOST_TEST(comm.local_size() == comm.size());  // the tests run on one machine
-  BOOST_TEST(comm.local_rank() == comm.rank());
   BOOST_TEST((comm.backend() == ramify::backend::cpu));
   BOOST_TEST(comm.backend_reason() == "requested");
   BOOST_TEST(comm.device() == -1);
+}
+
+// The ranks of a machine are those that have the same host name.
+BOOST_AUTO_TEST_CASE(ranks_of_a_machine_are_numbered) {
+  communicator comm(in_pieces);
+  std::array<char, 256> name{};
+  BOOST_REQUIRE(::gethostname(name.data(), name.size() - 1) == 0);
+  int ranks_here = 0;
+  int ranks_before = 0;
+  const auto names = comm.all_gather(name);
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    if (names[static_cast<std::size_t>(rank)] != name) continue;
+    ++ranks_here;
+    if (rank < comm.rank()) ++ranks_before;
+  }
+  BOOST_TEST(comm.local_size() == ranks_here);
+  BOOST_TEST(comm.local_rank() == ranks_before);
 }
 
 BOOST_AUTO_TEST_CASE(the_threads_of_the_executor_are_divided_by_the_ranks) {
@@ -75,7 +93,7 @@ BOOST_AUTO_TEST_CASE(the_threads_of_the_executor_are_divided_by_the_ranks) {
   {
     const communicator comm(in_pieces);
     const unsigned all = std::max(1u, std::thread::hardware_concurrency());
-    BOOST_TEST(comm.cores() == std::max(1u, all / static_cast<unsigned>(comm.size())));
+    BOOST_TEST(comm.cores() == std::max(1u, all / static_cast<unsigned>(comm.local_size())));
     BOOST_TEST(ramify::cpu::current_executor_config().workers == comm.cores());
   }
   BOOST_TEST(ramify::cpu::current_executor_config().workers == before);
