@@ -21,10 +21,9 @@
 /// expand     degree(node): the number of children, fewer than 2^32. child(node, i): child number
 ///            i, 0 <= i < degree. degree is called once for a node and child once for each i, by
 ///            any thread, in any order, so both must be pure functions. If Expand has a static
-///            member donates_late that is true, a warp donates its nodes as late in the first
-///            rounds as in all others. This suits trees with much work below each of the root's
-///            many children, and searches that prune. Other trees need the early donations, which
-///            let all warps begin sooner.
+///            member donates_late that is true, no warp shares its nodes before it has made 24
+///            steps. This suits trees with much work below each of the root's many children, and
+///            searches that prune. Other trees need to share early, so that all warps begin sooner.
 /// visit      visit(node, degree) -> Value, called once for every node. It may write to memory of
 ///            the caller. Visits of different nodes run concurrently. If Visit has a type
 ///            shared_memory, it is called as visit(node, degree, shared). `shared` is an object of
@@ -32,14 +31,18 @@
 ///            of a block get the same object, also those that run concurrently.
 /// reduce     reduce(Value, Value) -> Value: associative and commutative, with `identity`. Value is
 ///            trivially copyable. Floating-point sums differ in round-off from run to run.
-/// Scratch    two lists of frontier nodes, each with twice the stack entries of a full device, and
-///            one Value for each thread of a full device: independent of the size of the tree. It
-///            comes from Ramify's stream-ordered pool, or from the caller.
+/// Scratch    two lists of frontier nodes, each with twice the stack entries of a full device, 32
+///            frontier nodes for each quarter of a multiprocessor, and one Value for each warp of a
+///            full device: independent of the size of the tree. It comes from Ramify's
+///            stream-ordered pool, or from the caller.
 /// Stream     the traversal is ordered after earlier work in the stream. Only work that is enqueued
 ///            after get() is ordered after all visits; see traverse_async().
 /// Graphs     a stream that is being captured can record a traversal; see traverse_async().
 /// Launches   work_sharing launches a round when a quarter of the device is idle and there is work
-///            to share. So a path takes one round, and a bushy tree takes some tens of rounds.
+///            to share. While the frontier is small, warps hand nodes to each other instead. So a
+///            small tree or a path takes one round, a deep and thin tree a few, and a bushy tree
+///            takes some tens of rounds. A warp without work waits for at most about half a
+///            millisecond, and only for warps that run.
 ///            task_per_node launches as config.launches states.
 /// Errors     std::invalid_argument for a bad argument, before anything is launched;
 ///            std::length_error if the frontier exceeded config.capacity, as only trees do that
@@ -49,7 +52,8 @@
 /// Not for    stored trees (see ramify/rooted_tree.cuh); general graphs, where a node would be
 ///            visited once for each path to it.
 /// Source     work sharing between rounds follows lock-step tree search on SIMD machines (Karypis
-///            and Kumar, 1994). The benchmark is Unbalanced Tree Search (Olivier et al., LCPC 2006;
+///            and Kumar, 1994), sharing within a round follows private deques (Acar, Charguéraud
+///            and Rainey, 2013). The benchmark is Unbalanced Tree Search (Olivier et al., LCPC 2006;
 ///            ramify/tree_search.cuh).
 
 #include <ramify/runtime/requirements.hpp>

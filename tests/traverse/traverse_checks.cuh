@@ -83,6 +83,11 @@ struct numbered_tree {
   }
 };
 
+/// A tree in which warps donate late, so that no round is thin.
+struct late_tree : numbered_tree {
+  static constexpr bool donates_late = true;
+};
+
 /// Counts the visits of each node.
 struct mark_visit {
   unsigned* visits;
@@ -106,8 +111,9 @@ struct traverse_setting {
 
 /// Traverses a tree and sets `visits` to the number of visits of each node. If the reduction is not
 /// the number of nodes, `visits` is empty.
-inline traverse_report mark(const numbered_tree& tree, const traverse_setting& setting,
-                            std::vector<unsigned>& visits) {
+template <class Tree = numbered_tree>
+traverse_report mark(const Tree& tree, const traverse_setting& setting,
+                     std::vector<unsigned>& visits) {
   const auto limit = scoped_limit(setting.pending_launches);
   visits.assign(tree.nodes(), 0);
   const auto on_device = upload(visits);
@@ -118,8 +124,8 @@ inline traverse_report mark(const numbered_tree& tree, const traverse_setting& s
   return found.report;
 }
 
-inline traverse_report expect_each_visited_once(const numbered_tree& tree,
-                                                const traverse_setting& setting) {
+template <class Tree = numbered_tree>
+traverse_report expect_each_visited_once(const Tree& tree, const traverse_setting& setting) {
   std::vector<unsigned> visits;
   const traverse_report report = with_grids_counted([&] { return mark(tree, setting, visits); });
   BOOST_TEST(visits.size() == tree.nodes());

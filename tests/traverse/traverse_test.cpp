@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The strategy work_sharing: extreme shapes, memory, launch limits, schedules, arguments.
 #include <algorithm>
+#include <bit>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -57,9 +58,13 @@ struct check_page {
   }
 };
 
-/// A tree in which warps donate late.
-struct late_tree : numbered_tree {
-  static constexpr bool donates_late = true;
+/// Records the worker of each visit except that of the root.
+struct worker_visit {
+  unsigned* workers;
+  __device__ unsigned operator()(unsigned node, unsigned /*degree*/) const {
+    if (node != 0) atomicOr(workers, 1u << (blockIdx.x * blockDim.x + threadIdx.x) / 32);
+    return 1;
+  }
 };
 
 struct number_visit {
@@ -166,12 +171,13 @@ BOOST_DATA_TEST_CASE(short_lists_make_narrow_steps, data::make(routes), taken) {
   }
 }
 
-// If the frontier is too large for the shortest valid lists, the traversal throws.
+// If the frontier is too large for the shortest valid lists, the traversal throws. (Thin rounds keep
+// the frontier of this tree small.)
 BOOST_AUTO_TEST_CASE(too_many_frontier_nodes_are_an_error,
                      *boost::unit_test::precondition(on_the_executor) *
                          boost::unit_test::precondition(not_under_thread_sanitizer)) {
   const ramify::cpu::scoped_executor_config config(two_workers("parallel"));
-  const numbered_tree tree{combs, 5000, 40};
+  const late_tree tree{{combs, 5000, 40}};
   for (const route taken : routes) {
     traverse_setting setting{.config = {.route = taken, .capacity = least_capacity()}};
     std::vector<unsigned> visits;
@@ -198,13 +204,14 @@ BOOST_DATA_TEST_CASE(no_limit_loses_a_node,
 }
 
 // A chain of nested grids uses up the slots; the next chain begins after it. One path keeps one
-// warp busy, which donates its leaves every 24 steps, so this small comb takes many rounds.
+// warp busy, which donates its leaves every 24 steps, so this small comb takes many wide rounds.
 BOOST_AUTO_TEST_CASE(a_long_chain_is_resumed) {
   // A reproducible schedule: with others, the number of rounds depends on timing.
   const ramify::cpu::scoped_executor_config config(two_workers("random:1"));
   const unsigned long_enough = RAMIFY_THREAD_SANITIZER ? 100 : 120;
-  const traverse_report report = expect_each_visited_once(
-      {combs, long_enough}, {.config = {.route = route::device}, .pending_launches = 32});
+  const traverse_report report =
+      expect_each_visited_once(late_tree{{combs, long_enough}},
+                               {.config = {.route = route::device}, .pending_launches = 32});
   BOOST_REQUIRE(report.rounds > 3u);  // without resuming, there are as many rounds as slots
   BOOST_TEST(report.taken == route::device);
   BOOST_TEST(report.peak_slots <= 2u);
@@ -223,15 +230,54 @@ traverse_report number_all(const Tree& tree, route taken) {
   return found.report;
 }
 
-BOOST_AUTO_TEST_CASE(late_donations_make_fewer_rounds,
-                     *boost::unit_test::precondition(on_the_executor)) {
-  const ramify::cpu::scoped_executor_config config(two_workers("random:1"));
-  // A warp visits all nodes in more than 4, but fewer than 24 steps.
+/// Returns the workers that visit nodes other than the root, as a mask. Requires two blocks, so that
+/// 32 bits suffice, and that the traversal takes one round.
+template <class Tree>
+unsigned workers_of_one_round(const Tree& tree, route taken) {
+  std::vector<unsigned> workers(1, 0);
+  const auto on_device = upload(workers);
+  const auto found = ramify::traverse(0u, tree, worker_visit{on_device.data()}, sum{}, 0u, nullptr,
+                                      {.route = taken});
+  download(on_device, workers);
+  BOOST_TEST(found.value == tree.nodes());
+  BOOST_TEST(found.report.rounds == 1u);
+  return workers[0];
+}
+
+BOOST_DATA_TEST_CASE(workers_of_a_thin_round_hand_over_nodes,
+                     data::make(routes) * data::make({"random:1", "random:2", "random:3"}), taken,
+                     schedule) {
+  if (RAMIFY_ON_CUDA) return;
+  const ramify::cpu::scoped_executor_config config(two_workers(schedule));
+  // A warp visits all nodes in fewer than 24 steps, so it donates nothing to another round.
   const numbered_tree tree{complete, 500, 30};
-  for (const route taken : routes) {
-    BOOST_TEST(number_all(tree, taken).rounds > 1u);
-    BOOST_TEST(number_all(late_tree{tree}, taken).rounds == 1u);
+  BOOST_TEST(std::popcount(workers_of_one_round(tree, taken)) > 1);
+  // The root is one node with 499 children, whose range is divided.
+  BOOST_TEST(std::popcount(workers_of_one_round(numbered_tree{star, 500}, taken)) > 1);
+  // The negative control: without thin rounds, one warp visits all nodes.
+  BOOST_TEST(std::popcount(workers_of_one_round(late_tree{tree}, taken)) == 1);
+}
+
+// Many hand-overs under random schedules, in which any fiber may run next.
+BOOST_AUTO_TEST_CASE(hand_overs_lose_no_node, *boost::unit_test::precondition(on_the_executor)) {
+  const unsigned seeds = unsigned(cut_down(30, 2));
+  for (unsigned seed = 0; seed < seeds; ++seed) {
+    const ramify::cpu::scoped_executor_config config(two_workers("random:" + std::to_string(seed)));
+    BOOST_TEST_CONTEXT("seed " << seed) {
+      for (const auto& tree : {numbered_tree{complete, 3'000, 3}, numbered_tree{star, 1'000},
+                               numbered_tree{caterpillar, 300}, numbered_tree{combs, 20, 4}}) {
+        expect_each_visited_once(tree, {.config = {.route = routes[seed % std::size(routes)]}});
+      }
+    }
   }
+}
+
+// All workers of the thin round have too much work, so wide rounds follow.
+BOOST_DATA_TEST_CASE(a_wide_tree_ends_the_thin_round, data::make(routes), taken) {
+  // In schedules that do not switch between the warps of a block, one warp visits the tree.
+  const ramify::cpu::scoped_executor_config config(two_workers("random:1"));
+  const unsigned n = RAMIFY_ON_CUDA ? 50'000'000 : unsigned(cut_down(200'000, 20'000));
+  BOOST_TEST(number_all(numbered_tree{complete, n, 3}, taken).rounds > 1u);
 }
 
 // ---- schedules of the executor -----------------------------------------------------------------

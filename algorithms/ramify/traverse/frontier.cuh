@@ -50,8 +50,8 @@ struct work_sharing_tuning {
 
   /// Steps of a warp between two checks for idle warps.
   static constexpr unsigned check_interval = 8;
-  /// Steps of a warp before it may donate its stack. The first round, which has one frontier node,
-  /// has min_steps_at_first. The number doubles in each later round, up to min_steps. If the tree
+  /// Steps of a warp of a wide round before it may donate its stack. The first of all rounds would
+  /// have min_steps_at_first. The number doubles in each later round, up to min_steps. If the tree
   /// sets donates_late (traversal.cuh), all rounds have min_steps.
   static constexpr unsigned min_steps = 24;
   static constexpr unsigned min_steps_at_first = 4;
@@ -61,6 +61,27 @@ struct work_sharing_tuning {
   /// A donated node is split into pieces of about this many children, into at most max_pieces.
   static constexpr unsigned piece_size = lanes;
   static constexpr unsigned max_pieces = 1024;
+
+  // Thin rounds (hand_over.cuh).
+
+  /// Warps of a block that are workers: one for each partition of a multiprocessor.
+  static constexpr unsigned thin_warps = std::min(warps, 4u);
+  /// A round is thin if its workers take at most this many frontier nodes each.
+  static constexpr unsigned max_thin_share = 16;
+  /// Polls of a worker without nodes before it ends: half a millisecond on an H200. A worker that
+  /// has ended cannot begin again in its round. On the CPU executor other warps of the block may
+  /// only run when it has ended.
+  static constexpr unsigned max_polls = RAMIFY_ON_CUDA ? 1024 : 16;
+  /// Polls between two checks whether any worker still has nodes.
+  static constexpr unsigned polls_per_check = 4;
+  /// Frontier nodes of a mailbox.
+  static constexpr unsigned mailbox_nodes = min_stack / 2;
+  /// A worker is saturated if in as many steps it had more children than lanes, and at least
+  /// saturated_size nodes were left. If more than one in saturated_part workers is, a wide round
+  /// follows.
+  static constexpr unsigned saturated_steps = 6;
+  static constexpr unsigned saturated_size = 12;
+  static constexpr unsigned saturated_part = 4;
 };
 
 /// Adds `n` to `counter` if the sum is at most `limit`, and writes the old value to `first`.

@@ -70,6 +70,22 @@ struct limited_traversal : traversal<Node, Expand, Visit, Reduce, Value> {
   round_limits limits;
 };
 
+/// Returns the reduction of the values of a warp's lanes, to all of them. All lanes call it.
+template <class Value, class Reduce>
+__device__ Value reduce_lanes(Value value, const Reduce& reduce) {
+  constexpr unsigned lanes = 32;
+  constexpr unsigned words = (sizeof(Value) + sizeof(unsigned) - 1) / sizeof(unsigned);
+  for (unsigned apart = lanes / 2; apart > 0; apart /= 2) {
+    unsigned bits[words] = {};
+    memcpy(bits, &value, sizeof value);
+    for (unsigned& word : bits) word = __shfl_xor_sync(full_warp_mask, word, apart);
+    Value other = value;
+    memcpy(&other, bits, sizeof other);
+    value = reduce(value, other);
+  }
+  return value;
+}
+
 /// The block size of the kernels below.
 inline constexpr unsigned total_threads = 512;
 

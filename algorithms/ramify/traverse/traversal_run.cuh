@@ -60,11 +60,9 @@ class traversal_run : runtime::basic_run<Strategy> {
                     reduce_totals<Value, typename Traversal::reduce_type>, {1, total_threads},
                     strategy.totals, strategy.total_count, tree_.reduce, tree_.identity,
                     run.ticket());
-    traverse_result<Value> result{tree_.identity, {}};
-    check(cudaMemcpyAsync(&result.value, strategy.totals, sizeof(Value), cudaMemcpyDeviceToHost,
-                          run.stream()),
-          "reading the result");
-    run.wait();
+    // The chain is complete, so its status has been read.
+    traverse_result<Value> result{read_back(strategy.totals, run.stream(), "reading the result"),
+                                  {}};
     static_cast<run_report&>(result.report) = this->end();
     strategy.complete(result.report);
     return result;

@@ -13,9 +13,10 @@ namespace ramify::detail::traverse::inline RAMIFY_BUILD {
 
 /// Sizes that all rounds of a run share.
 struct work_sharing_sizes {
-  unsigned stack;     ///< entries of a warp's stack
-  unsigned blocks;    ///< of the largest round
-  unsigned capacity;  ///< of each list, in frontier nodes
+  unsigned stack;        ///< entries of a warp's stack
+  unsigned blocks;       ///< of the largest round
+  unsigned capacity;     ///< of each list, in frontier nodes
+  unsigned thin_blocks;  ///< of a thin round, one for each multiprocessor; 0: no round is thin
 };
 
 /// The input of a round, and its division into shares.
@@ -24,7 +25,20 @@ struct work_round {
   unsigned count;   ///< frontier nodes in that list
   unsigned share;   ///< frontier nodes that a worker takes at a time
   unsigned blocks;
-  unsigned min_steps;  ///< of a worker before it may donate its stack
+  unsigned warps;      ///< of a block that are workers
+  unsigned min_steps;  ///< of a wide round: steps of a worker before it may donate its stack
+  bool is_thin;        ///< workers hand nodes to each other; see hand_over.cuh
+};
+
+/// What the workers of thin rounds write for each other; see hand_over.cuh.
+template <class Node>
+struct mailboxes {
+  /// Distance of two numbers in `delivered`: a memory sector for each.
+  static constexpr unsigned stride = 8;
+
+  unsigned* waiting;           ///< a bit for each worker: it waits, and no other has claimed it
+  unsigned* delivered;         ///< for each worker, at `stride`: the nodes in its mailbox, or 0
+  frontier_node<Node>* nodes;  ///< mailbox_nodes for each worker
 };
 
 /// A block's shared memory besides the stacks. The kernels declare it, and pass it to device
@@ -34,7 +48,6 @@ template <class Context>
 struct worker_shared {
   using tuning = typename Context::tuning;
   typename warp_scan<unsigned>::TempStorage scans[tuning::warps];
-  unsigned first_lanes[tuning::threads];
   typename Context::shared_memory visits;
 };
 
@@ -72,7 +85,7 @@ struct warp_worker {
 
   /// Returns the number of frontier nodes in this round's list after the first shares.
   [[nodiscard]] __device__ unsigned later_shares() const {
-    const unsigned first_shares = round.blocks * tuning::warps * round.share;
+    const unsigned first_shares = round.blocks * round.warps * round.share;
     return round.count > first_shares ? round.count - first_shares : 0;
   }
 
@@ -89,7 +102,7 @@ struct warp_worker {
     unsigned first = (threadIdx.x / tuning::lanes * round.blocks + blockIdx.x) * round.share;
     if (!is_first_share) {
       if (lane == 0) {
-        first = round.blocks * tuning::warps * round.share +
+        first = round.blocks * round.warps * round.share +
                 atomicAdd(&context.state->taken, round.share);
       }
       first = __shfl_sync(full_warp_mask, first, 0);
@@ -160,6 +173,12 @@ struct warp_worker {
   __device__ bool donate(unsigned n) {
     const bool fits = share_work(n);
     __syncwarp();
+    drop_lowest(n);
+    return fits;
+  }
+
+  /// Removes the lowest `n` entries.
+  __device__ void drop_lowest(unsigned n) {
     for (unsigned begin = n; begin < size; begin += tuning::lanes) {
       const unsigned i = begin + lane;
       frontier_node<Node> moved;
@@ -169,7 +188,6 @@ struct warp_worker {
       __syncwarp();
     }
     size -= n;
-    return fits;
   }
 
   /// Returns how many children the next step may visit without overflowing the stack. If the stack
@@ -188,24 +206,22 @@ struct warp_worker {
     return donate(size / 2) ? tuning::lanes : 0;
   }
 
-  /// Returns whether the worker should donate its stack: a quarter of the device is idle, and
+  /// Returns whether the worker of a wide round should donate its stack: a quarter of the device is idle, and
   /// either this worker has more than a step's work or others have donated already. On a path
   /// neither holds, so a path is visited in one round.
   __device__ bool should_donate(bool has_spare) const {
     bool donates = false;
     if (lane == 0) {
-      const unsigned active = round.blocks * tuning::warps - load_relaxed(context.state->idle);
+      const unsigned active = round.blocks * round.warps - load_relaxed(context.state->idle);
       donates = 4 * active < 3 * context.sizes.blocks * tuning::warps &&
                 (has_spare || load_relaxed(next_count()) > 0);
     }
     return __shfl_sync(full_warp_mask, static_cast<int>(donates), 0) != 0;
   }
 
-  /// Visits up to `width` children of the topmost entries, one per lane. Returns whether these
-  /// entries had more children than a warp has lanes.
-  __device__ bool step(unsigned width, Value& total) {
-    const unsigned warp = threadIdx.x / tuning::lanes;
-    unsigned* first_lane = shared.first_lanes + warp * tuning::lanes;
+  /// Visits up to `width` children of the topmost entries, one per lane. Returns the number of
+  /// children that the topmost 32 entries had, in which more than 32 of an entry count as 33.
+  __device__ unsigned step(unsigned width, Value& total) {
     // 1. Lane i reads the i-th entry from the top. The entry's children are assigned to the lanes
     //    from `first` on. (More than 32 children count as 33, so that no sum overflows.)
     const bool has_entry = lane < size;
@@ -213,21 +229,20 @@ struct warp_worker {
         has_entry ? min(stack[size - 1 - lane].remaining(), tuning::lanes + 1) : 0;
     unsigned first = 0;
     unsigned children = 0;
-    warp_scan<unsigned>(shared.scans[warp]).ExclusiveSum(remaining, first, children);
-    first_lane[lane] = first;
-    __syncwarp();
+    warp_scan<unsigned>(shared.scans[threadIdx.x / tuning::lanes])
+        .ExclusiveSum(remaining, first, children);
+    // Bit i: the children of an entry begin at lane i. Each entry has children.
+    const unsigned begins = or_of_lanes(has_entry && first < tuning::lanes ? 1u << first : 0);
 
-    // 2. Each lane finds the entry of its child by binary search, and visits the child.
+    // 2. Each lane finds the entry of its child, and visits the child.
     Node child;
     unsigned degree = 0;
     if (lane < min(children, width)) {
-      unsigned owner = 0;
-      for (unsigned half = tuning::lanes / 2; half > 0; half /= 2) {
-        // For a lane without an entry, `first_lane` is the sum, which is greater than this lane.
-        if (first_lane[owner + half] <= lane) owner += half;
-      }
+      const unsigned begun = begins & (~0u >> (tuning::lanes - 1 - lane));
+      const auto owner = static_cast<unsigned>(__popc(begun)) - 1;
+      const auto first_of_owner = tuning::lanes - 1 - static_cast<unsigned>(__clz(int(begun)));
       const frontier_node<Node>& parent = stack[size - 1 - owner];
-      child = context.tree.expand.child(parent.node, parent.next + lane - first_lane[owner]);
+      child = context.tree.expand.child(parent.node, parent.next + lane - first_of_owner);
       degree = context.tree.visit_node(child, total, shared.visits);
     }
     __syncwarp();  // all lanes have read the entries that step 3 changes
@@ -246,7 +261,7 @@ struct warp_worker {
     if (degree > 0) stack[size + lower_pushes] = {child, 0, degree};
     size += static_cast<unsigned>(__popc(pushes));
     __syncwarp();
-    return children > tuning::lanes;
+    return children;
   }
 };
 

@@ -14,13 +14,17 @@
 ///     3. Recurse     The last block of the grid launches the next round. On the flat route a graph
 ///                    loop or the host begins it.
 ///
-/// So a round begins when the balance of the tree changes, and not at each level. No worker waits
-/// for another, and the memory is that of the stacks.
+/// So a round begins when the balance of the tree changes, and not at each level. The memory is
+/// that of the stacks. No worker waits for one that may not have started.
+///
+/// While the frontier is small, rounds are thin: few workers, which hand nodes to each other
+/// (hand_over.cuh). A small tree, or one with a small frontier, then takes one round or a few. When
+/// the thin round has too much work, a wide one follows.
 ///
 /// The rounds are the steps of a launch chain (chain_link.cuh), joined by their last blocks.
 
 #include <ramify/runtime/chain_link.cuh>
-#include <ramify/runtime/shared.cuh>
+#include <ramify/traverse/round_workers.cuh>
 #include <ramify/traverse/traversal.cuh>
 #include <ramify/traverse/warp_worker.cuh>
 #include <stdexcept>
@@ -33,15 +37,23 @@ struct round_state {
   unsigned count[2];  ///< frontier nodes in each list
   unsigned filled;    ///< index of the list that the next round reads
   unsigned taken;     ///< frontier nodes taken as second and later shares in this round
-  unsigned idle;      ///< workers that found no share
+  unsigned idle;      ///< workers that have ended
   unsigned rounds;    ///< completed rounds
   unsigned peak;      ///< maximum number of frontier nodes in a list
+  // Of thin rounds. Written in a round, except is_wide.
+  unsigned saturated;     ///< workers that have too much work
+  unsigned next_is_wide;  ///< 1: the round ends because of them
+  unsigned is_wide;       ///< 1: the round that reads the list must not be thin
 
   /// Returns the number of frontier nodes that the next round reads.
   [[nodiscard]] __host__ __device__ unsigned due() const {
     return filled == 0 ? count[0] : count[1];  // an index would put a copy into local memory
   }
 };
+
+/// Rounds that the host launches before a graph launches the remaining ones, while it makes the
+/// graph.
+inline constexpr unsigned opening_rounds = 4;
 
 template <class Context>
 __global__ void traverse_round(work_round, Context);
@@ -60,12 +72,16 @@ struct work_sharing_context : runtime::chain_link {
   static constexpr auto join = runtime::chain_join::last_block;
   /// Whether the rounds have limits; see limited_traversal.
   static constexpr bool is_limited = requires(const Traversal& t) { t.limits; };
+  /// Whether rounds may be thin. Their workers share nodes as soon as possible, which does not suit
+  /// trees with donates_late.
+  static constexpr bool may_be_thin = !is_limited && !donates_late<typename Traversal::expand_type>;
 
   frontier_node<node_type>* lists[2];
   round_state* state;
-  value_type* totals;  ///< one for each thread of the largest round
+  value_type* totals;  ///< one for each warp of the largest round
   work_sharing_sizes sizes;
-  unsigned rounds_ahead;  ///< flat rounds that the host launches before it reads the state
+  mailboxes<node_type> boxes;
+  unsigned rounds_ahead;  ///< flat rounds that the host launches before it first reads the state
   Traversal tree;
 
   /// Returns the round that is due. Requires that the traversal is not finished. Unless the grid is
@@ -74,12 +90,27 @@ struct work_sharing_context : runtime::chain_link {
   [[nodiscard]] __host__ __device__ work_round due_round(const round_state& now) const {
     const auto divide_up = [](unsigned a, unsigned b) { return (a + b - 1) / b; };
     const unsigned count = now.due();
+    const unsigned thin_workers = sizes.thin_blocks * tuning::thin_warps;
+    if (now.is_wide == 0 && count <= thin_workers * tuning::max_thin_share) {
+      return {.filled = now.filled,
+              .count = count,
+              .share = divide_up(count, thin_workers),
+              .blocks = sizes.thin_blocks,
+              .warps = tuning::thin_warps,
+              .min_steps = 0,
+              .is_thin = true};
+    }
     unsigned share = divide_up(count, sizes.blocks * tuning::warps);
     if (share < tuning::min_share) share = tuning::min_share;
     if (share > sizes.stack / 2) share = sizes.stack / 2;
     const unsigned shares = divide_up(count, share);  // few shares are spread over many blocks
-    return {now.filled, count, share, shares < sizes.blocks ? shares : sizes.blocks,
-            min_steps_of(now.rounds)};
+    return {.filled = now.filled,
+            .count = count,
+            .share = share,
+            .blocks = shares < sizes.blocks ? shares : sizes.blocks,
+            .warps = tuning::warps,
+            .min_steps = min_steps_of(now.rounds),
+            .is_thin = false};
   }
   /// Returns the steps of a warp before it may donate its stack in this round.
   [[nodiscard]] __host__ __device__ static unsigned min_steps_of(unsigned round) {
@@ -99,19 +130,21 @@ struct work_sharing_context : runtime::chain_link {
     next.count[0] = next.filled == 0 ? old.count[0] : 0;
     next.count[1] = next.filled == 1 ? old.count[1] : 0;
     next.rounds = old.rounds + 1;
+    next.is_wide = old.next_is_wide;
     next.peak = max(old.peak, next.due());
     *state = next;
     return next;
   }
 
-  /// Returns the state for finished() and due_round() in a flat round. They read only the numbers
-  /// of frontier nodes and of rounds. Other blocks may already append to the other list.
+  /// Returns the state for finished() and due_round() in a flat round. They read only the members
+  /// that are set here. Other blocks may already append to the other list.
   [[nodiscard]] __device__ round_state state_at_begin() const {
     round_state now{};
     now.filled = state->filled;
     now.count[0] = load_relaxed(state->count[0]);
     now.count[1] = load_relaxed(state->count[1]);
     now.rounds = state->rounds;
+    now.is_wide = state->is_wide;
     return now;
   }
 
@@ -146,7 +179,7 @@ struct work_sharing_context : runtime::chain_link {
   }
   template <class Grids>
   void launch_before_graph(Grids& grids) const {
-    launch_ahead(grids);
+    for (unsigned i = 0; i < opening_rounds; ++i) launch_repeated({}, grids);
   }
   /// Launches a flat round.
   template <class Grids>
@@ -178,45 +211,6 @@ __global__ void visit_root(typename Context::node_type root, Context context) {
   context.state->count[0] = 1;
   context.state->peak = 1;
   end_step(context, __func__);
-}
-
-/// Runs the workers of one block in a round: steps 1 and 2 of the head comment.
-template <class Context>
-__device__ void run_workers(const work_round& round, const Context& context,
-                            worker_shared<Context>& shared) {
-  using tuning = typename Context::tuning;
-  const unsigned thread = blockIdx.x * tuning::threads + threadIdx.x;
-  const unsigned warp = threadIdx.x / tuning::lanes;
-  auto* stacks = &dynamic_shared<frontier_node<typename Context::node_type>>();
-  warp_worker<Context> worker{stacks + warp * context.sizes.stack, round, context, shared,
-                              threadIdx.x % tuning::lanes};
-
-  // 1. Base case: while most workers have work, each traverses its shares step by step.
-  typename Context::value_type total = context.totals[thread];
-  for (unsigned steps = 0; worker.size > 0 || worker.take_share(); ++steps) {
-    const unsigned width = worker.choose_width();
-    if (width == 0) break;
-    const bool has_spare = worker.step(width, total);
-    if constexpr (Context::is_limited) {
-      // The round ends by its limit: this worker donates all nodes, also those of untaken shares.
-      // So an idle worker has found no share, as step 2 requires.
-      if (steps + 1 >= context.tree.limits.steps && worker.may_stop()) {
-        bool fits = worker.donate(worker.size);
-        while (fits && worker.take_share()) fits = worker.donate(worker.size);
-        break;
-      }
-    }
-    // 2. Split the work: if many workers are idle, donate the whole stack. This leaves no share
-    //    untaken: either every share was a first share, or an idle worker found none left.
-    const bool checks =
-        steps >= round.min_steps && (steps - round.min_steps) % tuning::check_interval == 0;
-    if (checks && worker.should_donate(has_spare)) {
-      static_cast<void>(worker.donate(worker.size));
-      break;
-    }
-  }
-  context.totals[thread] = total;
-  if (worker.lane == 0) atomicAdd(&context.state->idle, 1u);
 }
 
 /// Runs a round of the device route.

@@ -17,18 +17,18 @@
 
 namespace ramify::detail::traverse::inline RAMIFY_BUILD {
 
-/// Flat rounds that the host launches before it makes a graph for the remaining ones.
-inline constexpr unsigned opening_rounds = 4;
-
-/// Returns the launches of ten rounds on each route: a bushy tree of a few million nodes has as
-/// many. After each round that the host begins it reads twice: the state of the rounds and the
-/// status.
+/// Returns the launches of eight rounds on each route: a bushy tree of a few million nodes has as
+/// many. On the flat route the host launches the first round, reads the state, and launches some
+/// more while it makes a graph. After each round that the host begins it reads twice: the state of
+/// the rounds and the status.
 [[nodiscard]] inline route_plans work_sharing_plans(bool by_host) {
-  constexpr double rounds = 10;
-  constexpr double opening = opening_rounds;
+  constexpr double rounds = 8;
+  constexpr double opening = 1 + opening_rounds;
   const route_plan device{.host_launches = 1, .nested_levels = rounds};
-  const route_plan graph{
-      .host_launches = opening, .graph_iterations = rounds - opening, .graph_loops = 1};
+  const route_plan graph{.host_launches = opening,
+                         .host_round_trips = 1,
+                         .graph_iterations = rounds - opening,
+                         .graph_loops = 1};
   if (by_host) return {{.host_round_trips = 2 * rounds}, device, route::device};
   return {graph, device, route::flat};
 }
@@ -69,7 +69,8 @@ class work_sharing_run {
     constexpr unsigned default_capacity = 1u << 16;
     return {stack, blocks,
             config.capacity == 0 ? std::max(least, default_capacity)
-                                 : static_cast<unsigned>(config.capacity)};
+                                 : static_cast<unsigned>(config.capacity),
+            thin_blocks(blocks)};
   }
 
   /// Chooses the route. \throws unavailable, cuda_error
@@ -78,10 +79,14 @@ class work_sharing_run {
   }
 
   work_sharing_run(memory_layout& memory, const work_sharing_sizes& sizes)
-      : totals(memory.take<Value>(sizes.blocks * tuning::threads)),
-        total_count(sizes.blocks * tuning::threads),
-        sizes_(sizes),
-        state_(memory.take<round_state>(1)) {
+      : totals(memory.take<Value>(sizes.blocks * tuning::warps)),
+        total_count(sizes.blocks * tuning::warps),
+        sizes_(sizes) {
+    const unsigned thin_workers = sizes.thin_blocks * tuning::thin_warps;
+    cleared_words_ = state_words + tuning::lanes + thin_workers * mailboxes<Node>::stride;
+    cleared_ = memory.take<unsigned>(cleared_words_);
+    boxes_.nodes =
+        memory.take<frontier_node<Node>>(std::size_t{thin_workers} * tuning::mailbox_nodes);
     for (auto& list : lists_) list = memory.take<frontier_node<Node>>(sizes.capacity);
   }
 
@@ -108,11 +113,17 @@ class work_sharing_run {
  protected:
   /// Makes the chain, and clears its state in the order of the stream.
   void prepare(run_control& control, const runtime::loop_choice& loop, const Traversal& tree) {
-    const unsigned rounds_ahead = loop.wanted == flat_loop::host ? 1 : opening_rounds;
-    chain_.emplace(control,
-                   context{{}, {lists_[0], lists_[1]}, state_, totals, sizes_, rounds_ahead, tree},
-                   loop);
-    clear_memory(state_, 1, control.stream(), "clearing the state of the rounds");
+    boxes_.waiting = cleared_ + state_words;
+    boxes_.delivered = boxes_.waiting + tuning::lanes;
+    auto* const state = reinterpret_cast<round_state*>(cleared_);
+    // A thin round may visit the whole tree, and rounds without work take time.
+    const bool one_by_one = loop.wanted == flat_loop::host || context::may_be_thin;
+    const unsigned rounds_ahead = one_by_one ? 1 : opening_rounds;
+    chain_.emplace(
+        control,
+        context{{}, {lists_[0], lists_[1]}, state, totals, sizes_, boxes_, rounds_ahead, tree},
+        loop);
+    clear_memory(cleared_, cleared_words_, control.stream(), "clearing the state of the rounds");
   }
 
   void launch_root(run_control& control, const Node& root) {
@@ -121,9 +132,22 @@ class work_sharing_run {
   }
 
   work_sharing_sizes sizes_;
-  round_state* state_;
   frontier_node<Node>* lists_[2];
   std::optional<runtime::launch_chain<context>> chain_;
+
+ private:
+  static constexpr unsigned state_words = sizeof(round_state) / sizeof(unsigned);
+
+  /// Returns the blocks of a thin round.
+  static unsigned thin_blocks(unsigned blocks) {
+    if constexpr (!context::may_be_thin) return 0;
+    constexpr unsigned most = thin_worker<context>::max_workers / tuning::thin_warps;
+    return std::min({blocks, most, multiprocessor_count()});
+  }
+
+  unsigned cleared_words_;
+  unsigned* cleared_;  ///< the state and the mailboxes' numbers: one array, for one call to clear
+  mailboxes<Node> boxes_;
 };
 
 }  // namespace ramify::detail::traverse::inline RAMIFY_BUILD

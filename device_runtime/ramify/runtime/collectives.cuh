@@ -53,4 +53,34 @@ using block_merge_sort = cpu::block_merge_sort<Key, threads, items, Value>;
 
 #endif
 
+/// Whether a warp has instructions for the two functions below.
+#if !RAMIFY_ON_CUDA || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800)
+#define RAMIFY_WARP_REDUCES 1
+#else
+#define RAMIFY_WARP_REDUCES 0
+#endif
+
+/// Returns the bitwise or of the values of the lanes of a full warp.
+__device__ inline unsigned or_of_lanes(unsigned value) {
+#if RAMIFY_WARP_REDUCES
+  return __reduce_or_sync(full_warp_mask, value);
+#else
+  for (int apart = 16; apart > 0; apart /= 2)
+    value |= __shfl_xor_sync(full_warp_mask, value, apart);
+  return value;
+#endif
+}
+
+/// Returns the sum of the values of the lanes of a full warp.
+__device__ inline unsigned sum_of_lanes(unsigned value) {
+#if RAMIFY_WARP_REDUCES
+  return __reduce_add_sync(full_warp_mask, value);
+#else
+  for (int apart = 16; apart > 0; apart /= 2)
+    value += __shfl_xor_sync(full_warp_mask, value, apart);
+  return value;
+#endif
+}
+#undef RAMIFY_WARP_REDUCES
+
 }  // namespace ramify::inline RAMIFY_BUILD

@@ -16,6 +16,20 @@
 
 namespace ramify::inline RAMIFY_BUILD {
 
+/// Returns the number of multiprocessors of the current device. On the CPU executor it is the
+/// number of workers. \throws cuda_error
+inline unsigned multiprocessor_count() {
+#if RAMIFY_ON_CUDA
+  int count = 0;
+  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, current_device()),
+        "querying the number of multiprocessors");
+  return static_cast<unsigned>(count);
+#else
+  const unsigned workers = cpu::current_executor_config().workers;
+  return std::max(workers == 0 ? std::thread::hardware_concurrency() : workers, 1u);
+#endif
+}
+
 /// Returns the maximum number of co-resident blocks of `kernel` on the current device.
 ///
 /// `threads` is per block, `dynamic_shared` in bytes per block. A grid that a kernel launches may
@@ -25,18 +39,13 @@ unsigned resident_blocks([[maybe_unused]] void (*kernel)(Parameters...),
                          [[maybe_unused]] unsigned threads,
                          [[maybe_unused]] std::size_t dynamic_shared) {
 #if RAMIFY_ON_CUDA
-  const int device = current_device();
-  int multiprocessors = 0;
   int blocks = 0;
-  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-        "querying the number of multiprocessors");
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads),
                                                       dynamic_shared),
         "querying a kernel's occupancy");
-  return static_cast<unsigned>(std::max(blocks, 1) * multiprocessors);
+  return static_cast<unsigned>(std::max(blocks, 1)) * multiprocessor_count();
 #else
-  const unsigned workers = cpu::current_executor_config().workers;
-  return std::max(workers == 0 ? std::thread::hardware_concurrency() : workers, 1u);
+  return multiprocessor_count();
 #endif
 }
 
