@@ -62,7 +62,7 @@ struct build_context {
   /// Maximum number of nodes that a block splits on one level of a subtree.
   static constexpr unsigned queue_size = 256;
 
-  const morton_code* codes;
+  point_codes codes;
   spatial_node<Real, dim>* nodes;  ///< without boxes, which are computed later
   std::uint32_t* parents;
   unsigned* arrived;  ///< completed blocks of a task, at the index of its first node
@@ -76,16 +76,16 @@ struct build_context {
 template <int dim>
 struct node_split {
   static constexpr unsigned arity = spatial_shape<dim>::arity;
-  const morton_code* codes;
+  point_codes codes;
   std::uint32_t begin;
   std::uint32_t end;
   unsigned shift = 0;  ///< of the digit that selects the child
   unsigned parts = 0;  ///< number of equal parts if all codes are equal, else 0
 
-  __device__ node_split(const morton_code* all_codes, std::uint32_t first, std::uint32_t last,
+  __device__ node_split(const point_codes& all_codes, std::uint32_t first, std::uint32_t last,
                         unsigned leaf_size)
       : codes(all_codes), begin(first), end(last) {
-    const std::uint64_t differ = codes[begin].code ^ codes[end - 1].code;
+    const std::uint64_t differ = codes.code(begin) ^ codes.code(end - 1);
     if (differ != 0) {
       shift = static_cast<unsigned>(63 - __clzll(static_cast<long long>(differ))) / dim * dim;
     } else {
@@ -103,7 +103,7 @@ struct node_split {
     std::uint32_t low = begin;
     for (std::uint32_t high = end; digit != 0 && low < high;) {
       const std::uint32_t middle = low + (high - low) / 2;
-      if ((codes[middle].code >> shift & (arity - 1)) < digit) {
+      if ((codes.code(middle) >> shift & (arity - 1)) < digit) {
         low = middle + 1;
       } else {
         high = middle;

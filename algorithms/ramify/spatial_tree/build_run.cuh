@@ -76,7 +76,7 @@ class build_run {
   [[nodiscard]] built_tree<Real, dim> finish() {
     const phase_range range("spatial_tree: finish build");
     built_tree<Real, dim> result;
-    const run_report sort = sort_->get();
+    const run_report sort = sort_.get();
     static_cast<run_report&>(result.report) = stages_->finish();
     add_part(result.report, sort, "the sort");
     result.report.points = input_.n;
@@ -96,20 +96,13 @@ class build_run {
   struct build_memory {
     build_memory(memory_layout& memory, std::size_t n, std::size_t max_nodes,
                  const spatial_tree_config& config)
-        : sorted(memory, n, sort_config(config)), nodes(memory, n, max_nodes, config) {}
+        : sorted(memory, n, config), nodes(memory, n, max_nodes, config) {}
     sort_scratch<Real, dim> sorted;
     scratch_of_nodes nodes;
   };
 
   [[nodiscard]] const sort_scratch<Real, dim>& sorted() const { return memory_.parts.sorted; }
 
-  static quicksort_config sort_config(const spatial_tree_config& config) {
-    quicksort_config sort;
-    sort.route = config.route;
-    sort.flat_loop = config.flat_loop;
-    sort.trace = config.trace;
-    return sort;
-  }
   static std::size_t points_bytes(std::size_t n) { return arrays().take_points(nullptr, n); }
   static std::size_t nodes_bytes(std::size_t count) { return arrays().take_nodes(nullptr, count); }
 
@@ -120,9 +113,8 @@ class build_run {
                        control.ticket());
     control.count_grids(1, 0);
     stages_->put(encode_points<Real, dim>, input_.n, "computing the Morton codes", input_.points,
-                 input_.n, sorted().found, sorted().codes);
-    sort_ = quicksort_async(sorted().codes, input_.n, morton_code::less{}, input_.stream(),
-                            sort_config(input_.config), sorted().sort);
+                 input_.n, sorted().found, sorted().codes.array());
+    sort_.start(sorted().codes, input_.n, input_.config, input_.stream());
     stages_->start();
   }
 
@@ -193,7 +185,7 @@ class build_run {
   device_buffer<std::byte> nodes_memory_;
   arrays tree_;
   std::optional<node_stages<Real, dim>> stages_;
-  std::optional<quicksort_run<morton_code, no_value, morton_code::less>> sort_;
+  code_sort<dim> sort_;
 };
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

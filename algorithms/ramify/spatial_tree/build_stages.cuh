@@ -8,11 +8,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <ramify/quicksort.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/recursion.cuh>
 #include <ramify/spatial_tree/bounds.cuh>
 #include <ramify/spatial_tree/build.cuh>
+#include <ramify/spatial_tree/code_sort.cuh>
 #include <ramify/spatial_tree/config.hpp>
 #include <ramify/spatial_tree/reduce_bottom_up.cuh>
 
@@ -96,15 +96,12 @@ template <class Real, int dim>
 struct sort_scratch {
   point_bounds<Real, dim>* found;  ///< the first element is the result
   unsigned* arrived;               ///< in find_bounds()
-  morton_code* codes;
-  scratch_memory sort;
+  typename code_sort<dim>::scratch codes;
 
-  sort_scratch(memory_layout& memory, std::size_t n, const quicksort_config& config)
+  sort_scratch(memory_layout& memory, std::size_t n, const spatial_tree_config& config)
       : found(memory.take<point_bounds<Real, dim>>(bounds_blocks(n))),
         arrived(memory.take<unsigned>(1)),
-        codes(memory.take<morton_code>(n)),
-        sort(memory.take_scratch(
-            quicksort_scratch_bytes<morton_code, no_value, morton_code::less>(n, config))) {}
+        codes(memory, static_cast<std::uint32_t>(n), config) {}
 };
 
 /// Scratch memory of the recursion over n points and `nodes` nodes, and of the grids around it.
@@ -145,7 +142,7 @@ class node_stages {
         tree_(tree),
         found_(sorted.found),
         control_(scratch.control, input.setup),
-        context_{sorted.codes,     tree.nodes,    tree.parents,           scratch.arrived,
+        context_{sorted.codes.array(),     tree.nodes,    tree.parents,           scratch.arrived,
                  scratch.progress, scratch.nodes, input.config.leaf_size, scratch.block_points},
         recursion_(scratch.lists, scratch.max_tasks, control_, context::threads, 0,
                    input.config.streams, context_, {}, input.setup.loop) {}
