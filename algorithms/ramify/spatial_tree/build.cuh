@@ -70,6 +70,7 @@ struct build_context {
   unsigned long long capacity;  ///< of `nodes`
   unsigned leaf_size;
   unsigned block_points;  ///< at most queue_size * (leaf_size + 1)
+  unsigned levels_ahead;  ///< of tasks, if the points are evenly distributed
 };
 
 /// The partition of a node's points among its children.

@@ -5,13 +5,14 @@
 /// The host side of a build. All stages are put into the stream at once:
 ///
 ///     1 find_bounds, encode_points   the Morton codes
-///     2 quicksort                    of the codes
+///     2 code_sort                    of the codes
 ///     3 gather_points, write_root    the points in order; whether the sort is complete
 ///     4 build_subtrees               the recursion that builds the nodes
 ///     5 publish_nodes, reduce_nodes  the number of nodes, if they are complete; their boxes
 ///
-/// Stages 2 and 4 may need the host: if kernels find no launch slots, or on the flat route without
-/// a graph. The later stages then do nothing, and finish() runs them again.
+/// Stage 4 may need the host: if kernels find no launch slots, or if the flat route has more levels
+/// than the host launched ahead. So may stage 2 on the CPU executor. The later stages then do
+/// nothing, and finish() runs them again.
 
 #include <cstddef>
 #include <optional>

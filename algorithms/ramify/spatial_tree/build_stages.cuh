@@ -51,6 +51,13 @@ inline route_plans plans_of_build(std::size_t n, int dim, const spatial_tree_con
   return {flat, device, route::flat};
 }
 
+/// Returns the number of levels of tasks after the root, for evenly distributed points: nodes of
+/// about block_points points may have to be split once more.
+inline unsigned levels_of_tasks(std::uint32_t n, int dim, unsigned block_points) {
+  if (n <= block_points) return 0;
+  return static_cast<unsigned>(std::ceil(std::log2(double(n) / block_points) / dim)) + 1;
+}
+
 /// The points of a build, and how it is run.
 template <class Real, int dim>
 struct build_input {
@@ -143,7 +150,8 @@ class node_stages {
         found_(sorted.found),
         control_(scratch.control, input.setup),
         context_{sorted.codes.array(),     tree.nodes,    tree.parents,           scratch.arrived,
-                 scratch.progress, scratch.nodes, input.config.leaf_size, scratch.block_points},
+                 scratch.progress, scratch.nodes, input.config.leaf_size, scratch.block_points,
+                 levels_of_tasks(input.n, dim, scratch.block_points)},
         recursion_(scratch.lists, scratch.max_tasks, control_, context::threads, 0,
                    input.config.streams, context_, {}, input.setup.loop) {}
   node_stages(const node_stages&) = delete;
@@ -159,12 +167,7 @@ class node_stages {
         context_.codes, tree_.points, tree_.ids, &context_.progress->unsorted);
     put(write_root<Real, dim>, 1, "writing the root", context_, input_.n);
     recursion_.start({0, 1}, 1);
-    // On the flat route the host launches the levels, unless a graph does or the root's block
-    // builds all nodes.
-    const bool host_continues = !control_.on_device_route() && input_.n > context_.block_points &&
-                                input_.setup.loop.wanted != flat_loop::graph &&
-                                !is_being_captured(input_.stream());
-    if (!host_continues) published_ = publish();
+    published_ = publish();
   }
 
   /// Launches the grids after the recursion, and returns their number. Asynchronous.
