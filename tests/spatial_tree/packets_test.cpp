@@ -204,10 +204,12 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(distances_of_boxes_bound_those_of_their_points, Ty
   for (std::size_t i = 0; i + 4 <= corners.size(); i += 4) {
     const box a = box::enclosing(box::of(at(i)), box::of(at(i + 1)));
     const box b = box::enclosing(box::of(at(i + 2)), box::of(at(i + 3)));
-    for (const auto& q : {b.lower, b.upper, at(i + 2), at(i + 3)}) {
+    const ramify::point<real, Type::dim> in_a[] = {a.lower, a.upper, at(i), at(i + 1)};
+    const ramify::point<real, Type::dim> in_b[] = {b.lower, b.upper, at(i + 2), at(i + 3)};
+    for (const auto& q : in_b) {
       BOOST_TEST(a.min_distance2(b) <= a.min_distance2(q));
       BOOST_TEST(a.max_distance2(q) <= a.max_distance2(b));
-      for (const auto& p : {a.lower, a.upper, at(i), at(i + 1)}) {
+      for (const auto& p : in_a) {
         BOOST_TEST(a.min_distance2(q) <= distance2(q, p));
         BOOST_TEST(distance2(q, p) <= a.max_distance2(q));
       }

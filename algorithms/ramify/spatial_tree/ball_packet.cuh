@@ -47,6 +47,9 @@ struct pending_node {
   }
 };
 
+/// The lanes of a packet whose queries have a common box.
+inline constexpr unsigned lanes_of_group = 8;
+
 /// The shared memory of a packet.
 template <class Real, int dim>
 struct packet_memory {
@@ -66,7 +69,7 @@ struct packet_memory {
   pending_node stack[stack_size];
   collected_point points[full + 31];
   std::uint32_t leaf_begins[32];  ///< of each ready leaf, less the number of points before it
-  box<Real, dim> octets[4];       ///< around the queries of 8 lanes each
+  box<Real, dim> groups[32 / lanes_of_group];
 };
 
 /// One visit. All lanes of a warp make one together. Visitor is that of visit_ball(), without
@@ -88,9 +91,13 @@ class ball_packet {
         visitor_(visitor),
         around_(box<Real, dim>::of(query)) {
     for (int distance = 1; distance < 32; distance *= 2) {
-      if (distance == 8 && lane_ % 8 == 0) shared_.octets[lane_ / 8] = around_;
+      if (distance == lanes_of_group && lane_ % lanes_of_group == 0) {
+        shared_.groups[lane_ / lanes_of_group] = around_;
+      }
       around_ = box<Real, dim>::enclosing(around_, box_of_lane(around_, distance));
     }
+    // The farthest point of any node is at least half a diagonal away from a corner of the box.
+    may_be_in_balls_ = around_.max_distance2(around_) <= 4 * radius2_;
     if (tree.node_count == 0) return;
     if (lane_ == 0) shared_.stack[0] = pending(tree.nodes[0]);
     count_ = 1;
@@ -124,7 +131,7 @@ class ball_packet {
   /// Returns the stack's element for a node.
   [[nodiscard]] __device__ pending_node pending(const spatial_node<Real, dim>& node) const {
     if (node.is_leaf()) return {node.begin, node.size() | pending_node::of_leaf};
-    if (around_.max_distance2(node.bounds) <= radius2_) {
+    if (may_be_in_balls_ && around_.max_distance2(node.bounds) <= radius2_) {
       return {node.begin, node.size() | pending_node::in_balls};
     }
     return {node.first_child, node.children};
@@ -147,7 +154,7 @@ class ball_packet {
     if (is_child) {
       const auto node = tree_.nodes[mine.first + child];
       bounds = node.bounds;
-      is_near = is_near_octet(bounds);
+      is_near = is_near_group(bounds);
       mine = pending(node);
     }
     if (steps_ > steps_by_boxes) {
@@ -157,11 +164,11 @@ class ball_packet {
     return mine;
   }
 
-  [[nodiscard]] __device__ bool is_near_octet(const box<Real, dim>& bounds) const {
+  [[nodiscard]] __device__ bool is_near_group(const box<Real, dim>& bounds) const {
     if (around_.min_distance2(bounds) > radius2_) return false;
     bool is_near = false;
-    for (const auto& octet : shared_.octets) {
-      is_near = is_near || octet.min_distance2(bounds) <= radius2_;
+    for (const auto& group : shared_.groups) {
+      is_near = is_near || group.min_distance2(bounds) <= radius2_;
     }
     return is_near;
   }
@@ -260,6 +267,7 @@ class ball_packet {
   Visitor& visitor_;
   const unsigned lane_ = threadIdx.x % 32;
   box<Real, dim> around_;   // around all queries
+  bool may_be_in_balls_ = false;  // whether all points of a node may be in all balls
   unsigned count_ = 0;      // elements of the stack
   unsigned collected_ = 0;  // points
   unsigned steps_ = 0;
