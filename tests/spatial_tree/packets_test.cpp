@@ -181,9 +181,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(packets_of_queries_that_are_far_apart, Type, types
     for (const real radius : {real{0.05}, real{0.7}}) {
       BOOST_TEST_CONTEXT(c << ", radius " << radius) {
         const results expected = run_queries<Type>(points, queries, radius, as_given);
-        BOOST_TEST((run_queries<Type>(points, queries, radius,
-                                      {.sort = false, .ball_method = query_method::packets}) ==
-                    expected));
+        BOOST_TEST(
+            (run_queries<Type>(points, queries, radius,
+                               {.sort = false, .ball_method = query_method::packets}) == expected));
         BOOST_TEST(std::ranges::max(expected.counts) > 0u);
       }
     }

@@ -266,10 +266,10 @@ class ball_packet {
   memory& shared_;
   Visitor& visitor_;
   const unsigned lane_ = threadIdx.x % 32;
-  box<Real, dim> around_;   // around all queries
+  box<Real, dim> around_;         // around all queries
   bool may_be_in_balls_ = false;  // whether all points of a node may be in all balls
-  unsigned count_ = 0;      // elements of the stack
-  unsigned collected_ = 0;  // points
+  unsigned count_ = 0;            // elements of the stack
+  unsigned collected_ = 0;        // points
   unsigned steps_ = 0;
 };
 

@@ -43,11 +43,11 @@ inline route_plans plans_of_build(std::size_t n, int dim, const spatial_tree_con
   route_plan device = plan_of_levels(levels, config.streams);
   device.host_launches = 1;  // the drain
   device.extra_us = 0.27 * tasks;
-  // Flat: the host reads the list and the status back for each level; an iteration of the graph is
-  // two levels.
+  // Flat: the host launches the levels ahead, and reads the list and the status back once; an
+  // iteration of the graph is two levels.
   const route_plan flat = config.flat_loop == flat_loop::graph
                               ? route_plan{.graph_iterations = levels / 2 + 1, .graph_loops = 1}
-                              : route_plan{.host_launches = levels, .host_round_trips = 2 * levels};
+                              : route_plan{.host_launches = levels + 1, .host_round_trips = 2};
   return {flat, device, route::flat};
 }
 
@@ -149,8 +149,14 @@ class node_stages {
         tree_(tree),
         found_(sorted.found),
         control_(scratch.control, input.setup),
-        context_{sorted.codes.array(),     tree.nodes,    tree.parents,           scratch.arrived,
-                 scratch.progress, scratch.nodes, input.config.leaf_size, scratch.block_points,
+        context_{sorted.codes.array(),
+                 tree.nodes,
+                 tree.parents,
+                 scratch.arrived,
+                 scratch.progress,
+                 scratch.nodes,
+                 input.config.leaf_size,
+                 scratch.block_points,
                  levels_of_tasks(input.n, dim, scratch.block_points)},
         recursion_(scratch.lists, scratch.max_tasks, control_, context::threads, 0,
                    input.config.streams, context_, {}, input.setup.loop) {}

@@ -111,8 +111,8 @@ class code_sort {
 
     scratch(memory_layout& memory, std::uint32_t n, const spatial_tree_config& config)
         : codes(memory.take<morton_code>(n)),
-          sort(memory.take_scratch(
-              quicksort_scratch_bytes<morton_code, no_value, morton_code::less>(
+          sort(
+              memory.take_scratch(quicksort_scratch_bytes<morton_code, no_value, morton_code::less>(
                   n, sort_config(config)))) {}
     [[nodiscard]] point_codes array() const { return {codes}; }
   };
@@ -154,8 +154,7 @@ inline void sort_queries(std::uint32_t* codes, std::uint32_t* order, std::size_t
                             {order, memory.parts.ids}, count, bits, stream);
   report.scratch_bytes += memory.scratch.size();
 #else
-  const auto sorted =
-      quicksort_pairs(codes, order, n, ascending{}, stream, {.route = route::flat});
+  const auto sorted = quicksort_pairs(codes, order, n, ascending{}, stream, {.route = route::flat});
   report.host_grids += sorted.host_grids;
   report.scratch_bytes += sorted.scratch_bytes;
 #endif

@@ -125,9 +125,9 @@ __global__ void encode_points(const point<Real, dim>* points, std::uint32_t n,
 /// Copies the points into the order of their sorted codes. Sets `unsorted` if the codes are not in
 /// order. One thread per point.
 template <class Real, int dim>
-__global__ void gather_points(const point<Real, dim>* points, std::uint32_t n,
-                              point_codes codes, point<Real, dim>* ordered, std::uint32_t* ids,
-                              unsigned* unsorted, trace_ticket trace) {
+__global__ void gather_points(const point<Real, dim>* points, std::uint32_t n, point_codes codes,
+                              point<Real, dim>* ordered, std::uint32_t* ids, unsigned* unsorted,
+                              trace_ticket trace) {
   const traced here(trace, __func__);
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
