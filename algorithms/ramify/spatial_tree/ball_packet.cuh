@@ -48,7 +48,7 @@ struct pending_node {
 };
 
 /// The lanes of a packet whose queries have a common box.
-inline constexpr unsigned lanes_of_group = 8;
+inline constexpr unsigned lanes_of_group = 4;
 
 /// The shared memory of a packet.
 template <class Real, int dim>
@@ -96,8 +96,7 @@ class ball_packet {
       }
       around_ = box<Real, dim>::enclosing(around_, box_of_lane(around_, distance));
     }
-    // The farthest point of any node is at least half a diagonal away from a corner of the box.
-    may_be_in_balls_ = around_.max_distance2(around_) <= 4 * radius2_;
+    is_compact_ = around_.max_distance2(around_) <= compact_diagonal2 * radius2_;
     if (tree.node_count == 0) return;
     if (lane_ == 0) shared_.stack[0] = pending(tree.nodes[0]);
     count_ = 1;
@@ -124,14 +123,19 @@ class ball_packet {
   }
 
  private:
-  /// A packet that takes more steps has queries that are far apart. Then each query is compared
-  /// with each node: the boxes around several queries contain much else.
-  static constexpr unsigned steps_by_boxes = 32;
+  /// The squared diagonal of the box of a compact packet, in squared radii, at most. It must be 4 or
+  /// more: some point of any node is half of the diagonal, or more, away from some query, so nodes
+  /// can be in the balls of all queries only if the diagonal is at most twice the radius.
+  static constexpr unsigned compact_diagonal2 = 9;
+  /// If a packet is not compact and takes more steps, each of its queries is compared with each
+  /// node. The boxes around several queries contain much else, for example where the Morton curve
+  /// jumps.
+  static constexpr unsigned steps_by_boxes = 16;
 
   /// Returns the stack's element for a node.
   [[nodiscard]] __device__ pending_node pending(const spatial_node<Real, dim>& node) const {
     if (node.is_leaf()) return {node.begin, node.size() | pending_node::of_leaf};
-    if (may_be_in_balls_ && around_.max_distance2(node.bounds) <= radius2_) {
+    if (is_compact_ && around_.max_distance2(node.bounds) <= radius2_) {
       return {node.begin, node.size() | pending_node::in_balls};
     }
     return {node.first_child, node.children};
@@ -157,7 +161,7 @@ class ball_packet {
       is_near = is_near_group(bounds);
       mine = pending(node);
     }
-    if (steps_ > steps_by_boxes) {
+    if (!is_compact_ && steps_ > steps_by_boxes) {
       const bool is_near_one = is_near_query(bounds, is_child && is_near);
       if (is_child) is_near = is_near_one;
     }
@@ -266,10 +270,10 @@ class ball_packet {
   memory& shared_;
   Visitor& visitor_;
   const unsigned lane_ = threadIdx.x % 32;
-  box<Real, dim> around_;         // around all queries
-  bool may_be_in_balls_ = false;  // whether all points of a node may be in all balls
-  unsigned count_ = 0;            // elements of the stack
-  unsigned collected_ = 0;        // points
+  box<Real, dim> around_;    // around all queries
+  bool is_compact_ = false;  // whether the queries are close together, compared with the radius
+  unsigned count_ = 0;       // elements of the stack
+  unsigned collected_ = 0;   // points
   unsigned steps_ = 0;
 };
 
