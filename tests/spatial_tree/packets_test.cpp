@@ -171,8 +171,8 @@ BOOST_AUTO_TEST_CASE(queries_are_sorted_if_those_of_a_warp_are_far_apart) {
   BOOST_TEST(!is_sorted(tests::upload(nearly).data()));
 }
 
-// The queries of a warp are far apart, so that it compares each of them with the nodes, and pops one
-// node at a time because its stack is nearly full.
+// The queries of a warp are far apart, so that it compares each of them with the nodes, and pops
+// one node at a time because its stack is nearly full.
 BOOST_AUTO_TEST_CASE_TEMPLATE(packets_of_queries_that_are_far_apart, Type, types) {
   using real = typename Type::real;
   for (const cloud c : {cloud::filled_box, cloud::nested}) {

@@ -123,9 +123,9 @@ class ball_packet {
   }
 
  private:
-  /// The squared diagonal of the box of a compact packet, in squared radii, at most. It must be 4 or
-  /// more: some point of any node is half of the diagonal, or more, away from some query, so nodes
-  /// can be in the balls of all queries only if the diagonal is at most twice the radius.
+  /// The squared diagonal of the box of a compact packet, in squared radii, at most. It must be 4
+  /// or more: some point of any node is half of the diagonal, or more, away from some corner of the
+  /// box, so nodes can be in all balls only if the diagonal is at most twice the radius.
   static constexpr unsigned compact_diagonal2 = 16;
   /// If a packet is not compact and takes more steps, each of its queries is compared with each
   /// node. The boxes around several queries contain much else, for example where the Morton curve

@@ -74,8 +74,8 @@ struct build_context {
 };
 
 /// Creates a child of `node` with the points [begin, end) in each thread for which `mine` is true
-/// and the range is not empty. The threads of a node are consecutive. If `next` is not null, appends
-/// the children that must be split to it. All threads of a warp must call this function.
+/// and the range is not empty. The threads of a node are consecutive. If `next` is not null,
+/// appends the children that must be split to it. All threads of a warp must call this function.
 template <class Real, int dim>
 __device__ void create_children(const build_context<Real, dim>& context, std::uint32_t node,
                                 bool mine, std::uint32_t begin, std::uint32_t end,

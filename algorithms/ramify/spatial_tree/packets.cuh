@@ -2,8 +2,9 @@
 #pragma once
 
 /// \file
-/// Balls in packets: a warp visits each node once for its 32 queries, which are close in space. This
-/// form is for visitors that decide about each node (clusters); ball_packet is faster for others.
+/// Balls in packets: a warp visits each node once for its 32 queries, which are close in space.
+/// This form is for visitors that decide about each node (clusters); ball_packet is faster for
+/// others.
 ///
 ///   1. Pop a node from the packet's stack. All lanes read the same node, and each lane decides
 ///      whether its query needs it.
