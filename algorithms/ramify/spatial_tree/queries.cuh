@@ -29,7 +29,7 @@
 ///            thread visits the tree with a stack of at most 225 nodes, in up to 1.8 KB (3D double:
 ///            3.6 KB) of local memory on a GPU, which the driver reserves for all resident threads;
 ///            for k in [17, 64] also with 64 candidates, in 0.5 KB (double: 0.8 KB). Or a warp
-///            visits it for 32 balls, in 5 KB of shared memory (3D double: 7.2 KB).
+///            visits it for 32 balls, in 4.8 KB of shared memory (3D double: 7 KB).
 /// Scratch    64 KB for the bounds of the queries; 8 bytes per query for codes and order, on a GPU
 ///            unless config.sort is false; and the scratch memory of a sort, if there is one:
 ///            about 9 bytes per query on a GPU. From Ramify's stream-ordered pool.
