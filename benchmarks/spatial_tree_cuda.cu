@@ -88,10 +88,12 @@ class bench {
                        {most_neighbors, ids_.data(), counts_.data()})
         .truncated;
   }
-  /// Measures the encoding and the sort of the points, as a build runs them.
-  [[nodiscard]] benchmark::timing time_of_sort(route taken) const {
+  /// Measures the encoding and the sort of the points, as a build runs them on either route.
+  [[nodiscard]] benchmark::timing time_of_sort() const {
     const auto n = static_cast<std::uint32_t>(size());
-    const device_buffer<morton_code> codes(n, nullptr);
+    code_sort<3> sort;
+    const run_memory<code_sort<3>::scratch> memory({}, nullptr, "benchmark", n,
+                                                   spatial_tree_config());
     using bounds = point_bounds<float, 3>;
     const device_buffer<bounds> found(1, nullptr);
     const bounds unit_cube{{{{0, 0, 0}}, {{1, 1, 1}}}, bounds::none};
@@ -99,10 +101,10 @@ class bench {
           "writing the bounds");
     return time_of([&] {
       check(launch(encode_points<float, 3>, {(n + 255) / 256, 256}, nullptr, on_device_.data(), n,
-                   static_cast<const bounds*>(found.data()), codes.data(), trace_ticket())
+                   static_cast<const bounds*>(found.data()), memory.parts.array(), trace_ticket())
                 .code(),
             "computing the Morton codes");
-      (void)quicksort(codes.data(), n, morton_code::less{}, nullptr, {.route = taken});
+      sort.start(memory.parts, n, {}, nullptr);
     });
   }
   [[nodiscard]] benchmark::timing time_of_copy() const {
@@ -178,7 +180,7 @@ void measure_builds(benchmark::recorder& out, const bench& b) {
     const tree_type tree = b.build(config);
     b.check_results(tree);
     const auto t = time_of([&] { (void)b.build(config); });
-    const auto sort = b.time_of_sort(taken);
+    const auto sort = b.time_of_sort();
     const auto& report = tree.report();
     out.row({"tree", to_string(taken), t, millions_per_second(b.size(), t), sort.median_ms,
              report.nodes, report.host_grids, report.child_grids, report.spilled_tasks,

@@ -25,11 +25,11 @@
 ///            nodes and the order of the points depend on the points and on leaf_size alone. The
 ///            index of a node may change from run to run.
 /// Memory     of the tree, for 3D floats: 16 bytes per point and 52 per node. A uniform cloud has
-///            between 1 / leaf_size and 8 / leaf_size nodes per point. During the build: 34 bytes
-///            per point for the sort, and 384 / leaf_size for nodes. A cloud with more nodes is
-///            built again, with memory for two nodes per point. All memory comes from Ramify's
-///            stream-ordered pool, or from the caller: spatial_tree_scratch_bytes() and
-///            spatial_tree_bytes() return the sizes.
+///            between 1 / leaf_size and 8 / leaf_size nodes per point. During the build: 24 bytes
+///            per point for the sort (CPU executor: 34), and 384 / leaf_size for nodes. A cloud
+///            with more nodes is built again, with memory for two nodes per point. All memory comes
+///            from Ramify's stream-ordered pool, or from the caller: spatial_tree_scratch_bytes()
+///            and spatial_tree_bytes() return the sizes.
 /// Stream     earlier work in the stream is ordered before the build. The constructor waits for the
 ///            stream. spatial_tree_async() does not, except for the first automatic route on a GPU,
 ///            which measures launches (see choose_route()). The tree's memory is freed in that
@@ -40,14 +40,17 @@
 ///            driver for CUDA 12.4, and not flat_loop::host.
 /// Launches   device route: one grid per node of more than config.block_points points. Nodes that
 ///            get no launch slot run in flat grids, one per level. Flat route: one grid per level;
-///            config.flat_loop states what launches it. In addition, on both routes, the grids of
-///            the sort, and six more.
+///            config.flat_loop states what launches it. The host launches the levels of evenly
+///            distributed points at once, and reads the sizes of further levels. In addition, on
+///            both routes, six grids and those of the sort: on a GPU they are CUB's, which the
+///            report does not count.
 /// Errors     std::invalid_argument for a bad argument, and for a NaN or an infinity (the message
 ///            names the first such point), which get() throws; std::length_error if the tree has
 ///            more nodes than fit in the caller's memory; unavailable if the device route is
 ///            requested without -rdc=true, and for a capture that is not possible; cuda_error,
 ///            device_launch_error.
-/// Complexity O(n log n) for the sort; O(n) for the rest, unless many points share few cells.
+/// Complexity O(n) on a GPU, and O(n log n) for the sort on the CPU executor; the nodes take more
+///            if many points share few cells.
 /// Source     Morton, 1966; Warren and Salmon, 1993; boxes computed bottom-up: Karras, 2012.
 /// Not for    a few hundred points, for which brute force is faster; more than three dimensions.
 

@@ -95,9 +95,59 @@ __global__ void end_task(task_source<unsigned> source, spawner<unsigned> spawn, 
   spawn.block_ends(end_task, source, context, __func__);
 }
 
+/// Tasks in the order of a binary heap. The host expects some levels after the root.
+struct task_heap;
+template <bool can_launch>
+__global__ void run_heap_task(task_source<unsigned>, spawner<unsigned, can_launch>, task_heap);
+struct task_heap {
+  __host__ __device__ static auto kernel() { return run_heap_task<true>; }
+  __host__ __device__ static auto flat_kernel() { return run_heap_task<false>; }
+  static constexpr unsigned max_children = 2;
+  static constexpr bool may_be_thin = false;
+
+  unsigned* runs;
+  unsigned tasks;
+  unsigned levels_ahead;
+};
+template <bool can_launch>
+__global__ void run_heap_task(task_source<unsigned> source, spawner<unsigned, can_launch> spawn,
+                              task_heap heap) {
+  for (const auto [task, rank] : source.members()) {
+    if (threadIdx.x != 0) continue;
+    atomicAdd(&heap.runs[task], 1u);
+    for (unsigned child = 2 * task + 1; child < min(2 * task + 3, heap.tasks); ++child) {
+      spawn(run_heap_task<can_launch>, child, 1, heap, __func__);
+    }
+    spawn.task_ends();
+  }
+  if (threadIdx.x == 0) spawn.block_ends(run_heap_task<can_launch>, source, heap, __func__);
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(recursion_on_a_chain)
+
+BOOST_AUTO_TEST_CASE(levels_are_launched_ahead) {
+  constexpr unsigned tasks = 63;  // the root and five levels
+  using tree = recursion<unsigned, task_heap>;
+  for (const unsigned ahead : {0u, 1u, 4u, 5u, 8u}) {
+    BOOST_TEST_CONTEXT(ahead << " levels ahead") {
+      const auto runs = zeros<unsigned>(tasks);
+      const device_buffer<std::byte> status(run_control::scratch_bytes, nullptr);
+      const device_buffer<std::byte> lists(tree::scratch_bytes(tasks), nullptr);
+      run_control control(status.data(), {route::flat, "requested"}, 2048, nullptr);
+      tree run(lists.data(), tasks, control, 32, 0, child_streams::fire_and_forget,
+               task_heap{runs.data(), tasks, ahead});
+      run.start(0u, 1);
+      // A kernel that follows finds all levels complete if enough were expected.
+      const unsigned last = download(runs)[tasks - 1];
+      BOOST_TEST(last == (ahead >= 5 ? 1u : 0u));
+      run.finish();
+      BOOST_TEST(all_are(download(runs), 1));
+      BOOST_TEST(control.report().host_grids == 1 + std::max(ahead, 5u));
+    }
+  }
+}
 
 BOOST_AUTO_TEST_CASE(no_task_is_lost_after_any_failed_launch,
                      *boost::unit_test::precondition(on_the_executor)) {

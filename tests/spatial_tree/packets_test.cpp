@@ -39,7 +39,7 @@ struct results {
 
   friend bool operator==(const results& a, const results& b) {
     return a.counts == b.counts && a.offsets == b.offsets && a.listed == b.listed &&
-           a.nearest == b.nearest && a.distances2 == b.distances2;
+           a.rows == b.rows && a.nearest == b.nearest && a.distances2 == b.distances2;
   }
 };
 
@@ -140,20 +140,23 @@ BOOST_DATA_TEST_CASE(every_random_schedule, data::xrange(tests::random_schedules
        run_queries<tests::f3>(points, queries, 0.5f, as_given)));
 }
 
-// The number of grids shows whether the queries were sorted.
+// The scratch memory shows whether the queries were sorted.
 BOOST_AUTO_TEST_CASE(queries_are_sorted_if_those_of_a_warp_are_far_apart) {
   const auto points = tests::make_cloud<float, 3>(cloud::filled_box, 2'000, 1);
   const auto on_device = upload_points<float, 3>(points);
   const ramify::spatial_tree<float, 3> tree(on_device.data(), points.size());
   const ramify::device_buffer<std::uint32_t> counts(points.size(), nullptr);
-  const auto grids = [&](const ramify::point<float, 3>* queries, bool sort) {
+  const auto count = [&](const ramify::point<float, 3>* queries, bool sort) {
     return radius_count(tree.view(), queries, points.size(), 0.1f, counts.data(), nullptr,
-                        {.sort = sort, .ball_method = query_method::packets})
-        .host_grids;
+                        {.sort = sort, .ball_method = query_method::packets});
   };
-  BOOST_TEST(grids(on_device.data(), false) == 2u);
-  BOOST_TEST(grids(tree.view().points, true) == 3u);  // with the grid that computes the codes
-  BOOST_TEST(grids(on_device.data(), true) > 3u);
+  const auto is_sorted = [&](const ramify::point<float, 3>* queries) {
+    return count(queries, true).scratch_bytes > 2 * sizeof(std::uint32_t) * points.size();
+  };
+  BOOST_TEST(count(on_device.data(), false).host_grids == 2u);
+  BOOST_TEST(count(tree.view().points, true).host_grids == 3u);  // also computes the codes
+  BOOST_TEST(!is_sorted(tree.view().points));
+  BOOST_TEST(is_sorted(on_device.data()));
   // Each warp has queries from the whole cloud, although they are in the order of the curve.
   const auto sorted = tests::download_array(tree.view().points, points.size());
   std::vector<ramify::point<float, 3>> spread(sorted.size());
@@ -161,11 +164,59 @@ BOOST_AUTO_TEST_CASE(queries_are_sorted_if_those_of_a_warp_are_far_apart) {
   for (std::size_t i = 0; i < spread.size(); ++i) {
     spread[i] = i / 32 < warps ? sorted[i % 32 * warps + i / 32] : sorted[i];
   }
-  BOOST_TEST(grids(tests::upload(spread).data(), true) > 3u);
+  BOOST_TEST(is_sorted(tests::upload(spread).data()));
   // One query elsewhere does not matter.
   std::vector<ramify::point<float, 3>> nearly = sorted;
   std::swap(nearly[5], nearly[1'500]);
-  BOOST_TEST(grids(tests::upload(nearly).data(), true) == 3u);
+  BOOST_TEST(!is_sorted(tests::upload(nearly).data()));
+}
+
+// The queries of a warp are far apart, so that it compares each of them with the nodes, and pops
+// one node at a time because its stack is nearly full.
+BOOST_AUTO_TEST_CASE_TEMPLATE(packets_of_queries_that_are_far_apart, Type, types) {
+  using real = typename Type::real;
+  for (const cloud c : {cloud::filled_box, cloud::nested}) {
+    const auto points = tests::make_cloud<real, Type::dim>(c, 8'000, 1);
+    const auto queries = tests::queries_near(points, 40, 16);
+    for (const real radius : {real{0.05}, real{0.7}}) {
+      BOOST_TEST_CONTEXT(c << ", radius " << radius) {
+        const results expected = run_queries<Type>(points, queries, radius, as_given);
+        BOOST_TEST(
+            (run_queries<Type>(points, queries, radius,
+                               {.sort = false, .ball_method = query_method::packets}) == expected));
+        BOOST_TEST(std::ranges::max(expected.counts) > 0u);
+      }
+    }
+  }
+}
+
+// A decision about boxes is valid for all their points, also after rounding.
+BOOST_AUTO_TEST_CASE_TEMPLATE(distances_of_boxes_bound_those_of_their_points, Type, types) {
+  using real = typename Type::real;
+  using box = ramify::box<real, Type::dim>;
+  const auto corners = tests::make_cloud<real, Type::dim>(cloud::filled_box, 4'000, 3);
+  const auto at = [&](std::size_t i) {
+    ramify::point<real, Type::dim> p;
+    std::ranges::copy(corners[i], p.x);
+    return p;
+  };
+  bool overlap = false;
+  for (std::size_t i = 0; i + 4 <= corners.size(); i += 4) {
+    const box a = box::enclosing(box::of(at(i)), box::of(at(i + 1)));
+    const box b = box::enclosing(box::of(at(i + 2)), box::of(at(i + 3)));
+    const ramify::point<real, Type::dim> in_a[] = {a.lower, a.upper, at(i), at(i + 1)};
+    const ramify::point<real, Type::dim> in_b[] = {b.lower, b.upper, at(i + 2), at(i + 3)};
+    for (const auto& q : in_b) {
+      BOOST_TEST(a.min_distance2(b) <= a.min_distance2(q));
+      BOOST_TEST(a.max_distance2(q) <= a.max_distance2(b));
+      for (const auto& p : in_a) {
+        BOOST_TEST(a.min_distance2(q) <= distance2(q, p));
+        BOOST_TEST(distance2(q, p) <= a.max_distance2(q));
+      }
+    }
+    overlap = overlap || a.min_distance2(b) == 0;
+  }
+  BOOST_TEST(overlap);
 }
 
 BOOST_AUTO_TEST_CASE(kernels_of_the_caller_visit_the_points_in_a_ball) {

@@ -93,7 +93,10 @@ BOOST_DATA_TEST_CASE(every_limit_in_any_memory,
         if (limit == 2048 && report.taken == route::device && report.spilled_tasks == 0) {
           BOOST_TEST(ahead);
         }
-        if (report.taken == route::flat) BOOST_TEST(!ahead);
+        // On the flat route the host launches the levels of an even cloud ahead. Negative control:
+        // others have more levels.
+        if (report.taken == route::flat && c == cloud::filled_box) BOOST_TEST(ahead);
+        if (report.taken == route::flat && c == cloud::nested) BOOST_TEST(!ahead);
       }
     }
   }

@@ -6,10 +6,12 @@
 /// that count and list the points in balls.
 
 #include <cstdint>
+#include <ramify/spatial_tree/ball_packet.cuh>
 #include <ramify/spatial_tree/config.hpp>
 #include <ramify/spatial_tree/nearest.cuh>
 #include <ramify/spatial_tree/packets.cuh>
 #include <ramify/spatial_tree/radius.cuh>
+#include <type_traits>
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
@@ -18,6 +20,33 @@ __device__ inline void add_by_block(unsigned long long& total, bool counted) {
   const auto sum = static_cast<unsigned long long>(__syncthreads_count(counted ? 1 : 0));
   if (threadIdx.x == 0 && sum > 0) atomicAdd(&total, sum);
 }
+
+/// Base of visitors that need all points of all balls.
+struct whole_ball {
+  static constexpr bool takes_leaves = false;
+  [[nodiscard]] __device__ bool begins() const { return true; }
+  template <class Node>
+  [[nodiscard]] __device__ bool skips(const Node&) const {
+    return false;
+  }
+};
+
+/// How a warp visits the balls of a pass together: see ball_packet and visit_packet().
+template <class Real, int dim, class Visitor>
+struct packet_of {
+  static constexpr bool is_whole = std::is_base_of_v<whole_ball, Visitor>;
+  using memory = std::conditional_t<is_whole, packet_memory<Real, dim>, ball_stack<dim>>;
+
+  static __device__ void visit(const spatial_tree_view<Real, dim>& tree,
+                               const point<Real, dim>& query, bool active, Real radius2,
+                               memory& shared, Visitor& visitor) {
+    if constexpr (is_whole) {
+      ball_packet(tree, query, active, radius2, shared, visitor).visit();
+    } else {
+      visit_packet(tree, query, active, radius2, shared, visitor);
+    }
+  }
+};
 
 /// Visits the ball around each query. One thread for a query, in whole warps.
 ///
@@ -30,29 +59,22 @@ __device__ inline void add_by_block(unsigned long long& total, bool counted) {
 template <bool by_packets, class Real, int dim, class Pass>
 __global__ void visit_balls(spatial_tree_view<Real, dim> tree, query_batch<Real, dim> batch,
                             Real radius2, Pass pass) {
-  __shared__ ball_stack<dim> stacks[by_packets ? packets_of_block : 1];
+  using packet = packet_of<Real, dim, decltype(pass.visitor(0))>;
+  __shared__ std::conditional_t<by_packets, typename packet::memory, char>
+      shared[by_packets ? packets_of_block : 1];
   const auto i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   const unsigned long long at = batch.index_of(i);
   auto visitor = pass.visitor(at);
   const bool begins = i < batch.n && visitor.begins();
   if constexpr (by_packets) {
-    visit_packet(tree, batch.queries[at], begins, radius2, stacks[threadIdx.x / 32], visitor);
+    const point<Real, dim> query = batch.queries[at];
+    packet::visit(tree, query, begins, radius2, shared[threadIdx.x / 32], visitor);
   } else if (begins) {
     visit_ball(tree, batch.queries[at], radius2, visitor);
   }
   const bool counted = i < batch.n && visitor.end();
   if constexpr (requires { pass.total; }) add_by_block(*pass.total, counted);
 }
-
-/// Base of visitors that need all points of all balls.
-struct whole_ball {
-  static constexpr bool takes_leaves = false;
-  [[nodiscard]] __device__ bool begins() const { return true; }
-  template <class Node>
-  [[nodiscard]] __device__ bool skips(const Node&) const {
-    return false;
-  }
-};
 
 /// Writes the number of points in each ball.
 struct count_pass {

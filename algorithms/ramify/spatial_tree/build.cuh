@@ -20,7 +20,7 @@
 #include <ramify/runtime/recursion.cuh>
 #include <ramify/runtime/residency.cuh>
 #include <ramify/runtime/spawner.cuh>
-#include <ramify/spatial_tree/morton.cuh>
+#include <ramify/spatial_tree/node_split.cuh>
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
@@ -62,7 +62,7 @@ struct build_context {
   /// Maximum number of nodes that a block splits on one level of a subtree.
   static constexpr unsigned queue_size = 256;
 
-  const morton_code* codes;
+  point_codes codes;
   spatial_node<Real, dim>* nodes;  ///< without boxes, which are computed later
   std::uint32_t* parents;
   unsigned* arrived;  ///< completed blocks of a task, at the index of its first node
@@ -70,62 +70,62 @@ struct build_context {
   unsigned long long capacity;  ///< of `nodes`
   unsigned leaf_size;
   unsigned block_points;  ///< at most queue_size * (leaf_size + 1)
+  unsigned levels_ahead;  ///< of tasks, if the points are evenly distributed
 };
 
-/// The partition of a node's points among its children.
-template <int dim>
-struct node_split {
-  static constexpr unsigned arity = spatial_shape<dim>::arity;
-  const morton_code* codes;
-  std::uint32_t begin;
-  std::uint32_t end;
-  unsigned shift = 0;  ///< of the digit that selects the child
-  unsigned parts = 0;  ///< number of equal parts if all codes are equal, else 0
+/// Creates a child of `node` with the points [begin, end) in each thread for which `mine` is true
+/// and the range is not empty. The threads of a node are consecutive. If `next` is not null,
+/// appends the children that must be split to it. All threads of a warp must call this function.
+template <class Real, int dim>
+__device__ void create_children(const build_context<Real, dim>& context, std::uint32_t node,
+                                bool mine, std::uint32_t begin, std::uint32_t end,
+                                std::uint32_t* next, unsigned* next_count) {
+  constexpr unsigned arity = spatial_shape<dim>::arity;
+  const unsigned lane = threadIdx.x % 32;
+  // 1. Reserve consecutive nodes for the children that have points, those of all nodes of the warp
+  //    at once. If the array is full, the nodes stay leaves, and the host detects this from the
+  //    count.
+  const unsigned present = __ballot_sync(full_warp_mask, mine && begin < end);
+  const auto created = static_cast<unsigned>(__popc(present));
+  unsigned long long first = 0;
+  if (lane == 0 && created > 0) {
+    first = atomicAdd(&context.progress->node_count, static_cast<unsigned long long>(created));
+  }
+  first = __shfl_sync(full_warp_mask, first, 0);
+  if (!mine || first + created > context.capacity) return;
 
-  __device__ node_split(const morton_code* all_codes, std::uint32_t first, std::uint32_t last,
-                        unsigned leaf_size)
-      : codes(all_codes), begin(first), end(last) {
-    const std::uint64_t differ = codes[begin].code ^ codes[end - 1].code;
-    if (differ != 0) {
-      shift = static_cast<unsigned>(63 - __clzll(static_cast<long long>(differ))) / dim * dim;
-    } else {
-      const std::uint32_t leaves = (end - begin - 1) / leaf_size + 1;
-      parts = leaves < arity ? leaves : arity;
-    }
+  // 2. The first thread of a node writes the range of its children.
+  const unsigned before = present & ((1u << lane) - 1);
+  const std::uint32_t child =
+      static_cast<std::uint32_t>(first) + static_cast<std::uint32_t>(__popc(before));
+  if (lane % arity == 0) {
+    context.nodes[node].first_child = child;
+    context.nodes[node].children =
+        static_cast<std::uint16_t>(__popc(present >> lane & ((1u << arity) - 1)));
   }
 
-  /// Returns the first point of child `digit`; an empty child begins where the next one begins.
-  [[nodiscard]] __device__ std::uint32_t begin_of(unsigned digit) const {
-    if (parts != 0) {
-      if (digit >= parts) return end;
-      return begin + static_cast<std::uint32_t>(std::uint64_t{end - begin} * digit / parts);
-    }
-    std::uint32_t low = begin;
-    for (std::uint32_t high = end; digit != 0 && low < high;) {
-      const std::uint32_t middle = low + (high - low) / 2;
-      if ((codes[middle].code >> shift & (arity - 1)) < digit) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
-  }
-};
+  // 3. Each thread writes its child.
+  if (begin >= end) return;
+  auto& made = context.nodes[child];
+  made.begin = begin;
+  made.end = end;
+  made.first_child = 0;
+  made.children = 0;
+  made.level = static_cast<std::uint16_t>(context.nodes[node].level + 1);
+  context.parents[child] = node;
+  if (next != nullptr && end - begin > context.leaf_size) next[atomicAdd(next_count, 1u)] = child;
+}
 
-/// Creates the children of `count` nodes. If `next` is not null, appends the children that must be
-/// split to it. Each thread creates at most one child at a time. All threads of the block must call
-/// this function.
+/// Creates the children of `count` nodes, and appends those that must be split to `next`. Each
+/// thread creates at most one child at a time. All threads of the block must call this function.
 template <class Real, int dim>
 __device__ void split_nodes(const build_context<Real, dim>& context, const std::uint32_t* nodes,
                             unsigned count, std::uint32_t* next, unsigned* next_count) {
   constexpr unsigned arity = spatial_shape<dim>::arity;
   const unsigned digit = threadIdx.x % arity;
-  const unsigned group = threadIdx.x % 32 / arity * arity;  // the lane of the node's first thread
 
   // All threads run every iteration, even without a child, because the shuffles need full warps.
   for (unsigned base = 0; base < count; base += context.threads / arity) {
-    // 1. Find the range of this thread's child.
     const unsigned at = base + threadIdx.x / arity;
     const bool mine = at < count;
     const std::uint32_t node = nodes[mine ? at : base];
@@ -137,35 +137,28 @@ __device__ void split_nodes(const build_context<Real, dim>& context, const std::
     }
     const std::uint32_t next_begin = __shfl_down_sync(full_warp_mask, begin, 1, int{arity});
     const std::uint32_t end = digit == arity - 1 ? node_end : next_begin;
-
-    // 2. Reserve consecutive nodes for the children that have points.
-    const unsigned present =
-        __ballot_sync(full_warp_mask, mine && begin < end) >> group & ((1u << arity) - 1);
-    const auto children = static_cast<unsigned>(__popc(present));
-    unsigned long long first = 0;
-    if (mine && digit == 0) {
-      first = atomicAdd(&context.progress->node_count, static_cast<unsigned long long>(children));
-      if (first + children <= context.capacity) {
-        context.nodes[node].first_child = static_cast<std::uint32_t>(first);
-        context.nodes[node].children = static_cast<std::uint16_t>(children);
-      }
-    }
-    first = __shfl_sync(full_warp_mask, first, static_cast<int>(group));
-
-    // 3. Write this thread's child. If the array is full, the node stays a leaf, and the host
-    //    detects this from the count.
-    if (!mine || begin >= end || first + children > context.capacity) continue;
-    const auto child = static_cast<std::uint32_t>(first) +
-                       static_cast<std::uint32_t>(__popc(present & ((1u << digit) - 1)));
-    auto& made = context.nodes[child];
-    made.begin = begin;
-    made.end = end;
-    made.first_child = 0;
-    made.children = 0;
-    made.level = static_cast<std::uint16_t>(context.nodes[node].level + 1);
-    context.parents[child] = node;
-    if (next != nullptr && end - begin > context.leaf_size) next[atomicAdd(next_count, 1u)] = child;
+    create_children(context, node, mine, begin, end, next, next_count);
   }
+}
+
+/// Creates the children of one node. All threads of the block must call this function; they search
+/// together, because a binary search in many points waits for one code after another. `begins` is
+/// shared memory for an element per child.
+template <class Real, int dim>
+__device__ void split_large_node(const build_context<Real, dim>& context, std::uint32_t node,
+                                 std::uint32_t* begins) {
+  constexpr unsigned arity = spatial_shape<dim>::arity;
+  constexpr unsigned searchers = build_context<Real, dim>::threads / arity;
+  const std::uint32_t node_end = context.nodes[node].end;
+  const node_split<dim> split(context.codes, context.nodes[node].begin, node_end,
+                              context.leaf_size);
+  const std::uint32_t found = split.template search<searchers>(threadIdx.x / searchers);
+  if (threadIdx.x % searchers == 0) begins[threadIdx.x / searchers] = found;
+  __syncthreads();
+  const bool mine = threadIdx.x < arity;
+  const std::uint32_t begin = mine ? begins[threadIdx.x] : node_end;
+  const std::uint32_t end = threadIdx.x + 1 < arity ? begins[threadIdx.x + 1] : node_end;
+  create_children(context, node, mine, begin, end, nullptr, nullptr);
 }
 
 /// Builds the descendants of a node, or spawns them. All threads of the block must call it.
@@ -174,6 +167,7 @@ __device__ void build_descendants(std::uint32_t node, Spawner& spawn,
                                   const build_context<Real, dim>& context) {
   __shared__ std::uint32_t queue[2][build_context<Real, dim>::queue_size];
   __shared__ unsigned queued[2];
+  __shared__ std::uint32_t begins[spatial_shape<dim>::arity];
   // 1. Base case: a leaf is complete.
   const std::uint32_t size = context.nodes[node].size();
   if (size <= context.leaf_size) return;
@@ -197,7 +191,7 @@ __device__ void build_descendants(std::uint32_t node, Spawner& spawn,
   }
   // 3. Recurse: split the node, and spawn a grid over its children. Join: none is needed. A child
   //    accesses only its own range, and the boxes are computed after all grids are complete.
-  split_nodes<Real, dim>(context, queue[0], 1, nullptr, nullptr);
+  split_large_node(context, node, begins);
   __threadfence();
   __syncthreads();
   const unsigned children = context.nodes[node].children;

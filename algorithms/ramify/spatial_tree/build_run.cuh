@@ -5,13 +5,14 @@
 /// The host side of a build. All stages are put into the stream at once:
 ///
 ///     1 find_bounds, encode_points   the Morton codes
-///     2 quicksort                    of the codes
+///     2 code_sort                    of the codes
 ///     3 gather_points, write_root    the points in order; whether the sort is complete
 ///     4 build_subtrees               the recursion that builds the nodes
 ///     5 publish_nodes, reduce_nodes  the number of nodes, if they are complete; their boxes
 ///
-/// Stages 2 and 4 may need the host: if kernels find no launch slots, or on the flat route without
-/// a graph. The later stages then do nothing, and finish() runs them again.
+/// Stage 4 may need the host: if kernels find no launch slots, or if the flat route has more levels
+/// than the host launched ahead. So may stage 2 on the CPU executor. The later stages then do
+/// nothing, and finish() runs them again.
 
 #include <cstddef>
 #include <optional>
@@ -76,7 +77,7 @@ class build_run {
   [[nodiscard]] built_tree<Real, dim> finish() {
     const phase_range range("spatial_tree: finish build");
     built_tree<Real, dim> result;
-    const run_report sort = sort_->get();
+    const run_report sort = sort_.get();
     static_cast<run_report&>(result.report) = stages_->finish();
     add_part(result.report, sort, "the sort");
     result.report.points = input_.n;
@@ -96,20 +97,13 @@ class build_run {
   struct build_memory {
     build_memory(memory_layout& memory, std::size_t n, std::size_t max_nodes,
                  const spatial_tree_config& config)
-        : sorted(memory, n, sort_config(config)), nodes(memory, n, max_nodes, config) {}
+        : sorted(memory, n, config), nodes(memory, n, max_nodes, config) {}
     sort_scratch<Real, dim> sorted;
     scratch_of_nodes nodes;
   };
 
   [[nodiscard]] const sort_scratch<Real, dim>& sorted() const { return memory_.parts.sorted; }
 
-  static quicksort_config sort_config(const spatial_tree_config& config) {
-    quicksort_config sort;
-    sort.route = config.route;
-    sort.flat_loop = config.flat_loop;
-    sort.trace = config.trace;
-    return sort;
-  }
   static std::size_t points_bytes(std::size_t n) { return arrays().take_points(nullptr, n); }
   static std::size_t nodes_bytes(std::size_t count) { return arrays().take_nodes(nullptr, count); }
 
@@ -120,9 +114,8 @@ class build_run {
                        control.ticket());
     control.count_grids(1, 0);
     stages_->put(encode_points<Real, dim>, input_.n, "computing the Morton codes", input_.points,
-                 input_.n, sorted().found, sorted().codes);
-    sort_ = quicksort_async(sorted().codes, input_.n, morton_code::less{}, input_.stream(),
-                            sort_config(input_.config), sorted().sort);
+                 input_.n, sorted().found, sorted().codes.array());
+    sort_.start(sorted().codes, input_.n, input_.config, input_.stream());
     stages_->start();
   }
 
@@ -193,7 +186,7 @@ class build_run {
   device_buffer<std::byte> nodes_memory_;
   arrays tree_;
   std::optional<node_stages<Real, dim>> stages_;
-  std::optional<quicksort_run<morton_code, no_value, morton_code::less>> sort_;
+  code_sort<dim> sort_;
 };
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

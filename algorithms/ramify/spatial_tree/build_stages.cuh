@@ -8,11 +8,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <ramify/quicksort.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/recursion.cuh>
 #include <ramify/spatial_tree/bounds.cuh>
 #include <ramify/spatial_tree/build.cuh>
+#include <ramify/spatial_tree/code_sort.cuh>
 #include <ramify/spatial_tree/config.hpp>
 #include <ramify/spatial_tree/reduce_bottom_up.cuh>
 
@@ -43,12 +43,19 @@ inline route_plans plans_of_build(std::size_t n, int dim, const spatial_tree_con
   route_plan device = plan_of_levels(levels, config.streams);
   device.host_launches = 1;  // the drain
   device.extra_us = 0.27 * tasks;
-  // Flat: the host reads the list and the status back for each level; an iteration of the graph is
-  // two levels.
+  // Flat: the host launches the levels ahead, and reads the list and the status back once; an
+  // iteration of the graph is two levels.
   const route_plan flat = config.flat_loop == flat_loop::graph
                               ? route_plan{.graph_iterations = levels / 2 + 1, .graph_loops = 1}
-                              : route_plan{.host_launches = levels, .host_round_trips = 2 * levels};
+                              : route_plan{.host_launches = levels + 1, .host_round_trips = 2};
   return {flat, device, route::flat};
+}
+
+/// Returns the number of levels of tasks after the root, for evenly distributed points: nodes of
+/// about block_points points may have to be split once more.
+inline unsigned levels_of_tasks(std::uint32_t n, int dim, unsigned block_points) {
+  if (n <= block_points) return 0;
+  return static_cast<unsigned>(std::ceil(std::log2(double(n) / block_points) / dim)) + 1;
 }
 
 /// The points of a build, and how it is run.
@@ -96,15 +103,12 @@ template <class Real, int dim>
 struct sort_scratch {
   point_bounds<Real, dim>* found;  ///< the first element is the result
   unsigned* arrived;               ///< in find_bounds()
-  morton_code* codes;
-  scratch_memory sort;
+  typename code_sort<dim>::scratch codes;
 
-  sort_scratch(memory_layout& memory, std::size_t n, const quicksort_config& config)
+  sort_scratch(memory_layout& memory, std::size_t n, const spatial_tree_config& config)
       : found(memory.take<point_bounds<Real, dim>>(bounds_blocks(n))),
         arrived(memory.take<unsigned>(1)),
-        codes(memory.take<morton_code>(n)),
-        sort(memory.take_scratch(
-            quicksort_scratch_bytes<morton_code, no_value, morton_code::less>(n, config))) {}
+        codes(memory, static_cast<std::uint32_t>(n), config) {}
 };
 
 /// Scratch memory of the recursion over n points and `nodes` nodes, and of the grids around it.
@@ -145,8 +149,15 @@ class node_stages {
         tree_(tree),
         found_(sorted.found),
         control_(scratch.control, input.setup),
-        context_{sorted.codes,     tree.nodes,    tree.parents,           scratch.arrived,
-                 scratch.progress, scratch.nodes, input.config.leaf_size, scratch.block_points},
+        context_{sorted.codes.array(),
+                 tree.nodes,
+                 tree.parents,
+                 scratch.arrived,
+                 scratch.progress,
+                 scratch.nodes,
+                 input.config.leaf_size,
+                 scratch.block_points,
+                 levels_of_tasks(input.n, dim, scratch.block_points)},
         recursion_(scratch.lists, scratch.max_tasks, control_, context::threads, 0,
                    input.config.streams, context_, {}, input.setup.loop) {}
   node_stages(const node_stages&) = delete;
@@ -162,12 +173,7 @@ class node_stages {
         context_.codes, tree_.points, tree_.ids, &context_.progress->unsorted);
     put(write_root<Real, dim>, 1, "writing the root", context_, input_.n);
     recursion_.start({0, 1}, 1);
-    // On the flat route the host launches the levels, unless a graph does or the root's block
-    // builds all nodes.
-    const bool host_continues = !control_.on_device_route() && input_.n > context_.block_points &&
-                                input_.setup.loop.wanted != flat_loop::graph &&
-                                !is_being_captured(input_.stream());
-    if (!host_continues) published_ = publish();
+    published_ = publish();
   }
 
   /// Launches the grids after the recursion, and returns their number. Asynchronous.

@@ -76,7 +76,8 @@ struct spatial_tree_config {
   /// for most inputs; 2 n suffices for any. A tree with more nodes is built again in more memory.
   /// If the caller passed the memory, get() throws std::length_error instead.
   std::size_t max_nodes = 0;
-  /// What launches the levels of the flat route. Host: the host reads the size of each level.
+  /// What launches the levels of the flat route. Host: the host launches the levels that evenly
+  /// distributed points have, and reads the sizes of further levels.
   /// Graph: a CUDA graph with a WHILE node launches grids of a fixed size, so that no stage waits
   /// for the host. Automatic: the host, or the graph if the stream is being captured.
   ramify::flat_loop flat_loop = ramify::flat_loop::automatic;

@@ -34,6 +34,16 @@ __host__ __device__ Real add_square(Real sum, Real d) {
 #endif
 }
 
+/// Returns the greater of two numbers. A GPU has an instruction for it.
+template <class Real>
+__host__ __device__ Real greater_of(Real a, Real b) {
+#if defined(__CUDA_ARCH__)
+  return max(a, b);
+#else
+  return a < b ? b : a;
+#endif
+}
+
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
 
 namespace ramify::inline RAMIFY_BUILD {
@@ -90,23 +100,31 @@ struct box {
   /// Returns the squared distance between the nearest points of two boxes; 0 if they overlap. For
   /// each `q` in `other`, min_distance2(q) is not less, also after rounding.
   [[nodiscard]] __host__ __device__ Real min_distance2(const box& other) const {
+    using detail::spatial_tree::greater_of;
     Real sum = 0;
     for (int axis = 0; axis < dim; ++axis) {
       const Real below = lower.x[axis] - other.upper.x[axis];
       const Real above = other.lower.x[axis] - upper.x[axis];
-      const Real outside = below < above ? above : below;
-      sum = detail::spatial_tree::add_square(sum, outside < 0 ? Real{0} : outside);
+      const Real outside = greater_of(greater_of(below, above), Real{0});
+      sum = detail::spatial_tree::add_square(sum, outside);
     }
     return sum;
   }
 
   /// Returns the squared distance from `q` to the farthest corner.
   [[nodiscard]] __host__ __device__ Real max_distance2(const point<Real, dim>& q) const {
+    return max_distance2(of(q));
+  }
+
+  /// Returns the squared distance between the farthest corners of two boxes. For each `q` in
+  /// `other`, max_distance2(q) is not greater, also after rounding.
+  [[nodiscard]] __host__ __device__ Real max_distance2(const box& other) const {
+    using detail::spatial_tree::greater_of;
     Real sum = 0;
     for (int axis = 0; axis < dim; ++axis) {
-      const Real to_lower = q.x[axis] - lower.x[axis];
-      const Real to_upper = upper.x[axis] - q.x[axis];
-      sum = detail::spatial_tree::add_square(sum, to_lower < to_upper ? to_upper : to_lower);
+      const Real to_lower = other.upper.x[axis] - lower.x[axis];
+      const Real to_upper = upper.x[axis] - other.lower.x[axis];
+      sum = detail::spatial_tree::add_square(sum, greater_of(to_lower, to_upper));
     }
     return sum;
   }

@@ -30,6 +30,34 @@ struct morton_code {
   };
 };
 
+/// The codes and the indices of all points, as kernels access them. The sort of the CPU executor
+/// has elements of both, the radix sort of a GPU has two arrays.
+struct point_codes {
+#if RAMIFY_ON_CUDA
+  std::uint64_t* codes;
+  std::uint32_t* ids;
+
+  [[nodiscard]] __device__ std::uint64_t code(std::uint32_t i) const { return codes[i]; }
+  [[nodiscard]] __device__ std::uint32_t id(std::uint32_t i) const { return ids[i]; }
+  __device__ void set(std::uint32_t i, std::uint64_t code) const {
+    codes[i] = code;
+    ids[i] = i;
+  }
+  /// Returns true: the sort is complete when kernels read its result.
+  [[nodiscard]] __device__ bool follows_previous(std::uint32_t) const { return true; }
+#else
+  morton_code* elements;
+
+  [[nodiscard]] __device__ std::uint64_t code(std::uint32_t i) const { return elements[i].code; }
+  [[nodiscard]] __device__ std::uint32_t id(std::uint32_t i) const { return elements[i].id; }
+  __device__ void set(std::uint32_t i, std::uint64_t code) const { elements[i] = {code, i}; }
+  /// Returns whether element i is in order.
+  [[nodiscard]] __device__ bool follows_previous(std::uint32_t i) const {
+    return i == 0 || morton_code::less{}(elements[i - 1], elements[i]);
+  }
+#endif
+};
+
 /// Spreads the bits of a number: bit i moves to bit i * dim.
 template <int dim>
 __host__ __device__ std::uint64_t spread_bits(std::uint64_t v) {
@@ -84,29 +112,29 @@ class morton_encoder {
 /// Writes the code of each point. If a point is not finite, all codes are 0. One thread per point.
 template <class Real, int dim>
 __global__ void encode_points(const point<Real, dim>* points, std::uint32_t n,
-                              const point_bounds<Real, dim>* found, morton_code* codes,
+                              const point_bounds<Real, dim>* found, point_codes codes,
                               trace_ticket trace) {
   const traced here(trace, __func__);
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const bool finite = found->first_nonfinite == found->none;
   const morton_encoder<dim> encoder(found->bounds);
-  codes[i] = {finite ? encoder.encode(points[i]) : 0, i};
+  codes.set(i, finite ? encoder.encode(points[i]) : 0);
 }
 
 /// Copies the points into the order of their sorted codes. Sets `unsorted` if the codes are not in
 /// order. One thread per point.
 template <class Real, int dim>
-__global__ void gather_points(const point<Real, dim>* points, std::uint32_t n,
-                              const morton_code* codes, point<Real, dim>* ordered,
-                              std::uint32_t* ids, unsigned* unsorted, trace_ticket trace) {
+__global__ void gather_points(const point<Real, dim>* points, std::uint32_t n, point_codes codes,
+                              point<Real, dim>* ordered, std::uint32_t* ids, unsigned* unsorted,
+                              trace_ticket trace) {
   const traced here(trace, __func__);
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
-  const morton_code mine = codes[i];
-  if (i > 0 && !morton_code::less{}(codes[i - 1], mine)) atomicOr(unsorted, 1u);
-  ids[i] = mine.id;
-  ordered[i] = points[mine.id];
+  if (!codes.follows_previous(i)) atomicOr(unsorted, 1u);
+  const std::uint32_t id = codes.id(i);
+  ids[i] = id;
+  ordered[i] = points[id];
 }
 
 }  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD

@@ -6,7 +6,7 @@
 ///
 /// Branch and bound, depth first (Roussopoulos, Kelley and Vincent, 1995): a thread visits the
 /// nearest child first, and skips a node that is farther away than the worst candidate so far. If k
-/// is small, the distances to 32 points near the query give a bound before the first node.
+/// is small, the distances to 32 to 64 points near the query give a bound before the first node.
 
 #include <cstdint>
 #include <ramify/spatial_tree/candidates.cuh>
@@ -14,9 +14,16 @@
 
 namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 
-/// The number of points that are compared with a query before the tree is visited. They are
-/// consecutive in the tree's order.
-inline constexpr std::uint32_t window_points = 32;
+/// The points that are compared with a query before the tree is visited: the 32 of an aligned part
+/// of the tree's order, which are the same for all lanes of a warp if its queries are points of the
+/// tree, and some at both ends. With those, a query at the boundary of its part has a closer bound,
+/// which saves more than they take unless there are few candidates.
+template <unsigned capacity>
+struct window {
+  static constexpr std::uint32_t part = 32;
+  static constexpr std::uint32_t more = capacity < 4 ? 0 : capacity < 8 ? 8 : 16;  ///< at each end
+  static_assert(capacity < part, "the window has k points, even without the excluded one");
+};
 
 /// Descends from the root, from each node to its nearest child. Returns the position of the first
 /// point of the leaf.
@@ -46,10 +53,11 @@ template <unsigned capacity, class Real, int dim>
 [[nodiscard]] __device__ Real bound_of_window(const spatial_tree_view<Real, dim>& tree,
                                               const point<Real, dim>& query, std::uint32_t position,
                                               std::uint32_t excluded, unsigned k) {
-  static_assert(capacity < window_points, "the window has k points, even without the excluded one");
+  constexpr std::uint32_t more = window<capacity>::more;
   distance_list<Real, capacity> nearest(k);
-  const std::uint32_t begin = position / window_points * window_points;
-  const std::uint32_t end = min(begin + window_points, tree.point_count);
+  const std::uint32_t part = position / window<capacity>::part * window<capacity>::part;
+  const std::uint32_t begin = part - min(part, more);
+  const std::uint32_t end = min(part + window<capacity>::part + more, tree.point_count);
   for (std::uint32_t i = begin; i < end; ++i) {
     if (i != excluded) nearest.insert(distance2(query, tree.points[i]));
   }

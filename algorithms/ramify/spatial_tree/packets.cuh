@@ -3,6 +3,8 @@
 
 /// \file
 /// Balls in packets: a warp visits each node once for its 32 queries, which are close in space.
+/// This form is for visitors that decide about each node (clusters); ball_packet is faster for
+/// others.
 ///
 ///   1. Pop a node from the packet's stack. All lanes read the same node, and each lane decides
 ///      whether its query needs it.
@@ -24,17 +26,23 @@ namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
 inline constexpr unsigned packet_threads = 128;
 inline constexpr unsigned packets_of_block = packet_threads / 32;
 
+/// Returns the box of the lane whose number differs in the bit `distance`. All lanes call it.
+template <class Real, int dim>
+[[nodiscard]] __device__ box<Real, dim> box_of_lane(const box<Real, dim>& mine, int distance) {
+  box<Real, dim> other;
+  for (int axis = 0; axis < dim; ++axis) {
+    other.lower.x[axis] = __shfl_xor_sync(full_warp_mask, mine.lower.x[axis], distance);
+    other.upper.x[axis] = __shfl_xor_sync(full_warp_mask, mine.upper.x[axis], distance);
+  }
+  return other;
+}
+
 /// Returns the smallest box around the queries of a warp. All lanes call it together.
 template <class Real, int dim>
 [[nodiscard]] __device__ box<Real, dim> box_of_warp(const point<Real, dim>& query) {
   box<Real, dim> around = box<Real, dim>::of(query);
   for (int distance = 16; distance > 0; distance /= 2) {
-    box<Real, dim> other;
-    for (int axis = 0; axis < dim; ++axis) {
-      other.lower.x[axis] = __shfl_xor_sync(full_warp_mask, around.lower.x[axis], distance);
-      other.upper.x[axis] = __shfl_xor_sync(full_warp_mask, around.upper.x[axis], distance);
-    }
-    around = box<Real, dim>::enclosing(around, other);
+    around = box<Real, dim>::enclosing(around, box_of_lane(around, distance));
   }
   return around;
 }

@@ -23,16 +23,16 @@
 /// Stream     earlier work in the stream is ordered before the call. Every call waits for the
 ///            stream.
 /// Launches   one grid checks the queries, one computes their codes, and one grid is launched per
-///            pass over the tree, with one thread per query; in addition the grids of the sort.
-///            radius_list() also calls CUB's device scan, whose grids are not in the report. No
-///            grid launches another, so the report has the route "flat". A thread visits the tree
-///            with a stack of at most 225 nodes, in up to 1.8 KB (3D double: 3.6 KB) of local
-///            memory on a GPU, which the driver reserves for all resident threads; for k in
-///            [17, 64] also with 64 candidates, in 0.5 KB (double: 0.8 KB). Or a warp visits it
-///            for 32 balls, with one stack in shared memory.
+///            pass over the tree, with one thread per query; in addition the grids of the sort. On
+///            a GPU these are CUB's, and radius_list() also calls CUB's device scan: the report
+///            does not count them. No grid launches another, so the report has the route "flat". A
+///            thread visits the tree with a stack of at most 225 nodes, in up to 1.8 KB (3D double:
+///            3.6 KB) of local memory on a GPU, which the driver reserves for all resident threads;
+///            for k in [17, 64] also with 64 candidates, in 0.5 KB (double: 0.8 KB). Or a warp
+///            visits it for 32 balls, in 4.8 KB of shared memory (3D double: 7 KB).
 /// Scratch    64 KB for the bounds of the queries; 8 bytes per query for codes and order, on a GPU
-///            unless config.sort is false; and the scratch memory of a sort, if there is one
-///            (ramify/quicksort.cuh). From Ramify's stream-ordered pool.
+///            unless config.sort is false; and the scratch memory of a sort, if there is one:
+///            about 9 bytes per query on a GPU. From Ramify's stream-ordered pool.
 /// Errors     std::invalid_argument for a null array, k == 0, capacity == 0, a negative or NaN
 ///            radius, and for a NaN or an infinity in a query (the message names it), before any
 ///            result is written; cuda_error.

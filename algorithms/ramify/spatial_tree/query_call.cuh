@@ -7,12 +7,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <ramify/quicksort.cuh>
 #include <ramify/runtime/launch_each.cuh>
 #include <ramify/runtime/phase_range.cuh>
 #include <ramify/runtime/run_control.cuh>
 #include <ramify/spatial_tree/ball_passes.cuh>
 #include <ramify/spatial_tree/bounds.cuh>
+#include <ramify/spatial_tree/code_sort.cuh>
 #include <ramify/spatial_tree/config.hpp>
 #include <ramify/spatial_tree/morton.cuh>
 #include <ramify/spatial_tree/nearest.cuh>
@@ -187,10 +187,7 @@ class query_call {
       order_ = {};
       return;
     }
-    const auto sorted = quicksort_pairs(codes.data(), order_.data(), n_, ascending{}, stream_,
-                                        {.route = route::flat});
-    report_.host_grids += sorted.host_grids;
-    report_.scratch_bytes += sorted.scratch_bytes;
+    sort_queries(codes.data(), order_.data(), n_, stream_, report_);
   }
 
   phase_range range_{"spatial_tree: query"};

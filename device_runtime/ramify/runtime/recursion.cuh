@@ -9,8 +9,8 @@
 ///          grid and its descendants, the driver of a launch chain launches grids over that list
 ///          until it is empty.
 /// flat     The tasks of a level wait in a list. The host reads the size of the list and launches a
-///          grid over it. Alternatively, the loop of a graph launches grids of a fixed size over
-///          the two lists, without the host.
+///          grid over it. Alternatively, the loop of a graph, or the host for the levels that it
+///          expects, launches grids of a fixed size over the two lists, without the sizes.
 
 #include <algorithm>
 #include <cstddef>
@@ -50,6 +50,12 @@ template <class Task>
 template <class Context>
 inline constexpr bool has_flat_kernel = requires {
   Context::flat_kernel();
+};
+
+/// Whether the host launches levels of the flat route ahead, without a read of their sizes.
+template <class Context>
+concept levels_are_expected = has_flat_kernel<Context> && requires(const Context& c) {
+  c.levels_ahead;
 };
 
 /// Ends an iteration of the loop over the lists. Launched with one thread.
@@ -113,18 +119,33 @@ struct list_program : chain_link {
     }
   }
 
-  /// Launches two levels: a grid over each list. A grid of this size can work on any number of
-  /// tasks. A grid over an empty list changes nothing.
+  /// Launches two levels, as an iteration of a graph's loop.
   template <class Grids>
   void launch_repeated(const list_heads&, Grids& grids) const requires has_flat_kernel<Context> {
+    launch_levels(2, grids);
+    grids(end_lists<list_program>, {1, 1}, *this);
+  }
+
+  /// Launches the levels that are expected after the root task, without a read of their sizes.
+  /// Returns their number.
+  template <class Grids>
+  unsigned launch_ahead(Grids& grids) const requires levels_are_expected<Context> {
+    launch_levels(context.levels_ahead, grids);
+    return context.levels_ahead;
+  }
+
+  /// Launches a grid for each of some levels, the first one over list 0. A grid of this size can
+  /// work on any number of tasks. A grid over an empty list changes nothing.
+  template <class Grids>
+  void launch_levels(unsigned levels, Grids& grids) const requires has_flat_kernel<Context> {
     const auto kernel = Context::flat_kernel();
     const unsigned blocks = resident_blocks(kernel, spawn.threads, spawn.dynamic_shared);
-    for (unsigned i = 0; i < 2; ++i) {
+    for (unsigned level = 0; level < levels; ++level) {
+      const unsigned filled = level % 2;
       grids(kernel, launch_shape{blocks, spawn.threads, spawn.dynamic_shared},
-            task_source<Task>{{}, lists[i], true}, spawner_of_step(spawn.without_launches(), i),
-            context);
+            task_source<Task>{{}, lists[filled], true},
+            spawner_of_step(spawn.without_launches(), filled), context);
     }
-    grids(end_lists<list_program>, {1, 1}, *this);
   }
 
   void check(const list_heads& heads) const {
@@ -169,11 +190,15 @@ struct recursion_state {
 ///     static constexpr bool may_be_thin      whether many levels may have only a few tasks;
 ///                                            then grids keep their slots until the driver runs
 ///
-/// and may have this one:
+/// and may have these:
 ///
 ///     static auto flat_kernel()              the same kernel without launches, for the flat route:
 ///                                            a kernel(task_source<Task>, spawner<Task, false>,
 ///                                            Context) (__host__ __device__)
+///
+///     unsigned levels_ahead                  expected number of levels after the root task: on the
+///                                            flat route, the host launches grids for them without
+///                                            a read of their sizes, if there is a flat kernel
 ///
 /// The kernel iterates over source.members(), spawns with the spawner, and calls spawn.task_ends()
 /// in one thread for each task that has ended, and spawn.block_ends() at the end of each block. All

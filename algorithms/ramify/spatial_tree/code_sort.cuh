@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// \file
+/// The host side of the sorts by Morton code: of the points of a build, and of queries.
+///
+/// On a GPU they are CUB's radix sort: the host starts them on either route, and this family shows
+/// the tree, not the sort. CUB's sort is stable, so points with equal codes stay in the order of
+/// their indices. On the CPU executor they are Ramify's quicksort.
+
+#include <cstddef>
+#include <cstdint>
+#include <ramify/spatial_tree/config.hpp>
+#include <ramify/spatial_tree/morton.cuh>
+
+#if RAMIFY_ON_CUDA
+#include <cub/device/device_radix_sort.cuh>
+#else
+#include <optional>
+#include <ramify/quicksort.cuh>
+#endif
+
+namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD {
+
+#if RAMIFY_ON_CUDA
+
+/// Sorts keys of `bits` bits, and an index for each, in place. Asynchronous.
+/// \param keys       the keys, and memory for as many
+/// \param ids        the indices, and memory for as many
+/// \param bytes      size of the scratch memory; it is written if `scratch` is null, and nothing is
+///                   sorted
+/// \throws cuda_error
+template <class Key>
+void radix_sort(void* scratch, std::size_t& bytes, cub::DoubleBuffer<Key> keys,
+                cub::DoubleBuffer<std::uint32_t> ids, std::uint32_t n, int bits,
+                cudaStream_t stream) {
+  check(cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, ids, n, 0, bits, stream),
+        "sorting Morton codes");
+  if (scratch == nullptr || keys.selector == 0) return;
+  // CUB sorts few keys into the other memory.
+  const auto copy_back = [&](auto& buffers) {
+    check(cudaMemcpyAsync(buffers.Alternate(), buffers.Current(), n * sizeof *buffers.Current(),
+                          cudaMemcpyDeviceToDevice, stream),
+          "copying sorted Morton codes");
+  };
+  copy_back(keys);
+  copy_back(ids);
+}
+
+/// Returns the size of the scratch memory of radix_sort(), in bytes. \throws cuda_error
+template <class Key>
+[[nodiscard]] std::size_t radix_sort_bytes(std::uint32_t n, int bits) {
+  std::size_t bytes = 0;
+  radix_sort<Key>(nullptr, bytes, {}, {}, n, bits, nullptr);
+  return bytes;
+}
+
+/// Scratch memory of a radix sort of n pairs of a key and an index.
+template <class Key>
+struct radix_sort_scratch {
+  Key* keys;
+  std::uint32_t* ids;
+  scratch_memory sort;
+
+  radix_sort_scratch(memory_layout& memory, std::uint32_t n, int bits)
+      : keys(memory.take<Key>(n)),
+        ids(memory.take<std::uint32_t>(n)),
+        sort(memory.take_scratch(radix_sort_bytes<Key>(n, bits))) {}
+};
+
+/// The codes of the points of a build, and their sort. It must not be moved.
+template <int dim>
+class code_sort {
+  static constexpr int bits = static_cast<int>(spatial_shape<dim>::bits) * dim;
+
+ public:
+  /// Scratch memory for n points.
+  struct scratch {
+    std::uint64_t* codes;
+    std::uint32_t* ids;
+    radix_sort_scratch<std::uint64_t> sort;
+
+    scratch(memory_layout& memory, std::uint32_t n, const spatial_tree_config&)
+        : codes(memory.take<std::uint64_t>(n)),
+          ids(memory.take<std::uint32_t>(n)),
+          sort(memory, n, bits) {}
+    [[nodiscard]] point_codes array() const { return {codes, ids}; }
+  };
+
+  /// Puts the sort into the stream. Asynchronous. \throws cuda_error
+  void start(const scratch& memory, std::uint32_t n, const spatial_tree_config&,
+             cudaStream_t stream) {
+    std::size_t bytes = memory.sort.sort.bytes;
+    radix_sort<std::uint64_t>(memory.sort.sort.data, bytes, {memory.codes, memory.sort.keys},
+                              {memory.ids, memory.sort.ids}, n, bits, stream);
+  }
+  /// Returns an empty report: the sort does not need the host, and its grids are not counted.
+  [[nodiscard]] run_report get() const { return {}; }
+};
+
+#else
+
+/// The codes of the points of a build, and their sort. It must not be moved.
+template <int dim>
+class code_sort {
+ public:
+  /// Scratch memory for n points.
+  struct scratch {
+    morton_code* codes;
+    scratch_memory sort;
+
+    scratch(memory_layout& memory, std::uint32_t n, const spatial_tree_config& config)
+        : codes(memory.take<morton_code>(n)),
+          sort(
+              memory.take_scratch(quicksort_scratch_bytes<morton_code, no_value, morton_code::less>(
+                  n, sort_config(config)))) {}
+    [[nodiscard]] point_codes array() const { return {codes}; }
+  };
+
+  /// Puts the sort into the stream. Asynchronous. \throws cuda_error
+  void start(const scratch& memory, std::uint32_t n, const spatial_tree_config& config,
+             cudaStream_t stream) {
+    run_ = quicksort_async(memory.codes, n, morton_code::less{}, stream, sort_config(config),
+                           memory.sort);
+  }
+  /// Waits for the sort, completes it, and returns its report. \throws cuda_error
+  [[nodiscard]] run_report get() { return run_->get(); }
+
+ private:
+  static quicksort_config sort_config(const spatial_tree_config& config) {
+    quicksort_config sort;
+    sort.route = config.route;
+    sort.flat_loop = config.flat_loop;
+    sort.trace = config.trace;
+    return sort;
+  }
+
+  std::optional<quicksort_run<morton_code, no_value, morton_code::less>> run_;
+};
+
+#endif
+
+/// Sorts the indices of n queries by their codes. Waits for the stream on the CPU executor.
+/// Adds the grids and the scratch memory of the sort to a report. \throws cuda_error
+inline void sort_queries(std::uint32_t* codes, std::uint32_t* order, std::size_t n,
+                         cudaStream_t stream, run_report& report) {
+#if RAMIFY_ON_CUDA
+  using pairs = radix_sort_scratch<std::uint32_t>;
+  const auto count = static_cast<std::uint32_t>(n);
+  constexpr int bits = 32;
+  const run_memory<pairs> memory({}, stream, "spatial_tree: query", count, bits);
+  std::size_t bytes = memory.parts.sort.bytes;
+  radix_sort<std::uint32_t>(memory.parts.sort.data, bytes, {codes, memory.parts.keys},
+                            {order, memory.parts.ids}, count, bits, stream);
+  report.scratch_bytes += memory.scratch.size();
+#else
+  const auto sorted = quicksort_pairs(codes, order, n, ascending{}, stream, {.route = route::flat});
+  report.host_grids += sorted.host_grids;
+  report.scratch_bytes += sorted.scratch_bytes;
+#endif
+}
+
+}  // namespace ramify::detail::spatial_tree::inline RAMIFY_BUILD
