@@ -26,6 +26,15 @@ struct cell_stencil {
   Values right[dim];
 };
 
+/// Returns values[which]. It selects among constant indices: an index in a register would put the
+/// values into local memory.
+template <class Values>
+[[nodiscard]] __device__ auto entry_of(const Values& values, int which) {
+  auto found = values[0];
+  for (int v = 1; v < Values::size; ++v) found = v == which ? values[v] : found;
+  return found;
+}
+
 /// The jump of one variable across a cell, relative to the variable's size:
 ///
 ///     max over axes of |right - left| / (2 |here| + floor)
@@ -42,9 +51,11 @@ struct gradient_criterion {
   __device__ real operator()(const cell_stencil<typename Physics::values, dim>& u,
                              const block_place<dim>&, const real (&)[dim]) const {
     real largest = 0;
+    const real here = entry_of(u.here, variable);
     for (int axis = 0; axis < dim; ++axis) {
-      const real jump = std::fabs(u.right[axis][variable] - u.left[axis][variable]);
-      const real share = jump / (detail::amr::times(real(2), std::fabs(u.here[variable])) + floor);
+      const real jump =
+          std::fabs(entry_of(u.right[axis], variable) - entry_of(u.left[axis], variable));
+      const real share = jump / (detail::amr::times(real(2), std::fabs(here)) + floor);
       largest = share > largest ? share : largest;
     }
     return largest;
@@ -73,10 +84,10 @@ struct loehner_criterion {
                              const block_place<dim>&, const real (&)[dim]) const {
     using detail::amr::times;
     real largest = 0;
-    const real here = u.here[variable];
+    const real here = entry_of(u.here, variable);
     for (int axis = 0; axis < dim; ++axis) {
-      const real left = u.left[axis][variable];
-      const real right = u.right[axis][variable];
+      const real left = entry_of(u.left[axis], variable);
+      const real right = entry_of(u.right[axis], variable);
       const real second = std::fabs((right - here) - (here - left));
       const real size = std::fabs(right) + std::fabs(left) + times(real(2), std::fabs(here));
       const real first = std::fabs(right - here) + std::fabs(here - left);

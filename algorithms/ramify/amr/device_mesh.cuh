@@ -257,6 +257,8 @@ class device_mesh {
                         std::to_string(sizeof(storage)) +
                         " bytes of shared memory, more than this device has");
     }
+    static_cast<void>(
+        set_max_dynamic_shared(tag_blocks<view_type>, sizeof(tag_storage<Physics, n>)));
     view_.max_teams = static_cast<unsigned>(granted / sizeof(storage));
     view_.resident_blocks =
         resident_blocks(advance_blocks<view_type>, view_.max_teams * tuning::threads,
@@ -286,6 +288,7 @@ class device_mesh {
     use(view.lists.leaves, nodes);
     use(view.lists.nodes, nodes);
     use(view.lists.interface_nodes, nodes);
+    use(view.lists.coarse_leaves, nodes);
     use(view.lists.tagged, nodes);
     use(view.lists.coarsened, nodes);
     use(view.lists.free_families, nodes);

@@ -93,6 +93,16 @@ struct mesh_tree {
     return found;
   }
 
+  /// Returns the faces of a node, one bit each, whose neighbors are leaves of its level.
+  [[nodiscard]] __device__ unsigned faces_to_leaves(int node) const {
+    unsigned found = 0;
+    for (int face = 0; face < faces; ++face) {
+      const int there = neighbor[node * faces + face];
+      if (there >= 0 && is_leaf(there)) found |= 1u << face;
+    }
+    return found;
+  }
+
   /// Returns the number of the first node of a family.
   [[nodiscard]] __host__ __device__ int first_of_family(unsigned family) const {
     return static_cast<int>(root_count() + family * siblings);

@@ -20,6 +20,7 @@ struct part_lists {
       : leaves(to_device(plan.leaves, stream)),
         nodes(to_device(plan.nodes, stream)),
         interface_nodes(to_device(plan.interface_nodes, stream)),
+        coarse_leaves(to_device(plan.coarse_leaves, stream)),
         stage_nodes(to_device(plan.stage_nodes, stream)),
         leaf_numbers(to_device(plan.leaf_numbers, stream)),
         halo(plan.halo, stream),
@@ -34,10 +35,11 @@ struct part_lists {
     view.lists.leaves = leaves.data();
     view.lists.nodes = nodes.data();
     view.lists.interface_nodes = interface_nodes.data();
+    view.lists.coarse_leaves = coarse_leaves.data();
     return view;
   }
 
-  device_buffer<int> leaves, nodes, interface_nodes, stage_nodes;
+  device_buffer<int> leaves, nodes, interface_nodes, coarse_leaves, stage_nodes;
   device_buffer<unsigned> leaf_numbers;
   region_messages halo;
   std::vector<region_messages> same_level, finer, registers, children;
@@ -56,6 +58,7 @@ struct part_lists {
   mesh.leaves = unsigned(plan.leaves.size());
   mesh.interface_nodes = unsigned(plan.interface_nodes.size());
   std::ranges::copy(plan.level_begin, mesh.level_begin);
+  std::ranges::copy(plan.coarse_leaves_begin, mesh.coarse_leaves_begin);
   return mesh;
 }
 

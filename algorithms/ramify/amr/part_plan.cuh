@@ -99,6 +99,8 @@ struct part_plan {
   std::vector<int> nodes;              ///< level by level, each level in Morton order
   std::vector<unsigned> level_begin;   ///< where each level's nodes begin in `nodes`
   std::vector<int> interface_nodes;    ///< inner nodes with a leaf of their level as neighbor
+  std::vector<int> coarse_leaves;      ///< leaves with finer neighbors, level by level
+  std::vector<unsigned> coarse_leaves_begin;  ///< where each level's begin in `coarse_leaves`
   std::vector<int> stage_nodes;        ///< the blocks that stages advance
   std::vector<stage_range> stages;     ///< [level]
 
@@ -168,24 +170,38 @@ class part_planner {
     return subcycle_ ? std::size_t(plan_.finest) + 1 : 1;
   }
 
-  /// Returns whether an inner node is an interface node.
+  /// Returns whether a node shares a face with a node of its level, of which one has children and
+  /// the other has none.
   [[nodiscard]] bool is_at_interface(int node) const {
     for (int face = 0; face < mesh_tree<dim>::faces; ++face) {
       const int neighbor = copy_.neighbor(node, face);
-      if (neighbor >= 0 && copy_.tree.is_leaf(neighbor)) return true;
+      if (neighbor >= 0 && copy_.tree.is_leaf(neighbor) != copy_.tree.is_leaf(node)) return true;
     }
     return false;
   }
 
+  /// Writes lists one after another, and where each begins.
+  static void join(const std::vector<std::vector<int>>& lists, std::vector<int>& joined,
+                   std::vector<unsigned>& begins) {
+    for (const std::vector<int>& list : lists) {
+      begins.push_back(unsigned(joined.size()));
+      joined.insert(joined.end(), list.begin(), list.end());
+    }
+    begins.push_back(unsigned(joined.size()));
+  }
+
   void list_blocks() {
     std::vector<std::vector<int>> levels(std::size_t(copy_.tree.max_level) + 1);
+    std::vector<std::vector<int>> coarse_leaves(levels.size());
     unsigned leaf = 0;
     copy_.for_each([&](int node) {
       const bool own = owner(node) == rank_;
       const bool is_leaf = copy_.tree.is_leaf(node);
+      const auto level = std::size_t(copy_.level_of(node));
       plan_.finest = std::max(plan_.finest, copy_.level_of(node));
-      if (own) levels[std::size_t(copy_.level_of(node))].push_back(node);
+      if (own) levels[level].push_back(node);
       if (is_leaf) {
+        if (own && is_at_interface(node)) coarse_leaves[level].push_back(node);
         plan_.leaf_owners.push_back(owner(node));
         if (own) {
           plan_.leaves.push_back(node);
@@ -197,11 +213,8 @@ class part_planner {
         if (own) plan_.interface_nodes.push_back(node);
       }
     });
-    for (const std::vector<int>& level : levels) {
-      plan_.level_begin.push_back(unsigned(plan_.nodes.size()));
-      plan_.nodes.insert(plan_.nodes.end(), level.begin(), level.end());
-    }
-    plan_.level_begin.push_back(unsigned(plan_.nodes.size()));
+    join(levels, plan_.nodes, plan_.level_begin);
+    join(coarse_leaves, plan_.coarse_leaves, plan_.coarse_leaves_begin);
     if (subcycle_) {
       for (int level = 0; level <= plan_.finest; ++level) add_stage(levels[std::size_t(level)]);
     } else {

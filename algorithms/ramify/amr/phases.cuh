@@ -91,7 +91,8 @@ __host__ __device__ void launch_all_levels(const View& view, const mesh_state& m
                 {0, 0.0, 1.0, 0.0, true});
   if (view.step.reflux && view.has_interface_in(mesh)) {
     view.share_flux_registers(grids, all_levels);
-    grids(reflux<View>, {mesh.leaves, step_threads}, view, view.lists.leaves);
+    grids(reflux<View>, {mesh.coarse_leaves_begin[view.tree.max_level + 1], step_threads}, view,
+          view.lists.coarse_leaves);
   }
   grids(average_down_to_interface<View>, {mesh.interface_nodes, step_threads}, view, view.u_new);
 }
@@ -105,15 +106,16 @@ struct synchronize_level {
 
   template <class View, class Grids>
   __host__ __device__ void operator()(const View& view, Grids& grids) const {
-    const unsigned begin = mesh->level_begin[level];
-    const int* nodes = view.lists.nodes + begin;
-    const launch_shape shape(mesh->level_begin[level + 1] - begin, step_threads);
     if (view.step.reflux) {
       view.share_flux_registers(grids, level);
-      grids(reflux<View>, shape, view, nodes);
+      const unsigned leaves = mesh->coarse_leaves_begin[level];
+      grids(reflux<View>, {mesh->coarse_leaves_begin[level + 1] - leaves, step_threads}, view,
+            view.lists.coarse_leaves + leaves);
     }
     view.share_children(grids, level);
-    grids(average_down<View>, shape, view, view.u_new, nodes);
+    const unsigned nodes = mesh->level_begin[level];
+    grids(average_down<View>, {mesh->level_begin[level + 1] - nodes, step_threads}, view,
+          view.u_new, view.lists.nodes + nodes);
   }
 };
 
@@ -222,7 +224,8 @@ __host__ __device__ void launch_regrid_phase(const View& view, const run_state& 
     case phase::tag:
       grids(
           tag_blocks<View>,
-          {regrid.refine_count == 0 ? mesh.leaves : regrid.refine_count * siblings, regrid_threads},
+          {regrid.refine_count == 0 ? mesh.leaves : regrid.refine_count * siblings, regrid_threads,
+           sizeof(tag_storage_of<View>)},
           view);
       view.combine_tags(grids);
       // If no block is tagged, the next part of a regrid is done in the same phase.

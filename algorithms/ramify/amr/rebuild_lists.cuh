@@ -127,31 +127,49 @@ struct list_builder {
     }
   }
 
-  /// Lists the inner nodes that share a face with a leaf of their own level.
-  __device__ void list_interface_nodes() const {
-    unsigned count = 0;
-    const unsigned nodes = mesh.level_begin[tree.max_level + 1];
-    for (unsigned first = 0; first < nodes; first += order_threads) {
-      const unsigned i = first + threadIdx.x;
-      bool at_interface = false;
-      if (i < nodes && !tree.is_leaf(lists.nodes[i])) {
-        for (int face = 0; face < tree.faces; ++face) {
-          const int neighbor = tree.neighbor[lists.nodes[i] * tree.faces + face];
-          at_interface = at_interface || (neighbor >= 0 && tree.is_leaf(neighbor));
-        }
+  /// Lists the nodes on the coarse side of coarse-fine faces: inner nodes that share a face with a
+  /// leaf of their own level, and these leaves.
+  __device__ void list_interface() const {
+    unsigned inner_nodes = 0;
+    unsigned leaves = 0;
+    for (int level = 0; level <= tree.max_level; ++level) {
+      if (threadIdx.x == 0) mesh.coarse_leaves_begin[level] = leaves;
+      const unsigned end = mesh.level_begin[level + 1];
+      for (unsigned first = mesh.level_begin[level]; first < end; first += order_threads) {
+        const unsigned i = first + threadIdx.x;
+        const int node = i < end ? lists.nodes[i] : -1;
+        const bool found = node >= 0 && is_at_interface(node);
+        append(lists.interface_nodes, inner_nodes, node, found && !tree.is_leaf(node));
+        append(lists.coarse_leaves, leaves, node, found && tree.is_leaf(node));
       }
-      unsigned found = 0;
-      const unsigned before = sum_before(at_interface ? 1u : 0u, found);
-      if (at_interface) lists.interface_nodes[count + before] = lists.nodes[i];
-      count += found;
     }
-    if (threadIdx.x == 0) {
-      mesh.interface_nodes = count;
-      if (nodes > mesh.peak_blocks) mesh.peak_blocks = nodes;
-    }
+    if (threadIdx.x != 0) return;
+    mesh.coarse_leaves_begin[tree.max_level + 1] = leaves;
+    mesh.interface_nodes = inner_nodes;
+    const unsigned nodes = mesh.level_begin[tree.max_level + 1];
+    if (nodes > mesh.peak_blocks) mesh.peak_blocks = nodes;
   }
 
  private:
+  /// Returns whether a node shares a face with a node of its level, of which one has children and
+  /// the other has none.
+  [[nodiscard]] __device__ bool is_at_interface(int node) const {
+    bool found = false;
+    for (int face = 0; face < tree.faces; ++face) {
+      const int neighbor = tree.neighbor[node * tree.faces + face];
+      found = found || (neighbor >= 0 && tree.is_leaf(neighbor) != tree.is_leaf(node));
+    }
+    return found;
+  }
+
+  /// Appends the nodes of the threads for which `wanted` is true to a list with `count` entries.
+  __device__ void append(int* list, unsigned& count, int node, bool wanted) const {
+    unsigned appended = 0;
+    const unsigned before = sum_before(wanted ? 1u : 0u, appended);
+    if (wanted) list[count + before] = node;
+    count += appended;
+  }
+
   /// Calls use(node) for the nodes of a level, one thread per node. The block waits for it.
   template <class Use>
   __device__ void for_each_node(int level, Use use) const {
@@ -172,7 +190,7 @@ __global__ void order_blocks(View view) {
   builder.list_nodes();
   builder.count_leaves();
   builder.list_leaves();
-  builder.list_interface_nodes();
+  builder.list_interface();
 }
 
 }  // namespace ramify::detail::amr::inline RAMIFY_BUILD

@@ -13,6 +13,7 @@
 #include <ramify/amr/run_view.cuh>
 #include <ramify/amr/synchronize.cuh>
 #include <ramify/runtime/collectives.cuh>
+#include <ramify/runtime/shared.cuh>
 
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
@@ -28,40 +29,87 @@ __device__ void tag(const View& view, int node) {
   view.lists.tagged[atomicAdd(&view.state->regrid.tagged, 1u)] = node;
 }
 
-/// Returns the largest indicator of a block's cells, to thread 0.
-template <class View>
-__device__ typename View::real largest_indicator(const View& view, int node) {
-  using real = typename View::real;
-  using cells = typename View::cells;
-  constexpr int dim = View::dim;
-  using reduce = block_reduce<real, regrid_threads>;
-  __shared__ typename reduce::TempStorage storage;
+/// The shared memory of a block of tag_blocks(): the primitive values of a block's cells, and of
+/// the ghost cells next to its faces. It is smaller than an advance_storage.
+template <class Physics, int n>
+struct tag_storage {
+  using values = typename Physics::values;
+  using cells = block_cells<Physics::dimensions, n>;
+  static constexpr int ghosts = 2 * Physics::dimensions * cells::per_face;
 
-  const block_place<dim> place = view.tree.place[node];
-  const auto ghosts = view.ghosts(view.u_new);
-  real largest = 0;
+  typename Physics::real primitive[Physics::variables][cells::count + ghosts];
+
+  /// Returns the entry of the neighbor of a cell, in the block or beyond its face.
+  __device__ static int entry_of_neighbor(int cell, const int (&at)[Physics::dimensions], int axis,
+                                          int side) {
+    if (at[axis] == (side == 0 ? 0 : n - 1)) {
+      return cells::count + face_of(axis, side) * cells::per_face + cells::line_of(axis, cell);
+    }
+    return side == 0 ? cell - cells::stride(axis) : cell + cells::stride(axis);
+  }
+  __device__ void put(int entry, const values& u) {
+    for (int v = 0; v < Physics::variables; ++v) primitive[v][entry] = u[v];
+  }
+  [[nodiscard]] __device__ values get(int entry) const {
+    values u;
+    for (int v = 0; v < Physics::variables; ++v) u[v] = primitive[v][entry];
+    return u;
+  }
+};
+template <class View>
+using tag_storage_of = tag_storage<typename View::physics_type, View::cells_along>;
+
+/// Loads a block's cells and ghost cells, each once.
+template <class View>
+__device__ void load_for_tags(const View& view, tag_storage_of<View>& shared, int node) {
+  using cells = typename View::cells;
   for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += regrid_threads) {
-    int at[dim];
-    cells::coordinates(cell, at);
+    shared.put(cell, view.physics.to_primitive(view.u_new.load(node, cell)));
+  }
+  const auto ghosts = view.ghosts(view.u_new);
+  for (int i = static_cast<int>(threadIdx.x); i < shared.ghosts; i += regrid_threads) {
+    const int face = i / cells::per_face;
+    const int axis = face / 2;
+    const int side = face % 2;
+    int at[View::dim];
+    cells::coordinates(
+        cells::on_line(axis, i % cells::per_face, side == 0 ? 0 : View::cells_along - 1), at);
+    shared.put(cells::count + i,
+               view.physics.to_primitive(ghosts.ghost(node, at, axis, side, 1)));
+  }
+}
+
+/// Returns the largest indicator of a thread's cells.
+template <class View>
+__device__ typename View::real largest_indicator(const View& view,
+                                                 const tag_storage_of<View>& shared, int node) {
+  using real = typename View::real;
+  constexpr int dim = View::dim;
+  const block_place<dim> place = view.tree.place[node];
+  real largest = 0;
+  View::cells::for_each(regrid_threads, [&](int cell, const int(&at)[dim]) {
     cell_stencil<typename View::values, dim> stencil;
-    stencil.here = view.physics.to_primitive(view.u_new.load(node, cell));
+    stencil.here = shared.get(cell);
     for (int axis = 0; axis < dim; ++axis) {
-      stencil.left[axis] = view.physics.to_primitive(ghosts.neighbor_cell(node, at, axis, 0));
-      stencil.right[axis] = view.physics.to_primitive(ghosts.neighbor_cell(node, at, axis, 1));
+      stencil.left[axis] = shared.get(shared.entry_of_neighbor(cell, at, axis, 0));
+      stencil.right[axis] = shared.get(shared.entry_of_neighbor(cell, at, axis, 1));
     }
     real where[dim];
     view.center(place, at, where);
     const real indicator = view.criterion(stencil, place, where);
     largest = indicator > largest ? indicator : largest;
-  }
-  return reduce(storage).Reduce(largest, maximum{});
+  });
+  return largest;
 }
 
 /// Evaluates the criterion in leaves and tags those to be refined. The leaves are all leaves, or
-/// the children that the previous round of this regrid created. One block per leaf.
+/// the children that the previous round of this regrid created. One block per leaf; it needs
+/// sizeof(tag_storage) bytes of dynamic shared memory.
 template <class View>
 __global__ void tag_blocks(View view) {
   const traced here(view.trace, __func__);
+  using reduce = block_reduce<typename View::real, regrid_threads>;
+  __shared__ typename reduce::TempStorage storage;
   const regrid_state& regrid = view.state->regrid;
   int node = 0;
   if (regrid.refine_count == 0) {
@@ -71,7 +119,10 @@ __global__ void tag_blocks(View view) {
     node = view.tree.first_child[parent] + static_cast<int>(blockIdx.x % view.tree.siblings);
   }
   if (!view.owns(node)) return;
-  const auto indicator = largest_indicator(view, node);
+  auto& shared = dynamic_shared<tag_storage_of<View>>();
+  load_for_tags(view, shared, node);
+  __syncthreads();
+  const auto indicator = reduce(storage).Reduce(largest_indicator(view, shared, node), maximum{});
   if (threadIdx.x != 0) return;
   if (indicator > view.regrid.refine_above) tag(view, node);
   unsigned& idle = view.lists.idle[node];

@@ -56,6 +56,8 @@ struct mesh_state {
   unsigned leaves_of_level[max_levels];
   unsigned level_begin[max_levels + 1];  ///< where each level's nodes begin in block_lists::nodes
   unsigned interface_nodes;              ///< entries of block_lists::interface_nodes
+  /// Where each level's leaves begin in block_lists::coarse_leaves.
+  unsigned coarse_leaves_begin[max_levels + 1];
   unsigned families;                     ///< with node numbers, free families included
   unsigned free_families;
   unsigned peak_blocks;

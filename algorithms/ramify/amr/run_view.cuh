@@ -19,6 +19,7 @@ struct block_lists {
   /// Inner nodes that share a face with a leaf of their own level: the coarse side of the
   /// coarse-fine interface reads its ghost cells from them.
   int* interface_nodes;
+  int* coarse_leaves;  ///< leaves with finer neighbors, level by level, each level in Morton order
   int* tagged;     ///< blocks to refine, in the order in which they were tagged
   int* coarsened;  ///< nodes whose children are removed
   unsigned* free_families;

@@ -39,17 +39,24 @@ __global__ void average_down(View view, typename View::values_type u, const int*
   });
 }
 
-/// Averages down to the interface nodes of all levels, one block each. Leaves of a node's level
-/// read only those of its cells whose children are leaves, so the other cells are left out. The
-/// grid reads leaves and writes inner nodes; therefore the nodes need no order.
+/// Averages down to the interface nodes of all levels, one block each, in the two layers of cells
+/// at each face to a leaf of the node's level: other cells are not read. The grid reads leaves and
+/// writes inner nodes; therefore the nodes need no order.
 template <class View>
 __global__ void average_down_to_interface(View view, typename View::values_type u) {
   const traced here(view.trace, __func__);
+  constexpr int layers = View::cells::ghosts;
   const int node = view.lists.interface_nodes[blockIdx.x];
   if (view.state->clock.dt == 0) return;
+  const unsigned faces = view.tree.faces_to_leaves(node);
   View::cells::for_each(static_cast<int>(blockDim.x), [&](int cell, const int(&at)[View::dim]) {
-    const int child = view.tree.first_child[node] + View::cells::child_over(at);
-    if (view.tree.is_leaf(child)) u.store(node, cell, average_of_children(view, u, node, at));
+    bool is_read = false;
+    for (int axis = 0; axis < View::dim; ++axis) {
+      const unsigned sides = faces >> face_of(axis, 0) & 3;
+      is_read = is_read || ((sides & 1) != 0 && at[axis] < layers) ||
+                ((sides & 2) != 0 && at[axis] >= View::cells_along - layers);
+    }
+    if (is_read) u.store(node, cell, average_of_children(view, u, node, at));
   });
 }
 
@@ -78,44 +85,69 @@ __device__ typename View::real fine_flux(const View& view, int neighbor, const i
   });
 }
 
-/// Flux correction (Berger & Colella, J. Comput. Phys. 82 (1989) 64): replaces the flux that a
-/// coarse leaf computed at a coarse-fine face by the fluxes of the fine blocks. One block per node.
-/// Each cell gathers its corrections, so that the sums have one order.
-template <class View>
-__global__ void reflux(View view, const int* nodes) {
-  const traced here(view.trace, __func__);
-  using real = typename View::real;
-  using cells = typename View::cells;
-  constexpr int n = View::cells_along;
-  constexpr int dim = View::dim;
-  constexpr int variables = View::physics_type::variables;
-  constexpr int parts = 1 << (dim - 1);  // fine cells at a coarse cell's face
-  const auto& tree = view.tree;
+/// Returns the faces of a block, one bit each, at which the cell `at` is one of the last cells.
+template <int n, int dim>
+[[nodiscard]] __device__ unsigned faces_of_cell(const int (&at)[dim]) {
+  unsigned found = 0;
+  for (int axis = 0; axis < dim; ++axis) {
+    if (at[axis] == 0) found |= 1u << face_of(axis, 0);
+    if (at[axis] == n - 1) found |= 1u << face_of(axis, 1);
+  }
+  return found;
+}
 
-  if (view.state->clock.dt == 0) return;
-  const int node = nodes[blockIdx.x];
-  if (!tree.is_leaf(node)) return;
-  const unsigned finer = tree.coarse_fine_faces_of(node).to_fine;
-  if (finer == 0) return;
-  for (int item = static_cast<int>(threadIdx.x); item < variables * cells::count;
+/// Returns the flux correction of a variable of one cell: the sum over the faces in `corrected`.
+template <class View>
+__device__ typename View::real flux_correction(const View& view, int node, int cell,
+                                               const int (&at)[View::dim], unsigned corrected,
+                                               int variable) {
+  using real = typename View::real;
+  constexpr int dim = View::dim;
+  constexpr int parts = 1 << (dim - 1);  // fine cells at a coarse cell's face
+  const int level = view.tree.place[node].level;
+  real change = 0;
+  for (int axis = 0; axis < dim; ++axis) {
+    const int side = at[axis] == 0 ? 0 : 1;
+    const int face = face_of(axis, side);
+    if ((corrected >> face & 1) == 0) continue;
+    const int neighbor = view.tree.neighbor[node * view.tree.faces + face];
+    const real sum = fine_flux(view, neighbor, at, axis, side, variable);
+    const real own =
+        view.flux_register_of(node, face, variable)[View::cells::line_of(axis, cell)];
+    const real difference = own - times(sum, real(1) / parts);
+    change += (side == 0 ? -difference : difference) / view.spacing(level, axis);
+  }
+  return change;
+}
+
+/// Flux correction (Berger & Colella, J. Comput. Phys. 82 (1989) 64): replaces the flux that a
+/// coarse leaf computed at a coarse-fine face by the fluxes of the fine blocks. One block for each
+/// leaf of a list; all must have finer neighbors. A cell at several such faces gathers its
+/// corrections at the first of them, so that their sum has one order.
+template <class View>
+__global__ void reflux(View view, const int* leaves) {
+  const traced here(view.trace, __func__);
+  using cells = typename View::cells;
+  constexpr int dim = View::dim;
+  constexpr int of_face = View::physics_type::variables * cells::per_face;
+  // Both are loaded before the branch, so that the second load does not wait for the first.
+  const double dt = view.state->clock.dt;
+  const int node = leaves[blockIdx.x];
+  if (dt == 0) return;
+  const unsigned finer = view.tree.coarse_fine_faces_of(node).to_fine;
+  for (int item = static_cast<int>(threadIdx.x); item < view.tree.faces * of_face;
        item += static_cast<int>(blockDim.x)) {
-    const int v = item / cells::count;
-    const int cell = item % cells::count;
+    const int face = item / of_face;
+    if ((finer >> face & 1) == 0) continue;
+    const int line = item % cells::per_face;
+    const int v = item % of_face / cells::per_face;
+    const int cell = cells::on_line(face / 2, line, face % 2 == 0 ? 0 : View::cells_along - 1);
     int at[dim];
     cells::coordinates(cell, at);
-    real change = 0;  // the sum over all faces: a cell in a corner has several
-    for (int axis = 0; axis < dim; ++axis) {
-      if (at[axis] != 0 && at[axis] != n - 1) continue;
-      const int side = at[axis] == 0 ? 0 : 1;
-      const int face = face_of(axis, side);
-      if ((finer >> face & 1) == 0) continue;
-      const int neighbor = tree.neighbor[node * tree.faces + face];
-      const real sum = fine_flux(view, neighbor, at, axis, side, v);
-      const real difference = view.flux_register_of(node, face, v)[cells::line_of(axis, cell)] -
-                              times(sum, real(1) / parts);
-      change += (side == 0 ? -difference : difference) / view.spacing(tree.place[node].level, axis);
-    }
-    view.u_new.data[view.u_new.offset(node, v, cell)] += change;
+    const unsigned corrected = finer & faces_of_cell<View::cells_along>(at);
+    if ((corrected & ((1u << face) - 1)) != 0) continue;  // an earlier face has the cell, too
+    view.u_new.data[view.u_new.offset(node, v, cell)] +=
+        flux_correction(view, node, cell, at, corrected, v);
   }
 }
 
