@@ -156,17 +156,19 @@ __global__ void __launch_bounds__(
   const block_team<tuning::threads, tuning::max_teams> team;
   const unsigned number = blockIdx.x * (blockDim.x / tuning::threads) + team.index;
   if (number >= count) return;  // the whole team
-  const time_state& clock = view.state->clock;
-  if (clock.dt == 0) return;  // no step is left to take
   storage_of<View>& shared = (&dynamic_shared<storage_of<View>>())[team.index];
   const auto rank = static_cast<int>(team.rank);
   const int node = nodes[number];
   const auto place = view.tree.place[node];
+  const coarse_fine_faces faces =
+      view.step.reflux ? view.tree.coarse_fine_faces_of(node) : coarse_fine_faces{};
+  // The previous grid of the step does not change the mesh, so the reads above do not wait for it.
+  grid_dependency_synchronize();
+  const time_state& clock = view.state->clock;
+  if (clock.dt == 0) return;  // no step is left to take
   const auto dt = static_cast<real>(clock.dt * stage.length);
   const auto time =
       static_cast<real>(clock.time + clock.dt * (stage.begin + stage.index * stage.length));
-  const coarse_fine_faces faces =
-      view.step.reflux ? view.tree.coarse_fine_faces_of(node) : coarse_fine_faces{};
   ghosts_of<View> ghosts = view.ghosts(stage.index == 0 ? view.u_new : view.u_stage);
   if (view.step.subcycle) {
     ghosts.coarse_old = view.u_old;

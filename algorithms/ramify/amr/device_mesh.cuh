@@ -44,6 +44,9 @@ class device_mesh {
     view_.regrid = config_.regrid;
     view_.step = config_.step;
     view_.state = state_.data();
+    if (supports_programmatic_launch(advance_blocks<view_type>)) {
+      view_.serialization = stream_serialization::programmatic;
+    }
     describe_domain();
     grow_to(std::min(max_nodes(), std::max<std::size_t>(2 * view_.tree.root_count(), 1024)));
     choose_teams();

@@ -123,6 +123,7 @@ __device__ void decide_next_phase(const View& view) {
 template <class View>
 __global__ void next_phase(View view) {
   const traced here(view.trace, __func__);
+  grid_dependency_synchronize();
   decide_next_phase(view);
   runtime::end_step(view, __func__);
 }
@@ -131,6 +132,7 @@ __global__ void next_phase(View view) {
 template <class View>
 __global__ void end_steps_in_loop(View view) {
   const traced here(view.trace, __func__);
+  grid_dependency_synchronize();
   // A captured loop always runs once. Without a due step this kernel changes no state.
   if (view.state->next == phase::step) decide_next_phase(view);
   runtime::end_iteration(view);

@@ -50,8 +50,8 @@ __host__ __device__ void launch_stage(const View& view, Grids& grids, const int*
     teams = wanted < view.max_teams ? wanted : view.max_teams;
   }
   grids(advance_blocks<View>,
-        {(count + teams - 1) / teams, teams * tuning::threads, teams * sizeof(storage)}, view,
-        nodes, count, stage);
+        view.shape((count + teams - 1) / teams, teams * tuning::threads, teams * sizeof(storage)),
+        view, nodes, count, stage);
 }
 
 /// Launches a stage for the nodes of a level, or of all levels. Blocks that read no values of other
@@ -77,7 +77,7 @@ __host__ __device__ void launch_stages(const View& view, Grids& grids, int level
                                        unsigned count, unsigned interface_nodes, rk_stage stage) {
   stage.index = 0;
   launch_exchanged_stage(view, grids, level, nodes, count, stage);
-  grids(average_down_to_interface<View>, {interface_nodes, step_threads}, view, view.u_stage);
+  grids(average_down_to_interface<View>, view.shape(interface_nodes, step_threads), view, view.u_stage);
   stage.index = 1;
   stage.elapsed += 0.5;
   stage.first = false;
@@ -91,10 +91,10 @@ __host__ __device__ void launch_all_levels(const View& view, const mesh_state& m
                 {0, 0.0, 1.0, 0.0, true});
   if (view.step.reflux && view.has_interface_in(mesh)) {
     view.share_flux_registers(grids, all_levels);
-    grids(reflux<View>, {mesh.coarse_leaves_begin[view.tree.max_level + 1], step_threads}, view,
+    grids(reflux<View>, view.shape(mesh.coarse_leaves_begin[view.tree.max_level + 1], step_threads), view,
           view.lists.coarse_leaves);
   }
-  grids(average_down_to_interface<View>, {mesh.interface_nodes, step_threads}, view, view.u_new);
+  grids(average_down_to_interface<View>, view.shape(mesh.interface_nodes, step_threads), view, view.u_new);
 }
 
 /// Task: synchronizes a level with the next finer level after their steps.
@@ -109,12 +109,12 @@ struct synchronize_level {
     if (view.step.reflux) {
       view.share_flux_registers(grids, level);
       const unsigned leaves = mesh->coarse_leaves_begin[level];
-      grids(reflux<View>, {mesh->coarse_leaves_begin[level + 1] - leaves, step_threads}, view,
+      grids(reflux<View>, view.shape(mesh->coarse_leaves_begin[level + 1] - leaves, step_threads), view,
             view.lists.coarse_leaves + leaves);
     }
     view.share_children(grids, level);
     const unsigned nodes = mesh->level_begin[level];
-    grids(average_down<View>, {mesh->level_begin[level + 1] - nodes, step_threads}, view,
+    grids(average_down<View>, view.shape(mesh->level_begin[level + 1] - nodes, step_threads), view,
           view.u_new, view.lists.nodes + nodes);
   }
 };
@@ -155,11 +155,11 @@ struct end_steps {
 
   template <class View, class Grids>
   __host__ __device__ void operator()(const View& view, Grids& grids) const {
-    grids(finish_step<View>, {1, 1}, view);
+    grids(finish_step<View>, view.shape(1, 1), view);
     if constexpr (in_loop) {
-      grids(end_steps_in_loop<View>, {1, 1}, view);
+      grids(end_steps_in_loop<View>, view.shape(1, 1), view);
     } else {
-      grids(next_phase<View>, {1, 1}, view);
+      grids(next_phase<View>, view.shape(1, 1), view);
     }
   }
 };
@@ -170,9 +170,9 @@ __host__ __device__ void launch_steps(const View& view, const mesh_state& mesh, 
                                       Grids& grids) {
   const end_steps<in_loop> end;
   for (unsigned step = 1;; ++step) {
-    grids(estimate_dt<View>, {mesh.leaves, step_threads}, view);
+    grids(estimate_dt<View>, view.shape(mesh.leaves, step_threads), view);
     view.combine_rates(grids);
-    grids(compute_dt<View>, {1, 1}, view);
+    grids(compute_dt<View>, view.shape(1, 1), view);
     if (view.step.subcycle) {
       grids.then(view, advance_level{&mesh, 0, 0.0, true});
       grids.then(view, end);
@@ -180,7 +180,7 @@ __host__ __device__ void launch_steps(const View& view, const mesh_state& mesh, 
     }
     launch_all_levels(view, mesh, grids);
     if (step == steps) break;
-    grids(finish_step<View>, {1, 1}, view);
+    grids(finish_step<View>, view.shape(1, 1), view);
   }
   end(view, grids);
 }
@@ -191,14 +191,14 @@ __host__ __device__ void launch_steps(const View& view, const mesh_state& mesh, 
 template <class View, class Grids>
 __host__ __device__ void launch_link_neighbors(const View& view, unsigned families, Grids& grids) {
   const auto nodes = static_cast<unsigned>(view.tree.first_of_family(families));
-  grids(link_neighbors<View>, {blocks_for(1ull * nodes * view.tree.faces), list_threads}, view,
+  grids(link_neighbors<View>, view.shape(blocks_for(1ull * nodes * view.tree.faces), list_threads), view,
         nodes);
 }
 
 /// Launches the search for families to coarsen, among the first `nodes` nodes.
 template <class View, class Grids>
 __host__ __device__ void launch_tag_for_coarsening(const View& view, unsigned nodes, Grids& grids) {
-  grids(tag_for_coarsening<View>, {blocks_for(nodes), list_threads}, view, nodes);
+  grids(tag_for_coarsening<View>, view.shape(blocks_for(nodes), list_threads), view, nodes);
 }
 
 /// Launches a phase other than phase::step.
@@ -217,15 +217,15 @@ __host__ __device__ void launch_regrid_phase(const View& view, const run_state& 
       for (int level = view.finest_level_of(mesh) - 1; level >= 0; --level) {
         view.share_children(grids, level);
         const unsigned begin = mesh.level_begin[level];
-        grids(average_down<View>, {mesh.level_begin[level + 1] - begin, regrid_threads}, view,
+        grids(average_down<View>, view.shape(mesh.level_begin[level + 1] - begin, regrid_threads), view,
               view.u_new, view.lists.nodes + begin);
       }
       break;
     case phase::tag:
       grids(
           tag_blocks<View>,
-          {regrid.refine_count == 0 ? mesh.leaves : regrid.refine_count * siblings, regrid_threads,
-           sizeof(tag_storage_of<View>)},
+          view.shape(regrid.refine_count == 0 ? mesh.leaves : regrid.refine_count * siblings,
+                     regrid_threads, sizeof(tag_storage_of<View>)),
           view);
       view.combine_tags(grids);
       // If no block is tagged, the next part of a regrid is done in the same phase.
@@ -233,32 +233,32 @@ __host__ __device__ void launch_regrid_phase(const View& view, const run_state& 
       break;
     case phase::balance:
       grids(balance_tags<View>,
-            {blocks_for(regrid.balance_count * view.tree.directions), list_threads}, view);
+            view.shape(blocks_for(regrid.balance_count * view.tree.directions), list_threads), view);
       break;
     case phase::refine: {
-      grids(check_capacity<View>, {1, 1}, view);
+      grids(check_capacity<View>, view.shape(1, 1), view);
       const unsigned count = regrid.refine_count;
       if (grids.from_kernel() && view.regrid.launches.grain != granularity::per_grid) {
         grids(launch_refine_blocks<View, Fill>,
               {(count + regrid_threads - 1) / regrid_threads, regrid_threads}, view, fill);
       } else {
-        grids(refine_blocks<View, Fill>, {refine_grid_size(view, count), regrid_threads}, view,
+        grids(refine_blocks<View, Fill>, view.shape(refine_grid_size(view, count), regrid_threads), view,
               fill, 0u, count);
       }
-      grids(attach_children<View>, {blocks_for(count), list_threads}, view);
+      grids(attach_children<View>, view.shape(blocks_for(count), list_threads), view);
       launch_link_neighbors(view, mesh.families + new_families(state), grids);
       break;
     }
     case phase::tag_for_coarsening: launch_tag_for_coarsening(view, nodes, grids); break;
     case phase::coarsen:
-      grids(coarsen_families<View>, {regrid.coarsen_count, regrid_threads}, view);
+      grids(coarsen_families<View>, view.shape(regrid.coarsen_count, regrid_threads), view);
       break;
     case phase::rebuild_lists:
       launch_link_neighbors(view, mesh.families, grids);
-      grids(order_blocks<View>, {1, order_threads}, view);
+      grids(order_blocks<View>, view.shape(1, order_threads), view);
       break;
   }
-  grids(next_phase<View>, {1, 1}, view);
+  grids(next_phase<View>, view.shape(1, 1), view);
 }
 
 // ---- the program -------------------------------------------------------------------------------
@@ -304,7 +304,9 @@ struct run_program : View {
   /// One step, in sizes for the current mesh.
   template <class Grids>
   void launch_repeated(const run_state& now, Grids& grids) const {
-    launch_steps<true>(static_cast<const View&>(*this), now.mesh, 1, grids);
+    View in_loop = *this;
+    in_loop.serialization = stream_serialization::full;  // a graph's loop has no other
+    launch_steps<true>(in_loop, now.mesh, 1, grids);
   }
 
   /// Whether the next steps are many enough and short enough for a graph.

@@ -17,6 +17,7 @@ inline constexpr int order_threads = 512;
 template <class View>
 __global__ void link_neighbors(View view, unsigned nodes) {
   const traced here(view.trace, __func__);
+  grid_dependency_synchronize();
   constexpr int dim = View::dim;
   const unsigned item = blockIdx.x * blockDim.x + threadIdx.x;
   if (item >= nodes * view.tree.faces || view.state->fault.code != fault::none) return;
@@ -186,6 +187,7 @@ struct list_builder {
 template <class View>
 __global__ void order_blocks(View view) {
   const traced here(view.trace, __func__);
+  grid_dependency_synchronize();
   const list_builder<View> builder{view};
   builder.list_nodes();
   builder.count_leaves();

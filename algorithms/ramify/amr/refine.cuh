@@ -112,6 +112,7 @@ __global__ void fill_roots(View view, Fill fill) {
 template <class View>
 __global__ void check_capacity(View view) {
   const traced here(view.trace, __func__);
+  grid_dependency_synchronize();
   run_state& state = *view.state;
   const unsigned long long families = 1ull * state.mesh.families + new_families(state);
   const unsigned long long nodes = view.tree.root_count() + families * view.tree.siblings;
@@ -139,6 +140,7 @@ __device__ void make_child(const View& view, const Fill& fill, unsigned i, int c
 template <class View, class Fill>
 __global__ void refine_blocks(View view, Fill fill, unsigned first, unsigned count) {
   const traced here(view.trace, __func__);
+  grid_dependency_synchronize();
   view.release_slot();
   if (view.state->fault.code != fault::none) return;
   const unsigned siblings = view.tree.siblings;
@@ -194,6 +196,7 @@ __global__ void launch_refine_blocks(View view, Fill fill) {
 template <class View>
 __global__ void attach_children(View view) {
   const traced here(view.trace, __func__);
+  grid_dependency_synchronize();
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   const run_state& state = *view.state;
   if (i >= state.regrid.refine_count || state.fault.code != fault::none) return;

@@ -108,6 +108,7 @@ __device__ typename View::real largest_indicator(const View& view,
 template <class View>
 __global__ void tag_blocks(View view) {
   const traced here(view.trace, __func__);
+  grid_dependency_synchronize();
   using reduce = block_reduce<typename View::real, regrid_threads>;
   __shared__ typename reduce::TempStorage storage;
   const regrid_state& regrid = view.state->regrid;
@@ -137,6 +138,7 @@ __global__ void tag_blocks(View view) {
 template <class View>
 __global__ void balance_tags(View view) {
   const traced here(view.trace, __func__);
+  grid_dependency_synchronize();
   const regrid_state& regrid = view.state->regrid;
   const unsigned item = blockIdx.x * blockDim.x + threadIdx.x;
   if (item >= regrid.balance_count * view.tree.directions) return;
@@ -168,6 +170,7 @@ __device__ bool may_lose_children(const View& view, int node) {
 template <class View>
 __global__ void tag_for_coarsening(View view, unsigned nodes) {
   const traced here(view.trace, __func__);
+  grid_dependency_synchronize();
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= nodes) return;
   const run_state& state = *view.state;
@@ -187,6 +190,7 @@ __global__ void tag_for_coarsening(View view, unsigned nodes) {
 template <class View>
 __global__ void coarsen_families(View view) {
   const traced here(view.trace, __func__);
+  grid_dependency_synchronize();
   const int node = view.lists.coarsened[blockIdx.x];
   if (view.owns(node)) {
     View::cells::for_each(regrid_threads, [&](int cell, const int(&at)[View::dim]) {

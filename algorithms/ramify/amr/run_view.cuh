@@ -61,7 +61,18 @@ struct run_view : runtime::chain_link, Part {
   amr_step_config step;
   unsigned max_teams;        ///< teams of a block of advance_blocks that a kernel launches
   unsigned resident_blocks;  ///< number of such blocks that are resident on the device
+  /// Of the grids of a phase that the host launches. All of their kernels call
+  /// grid_dependency_synchronize().
+  stream_serialization serialization = stream_serialization::full;
   run_state* state;
+
+  /// Returns the shape of a grid of a phase.
+  [[nodiscard]] __host__ __device__ launch_shape shape(unsigned blocks, unsigned threads,
+                                                       std::size_t dynamic_shared = 0) const {
+    launch_shape result(blocks, threads, dynamic_shared);
+    result.serialization = serialization;
+    return result;
+  }
 
   /// Returns whether the chain of phases ends. If the mesh is full, the host allocates more memory
   /// and starts the chain again.

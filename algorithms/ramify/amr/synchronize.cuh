@@ -33,6 +33,7 @@ template <class View>
 __global__ void average_down(View view, typename View::values_type u, const int* nodes) {
   const traced here(view.trace, __func__);
   const int node = nodes[blockIdx.x];
+  grid_dependency_synchronize();
   if (view.tree.is_leaf(node)) return;
   View::cells::for_each(static_cast<int>(blockDim.x), [&](int cell, const int(&at)[View::dim]) {
     u.store(node, cell, average_of_children(view, u, node, at));
@@ -47,8 +48,9 @@ __global__ void average_down_to_interface(View view, typename View::values_type 
   const traced here(view.trace, __func__);
   constexpr int layers = View::cells::ghosts;
   const int node = view.lists.interface_nodes[blockIdx.x];
-  if (view.state->clock.dt == 0) return;
   const unsigned faces = view.tree.faces_to_leaves(node);
+  grid_dependency_synchronize();
+  if (view.state->clock.dt == 0) return;
   View::cells::for_each(static_cast<int>(blockDim.x), [&](int cell, const int(&at)[View::dim]) {
     bool is_read = false;
     for (int axis = 0; axis < View::dim; ++axis) {
@@ -130,11 +132,10 @@ __global__ void reflux(View view, const int* leaves) {
   using cells = typename View::cells;
   constexpr int dim = View::dim;
   constexpr int of_face = View::physics_type::variables * cells::per_face;
-  // Both are loaded before the branch, so that the second load does not wait for the first.
-  const double dt = view.state->clock.dt;
   const int node = leaves[blockIdx.x];
-  if (dt == 0) return;
   const unsigned finer = view.tree.coarse_fine_faces_of(node).to_fine;
+  grid_dependency_synchronize();
+  if (view.state->clock.dt == 0) return;
   for (int item = static_cast<int>(threadIdx.x); item < view.tree.faces * of_face;
        item += static_cast<int>(blockDim.x)) {
     const int face = item / of_face;

@@ -27,11 +27,10 @@ __global__ void estimate_dt(View view) {
   using reduce = block_reduce<double, step_threads>;
   __shared__ typename reduce::TempStorage storage;
   run_state& state = *view.state;
-  // Both are loaded before the branch, so that the second load does not wait for the first.
-  const phase due = state.next;
   const int node = view.lists.leaves[blockIdx.x];
-  if (due != phase::step) return;  // a captured loop always runs once
   const auto place = view.tree.place[node];
+  grid_dependency_synchronize();
+  if (state.next != phase::step) return;  // a captured loop always runs once
   double largest = 0;
   for (int cell = static_cast<int>(threadIdx.x); cell < cells::count; cell += step_threads) {
     const auto u = view.u_new.load(node, cell);
@@ -80,6 +79,7 @@ __device__ double take_max_rate(const View& view) {
 template <class View>
 __global__ void compute_dt(View view) {
   const traced here(view.trace, __func__);
+  grid_dependency_synchronize();
   run_state& state = *view.state;
   time_state& clock = state.clock;
   clock.dt = 0;
@@ -110,6 +110,7 @@ __global__ void compute_dt(View view) {
 template <class View>
 __global__ void finish_step(View view) {
   const traced here(view.trace, __func__);
+  grid_dependency_synchronize();
   time_state& clock = view.state->clock;
   if (clock.dt == 0) return;
   clock.time = clock.is_last_step ? clock.stop : clock.time + clock.dt;
