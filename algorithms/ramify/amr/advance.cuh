@@ -160,8 +160,7 @@ __global__ void __launch_bounds__(
   const auto rank = static_cast<int>(team.rank);
   const int node = nodes[number];
   const auto place = view.tree.place[node];
-  const coarse_fine_faces faces =
-      view.step.reflux ? view.tree.coarse_fine_faces_of(node) : coarse_fine_faces{};
+  const interface_faces faces = view.step.reflux ? view.tree.at_interface[node] : interface_faces{};
   // The previous grid of the step does not change the mesh, so the reads above do not wait for it.
   grid_dependency_synchronize();
   const time_state& clock = view.state->clock;

@@ -288,6 +288,7 @@ class device_mesh {
     use(view.tree.parent, nodes);
     use(view.tree.first_child, nodes);
     use(view.tree.neighbor, faces);
+    use(view.tree.at_interface, nodes);
     use(view.lists.leaves, nodes);
     use(view.lists.nodes, nodes);
     use(view.lists.interface_nodes, nodes);

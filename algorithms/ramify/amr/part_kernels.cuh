@@ -166,7 +166,11 @@ __global__ void unpack_tags(View view, unsigned count, const unsigned* words) {
   const int node = block_to_tag(view, i);
   if (view.owns(node)) return;
   const unsigned found = words[i / tags_per_word] >> (2 * (i % tags_per_word)) & 3u;
-  if ((found & 1u) != 0) tag(view, node);
+  if ((found & 1u) != 0 && tag(view, node)) {
+    for (int direction = 0; direction < view.tree.directions; ++direction) {
+      balance_tags(view, node, direction);
+    }
+  }
   unsigned& idle = view.lists.idle[node];
   idle = (found & 2u) != 0 ? idle + 1 : 0;
 }

@@ -101,8 +101,8 @@ struct part_plan {
   std::vector<int> interface_nodes;    ///< inner nodes with a leaf of their level as neighbor
   std::vector<int> coarse_leaves;      ///< leaves with finer neighbors, level by level
   std::vector<unsigned> coarse_leaves_begin;  ///< where each level's begin in `coarse_leaves`
-  std::vector<int> stage_nodes;        ///< the blocks that stages advance
-  std::vector<stage_range> stages;     ///< [level]
+  std::vector<int> stage_nodes;               ///< the blocks that stages advance
+  std::vector<stage_range> stages;            ///< [level]
 
   // ---- all blocks ----
   std::vector<int> leaf_owners;  ///< [leaf]

@@ -77,7 +77,8 @@ __host__ __device__ void launch_stages(const View& view, Grids& grids, int level
                                        unsigned count, unsigned interface_nodes, rk_stage stage) {
   stage.index = 0;
   launch_exchanged_stage(view, grids, level, nodes, count, stage);
-  grids(average_down_to_interface<View>, view.shape(interface_nodes, step_threads), view, view.u_stage);
+  grids(average_down_to_interface<View>, view.shape(interface_nodes, step_threads), view,
+        view.u_stage);
   stage.index = 1;
   stage.elapsed += 0.5;
   stage.first = false;
@@ -91,10 +92,11 @@ __host__ __device__ void launch_all_levels(const View& view, const mesh_state& m
                 {0, 0.0, 1.0, 0.0, true});
   if (view.step.reflux && view.has_interface_in(mesh)) {
     view.share_flux_registers(grids, all_levels);
-    grids(reflux<View>, view.shape(mesh.coarse_leaves_begin[view.tree.max_level + 1], step_threads), view,
-          view.lists.coarse_leaves);
+    grids(reflux<View>, view.shape(mesh.coarse_leaves_begin[view.tree.max_level + 1], step_threads),
+          view, view.lists.coarse_leaves);
   }
-  grids(average_down_to_interface<View>, view.shape(mesh.interface_nodes, step_threads), view, view.u_new);
+  grids(average_down_to_interface<View>, view.shape(mesh.interface_nodes, step_threads), view,
+        view.u_new);
 }
 
 /// Task: synchronizes a level with the next finer level after their steps.
@@ -109,8 +111,8 @@ struct synchronize_level {
     if (view.step.reflux) {
       view.share_flux_registers(grids, level);
       const unsigned leaves = mesh->coarse_leaves_begin[level];
-      grids(reflux<View>, view.shape(mesh->coarse_leaves_begin[level + 1] - leaves, step_threads), view,
-            view.lists.coarse_leaves + leaves);
+      grids(reflux<View>, view.shape(mesh->coarse_leaves_begin[level + 1] - leaves, step_threads),
+            view, view.lists.coarse_leaves + leaves);
     }
     view.share_children(grids, level);
     const unsigned nodes = mesh->level_begin[level];
@@ -191,14 +193,54 @@ __host__ __device__ void launch_steps(const View& view, const mesh_state& mesh, 
 template <class View, class Grids>
 __host__ __device__ void launch_link_neighbors(const View& view, unsigned families, Grids& grids) {
   const auto nodes = static_cast<unsigned>(view.tree.first_of_family(families));
-  grids(link_neighbors<View>, view.shape(blocks_for(1ull * nodes * view.tree.faces), list_threads), view,
-        nodes);
+  grids(link_neighbors<View>, view.shape(blocks_for(1ull * nodes * view.tree.faces), list_threads),
+        view, nodes);
 }
 
-/// Launches the search for families to coarsen, among the first `nodes` nodes.
+/// Launches the evaluation of the criterion. The last grid finds the families to coarsen.
 template <class View, class Grids>
-__host__ __device__ void launch_tag_for_coarsening(const View& view, unsigned nodes, Grids& grids) {
+__host__ __device__ void launch_tags(const View& view, const run_state& state, Grids& grids) {
+  const mesh_state& mesh = state.mesh;
+  const regrid_state& regrid = state.regrid;
+  const unsigned blocks =
+      regrid.refine_count == 0 ? mesh.leaves : regrid.refine_count * view.tree.siblings;
+  grids(tag_blocks<View>, view.shape(blocks, regrid_threads, sizeof(tag_storage_of<View>)), view);
+  view.combine_tags(grids);
+  if (regrid.building) return;
+  const unsigned nodes = mesh.level_begin[view.tree.max_level + 1];
   grids(tag_for_coarsening<View>, view.shape(blocks_for(nodes), list_threads), view, nodes);
+}
+
+/// Launches the refinement of tagged blocks.
+template <class View, class Fill, class Grids>
+__host__ __device__ void launch_refinement(const View& view, unsigned count, const Fill& fill,
+                                           Grids& grids) {
+  if (count == 0) return;
+  grids(check_capacity<View>, view.shape(1, 1), view);
+  if (grids.from_kernel() && view.regrid.launches.grain != granularity::per_grid) {
+    grids(launch_refine_blocks<View, Fill>,
+          {(count + regrid_threads - 1) / regrid_threads, regrid_threads}, view, fill);
+  } else {
+    grids(refine_blocks<View, Fill>, view.shape(refine_grid_size(view, count), regrid_threads),
+          view, fill, 0u, count);
+  }
+  grids(attach_children<View>, view.shape(blocks_for(count), list_threads), view);
+}
+
+/// Launches the changes of the mesh: refinement, then coarsening, then the search for neighbors,
+/// and after the last round the lists of blocks.
+template <class View, class Fill, class Grids>
+__host__ __device__ void launch_changes(const View& view, const run_state& state, const Fill& fill,
+                                        Grids& grids) {
+  const regrid_state& regrid = state.regrid;
+  launch_refinement(view, regrid.refine_count, fill, grids);
+  grids(coarsen_families<View>, view.shape(regrid.coarsen_count, regrid_threads), view);
+  const unsigned families = state.mesh.families + new_families(state);
+  launch_link_neighbors(view, families, grids);
+  if (regrid.has_another_round()) return;
+  const auto nodes = static_cast<unsigned>(view.tree.first_of_family(families));
+  grids(find_interface<View>, view.shape(blocks_for(nodes), list_threads), view, nodes);
+  grids(order_blocks<View>, view.shape(1, order_threads), view);
 }
 
 /// Launches a phase other than phase::step.
@@ -206,9 +248,6 @@ template <class View, class Fill, class Grids>
 __host__ __device__ void launch_regrid_phase(const View& view, const run_state& state,
                                              const Fill& fill, Grids& grids) {
   const mesh_state& mesh = state.mesh;
-  const regrid_state& regrid = state.regrid;
-  const unsigned siblings = view.tree.siblings;
-  const unsigned nodes = mesh.level_begin[view.tree.max_level + 1];
   switch (state.next) {
     case phase::idle:
     case phase::step: return;
@@ -217,53 +256,20 @@ __host__ __device__ void launch_regrid_phase(const View& view, const run_state& 
       for (int level = view.finest_level_of(mesh) - 1; level >= 0; --level) {
         view.share_children(grids, level);
         const unsigned begin = mesh.level_begin[level];
-        grids(average_down<View>, view.shape(mesh.level_begin[level + 1] - begin, regrid_threads), view,
-              view.u_new, view.lists.nodes + begin);
+        grids(average_down<View>, view.shape(mesh.level_begin[level + 1] - begin, regrid_threads),
+              view, view.u_new, view.lists.nodes + begin);
       }
       break;
-    case phase::tag:
-      grids(
-          tag_blocks<View>,
-          view.shape(regrid.refine_count == 0 ? mesh.leaves : regrid.refine_count * siblings,
-                     regrid_threads, sizeof(tag_storage_of<View>)),
-          view);
-      view.combine_tags(grids);
-      // If no block is tagged, the next part of a regrid is done in the same phase.
-      if (!regrid.building) launch_tag_for_coarsening(view, nodes, grids);
-      break;
-    case phase::balance:
-      grids(balance_tags<View>,
-            view.shape(blocks_for(regrid.balance_count * view.tree.directions), list_threads), view);
-      break;
-    case phase::refine: {
-      grids(check_capacity<View>, view.shape(1, 1), view);
-      const unsigned count = regrid.refine_count;
-      if (grids.from_kernel() && view.regrid.launches.grain != granularity::per_grid) {
-        grids(launch_refine_blocks<View, Fill>,
-              {(count + regrid_threads - 1) / regrid_threads, regrid_threads}, view, fill);
-      } else {
-        grids(refine_blocks<View, Fill>, view.shape(refine_grid_size(view, count), regrid_threads), view,
-              fill, 0u, count);
-      }
-      grids(attach_children<View>, view.shape(blocks_for(count), list_threads), view);
-      launch_link_neighbors(view, mesh.families + new_families(state), grids);
-      break;
-    }
-    case phase::tag_for_coarsening: launch_tag_for_coarsening(view, nodes, grids); break;
-    case phase::coarsen:
-      grids(coarsen_families<View>, view.shape(regrid.coarsen_count, regrid_threads), view);
-      break;
-    case phase::rebuild_lists:
-      launch_link_neighbors(view, mesh.families, grids);
-      grids(order_blocks<View>, view.shape(1, order_threads), view);
-      break;
+    case phase::tag: launch_tags(view, state, grids); break;
+    case phase::change_mesh: launch_changes(view, state, fill, grids); break;
   }
   grids(next_phase<View>, view.shape(1, 1), view);
 }
 
 // ---- the program -------------------------------------------------------------------------------
 
-inline constexpr unsigned max_grids_of_step = 8;  ///< the maximum for a step without recursion
+inline constexpr unsigned max_grids_of_step = 8;    ///< the maximum for a step without recursion
+inline constexpr unsigned max_grids_of_regrid = 8;  ///< the maximum for a phase of a regrid
 
 /// The launch slots that a phase needs for its grids.
 [[nodiscard]] __host__ __device__ inline unsigned slots_of_phase(int max_level, bool subcycle,
@@ -271,7 +277,7 @@ inline constexpr unsigned max_grids_of_step = 8;  ///< the maximum for a step wi
   const unsigned levels = static_cast<unsigned>(max_level) + 1;
   // Each level of the recursion has at most 3 grids and 3 tail launches pending.
   const unsigned step = subcycle ? 6 * levels + 3 : max_grids_of_step * steps + 1;
-  const unsigned regrid = (levels > 4 ? levels : 4) + 1;
+  const unsigned regrid = (levels > max_grids_of_regrid ? levels : max_grids_of_regrid) + 1;
   return step > regrid ? step : regrid;
 }
 

@@ -12,13 +12,6 @@
 RAMIFY_INT_ARRAY_BOUNDS_BEGIN
 namespace ramify::detail::amr::inline RAMIFY_BUILD {
 
-/// Returns the number of families that a refinement needs beyond the free ones.
-[[nodiscard]] __host__ __device__ inline unsigned new_families(const run_state& state) {
-  return state.regrid.refine_count > state.mesh.free_families
-             ? state.regrid.refine_count - state.mesh.free_families
-             : 0;
-}
-
 /// Returns the first child of the i-th block that is refined: in a free family, or in a new one.
 template <class View>
 __device__ int first_child_for(const View& view, unsigned i) {

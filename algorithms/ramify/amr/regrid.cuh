@@ -2,12 +2,12 @@
 #pragma once
 
 /// \file
-/// Regridding: the kernels that tag blocks, balance the tags, and coarsen families.
+/// Regridding: the kernels that tag blocks to refine and families to coarsen, and that coarsen.
 ///
-/// A regrid tags blocks, balances the tags until the refined mesh will be balanced, and only then
-/// creates the children (refine.cuh). While tags are balanced, only tags change. While children are
-/// filled, no kernel reads them. So neither the mesh nor the bits of the values depend on the order
-/// of blocks. The tags are the smallest set that keeps the mesh balanced.
+/// A regrid tags blocks such that the refined mesh will be balanced, and only then creates the
+/// children (refine.cuh). While blocks are tagged, only tags change. While children are filled, no
+/// kernel reads them. So neither the mesh nor the bits of the values depend on the order of blocks.
+/// The tags are the smallest set that keeps the mesh balanced.
 
 #include <ramify/amr/criteria.cuh>
 #include <ramify/amr/run_view.cuh>
@@ -21,12 +21,41 @@ namespace ramify::detail::amr::inline RAMIFY_BUILD {
 inline constexpr int regrid_threads = 128;  ///< per block, for kernels with one block per node
 
 /// Adds a leaf to the list of tagged blocks, unless it is already tagged or is of the finest level.
-/// Any thread may call it.
+/// Returns whether it did. Any thread may call it.
 template <class View>
-__device__ void tag(const View& view, int node) {
-  if (view.tree.place[node].level >= view.tree.max_level) return;
-  if (atomicExch(&view.lists.is_tagged[node], 1u) != 0) return;
+__device__ bool tag(const View& view, int node) {
+  if (view.tree.place[node].level >= view.tree.max_level) return false;
+  if (atomicExch(&view.lists.is_tagged[node], 1u) != 0) return false;
   view.lists.tagged[atomicAdd(&view.state->regrid.tagged, 1u)] = node;
+  return true;
+}
+
+/// Balances the tags next to a tagged block, in one direction. The block will have children, which
+/// require a neighbor of the block's level; so a coarser neighbor is tagged, too, and then
+/// the same is done in all directions from it. Any thread may call it.
+///
+/// The mesh is balanced, so a neighbor is at most one level coarser, and tags spread only toward
+/// coarser levels. The thread that tags a block balances the tags around it, so the set of tagged
+/// blocks does not depend on the order of threads.
+template <class View>
+__device__ void balance_tags(const View& view, int node, int direction) {
+  int path[max_levels];  // the recursion: blocks that this thread has tagged, each coarser
+  int directions_done[max_levels];
+  int depth = -1;
+  for (;;) {
+    const int neighbor = view.tree.balanced_neighbor(node, direction);
+    const bool is_coarser =
+        neighbor >= 0 && view.tree.place[neighbor].level < view.tree.place[node].level;
+    if (is_coarser && tag(view, neighbor)) {
+      ++depth;
+      path[depth] = neighbor;
+      directions_done[depth] = 0;
+    }
+    while (depth >= 0 && directions_done[depth] == view.tree.directions) --depth;
+    if (depth < 0) return;
+    node = path[depth];
+    direction = directions_done[depth]++;
+  }
 }
 
 /// The shared memory of a block of tag_blocks(): the primitive values of a block's cells, and of
@@ -74,8 +103,7 @@ __device__ void load_for_tags(const View& view, tag_storage_of<View>& shared, in
     int at[View::dim];
     cells::coordinates(
         cells::on_line(axis, i % cells::per_face, side == 0 ? 0 : View::cells_along - 1), at);
-    shared.put(cells::count + i,
-               view.physics.to_primitive(ghosts.ghost(node, at, axis, side, 1)));
+    shared.put(cells::count + i, view.physics.to_primitive(ghosts.ghost(node, at, axis, side, 1)));
   }
 }
 
@@ -102,9 +130,9 @@ __device__ typename View::real largest_indicator(const View& view,
   return largest;
 }
 
-/// Evaluates the criterion in leaves and tags those to be refined. The leaves are all leaves, or
-/// the children that the previous round of this regrid created. One block per leaf; it needs
-/// sizeof(tag_storage) bytes of dynamic shared memory.
+/// Evaluates the criterion in leaves, tags those to be refined, and balances the tags. The leaves
+/// are all leaves, or the children that the previous round of this regrid created. One block per
+/// leaf; it needs sizeof(tag_storage) bytes of dynamic shared memory.
 template <class View>
 __global__ void tag_blocks(View view) {
   const traced here(view.trace, __func__);
@@ -124,33 +152,20 @@ __global__ void tag_blocks(View view) {
   load_for_tags(view, shared, node);
   __syncthreads();
   const auto indicator = reduce(storage).Reduce(largest_indicator(view, shared, node), maximum{});
-  if (threadIdx.x != 0) return;
-  if (indicator > view.regrid.refine_above) tag(view, node);
-  unsigned& idle = view.lists.idle[node];
-  idle = indicator < view.regrid.coarsen_below ? idle + 1 : 0;
+  int is_tagged = 0;
+  if (threadIdx.x == 0) {
+    is_tagged = indicator > view.regrid.refine_above && tag(view, node);
+    unsigned& idle = view.lists.idle[node];
+    idle = indicator < view.regrid.coarsen_below ? idle + 1 : 0;
+  }
+  if (__syncthreads_or(is_tagged) == 0) return;
+  if (threadIdx.x < view.tree.directions) {
+    balance_tags(view, node, static_cast<int>(threadIdx.x));
+  }
 }
 
-/// Balances tags. A block that will have children requires neighbors of its own level, so its
-/// coarser neighbors are tagged, too, and balanced next. One thread per tagged block and direction.
-///
-/// The mesh is balanced, so a neighbor is at most one level coarser, and tags spread only toward
-/// coarser levels.
-template <class View>
-__global__ void balance_tags(View view) {
-  const traced here(view.trace, __func__);
-  grid_dependency_synchronize();
-  const regrid_state& regrid = view.state->regrid;
-  const unsigned item = blockIdx.x * blockDim.x + threadIdx.x;
-  if (item >= regrid.balance_count * view.tree.directions) return;
-  const int node = view.lists.tagged[regrid.balance_begin + item / view.tree.directions];
-  const int neighbor =
-      view.tree.balanced_neighbor(node, static_cast<int>(item % view.tree.directions));
-  if (neighbor < 0) return;
-  if (view.tree.place[neighbor].level < view.tree.place[node].level) tag(view, neighbor);
-}
-
-/// Returns whether the mesh stays balanced without a node's children: no child has a neighbor with
-/// children that is not its sibling.
+/// Returns whether the mesh stays balanced without a node's children: no child has a neighbor of its
+/// level that has children or will have them.
 template <class View>
 __device__ bool may_lose_children(const View& view, int node) {
   for (int child = 0; child < view.tree.siblings; ++child) {
@@ -158,39 +173,39 @@ __device__ bool may_lose_children(const View& view, int node) {
     for (int direction = 0; direction < view.tree.directions; ++direction) {
       const int neighbor = view.tree.balanced_neighbor(below, direction);
       if (neighbor < 0 || view.tree.place[neighbor].level < view.tree.place[below].level) continue;
-      if (!view.tree.is_leaf(neighbor)) return false;
+      if (!view.tree.is_leaf(neighbor) || view.lists.is_tagged[neighbor] != 0) return false;
     }
   }
   return true;
 }
 
-/// Finds the families that may be coarsened: all siblings are leaves and have been idle for long
-/// enough. In phase::tag it does so only if no block is tagged. One thread for each node that the
-/// mesh had before this regrid.
+/// Finds the families that may be coarsened: all siblings are leaves, are not tagged, and have been
+/// idle for long enough. One thread per node.
 template <class View>
 __global__ void tag_for_coarsening(View view, unsigned nodes) {
   const traced here(view.trace, __func__);
   grid_dependency_synchronize();
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= nodes) return;
-  const run_state& state = *view.state;
-  if (state.next == phase::tag && state.regrid.tagged != 0) return;
   const int node = view.lists.nodes[i];
   if (view.tree.is_leaf(node)) return;
   const int first = view.tree.first_child[node];
-  for (int child = 0; child < view.tree.siblings; ++child) {
-    if (!view.tree.is_leaf(first + child)) return;
-    if (view.lists.idle[first + child] < view.regrid.patience) return;
+  for (int child = first; child < first + view.tree.siblings; ++child) {
+    if (!view.tree.is_leaf(child) || view.lists.is_tagged[child] != 0) return;
+    if (view.lists.idle[child] < view.regrid.patience) return;
   }
   if (!may_lose_children(view, node)) return;
   view.lists.coarsened[atomicAdd(&view.state->regrid.coarsen_count, 1u)] = node;
 }
 
-/// Replaces families by their parents, which get the averages. One block per family.
+/// Replaces families by their parents, which get the averages. One block per family. It runs after
+/// the refinement of the same regrid, which takes its families from the end of the free ones.
 template <class View>
 __global__ void coarsen_families(View view) {
   const traced here(view.trace, __func__);
   grid_dependency_synchronize();
+  const run_state& state = *view.state;
+  if (state.fault.code != fault::none) return;
   const int node = view.lists.coarsened[blockIdx.x];
   if (view.owns(node)) {
     View::cells::for_each(regrid_threads, [&](int cell, const int(&at)[View::dim]) {
@@ -205,7 +220,7 @@ __global__ void coarsen_families(View view) {
   }
   view.tree.first_child[node] = no_children;
   view.lists.idle[node] = 0;
-  view.lists.free_families[view.state->mesh.free_families + blockIdx.x] =
+  view.lists.free_families[state.mesh.free_families - reused_families(state) + blockIdx.x] =
       view.tree.family_of(first);
 }
 

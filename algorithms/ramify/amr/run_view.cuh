@@ -20,8 +20,8 @@ struct block_lists {
   /// coarse-fine interface reads its ghost cells from them.
   int* interface_nodes;
   int* coarse_leaves;  ///< leaves with finer neighbors, level by level, each level in Morton order
-  int* tagged;     ///< blocks to refine, in the order in which they were tagged
-  int* coarsened;  ///< nodes whose children are removed
+  int* tagged;         ///< blocks to refine, in the order in which they were tagged
+  int* coarsened;      ///< nodes whose children are removed
   unsigned* free_families;
   // ---- by node ----
   unsigned* is_tagged;

@@ -48,7 +48,7 @@ __global__ void average_down_to_interface(View view, typename View::values_type 
   const traced here(view.trace, __func__);
   constexpr int layers = View::cells::ghosts;
   const int node = view.lists.interface_nodes[blockIdx.x];
-  const unsigned faces = view.tree.faces_to_leaves(node);
+  const unsigned faces = view.tree.at_interface[node].to_leaf;
   grid_dependency_synchronize();
   if (view.state->clock.dt == 0) return;
   View::cells::for_each(static_cast<int>(blockDim.x), [&](int cell, const int(&at)[View::dim]) {
@@ -114,8 +114,7 @@ __device__ typename View::real flux_correction(const View& view, int node, int c
     if ((corrected >> face & 1) == 0) continue;
     const int neighbor = view.tree.neighbor[node * view.tree.faces + face];
     const real sum = fine_flux(view, neighbor, at, axis, side, variable);
-    const real own =
-        view.flux_register_of(node, face, variable)[View::cells::line_of(axis, cell)];
+    const real own = view.flux_register_of(node, face, variable)[View::cells::line_of(axis, cell)];
     const real difference = own - times(sum, real(1) / parts);
     change += (side == 0 ? -difference : difference) / view.spacing(level, axis);
   }
@@ -133,7 +132,7 @@ __global__ void reflux(View view, const int* leaves) {
   constexpr int dim = View::dim;
   constexpr int of_face = View::physics_type::variables * cells::per_face;
   const int node = leaves[blockIdx.x];
-  const unsigned finer = view.tree.coarse_fine_faces_of(node).to_fine;
+  const unsigned finer = view.tree.at_interface[node].to_fine;
   grid_dependency_synchronize();
   if (view.state->clock.dt == 0) return;
   for (int item = static_cast<int>(threadIdx.x); item < view.tree.faces * of_face;
